@@ -1,0 +1,49 @@
+import type { Reading } from "./usage/reading.ts";
+
+/** What decided the tool's name, strongest first (DESIGN section 5). */
+export type ToolEvidence = "path" | "token" | "header" | "signature" | "process" | "library" | "unknown";
+
+/** Who ended an exchange before its time. */
+export type CutBy = "client" | "upstream" | "proxy";
+
+/** Version of the record's format; readers skip versions that they do not know. */
+export const RECORD_VERSION = 1;
+
+/**
+ * One line of the ledger: one request, whatever became of it. A closed shape: no prompt or answer text, no
+ * header values but the ones named here. Unknown is null, never 0.
+ */
+export interface UsageRecord extends Reading {
+  v: typeof RECORD_VERSION;
+  /** Random and unique. */
+  id: string;
+  /** When the request arrived; ISO 8601, UTC, milliseconds. */
+  ts: string;
+  tool: string;
+  tool_by: ToolEvidence;
+  /** The tool's own name for its session, where it says one. */
+  session: string | null;
+  user_agent: string | null;
+  /** Name of the key used, never its value. */
+  key: string;
+  /** Name of the upstream in the configuration. */
+  upstream: string;
+  /** The route's path below `/v1`, e.g. `/messages`. */
+  route: string;
+  method: string;
+  /** Status that the client was given; null when it was given none. */
+  status: number | null;
+  model_requested: string | null;
+  /** Was an event stream asked for, or given? null when neither is known. */
+  stream: boolean | null;
+  upstream_request_id: string | null;
+  cut_by: CutBy | null;
+  /** Request received to the first content event; for an answer that is no stream, to its first byte. */
+  ttft_ms: number | null;
+  /** Request received to the answer's end, milliseconds. */
+  duration_ms: number;
+  /** Body bytes received from the client. */
+  bytes_in: number;
+  /** Body bytes sent to the client, as they were on the wire. */
+  bytes_out: number;
+}

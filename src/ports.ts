@@ -1,0 +1,59 @@
+import type { KeyRef } from "./core/key-source.ts";
+import type { UsageRecord } from "./core/record.ts";
+import type { Secret } from "./core/secret.ts";
+
+/** Where keys are kept. Every method settles within 5 seconds, and rejects with a `KeyFailure` and nothing else. */
+export interface KeyStore {
+  /** The stored key; `missing` is a failure like the others. */
+  read(ref: KeyRef): Promise<Secret>;
+}
+
+/** A key store that we may also change: the operating system's keychain. */
+export interface WritableKeyStore extends KeyStore {
+  write(ref: KeyRef, secret: Secret): Promise<void>;
+  /** Resolves to false when there was nothing to remove. */
+  remove(ref: KeyRef): Promise<boolean>;
+}
+
+/** What became of the records so far; shown by `status`. */
+export interface LedgerHealth {
+  directory: string;
+  written: number;
+  /** Records that wait in memory for the disk to take them again. */
+  waiting: number;
+  lost: number;
+  lastError: string | null;
+}
+
+/** Takes one record per request. */
+export interface Ledger {
+  /** Appends one whole line before it returns. Never throws: what the disk refuses waits, then counts as lost. */
+  append(record: UsageRecord): void;
+  health(): LedgerHealth;
+  close(): void;
+}
+
+/** Who is on the other end of a loopback connection, by what the operating system tells. */
+export interface PeerInfo {
+  /** uid of the process that holds the client's end; null where the system cannot tell. */
+  uidOf(
+    client: { address: string; port: number },
+    server: { address: string; port: number },
+  ): Promise<number | null>;
+}
+
+/** Time, so that tests can hold it still. */
+export interface Clock {
+  /** Wall time, milliseconds since 1970. */
+  now(): number;
+  /** Milliseconds of a clock that never jumps. */
+  monotonic(): number;
+}
+
+/** The daemon's own log: short sentences and named facts; never headers, bodies, queries or key values. */
+export interface Log {
+  debug(facts: object, message: string): void;
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
