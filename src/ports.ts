@@ -1,3 +1,5 @@
+import type { Problem } from "./core/config-problem.ts";
+import type { Config } from "./core/config.ts";
 import type { KeyRef } from "./core/key-source.ts";
 import type { UsageRecord } from "./core/record.ts";
 import type { Secret } from "./core/secret.ts";
@@ -56,4 +58,27 @@ export interface Log {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
+}
+
+/** What became of the configuration file; shown by `status`. */
+export interface ConfigStatus {
+  path: string;
+  exists: boolean;
+  /** When the configuration in force was accepted; ISO 8601, UTC. */
+  loadedAt: string;
+  /** What is wrong with the newest file; empty when it was accepted. */
+  problems: Problem[];
+}
+
+/** The configuration in force, and word of every change to it. */
+export interface ConfigSource {
+  current(): Config;
+  status(): ConfigStatus;
+  /** Reads the file now; resolves when it has been judged. Never rejects: a bad file changes nothing. */
+  reload(): Promise<void>;
+  /** Calls with every accepted configuration that differs from the one before. */
+  onChange(listener: (config: Config) => void): void;
+  /** Calls with the problems of a file that was not accepted, once for each list of problems. */
+  onProblems(listener: (problems: Problem[]) => void): void;
+  close(): Promise<void>;
 }

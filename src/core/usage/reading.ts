@@ -40,6 +40,7 @@ export type Flag =
   | "input_included_cache"
   | "negative_uncached"
   | "openai_names"
+  | "raw_usage_too_large"
   | "total_mismatch"
   | "unknown_iteration_type";
 

@@ -1,0 +1,204 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve, sep } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import { watch } from "chokidar";
+import type { FSWatcher } from "chokidar";
+import { writeProblem } from "../core/config-problem.ts";
+import type { Problem } from "../core/config-problem.ts";
+import { defaultConfig } from "../core/config.ts";
+import type { Config } from "../core/config.ts";
+import { Failure } from "../core/failure.ts";
+import type { ConfigSource, ConfigStatus } from "../ports.ts";
+import { readConfigFile } from "./config-file/read.ts";
+import type { ConfigReading } from "./config-file/read.ts";
+
+export { readConfigFile };
+export type { ConfigReading, Problem };
+
+/** Silence to wait for after an event, so that a burst of saves is read once. */
+const SETTLE_MS = 50;
+
+/** Silence to wait for before a bad or missing file is believed: an editor may be half way through writing it. */
+const DOUBT_MS = 250;
+
+const GONE: Problem = {
+  path: "",
+  line: null,
+  message: "the file is gone; the last good configuration stays in force",
+};
+
+type Listener<Value> = (value: Value) => void;
+
+/**
+ * Opens a configuration file and follows it. A missing file means the defaults, until it appears.
+ * @throws Failure with all problems, when the file is there and is not good
+ */
+export async function openConfigFile(path: string): Promise<ConfigSource> {
+  const file = new ConfigFile(resolve(path));
+  const problems = await file.open();
+  if (problems.length === 0) return file;
+  await file.close();
+  throw configFailure(resolve(path), problems);
+}
+
+/** Every problem of a configuration file as one failure, one line each. */
+export function configFailure(path: string, problems: readonly Problem[]): Failure {
+  const lines = problems.map((problem) => `\n  ${writeProblem(path, problem)}`);
+  return new Failure(
+    `the configuration is not usable${lines.join("")}`,
+    "correct it with `tollkeeper config edit`",
+  );
+}
+
+class ConfigFile implements ConfigSource {
+  readonly #path: string;
+  #watcher: FSWatcher | null = null;
+  #config = defaultConfig;
+  #loadedAt = new Date();
+  /** Does the configuration in force come from the file? Then the file's absence is no configuration. */
+  #isFromFile = false;
+  #exists = false;
+  #problems: Problem[] = [];
+  #watchProblem: Problem | null = null;
+  #events = 0;
+  /** Is a look at the file on its way that will see everything up to now? */
+  #isLookDue = false;
+  /** Looks happen one after another. */
+  #looks: Promise<void> = Promise.resolve();
+  #isClosed = false;
+  readonly #changeListeners: Listener<Config>[] = [];
+  readonly #problemListeners: Listener<Problem[]>[] = [];
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  current(): Config {
+    return this.#config;
+  }
+
+  status(): ConfigStatus {
+    const problems = this.#watchProblem === null ? this.#problems : [...this.#problems, this.#watchProblem];
+    return { path: this.#path, exists: this.#exists, loadedAt: this.#loadedAt.toISOString(), problems };
+  }
+
+  onChange(listener: Listener<Config>): void {
+    this.#changeListeners.push(listener);
+  }
+
+  onProblems(listener: Listener<Problem[]>): void {
+    this.#problemListeners.push(listener);
+  }
+
+  /** Reads the file for the first time; returns what is wrong with it. */
+  async open(): Promise<Problem[]> {
+    await this.reload();
+    return this.#problems;
+  }
+
+  /** Watches anew, too: the watch may have been lost along with its directory. */
+  reload(): Promise<void> {
+    this.#looks = this.#looks.then(async () => {
+      await this.#watch();
+      await this.#look();
+    });
+    return this.#looks;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#watcher?.close();
+  }
+
+  /** Watches before anything is read, so that no change falls between the two. */
+  async #watch(): Promise<void> {
+    await this.#watcher?.close();
+    if (this.#isClosed) return;
+    this.#watchProblem = null;
+    const watcher = watch(nearestDirectory(this.#path), { ignored: (path) => !leadsTo(this.#path, path) });
+    this.#watcher = watcher;
+    watcher.on("all", (event) => {
+      // With its directory the watch is gone, too; go on from what is left.
+      if (event === "unlinkDir") watcher.add(nearestDirectory(this.#path));
+      this.#notice();
+    });
+    await new Promise<void>((isReady) => {
+      watcher.once("ready", isReady);
+      watcher.on("error", (error) => {
+        const why = error instanceof Error ? error.message : String(error);
+        this.#watchProblem = { path: "", line: null, message: `changes are not noticed: ${why}` };
+        for (const tell of this.#problemListeners) tell([this.#watchProblem]);
+        isReady();
+      });
+    });
+  }
+
+  #notice(): void {
+    this.#events += 1;
+    if (this.#isLookDue) return;
+    this.#isLookDue = true;
+    this.#looks = this.#looks.then(async () => {
+      await this.#silence(SETTLE_MS);
+      this.#isLookDue = false;
+      await this.#look();
+    });
+  }
+
+  /** Resolves when nothing has happened to the file for `ms`. */
+  async #silence(ms: number): Promise<void> {
+    let seen: number;
+    do {
+      seen = this.#events;
+      await delay(ms);
+    } while (seen !== this.#events && !this.#isClosed);
+  }
+
+  async #look(): Promise<void> {
+    let reading = await readConfigFile(this.#path);
+    if (this.#isDoubtful(reading)) {
+      await this.#silence(DOUBT_MS);
+      reading = await readConfigFile(this.#path);
+    }
+    if (!this.#isClosed) this.#judge(reading);
+  }
+
+  /** A file can be bad or missing for a moment only, while it is being saved. */
+  #isDoubtful(reading: ConfigReading): boolean {
+    return !reading.ok || (!reading.exists && this.#isFromFile);
+  }
+
+  #judge(reading: ConfigReading): void {
+    this.#exists = !reading.ok || reading.exists;
+    if (!reading.ok) this.#refuse(reading.problems);
+    else if (this.#isDoubtful(reading)) this.#refuse([GONE]);
+    else this.#accept(reading.config);
+  }
+
+  #refuse(problems: Problem[]): void {
+    if (isDeepStrictEqual(problems, this.#problems)) return;
+    this.#problems = problems;
+    for (const tell of this.#problemListeners) tell(problems);
+  }
+
+  #accept(config: Config): void {
+    this.#problems = [];
+    this.#isFromFile = this.#exists;
+    if (isDeepStrictEqual(config, this.#config)) return;
+    this.#config = config;
+    this.#loadedAt = new Date();
+    for (const tell of this.#changeListeners) tell(config);
+  }
+}
+
+/** The file's directory, or the closest one above it that is there. */
+function nearestDirectory(path: string): string {
+  let directory = dirname(path);
+  while (!existsSync(directory)) directory = dirname(directory);
+  return directory;
+}
+
+/** Is `path` the file, or a directory on the way to it? The rest of those directories is not ours to watch. */
+function leadsTo(file: string, path: string): boolean {
+  return file === path || file.startsWith(path.endsWith(sep) ? path : path + sep);
+}

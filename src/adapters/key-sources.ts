@@ -1,0 +1,189 @@
+import { execFile } from "node:child_process";
+import type { ExecFileException } from "node:child_process";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { KeyFailure } from "../core/failure.ts";
+import { describeKeySource } from "../core/key-source.ts";
+import type { KeyRef, KeySource } from "../core/key-source.ts";
+import { MAX_KEY_LENGTH, parseKeyValue } from "../core/key-value.ts";
+import { printable } from "../core/printable.ts";
+import type { Secret } from "../core/secret.ts";
+import type { KeyStore } from "../ports.ts";
+
+/** How long a command may take: half a second less than the five that `KeyStore` promises. */
+const COMMAND_LIMIT_MS = 4500;
+
+/** After this nobody waits for any source any more, be it a process that cannot be ended or a file on a dead network. */
+const LIMIT_MS = 4800;
+
+/** Room for the longest key and the line breaks around it; more of a file is not read. */
+const LIMIT_BYTES = MAX_KEY_LENGTH + 64;
+
+/** `pass show` prints a whole note below the key, so a command may say more than a key. */
+const LIMIT_OUTPUT_BYTES = 64 * 1024;
+
+/** Bits that let group or others do anything at all with a file. */
+const NOT_OURS = 0o077;
+
+const EDIT = "correct keySource in the file that `tollkeeper config path` names";
+
+/** Reads each key from the source that its reference names: `keychain`, or what this file reads itself. */
+export function createKeySources(keychain: KeyStore): KeyStore {
+  return {
+    async read(ref) {
+      if (ref.source.kind === "keychain") return keychain.read(ref);
+      return parse(ref, await textInTime(ref.source));
+    },
+  };
+}
+
+type ReadHere = Exclude<KeySource, { kind: "keychain" }>;
+
+function textOf(source: ReadHere): Promise<string> {
+  switch (source.kind) {
+    case "file":
+      return readPrivateFile(source.path);
+    case "command":
+      return firstLineOf(source.argv);
+    case "credential":
+      return readCredential(source.name);
+  }
+}
+
+function parse(ref: KeyRef, text: string): Secret {
+  try {
+    return parseKeyValue(text);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    const message = `${describeKeySource(ref.source)} gives no key: ${problem}`;
+    throw new KeyFailure("unavailable", message, "put the key there, alone and on one line");
+  }
+}
+
+/** The port promises a KeyFailure, in time, and nothing else. */
+async function textInTime(source: ReadHere): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow(source)), LIMIT_MS);
+  });
+  try {
+    return await Promise.race([textOf(source), limit]);
+  } catch (error) {
+    if (error instanceof KeyFailure) throw error;
+    throw unavailable(`${describeKeySource(source)} cannot be read (${codeOf(error)})`, EDIT);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooSlow(source: KeySource): KeyFailure {
+  const message = `${describeKeySource(source)} did not give the key within ${LIMIT_MS / 1000} seconds`;
+  return new KeyFailure("unresponsive", message, `try it in a terminal, then ${EDIT}`);
+}
+
+/** A key file is trusted only when nobody else can read it, or has put it there. */
+async function readPrivateFile(path: string): Promise<string> {
+  // A link's target is not what was named; and opening a pipe would wait for its writer.
+  const file = await openSource(`key file ${path}`, path, constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const status = await file.stat();
+    if (!status.isFile()) throw unsafe(`key file ${path} is not a regular file`, EDIT);
+    if (status.uid !== process.getuid?.()) {
+      throw unsafe(`key file ${path} belongs to another user`, `make it yours: sudo chown $(id -u) ${path}`);
+    }
+    if ((status.mode & NOT_OURS) !== 0) {
+      throw unsafe(`key file ${path} is open to other users`, `close it: chmod 600 ${path}`);
+    }
+    return await readStart(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * systemd hands each credential to the service as a file, in a directory that only the service can read, so there is
+ * nothing more to check (systemd.exec(5), "Credentials").
+ */
+async function readCredential(name: string): Promise<string> {
+  const directory = process.env["CREDENTIALS_DIRECTORY"];
+  const hint = `give it to the service: LoadCredential=${name}:PATH in its unit`;
+  if (directory === undefined) {
+    throw unavailable(`no systemd credentials were given to this process, so ${name} is not there`, hint);
+  }
+  if (basename(name) !== name) throw unavailable(`${name} is not the name of a systemd credential`, EDIT);
+  const file = await openSource(`systemd credential ${name}`, join(directory, name), 0, hint);
+  try {
+    return await readStart(file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function openSource(what: string, path: string, flags: number, hint = EDIT): Promise<FileHandle> {
+  try {
+    return await open(path, constants.O_RDONLY | flags);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "ENOENT") throw unavailable(`${what} does not exist`, hint);
+    if (code === "EACCES") throw unavailable(`${what} may not be read by this user`, hint);
+    if (code === "ELOOP") throw unsafe(`${what} is a symbolic link`, "name the file itself in keySource");
+    throw unavailable(`${what} cannot be opened (${code})`, hint);
+  }
+}
+
+async function readStart(file: FileHandle): Promise<string> {
+  const bytes = Buffer.alloc(LIMIT_BYTES);
+  const { bytesRead } = await file.read(bytes, 0, LIMIT_BYTES, 0);
+  return bytes.toString("utf8", 0, bytesRead);
+}
+
+/** Runs the command, without a shell, and takes the first line that it prints. */
+function firstLineOf([file, ...args]: readonly [string, ...string[]]): Promise<string> {
+  const limits = { timeout: COMMAND_LIMIT_MS, killSignal: "SIGKILL", maxBuffer: LIMIT_OUTPUT_BYTES } as const;
+  return new Promise((resolve, reject) => {
+    const child = execFile(file, args, limits, (error, stdout, stderr) => {
+      const line = stdout.split("\n", 1)[0] ?? "";
+      // The error of execFile is not kept as a cause: it holds the whole command line and standard error.
+      if (error === null) resolve(line);
+      else reject(commandFailure(file, error, lastLine(stderr, line)));
+    });
+    // A command that asks for a passphrase here would wait for ever; so it is told at once that nobody types.
+    child.stdin?.end();
+  });
+}
+
+function commandFailure(file: string, error: ExecFileException, said: string): KeyFailure {
+  const hint = `try it in a terminal, then ${EDIT}`;
+  if (error.code === "ENOENT") return unavailable(`the key command ${file} is not found`, EDIT);
+  if (error.code === "EACCES") return unavailable(`the key command ${file} may not be run`, EDIT);
+  if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") {
+    return unavailable(`the key command ${file} prints far more than a key`, hint);
+  }
+  if (error.killed === true) {
+    const message = `the key command ${file} did not end within ${COMMAND_LIMIT_MS / 1000} seconds${said}`;
+    return new KeyFailure("unresponsive", message, hint);
+  }
+  const how = typeof error.code === "number" ? `exit code ${error.code}` : `signal ${error.signal}`;
+  return unavailable(`the key command ${file} failed with ${how}${said}`, hint);
+}
+
+/** The last line of standard error, ready to be added to a message; nothing where it repeats what was printed, the key perhaps. */
+function lastLine(stderr: string, stdoutLine: string): string {
+  const line = stderr.trimEnd().split("\n").at(-1) ?? "";
+  const repeats = stdoutLine.trim() !== "" && line.includes(stdoutLine.trim());
+  return line === "" || repeats ? "" : `: ${printable(line.slice(0, 200))}`;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}
+
+function unavailable(message: string, hint: string): KeyFailure {
+  return new KeyFailure("unavailable", message, hint);
+}
+
+function unsafe(message: string, hint: string): KeyFailure {
+  return new KeyFailure("unsafe", message, hint);
+}

@@ -1,0 +1,56 @@
+import { fork } from "node:child_process";
+import { extname } from "node:path";
+import type { KeytarReply, KeytarRequest } from "./protocol.ts";
+
+/** What became of one keytar call: its reply, nothing within the time given, or a child that died over it. */
+export type KeytarOutcome = KeytarReply | { ok: null; died: string | null };
+
+/** From `dist` the child is JavaScript, from source (under tsx) TypeScript. */
+const EXTENSION = extname(import.meta.filename);
+const CHILD = new URL(`./child${EXTENSION}`, import.meta.url);
+
+const LOADER_FLAG = /^(?:--import|--require|-r|--loader|--experimental-loader)(?:=.+)?$/;
+
+/**
+ * Makes one keytar call in a process of its own. The secret travels over the IPC channel only. Settles after
+ * `timeoutMs` at the latest, and the child is ended whatever happens.
+ * @returns `died` is the signal or exit code by which the child ended, null when it had to be killed for its silence
+ */
+export function callKeytar(
+  request: KeytarRequest,
+  env: Record<string, string>,
+  timeoutMs: number,
+): Promise<KeytarOutcome> {
+  return new Promise((resolve) => {
+    const child = fork(CHILD, [], {
+      env,
+      execArgv: loaderFlags(process.execArgv),
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    const settle = (outcome: KeytarOutcome) => {
+      clearTimeout(timer);
+      child.kill("SIGKILL");
+      if (child.connected) child.disconnect();
+      child.unref();
+      resolve(outcome);
+    };
+    const timer = setTimeout(() => settle({ ok: null, died: null }), timeoutMs);
+    child.once("message", (reply) => settle(reply as KeytarReply));
+    child.once("exit", (code, signal) => settle({ ok: null, died: signal ?? `exit code ${code}` }));
+    // Stays, because a child that could not be started fails twice: once for itself, once for the message to it.
+    child.on("error", (error) => settle({ ok: null, died: error.message }));
+    child.send(request);
+  });
+}
+
+/**
+ * The flags by which this process loads TypeScript, when it runs from source; nothing else is handed on: an
+ * inspector's port would open the child to others, and a user's own preload has no business next to the key.
+ */
+function loaderFlags(execArgv: readonly string[]): string[] {
+  if (EXTENSION !== ".ts") return [];
+  return execArgv.filter((argument, i) => {
+    const before = execArgv[i - 1] ?? "";
+    return LOADER_FLAG.test(argument) || (LOADER_FLAG.test(before) && !before.includes("="));
+  });
+}

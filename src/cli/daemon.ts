@@ -1,0 +1,31 @@
+import { join } from "node:path";
+import { askDaemon, type ControlCommand } from "../adapters/control-socket.ts";
+import { Failure } from "../core/failure.ts";
+import { runtimeDirectory } from "./paths.ts";
+import type { DaemonStatus } from "./status-report.ts";
+
+/** Where this user's daemon listens for the CLI. */
+export function controlPath(): string {
+  return join(runtimeDirectory(), "control.sock");
+}
+
+/** Tells a running daemon to read something anew; false when none runs. */
+export async function notifyDaemon(what: Exclude<ControlCommand, "status">): Promise<boolean> {
+  return (await askDaemon(controlPath(), what)) !== null;
+}
+
+/** What the running daemon says of itself; null when none runs. */
+export async function daemonStatus(): Promise<DaemonStatus | null> {
+  return (await askDaemon(controlPath(), "status")) as DaemonStatus | null;
+}
+
+/** Throws a Failure when a daemon of this user runs already. */
+export async function refuseSecondDaemon(): Promise<void> {
+  const running = await daemonStatus();
+  if (running === null) return;
+  const where = running.listening.join(" and ");
+  throw new Failure(
+    `tollkeeper is already running: pid ${running.pid}, listening on ${where}`,
+    `see it with: tollkeeper status; stop it with: kill ${running.pid}`,
+  );
+}

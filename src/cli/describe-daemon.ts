@@ -1,0 +1,53 @@
+import { keyRefsOf } from "../core/config.ts";
+import { describeKeySource } from "../core/key-source.ts";
+import type { ConfigSource, Ledger } from "../ports.ts";
+import type { Gate } from "../proxy/gate.ts";
+import type { Keyring } from "../proxy/keyring.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import { programVersion } from "./program.ts";
+import type { LastError } from "./remember-errors.ts";
+import type { DaemonStatus, KeyStatus } from "./status-report.ts";
+
+/** The parts that a status is read from. */
+export interface StatusParts {
+  lifecycle: Lifecycle;
+  source: ConfigSource;
+  keyring: Keyring;
+  ledger: Ledger;
+  gate: Gate;
+  lastError: () => LastError | null;
+}
+
+/** What the daemon says of itself right now. */
+export function describeDaemon(parts: StatusParts): DaemonStatus {
+  const { lifecycle, source, gate, ledger } = parts;
+  const { upstreams } = gate.settings.config;
+  return {
+    version: programVersion(),
+    pid: process.pid,
+    startedAt: lifecycle.startedAt.toISOString(),
+    listening: lifecycle.addresses,
+    upstreams: Object.values(upstreams).map(({ name, baseUrl }) => {
+      return { name, baseUrl, isSandbox: Object.keys(source.current().upstreams).length === 0 };
+    }),
+    keys: keyStatuses(source, parts.keyring),
+    config: source.status(),
+    ledger: ledger.health(),
+    openExchanges: gate.openExchanges,
+    lastError: parts.lastError(),
+  };
+}
+
+function keyStatuses(source: ConfigSource, keyring: Keyring): KeyStatus[] {
+  const states = keyring.states();
+  return keyRefsOf(source.current()).map(({ upstream, ref }) => {
+    const known = states.find((state) => state.ref.origin === ref.origin && state.ref.name === ref.name);
+    return {
+      upstream: upstream.name,
+      name: ref.name,
+      source: describeKeySource(ref.source),
+      state: known?.state ?? "not asked yet",
+      at: known === undefined ? null : new Date(known.at).toISOString(),
+    };
+  });
+}

@@ -1,0 +1,71 @@
+import { homedir, userInfo } from "node:os";
+import { isAbsolute, posix, win32 } from "node:path";
+import type { Config } from "../core/config.ts";
+
+/** What decides where a program keeps its files. */
+export interface Surroundings {
+  platform: NodeJS.Platform;
+  env: NodeJS.ProcessEnv;
+  /** Home directory, absolute. */
+  home: string;
+}
+
+/** The configuration file that is used when the command line names none. */
+export function configPath(on: Surroundings = here()): string {
+  return pathsOf(on).join(configBase(on), "tollkeeper", "config.jsonc");
+}
+
+/** Where the daemon keeps what outlives it: the ledger. */
+export function stateDirectory(on: Surroundings = here()): string {
+  return pathsOf(on).join(stateBase(on), "tollkeeper");
+}
+
+/** Where a running daemon can be met: sockets, which end with the session. */
+export function runtimeDirectory(on: Surroundings = here()): string {
+  const base = directoryIn(on, "XDG_RUNTIME_DIR");
+  if (on.platform !== "win32" && base !== null) return posix.join(base, "tollkeeper");
+  return pathsOf(on).join(stateDirectory(on), "run");
+}
+
+/** Where usage records are kept. */
+export function ledgerDirectory(config: Config): string {
+  return config.ledger.directory ?? stateDirectory();
+}
+
+function here(): Surroundings {
+  const home = homedir();
+  // HOME may be empty or relative; nothing of ours is ever read from the working directory (facts/threats.md B6).
+  return { platform: process.platform, env: process.env, home: isAbsolute(home) ? home : userInfo().homedir };
+}
+
+function configBase(on: Surroundings): string {
+  switch (on.platform) {
+    case "darwin":
+      return posix.join(on.home, "Library", "Application Support");
+    case "win32":
+      return directoryIn(on, "APPDATA") ?? win32.join(on.home, "AppData", "Roaming");
+    default:
+      return directoryIn(on, "XDG_CONFIG_HOME") ?? posix.join(on.home, ".config");
+  }
+}
+
+function stateBase(on: Surroundings): string {
+  switch (on.platform) {
+    case "darwin":
+      return posix.join(on.home, "Library", "Application Support");
+    case "win32":
+      return directoryIn(on, "LOCALAPPDATA") ?? win32.join(on.home, "AppData", "Local");
+    default:
+      return directoryIn(on, "XDG_STATE_HOME") ?? posix.join(on.home, ".local", "state");
+  }
+}
+
+/** A relative value must be ignored (XDG Base Directory Specification, "Environment variables"). */
+function directoryIn(on: Surroundings, name: string): string | null {
+  const value = on.env[name];
+  return value !== undefined && pathsOf(on).isAbsolute(value) ? value : null;
+}
+
+function pathsOf({ platform }: Surroundings): typeof posix {
+  return platform === "win32" ? win32 : posix;
+}

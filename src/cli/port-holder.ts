@@ -1,0 +1,67 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { Failure } from "../core/failure.ts";
+
+const LISTEN_STATE = "0A";
+
+/** The failure for a port that is taken: who holds it, as far as the system tells, and what to type next. */
+export function portTaken(port: number, cause: unknown): Failure {
+  const holder = process.platform === "linux" ? linuxHolder(port) : lsofHolder(port);
+  const look =
+    process.platform === "linux" ? `ss -ltnp 'sport = :${port}'` : `lsof -nP -iTCP:${port} -sTCP:LISTEN`;
+  return new Failure(
+    `port ${port} is taken${holder === null ? " by another program" : ` by ${holder}`}`,
+    `see who listens with: ${look}; then stop it, or set another "listen.port" with: tollkeeper config edit`,
+    { cause },
+  );
+}
+
+/** "pid 4711 (node server.js)" of the listening process; null when it is another user's, or gone. */
+function linuxHolder(port: number): string | null {
+  try {
+    const inodes = listeningInodes(port);
+    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+      if (!holdsSocket(pid, inodes)) continue;
+      const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+      return `pid ${pid} (${commandLine.slice(0, 80)})`;
+    }
+  } catch {
+    // Less is told then; that the port is taken still is.
+  }
+  return null;
+}
+
+function listeningInodes(port: number): Set<string> {
+  const hexPort = port.toString(16).toUpperCase().padStart(4, "0");
+  const inodes = new Set<string>();
+  for (const table of ["/proc/net/tcp", "/proc/net/tcp6"]) {
+    for (const line of readFileSync(table, "latin1").split("\n")) {
+      const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
+      if (state === LISTEN_STATE && local?.endsWith(`:${hexPort}`) && inode) inodes.add(`socket:[${inode}]`);
+    }
+  }
+  return inodes;
+}
+
+function holdsSocket(pid: string, inodes: Set<string>): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => inodes.has(readlinkSync(`/proc/${pid}/fd/${fd}`)));
+  } catch {
+    return false;
+  }
+}
+
+function lsofHolder(port: number): string | null {
+  try {
+    const out = execFileSync("lsof", ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-Fpc"], {
+      encoding: "utf8",
+      timeout: 2_000,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const pid = /^p(\d+)/m.exec(out)?.[1];
+    const command = /^c(.+)/m.exec(out)?.[1];
+    return pid === undefined ? null : `pid ${pid} (${command ?? "?"})`;
+  } catch {
+    return null;
+  }
+}

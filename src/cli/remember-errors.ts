@@ -1,0 +1,30 @@
+import type { Clock, Log } from "../ports.ts";
+
+/** The newest warning or error of the daemon, for `status`. */
+export interface LastError {
+  at: string;
+  message: string;
+}
+
+/** A log that passes everything on and remembers the newest warning or error. */
+export function rememberErrors(log: Log, clock: Clock): { log: Log; lastError: () => LastError | null } {
+  let last: LastError | null = null;
+  const remember = (message: string) => {
+    last = { at: new Date(clock.now()).toISOString(), message };
+  };
+  return {
+    lastError: () => last,
+    log: {
+      debug: (facts, message) => log.debug(facts, message),
+      info: (facts, message) => log.info(facts, message),
+      warn(facts, message) {
+        remember(message);
+        log.warn(facts, message);
+      },
+      error(facts, message) {
+        remember(message);
+        log.error(facts, message);
+      },
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from "node:crypto";
+import type { Config, Upstream } from "../core/config.ts";
+import { Secret } from "../core/secret.ts";
+import type { KeyStore } from "../ports.ts";
+import { startSandbox, type Sandbox } from "../sandbox/server.ts";
+
+const KEY_NAME = "sandbox";
+
+/**
+ * The built-in upstream of a daemon that has none configured. Its key is made up at each start and known to this
+ * process alone.
+ */
+export class SandboxFallback {
+  readonly #key = `sandbox-${randomBytes(24).toString("hex")}`;
+  #sandbox: Sandbox | null = null;
+
+  /** The configuration itself, or, when it has no upstream, with the sandbox for one. */
+  async complete(config: Config): Promise<Config> {
+    if (Object.keys(config.upstreams).length > 0) return config;
+    this.#sandbox ??= await this.#start();
+    return { ...config, tools: {}, upstreams: { default: upstreamFor(this.#sandbox) } };
+  }
+
+  /** A key store that knows the sandbox's key and leaves all others to `store`. */
+  keysBefore(store: KeyStore): KeyStore {
+    return {
+      read: (ref) => (this.isAt(ref.origin) ? Promise.resolve(new Secret(this.#key)) : store.read(ref)),
+    };
+  }
+
+  /** Is this the sandbox's origin? */
+  isAt(origin: string): boolean {
+    return this.#sandbox !== null && new URL(this.#sandbox.baseUrl).origin === origin;
+  }
+
+  async close(): Promise<void> {
+    await this.#sandbox?.close();
+  }
+
+  #start(): Promise<Sandbox> {
+    return startSandbox({ keys: [{ name: KEY_NAME, secret: this.#key, group: "all" }] });
+  }
+}
+
+function upstreamFor(sandbox: Sandbox): Upstream {
+  const { origin, pathname } = new URL(sandbox.baseUrl);
+  return {
+    name: "sandbox",
+    baseUrl: sandbox.baseUrl,
+    origin,
+    basePath: pathname,
+    key: KEY_NAME,
+    keySource: { kind: "keychain" },
+    countTokensAuth: "x-api-key",
+    anthropicVersion: "2023-06-01",
+    inputIncludesCache: false,
+    routes: [],
+  };
+}

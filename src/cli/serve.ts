@@ -1,0 +1,70 @@
+import type { CommandModule } from "yargs";
+import { openConfigFile } from "../adapters/config-file.ts";
+import { openControlSocket } from "../adapters/control-socket.ts";
+import { createKeySources } from "../adapters/key-sources.ts";
+import { createKeychain } from "../adapters/keychain/keychain.ts";
+import { openLedger } from "../adapters/ledger-file.ts";
+import { openLog } from "../adapters/log.ts";
+import { createPeerInfo } from "../adapters/peer.ts";
+import type { Clock, Log } from "../ports.ts";
+import { Gate } from "../proxy/gate.ts";
+import { Keyring } from "../proxy/keyring.ts";
+import { PeerGuard } from "../proxy/peer-guard.ts";
+import { prepareSettings } from "../proxy/settings.ts";
+import { print } from "./console.ts";
+import { controlPath, refuseSecondDaemon } from "./daemon.ts";
+import { describeDaemon } from "./describe-daemon.ts";
+import { Lifecycle, listenOn } from "./lifecycle.ts";
+import { rememberErrors } from "./remember-errors.ts";
+import { configPath, ledgerDirectory } from "./paths.ts";
+import { SandboxFallback } from "./sandbox-fallback.ts";
+import { welcome } from "./welcome.ts";
+
+interface ServeArguments {
+  config?: string | undefined;
+  debug: boolean;
+}
+
+/** `tollkeeper serve`: the daemon, in the foreground; a service manager does the rest. */
+export const serveCommand: CommandModule<object, ServeArguments> = {
+  command: "serve",
+  describe: "Run the daemon in the foreground",
+  builder: (yargs) =>
+    yargs
+      .option("config", { type: "string" })
+      .option("debug", { type: "boolean", default: false, describe: "Log refused requests too" }),
+  handler: async ({ config, debug }) => {
+    const log = openLog({ debug, pretty: process.stderr.isTTY });
+    const lifecycle = await startDaemon(config ?? configPath(), log);
+    for (const line of welcome(lifecycle.port, lifecycle.config)) print(line);
+    await lifecycle.stopped;
+  },
+};
+
+const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+/** Builds every part, hands them to each other, and starts listening. The only composition root. */
+async function startDaemon(configFile: string, daemonLog: Log): Promise<Lifecycle> {
+  const clock = systemClock;
+  const { log, lastError } = rememberErrors(daemonLog, clock);
+  await refuseSecondDaemon();
+  const source = await openConfigFile(configFile);
+  const config = source.current();
+  const directory = ledgerDirectory(config);
+  const sandbox = new SandboxFallback();
+
+  const ledger = openLedger({ directory, retainDays: config.ledger.retainDays, clock, log });
+  const keyring = new Keyring(sandbox.keysBefore(createKeySources(createKeychain())), clock, log);
+  const peers = new PeerGuard(createPeerInfo(), process.getuid?.() ?? null, clock, log);
+  const settings = prepareSettings(await sandbox.complete(config));
+  const gate = new Gate({ settings, keyring, ledger, peers, clock, log });
+  const listener = await listenOn(config.listen.port, gate);
+  const lifecycle = new Lifecycle({ source, ledger, keyring, sandbox, gate, listener, log });
+  const control = await openControlSocket(controlPath(), {
+    status: () => describeDaemon({ lifecycle, source, keyring, ledger, gate, lastError }),
+    reload: () => lifecycle.reload(),
+    "keys-changed": () => keyring.forget(),
+  });
+  lifecycle.begin(control);
+  return lifecycle;
+}

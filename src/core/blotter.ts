@@ -1,0 +1,31 @@
+import type { Secret } from "./secret.ts";
+
+/**
+ * Blots a secret out of a stream of chunks, across their borders, without changing its length.
+ * Holds back at most one byte less than the secret is long.
+ */
+export interface Blotter {
+  /** The bytes that may go on now. */
+  push(chunk: Buffer): Buffer;
+  /** What was held back. */
+  end(): Buffer;
+}
+
+export function createBlotter(secret: Secret): Blotter {
+  const keep = Math.max(0, secret.byteLength - 1);
+  let held: Buffer = Buffer.alloc(0);
+  return {
+    push(chunk) {
+      const bytes = Buffer.concat([held, chunk]);
+      secret.blot(bytes);
+      const ready = Math.max(0, bytes.length - keep);
+      held = bytes.subarray(ready);
+      return bytes.subarray(0, ready);
+    },
+    end() {
+      const rest = held;
+      held = Buffer.alloc(0);
+      return rest;
+    },
+  };
+}

@@ -1,0 +1,13 @@
+/**
+ * Characters that act on a terminal, a log viewer or a line splitter instead of being shown: C0, DEL and C1 controls,
+ * bidirectional marks and overrides, line and paragraph separators (facts/threats.md E3).
+ */
+const ACTIVE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * `text` with every such character written out as `\uXXXX`. In JSON text, where they stand inside strings only, this
+ * is the string escape of RFC 8259 section 7, so the value stays what it was; elsewhere it is made visible.
+ */
+export function printable(text: string): string {
+  return text.replace(ACTIVE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}

@@ -1,0 +1,99 @@
+/** The API whose error shape an answer of ours takes. */
+export type Api = "messages" | "responses";
+
+/**
+ * Every answer that tollkeeper gives by itself: code → HTTP status, and whether a retry can help.
+ * Clients see the code in `x-tollkeeper-refusal`; official SDKs obey `x-should-retry` (facts/clients.md section 5).
+ */
+const REFUSALS = {
+  host_not_allowed: { status: 403, retry: false },
+  origin_not_allowed: { status: 403, retry: false },
+  peer_not_allowed: { status: 403, retry: false },
+  bad_request: { status: 400, retry: false },
+  http_version: { status: 505, retry: false },
+  not_found: { status: 404, retry: false },
+  method_not_allowed: { status: 405, retry: false },
+  content_type: { status: 415, retry: false },
+  body_too_large: { status: 413, retry: false },
+  upgrade_not_supported: { status: 426, retry: false },
+  key_missing: { status: 503, retry: false },
+  key_locked: { status: 503, retry: false },
+  key_unavailable: { status: 503, retry: false },
+  shutting_down: { status: 503, retry: true },
+  upstream_unreachable: { status: 502, retry: true },
+  upstream_broke: { status: 502, retry: true },
+  upstream_invalid: { status: 502, retry: true },
+  upstream_timeout: { status: 504, retry: true },
+  internal: { status: 500, retry: false },
+} as const satisfies Record<string, { status: number; retry: boolean }>;
+
+export type RefusalCode = keyof typeof REFUSALS;
+
+/** A refusal: its code, what is wrong and what to type next, and headers that the status demands. */
+export interface Refusal {
+  code: RefusalCode;
+  message: string;
+  headers?: readonly string[];
+}
+
+/** Thrown by a step of a request that ends it with a refusal. */
+export class Refused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.name = "Refused";
+    this.refusal = refusal;
+  }
+}
+
+export function refusalStatus(code: RefusalCode): number {
+  return REFUSALS[code].status;
+}
+
+/** `error.type` of the Messages API by status (Anthropic API documentation, "Errors"). */
+const MESSAGES_ERROR_TYPES: Record<number, string> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  405: "invalid_request_error",
+  413: "request_too_large",
+  415: "invalid_request_error",
+  426: "invalid_request_error",
+  505: "invalid_request_error",
+};
+
+/** The refusal as an HTTP answer in the error shape of `api`: flat header list and JSON body. */
+export function renderRefusal(
+  refusal: Refusal,
+  api: Api,
+): { status: number; headers: string[]; body: Buffer } {
+  const { status, retry } = REFUSALS[refusal.code];
+  const message = `tollkeeper: ${refusal.message}`;
+  const content =
+    api === "messages"
+      ? { type: "error", error: { type: MESSAGES_ERROR_TYPES[status] ?? "api_error", message } }
+      : {
+          error: {
+            message,
+            type: status < 500 ? "invalid_request_error" : "server_error",
+            code: refusal.code,
+            param: null,
+          },
+        };
+  const body = Buffer.from(JSON.stringify(content));
+  const headers = [
+    "content-type",
+    "application/json",
+    "content-length",
+    String(body.length),
+    "x-content-type-options",
+    "nosniff",
+    "x-tollkeeper-refusal",
+    refusal.code,
+    ...(retry ? [] : ["x-should-retry", "false"]),
+    ...(refusal.headers ?? []),
+  ];
+  return { status, headers, body };
+}

@@ -1,0 +1,63 @@
+import type { HeaderIndex } from "./header-index.ts";
+import type { ToolEvidence } from "./record.ts";
+import { LIBRARIES, SIGNATURES, type Signature } from "./signatures.ts";
+
+/** Who is calling, and how we know. A label for accounting, not an authority. */
+export interface ToolIdentity {
+  tool: string;
+  by: ToolEvidence;
+  /** The tool's own name for its session, where a header says one. */
+  session: string | null;
+}
+
+const TOOL_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const TOKEN_PREFIX = "tk-";
+
+/** Headers that carry a session's name, in the order of preference (facts/clients.md section 3). */
+const SESSION_HEADERS = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id", "thread-id"];
+
+/** The tool's name in one spelling, or null when `text` cannot be one. */
+export function toolName(text: string): string | null {
+  const name = text.toLowerCase();
+  return TOOL_NAME.test(name) ? name : null;
+}
+
+/** Names the tool by the strongest evidence there is: path, token, header, signature, library (DESIGN section 5). */
+export function identifyTool(pathMark: string | null, headers: HeaderIndex): ToolIdentity {
+  const session = sessionOf(headers);
+  if (pathMark !== null) return { tool: pathMark, by: "path", session };
+  const byToken = tokenMark(headers);
+  if (byToken !== null) return { tool: byToken, by: "token", session };
+  const byHeader = toolName(headers.get("x-tollkeeper-tool") ?? "");
+  if (byHeader !== null) return { tool: byHeader, by: "header", session };
+  const signed = SIGNATURES.find((signature) => matches(signature, headers));
+  if (signed !== undefined) return { tool: signed.tool, by: "signature", session };
+  const library = LIBRARIES.find((candidate) => matches(candidate, headers));
+  if (library !== undefined) return { tool: library.tool, by: "library", session };
+  return { tool: "unknown", by: "unknown", session };
+}
+
+function sessionOf(headers: HeaderIndex): string | null {
+  for (const name of SESSION_HEADERS) {
+    const value = headers.get(name);
+    if (value !== undefined) return value;
+  }
+  return null;
+}
+
+/** A placeholder credential of the form `tk-TOOL` names the tool. */
+function tokenMark(headers: HeaderIndex): string | null {
+  const bearer = headers.get("authorization")?.replace(/^Bearer /i, "");
+  for (const credential of [bearer, headers.get("x-api-key")]) {
+    if (credential?.startsWith(TOKEN_PREFIX)) return toolName(credential.slice(TOKEN_PREFIX.length));
+  }
+  return null;
+}
+
+function matches(signature: Signature, headers: HeaderIndex): boolean {
+  for (const [name, pattern] of signature.when) {
+    const value = headers.get(name);
+    if (value === undefined || !pattern.test(value)) return false;
+  }
+  return !signature.without?.some((name) => headers.has(name));
+}

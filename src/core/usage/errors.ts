@@ -1,0 +1,47 @@
+import { TEXT_BYTES, nothingLearned } from "./answer.ts";
+import type { Answer, Dialect, Learned } from "./answer.ts";
+import { isFields, textOf } from "./fields.ts";
+import type { Fields, Shape } from "./json-scan.ts";
+
+/** What to read of an error, in any of the shapes that {@link errorTypeOf} knows. */
+export const ERROR: Shape = { error: { code: TEXT_BYTES, type: TEXT_BYTES }, code: TEXT_BYTES };
+
+/**
+ * The error's code, or else its type. Both dialects meet both shapes: nested (`{"error":{"type","message"}}`, with
+ * or without `"type":"error"` beside it) and flat (`{"type":"error","code","message"}`); usage.md section 2.
+ */
+export function errorTypeOf(fields: Fields): string | null {
+  if (!isFields(fields["error"])) return nameOf(fields["code"]);
+  const { code, type } = fields["error"];
+  return textOf(code) ?? textOf(type) ?? nameOf(code);
+}
+
+/** Some services number their errors. */
+function nameOf(value: unknown): string | null {
+  return typeof value === "number" ? String(value) : textOf(value);
+}
+
+/** An answer whose status says that it is an error: only the kind of error is of interest. */
+export const ERRORS: Dialect = {
+  event: { ...ERROR, type: TEXT_BYTES },
+  eventTypes: ["error"],
+  body: ERROR,
+  isContent: () => false,
+  createAnswer: () => new ErrorAnswer(),
+};
+
+class ErrorAnswer implements Answer {
+  #errorType: string | null = null;
+
+  takeEvent(_type: string, fields: Fields): void {
+    this.#errorType = errorTypeOf(fields);
+  }
+
+  takeBody(fields: Fields): void {
+    this.#errorType = errorTypeOf(fields);
+  }
+
+  learn(): Learned {
+    return { ...nothingLearned("error", "absent"), error_type: this.#errorType };
+  }
+}

@@ -1,0 +1,113 @@
+import { nothingLearned } from "./answer.ts";
+import type { Answer, Dialect, Learned } from "./answer.ts";
+import { BodyReader } from "./body-reader.ts";
+import { ERRORS } from "./errors.ts";
+import { MESSAGES } from "./messages.ts";
+import type { Flag, Reading, Spend, UsageState } from "./reading.ts";
+import { RESPONSES } from "./responses.ts";
+
+/** What is known of an answer before its body. */
+export interface MeterSetup {
+  /** How the route tells usage; `none` where it has none. */
+  dialect: "messages" | "responses" | "none";
+  /** The route's own rule: `count` where tokens are made, `attach_by_response_id` where a response is fetched. */
+  spend: Spend;
+  /** HTTP status. */
+  status: number;
+  /** The `content-type` header; null when there is none. */
+  contentType: string | null;
+  /** The upstream is known to add cached tokens to the `input_tokens` of Messages (usage.md section 3). */
+  inputIncludesCache: boolean;
+}
+
+/**
+ * Reads one answer's usage as its body passes. Never throws, whatever the bytes. Holds copies only, bounded however
+ * long the body: the kept values of one JSON document (usage.md's objects at 64 KiB each, the rest at 1 KiB) and a
+ * buffer no larger than the largest of them.
+ */
+export interface Meter {
+  /** Takes the next bytes of the decoded body, in any chunking. */
+  feed(chunk: Buffer): void;
+  /** Has the first content event of a stream been seen? */
+  readonly sawContent: boolean;
+  /** `whole`: the body ended as its framing said it should. To be called once, last. */
+  finish(whole: boolean): Reading;
+}
+
+const FIRST_ERROR_STATUS = 400;
+
+/** A meter for one answer. */
+export function createMeter(setup: MeterSetup): Meter {
+  const { dialect, spend, status } = setup;
+  const hasUsage = dialect !== "none" && spend !== "never";
+  if (status >= FIRST_ERROR_STATUS) return new ErrorMeter(setup.contentType, hasUsage ? "absent" : "none");
+  if (!hasUsage) return new SilentMeter();
+  return new UsageMeter(setup, dialect === "messages" ? MESSAGES : RESPONSES);
+}
+
+/** For routes without usage: model lists, token counting. */
+class SilentMeter implements Meter {
+  readonly sawContent = false;
+
+  feed(): void {}
+
+  finish(whole: boolean): Reading {
+    return { ...nothingLearned(whole ? "completed" : "cut", "none"), spend: "never" };
+  }
+}
+
+/** For an answer that says by its status that there is none: only the kind of error is to be learned. */
+class ErrorMeter implements Meter {
+  readonly sawContent = false;
+  readonly #answer = ERRORS.createAnswer({ inputIncludesCache: false });
+  readonly #body: BodyReader;
+  readonly #usage: UsageState;
+
+  constructor(contentType: string | null, usage: UsageState) {
+    this.#body = new BodyReader(contentType, ERRORS, this.#answer);
+    this.#usage = usage;
+  }
+
+  feed(chunk: Buffer): void {
+    this.#body.feed(chunk);
+  }
+
+  finish(): Reading {
+    this.#body.finish();
+    return { ...this.#answer.learn(), usage: this.#usage, spend: "never" };
+  }
+}
+
+/** For an answer that tells its usage. An answer is whole when it says so itself, whatever became of the connection. */
+class UsageMeter implements Meter {
+  readonly #answer: Answer;
+  readonly #body: BodyReader;
+  readonly #spend: Spend;
+
+  constructor({ contentType, spend, inputIncludesCache }: MeterSetup, dialect: Dialect) {
+    this.#answer = dialect.createAnswer({ inputIncludesCache });
+    this.#body = new BodyReader(contentType, dialect, this.#answer);
+    this.#spend = spend;
+  }
+
+  feed(chunk: Buffer): void {
+    this.#body.feed(chunk);
+  }
+
+  get sawContent(): boolean {
+    return this.#body.hasContent;
+  }
+
+  finish(): Reading {
+    const isReadable = this.#body.finish();
+    const learned = this.#answer.learn();
+    const flags: Flag[] = isReadable ? learned.flags : [...learned.flags, "bad_json"];
+    return { ...learned, flags, spend: spendOf(learned, this.#spend) };
+  }
+}
+
+/** Without tokens there is nothing to count, unless they come with a later fetch. */
+function spendOf({ tokens, usage }: Learned, route: Spend): Spend {
+  if (usage === "pending") return "attach_by_response_id";
+  return tokens === null ? "never" : route;
+}

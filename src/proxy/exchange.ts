@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import { RECORD_VERSION, type CutBy } from "../core/record.ts";
+import type { Route } from "../core/routes.ts";
+import type { ToolIdentity } from "../core/tool.ts";
+import type { Reading } from "../core/usage/reading.ts";
+import { createRequestScan, type RequestScan } from "../core/usage/request-scan.ts";
+import type { Clock, Ledger } from "../ports.ts";
+
+/** What is known of a request once it has a route. */
+export interface ExchangeHead {
+  tool: ToolIdentity;
+  userAgent: string | null;
+  /** Name of the key, never its value. */
+  key: string;
+  upstream: string;
+  route: Route;
+  /** `content-encoding` of the request; a compressed body is passed on unread. */
+  contentEncoding: string | null;
+}
+
+/** One request and its answer, from the gate to the ledger. Leaves exactly one record, however it ends. */
+export class Exchange {
+  readonly route: Route;
+  status: number | null = null;
+  upstreamRequestId: string | null = null;
+  bytesIn = 0;
+  bytesOut = 0;
+  /** Did the answer come as an event stream? null before there is one. */
+  streamed: boolean | null = null;
+  readonly #head: ExchangeHead;
+  readonly #ledger: Ledger;
+  readonly #clock: Clock;
+  readonly #arrivedAt: number;
+  readonly #arrivedTick: number;
+  readonly #scan: RequestScan | null;
+  #ttftMs: number | null = null;
+  #recorded = false;
+
+  constructor(head: ExchangeHead, ledger: Ledger, clock: Clock) {
+    this.route = head.route;
+    this.#head = head;
+    this.#ledger = ledger;
+    this.#clock = clock;
+    this.#arrivedAt = clock.now();
+    this.#arrivedTick = clock.monotonic();
+    const readable = head.contentEncoding === null || head.contentEncoding === "identity";
+    this.#scan = readable && head.route.method === "POST" ? createRequestScan() : null;
+  }
+
+  /** Looks at a piece of the request's body on its way to the upstream. */
+  sawRequestBytes(chunk: Buffer): void {
+    this.bytesIn += chunk.length;
+    this.#scan?.feed(chunk);
+  }
+
+  /** Marks the first content of the answer; later calls change nothing. */
+  sawFirstContent(): void {
+    this.#ttftMs ??= this.#elapsedMs();
+  }
+
+  get hasFirstContent(): boolean {
+    return this.#ttftMs !== null;
+  }
+
+  /** Writes the record; later calls change nothing. */
+  record(reading: Reading, cutBy: CutBy | null): void {
+    if (this.#recorded) return;
+    this.#recorded = true;
+    const { tool, userAgent, key, upstream, route } = this.#head;
+    this.#ledger.append({
+      v: RECORD_VERSION,
+      id: randomUUID(),
+      ts: new Date(this.#arrivedAt).toISOString(),
+      tool: tool.tool,
+      tool_by: tool.by,
+      session: tool.session,
+      user_agent: userAgent,
+      key,
+      upstream,
+      route: route.path,
+      method: route.method,
+      status: this.status,
+      model_requested: this.#scan?.model ?? null,
+      stream: this.streamed ?? this.#scan?.stream ?? null,
+      ...reading,
+      upstream_request_id: this.upstreamRequestId,
+      cut_by: reading.outcome === "cut" ? cutBy : null,
+      ttft_ms: this.#ttftMs,
+      duration_ms: this.#elapsedMs(),
+      bytes_in: this.bytesIn,
+      bytes_out: this.bytesOut,
+    });
+  }
+
+  /** The record of an exchange that had no answer of the upstream's: `rejected` by us, or `cut` before its head. */
+  recordUnanswered(outcome: "rejected" | "cut", errorType: string | null, cutBy: CutBy | null): void {
+    this.record(
+      {
+        outcome,
+        stop: null,
+        error_type: errorType,
+        usage: this.route.spend === "never" ? "none" : "absent",
+        spend: "never",
+        response_id: null,
+        model: null,
+        service_tier: null,
+        speed: null,
+        inference_geo: null,
+        tokens: null,
+        extra: [],
+        server_tools: {},
+        raw_usage: null,
+        flags: [],
+      },
+      cutBy,
+    );
+  }
+
+  #elapsedMs(): number {
+    return Math.round((this.#clock.monotonic() - this.#arrivedTick) * 10) / 10;
+  }
+}

@@ -1,0 +1,290 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { admit } from "../core/admission.ts";
+import { keyRefOf } from "../core/config.ts";
+import { KeyFailure } from "../core/failure.ts";
+import { indexHeaders, type HeaderIndex } from "../core/header-index.ts";
+import { buildUpstreamHeaders } from "../core/headers.ts";
+import type { KeyRef } from "../core/key-source.ts";
+import { refusalStatus, Refused, type Refusal, type RefusalCode } from "../core/refusal.ts";
+import { apiOfPath, isProbe, parseTarget, type RouteMatch } from "../core/routes.ts";
+import type { Secret } from "../core/secret.ts";
+import { identifyTool, type ToolIdentity } from "../core/tool.ts";
+import type { Clock, Ledger, Log } from "../ports.ts";
+import { Exchange } from "./exchange.ts";
+import { createForwarder, type Forwarder } from "./forward.ts";
+import type { Keyring } from "./keyring.ts";
+import type { PeerGuard } from "./peer-guard.ts";
+import { refuse } from "./refuse.ts";
+import type { Settings, UpstreamSettings } from "./settings.ts";
+
+/** What the gate works with; made by the composition root. */
+export interface GateParts {
+  settings: Settings;
+  keyring: Keyring;
+  ledger: Ledger;
+  peers: PeerGuard;
+  clock: Clock;
+  log: Log;
+}
+
+/** What is known of a request once it is admitted and has a route. */
+interface Routed {
+  tool: ToolIdentity;
+  match: RouteMatch;
+  query: string;
+  upstream: UpstreamSettings;
+  key: KeyRef;
+}
+
+/** Where requests come in. {@link Gate.handle} is one request, to be read from top to bottom. */
+export class Gate {
+  readonly #keyring: Keyring;
+  readonly #ledger: Ledger;
+  readonly #peers: PeerGuard;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #forwarder: Forwarder = createForwarder();
+  /** The latest answer on each connection. */
+  readonly #latest = new Map<Socket, ServerResponse>();
+  #settings: Settings;
+  #draining = false;
+
+  constructor(parts: GateParts) {
+    this.#settings = parts.settings;
+    this.#keyring = parts.keyring;
+    this.#ledger = parts.ledger;
+    this.#peers = parts.peers;
+    this.#clock = parts.clock;
+    this.#log = parts.log;
+  }
+
+  /**
+   * One request: admit, route, identify, key, headers, forward; the passage then meters and records (DESIGN section 4).
+   * `expectsContinue`: the client waits for `100 Continue` before it sends its body. Never rejects.
+   */
+  async handle(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): Promise<void> {
+    const settings = this.#settings;
+    let exchange: Exchange | null = null;
+    try {
+      const headers = indexHeaders(req.rawHeaders);
+      await this.#admit(req, res, headers, settings);
+      const routed = findRoute(req, headers, settings);
+      if (routed === null) {
+        res.writeHead(200, ["content-length", "0"]).end();
+        return;
+      }
+      exchange = this.#openExchange(routed, headers);
+      judgeLength(headers, settings);
+      const secret = this.#keyring.cached(routed.key) ?? (await this.#readKey(routed.key));
+      if (res.destroyed) {
+        exchange.recordUnanswered("cut", null, "client");
+        return;
+      }
+      if (expectsContinue) res.writeContinue();
+      this.#forward(req, res, { routed, exchange, secret, settings });
+    } catch (error) {
+      this.#refuse(req, res, exchange, this.#refusalOf(error));
+    }
+  }
+
+  /** Takes effect for the next request; running ones keep what they began with. */
+  use(settings: Settings): void {
+    this.#settings = settings;
+  }
+
+  get settings(): Settings {
+    return this.#settings;
+  }
+
+  /** Exchanges under way with an upstream. */
+  get openExchanges(): number {
+    return this.#forwarder.open;
+  }
+
+  /** From now on every connection ends with the answer that is under way on it; resolves with the last of them. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    const ends: Promise<unknown>[] = [];
+    for (const [socket, res] of this.#latest) {
+      if (!isUnderWay(res)) {
+        socket.destroySoon();
+        continue;
+      }
+      res.once("finish", () => socket.destroySoon());
+      ends.push(new Promise((resolve) => res.once("close", resolve)));
+    }
+    await Promise.all(ends);
+  }
+
+  /** Ends whatever is still under way; each exchange leaves its record. */
+  close(): void {
+    this.#forwarder.close();
+    for (const socket of this.#latest.keys()) socket.destroy();
+  }
+
+  async #admit(
+    req: IncomingMessage,
+    res: ServerResponse,
+    headers: HeaderIndex,
+    settings: Settings,
+  ): Promise<void> {
+    const { socket, method = "", httpVersion } = req;
+    const localPort = socket.localPort ?? 0;
+    orRefuse(admit({ method, httpVersion, headers, localPort }, settings.rules));
+    orRefuse(this.#occupy(socket, res));
+    if (!this.#peers.hasAdmitted(socket) && !(await this.#peers.admits(socket))) {
+      throw new Refused({
+        code: "peer_not_allowed",
+        message: "another user's daemon listens here; run your own",
+      });
+    }
+  }
+
+  /** One request at a time on a connection (facts/threats.md D8), and none that begins while we stop. */
+  #occupy(socket: Socket, res: ServerResponse): Refusal | null {
+    const latest = this.#latest.get(socket);
+    if (latest === undefined) socket.once("close", () => this.#latest.delete(socket));
+    else if (isUnderWay(latest)) {
+      return {
+        code: "bad_request",
+        message: "one request at a time per connection; pipelining is not supported",
+      };
+    }
+    this.#latest.set(socket, res);
+    return this.#draining ? { code: "shutting_down", message: "tollkeeper is stopping; try again" } : null;
+  }
+
+  #openExchange({ tool, match, upstream, key }: Routed, headers: HeaderIndex): Exchange {
+    const head = {
+      tool,
+      userAgent: headers.get("user-agent") ?? null,
+      key: key.name,
+      upstream: upstream.upstream.name,
+      route: match.route,
+      contentEncoding: headers.get("content-encoding") ?? null,
+    };
+    return new Exchange(head, this.#ledger, this.#clock);
+  }
+
+  async #readKey(ref: KeyRef): Promise<Secret> {
+    try {
+      return await this.#keyring.get(ref);
+    } catch (error) {
+      if (!(error instanceof KeyFailure)) throw error;
+      this.#log.warn({ key: ref.name, origin: ref.origin, hint: error.hint }, error.message);
+      const code = KEY_REFUSALS[error.code];
+      throw new Refused({ code, message: [error.message, error.hint].filter(Boolean).join("; ") });
+    }
+  }
+
+  #forward(req: IncomingMessage, res: ServerResponse, { routed, exchange, secret, settings }: Onward): void {
+    const { match, upstream, key, query } = routed;
+    const { route } = match;
+    const { limits, abort } = settings.config;
+    this.#forwarder.forward(req, res, {
+      exchange,
+      origin: upstream.upstream.origin,
+      method: route.method,
+      path: upstream.upstream.basePath + match.path + query,
+      headers: buildUpstreamHeaders(req.rawHeaders, {
+        host: upstream.host,
+        auth: route.auth,
+        secret,
+        defaultVersion: route.dialect === "messages" ? upstream.upstream.anthropicVersion : null,
+        identityEncoding: route.dialect !== "none",
+      }),
+      secret,
+      limits: { ...limits, graceMs: abort.graceMs },
+      inputIncludesCache: upstream.upstream.inputIncludesCache,
+      refuse: (refusal) => refuse(req, res, refusal, route.api),
+      onUnauthorized: () => this.#keyring.recheck(key, secret),
+    });
+  }
+
+  #refuse(req: IncomingMessage, res: ServerResponse, exchange: Exchange | null, refusal: Refusal): void {
+    if (exchange !== null) {
+      exchange.status = refusalStatus(refusal.code);
+      exchange.recordUnanswered("rejected", refusal.code, null);
+    }
+    this.#log.debug({ code: refusal.code, method: req.method }, "refused a request");
+    const api = exchange?.route.api ?? apiOfPath(req.url ?? "");
+    refuse(req, res, refusal, api);
+  }
+
+  #refusalOf(error: unknown): Refusal {
+    if (error instanceof Refused) return error.refusal;
+    this.#log.error({ err: error }, "a request failed for a reason of our own");
+    return { code: "internal", message: "something went wrong in here; the daemon's log says what" };
+  }
+}
+
+/** What the last steps of a request need. */
+interface Onward {
+  routed: Routed;
+  exchange: Exchange;
+  secret: Secret;
+  settings: Settings;
+}
+
+const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
+  missing: "key_missing",
+  locked: "key_locked",
+  unavailable: "key_unavailable",
+  unresponsive: "key_unavailable",
+  unsafe: "key_unavailable",
+};
+
+/** Names the tool and finds the route among those of the tool's upstream; null for a probe, which is answered here. */
+function findRoute(req: IncomingMessage, headers: HeaderIndex, settings: Settings): Routed | null {
+  const method = req.method ?? "";
+  const target = parseTarget(req.url ?? "");
+  if (headers.has("upgrade")) {
+    // Codex tries a WebSocket first and falls back to POST at once on 426 (facts/clients.md 1.4).
+    throw new Refused({
+      code: "upgrade_not_supported",
+      message: "no WebSockets here; use POST",
+      headers: UPGRADE,
+    });
+  }
+  if (target === null) throw new Refused({ code: "not_found", message: "no such route" });
+  if (isProbe(method, target.path)) return null;
+  const tool = identifyTool(target.mark, headers);
+  const upstream = settings.upstreamFor(tool.tool);
+  const match = upstream.routes.find(method, target.path);
+  if (match === null) throw new Refused({ code: "not_found", message: NO_ROUTE });
+  if ("allow" in match) {
+    const message = `this route takes ${match.allow} only`;
+    throw new Refused({ code: "method_not_allowed", message, headers: ["allow", match.allow] });
+  }
+  if (
+    method === "GET" &&
+    (headers.has("transfer-encoding") || (headers.get("content-length") ?? "0") !== "0")
+  ) {
+    throw new Refused({ code: "bad_request", message: "a GET has no body here" });
+  }
+  const key = keyRefOf(upstream.upstream, settings.keyNameFor(tool.tool));
+  return { tool, match, query: target.query, upstream, key };
+}
+
+/** RFC 9110 section 15.5.22 wants `Upgrade` on a 426; the connection is not worth keeping. */
+const UPGRADE = ["upgrade", "HTTP/1.1", "connection", "upgrade, close"];
+
+const NO_ROUTE =
+  "no such route; there are GET /v1/models, POST /v1/responses, POST /v1/messages and POST /v1/messages/count_tokens, each also below /t/TOOL";
+
+function judgeLength(headers: HeaderIndex, settings: Settings): void {
+  const limit = settings.config.limits.bodyBytes;
+  if (Number(headers.get("content-length") ?? 0) <= limit) return;
+  const message = `the request body is larger than ${limit} bytes ("limits.bodyBytes" in the configuration)`;
+  throw new Refused({ code: "body_too_large", message });
+}
+
+function orRefuse(refusal: Refusal | null): void {
+  if (refusal !== null) throw new Refused(refusal);
+}
+
+/** Is this answer still being written? `finish` would come too late: the client may have the last byte before it. */
+function isUnderWay(res: ServerResponse): boolean {
+  return !res.writableEnded && !res.destroyed;
+}

@@ -1,0 +1,120 @@
+import { KeyFailure } from "../core/failure.ts";
+import type { KeyRef } from "../core/key-source.ts";
+import type { Secret } from "../core/secret.ts";
+import type { Clock, KeyStore, Log } from "../ports.ts";
+
+/** After an upstream's 401 the stored key is read again at most this often, whatever the upstream keeps saying. */
+const RECHECK_INTERVAL_MS = 10_000;
+
+/** What is known of one key; never its value. For `status`. */
+export interface KeyState {
+  ref: KeyRef;
+  state: "present" | KeyFailure["code"];
+  /** When this was learned; milliseconds since 1970. */
+  at: number;
+}
+
+interface Entry {
+  secret: Secret | null;
+  pending: Promise<Secret> | null;
+  recheckedAt: number;
+  known: KeyState;
+}
+
+/**
+ * The keys in the daemon's memory: read from the store on first need, kept until someone says that they changed.
+ * Failures are not kept, so a keychain that is unlocked later works with the next request.
+ */
+export class Keyring {
+  readonly #store: KeyStore;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #entries = new Map<string, Entry>();
+  /** Counts `forget` calls, so that a read which began before one is not kept after it. */
+  #generation = 0;
+
+  constructor(store: KeyStore, clock: Clock, log: Log) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** The key when it is in memory already: the hot path, without a promise. */
+  cached(ref: KeyRef): Secret | null {
+    return this.#entries.get(idOf(ref))?.secret ?? null;
+  }
+
+  /** The key from memory or from the store; concurrent callers share one read. Rejects with a `KeyFailure`. */
+  async get(ref: KeyRef): Promise<Secret> {
+    const entry = this.#entry(ref);
+    if (entry.secret !== null) return entry.secret;
+    entry.pending ??= this.#read(ref, entry);
+    return entry.pending;
+  }
+
+  /** Drops every key: each is read anew on its next use. */
+  forget(): void {
+    this.#generation += 1;
+    this.#entries.clear();
+  }
+
+  /**
+   * The upstream answered 401 to `used`: reads the store once more, in case the key was replaced there. The request
+   * itself is not repeated; clients do that by themselves.
+   */
+  recheck(ref: KeyRef, used: Secret): void {
+    const entry = this.#entry(ref);
+    const now = this.#clock.monotonic();
+    if (now - entry.recheckedAt < RECHECK_INTERVAL_MS || entry.pending !== null) return;
+    entry.recheckedAt = now;
+    const generation = this.#generation;
+    this.#store.read(ref).then(
+      (stored) => {
+        if (generation !== this.#generation || stored.isSameAs(used)) return;
+        entry.secret = stored;
+        this.#log.info(
+          { key: ref.name, origin: ref.origin },
+          "the stored key had changed; using the new one",
+        );
+      },
+      () => {
+        // The old key stays: a keychain that is locked now says nothing about it.
+      },
+    );
+  }
+
+  states(): KeyState[] {
+    return [...this.#entries.values()].map((entry) => entry.known);
+  }
+
+  async #read(ref: KeyRef, entry: Entry): Promise<Secret> {
+    const generation = this.#generation;
+    try {
+      const secret = await this.#store.read(ref);
+      if (generation === this.#generation) entry.secret = secret;
+      entry.known = { ref, state: "present", at: this.#clock.now() };
+      return secret;
+    } catch (error) {
+      const state = error instanceof KeyFailure ? error.code : "unavailable";
+      entry.known = { ref, state, at: this.#clock.now() };
+      throw error;
+    } finally {
+      entry.pending = null;
+    }
+  }
+
+  #entry(ref: KeyRef): Entry {
+    const id = idOf(ref);
+    let entry = this.#entries.get(id);
+    if (entry === undefined) {
+      const known: KeyState = { ref, state: "missing", at: this.#clock.now() };
+      entry = { secret: null, pending: null, recheckedAt: -RECHECK_INTERVAL_MS, known };
+      this.#entries.set(id, entry);
+    }
+    return entry;
+  }
+}
+
+function idOf(ref: KeyRef): string {
+  return `${ref.name}@${ref.origin} ${ref.source.kind}`;
+}

@@ -1,0 +1,88 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+
+/** Both loopback addresses, because clients resolve `localhost` to either. Nothing else, ever. */
+const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"] as const;
+
+/** Longer than any client keeps an idle connection, so that it is the client who closes (at least 75 s, DESIGN section 4). */
+const KEEP_ALIVE_MS = 95_000;
+const HEADERS_LIMIT_MS = 60_000;
+const MAX_HEADER_BYTES = 32 * 1024;
+
+/** Handles one request; `expectsContinue` as in {@link Gate.handle}. */
+export type Handler = (req: IncomingMessage, res: ServerResponse, expectsContinue: boolean) => void;
+
+/** HTTP servers on the loopback addresses, on one port. */
+export interface Listener {
+  port: number;
+  addresses: string[];
+  /** Stops accepting; resolves once the last connection is closed. Running exchanges are not touched. */
+  close(): Promise<void>;
+  /** Closes every connection, whatever runs on it. */
+  destroy(): Promise<void>;
+}
+
+/**
+ * Listens on both loopback addresses. Rejects with Node's error when the port is taken on either: another program on
+ * `::1` would get what is meant for us (facts/threats.md A11). A machine without IPv6 is fine. Port 0 picks a free one.
+ */
+export async function listen(port: number, handler: Handler): Promise<Listener> {
+  const servers: Server[] = [];
+  const addresses: string[] = [];
+  let bound = port;
+  try {
+    for (const address of LOOPBACK_ADDRESSES) {
+      const server = await listenOn(address, bound, handler);
+      if (server === null) continue;
+      servers.push(server);
+      bound = portOf(server);
+      addresses.push(address === "::1" ? `[::1]:${bound}` : `${address}:${bound}`);
+    }
+  } catch (error) {
+    await Promise.all(servers.map(closeServer));
+    throw error;
+  }
+  const close = async () => {
+    await Promise.all(servers.map(closeServer));
+  };
+  return {
+    port: bound,
+    addresses,
+    close,
+    destroy() {
+      for (const server of servers) server.closeAllConnections();
+      return close();
+    },
+  };
+}
+
+/** null when the machine does not have the address. */
+function listenOn(address: string, port: number, handler: Handler): Promise<Server | null> {
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: HEADERS_LIMIT_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    insecureHTTPParser: false,
+  });
+  server.on("request", (req, res) => handler(req, res, false));
+  server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => handler(req, res, true));
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const isMissing = error.code === "EADDRNOTAVAIL" || error.code === "EAFNOSUPPORT";
+      if (isMissing && address === "::1") resolve(null);
+      else reject(error);
+    });
+    server.listen({ port, host: address, ipv6Only: address === "::1" }, () => resolve(server));
+  });
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("not listening on a TCP port");
+  return address.port;
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+}

@@ -1,0 +1,321 @@
+import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { createBlotter, type Blotter } from "../core/blotter.ts";
+import { buildDownstreamHeaders } from "../core/headers.ts";
+import type { CutBy } from "../core/record.ts";
+import { refusalStatus, type Refusal } from "../core/refusal.ts";
+import type { Secret } from "../core/secret.ts";
+import type { Exchange } from "./exchange.ts";
+import { createAnswerMeter, type AnswerMeter } from "./meter.ts";
+import { explainUpstreamError } from "./upstream-error.ts";
+
+/** A TCP or TLS connection that is not there by then will not come; operating systems wait two minutes and more. */
+const CONNECT_LIMIT_MS = 30_000;
+
+/** Node's `writeHead` throws on anything else in a reason phrase. */
+const REASON_PHRASE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+
+/** Limits of one passage, from the configuration. */
+export interface PassageLimits {
+  /** Request body; more is refused with 413 without buffering. */
+  bodyBytes: number;
+  /** From the last byte sent to the first byte of the answer. */
+  firstByteMs: number;
+  /** Between two pieces of the answer. */
+  betweenBytesMs: number;
+  /** What the upstream is given to say its final usage after the client has left. */
+  graceMs: number;
+}
+
+/** Everything that a passage needs to know; composed by the steps before it. */
+export interface PassageOrder {
+  exchange: Exchange;
+  /** Opens the upstream request: `http.request` or `https.request` bound to the upstream's address and agent. */
+  open(options: RequestOptions): ClientRequest;
+  secure: boolean;
+  method: string;
+  /** Path and query on the upstream. */
+  path: string;
+  /** Flat list, complete, credential included. */
+  headers: string[];
+  secret: Secret;
+  limits: PassageLimits;
+  inputIncludesCache: boolean;
+  /** Answers the client in our own name; closes its connection when the request's body was not read to its end. */
+  refuse(refusal: Refusal): void;
+  /** The upstream did not accept the key. */
+  onUnauthorized(): void;
+}
+
+/**
+ * One request on its way to the upstream and its answer on the way back, byte for byte: unbuffered, with
+ * back-pressure both ways, metered from a copy. However it ends, it ends once, and leaves one record before the client
+ * can see the last byte.
+ */
+export class Passage {
+  readonly #req: IncomingMessage;
+  readonly #res: ServerResponse;
+  readonly #order: PassageOrder;
+  readonly #onEnd: () => void;
+  readonly #exchange: Exchange;
+  readonly #upstream: ClientRequest;
+  #answer: IncomingMessage | null = null;
+  #meter: AnswerMeter | null = null;
+  #blotter: Blotter | null = null;
+  /** Body length that the upstream announced; the piece that completes it is held until the record is written. */
+  #announcedBytes: number | null = null;
+  #held: Buffer[] = [];
+  #connected = false;
+  #clientGone = false;
+  #graceTimer: NodeJS.Timeout | null = null;
+  #settled = false;
+
+  /** `onEnd` is called once, never from within the constructor. */
+  constructor(req: IncomingMessage, res: ServerResponse, order: PassageOrder, onEnd: () => void) {
+    this.#onEnd = onEnd;
+    this.#req = req;
+    this.#res = res;
+    this.#order = order;
+    this.#exchange = order.exchange;
+    this.#upstream = order.open({
+      method: order.method,
+      path: order.path,
+      headers: order.headers,
+      setHost: false,
+      timeout: order.limits.firstByteMs,
+    });
+    this.#watchUpstream();
+    this.#watchClient();
+    this.#sendBody();
+  }
+
+  /** Ends the passage now, from our side: the daemon stops. */
+  abort(): void {
+    this.#break(this.#clientGone ? "client" : "proxy");
+  }
+
+  #watchUpstream(): void {
+    const upstream = this.#upstream;
+    upstream.on("socket", (socket) => this.#onSocket(socket));
+    upstream.on("response", (answer) => this.#onAnswer(answer));
+    upstream.on("timeout", () => this.#onTimeout());
+    upstream.on("error", (error) => this.#onUpstreamError(error));
+    // An upgrade that nobody asked for; Node destroys the connection when there is no listener at all.
+    upstream.on("upgrade", (_answer, socket) => {
+      socket.destroy();
+      this.#fail({ code: "upstream_invalid", message: "the upstream switched protocols unasked" });
+    });
+    upstream.on("close", () => {
+      if (this.#answer === null) this.#onUpstreamError(new Error("the upstream closed the connection"));
+    });
+  }
+
+  #watchClient(): void {
+    this.#res.on("close", () => this.#onClientGone());
+    this.#res.on("drain", () => this.#answer?.resume());
+    // Both are followed by `close`, which is where they are dealt with; unheard they would end the process.
+    this.#res.on("error", () => {});
+    this.#req.on("error", () => {});
+  }
+
+  #sendBody(): void {
+    const [req, upstream] = [this.#req, this.#upstream];
+    if (this.#order.method === "GET") {
+      upstream.end();
+      return;
+    }
+    req.on("data", (chunk: Buffer) => {
+      if (this.#settled) return;
+      if (this.#exchange.bytesIn + chunk.length > this.#order.limits.bodyBytes) {
+        this.#fail({
+          code: "body_too_large",
+          message: `the request body is larger than ${this.#order.limits.bodyBytes} bytes ("limits.bodyBytes" in the configuration)`,
+        });
+        return;
+      }
+      const goOn = upstream.write(chunk);
+      this.#exchange.sawRequestBytes(chunk);
+      if (!goOn) req.pause();
+    });
+    upstream.on("drain", () => req.resume());
+    req.on("end", () => upstream.end());
+  }
+
+  #onSocket(socket: Socket): void {
+    if (!socket.connecting) {
+      this.#connected = true;
+      return;
+    }
+    socket.setTimeout(CONNECT_LIMIT_MS);
+    socket.once(this.#order.secure ? "secureConnect" : "connect", () => {
+      this.#connected = true;
+      socket.setTimeout(this.#order.limits.firstByteMs);
+    });
+  }
+
+  #onAnswer(answer: IncomingMessage): void {
+    this.#answer = answer;
+    if (this.#settled) {
+      answer.destroy();
+      return;
+    }
+    const status = answer.statusCode ?? 0;
+    if (status < 200 || status > 599) {
+      this.#fail({ code: "upstream_invalid", message: `the upstream answered with status ${status}` });
+      return;
+    }
+    this.#upstream.setTimeout(this.#order.limits.betweenBytesMs);
+    this.#meterAnswer(answer, status);
+    if (status === 401) this.#order.onUnauthorized();
+    if (!this.#clientGone) this.#sendHead(answer, status);
+    answer.on("data", (chunk: Buffer) => this.#onChunk(chunk));
+    answer.on("end", () => (answer.complete ? this.#finish() : this.#break("upstream")));
+    answer.on("error", () => this.#break("upstream"));
+    answer.on("close", () => this.#break("upstream"));
+  }
+
+  #meterAnswer(answer: IncomingMessage, status: number): void {
+    const { headers } = answer;
+    const contentType = headers["content-type"] ?? null;
+    this.#exchange.status = status;
+    this.#exchange.streamed = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
+    this.#exchange.upstreamRequestId = requestIdOf(answer);
+    const { dialect, spend } = this.#exchange.route;
+    const { inputIncludesCache } = this.#order;
+    this.#meter = createAnswerMeter(
+      { dialect, spend, status, contentType, inputIncludesCache },
+      headers["content-encoding"] ?? null,
+    );
+    this.#announcedBytes = headers["content-length"] === undefined ? null : Number(headers["content-length"]);
+    if (status >= 400) this.#blotter = createBlotter(this.#order.secret);
+  }
+
+  #sendHead(answer: IncomingMessage, status: number): void {
+    const { secret } = this.#order;
+    const reason = secret.blotText(answer.statusMessage ?? "");
+    this.#res.sendDate = false;
+    this.#res.writeHead(
+      status,
+      REASON_PHRASE.test(reason) ? reason : "",
+      buildDownstreamHeaders(answer.rawHeaders, secret),
+    );
+    // The head of a stream must not wait for its first event.
+    if (this.#announcedBytes === null) this.#res.flushHeaders();
+  }
+
+  #onChunk(chunk: Buffer): void {
+    if (this.#settled) return;
+    if (!this.#clientGone) this.#sendChunk(this.#blotter?.push(chunk) ?? chunk);
+    this.#meter?.feed(chunk);
+    const contentSeen = this.#exchange.streamed !== true || this.#meter?.sawContent === true;
+    if (contentSeen) this.#exchange.sawFirstContent();
+  }
+
+  #sendChunk(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#exchange.bytesOut += bytes.length;
+    if (this.#announcedBytes !== null && this.#exchange.bytesOut >= this.#announcedBytes) {
+      this.#held.push(bytes);
+      return;
+    }
+    if (!this.#res.write(bytes)) this.#answer?.pause();
+  }
+
+  /** The upstream's answer is complete. */
+  #finish(): void {
+    this.#settle("upstream", true, () => {
+      const last = Buffer.concat(this.#blotter === null ? this.#held : [...this.#held, this.#blotter.end()]);
+      this.#res.end(last);
+      // An answer that came before the whole request was sent: the rest of it is read, and is nobody's.
+      if (this.#upstream.writableFinished) return;
+      this.#upstream.destroy();
+      this.#req.resume();
+    });
+  }
+
+  /** The exchange broke off; the client must not take what it has for the whole. */
+  #break(cutBy: CutBy): void {
+    this.#settle(cutBy, false, () => {
+      this.#upstream.destroy();
+      this.#res.destroy();
+    });
+  }
+
+  /** Nothing was answered yet, and nothing will be: tells the client in our own name. */
+  #fail(refusal: Refusal, cutBy: CutBy | null = null): void {
+    if (this.#answer !== null && this.#res.headersSent) {
+      this.#break(cutBy ?? "proxy");
+      return;
+    }
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#clearGrace();
+    this.#upstream.destroy();
+    this.#exchange.status = this.#clientGone ? null : refusalStatus(refusal.code);
+    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
+    if (!this.#clientGone) this.#order.refuse(refusal);
+    this.#onEnd();
+  }
+
+  #settle(cutBy: CutBy, whole: boolean, deliver: () => void): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#clearGrace();
+    const meter = this.#meter;
+    if (meter === null) {
+      this.#exchange.recordUnanswered("cut", null, cutBy);
+      deliver();
+      this.#onEnd();
+      return;
+    }
+    meter.finish(whole, (reading) => {
+      this.#exchange.record(reading, cutBy);
+      deliver();
+      this.#onEnd();
+    });
+  }
+
+  #onClientGone(): void {
+    if (this.#settled) return;
+    this.#clientGone = true;
+    const { graceMs } = this.#order.limits;
+    if (!this.#req.complete || graceMs === 0) {
+      this.#break("client");
+      return;
+    }
+    // Nobody reads any more; what is left of the answer goes to the meter alone.
+    this.#answer?.resume();
+    this.#graceTimer = setTimeout(() => this.#break("client"), graceMs);
+  }
+
+  #onTimeout(): void {
+    if (this.#settled) return;
+    if (this.#answer === null) {
+      const { firstByteMs } = this.#order.limits;
+      const message = this.#connected
+        ? `the upstream sent nothing for ${firstByteMs} ms ("limits.firstByteMs" in the configuration)`
+        : `the upstream did not accept a connection within ${CONNECT_LIMIT_MS} ms; to see more, type: tollkeeper key test`;
+      this.#fail({ code: "upstream_timeout", message }, this.#connected ? "proxy" : null);
+      return;
+    }
+    // Silence that we made ourselves, because the client does not read, is not the upstream's.
+    if (this.#answer.isPaused()) this.#upstream.setTimeout(this.#order.limits.betweenBytesMs);
+    else this.#break("proxy");
+  }
+
+  #onUpstreamError(error: Error): void {
+    if (this.#settled || this.#answer !== null) return;
+    const cutBy = this.#clientGone ? "client" : this.#connected ? "upstream" : null;
+    this.#fail(explainUpstreamError(error, this.#connected), cutBy);
+  }
+
+  #clearGrace(): void {
+    if (this.#graceTimer !== null) clearTimeout(this.#graceTimer);
+  }
+}
+
+/** The service's own name for the request (facts/usage.md section 5), capped: it comes from outside. */
+function requestIdOf(answer: IncomingMessage): string | null {
+  const id = answer.headers["request-id"] ?? answer.headers["x-request-id"];
+  return typeof id === "string" ? id.slice(0, 256) : null;
+}

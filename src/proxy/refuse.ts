@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { renderRefusal, type Api, type Refusal } from "../core/refusal.ts";
+
+/** What is read of a refused request's body, so that a client that is still writing gets to read our answer. */
+const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024;
+const DRAIN_LIMIT_MS = 2_000;
+
+/**
+ * Answers in tollkeeper's own name. A body that was not read to its end is thrown away as it comes, for a while, and
+ * the connection then closed: closing at once would reset it under the client's feet and lose the answer.
+ */
+export function refuse(req: IncomingMessage, res: ServerResponse, refusal: Refusal, api: Api): void {
+  if (res.headersSent || res.destroyed) {
+    res.destroy();
+    return;
+  }
+  const { status, headers, body } = renderRefusal(refusal, api);
+  if (req.complete || !hasBody(req)) {
+    res.writeHead(status, headers).end(body);
+    return;
+  }
+  res.writeHead(status, [...headers, "connection", "close"]);
+  res.write(body);
+  drain(req, () => res.end());
+}
+
+function hasBody(req: IncomingMessage): boolean {
+  return req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
+}
+
+/** Reads and forgets the rest of the body; calls back once, at its end or when enough is enough. */
+function drain(req: IncomingMessage, done: () => void): void {
+  let drainedBytes = 0;
+  const timer = setTimeout(stop, DRAIN_LIMIT_MS);
+  function stop(): void {
+    clearTimeout(timer);
+    req.off("data", count);
+    req.off("end", stop);
+    req.off("close", stop);
+    done();
+  }
+  function count(chunk: Buffer): void {
+    drainedBytes += chunk.length;
+    if (drainedBytes > DRAIN_LIMIT_BYTES) stop();
+  }
+  req.on("data", count);
+  req.on("end", stop);
+  req.on("close", stop);
+  req.resume();
+}

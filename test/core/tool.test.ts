@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { indexHeaders } from "../../src/core/header-index.ts";
+import { identifyTool } from "../../src/core/tool.ts";
+
+const RECORDED = new URL("../../../shared/facts/recorded-headers.json", import.meta.url);
+const isRecordedThere = existsSync(RECORDED);
+
+interface Recorded {
+  id: string;
+  tool: string;
+  mode: string;
+  method: string;
+  headers: [string, string][];
+}
+
+const identify = (headers: Record<string, string>, mark: string | null = null) =>
+  identifyTool(mark, indexHeaders(Object.entries(headers).flat()));
+
+test(
+  "every recorded request of a real program is given its tool, by its headers alone",
+  { skip: isRecordedThere ? false : "recorded-headers.json is not beside the project" },
+  () => {
+    const recorded = JSON.parse(readFileSync(RECORDED, "utf8")) as Recorded[];
+    const probes = recorded.filter(({ method }) => method === "HEAD");
+    assert.equal(recorded.length, 59);
+    // The connectivity probe says only `Bun/1.4.4`; it is answered here and never booked on a tool.
+    assert.deepEqual(
+      probes.map(({ mode }) => mode),
+      ["connectivity probe at start"],
+    );
+    for (const { id, tool, mode, method, headers } of recorded) {
+      if (method === "HEAD") continue;
+      // One recording was made with our own mark; it must be found without it too.
+      const unmarked = headers.filter(([name]) => name !== "x-tollkeeper-tool");
+      const found = identifyTool(null, indexHeaders(unmarked.flat()));
+      assert.equal(found.tool, tool, `${id}, ${mode}`);
+      assert.ok(found.by === "signature" || found.by === "library", `${id}: ${found.by}`);
+    }
+  },
+);
+
+test("the path mark outranks every other evidence", () => {
+  const found = identify({ authorization: "Bearer tk-other", "user-agent": "codex/1" }, "zed");
+  assert.deepEqual([found.tool, found.by], ["zed", "path"]);
+});
+
+test("a placeholder tk-TOOL names the tool in either credential header", () => {
+  assert.deepEqual(identify({ authorization: "Bearer tk-zed" }).tool, "zed");
+  assert.deepEqual(identify({ "x-api-key": "tk-zed", "user-agent": "codex/1" }), {
+    tool: "zed",
+    by: "token",
+    session: null,
+  });
+});
+
+test("a placeholder whose rest cannot be a name is no evidence", () => {
+  assert.equal(identify({ "x-api-key": "tk-no good", "user-agent": "curl/8" }).tool, "curl");
+});
+
+test("the header x-tollkeeper-tool names the tool, in lower case", () => {
+  assert.deepEqual(identify({ "x-tollkeeper-tool": "My-Tool" }), {
+    tool: "my-tool",
+    by: "header",
+    session: null,
+  });
+});
+
+test("a request without any evidence is unknown", () => {
+  assert.deepEqual(identify({}), { tool: "unknown", by: "unknown", session: null });
+});
+
+test("the session is taken from the first header that says one", () => {
+  assert.equal(identify({ "session-id": "s1", "x-claude-code-session-id": "s2" }).session, "s2");
+});

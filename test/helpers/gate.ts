@@ -1,0 +1,91 @@
+import type { TestContext } from "node:test";
+import { defaultConfig, type Config, type Upstream } from "../../src/core/config.ts";
+import { Gate } from "../../src/proxy/gate.ts";
+import { Keyring } from "../../src/proxy/keyring.ts";
+import { listen, type Listener } from "../../src/proxy/listener.ts";
+import { PeerGuard } from "../../src/proxy/peer-guard.ts";
+import { prepareSettings } from "../../src/proxy/settings.ts";
+import type { Clock, PeerInfo } from "../../src/ports.ts";
+import { MemoryKeys, MemoryLedger, MemoryLog, peersOf, realClock } from "./memory.ts";
+
+/** Recognisable wherever it should not be. */
+export const TEST_KEY = "sentinel-key-4711-do-not-leak";
+
+/** A gate in this process over real sockets, with memory below the ports. */
+export interface TestGate {
+  gate: Gate;
+  listener: Listener;
+  /** `http://127.0.0.1:PORT` */
+  url: string;
+  port: number;
+  ledger: MemoryLedger;
+  keys: MemoryKeys;
+  keyring: Keyring;
+  log: MemoryLog;
+  upstream: Upstream;
+}
+
+export interface GateOptions {
+  config?: Partial<Config>;
+  upstream?: Partial<Upstream>;
+  peers?: PeerInfo;
+  clock?: Clock;
+}
+
+/** Starts a gate in front of `baseUrl` that holds {@link TEST_KEY} for it; ends with the test. */
+export async function startGate(
+  t: TestContext,
+  baseUrl: string,
+  options: GateOptions = {},
+): Promise<TestGate> {
+  const upstream = upstreamAt(baseUrl, options.upstream);
+  const config = { ...defaultConfig, upstreams: { default: upstream }, ...options.config };
+  const [ledger, keys, log] = [new MemoryLedger(), new MemoryKeys(), new MemoryLog()];
+  const clock = options.clock ?? realClock;
+  keys.set({ name: upstream.key, origin: upstream.origin }, TEST_KEY);
+  const keyring = new Keyring(keys, clock, log);
+  const peers = new PeerGuard(options.peers ?? peersOf(null), process.getuid?.() ?? null, clock, log);
+  const gate = new Gate({ settings: prepareSettings(config), keyring, ledger, peers, clock, log });
+  const listener = await listen(
+    0,
+    (req, res, expectsContinue) => void gate.handle(req, res, expectsContinue),
+  );
+  t.after(async () => {
+    gate.close();
+    await listener.destroy();
+  });
+  const { port } = listener;
+  return { gate, listener, port, url: `http://127.0.0.1:${port}`, ledger, keys, keyring, log, upstream };
+}
+
+/** An upstream's settings with the defaults of the configuration. */
+export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): Upstream {
+  const { origin, pathname } = new URL(baseUrl);
+  return {
+    name: "default",
+    baseUrl,
+    origin,
+    basePath: pathname,
+    key: "default",
+    keySource: { kind: "keychain" },
+    countTokensAuth: "x-api-key",
+    anthropicVersion: "2023-06-01",
+    inputIncludesCache: false,
+    routes: [],
+    ...overrides,
+  };
+}
+
+/** Posts JSON through the gate. */
+export function post(
+  gate: { url: string },
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+) {
+  return fetch(gate.url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+}

@@ -1,0 +1,45 @@
+import { connect, type Socket } from "node:net";
+import type { TestContext } from "node:test";
+
+/** A client that writes bytes as they are and keeps what comes back. */
+export interface RawClient {
+  socket: Socket;
+  write(text: string): void;
+  /** Everything received so far, once it matches. Rejects when the connection ends before. */
+  until(pattern: RegExp): Promise<string>;
+  /** Everything received, once the connection is closed, however that comes. */
+  closed: Promise<string>;
+}
+
+/** Connects to a loopback port; the connection ends with the test. */
+export async function rawClient(t: TestContext, port: number): Promise<RawClient> {
+  const socket = connect(port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+  let received = "";
+  const waiting = new Set<() => void>();
+  const wake = () => waiting.forEach((check) => check());
+  socket.setEncoding("latin1");
+  socket.on("data", (text: string) => {
+    received += text;
+    wake();
+  });
+  socket.on("error", () => {});
+  const closed = new Promise<string>((resolve) => socket.once("close", () => resolve(received)));
+  return {
+    socket,
+    closed,
+    write: (text) => void socket.write(text, "latin1"),
+    until: (pattern) =>
+      new Promise((resolve, reject) => {
+        const check = () => {
+          if (!pattern.test(received)) return;
+          waiting.delete(check);
+          resolve(received);
+        };
+        waiting.add(check);
+        void closed.then(() => reject(new Error(`closed before ${String(pattern)}: ${received}`)));
+        check();
+      }),
+  };
+}

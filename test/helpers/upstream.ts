@@ -1,0 +1,87 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { TestContext } from "node:test";
+
+/** A request as a scripted upstream saw it. */
+export interface SeenRequest {
+  method: string;
+  url: string;
+  rawHeaders: string[];
+  headers: IncomingMessage["headers"];
+  body: Buffer;
+}
+
+/** How a scripted upstream answers; the body has been read. */
+export type Script = (seen: SeenRequest, res: ServerResponse) => void;
+
+/** A real HTTP server on loopback that keeps what it saw and answers by a script. */
+export interface ScriptedUpstream {
+  origin: string;
+  baseUrl: string;
+  seen: SeenRequest[];
+  sockets: Set<Socket>;
+  server: Server;
+  /** Replaces the script for the requests that follow. */
+  answer(script: Script): void;
+}
+
+/** Starts a scripted upstream that ends with the test. */
+export async function startUpstream(t: TestContext, script: Script): Promise<ScriptedUpstream> {
+  let current = script;
+  const seen: SeenRequest[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on("error", () => {});
+    req.on("data", (chunk: Buffer) => chunks.push(chunk));
+    req.on("end", () => {
+      const { method = "", url = "", rawHeaders, headers } = req;
+      const request = { method, url, rawHeaders, headers, body: Buffer.concat(chunks) };
+      seen.push(request);
+      current(request, res);
+    });
+  });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    origin,
+    baseUrl: `${origin}/v1`,
+    seen,
+    sockets,
+    server,
+    answer: (next) => (current = next),
+  };
+}
+
+/** Answers 200 with a JSON body and its length. */
+export function answerJson(res: ServerResponse, value: unknown, status = 200): void {
+  const body = Buffer.from(JSON.stringify(value));
+  res.writeHead(status, { "content-type": "application/json", "content-length": body.length }).end(body);
+}
+
+/** A small, complete Messages answer. */
+export const MESSAGE = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-sonnet-5",
+  content: [{ type: "text", text: "hi" }],
+  stop_reason: "end_turn",
+  usage: { input_tokens: 3, output_tokens: 2 },
+};
+
+/** The events of a small, complete Messages stream. */
+export const MESSAGE_EVENTS = [
+  `event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"model":"claude-sonnet-5","stop_reason":null,"usage":{"input_tokens":3,"output_tokens":1}}}\n\n`,
+  `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}\n\n`,
+  `event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}\n\n`,
+  `event: message_stop\ndata: {"type":"message_stop"}\n\n`,
+] as const;

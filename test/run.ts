@@ -1,0 +1,73 @@
+// `npm test`: sets up what the tests need, says what it could not set up, and runs every test file (or those given).
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** A program that tests use, the Debian package that has it, and what goes untested without it. */
+interface Need {
+  program: string;
+  debianPackage: string;
+  for: string;
+}
+
+const NEEDS: Need[] = [
+  { program: "dbus-run-session", debianPackage: "dbus-daemon", for: "keychain tests" },
+  { program: "gnome-keyring-daemon", debianPackage: "gnome-keyring", for: "keychain tests" },
+  { program: "secret-tool", debianPackage: "libsecret-tools", for: "keychain tests" },
+  { program: "busctl", debianPackage: "systemd", for: "keychain tests: locked told apart from missing" },
+  { program: "curl", debianPackage: "curl", for: "README tests" },
+];
+
+const testRoot = fileURLToPath(new URL(".", import.meta.url));
+
+function isInstalled(program: string): boolean {
+  return (process.env["PATH"] ?? "").split(":").some((directory) => existsSync(`${directory}/${program}`));
+}
+
+/** Installs what is missing where that is ours to do: on Debian, as root. */
+function installMissing(): void {
+  const missing = NEEDS.filter(({ program }) => !isInstalled(program));
+  if (missing.length === 0 || process.getuid?.() !== 0 || !isInstalled("apt-get")) return;
+  const packages = [...new Set(missing.map(({ debianPackage }) => debianPackage))];
+  console.log(`installing for the tests: ${packages.join(" ")}`);
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const options = { env, stdio: ["ignore", "ignore", "inherit"] } as const;
+  spawnSync("apt-get", ["update", "-q"], options);
+  spawnSync("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...packages], options);
+}
+
+function reportMissing(): void {
+  for (const { program, debianPackage, for: purpose } of NEEDS) {
+    if (isInstalled(program)) continue;
+    console.log(`MISSING: ${program} (Debian: ${debianPackage}); SKIPPED without it: ${purpose}`);
+  }
+  if (!existsSync(new URL("../../shared/corpus/index.json", import.meta.url))) {
+    console.log("MISSING: ../shared/corpus; SKIPPED without it: the recorded answers");
+  }
+}
+
+function testFiles(): string[] {
+  const named = process.argv.slice(2);
+  if (named.length > 0) return named;
+  return readdirSync(testRoot, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".test.ts"))
+    .map((file) => testRoot + file)
+    .sort();
+}
+
+installMissing();
+reportMissing();
+const reporter = process.stdout.isTTY ? "spec" : "tap";
+const run = spawnSync(
+  process.execPath,
+  [
+    "--import",
+    "tsx",
+    "--test",
+    `--test-reporter=${process.env["TEST_REPORTER"] ?? reporter}`,
+    ...testFiles(),
+  ],
+  { stdio: "inherit" },
+);
+reportMissing();
+process.exitCode = run.status ?? 1;
