@@ -1,5 +1,5 @@
 // `npm test`: sets up what the tests need, says what it could not set up, and runs every test file (or those given).
-import { spawnSync } from "node:child_process";
+import { spawnSync, type SpawnSyncOptions } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -31,7 +31,7 @@ function installMissing(): void {
   const packages = [...new Set(missing.map(({ debianPackage }) => debianPackage))];
   console.log(`installing for the tests: ${packages.join(" ")}`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const options = { env, stdio: ["ignore", "ignore", "inherit"] } as const;
+  const options: SpawnSyncOptions = { env, stdio: ["ignore", "ignore", "inherit"] };
   spawnSync("apt-get", ["update", "-q"], options);
   spawnSync("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...packages], options);
 }

@@ -4,16 +4,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { watch } from "chokidar";
 import type { FSWatcher } from "chokidar";
-import { writeProblem } from "../core/config-problem.ts";
 import type { Problem } from "../core/config-problem.ts";
 import { defaultConfig } from "../core/config.ts";
 import type { Config } from "../core/config.ts";
-import { Failure } from "../core/failure.ts";
 import type { ConfigSource, ConfigStatus } from "../ports.ts";
-import { readConfigFile } from "./config-file/read.ts";
+import { configFailure, readConfigFile } from "./config-file/read.ts";
 import type { ConfigReading } from "./config-file/read.ts";
 
-export { readConfigFile };
+export { configFailure, readConfigFile };
 export type { ConfigReading, Problem };
 
 /** Silence to wait for after an event, so that a burst of saves is read once. */
@@ -40,15 +38,6 @@ export async function openConfigFile(path: string): Promise<ConfigSource> {
   if (problems.length === 0) return file;
   await file.close();
   throw configFailure(resolve(path), problems);
-}
-
-/** Every problem of a configuration file as one failure, one line each. */
-export function configFailure(path: string, problems: readonly Problem[]): Failure {
-  const lines = problems.map((problem) => `\n  ${writeProblem(path, problem)}`);
-  return new Failure(
-    `the configuration is not usable${lines.join("")}`,
-    "correct it with `tollkeeper config edit`",
-  );
 }
 
 class ConfigFile implements ConfigSource {

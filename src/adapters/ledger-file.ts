@@ -1,4 +1,4 @@
-import pino from "pino";
+import { pino, type LoggerOptions } from "pino";
 import { boundRecord } from "../core/bounded-record.ts";
 import { dayOf } from "../core/ledger-day.ts";
 import { printable } from "../core/printable.ts";
@@ -39,7 +39,7 @@ export function openLedger(options: LedgerOptions): Ledger {
  * No time, process or host. pino opens each line with what `level` returns and cannot do without it: that is where `v`
  * goes in.
  */
-const PLAIN: pino.LoggerOptions = {
+const PLAIN: LoggerOptions = {
   base: null,
   timestamp: false,
   formatters: { level: () => ({ v: RECORD_VERSION }) },

@@ -32,9 +32,10 @@ export function prettyLine(line: string): string {
     return line.trimEnd();
   }
   const time = new Date(Number(entry["time"])).toTimeString().slice(0, 8);
+  const message = typeof entry["msg"] === "string" ? entry["msg"] : "";
   const level = (pino.levels.labels[Number(entry["level"])] ?? "info").padEnd(5);
   const facts = Object.entries(entry)
     .filter(([name]) => !OWN_FIELDS.has(name))
     .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
-  return [time, level, String(entry["msg"] ?? ""), ...facts].join("  ").replaceAll(/[\p{Cc}\p{Cf}]/gu, " ");
+  return [time, level, message, ...facts].join("  ").replaceAll(/[\p{Cc}\p{Cf}]/gu, " ");
 }

@@ -77,7 +77,7 @@ function hexAddresses(address: string): string[] {
   const hex = v4
     .split(".")
     .map((part) => Number(part).toString(16).padStart(2, "0"))
-    .reverse()
+    .toReversed()
     .join("")
     .toUpperCase();
   return [hex, `0000000000000000FFFF0000${hex}`];

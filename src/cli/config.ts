@@ -53,7 +53,10 @@ export const configCommand: CommandModule<object, ConfigArguments> = {
   builder: (yargs): Argv<ConfigArguments> =>
     yargs
       .option("config", { type: "string" })
-      .command([pathCommand, checkCommand, schemaCommand, editCommand])
+      .command(pathCommand)
+      .command(checkCommand)
+      .command(schemaCommand)
+      .command(editCommand)
       .demandCommand(1, "say what to do with it: path, check, schema or edit"),
   handler: () => {},
 };

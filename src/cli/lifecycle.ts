@@ -129,7 +129,12 @@ export class Lifecycle {
     const { gate, ledger, sandbox, source } = this.#parts;
     gate.close();
     ledger.close();
-    const rest = [this.#listener.destroy(), sandbox.close(), source.close(), this.#control?.close()];
+    const rest = [
+      this.#listener.destroy(),
+      sandbox.close(),
+      source.close(),
+      this.#control?.close() ?? Promise.resolve(),
+    ];
     void Promise.allSettled(rest).then(() => this.#resolveStopped());
   }
 }

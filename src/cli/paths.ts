@@ -12,12 +12,12 @@ export interface Surroundings {
 
 /** The configuration file that is used when the command line names none. */
 export function configPath(on: Surroundings = here()): string {
-  return pathsOf(on).join(configBase(on), "tollkeeper", "config.jsonc");
+  return pathsOf(on).join(baseOf("config", on), "tollkeeper", "config.jsonc");
 }
 
 /** Where the daemon keeps what outlives it: the ledger. */
 export function stateDirectory(on: Surroundings = here()): string {
-  return pathsOf(on).join(stateBase(on), "tollkeeper");
+  return pathsOf(on).join(baseOf("state", on), "tollkeeper");
 }
 
 /** Where a running daemon can be met: sockets, which end with the session. */
@@ -29,7 +29,7 @@ export function runtimeDirectory(on: Surroundings = here()): string {
 
 /** Where usage records are kept. */
 export function ledgerDirectory(config: Config): string {
-  return config.ledger.directory ?? stateDirectory();
+  return config.ledger.directory ?? pathsOf(here()).join(stateDirectory(), "ledger");
 }
 
 function here(): Surroundings {
@@ -38,26 +38,17 @@ function here(): Surroundings {
   return { platform: process.platform, env: process.env, home: isAbsolute(home) ? home : userInfo().homedir };
 }
 
-function configBase(on: Surroundings): string {
-  switch (on.platform) {
-    case "darwin":
-      return posix.join(on.home, "Library", "Application Support");
-    case "win32":
-      return directoryIn(on, "APPDATA") ?? win32.join(on.home, "AppData", "Roaming");
-    default:
-      return directoryIn(on, "XDG_CONFIG_HOME") ?? posix.join(on.home, ".config");
-  }
-}
+/** The two kinds of directory: the variable that names it, and where it is when that is not set. */
+const BASES = {
+  config: { xdg: "XDG_CONFIG_HOME", unix: ".config", windows: "APPDATA", appData: "Roaming" },
+  state: { xdg: "XDG_STATE_HOME", unix: ".local/state", windows: "LOCALAPPDATA", appData: "Local" },
+};
 
-function stateBase(on: Surroundings): string {
-  switch (on.platform) {
-    case "darwin":
-      return posix.join(on.home, "Library", "Application Support");
-    case "win32":
-      return directoryIn(on, "LOCALAPPDATA") ?? win32.join(on.home, "AppData", "Local");
-    default:
-      return directoryIn(on, "XDG_STATE_HOME") ?? posix.join(on.home, ".local", "state");
-  }
+function baseOf(kind: keyof typeof BASES, on: Surroundings): string {
+  const { xdg, unix, windows, appData } = BASES[kind];
+  if (on.platform === "darwin") return posix.join(on.home, "Library", "Application Support");
+  if (on.platform === "win32") return directoryIn(on, windows) ?? win32.join(on.home, "AppData", appData);
+  return directoryIn(on, xdg) ?? posix.join(on.home, unix);
 }
 
 /** A relative value must be ignored (XDG Base Directory Specification, "Environment variables"). */

@@ -60,11 +60,12 @@ async function startDaemon(configFile: string, daemonLog: Log): Promise<Lifecycl
   const gate = new Gate({ settings, keyring, ledger, peers, clock, log });
   const listener = await listenOn(config.listen.port, gate);
   const lifecycle = new Lifecycle({ source, ledger, keyring, sandbox, gate, listener, log });
-  const control = await openControlSocket(controlPath(), {
+  const handlers = {
     status: () => describeDaemon({ lifecycle, source, keyring, ledger, gate, lastError }),
     reload: () => lifecycle.reload(),
     "keys-changed": () => keyring.forget(),
-  });
+  };
+  const control = await openControlSocket(controlPath(), handlers, log);
   lifecycle.begin(control);
   return lifecycle;
 }

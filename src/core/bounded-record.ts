@@ -23,11 +23,12 @@ export function boundRecord(record: UsageRecord): UsageRecord {
 }
 
 function capTexts<T extends object>(fields: T): T {
-  const capped = Object.entries(fields).map(([name, value]: [string, unknown]) => [
-    name,
-    typeof value === "string" ? cap(value, TEXT_CHARACTERS) : value,
-  ]);
-  return Object.fromEntries(capped) as T;
+  const capped = { ...fields };
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === "string" && value.length > TEXT_CHARACTERS)
+      Object.assign(capped, { [name]: cap(value, TEXT_CHARACTERS) });
+  }
+  return capped;
 }
 
 /** Cuts after `length` UTF-16 units, and before a pair that this would split. */

@@ -56,7 +56,7 @@ const keySource = z
 
 const extraRoute = z
   .strictObject({
-    method: z.enum(["GET", "POST"]),
+    method: z.enum(["GET", "POST"]).describe("The one method that the route takes."),
     path: text(judgeRoutePath).describe('Path below /v1; one segment may be "{id}".'),
     auth: auth.describe("How the upstream wants the key on this route."),
     dialect: dialect.describe("Whose usage the answers carry; none when they carry none."),

@@ -12,16 +12,20 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best;
 }
 
-/** Levenshtein distance: insertions, deletions and replacements that turn `from` into `to`. */
+/** Insertions, deletions, replacements and swaps of neighbours that turn `from` into `to` (optimal string alignment). */
 function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let i = 1; i <= from.length; i += 1) {
-    const next = [i];
+    const row = [i];
     for (let j = 1; j <= to.length; j += 1) {
-      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const replaced = (last[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const swapped = isSwap ? (beforeLast[j - 2] ?? 0) + 1 : replaced;
+      row.push(Math.min(replaced, swapped, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
     }
-    row = next;
+    beforeLast = last;
+    last = row;
   }
-  return row[to.length] ?? 0;
+  return last[to.length] ?? 0;
 }

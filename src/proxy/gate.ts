@@ -1,22 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { admit } from "../core/admission.ts";
-import { keyRefOf } from "../core/config.ts";
 import { KeyFailure } from "../core/failure.ts";
 import { indexHeaders, type HeaderIndex } from "../core/header-index.ts";
 import { buildUpstreamHeaders } from "../core/headers.ts";
 import type { KeyRef } from "../core/key-source.ts";
 import { refusalStatus, Refused, type Refusal, type RefusalCode } from "../core/refusal.ts";
-import { apiOfPath, isProbe, parseTarget, type RouteMatch } from "../core/routes.ts";
+import { apiOfPath } from "../core/routes.ts";
 import type { Secret } from "../core/secret.ts";
-import { identifyTool, type ToolIdentity } from "../core/tool.ts";
 import type { Clock, Ledger, Log } from "../ports.ts";
 import { Exchange } from "./exchange.ts";
+import { findRoute, type Routed } from "./find-route.ts";
 import { createForwarder, type Forwarder } from "./forward.ts";
 import type { Keyring } from "./keyring.ts";
 import type { PeerGuard } from "./peer-guard.ts";
 import { refuse } from "./refuse.ts";
-import type { Settings, UpstreamSettings } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 
 /** What the gate works with; made by the composition root. */
 export interface GateParts {
@@ -26,15 +25,6 @@ export interface GateParts {
   peers: PeerGuard;
   clock: Clock;
   log: Log;
-}
-
-/** What is known of a request once it is admitted and has a route. */
-interface Routed {
-  tool: ToolIdentity;
-  match: RouteMatch;
-  query: string;
-  upstream: UpstreamSettings;
-  key: KeyRef;
 }
 
 /** Where requests come in. {@link Gate.handle} is one request, to be read from top to bottom. */
@@ -234,44 +224,6 @@ const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
   unresponsive: "key_unavailable",
   unsafe: "key_unavailable",
 };
-
-/** Names the tool and finds the route among those of the tool's upstream; null for a probe, which is answered here. */
-function findRoute(req: IncomingMessage, headers: HeaderIndex, settings: Settings): Routed | null {
-  const method = req.method ?? "";
-  const target = parseTarget(req.url ?? "");
-  if (headers.has("upgrade")) {
-    // Codex tries a WebSocket first and falls back to POST at once on 426 (facts/clients.md 1.4).
-    throw new Refused({
-      code: "upgrade_not_supported",
-      message: "no WebSockets here; use POST",
-      headers: UPGRADE,
-    });
-  }
-  if (target === null) throw new Refused({ code: "not_found", message: "no such route" });
-  if (isProbe(method, target.path)) return null;
-  const tool = identifyTool(target.mark, headers);
-  const upstream = settings.upstreamFor(tool.tool);
-  const match = upstream.routes.find(method, target.path);
-  if (match === null) throw new Refused({ code: "not_found", message: NO_ROUTE });
-  if ("allow" in match) {
-    const message = `this route takes ${match.allow} only`;
-    throw new Refused({ code: "method_not_allowed", message, headers: ["allow", match.allow] });
-  }
-  if (
-    method === "GET" &&
-    (headers.has("transfer-encoding") || (headers.get("content-length") ?? "0") !== "0")
-  ) {
-    throw new Refused({ code: "bad_request", message: "a GET has no body here" });
-  }
-  const key = keyRefOf(upstream.upstream, settings.keyNameFor(tool.tool));
-  return { tool, match, query: target.query, upstream, key };
-}
-
-/** RFC 9110 section 15.5.22 wants `Upgrade` on a 426; the connection is not worth keeping. */
-const UPGRADE = ["upgrade", "HTTP/1.1", "connection", "upgrade, close"];
-
-const NO_ROUTE =
-  "no such route; there are GET /v1/models, POST /v1/responses, POST /v1/messages and POST /v1/messages/count_tokens, each also below /t/TOOL";
 
 function judgeLength(headers: HeaderIndex, settings: Settings): void {
   const limit = settings.config.limits.bodyBytes;

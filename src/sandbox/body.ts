@@ -24,6 +24,7 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map([
  * @throws ApiError 413 beyond {@link BODY_LIMIT}, 415 for a coding that this Node cannot decode, 400 otherwise
  */
 export async function readJsonBody(request: IncomingMessage): Promise<JsonObject> {
+  if (Number(request.headers["content-length"]) > BODY_LIMIT) throw tooLarge();
   const bytes = await decode(await readBytes(request), request.headers["content-encoding"]);
   const body = parseJson(bytes.toString());
   if (!isObject(body)) throw new ApiError(400, "the request body must be a JSON object");

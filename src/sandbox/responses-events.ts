@@ -96,6 +96,8 @@ function textEvents(item: Extract<OutputItem, { type: "message" }>, place: Place
       item_id,
       logprobs: [],
       output_index,
+      // Set by `numbered`; the recordings have it before the text.
+      sequence_number: 0,
       text: part.text,
     },
     { type: "response.content_part.done", content_index, item_id, output_index, part },

@@ -224,7 +224,7 @@ function replay(port: number, { method, url, headers }: Recorded): Promise<numbe
       host: "127.0.0.1",
       method,
       path: url,
-      headers: flat as string[],
+      headers: flat,
       setHost: false,
     });
     req.on("response", (res) => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -15,11 +16,11 @@ function rawRequest(port: number, body = `{"model":"m","stream":true}`): string 
 
 /** A scripted upstream that hands its open answer to the test. */
 async function startHeldUpstream(t: Parameters<typeof startUpstream>[0]) {
-  let hand: (res: ServerResponse) => void = () => {};
-  const held = new Promise<ServerResponse>((resolve) => (hand = resolve));
+  const answers = new EventEmitter<{ open: [ServerResponse] }>();
+  const held = new Promise<ServerResponse>((resolve) => answers.once("open", resolve));
   const upstream = await startUpstream(t, (_seen, res) => {
     res.writeHead(200, SSE);
-    hand(res);
+    answers.emit("open", res);
   });
   return { upstream, held };
 }

@@ -37,13 +37,15 @@ export function readJsonc(text: string): Jsonc {
   };
 }
 
-/** `Object.fromEntries` defines properties where an assignment would call the setter of `__proto__`. */
+/**
+ * `Object.fromEntries` defines properties where an assignment would call the setter of `__proto__`. Of two like
+ * keys the first is kept, which is the one that the parser's own look-up finds the line of.
+ */
 function valueOf(node: Node): unknown {
   if (node.type === "array") return (node.children ?? []).map(valueOf);
   if (node.type !== "object") return node.value;
-  return Object.fromEntries(
-    propertiesOf(node).map(({ key, value }) => [key, value === undefined ? undefined : valueOf(value)]),
-  );
+  const entries = propertiesOf(node).map(({ key, value }) => [key, value && valueOf(value)] as const);
+  return Object.fromEntries(entries.toReversed());
 }
 
 function propertiesOf(node: Node): { key: string; value: Node | undefined; offset: number }[] {
@@ -54,7 +56,7 @@ function propertiesOf(node: Node): { key: string; value: Node | undefined; offse
   }));
 }
 
-/** The parser keeps the last of two like keys; the person who wrote the first would never know. */
+/** JSON readers keep one of two like keys; the person who wrote the other would never know. */
 function findRepeated(
   node: Node | undefined,
   path: Fault["path"],

@@ -3,9 +3,11 @@ import type { Stats } from "node:fs";
 import { open } from "node:fs/promises";
 import { homedir } from "node:os";
 import { checkConfig } from "../../core/config-check.ts";
+import { writeProblem } from "../../core/config-problem.ts";
 import type { Problem } from "../../core/config-problem.ts";
 import { defaultConfig } from "../../core/config.ts";
 import type { Config } from "../../core/config.ts";
+import { Failure } from "../../core/failure.ts";
 import { readJsonc } from "./jsonc.ts";
 
 /** What a configuration file says, or everything that is wrong with it. */
@@ -30,6 +32,13 @@ export async function readConfigFile(path: string): Promise<ConfigReading> {
       problems: [{ path: "", line: null, message: `the file cannot be used: ${message}` }],
     };
   }
+}
+
+/** Every problem of a configuration file as one failure, one line each. */
+export function configFailure(path: string, problems: readonly Problem[]): Failure {
+  const lines = problems.map((problem) => `\n  ${writeProblem(path, problem)}`);
+  const message = `the configuration is not usable${lines.join("")}`;
+  return new Failure(message, `correct it with: tollkeeper config edit --config ${path}`);
 }
 
 function judgeText(text: string): ConfigReading {

@@ -107,7 +107,6 @@ export class LineWriter {
     }
     this.#written += 1;
     this.#failedAt = null;
-    this.#lastError = null;
     return true;
   }
 

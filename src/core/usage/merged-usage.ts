@@ -7,6 +7,8 @@ export const BEDROCK_METRICS = "amazon-bedrock-invocationMetrics";
 
 const INPUTS = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
 const OUTPUTS = ["output_tokens", "completion_tokens"];
+/** No service says more; what comes on top of it is not kept, so that a stream cannot make it grow for ever. */
+const MAX_NAMES = 64;
 
 /**
  * The usage object of a Messages stream as it stands: the numbers are cumulative, so each one replaces the last, 0
@@ -74,7 +76,8 @@ export class MergedUsage {
   #merge(usage: Fields): void {
     for (const [name, value] of Object.entries(usage)) {
       const losesCount = countOf(this.#fields.get(name)) !== null && countOf(value) === null;
-      if (value !== null && !losesCount) this.#fields.set(name, value);
+      const hasRoom = this.#fields.size < MAX_NAMES || this.#fields.has(name);
+      if (value !== null && !losesCount && hasRoom) this.#fields.set(name, value);
     }
   }
 }

@@ -70,7 +70,7 @@ export class ValueHop {
 
   /** From inside a string to behind its closing quote: the first one after an even number of backslashes. */
   #hopString(bytes: Buffer, start: number): number {
-    for (let at = start; ; ) {
+    for (let at = start; ;) {
       const quote = bytes.indexOf(QUOTE, at);
       const end = quote === -1 ? bytes.length : quote;
       let slash = end;

@@ -32,7 +32,7 @@ const OTHER_WORDS: Record<string, Record<string, string>> = {
 
 /** The bodies' bytes, judged by a test of each; says loudly what cannot be read. */
 function eachBody(name: string, judge: (file: CorpusFile, body: Buffer) => void): void {
-  void test(name, async (t) => {
+  test(name, async (t) => {
     if (CORPUS_MISSING !== null) return skip(t, CORPUS_MISSING);
     for (const file of listCorpus()) {
       await t.test(file.file, (single) => {
@@ -155,7 +155,7 @@ eachBody(
     for (let cut = 0; cut < 50; cut++) {
       const length = Math.floor(random() * (body.length + 1));
       const part = body.subarray(0, length);
-    const reading = meterChunks(setupOf(file), [part], false);
+      const reading = meterChunks(setupOf(file), [part], false);
       assertInvariants(reading);
       if (length < end) assert.notEqual(reading.usage, "final", `cut at ${length}`);
       else if (whole.usage === "final") assert.deepEqual(reading.tokens, whole.tokens, `cut at ${length}`);

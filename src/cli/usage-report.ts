@@ -1,0 +1,109 @@
+import Table from "cli-table3";
+import { printable } from "../core/printable.ts";
+import type { Report, Row } from "../core/report.ts";
+import type { UnreadableLine } from "../adapters/ledger-reader.ts";
+
+/** A report and where it comes from. */
+export interface UsageReport extends Report {
+  /** Start of the period; ISO 8601, UTC. */
+  since: string;
+  directory: string;
+  unreadable: { lines: number; first: UnreadableLine | null };
+}
+
+type Sum = Exclude<keyof Row, "name">;
+
+const NUMBERS = new Intl.NumberFormat("en-US");
+
+/** In the order shown; those marked appear only where a row has something in them. */
+const COLUMNS: readonly { sum: Sum; head: string; onlyIfAny?: true }[] = [
+  { sum: "requests", head: "requests" },
+  { sum: "input_uncached", head: "input" },
+  { sum: "cache_read", head: "cache read" },
+  { sum: "cache_write", head: "cache write" },
+  { sum: "output", head: "output" },
+  { sum: "reasoning", head: "reasoning" },
+  { sum: "partial", head: "partial", onlyIfAny: true },
+  { sum: "absent", head: "absent", onlyIfAny: true },
+  { sum: "failed", head: "failed", onlyIfAny: true },
+];
+
+/** The report as a table for people: one line per row, the total last. */
+export function renderTable(report: UsageReport, isColoured: boolean): string {
+  const columns = COLUMNS.filter(({ sum, onlyIfAny }) => onlyIfAny !== true || report.total[sum] !== 0);
+  const table = new Table({
+    head: [report.by, ...columns.map(({ head }) => head)],
+    colAligns: ["left", ...columns.map(() => "right" as const)],
+    chars: { ...NO_LINES, middle: "" },
+    style: { head: isColoured ? ["bold"] : [], border: [], "padding-left": 0, "padding-right": 2 },
+  });
+  for (const row of report.rows) {
+    table.push([printable(row.name ?? "(not said)"), ...columns.map(({ sum }) => cellOf(row, sum))]);
+  }
+  table.push(["total", ...columns.map(({ sum }) => cellOf(report.total, sum))]);
+  return table.toString().replaceAll(/ +$/gm, "");
+}
+
+/** No frame and no lines: columns two spaces apart, a row on a line of its own. */
+const NO_LINES = Object.fromEntries(
+  ["top", "bottom", "mid", "left", "right"].flatMap((side) =>
+    ["", "-mid", "-left", "-right"].map((corner) => [side + corner, ""]),
+  ),
+);
+
+/** `≥` marks a sum of which a part is unknown, `?` one that is unknown altogether. */
+function cellOf(row: Row, sum: Sum): string {
+  const value = row[sum];
+  if (value === null) return row.reasoning_unknown > 0 ? "?" : "0";
+  const isLowerBound = sum === "reasoning" && row.reasoning_unknown > 0;
+  return `${isLowerBound ? "≥" : ""}${NUMBERS.format(value)}`;
+}
+
+/** What must be said beside the numbers, a sentence each; none where all is known. */
+export function remarksOn({ total, unreadable }: UsageReport): string[] {
+  const { lines, first } = unreadable;
+  const remarks = [
+    total.partial > 0 &&
+      `partial: ${count(total.partial, "request")} broke off; what they spent is in the sums as a lower bound`,
+    total.absent > 0 &&
+      `absent: ${count(total.absent, "request")} came back without usage; what they spent is unknown and not in the sums`,
+    total.failed > 0 &&
+      `failed: ${count(total.failed, "request")} beside these, refused or answered with an error; nothing was spent`,
+    total.reasoning_unknown > 0 &&
+      `reasoning: ${count(total.reasoning_unknown, "answer")} did not say how much of the output was reasoning (≥, ?)`,
+    total.maybe_unbilled > 0 &&
+      `maybe unbilled: ${count(total.maybe_unbilled, "token")} of attempts that another model replaced are not in the sums; the service bills them in some cases only`,
+    first !== null &&
+      `unreadable: ${count(lines, "line")} of the ledger, the first in ${first.file}, line ${first.line}`,
+  ];
+  return remarks.filter((remark) => remark !== false);
+}
+
+function count(number: number, noun: string): string {
+  return `${NUMBERS.format(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** The report as one JSON document: the sums' names are the ledger's, unknown is null. */
+export function renderJson({ by, since, rows, total, unreadable }: UsageReport): string {
+  const { name: _, ...sums } = total;
+  const text = JSON.stringify({ by, since, rows, total: sums, unreadable_lines: unreadable.lines }, null, 2);
+  // Line breaks are the layout's alone: JSON escapes those in strings.
+  return text.split("\n").map(printable).join("\n");
+}
+
+const CSV_SUMS: readonly Sum[] = [
+  ...(["requests", "failed", "input_uncached", "cache_read", "cache_write", "output", "reasoning"] as const),
+  ...(["reasoning_unknown", "partial", "absent", "maybe_unbilled"] as const),
+];
+
+/** Header and rows as CSV lines (RFC 4180), without line ends and without a total: a spreadsheet would add it in. */
+export function renderCsv({ by, rows }: UsageReport): string[] {
+  const lines = rows.map((row) => [row.name ?? "", ...CSV_SUMS.map((sum) => String(row[sum] ?? ""))]);
+  return [[by, ...CSV_SUMS], ...lines].map((cells) => cells.map(csvCell).join(","));
+}
+
+/** A leading apostrophe keeps a spreadsheet from taking a name for a formula (OWASP, "CSV Injection"). */
+function csvCell(text: string): string {
+  const harmless = printable(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+  return /[",]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { openConfigFile } from "../../src/adapters/config-file.ts";
+import type { Problem } from "../../src/core/config-problem.ts";
+import type { Config } from "../../src/core/config.ts";
+import { Failure } from "../../src/core/failure.ts";
+import type { ConfigSource } from "../../src/ports.ts";
+import { makeDirectory, withPort } from "../helpers/config-directory.ts";
+
+/** An open configuration file and all that it has told. */
+interface Followed {
+  path: string;
+  source: ConfigSource;
+  ports: number[];
+  problems: Problem[][];
+  /** Does `act` and resolves when a configuration with this port was told. */
+  untilPort(port: number, act: () => void): Promise<void>;
+  /** Does `act` and resolves with the next problems told. */
+  untilProblems(act: () => void): Promise<Problem[]>;
+}
+
+async function follow(t: TestContext, path: string): Promise<Followed> {
+  const source = await openConfigFile(path);
+  t.after(() => source.close());
+  const told = new EventEmitter();
+  const ports: number[] = [];
+  const problems: Problem[][] = [];
+  source.onChange((config: Config) => {
+    ports.push(config.listen.port);
+    told.emit(`port ${config.listen.port}`);
+  });
+  source.onProblems((found) => {
+    problems.push(found);
+    told.emit("problems", found);
+  });
+  return {
+    path,
+    source,
+    ports,
+    problems,
+    async untilPort(port, act) {
+      const heard = once(told, `port ${port}`);
+      act();
+      await heard;
+    },
+    async untilProblems(act) {
+      const heard = once(told, "problems");
+      act();
+      const [found] = (await heard) as [Problem[]];
+      return found;
+    },
+  };
+}
+
+/** A followed file with port 1 in it. */
+async function followFile(t: TestContext): Promise<Followed> {
+  const path = join(makeDirectory(t), "config.jsonc");
+  writeFileSync(path, withPort(1));
+  return follow(t, path);
+}
+
+function replaceFile(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
+
+function replaceLink(path: string, target: string): void {
+  symlinkSync(target, `${path}.new`);
+  renameSync(`${path}.new`, path);
+}
+
+test("an edit in place takes effect and is told", async (t) => {
+  const { path, source, untilPort } = await followFile(t);
+  assert.equal(source.current().listen.port, 1);
+  await untilPort(2, () => writeFileSync(path, withPort(2)));
+  assert.equal(source.current().listen.port, 2);
+});
+
+test("a file renamed over the old one takes effect, again and again", async (t) => {
+  const { path, ports, untilPort } = await followFile(t);
+  await untilPort(2, () => replaceFile(path, withPort(2)));
+  await untilPort(3, () => replaceFile(path, withPort(3)));
+  assert.deepEqual(ports, [2, 3]);
+});
+
+test("a deleted file leaves the last good configuration in force, and a new one is taken up", async (t) => {
+  const { path, source, untilPort, untilProblems } = await followFile(t);
+  const gone = {
+    path: "",
+    line: null,
+    message: "the file is gone; the last good configuration stays in force",
+  };
+  assert.deepEqual(await untilProblems(() => rmSync(path)), [gone]);
+  assert.equal(source.current().listen.port, 1);
+  assert.deepEqual([source.status().exists, source.status().problems], [false, [gone]]);
+  await untilPort(2, () => writeFileSync(path, withPort(2)));
+  assert.deepEqual([source.status().exists, source.status().problems], [true, []]);
+});
+
+test("a link put on another file takes effect, and so does a new file in the link's target", async (t) => {
+  const directory = makeDirectory(t);
+  const [one, two] = [join(directory, "one"), join(directory, "two")];
+  mkdirSync(one);
+  mkdirSync(two);
+  writeFileSync(join(one, "real.jsonc"), withPort(1));
+  writeFileSync(join(two, "real.jsonc"), withPort(2));
+  const path = join(directory, "config.jsonc");
+  symlinkSync(join(one, "real.jsonc"), path);
+  const { untilPort } = await follow(t, path);
+  await untilPort(2, () => replaceLink(path, join(two, "real.jsonc")));
+  await untilPort(3, () => replaceFile(join(two, "real.jsonc"), withPort(3)));
+});
+
+test("after ten saves in a burst the last is in force, and none was found bad", async (t) => {
+  const { path, source, ports, problems, untilPort } = await followFile(t);
+  await untilPort(20, () => {
+    for (let port = 11; port <= 20; port += 1) writeFileSync(path, withPort(port));
+  });
+  assert.equal(source.current().listen.port, 20);
+  assert.deepEqual(ports, [20]);
+  assert.deepEqual(problems, []);
+});
+
+test("a bad file changes nothing and is told with its line; the mended file takes effect", async (t) => {
+  const { path, source, ports, untilPort, untilProblems } = await followFile(t);
+  const before = source.status().loadedAt;
+  const problems = await untilProblems(() => writeFileSync(path, '{\n"listen": { "port": 2 }, "oops": 1 }'));
+  assert.deepEqual([problems.length, problems[0]?.path, problems[0]?.line], [1, "oops", 2]);
+  assert.equal(source.current().listen.port, 1);
+  assert.deepEqual(source.status(), { path, exists: true, loadedAt: before, problems });
+  await untilPort(2, () => writeFileSync(path, withPort(2)));
+  assert.deepEqual(source.status().problems, []);
+  assert.deepEqual(ports, [2]);
+});
+
+test("a bad file is told once, however often it is read; another bad one is told again", async (t) => {
+  const { path, source, problems } = await followFile(t);
+  for (const text of ["{", "{", '{ "oops": 1 }', '{ "oops": 1 }', "{"]) {
+    writeFileSync(path, text);
+    await source.reload();
+  }
+  assert.deepEqual(
+    problems.map(([problem]) => problem?.message.slice(0, 17)),
+    ['a "}" is missing', 'unknown key "oops', 'a "}" is missing'],
+  );
+});
+
+test("a file read anew that says the same is no change", async (t) => {
+  const { path, source, ports } = await followFile(t);
+  const before = source.status().loadedAt;
+  writeFileSync(path, `// the same\n${withPort(1)}`);
+  await source.reload();
+  assert.deepEqual([ports, source.status().loadedAt], [[], before]);
+});
+
+test("a file that is half written when it is read is waited for, not found bad", async (t) => {
+  const { path, source, ports, problems } = await followFile(t);
+  writeFileSync(path, '{ "listen": { "po');
+  const reloading = source.reload();
+  // Gives the reader its turns: it has read the half file by then, and doubts it.
+  for (let turn = 0; turn < 200; turn += 1) await stat(path);
+  writeFileSync(path, withPort(2));
+  await reloading;
+  assert.deepEqual([ports, problems], [[2], []]);
+});
+
+test("a file that becomes writable for all is refused while the good one stays in force", async (t) => {
+  const { path, source, problems } = await followFile(t);
+  writeFileSync(path, withPort(2));
+  chmodSync(path, 0o666);
+  await source.reload();
+  assert.match(problems[0]?.[0]?.message ?? "", /run `chmod go-w /);
+  assert.equal(source.current().listen.port, 1);
+});
+
+test("a file whose directories do not exist yet is taken up when it appears", async (t) => {
+  const path = join(makeDirectory(t), "some", "where", "config.jsonc");
+  const { source, untilPort } = await follow(t, path);
+  assert.deepEqual([source.status().exists, source.status().problems], [false, []]);
+  await untilPort(2, () => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, withPort(2));
+  });
+});
+
+test("a file whose directory is removed and made again is followed on", async (t) => {
+  const path = join(makeDirectory(t), "tollkeeper", "config.jsonc");
+  mkdirSync(dirname(path));
+  writeFileSync(path, withPort(1));
+  const { untilPort, untilProblems } = await follow(t, path);
+  await untilProblems(() => rmSync(dirname(path), { recursive: true }));
+  await untilPort(2, () => {
+    mkdirSync(dirname(path));
+    writeFileSync(path, withPort(2));
+  });
+  await untilPort(3, () => writeFileSync(path, withPort(3)));
+});
+
+test("a reload finds the file again after its watch was lost", async (t) => {
+  const path = join(makeDirectory(t), "tollkeeper", "config.jsonc");
+  mkdirSync(dirname(path));
+  writeFileSync(path, withPort(1));
+  const { source, untilPort } = await follow(t, path);
+  rmSync(dirname(path), { recursive: true });
+  mkdirSync(dirname(path));
+  writeFileSync(path, withPort(2));
+  await source.reload();
+  assert.equal(source.current().listen.port, 2);
+  await untilPort(3, () => writeFileSync(path, withPort(3)));
+});
+
+test("a bad file at the start is a failure that lists every problem", async (t) => {
+  const path = join(makeDirectory(t), "config.jsonc");
+  writeFileSync(path, '{\n"oops": 1,\n"listen": 2 }');
+  await assert.rejects(openConfigFile(path), (error) => {
+    assert.ok(error instanceof Failure);
+    assert.deepEqual(error.message.split("\n"), [
+      "the configuration is not usable",
+      `  ${path}:2: oops: unknown key "oops"; known here: $schema, listen, upstreams, tools, ledger, abort, limits`,
+      `  ${path}:3: listen: must be an object: { ... }`,
+    ]);
+    assert.equal(error.hint, `correct it with: tollkeeper config edit --config ${path}`);
+    return true;
+  });
+});

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { readConfigFile } from "../../../src/adapters/config-file.ts";
+import { writeProblem } from "../../../src/core/config-problem.ts";
+import { defaultConfig } from "../../../src/core/config.ts";
+import { makeDirectory, withPort } from "../../helpers/config-directory.ts";
+
+/** Reads a file with this text; gives its problems as `F:LINE: path: message`. */
+async function problemsOf(t: TestContext, text: string): Promise<string[]> {
+  const path = join(makeDirectory(t), "config.jsonc");
+  writeFileSync(path, text);
+  return problemsAt(path);
+}
+
+async function problemsAt(path: string): Promise<string[]> {
+  const reading = await readConfigFile(path);
+  return reading.ok ? [] : reading.problems.map((problem) => writeProblem("F", problem));
+}
+
+test("a missing file means the defaults, and says that it is missing", async (t) => {
+  const reading = await readConfigFile(join(makeDirectory(t), "config.jsonc"));
+  assert.deepEqual(reading, { ok: true, config: defaultConfig, exists: false });
+});
+
+test("comments, trailing commas and a byte order mark are accepted", async (t) => {
+  const path = join(makeDirectory(t), "config.jsonc");
+  writeFileSync(path, '\uFEFF// first\n{ /* port */ "listen": { "port": 1234, }, }\n');
+  const reading = await readConfigFile(path);
+  assert.ok(reading.ok && reading.exists);
+  assert.equal(reading.config.listen.port, 1234);
+});
+
+test("~ in the file is the home directory of whoever runs the daemon", async (t) => {
+  const path = join(makeDirectory(t), "config.jsonc");
+  writeFileSync(path, '{ "ledger": { "directory": "~/usage" } }');
+  const reading = await readConfigFile(path);
+  assert.equal(reading.ok && reading.config.ledger.directory, join(homedir(), "usage"));
+});
+
+test("every problem has the line of its key, and something missing the line of what it is missing in", async (t) => {
+  const text = `{
+  "listen": { "port": "x" },
+  "upstreams": {
+    "default": {
+      "key": "Team",
+    },
+  },
+  "tols": {},
+}`;
+  assert.deepEqual(await problemsOf(t, text), [
+    "F:2: listen.port: must be a whole number",
+    "F:4: upstreams.default.baseUrl: is missing",
+    'F:5: upstreams.default.key: a name is 1 to 64 of a-z, 0-9, ".", "_" and "-", in lower case, and starts with a letter or digit',
+    'F:8: tols: unknown key "tols"; did you mean "tools"?',
+  ]);
+});
+
+const SYNTAX: [what: string, text: string, problems: string[]][] = [
+  ["a missing comma", '{\n"ledger": {}\n"listen": {} }', ['F:3: a "," is missing before this']],
+  ["a missing colon", '{\n"listen" {} }', ['F:2: a ":" is missing between key and value']],
+  ["a missing value", '{ "listen": }', ["F:1: a value is expected here"]],
+  ["a missing brace", '{\n"listen": {}\n', ['F:3: a "}" is missing']],
+  ["a missing bracket", '{ "listen": { "allowedHosts": ["a"', ['F:1: a "]" is missing']],
+  ["text after the end", "{}\n{}", ["F:2: nothing may follow the last brace"]],
+  ["an open comment", "{}\n/* and so on", ["F:2: the comment is not closed"]],
+  ["an open string", '{ "listen: {} }', ["F:1: the string is not closed"]],
+  ["a key without quotes", "{ listen: {} }", ["F:1: not JSON; strings and keys stand in double quotes"]],
+  ["an unknown escape", String.raw`{ "$schema": "\x" }`, ["F:1: not an escape that JSON knows"]],
+  ["a tab in a string", '{ "$schema": "\t" }', ["F:1: control characters in strings must be escaped"]],
+  ["an empty file", "", ["F: the file is empty; write at least {}"]],
+  ["nothing but a comment", "// later", ["F: the file is empty; write at least {}"]],
+  ["a list", "[]", ["F:1: must be an object: { ... }"]],
+  ["a key that is there twice", '{ "tools": {},\n"tools": {} }', ["F:2: tools: is there twice"]],
+  [
+    "a key that is there twice, deep inside",
+    '{ "listen": { "allowedHosts": [] },\n"tools": { "a": {},\n"a": {} } }',
+    ["F:3: tools.a: is there twice"],
+  ],
+  [
+    "__proto__",
+    '{ "tools": {\n"__proto__": {} } }',
+    ["F:2: tools.__proto__: this key is not allowed anywhere"],
+  ],
+];
+
+for (const [what, text, problems] of SYNTAX) {
+  test(`${what} is told with its line`, async (t) => {
+    assert.deepEqual(await problemsOf(t, text), problems);
+  });
+}
+
+test("what precedes a syntax error is judged too; what follows from the error is not told", async (t) => {
+  const text = '{\n"listen": { "port": "x" },\n"upstreams": { "default": { "baseUrl" "https://a/v1" } }\n}';
+  const [first, second, ...rest] = await problemsOf(t, text);
+  assert.equal(first, "F:2: listen.port: must be a whole number");
+  assert.equal(second, 'F:3: a ":" is missing between key and value');
+  assert.deepEqual(rest, []);
+});
+
+test("nesting that no parser survives is a problem, not a crash", async (t) => {
+  const [problem] = await problemsOf(t, "[".repeat(500_000));
+  assert.match(problem ?? "", /^F: the file cannot be used: /);
+});
+
+test("a file that anybody may write is refused with the command that closes it; one for the group is not", async (t) => {
+  const path = join(makeDirectory(t), "config.jsonc");
+  writeFileSync(path, withPort(1));
+  chmodSync(path, 0o666);
+  const problem = `F: the file cannot be used: anybody may change it; run \`chmod go-w ${path}\``;
+  assert.deepEqual(await problemsAt(path), [problem]);
+  chmodSync(path, 0o660);
+  assert.deepEqual(await problemsAt(path), []);
+});
+
+test("a file of another user is refused", async (t) => {
+  if (process.getuid?.() !== 0) return t.skip("only root can give a file away");
+  const path = join(makeDirectory(t), "config.jsonc");
+  writeFileSync(path, withPort(1));
+  chownSync(path, 12_345, 0);
+  const problem = `F: the file cannot be used: it belongs to another user; run \`chown 0 ${path}\``;
+  assert.deepEqual(await problemsAt(path), [problem]);
+});
+
+test("a file that we may not read is a problem, not the defaults", async (t) => {
+  if (process.getuid?.() === 0) return t.skip("root may read everything");
+  const path = join(makeDirectory(t), "config.jsonc");
+  writeFileSync(path, withPort(1), { mode: 0o200 });
+  const [problem] = await problemsAt(path);
+  assert.match(problem ?? "", /^F: the file cannot be used: EACCES/);
+});
+
+test("a directory, a named pipe and a circle of links are refused, and nobody waits for them", async (t) => {
+  const directory = makeDirectory(t);
+  mkdirSync(join(directory, "folder"));
+  execFileSync("mkfifo", [join(directory, "pipe")]);
+  symlinkSync(join(directory, "circle"), join(directory, "circle"));
+  const refused = "F: the file cannot be used: it is not a regular file";
+  assert.deepEqual(await problemsAt(join(directory, "folder")), [refused]);
+  assert.deepEqual(await problemsAt(join(directory, "pipe")), [refused]);
+  const [circle] = await problemsAt(join(directory, "circle"));
+  assert.match(circle ?? "", /^F: the file cannot be used: ELOOP/);
+});

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { test } from "node:test";
+import { noKeyring, scratchDirectory, startSession } from "../../helpers/keyring.ts";
+import { keytarChildOf, listProcesses } from "../../helpers/processes.ts";
+
+const skip = noKeyring;
+
+/** Reads a key from standard input, stores it, and reads it back; everything it has is printed. */
+const PROGRAM = `
+  import { createKeychain } from ${sourceFile("adapters/keychain/keychain.ts")};
+  import { parseKeyValue } from ${sourceFile("core/key-value.ts")};
+  const ref = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };
+  let text = "";
+  for await (const chunk of process.stdin) text += chunk;
+  const keychain = createKeychain();
+  const secret = parseKeyValue(text);
+  try {
+    await keychain.write(ref, secret);
+    const read = await keychain.read(ref);
+    console.log("same", read.isSameAs(secret), read, JSON.stringify({ read }), String(read), process.env);
+  } catch (error) {
+    console.log(error, JSON.stringify(error));
+  }
+`;
+
+function sourceFile(path: string): string {
+  return JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href);
+}
+
+function startProgram(env: NodeJS.ProcessEnv) {
+  const argv = ["--import", "tsx", "--input-type=module", "-e", PROGRAM];
+  return spawn(process.execPath, argv, { env: { ...process.env, ...env, DEBUG: "*" } });
+}
+
+async function outputOf(program: ReturnType<typeof startProgram>): Promise<string> {
+  let output = "";
+  for (const stream of [program.stdout, program.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  }
+  await once(program, "close");
+  return output;
+}
+
+test("a key that is stored and read shows in no output", { skip }, async (t) => {
+  const session = await startSession(t);
+  await session.startUnlocked();
+  const key = `sk-sentinel-${randomBytes(24).toString("hex")}`;
+  const program = startProgram(session.env);
+  program.stdin.end(key);
+  const output = await outputOf(program);
+  assert.match(output, /same true/);
+  assert.ok(!output.includes(key));
+});
+
+test(
+  "a key on its way to a keychain that hangs is in nobody's arguments or environment",
+  { skip },
+  async (t) => {
+    const session = await startSession(t);
+    await session.startUnlocked();
+    await session.freeze();
+    const key = `sk-sentinel-${randomBytes(24).toString("hex")}`;
+    const program = startProgram({ ...session.env, PATH: scratchDirectory(t), SSLKEYLOGFILE: "/dev/null" });
+    program.stdin.end(key);
+    const child = await keytarChildOf(program.pid ?? 0);
+    const leaks = listProcesses().filter(({ argv, environ }) => `${argv}${environ}`.includes(key));
+    assert.deepEqual(leaks, []);
+    const names = child.environ
+      .split("\0")
+      .filter(Boolean)
+      .map((entry) => entry.split("=", 1)[0]);
+    const expected = [
+      "DBUS_SESSION_BUS_ADDRESS",
+      "HOME",
+      "LC_ALL",
+      "NODE_CHANNEL_FD",
+      "NODE_CHANNEL_SERIALIZATION_MODE",
+      "PATH",
+      "XDG_RUNTIME_DIR",
+    ];
+    assert.deepEqual(
+      names.filter((name) => !["USER", "LOGNAME", "LD_LIBRARY_PATH"].includes(name ?? "")).sort(),
+      expected,
+    );
+
+    const output = await outputOf(program);
+    assert.match(output, /unresponsive/);
+    assert.ok(!output.includes(key));
+  },
+);

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { createKeychain } from "../../../src/adapters/keychain/keychain.ts";
+import type { KeyRef } from "../../../src/core/key-source.ts";
+import { Secret } from "../../../src/core/secret.ts";
+import { enter, noKeyring, startSession } from "../../helpers/keyring.ts";
+
+const skip = noKeyring;
+const GENERIC = ["xdg:schema", "org.freedesktop.Secret.Generic", "service", "tollkeeper"];
+
+function ref(name: string, origin = "https://api.example.com"): KeyRef {
+  return { name, origin, source: { kind: "keychain" } };
+}
+
+test("a stored key is read back, replaced, and removed once", { skip }, async (t) => {
+  const session = await startSession(t);
+  await session.startUnlocked();
+  enter(t, session.env);
+  const keychain = createKeychain();
+  const [first, second] = [newKey(), newKey()];
+
+  await keychain.write(ref("default"), first);
+  assert.ok((await keychain.read(ref("default"))).isSameAs(first));
+  await keychain.write(ref("default"), second);
+  assert.ok((await keychain.read(ref("default"))).isSameAs(second));
+  assert.equal(await keychain.remove(ref("default")), true);
+  assert.equal(await keychain.remove(ref("default")), false);
+  await assert.rejects(keychain.read(ref("default")), {
+    code: "missing",
+    message: 'no key "default" is stored for https://api.example.com',
+    hint: "store it: tollkeeper key set default",
+  });
+});
+
+test("a key is found under its own origin and name only", { skip }, async (t) => {
+  const session = await startSession(t);
+  await session.startUnlocked();
+  enter(t, session.env);
+  const keychain = createKeychain();
+  await keychain.write(ref("default"), newKey());
+
+  for (const other of [
+    ref("codex"),
+    ref("default", "https://api.example.org"),
+    ref("default", "http://api.example.com"),
+    ref("default", "https://api.example.com:8443"),
+  ]) {
+    await assert.rejects(keychain.read(other), { code: "missing" });
+  }
+});
+
+test("an empty key is refused before it is stored", { skip }, async (t) => {
+  const session = await startSession(t);
+  await session.startUnlocked();
+  enter(t, session.env);
+  await assert.rejects(createKeychain().write(ref("default"), new Secret("")), { name: "KeyFailure" });
+});
+
+test(
+  "an item without an account, which crashes keytar's findCredentials, harms no read",
+  { skip },
+  async (t) => {
+    const session = await startSession(t);
+    await session.startUnlocked();
+    enter(t, session.env);
+    const keychain = createKeychain();
+    const key = newKey();
+    await keychain.write(ref("default"), key);
+    await session.plant("planted", ...GENERIC);
+    await session.plant("planted", "service", "tollkeeper", "username", "default");
+
+    assert.ok((await keychain.read(ref("default"))).isSameAs(key));
+    await assert.rejects(keychain.read(ref("other")), { code: "missing" });
+  },
+);
+
+test("items that hold no key are refused, unquoted, and can be replaced", { skip }, async (t) => {
+  const session = await startSession(t);
+  await session.startUnlocked();
+  enter(t, session.env);
+  const keychain = createKeychain();
+  const poisons: [name: string, value: string | Buffer, problem: RegExp][] = [
+    ["leading-nul", Buffer.from("\0abc"), /the key is empty/],
+    ["not-utf8", Buffer.from([0x61, 0xff, 0xfe, 0x62]), /no header can carry/],
+    ["two-lines", "abc\ndef", /line breaks/],
+    ["two-words", "abc def", /spaces/],
+    ["huge", "x".repeat(8193), /longer than 8192/],
+  ];
+  for (const [name, value, problem] of poisons) {
+    await session.plant(value, ...GENERIC, "account", `${name}@https://api.example.com`);
+    await assert.rejects(keychain.read(ref(name)), { code: "unavailable", message: problem }, name);
+    const key = newKey();
+    await keychain.write(ref(name), key);
+    assert.ok((await keychain.read(ref(name))).isSameAs(key), name);
+  }
+});
+
+test(
+  "of several items for one key the one that was set last counts, and remove takes all",
+  { skip },
+  async (t) => {
+    const session = await startSession(t);
+    await session.startUnlocked();
+    enter(t, session.env);
+    const keychain = createKeychain();
+    const item = [...GENERIC, "account", "default@https://api.example.com"];
+    await session.plant("planted-one", ...item, "more", "1");
+    await session.plant("planted-two", ...item, "more", "2");
+    const key = newKey();
+    await keychain.write(ref("default"), key);
+
+    assert.ok((await keychain.read(ref("default"))).isSameAs(key));
+    assert.equal(await keychain.remove(ref("default")), true);
+    await assert.rejects(keychain.read(ref("default")), { code: "missing" });
+  },
+);
+
+test("keys are read side by side", { skip }, async (t) => {
+  const session = await startSession(t);
+  await session.startUnlocked();
+  enter(t, session.env);
+  const keychain = createKeychain();
+  const names = ["one", "two", "three"];
+  const keys = new Map(names.map((name) => [name, newKey()]));
+  for (const [name, key] of keys) await keychain.write(ref(name), key);
+
+  await Promise.all(
+    [...keys].map(async ([name, key]) => assert.ok((await keychain.read(ref(name))).isSameAs(key), name)),
+  );
+});
+
+function newKey(): Secret {
+  return new Secret(`sk-test-${randomBytes(24).toString("base64url")}`);
+}

@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { MeterSetup } from "../../../src/core/usage/meter.ts";
+import type { Reading } from "../../../src/core/usage/reading.ts";
+import { grandTotal } from "../../../src/core/usage/tokens.ts";
+import { counted, jsonSetup, readBody, setup, stream } from "./answers.ts";
+
+const USAGE = { input_tokens: 100, output_tokens: 20, total_tokens: 120 };
+const CREATED = {
+  type: "response.created",
+  response: { id: "resp_1", model: "m", status: "in_progress", service_tier: "auto", usage: null },
+};
+
+function readEvents(events: object[], changes: Partial<MeterSetup> = {}, whole = true): Reading {
+  return readBody(stream([CREATED, ...events]), setup({ dialect: "responses", ...changes }), whole);
+}
+
+function readResponse(response: object, changes: Partial<MeterSetup> = {}): Reading {
+  return readBody({ id: "resp_1", model: "m", ...response }, jsonSetup({ dialect: "responses", ...changes }));
+}
+
+test("input includes what was read from and written to cache, output includes reasoning", () => {
+  const usage = {
+    ...USAGE,
+    input_tokens_details: {
+      cached_tokens: 60,
+      cache_write_tokens: 30,
+      cache_write_tokens_details: { ttl_30m_tokens: 10, ttl_12h_tokens: 20 },
+    },
+    output_tokens_details: { reasoning_tokens: 15 },
+  };
+  const reading = readResponse({ status: "completed", usage });
+  assert.deepEqual(counted(reading), {
+    input_uncached: 10,
+    cache_read: 60,
+    cache_write: 30,
+    cache_write_30m: 10,
+    cache_write_12h: 20,
+    output: 20,
+    reasoning: 15,
+  });
+  assert.deepEqual([reading.tokens?.input_total, reading.tokens?.total], [100, 120]);
+  assert.deepEqual([reading.usage, reading.spend, reading.flags], ["final", "count", []]);
+  assert.deepEqual(reading.raw_usage, usage);
+});
+
+test("a split of cache writes that falls short leaves the rest unknown", () => {
+  const details = { cache_write_tokens: 30, cache_write_tokens_details: { ttl_30m_tokens: 10 } };
+  const reading = readResponse({ status: "completed", usage: { ...USAGE, input_tokens_details: details } });
+  assert.deepEqual([reading.tokens?.cache_write_30m, reading.tokens?.cache_write_ttl_unknown], [10, 20]);
+  assert.deepEqual(reading.flags, ["cache_write_split_stale"]);
+});
+
+test("details that are null or missing say nothing", () => {
+  const reading = readResponse({
+    status: "completed",
+    usage: { ...USAGE, input_tokens_details: null, output_tokens_details: null },
+  });
+  assert.deepEqual(counted(reading), { input_uncached: 100, output: 20 });
+  assert.equal(reading.tokens?.reasoning, null);
+});
+
+test("zero everywhere is an answer, and no usage is none", () => {
+  const zero = readResponse({
+    status: "completed",
+    usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+  });
+  assert.deepEqual([zero.usage, zero.spend, zero.tokens?.total], ["final", "count", 0]);
+  const none = readResponse({ status: "completed", usage: null });
+  assert.deepEqual([none.usage, none.spend, none.tokens], ["absent", "never", null]);
+});
+
+test("less input than cache proves that the cache is not in it", () => {
+  const usage = { input_tokens: 250, input_tokens_details: { cached_tokens: 173056 }, output_tokens: 40 };
+  const reading = readResponse({ status: "completed", usage });
+  assert.deepEqual(counted(reading), { input_uncached: 250, cache_read: 173056, output: 40 });
+  assert.deepEqual(reading.flags, ["negative_uncached"]);
+});
+
+test("a total that is not the sum is flagged", () => {
+  const reading = readResponse({ status: "completed", usage: { ...USAGE, total_tokens: 121 } });
+  assert.deepEqual([reading.flags, reading.tokens?.total], [["total_mismatch"], 120]);
+});
+
+test("the names of chat completions are understood, and flagged", () => {
+  const usage = { prompt_tokens: 100, completion_tokens: 20, prompt_tokens_details: { cached_tokens: 40 } };
+  const reading = readResponse({ status: "completed", usage });
+  assert.deepEqual(counted(reading), { input_uncached: 60, cache_read: 40, output: 20 });
+  assert.deepEqual([reading.flags, reading.usage], [["openai_names"], "final"]);
+});
+
+test("a usage of which a half is missing is a lower bound", () => {
+  const reading = readResponse({ status: "completed", usage: { input_tokens: 7 } });
+  assert.deepEqual([reading.usage, counted(reading)], ["partial", { input_uncached: 7 }]);
+});
+
+test("tools of the service are counted when they were used, and their tokens are extra", () => {
+  const tool_usage = {
+    web_search: { num_requests: 3 },
+    code_interpreter: { num_requests: 0 },
+    image_gen: { input_tokens: 50, output_tokens: 1000, total_tokens: 1050 },
+  };
+  const reading = readResponse({ status: "completed", usage: USAGE, tool_usage });
+  assert.deepEqual(reading.server_tools, { web_search: 3 });
+  assert.deepEqual(
+    reading.extra.map(({ type, model, input_uncached, output, billable }) => [
+      type,
+      model,
+      input_uncached,
+      output,
+      billable,
+    ]),
+    [["image_gen", null, 50, 1000, true]],
+  );
+  assert.equal(grandTotal(reading), 120 + 1050);
+});
+
+test("each terminal event has its outcome, and carries the usage", () => {
+  const ends = ["completed", "incomplete", "failed", "cancelled"];
+  for (const status of ends) {
+    const response = { id: "resp_1", model: "m2", status, service_tier: "flex", usage: USAGE };
+    const reading = readEvents([{ type: `response.${status}`, response }]);
+    assert.deepEqual([reading.outcome, reading.usage, reading.spend], [status, "final", "count"]);
+    assert.deepEqual([reading.model, reading.service_tier], ["m2", "flex"]);
+  }
+});
+
+test("the reason of an incomplete response is kept", () => {
+  const response = { status: "incomplete", incomplete_details: { reason: "content_filter" }, usage: USAGE };
+  assert.equal(readEvents([{ type: "response.incomplete", response }]).stop, "content_filter");
+});
+
+test("a stream without its terminal event is cut, even when it ends cleanly, and knows who answered", () => {
+  const reading = readEvents([{ type: "response.output_text.delta", delta: "x", usage: USAGE }]);
+  assert.deepEqual([reading.outcome, reading.usage, reading.spend], ["cut", "absent", "never"]);
+  assert.deepEqual([reading.response_id, reading.model], ["resp_1", "m"]);
+});
+
+test("a stream cut inside its terminal event tells no usage", () => {
+  const body = stream([CREATED, { type: "response.completed", response: { usage: USAGE, output: [] } }]);
+  const reading = readBody(body.slice(0, -6), setup({ dialect: "responses" }), false);
+  assert.deepEqual([reading.outcome, reading.usage, reading.tokens], ["cut", "absent", null]);
+  assert.deepEqual(reading.flags, ["bad_json"]);
+});
+
+test("a terminal event without its blank line is read when its JSON is whole", () => {
+  const body = stream([
+    CREATED,
+    { type: "response.completed", response: { status: "completed", usage: USAGE } },
+  ]);
+  const reading = readBody(body.trimEnd(), setup({ dialect: "responses" }), false);
+  assert.deepEqual([reading.outcome, reading.usage, reading.flags], ["completed", "final", []]);
+});
+
+test("a background response that goes on is pending, to be attached by its id", () => {
+  for (const status of ["queued", "in_progress"]) {
+    const reading = readResponse({ status, background: true, usage: null });
+    assert.deepEqual(
+      [reading.outcome, reading.usage, reading.spend],
+      [status, "pending", "attach_by_response_id"],
+    );
+  }
+  const queued = { type: "response.queued", response: { id: "resp_1", status: "queued", background: true } };
+  const cut = readEvents([queued], {}, false);
+  assert.deepEqual([cut.outcome, cut.usage, cut.spend], ["cut", "pending", "attach_by_response_id"]);
+});
+
+test("a cancelled response has its usage if it says one, else none", () => {
+  const cancelled = readResponse({ status: "cancelled", background: true, usage: null });
+  assert.deepEqual([cancelled.outcome, cancelled.usage, cancelled.spend], ["cancelled", "absent", "never"]);
+  assert.equal(readResponse({ status: "cancelled", background: true, usage: USAGE }).usage, "final");
+});
+
+test("a fetched response is spend by its id", () => {
+  const fetched = readResponse({ status: "completed", usage: USAGE }, { spend: "attach_by_response_id" });
+  assert.deepEqual([fetched.usage, fetched.spend], ["final", "attach_by_response_id"]);
+});
+
+test("a compaction answers without status and model, and is spend", () => {
+  const body = { id: "resp_1", object: "response.compaction", output: [], usage: USAGE };
+  const reading = readBody(body, jsonSetup({ dialect: "responses" }));
+  assert.deepEqual(
+    [reading.outcome, reading.usage, reading.spend, reading.model],
+    ["completed", "final", "count", null],
+  );
+});
+
+test("an error event is an error in either shape, until a failed response says the same", () => {
+  const flat = { type: "error", code: "server_error", message: "", param: null, sequence_number: 7 };
+  const nested = { type: "error", error: { type: "x", code: "server_error", message: "" } };
+  for (const error of [flat, nested]) {
+    const reading = readEvents([error]);
+    assert.deepEqual(
+      [reading.outcome, reading.error_type, reading.usage],
+      ["error", "server_error", "absent"],
+    );
+  }
+  const failed = {
+    type: "response.failed",
+    response: { status: "failed", error: { code: "insufficient_quota" }, usage: null },
+  };
+  const reading = readEvents([nested, failed]);
+  assert.deepEqual(
+    [reading.outcome, reading.error_type, reading.spend],
+    ["failed", "insufficient_quota", "never"],
+  );
+});
+
+test("a failed body tells its error", () => {
+  const reading = readResponse({
+    status: "failed",
+    error: { code: "server_error", message: "" },
+    usage: USAGE,
+  });
+  assert.deepEqual([reading.outcome, reading.error_type, reading.usage], ["failed", "server_error", "final"]);
+});

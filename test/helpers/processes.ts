@@ -1,0 +1,42 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** What everybody can see of a process (Linux, /proc): its arguments, and its environment when it is our own user's. */
+export interface SeenProcess {
+  pid: number;
+  parent: number;
+  argv: string;
+  environ: string;
+}
+
+/** Every process of this machine that can be looked into, as `ps` would. */
+export function listProcesses(): SeenProcess[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, "utf8");
+        const parent = Number(/^PPid:\s*(\d+)/m.exec(read("status"))?.[1]);
+        return [{ pid: Number(pid), parent, argv: read("cmdline"), environ: read("environ") }];
+      } catch {
+        // It has ended, or belongs to somebody else.
+        return [];
+      }
+    });
+}
+
+/** The process of `parent` in which keytar runs, once it is there. */
+export async function keytarChildOf(parent: number): Promise<SeenProcess> {
+  for (;;) {
+    const child = listProcesses().find(
+      (seen) => seen.parent === parent && /keychain\/child\.[jt]s/.test(seen.argv),
+    );
+    if (child !== undefined) return child;
+    await delay(5);
+  }
+}
+
+/** Resolves when no process has this number any more, or only a dead one that waits to be fetched. */
+export async function ended(pid: number): Promise<void> {
+  while (listProcesses().some((seen) => seen.pid === pid && seen.argv !== "")) await delay(5);
+}
