@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { keyRefsOf } from "../core/config.ts";
 import { describeKeySource } from "../core/key-source.ts";
 import type { ConfigSource, Ledger } from "../ports.ts";
@@ -41,7 +42,7 @@ export function describeDaemon(parts: StatusParts): DaemonStatus {
 function keyStatuses(source: ConfigSource, keyring: Keyring): KeyStatus[] {
   const states = keyring.states();
   return keyRefsOf(source.current()).map(({ upstream, ref }) => {
-    const known = states.find((state) => state.ref.origin === ref.origin && state.ref.name === ref.name);
+    const known = states.find((state) => isDeepStrictEqual(state.ref, ref));
     return {
       upstream: upstream.name,
       name: ref.name,

@@ -11,7 +11,7 @@ import { notifyDaemon } from "./daemon.ts";
 import { listKeys, renderKeys } from "./key-list.ts";
 import { findKey, loadConfig } from "./key-target.ts";
 import type { KeyArguments, KeyTarget } from "./key-target.ts";
-import { countModels } from "./key-test.ts";
+import { countModels } from "./key-check.ts";
 import { readSecretText } from "./prompt.ts";
 
 interface ListArguments {

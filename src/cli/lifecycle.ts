@@ -27,6 +27,8 @@ export class Lifecycle {
   readonly stopped: Promise<void>;
   readonly #parts: Omit<DaemonParts, "listener">;
   #listener: Listener;
+  /** Those of earlier ports, as long as something runs on them. */
+  readonly #oldListeners = new Set<Listener>();
   #control: ControlSocket | null = null;
   /** Changes are made one after another, in the order in which they came. */
   #changes: Promise<void> = Promise.resolve();
@@ -78,7 +80,10 @@ export class Lifecycle {
   reload(): void {
     const { source, keyring, log } = this.#parts;
     keyring.forget();
-    source.reload().catch((error: unknown) => log.error({ err: error }, "cannot read the configuration"));
+    source.reload().then(
+      () => log.info({}, "keys are forgotten and the configuration was read anew"),
+      (error: unknown) => log.error({ err: error }, "cannot read the configuration"),
+    );
   }
 
   async #apply(config: Config): Promise<void> {
@@ -97,7 +102,8 @@ export class Lifecycle {
     if (port === this.#listener.port || port === 0) return;
     const old = this.#listener;
     this.#listener = await listenOn(port, this.#parts.gate);
-    void old.close();
+    this.#oldListeners.add(old);
+    void old.close().then(() => this.#oldListeners.delete(old));
     this.#parts.log.info({ listening: this.addresses }, "moved to another port");
   }
 
@@ -114,11 +120,11 @@ export class Lifecycle {
   async #drain(): Promise<void> {
     const { gate, source, log } = this.#parts;
     const { drainMs } = source.current().limits;
+    void this.#listener.close();
     log.info(
       { open: gate.openExchanges },
       "stopping; open streams may finish, a second signal stops at once",
     );
-    void this.#listener.close();
     const timer = setTimeout(() => this.#finish(), drainMs);
     await gate.drain();
     clearTimeout(timer);
@@ -130,7 +136,7 @@ export class Lifecycle {
     gate.close();
     ledger.close();
     const rest = [
-      this.#listener.destroy(),
+      ...[this.#listener, ...this.#oldListeners].map((listener) => listener.destroy()),
       sandbox.close(),
       source.close(),
       this.#control?.close() ?? Promise.resolve(),

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { Failure } from "../core/failure.ts";
+import { printable } from "../core/printable.ts";
 
 const LISTEN_STATE = "0A";
 
@@ -23,7 +24,7 @@ function linuxHolder(port: number): string | null {
     for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
       if (!holdsSocket(pid, inodes)) continue;
       const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
-      return `pid ${pid} (${commandLine.slice(0, 80)})`;
+      return `pid ${pid} (${printable(commandLine.slice(0, 80))})`;
     }
   } catch {
     // Less is told then; that the port is taken still is.

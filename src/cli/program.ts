@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, relative } from "node:path";
 
 /** This program's version, from its package.json, which lies beside `src` and `dist` alike. */
 export function programVersion(): string {
@@ -7,7 +7,8 @@ export function programVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** What a person must type to run this program again: its name when it is installed, else npx in the project. */
+/** What a person must type here to run this program again: its name when it is installed, else node and its path. */
 export function programName(): string {
-  return basename(process.argv[1] ?? "") === "tollkeeper" ? "tollkeeper" : "npx tollkeeper";
+  const script = process.argv[1] ?? "";
+  return basename(script) === "tollkeeper" ? "tollkeeper" : `node ${relative(process.cwd(), script)}`;
 }

@@ -23,9 +23,10 @@ export function readSecretText(question: string): Promise<string> {
  */
 function readHidden(question: string): Promise<string> {
   const terminal = process.stdin;
-  process.stderr.write(question);
+  // Before the question, so that nothing of an answer that comes at once is echoed.
   terminal.setRawMode(true);
   terminal.setEncoding("utf8");
+  process.stderr.write(question);
   return new Promise((resolve) => {
     let line = "";
     const close = () => {

@@ -43,8 +43,23 @@ export const serveCommand: CommandModule<object, ServeArguments> = {
 
 const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
+interface Closable {
+  close(): unknown;
+}
+
+/** Starts a daemon; a start that fails closes what it has opened, which would keep the process alive. */
+async function startDaemon(configFile: string, log: Log): Promise<Lifecycle> {
+  const opened: Closable[] = [];
+  try {
+    return await buildDaemon(configFile, log, opened);
+  } catch (error) {
+    await Promise.all(opened.map((part) => part.close()));
+    throw error;
+  }
+}
+
 /** Builds every part, hands them to each other, and starts listening. The only composition root. */
-async function startDaemon(configFile: string, daemonLog: Log): Promise<Lifecycle> {
+async function buildDaemon(configFile: string, daemonLog: Log, opened: Closable[]): Promise<Lifecycle> {
   const clock = systemClock;
   const { log, lastError } = rememberErrors(daemonLog, clock);
   await refuseSecondDaemon();
@@ -52,6 +67,7 @@ async function startDaemon(configFile: string, daemonLog: Log): Promise<Lifecycl
   const config = source.current();
   const directory = ledgerDirectory(config);
   const sandbox = new SandboxFallback();
+  opened.push(source, sandbox);
 
   const ledger = openLedger({ directory, retainDays: config.ledger.retainDays, clock, log });
   const keyring = new Keyring(sandbox.keysBefore(createKeySources(createKeychain())), clock, log);
@@ -59,6 +75,7 @@ async function startDaemon(configFile: string, daemonLog: Log): Promise<Lifecycl
   const settings = prepareSettings(await sandbox.complete(config));
   const gate = new Gate({ settings, keyring, ledger, peers, clock, log });
   const listener = await listenOn(config.listen.port, gate);
+  opened.push({ close: () => listener.destroy() });
   const lifecycle = new Lifecycle({ source, ledger, keyring, sandbox, gate, listener, log });
   const handlers = {
     status: () => describeDaemon({ lifecycle, source, keyring, ledger, gate, lastError }),

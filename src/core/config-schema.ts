@@ -126,7 +126,7 @@ const ledger = z.strictObject({
   directory: text(judgeFilePath)
     .nullable()
     .default(null)
-    .describe("Where usage records are kept; null for the state directory."),
+    .describe("Where usage records are kept; null for `ledger` in the state directory."),
   retainDays: z.int().min(1).default(400).describe("Days after which records are removed."),
 });
 

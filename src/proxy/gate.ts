@@ -95,15 +95,12 @@ export class Gate {
   /** From now on every connection ends with the answer that is under way on it; resolves with the last of them. */
   async drain(): Promise<void> {
     this.#draining = true;
-    const ends: Promise<unknown>[] = [];
-    for (const [socket, res] of this.#latest) {
-      if (!isUnderWay(res)) {
-        socket.destroySoon();
-        continue;
-      }
-      res.once("finish", () => socket.destroySoon());
-      ends.push(new Promise((resolve) => res.once("close", resolve)));
-    }
+    const ends = [...this.#latest].map(([socket, res]) => {
+      // `destroySoon` sends what is written first: an answer that has ended may not have left yet.
+      if (isUnderWay(res)) res.once("finish", () => socket.destroySoon());
+      else socket.destroySoon();
+      return new Promise((resolve) => socket.once("close", resolve));
+    });
     await Promise.all(ends);
   }
 

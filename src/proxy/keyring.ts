@@ -18,7 +18,8 @@ interface Entry {
   secret: Secret | null;
   pending: Promise<Secret> | null;
   recheckedAt: number;
-  known: KeyState;
+  /** What the latest read found; null before the first one has ended. */
+  known: KeyState | null;
 }
 
 /**
@@ -83,8 +84,9 @@ export class Keyring {
     );
   }
 
+  /** What was found of each key that was asked for. */
   states(): KeyState[] {
-    return [...this.#entries.values()].map((entry) => entry.known);
+    return [...this.#entries.values()].flatMap((entry) => entry.known ?? []);
   }
 
   async #read(ref: KeyRef, entry: Entry): Promise<Secret> {
@@ -107,14 +109,14 @@ export class Keyring {
     const id = idOf(ref);
     let entry = this.#entries.get(id);
     if (entry === undefined) {
-      const known: KeyState = { ref, state: "missing", at: this.#clock.now() };
-      entry = { secret: null, pending: null, recheckedAt: -RECHECK_INTERVAL_MS, known };
+      entry = { secret: null, pending: null, recheckedAt: -RECHECK_INTERVAL_MS, known: null };
       this.#entries.set(id, entry);
     }
     return entry;
   }
 }
 
+/** The whole source is part of it: a configuration that names another file must not get the key of the old one. */
 function idOf(ref: KeyRef): string {
-  return `${ref.name}@${ref.origin} ${ref.source.kind}`;
+  return JSON.stringify(ref);
 }

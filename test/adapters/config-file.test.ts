@@ -1,68 +1,12 @@
 import assert from "node:assert/strict";
-import { EventEmitter, once } from "node:events";
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import type { TestContext } from "node:test";
 import { openConfigFile } from "../../src/adapters/config-file.ts";
-import type { Problem } from "../../src/core/config-problem.ts";
-import type { Config } from "../../src/core/config.ts";
 import { Failure } from "../../src/core/failure.ts";
-import type { ConfigSource } from "../../src/ports.ts";
-import { makeDirectory, withPort } from "../helpers/config-directory.ts";
-
-/** An open configuration file and all that it has told. */
-interface Followed {
-  path: string;
-  source: ConfigSource;
-  ports: number[];
-  problems: Problem[][];
-  /** Does `act` and resolves when a configuration with this port was told. */
-  untilPort(port: number, act: () => void): Promise<void>;
-  /** Does `act` and resolves with the next problems told. */
-  untilProblems(act: () => void): Promise<Problem[]>;
-}
-
-async function follow(t: TestContext, path: string): Promise<Followed> {
-  const source = await openConfigFile(path);
-  t.after(() => source.close());
-  const told = new EventEmitter();
-  const ports: number[] = [];
-  const problems: Problem[][] = [];
-  source.onChange((config: Config) => {
-    ports.push(config.listen.port);
-    told.emit(`port ${config.listen.port}`);
-  });
-  source.onProblems((found) => {
-    problems.push(found);
-    told.emit("problems", found);
-  });
-  return {
-    path,
-    source,
-    ports,
-    problems,
-    async untilPort(port, act) {
-      const heard = once(told, `port ${port}`);
-      act();
-      await heard;
-    },
-    async untilProblems(act) {
-      const heard = once(told, "problems");
-      act();
-      const [found] = (await heard) as [Problem[]];
-      return found;
-    },
-  };
-}
-
-/** A followed file with port 1 in it. */
-async function followFile(t: TestContext): Promise<Followed> {
-  const path = join(makeDirectory(t), "config.jsonc");
-  writeFileSync(path, withPort(1));
-  return follow(t, path);
-}
+import { follow, followFile, withPort } from "../helpers/config-file.ts";
+import { scratchDirectory } from "../helpers/keyring.ts";
 
 function replaceFile(path: string, text: string): void {
   writeFileSync(`${path}.new`, text);
@@ -103,7 +47,7 @@ test("a deleted file leaves the last good configuration in force, and a new one 
 });
 
 test("a link put on another file takes effect, and so does a new file in the link's target", async (t) => {
-  const directory = makeDirectory(t);
+  const directory = scratchDirectory(t);
   const [one, two] = [join(directory, "one"), join(directory, "two")];
   mkdirSync(one);
   mkdirSync(two);
@@ -179,7 +123,7 @@ test("a file that becomes writable for all is refused while the good one stays i
 });
 
 test("a file whose directories do not exist yet is taken up when it appears", async (t) => {
-  const path = join(makeDirectory(t), "some", "where", "config.jsonc");
+  const path = join(scratchDirectory(t), "some", "where", "config.jsonc");
   const { source, untilPort } = await follow(t, path);
   assert.deepEqual([source.status().exists, source.status().problems], [false, []]);
   await untilPort(2, () => {
@@ -189,7 +133,7 @@ test("a file whose directories do not exist yet is taken up when it appears", as
 });
 
 test("a file whose directory is removed and made again is followed on", async (t) => {
-  const path = join(makeDirectory(t), "tollkeeper", "config.jsonc");
+  const path = join(scratchDirectory(t), "tollkeeper", "config.jsonc");
   mkdirSync(dirname(path));
   writeFileSync(path, withPort(1));
   const { untilPort, untilProblems } = await follow(t, path);
@@ -202,7 +146,7 @@ test("a file whose directory is removed and made again is followed on", async (t
 });
 
 test("a reload finds the file again after its watch was lost", async (t) => {
-  const path = join(makeDirectory(t), "tollkeeper", "config.jsonc");
+  const path = join(scratchDirectory(t), "tollkeeper", "config.jsonc");
   mkdirSync(dirname(path));
   writeFileSync(path, withPort(1));
   const { source, untilPort } = await follow(t, path);
@@ -215,7 +159,7 @@ test("a reload finds the file again after its watch was lost", async (t) => {
 });
 
 test("a bad file at the start is a failure that lists every problem", async (t) => {
-  const path = join(makeDirectory(t), "config.jsonc");
+  const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, '{\n"oops": 1,\n"listen": 2 }');
   await assert.rejects(openConfigFile(path), (error) => {
     assert.ok(error instanceof Failure);

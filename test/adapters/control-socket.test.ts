@@ -145,7 +145,7 @@ test("a directory that cannot be made is a Failure with a hint", async (t) => {
   writeFileSync(file, "");
   await assert.rejects(openControlSocket(join(file, "control.sock"), HANDLERS, new MemoryLog()), {
     name: "Failure",
-    message: /cannot open the control socket .*ENOTDIR/,
+    message: /cannot open the control socket .*EEXIST/,
     hint: `look at: ls -ld ${file}`,
   });
 });

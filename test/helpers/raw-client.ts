@@ -43,3 +43,8 @@ export async function rawClient(t: TestContext, port: number): Promise<RawClient
       }),
   };
 }
+
+/** A Messages request as bytes. */
+export function rawRequest(port: number, body = `{"model":"m","stream":true}`): string {
+  return `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}

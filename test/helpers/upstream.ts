@@ -61,6 +61,22 @@ export async function startUpstream(t: TestContext, script: Script): Promise<Scr
   };
 }
 
+/** Head of an event stream. */
+export const SSE = { "content-type": "text/event-stream; charset=utf-8" };
+
+/** A scripted upstream that opens an event stream and hands the first one to the test. */
+export async function startHeldUpstream(
+  t: TestContext,
+): Promise<{ upstream: ScriptedUpstream; held: Promise<ServerResponse> }> {
+  let hand: (res: ServerResponse) => void = () => {};
+  const held = new Promise<ServerResponse>((resolve) => (hand = resolve));
+  const upstream = await startUpstream(t, (_seen, res) => {
+    res.writeHead(200, SSE);
+    hand(res);
+  });
+  return { upstream, held };
+}
+
 /** Answers 200 with a JSON body and its length. */
 export function answerJson(res: ServerResponse, value: unknown, status = 200): void {
   const body = Buffer.from(JSON.stringify(value));

@@ -1,29 +1,16 @@
 import assert from "node:assert/strict";
-import { EventEmitter } from "node:events";
-import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { post, startGate, TEST_KEY } from "../helpers/gate.ts";
-import { rawClient } from "../helpers/raw-client.ts";
-import { answerJson, MESSAGE, MESSAGE_EVENTS, startUpstream } from "../helpers/upstream.ts";
-
-const SSE = { "content-type": "text/event-stream; charset=utf-8" };
-
-/** A Messages request as bytes. */
-function rawRequest(port: number, body = `{"model":"m","stream":true}`): string {
-  return `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-}
-
-/** A scripted upstream that hands its open answer to the test. */
-async function startHeldUpstream(t: Parameters<typeof startUpstream>[0]) {
-  const answers = new EventEmitter<{ open: [ServerResponse] }>();
-  const held = new Promise<ServerResponse>((resolve) => answers.once("open", resolve));
-  const upstream = await startUpstream(t, (_seen, res) => {
-    res.writeHead(200, SSE);
-    answers.emit("open", res);
-  });
-  return { upstream, held };
-}
+import { rawClient, rawRequest } from "../helpers/raw-client.ts";
+import {
+  answerJson,
+  MESSAGE,
+  MESSAGE_EVENTS,
+  SSE,
+  startHeldUpstream,
+  startUpstream,
+} from "../helpers/upstream.ts";
 
 test("the head and each event arrive before the next one is sent", async (t) => {
   const { upstream, held } = await startHeldUpstream(t);

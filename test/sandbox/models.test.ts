@@ -44,3 +44,9 @@ test("a key of an unknown group may use no model", async (t) => {
     last_id: null,
   });
 });
+
+test("an idle connection is kept open for longer than clients keep theirs", async (t) => {
+  const sandbox = await openSandbox(t);
+  const answer = await fetch(`${sandbox.baseUrl}/models`, { headers: bearer(sandbox) });
+  assert.equal(answer.headers.get("keep-alive"), "timeout=75");
+});

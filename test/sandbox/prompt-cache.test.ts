@@ -76,14 +76,23 @@ test("/responses reads a repeated prefix from 1024 tokens up, in steps of 128, p
   assert.equal(await cached(short), 0);
 });
 
-test("the memory of prefixes is bounded, and keeps those that are used", () => {
+test("a tool's prefix is the same without the breakpoint that it had", async (t) => {
+  const sandbox = await openSandbox(t);
+  const tool = { name: "weather", input_schema: { type: "object" } };
+  const marked = { ...tool, cache_control: { type: "ephemeral" } };
+  const [, , written] = await usageOf(sandbox, { tools: [marked] });
+  assert.notEqual(written, 0);
+  const second = { ...marked, name: "calendar" };
+  assert.equal((await usageOf(sandbox, { tools: [tool, second] }))[1], written);
+});
+
+test("the memory of prefixes is bounded, and forgets first what was not seen for longest", () => {
   const memory = new PrefixMemory();
-  memory.remember("used");
-  memory.remember("unused");
-  for (let at = 0; at < 1999; at += 1) {
-    memory.remember(`${at}`);
-    memory.remember("used");
-  }
-  assert.equal(memory.has("used"), true);
-  assert.equal(memory.has("unused"), false);
+  for (let at = 0; at < 2000; at += 1) memory.remember(`${at}`);
+  memory.remember("0");
+  memory.remember("one more");
+  assert.deepEqual(
+    ["0", "1", "2", "one more"].map((hash) => memory.has(hash)),
+    [true, false, true, true],
+  );
 });

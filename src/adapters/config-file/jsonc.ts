@@ -37,15 +37,16 @@ export function readJsonc(text: string): Jsonc {
   };
 }
 
-/**
- * `Object.fromEntries` defines properties where an assignment would call the setter of `__proto__`. Of two like
- * keys the first is kept, which is the one that the parser's own look-up finds the line of.
- */
+/** Of two like keys the first is kept, which is the one whose line the parser's own look-up finds. */
 function valueOf(node: Node): unknown {
   if (node.type === "array") return (node.children ?? []).map(valueOf);
   if (node.type !== "object") return node.value;
-  const entries = propertiesOf(node).map(({ key, value }) => [key, value && valueOf(value)] as const);
-  return Object.fromEntries(entries.toReversed());
+  const entries = new Map<string, unknown>();
+  for (const { key, value } of propertiesOf(node)) {
+    if (!entries.has(key)) entries.set(key, value && valueOf(value));
+  }
+  // Defines properties, where an assignment would call the setter of `__proto__`.
+  return Object.fromEntries(entries);
 }
 
 function propertiesOf(node: Node): { key: string; value: Node | undefined; offset: number }[] {

@@ -1,5 +1,5 @@
 import type { Fields, Shape } from "./json-scan.ts";
-import type { Outcome, Reading, UsageState } from "./reading.ts";
+import type { Outcome, Reading, Tokens, UsageState } from "./reading.ts";
 
 /** What the answer itself tells; whether it is spend depends on the route as well. */
 export type Learned = Omit<Reading, "spend">;
@@ -32,6 +32,12 @@ export const USAGE_BYTES = 64 * 1024;
 
 /** Longest kept name, id or reason, bytes. */
 export const TEXT_BYTES = 1024;
+
+/** How sure the counts are: the service's last word, or what it said on the way there. */
+export function usageStateOf(tokens: Tokens | null, isLastWord: boolean): UsageState {
+  if (tokens === null) return "absent";
+  return isLastWord ? "final" : "partial";
+}
 
 /** An answer that told nothing but how it ended. */
 export function nothingLearned(outcome: Outcome, usage: UsageState): Learned {

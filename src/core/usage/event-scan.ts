@@ -1,5 +1,6 @@
 import type { Answer, Dialect } from "./answer.ts";
 import { isFields, textOf } from "./fields.ts";
+import { hasTextAt } from "./has-text-at.ts";
 import { JsonScan } from "./json-scan.ts";
 import type { Fields } from "./json-scan.ts";
 import { SseScan } from "./sse-scan.ts";
@@ -75,7 +76,7 @@ export class EventScan implements EventSink {
   }
 
   #wants(bytes: Buffer, start: number, end: number): boolean {
-    return this.#wanted.some((type) => type.length === end - start && startsWith(bytes, start, type));
+    return this.#wanted.some((type) => type.length === end - start && hasTextAt(bytes, start, end, type));
   }
 
   #noteContent(bytes: Buffer, start: number, end: number): void {
@@ -85,7 +86,7 @@ export class EventScan implements EventSink {
 
 /** Where the type's text begins in data that opens with it and ends as an object does; else -1. */
 function typeStart(bytes: Buffer, from: number, to: number): number {
-  if (bytes[to - 1] !== CLOSE_BRACE || !startsWith(bytes, from, TYPE_MEMBER)) return -1;
+  if (bytes[to - 1] !== CLOSE_BRACE || !hasTextAt(bytes, from, to, TYPE_MEMBER)) return -1;
   const afterColon = from + TYPE_MEMBER.length;
   const quote = bytes[afterColon] === SPACE ? afterColon + 1 : afterColon;
   return bytes[quote] === QUOTE ? quote + 1 : -1;
@@ -98,11 +99,6 @@ function typeEnd(bytes: Buffer, start: number, to: number): number {
     if (bytes[at] === BACKSLASH) return -1;
   }
   return -1;
-}
-
-function startsWith(bytes: Buffer, at: number, text: Buffer): boolean {
-  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text[i]) return false;
-  return true;
 }
 
 /** Some gateways send an error as `{"error":{...}}` without saying that it is one. */

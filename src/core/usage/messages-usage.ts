@@ -60,9 +60,7 @@ function readMixedUsage(usage: Fields, flags: Set<Flag>): Counts {
   return { ...chat, output: own.output ?? chat.output, reasoning: own.reasoning ?? chat.reasoning };
 }
 
-/**
- * The cache writes by lifetime: the API's own split, or new-api's (usage.md section 3).
- */
+/** The cache writes by lifetime: the API's own split, or new-api's (usage.md section 3). */
 function readLifetimes(usage: Fields): Lifetimes | null {
   const split = fieldsOf(usage["cache_creation"]);
   const m5 =

@@ -1,4 +1,4 @@
-import { TEXT_BYTES, USAGE_BYTES, nothingLearned } from "./answer.ts";
+import { TEXT_BYTES, USAGE_BYTES, nothingLearned, usageStateOf } from "./answer.ts";
 import type { Answer, Dialect, Learned } from "./answer.ts";
 import { ERROR, errorTypeOf } from "./errors.ts";
 import { fieldsOf, isFields, textOf } from "./fields.ts";
@@ -6,7 +6,7 @@ import type { Fields } from "./json-scan.ts";
 import { BEDROCK_METRICS, MergedUsage } from "./merged-usage.ts";
 import { readIterations } from "./messages-iterations.ts";
 import { readMessagesUsage, readServerTools } from "./messages-usage.ts";
-import type { Flag, Outcome, UsageState } from "./reading.ts";
+import type { Flag, Outcome } from "./reading.ts";
 import { hasInput, tokensOf } from "./tokens.ts";
 
 /** What a `stop_reason` means for the outcome; all others, also those yet to come, are `completed`. */
@@ -87,7 +87,7 @@ class MessagesAnswer implements Answer {
     const tokens = tokensOf(counts, flags);
     const isExact = this.#isEnded && this.#usage.hasLastOutput && hasInput(counts);
     return {
-      ...nothingLearned(this.#outcome(), tokens === null ? "absent" : usageState(isExact)),
+      ...nothingLearned(this.#outcome(), usageStateOf(tokens, isExact)),
       stop: this.#stop,
       error_type: this.#errorType,
       response_id: this.#id,
@@ -140,8 +140,4 @@ class MessagesAnswer implements Answer {
     this.#hasFailed = true;
     this.#errorType = errorTypeOf(fields);
   }
-}
-
-function usageState(isExact: boolean): UsageState {
-  return isExact ? "final" : "partial";
 }

@@ -22,15 +22,18 @@ export interface MeterSetup {
 
 /**
  * Reads one answer's usage as its body passes. Never throws, whatever the bytes. Holds copies only, bounded however
- * long the body: the kept values of one JSON document (usage.md's objects at 64 KiB each, the rest at 1 KiB) and a
- * buffer no larger than the largest of them.
+ * long the body: the kept values of one JSON document (usage objects at 64 KiB each, the rest at 1 KiB), a buffer no
+ * larger than the largest of them, and of a Messages stream the last value of at most 64 names of its usage.
  */
 export interface Meter {
   /** Takes the next bytes of the decoded body, in any chunking. */
   feed(chunk: Buffer): void;
   /** Has the first content event of a stream been seen? */
   readonly sawContent: boolean;
-  /** `whole`: the body ended as its framing said it should. To be called once, last. */
+  /**
+   * What the answer came to. To be called once, last. `whole`: the body ended as its framing said it should; it
+   * decides on routes without usage alone, since all other answers say themselves where they end.
+   */
   finish(whole: boolean): Reading;
 }
 

@@ -1,10 +1,10 @@
-import { TEXT_BYTES, USAGE_BYTES, nothingLearned } from "./answer.ts";
+import { TEXT_BYTES, USAGE_BYTES, nothingLearned, usageStateOf } from "./answer.ts";
 import type { Answer, Dialect, Learned } from "./answer.ts";
 import { ERROR, errorTypeOf } from "./errors.ts";
 import { countOf, fieldsOf, isFields, textOf } from "./fields.ts";
 import { readResponsesUsage } from "./inclusive-usage.ts";
 import type { Fields, Shape } from "./json-scan.ts";
-import type { ExtraTokens, Flag, Outcome, UsageState } from "./reading.ts";
+import type { ExtraTokens, Flag, Outcome } from "./reading.ts";
 import { classesOf, hasInput, tokensOf } from "./tokens.ts";
 
 const RESPONSE: Shape = {
@@ -71,14 +71,14 @@ class ResponsesAnswer implements Answer {
   }
 
   learn(): Learned {
-    const last = this.#last ?? {};
+    const last = this.#goesOn ? {} : (this.#last ?? {});
     const flags = new Set<Flag>();
     const counts = readResponsesUsage(fieldsOf(last["usage"]), flags);
     const tokens = tokensOf(counts, flags);
     const isExact = hasInput(counts) && counts.output !== null;
     const toolUsage = Object.entries(fieldsOf(last["tool_usage"]));
     return {
-      ...nothingLearned(this.#outcome, tokens === null ? this.#stateWithoutTokens() : stateOf(isExact)),
+      ...nothingLearned(this.#outcome, this.#goesOn ? "pending" : usageStateOf(tokens, isExact)),
       stop: textOf(fieldsOf(last["incomplete_details"])["reason"]),
       error_type: this.#errorType,
       response_id: this.#id,
@@ -110,15 +110,14 @@ class ResponsesAnswer implements Answer {
     if (isFields(response["error"])) this.#errorType = errorTypeOf(response);
   }
 
-  /** A background response goes on after its answer: the usage will stand in a later fetch of the same id. */
-  #stateWithoutTokens(): UsageState {
-    const goesOn = this.#outcome === "queued" || this.#outcome === "in_progress";
-    return goesOn || (this.#outcome === "cut" && this.#isBackground) ? "pending" : "absent";
+  /**
+   * A background response goes on after its answer: its usage, whatever is said now, stands in a later
+   * fetch of the same id.
+   */
+  get #goesOn(): boolean {
+    const isUnfinished = this.#outcome === "queued" || this.#outcome === "in_progress";
+    return isUnfinished || (this.#outcome === "cut" && this.#isBackground);
   }
-}
-
-function stateOf(isExact: boolean): UsageState {
-  return isExact ? "final" : "partial";
 }
 
 /** Calls of a tool of the service, e.g. `web_search.num_requests`; a tool that was not called is left out. */

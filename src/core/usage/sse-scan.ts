@@ -1,3 +1,4 @@
+import { hasTextAt } from "./has-text-at.ts";
 import { KeptBytes } from "./kept-bytes.ts";
 
 /** Told of each event as its lines arrive. Nothing it is given may be kept: the bytes are the caller's. */
@@ -23,12 +24,6 @@ const EVENT = Buffer.from("event");
 /** Enough of a line to tell its field: a byte order mark, the longest name, the colon, one space. */
 const HEAD_BYTES = BOM.length + EVENT.length + 2;
 const NAME_BYTES = 128;
-
-function hasAt(bytes: Buffer, at: number, to: number, text: Buffer): boolean {
-  if (to - at < text.length) return false;
-  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text[i]) return false;
-  return true;
-}
 
 /**
  * Cuts the bytes of a `text/event-stream` into events, in any chunking (WHATWG HTML, "interpreting an event stream"):
@@ -104,7 +99,7 @@ export class SseScan {
 
   /** A line begins, of which `bytes[at, end)` is here; `isWhole`: that is all of it. */
   #openLine(bytes: Buffer, at: number, end: number, isWhole: boolean): void {
-    const from = this.#isFirstLine && hasAt(bytes, at, end, BOM) ? at + BOM.length : at;
+    const from = this.#isFirstLine && hasTextAt(bytes, at, end, BOM) ? at + BOM.length : at;
     this.#isFirstLine = false;
     if (isWhole && from === end) this.#endEvent(true);
     else if (isField(bytes, from, end, DATA))
@@ -150,7 +145,7 @@ function indexOrEnd(chunk: Buffer, byte: number, at: number): number {
 
 /** Is this the field's line, `name` alone or `name:` and a value? */
 function isField(bytes: Buffer, at: number, end: number, name: Buffer): boolean {
-  if (!hasAt(bytes, at, end, name)) return false;
+  if (!hasTextAt(bytes, at, end, name)) return false;
   return at + name.length === end || bytes[at + name.length] === COLON;
 }
 

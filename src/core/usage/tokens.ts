@@ -28,9 +28,7 @@ export function hasInput(counts: Counts): boolean {
   return counts.uncached !== null || counts.read !== null || counts.write !== null;
 }
 
-/**
- * The sum of cache writes over lifetimes; 0 where none is named.
- */
+/** The sum over all lifetimes; 0 where none is named. */
 export function sumLifetimes({ m5 = 0, h1 = 0, m30 = 0, h12 = 0 }: Lifetimes): number {
   return m5 + h1 + m30 + h12;
 }

@@ -8,11 +8,12 @@ import type { TestContext } from "node:test";
 import { readConfigFile } from "../../../src/adapters/config-file.ts";
 import { writeProblem } from "../../../src/core/config-problem.ts";
 import { defaultConfig } from "../../../src/core/config.ts";
-import { makeDirectory, withPort } from "../../helpers/config-directory.ts";
+import { withPort } from "../../helpers/config-file.ts";
+import { scratchDirectory } from "../../helpers/keyring.ts";
 
 /** Reads a file with this text; gives its problems as `F:LINE: path: message`. */
 async function problemsOf(t: TestContext, text: string): Promise<string[]> {
-  const path = join(makeDirectory(t), "config.jsonc");
+  const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, text);
   return problemsAt(path);
 }
@@ -23,20 +24,27 @@ async function problemsAt(path: string): Promise<string[]> {
 }
 
 test("a missing file means the defaults, and says that it is missing", async (t) => {
-  const reading = await readConfigFile(join(makeDirectory(t), "config.jsonc"));
+  const reading = await readConfigFile(join(scratchDirectory(t), "config.jsonc"));
   assert.deepEqual(reading, { ok: true, config: defaultConfig, exists: false });
 });
 
 test("comments, trailing commas and a byte order mark are accepted", async (t) => {
-  const path = join(makeDirectory(t), "config.jsonc");
+  const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, '\uFEFF// first\n{ /* port */ "listen": { "port": 1234, }, }\n');
   const reading = await readConfigFile(path);
   assert.ok(reading.ok && reading.exists);
   assert.equal(reading.config.listen.port, 1234);
 });
 
+test("upstreams and tools keep the order of the file", async (t) => {
+  const path = join(scratchDirectory(t), "config.jsonc");
+  writeFileSync(path, '{ "tools": { "pi": {}, "codex": {}, "kilo": {} } }');
+  const reading = await readConfigFile(path);
+  assert.deepEqual(reading.ok && Object.keys(reading.config.tools), ["pi", "codex", "kilo"]);
+});
+
 test("~ in the file is the home directory of whoever runs the daemon", async (t) => {
-  const path = join(makeDirectory(t), "config.jsonc");
+  const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, '{ "ledger": { "directory": "~/usage" } }');
   const reading = await readConfigFile(path);
   assert.equal(reading.ok && reading.config.ledger.directory, join(homedir(), "usage"));
@@ -108,7 +116,7 @@ test("nesting that no parser survives is a problem, not a crash", async (t) => {
 });
 
 test("a file that anybody may write is refused with the command that closes it; one for the group is not", async (t) => {
-  const path = join(makeDirectory(t), "config.jsonc");
+  const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1));
   chmodSync(path, 0o666);
   const problem = `F: the file cannot be used: anybody may change it; run \`chmod go-w ${path}\``;
@@ -119,7 +127,7 @@ test("a file that anybody may write is refused with the command that closes it; 
 
 test("a file of another user is refused", async (t) => {
   if (process.getuid?.() !== 0) return t.skip("only root can give a file away");
-  const path = join(makeDirectory(t), "config.jsonc");
+  const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1));
   chownSync(path, 12_345, 0);
   const problem = `F: the file cannot be used: it belongs to another user; run \`chown 0 ${path}\``;
@@ -128,14 +136,14 @@ test("a file of another user is refused", async (t) => {
 
 test("a file that we may not read is a problem, not the defaults", async (t) => {
   if (process.getuid?.() === 0) return t.skip("root may read everything");
-  const path = join(makeDirectory(t), "config.jsonc");
+  const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1), { mode: 0o200 });
   const [problem] = await problemsAt(path);
   assert.match(problem ?? "", /^F: the file cannot be used: EACCES/);
 });
 
 test("a directory, a named pipe and a circle of links are refused, and nobody waits for them", async (t) => {
-  const directory = makeDirectory(t);
+  const directory = scratchDirectory(t);
   mkdirSync(join(directory, "folder"));
   execFileSync("mkfifo", [join(directory, "pipe")]);
   symlinkSync(join(directory, "circle"), join(directory, "circle"));

@@ -59,6 +59,8 @@ test("an attempt that does not name its model is the message's own", () => {
     { type: "fallback_message", model: "small" },
   ];
   assert.equal(readIterations(iterations).extra.length, 1);
+  const usage = { input_tokens: 10, output_tokens: 5, iterations };
+  assert.deepEqual(readBody({ model: "small", usage }, jsonSetup()).extra, []);
 });
 
 test("an iteration of an unknown type is kept as perhaps billed, and flagged", () => {
@@ -93,6 +95,12 @@ test("a split that went stale is replaced by that of the iterations when it adds
   const stale = readUsages([start, { cache_creation_input_tokens: 400, output_tokens: 2, iterations }]);
   assert.deepEqual([stale.tokens?.cache_write_5m, stale.tokens?.cache_write_ttl_unknown], [300, 100]);
   assert.deepEqual(stale.flags, ["cache_write_split_stale"]);
+});
+
+test("a split that adds up is kept beside another one in the iterations", () => {
+  const usage = { cache_creation_input_tokens: 40, ...split(30, 10) };
+  const { tokens } = readIterations([{ type: "message", ...split(20, 20) }], usage);
+  assert.deepEqual([tokens?.cache_write_5m, tokens?.cache_write_1h], [30, 10]);
 });
 
 test("a split that exceeds the total is not believed, and the total is", () => {

@@ -21,7 +21,7 @@ test("a later number replaces the earlier one, zero included, and null does not"
 });
 
 test("what is no count never replaces one", () => {
-  const reading = readUsages([START, { input_tokens: "99", cache_read_input_tokens: -1, output_tokens: 4 }]);
+  const reading = readUsages([START, { input_tokens: "99", output_tokens: 4 }]);
   assert.deepEqual(counted(reading), { input_uncached: 10, cache_read: 5, output: 4 });
   for (const value of [1.5, -1, 2 ** 53, "7", true, {}, [1]]) {
     assert.equal(
@@ -150,9 +150,19 @@ test("the event field names an event whose data does not, and loses against data
   assert.deepEqual(counted(readBody(events.join(""), setup())), { input_uncached: 1, output: 2 });
 });
 
+test("a type that is written with escapes is the same type", () => {
+  const [start, delta] = messageEvents([START, { output_tokens: 4 }]);
+  const escaped = stream([delta ?? {}]).replace("message_delta", String.raw`message\u005fdelta`);
+  assert.equal(readBody(stream([start ?? {}]) + escaped, setup()).usage, "final");
+});
+
 test("tier, speed, geography and served model come from where they are said last", () => {
   const said = { service_tier: "priority", speed: "fast", inference_geo: "us" };
-  const reading = readUsages([{ ...START, ...said }, { output_tokens: 1 }]);
+  const unsaid = { service_tier: null, speed: null, inference_geo: null };
+  const reading = readUsages([
+    { ...START, ...said },
+    { ...unsaid, output_tokens: 1 },
+  ]);
   assert.deepEqual([reading.service_tier, reading.speed, reading.inference_geo], ["priority", "fast", "us"]);
   assert.deepEqual(reading.raw_usage, { ...START, ...said, output_tokens: 1 });
 });

@@ -125,6 +125,11 @@ test("an event that ends within JSON is passed over when its type is of no inter
   assert.deepEqual(readBody(`${STREAM}data: [DONE]\n\n`, setup()).flags, []);
 });
 
+test("an event of many lines that the end of the stream interrupts is flagged, of whatever type", () => {
+  assert.deepEqual(readBody(`${STREAM}data: {"type":"ping",\n`, setup(), false).flags, ["bad_json"]);
+  assert.deepEqual(readBody(`${STREAM}data: {"type":"ping",\ndata: "a":1}\n`, setup(), false).flags, []);
+});
+
 test("no bytes make a meter throw, and none that are not usage make it count", () => {
   const random = createRandom(7);
   const alphabet = Buffer.from('{}[]":,\\\r\n dataevent:typemessage_delta0123usage\u00ff');

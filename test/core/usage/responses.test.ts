@@ -160,6 +160,8 @@ test("a background response that goes on is pending, to be attached by its id", 
       [status, "pending", "attach_by_response_id"],
     );
   }
+  const early = readResponse({ status: "in_progress", background: true, usage: USAGE });
+  assert.deepEqual([early.usage, early.tokens, early.spend], ["pending", null, "attach_by_response_id"]);
   const queued = { type: "response.queued", response: { id: "resp_1", status: "queued", background: true } };
   const cut = readEvents([queued], {}, false);
   assert.deepEqual([cut.outcome, cut.usage, cut.spend], ["cut", "pending", "attach_by_response_id"]);
@@ -203,6 +205,15 @@ test("an error event is an error in either shape, until a failed response says t
   assert.deepEqual(
     [reading.outcome, reading.error_type, reading.spend],
     ["failed", "insufficient_quota", "never"],
+  );
+});
+
+test("an error after the terminal event does not take it back", () => {
+  const completed = { type: "response.completed", response: { status: "completed", usage: USAGE } };
+  const reading = readEvents([completed, { type: "error", code: "server_error" }]);
+  assert.deepEqual(
+    [reading.outcome, reading.error_type, reading.usage],
+    ["completed", "server_error", "final"],
   );
 });
 

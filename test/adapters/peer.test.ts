@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { execFile, execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { test, type TestContext } from "node:test";
+import { promisify } from "node:util";
+import { createPeerInfo } from "../../src/adapters/peer.ts";
+import { startGate } from "../helpers/gate.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
+
+const OWN_UID = process.getuid?.() ?? null;
+const NOBODY = 65_534;
+
+/** What `setpriv` needs to run a command as nobody. */
+const AS_NOBODY = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
+
+const notLinux = process.platform !== "linux" && "needs Linux: elsewhere the system does not tell";
+const cannotBeNobody = notLinux || reasonNotToBeNobody();
+
+function reasonNotToBeNobody(): string | false {
+  if (OWN_UID !== 0) return "needs root, to run a client as another user";
+  try {
+    execFileSync("setpriv", [...AS_NOBODY, "curl", "--version"], { stdio: "ignore" });
+    return false;
+  } catch {
+    return "not installed: setpriv, curl (apt-get install util-linux curl)";
+  }
+}
+
+/** Both ends of a connection to a server on `listenOn`, made to `address`; ended with the test. */
+async function connection(t: TestContext, listenOn: string, address: string) {
+  const server = createServer().listen(0, listenOn);
+  t.after(() => server.close());
+  await once(server, "listening");
+  const client = connect((server.address() as AddressInfo).port, address);
+  t.after(() => client.destroy());
+  const [socket] = (await once(server, "connection")) as [Socket];
+  t.after(() => socket.destroy());
+  // A client that resets its connection is an error here, and none of the test's.
+  socket.on("error", () => {});
+  return { client, ends: endsOf(socket) };
+}
+
+/** The question about a connection, as the server's end of it knows them. */
+function endsOf({ remoteAddress = "", remotePort = 0, localAddress = "", localPort = 0 }: Socket) {
+  return [
+    { address: remoteAddress, port: remotePort },
+    { address: localAddress, port: localPort },
+  ] as const;
+}
+
+for (const [what, listenOn, address, spelled] of [
+  ["IPv4", "127.0.0.1", "127.0.0.1", "127.0.0.1"],
+  ["IPv6", "::1", "::1", "::1"],
+  ["IPv4 to a socket of both families", "::", "127.0.0.1", "::ffff:127.0.0.1"],
+] as const) {
+  test(`the uid at the other end of an ${what} connection is found`, { skip: notLinux }, async (t) => {
+    const { ends } = await connection(t, listenOn, address);
+    assert.equal(ends[0].address, spelled);
+    assert.equal(await createPeerInfo().uidOf(...ends), OWN_UID);
+  });
+}
+
+test("many questions at once are all answered, each with its own answer", { skip: notLinux }, async (t) => {
+  const all = await Promise.all(Array.from({ length: 20 }, () => connection(t, "127.0.0.1", "127.0.0.1")));
+  const peers = createPeerInfo();
+  const nobodyHere = [
+    { address: "127.0.0.1", port: 1 },
+    all[0]?.ends[1] ?? { address: "", port: 0 },
+  ] as const;
+  const asked = [...all.map(({ ends }) => ends), nobodyHere];
+  const first = asked.slice(0, 3).map((ends) => peers.uidOf(...ends));
+  const rest = asked.slice(3).map((ends) => peers.uidOf(...ends));
+  assert.deepEqual(await Promise.all([...first, ...rest]), [...all.map(() => OWN_UID), -1]);
+});
+
+test("a client that has gone is nobody's, so nobody is let in for it", { skip: notLinux }, async (t) => {
+  const { client, ends } = await connection(t, "127.0.0.1", "127.0.0.1");
+  client.resetAndDestroy();
+  await once(client, "close");
+  assert.equal(await createPeerInfo().uidOf(...ends), -1);
+});
+
+test(
+  "a client that closed in order, and whose socket only waits for its time, is nobody's",
+  { skip: notLinux },
+  async (t) => {
+    const { client, ends } = await connection(t, "127.0.0.1", "127.0.0.1");
+    client.end();
+    await once(client.resume(), "close");
+    assert.equal(await createPeerInfo().uidOf(...ends), -1);
+  },
+);
+
+test(
+  "another user's client is refused, whichever loopback address it takes",
+  { skip: cannotBeNobody },
+  async (t) => {
+    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+    // Our own uid is root's here, so its clients are let in as ours.
+    const gate = await startGate(t, upstream.baseUrl, { peers: createPeerInfo() });
+    const ask = (host: string, as: string[]) => {
+      const curl = [
+        "curl",
+        "-s",
+        "-w",
+        "%{http_code}",
+        "-o",
+        "/dev/null",
+        `http://${host}:${gate.port}/v1/models`,
+      ];
+      return promisify(execFile)("setpriv", [...as, ...curl]).then(({ stdout }) => stdout);
+    };
+    assert.equal(await ask("127.0.0.1", AS_NOBODY), "403");
+    assert.equal(await ask("[::1]", AS_NOBODY), "403");
+    assert.equal(upstream.seen.length, 0);
+    assert.equal(await ask("127.0.0.1", []), "200");
+    assert.equal(await ask("[::1]", []), "200");
+    assert.deepEqual(gate.log.lines.filter((line) => /another user/.test(line)).length, 1);
+  },
+);

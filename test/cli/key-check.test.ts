@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:https";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { countModels } from "../../src/cli/key-check.ts";
+import { configSchema } from "../../src/core/config-schema.ts";
+import type { Upstream } from "../../src/core/config.ts";
+import { Failure } from "../../src/core/failure.ts";
+import { Secret } from "../../src/core/secret.ts";
+import { prepareKeyCommand, sentinelKey } from "../helpers/key-command.ts";
+import { enter, noKeyring, scratchDirectory } from "../helpers/keyring.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
+
+function upstreamAt(baseUrl: string): Upstream {
+  const upstream = configSchema.parse({ upstreams: { default: { baseUrl } } }).upstreams["default"];
+  assert.ok(upstream);
+  return upstream;
+}
+
+/** The failure's words, after making sure that the key is not among them. */
+async function failureOf(upstream: Upstream, key: string): Promise<Failure> {
+  const error: unknown = await countModels(upstream, new Secret(key)).catch((reason: unknown) => reason);
+  assert.ok(error instanceof Failure);
+  assert.ok(
+    !`${error.stack} ${error.hint} ${JSON.stringify(error)}`.includes(key),
+    "the key is in the failure",
+  );
+  return error;
+}
+
+test("an accepted key is counted by the models that it may use", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) =>
+    answerJson(res, { data: [{ id: "a" }, { id: "b" }] }),
+  );
+  const key = sentinelKey();
+  assert.equal(await countModels(upstreamAt(upstream.baseUrl), new Secret(key)), 2);
+  const [seen] = upstream.seen;
+  assert.deepEqual([seen?.method, seen?.url], ["GET", "/v1/models"]);
+  assert.equal(seen?.headers.authorization, `Bearer ${key}`);
+  assert.equal(seen?.headers["x-api-key"], undefined);
+});
+
+test("an accepting answer of another shape is accepted without a number", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => res.end("[]"));
+  assert.equal(await countModels(upstreamAt(upstream.baseUrl), new Secret("k")), null);
+});
+
+test("a refused key is told with the upstream's words, the key in them blotted", async (t) => {
+  const key = sentinelKey();
+  const upstream = await startUpstream(t, (_seen, res) =>
+    answerJson(res, { error: { message: `Incorrect API key: ${key}\u001b[2J` } }, 401),
+  );
+  const failure = await failureOf(upstreamAt(upstream.baseUrl), key);
+  const stars = "*".repeat(key.length);
+  assert.equal(
+    failure.message,
+    `refused: ${upstream.baseUrl} answers 401: Incorrect API key: ${stars}\\u001b[2J`,
+  );
+  upstream.answer((_seen, res) => res.writeHead(403).end(`no ${"x".repeat(290)} ${key}`));
+  assert.match((await failureOf(upstreamAt(upstream.baseUrl), key)).message, /answers 403: no x+ \*+$/);
+});
+
+test("a redirect is not followed", async (t) => {
+  const other = await startUpstream(t, (_seen, res) => answerJson(res, { data: [] }));
+  const upstream = await startUpstream(t, (_seen, res) => {
+    res.writeHead(307, { location: `${other.baseUrl}/models` }).end();
+  });
+  const failure = await failureOf(upstreamAt(upstream.baseUrl), sentinelKey());
+  assert.match(failure.message, /^not decided: .* answers 307/);
+  assert.match(failure.hint ?? "", /never followed/);
+  assert.deepEqual(other.seen, []);
+});
+
+test("an upstream in trouble says nothing about the key", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) =>
+    answerJson(res, { error: { message: "busy" } }, 503),
+  );
+  const failure = await failureOf(upstreamAt(upstream.baseUrl), sentinelKey());
+  assert.match(failure.message, /^not decided: .* answers 503: busy, which says nothing about the key$/);
+});
+
+test("an upstream that is not there, or breaks off, is unreachable", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => {
+    res.writeHead(200, { "content-length": 10 });
+    res.write("{", () => res.destroy());
+  });
+  const address = upstreamAt(upstream.baseUrl);
+  assert.match((await failureOf(address, sentinelKey())).message, /^unreachable: .*ECONNRESET/);
+  upstream.server.close();
+  upstream.server.closeAllConnections();
+  await once(upstream.server, "close");
+  assert.match((await failureOf(address, sentinelKey())).message, /^unreachable: .*ECONNREFUSED/);
+});
+
+test("an upstream with a certificate that nobody vouches for is never shown the key", async (t) => {
+  const directory = scratchDirectory(t);
+  const [keyFile, certFile] = [join(directory, "key.pem"), join(directory, "cert.pem")];
+  const request = [
+    "req",
+    "-x509",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:P-256",
+    "-nodes",
+    "-subj",
+    "/CN=localhost",
+  ];
+  execFileSync("openssl", [...request, "-keyout", keyFile, "-out", certFile], { stdio: "ignore" });
+  let requests = 0;
+  const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certFile) }, (_req, res) => {
+    requests += 1;
+    res.end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  enter(t, { NODE_TLS_REJECT_UNAUTHORIZED: "0" });
+  const { port } = server.address() as AddressInfo;
+  const failure = await failureOf(upstreamAt(`https://127.0.0.1:${port}/v1`), sentinelKey());
+  assert.match(failure.message, /^unreachable: .*DEPTH_ZERO_SELF_SIGNED_CERT/);
+  assert.equal(requests, 0);
+});
+
+test("`key test` uses the stored key, and says what became of it", { skip: noKeyring }, async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, { data: [{ id: "a" }] }));
+  const command = await prepareKeyCommand(t, { upstreams: { default: { baseUrl: upstream.baseUrl } } });
+  const key = sentinelKey();
+  const missing = await command.run(["test"]);
+  assert.equal(missing.code, 1);
+  assert.match(
+    missing.err,
+    /^error: no key "default" is stored .*\nhint: store it: tollkeeper key set default$/m,
+  );
+
+  await command.run(["set"], key);
+  const accepted = await command.run(["test"]);
+  assert.deepEqual([accepted.code, accepted.out], [0, `accepted by ${upstream.baseUrl}: 1 models\n`]);
+  assert.equal(upstream.seen[0]?.headers.authorization, `Bearer ${key}`);
+
+  upstream.answer((seen, res) =>
+    answerJson(res, { error: { message: `bad ${seen.headers.authorization}` } }, 401),
+  );
+  const refused = await command.run(["test"]);
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.err,
+    /^error: refused: .* answers 401: bad Bearer \*+\nhint: store another key: tollkeeper key set/,
+  );
+  assert.ok(!`${refused.out}${refused.err}`.includes(key));
+});

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { configPath, ledgerDirectory, runtimeDirectory, stateDirectory } from "../../src/cli/paths.ts";
+import type { Surroundings } from "../../src/cli/paths.ts";
+import { defaultConfig } from "../../src/core/config.ts";
+
+const linux = (env: NodeJS.ProcessEnv): Surroundings => ({ platform: "linux", env, home: "/home/ada" });
+const mac: Surroundings = { platform: "darwin", env: {}, home: "/Users/ada" };
+const windows = (env: NodeJS.ProcessEnv): Surroundings => ({
+  platform: "win32",
+  env,
+  home: "C:\\Users\\ada",
+});
+
+test("on Linux the XDG variables decide", () => {
+  const on = linux({ XDG_CONFIG_HOME: "/c", XDG_STATE_HOME: "/s", XDG_RUNTIME_DIR: "/run/user/1" });
+  assert.equal(configPath(on), "/c/tollkeeper/config.jsonc");
+  assert.equal(stateDirectory(on), "/s/tollkeeper");
+  assert.equal(runtimeDirectory(on), "/run/user/1/tollkeeper");
+});
+
+test("on Linux without XDG variables everything is below the home directory", () => {
+  assert.equal(configPath(linux({})), "/home/ada/.config/tollkeeper/config.jsonc");
+  assert.equal(stateDirectory(linux({})), "/home/ada/.local/state/tollkeeper");
+  assert.equal(runtimeDirectory(linux({})), "/home/ada/.local/state/tollkeeper/run");
+});
+
+test("a relative or empty variable is ignored, so that nothing is read from the working directory", () => {
+  for (const value of ["", ".", "config", "./config"]) {
+    const on = linux({ XDG_CONFIG_HOME: value, XDG_STATE_HOME: value, XDG_RUNTIME_DIR: value });
+    assert.equal(configPath(on), configPath(linux({})));
+    assert.equal(stateDirectory(on), stateDirectory(linux({})));
+    assert.equal(runtimeDirectory(on), runtimeDirectory(linux({})));
+  }
+});
+
+test("on macOS everything is in Application Support", () => {
+  assert.equal(configPath(mac), "/Users/ada/Library/Application Support/tollkeeper/config.jsonc");
+  assert.equal(stateDirectory(mac), "/Users/ada/Library/Application Support/tollkeeper");
+  assert.equal(runtimeDirectory(mac), "/Users/ada/Library/Application Support/tollkeeper/run");
+});
+
+test("on Windows APPDATA holds the configuration and LOCALAPPDATA the state", () => {
+  const on = windows({ APPDATA: "D:\\Roaming", LOCALAPPDATA: "D:\\Local" });
+  assert.equal(configPath(on), "D:\\Roaming\\tollkeeper\\config.jsonc");
+  assert.equal(stateDirectory(on), "D:\\Local\\tollkeeper");
+  assert.equal(configPath(windows({})), "C:\\Users\\ada\\AppData\\Roaming\\tollkeeper\\config.jsonc");
+  assert.equal(runtimeDirectory(windows({})), "C:\\Users\\ada\\AppData\\Local\\tollkeeper\\run");
+});
+
+test("the ledger is in the state directory, unless the configuration names another", () => {
+  assert.equal(ledgerDirectory(defaultConfig), join(stateDirectory(), "ledger"));
+  const elsewhere = { ...defaultConfig, ledger: { directory: "/var/usage", retainDays: 1 } };
+  assert.equal(ledgerDirectory(elsewhere), "/var/usage");
+});

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { askDaemon } from "../../src/adapters/control-socket.ts";
+import { readLedger } from "../../src/adapters/ledger-reader.ts";
+import type { DaemonStatus } from "../../src/cli/status-report.ts";
+import type { UsageRecord } from "../../src/core/record.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+export interface DaemonOptions {
+  /** The configuration file: what it says, or its whole text. Without upstreams the built-in sandbox serves. */
+  config?: object | string;
+  /** On top of the scratch environment, in which nothing of the tester's own can be found. */
+  env?: Record<string, string>;
+  /** 0, the default, takes any free one. Goes into `config` unless that is a text. */
+  port?: number;
+}
+
+/** How a command of the program ended, and what it said. */
+export interface CommandResult {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A daemon in a process of its own, with a home of its own. */
+export interface Daemon {
+  /** `http://127.0.0.1:PORT` */
+  url: string;
+  port: number;
+  pid: number;
+  /** The scratch directory that everything of its lies in. */
+  home: string;
+  configFile: string;
+  stdout(): string;
+  stderr(): string;
+  /** What it said so far, standard output before standard error, once that matches. Rejects when it ends before. */
+  until(pattern: RegExp): Promise<string>;
+  status(): Promise<DaemonStatus>;
+  /** Every record of its ledger, oldest first; fails on a line that is none. */
+  ledger(): Promise<UsageRecord[]>;
+  /** Runs a command of the program to its end, in the daemon's surroundings. */
+  command(...args: string[]): Promise<CommandResult>;
+  /** Sends SIGTERM; resolves to the exit code once it has ended, null after a signal. */
+  stop(): Promise<number | null>;
+}
+
+/** Runs `tollkeeper serve` until the test ends; resolves once it listens. Rejects with what it said when it ends before. */
+export async function startDaemon(t: TestContext, options: DaemonOptions = {}): Promise<Daemon> {
+  const home = mkdtempSync(join(tmpdir(), "tollkeeper-"));
+  const env = { ...scratchEnvironment(home), ...options.env };
+  const configFile = writeConfig(home, options);
+  const child = runProgram(env, ["serve", "--config", configFile]);
+  const exit = once(child, "exit") as Promise<[number | null]>;
+  t.after(async () => {
+    // A stopped test does not wait for a drain; and the directory goes after its user.
+    child.kill("SIGKILL");
+    await exit;
+    rmSync(home, { recursive: true, force: true });
+  });
+  const { stdout, stderr, until } = listenTo(child);
+  const port = Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(await until(/listens on .*\n/))?.[1]);
+  const status = () => askDaemon(join(env.XDG_RUNTIME_DIR, "tollkeeper", "control.sock"), "status");
+  const { pid, ledger } = (await status()) as DaemonStatus;
+  return {
+    ...{ url: `http://127.0.0.1:${port}`, port, pid, home, configFile, stdout, stderr, until },
+    status: async () => (await status()) as DaemonStatus,
+    ledger: () => recordsIn(ledger.directory),
+    command: (...args) => runCommand(env, [...args, "--config", configFile]),
+    async stop() {
+      child.kill("SIGTERM");
+      const [code] = await exit;
+      return code;
+    },
+  };
+}
+
+/** No credential, no keychain and no configuration of the tester's can be found from here. */
+function scratchEnvironment(home: string) {
+  const runtime = join(home, "run");
+  mkdirSync(runtime, { mode: 0o700 });
+  return {
+    PATH: process.env["PATH"] ?? "",
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, "config"),
+    XDG_STATE_HOME: join(home, "state"),
+    XDG_RUNTIME_DIR: runtime,
+  };
+}
+
+function writeConfig(home: string, { config = {}, port = 0 }: DaemonOptions): string {
+  const file = join(home, "config.jsonc");
+  const listen = { port, ...(config as { listen?: object }).listen };
+  writeFileSync(file, typeof config === "string" ? config : JSON.stringify({ ...config, listen }));
+  return file;
+}
+
+function runProgram(env: Record<string, string>, args: string[]): ChildProcess {
+  const program = ["--import", "tsx", "src/main.ts", ...args];
+  return spawn(process.execPath, program, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+async function runCommand(env: Record<string, string>, args: string[]): Promise<CommandResult> {
+  const child = runProgram(env, args);
+  const { stdout, stderr } = outputsOf(child);
+  const [out, err, [code]] = await Promise.all([
+    text(stdout),
+    text(stderr),
+    once(child, "close") as Promise<[number | null]>,
+  ]);
+  return { code, stdout: out, stderr: err };
+}
+
+function outputsOf({ stdout, stderr }: ChildProcess) {
+  assert.ok(stdout !== null && stderr !== null);
+  return { stdout, stderr };
+}
+
+/** Keeps what a process says. */
+function listenTo(child: ChildProcess): Pick<Daemon, "stdout" | "stderr" | "until"> {
+  const said = { stdout: "", stderr: "" };
+  const waiting = new Set<() => void>();
+  const outputs = outputsOf(child);
+  for (const name of ["stdout", "stderr"] as const) {
+    outputs[name].setEncoding("utf8").on("data", (piece: string) => {
+      said[name] += piece;
+      for (const check of waiting) check();
+    });
+  }
+  const all = () => said.stdout + said.stderr;
+  const closed = once(child, "close");
+  const until = (pattern: RegExp) =>
+    new Promise<string>((resolve, reject) => {
+      const check = () => {
+        if (pattern.test(all())) resolve(all());
+      };
+      waiting.add(check);
+      void closed.then(() => reject(new Error(`ended before it said ${String(pattern)}:\n${all()}`)));
+      check();
+    });
+  return { stdout: () => said.stdout, stderr: () => said.stderr, until };
+}
+
+async function recordsIn(directory: string): Promise<UsageRecord[]> {
+  const records: UsageRecord[] = [];
+  for await (const entry of readLedger(directory, { from: "" })) {
+    if ("unreadable" in entry) assert.fail(`line ${entry.line} of ${entry.file} is no record`);
+    records.push(entry);
+  }
+  return records;
+}

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { KeyFailure } from "../../src/core/failure.ts";
+import type { KeyRef } from "../../src/core/key-source.ts";
+import { Secret } from "../../src/core/secret.ts";
+import type { KeyStore } from "../../src/ports.ts";
+import { Keyring } from "../../src/proxy/keyring.ts";
+import { MemoryLog, StillClock } from "../helpers/memory.ts";
+
+const REF: KeyRef = { origin: "https://api.example.com", name: "default", source: { kind: "keychain" } };
+
+interface Read {
+  ref: KeyRef;
+  give(value: string): void;
+  fail(failure: KeyFailure): void;
+}
+
+/** A store whose reads wait until the test answers them. */
+class HeldKeys implements KeyStore {
+  readonly reads: Read[] = [];
+
+  read(ref: KeyRef): Promise<Secret> {
+    return new Promise((resolve, reject) => {
+      this.reads.push({ ref, give: (value) => resolve(new Secret(value)), fail: reject });
+    });
+  }
+
+  /** The read of that number, counted from 0. */
+  at(index: number): Read {
+    const read = this.reads[index];
+    assert.ok(read, `there were ${this.reads.length} reads`);
+    return read;
+  }
+}
+
+function makeKeyring() {
+  const [keys, clock, log] = [new HeldKeys(), new StillClock(), new MemoryLog()];
+  return { keyring: new Keyring(keys, clock, log), keys, clock, log };
+}
+
+/** A keyring that holds `value`. */
+async function makeFilled(value: string) {
+  const made = makeKeyring();
+  const got = made.keyring.get(REF);
+  made.keys.at(0).give(value);
+  return { ...made, used: await got };
+}
+
+const isKey = (secret: Secret | null, value: string) => secret?.isSameAs(new Secret(value)) ?? false;
+
+/** Lets what has been answered be dealt with. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test("many who want one key at once share one read", async () => {
+  const { keyring, keys } = makeKeyring();
+  const all = Promise.all([keyring.get(REF), keyring.get(REF), keyring.get({ ...REF })]);
+  assert.equal(keys.reads.length, 1);
+  keys.at(0).give("one");
+  assert.deepEqual(
+    (await all).map((secret) => isKey(secret, "one")),
+    [true, true, true],
+  );
+  await keyring.get(REF);
+  assert.equal(keys.reads.length, 1);
+  assert.ok(isKey(keyring.cached(REF), "one"));
+});
+
+test("keys of another name, origin or source are read apart", async () => {
+  const { keyring, keys } = await makeFilled("one");
+  const others: KeyRef[] = [
+    { ...REF, name: "other" },
+    { ...REF, origin: "https://other.example.com" },
+    { ...REF, source: { kind: "file", path: "/a" } },
+    { ...REF, source: { kind: "file", path: "/b" } },
+    { ...REF, source: { kind: "command", argv: ["print", "a b"] } },
+    { ...REF, source: { kind: "command", argv: ["print", "a", "b"] } },
+  ];
+  const all = Promise.all(others.map((ref) => keyring.get(ref)));
+  assert.deepEqual(
+    keys.reads.slice(1).map(({ ref }) => ref),
+    others,
+  );
+  keys.reads.slice(1).forEach((read, i) => read.give(`key-${i}`));
+  assert.ok((await all).every((secret, i) => isKey(secret, `key-${i}`)));
+});
+
+test("a failure reaches everyone who waited, and is not kept", async () => {
+  const { keyring, keys } = makeKeyring();
+  const locked = new KeyFailure("locked", "the keychain is locked", "unlock it");
+  const both = Promise.allSettled([keyring.get(REF), keyring.get(REF)]);
+  keys.at(0).fail(locked);
+  assert.deepEqual(
+    (await both).map((result) => result.status === "rejected" && result.reason === locked),
+    [true, true],
+  );
+  const again = keyring.get(REF);
+  keys.at(1).give("one");
+  assert.ok(isKey(await again, "one"));
+});
+
+test("a key that is being read when all are forgotten is not kept", async () => {
+  const { keyring, keys } = makeKeyring();
+  const before = keyring.get(REF);
+  keyring.forget();
+  const after = keyring.get(REF);
+  assert.equal(keys.reads.length, 2);
+  keys.at(1).give("new");
+  await after;
+  keys.at(0).give("old");
+  await before;
+  assert.ok(isKey(keyring.cached(REF), "new"));
+});
+
+test("a recheck that is under way when all are forgotten changes nothing", async () => {
+  const { keyring, keys, used } = await makeFilled("old");
+  keyring.recheck(REF, used);
+  keyring.forget();
+  keys.at(1).give("stale");
+  await settled();
+  assert.equal(keyring.cached(REF), null);
+});
+
+test("a recheck that finds another key takes it, and says so without naming it", async () => {
+  const { keyring, keys, log, used } = await makeFilled("old");
+  keyring.recheck(REF, used);
+  assert.ok(isKey(keyring.cached(REF), "old"));
+  keys.at(1).give("replaced");
+  await settled();
+  assert.ok(isKey(keyring.cached(REF), "replaced"));
+  assert.match(log.lines.join("\n"), /the stored key had changed/);
+  assert.doesNotMatch(log.lines.join("\n"), /replaced/);
+});
+
+test("a recheck that finds the same key, or none, leaves things as they are", async () => {
+  const { keyring, keys, clock, log, used } = await makeFilled("same");
+  keyring.recheck(REF, used);
+  keys.at(1).give("same");
+  await settled();
+  clock.advance(10_000);
+  keyring.recheck(REF, used);
+  keys.at(2).fail(new KeyFailure("locked", "the keychain is locked", "unlock it"));
+  await settled();
+  assert.equal(keyring.cached(REF), used);
+  assert.deepEqual(log.lines, []);
+});
+
+test("rechecks are at least ten seconds apart, by the clock that never jumps", async () => {
+  const { keyring, keys, clock, used } = await makeFilled("one");
+  const readsAfter = (ms: number) => {
+    clock.advance(ms);
+    keyring.recheck(REF, used);
+    return keys.reads.length;
+  };
+  assert.deepEqual([readsAfter(0), readsAfter(9_999), readsAfter(1), readsAfter(0)], [2, 2, 3, 3]);
+  clock.wallMs += 3_600_000;
+  keyring.recheck(REF, used);
+  assert.equal(keys.reads.length, 3);
+});
+
+test("states say what each read found and when, and nothing while the first one lasts", async () => {
+  const { keyring, keys, clock } = makeKeyring();
+  const got = keyring.get(REF);
+  assert.deepEqual(keyring.states(), []);
+  keys.at(0).fail(new KeyFailure("missing", "no such key", "store it"));
+  await got.catch(() => {});
+  assert.deepEqual(keyring.states(), [{ ref: REF, state: "missing", at: clock.wallMs }]);
+  clock.advance(1_000);
+  const again = keyring.get(REF);
+  keys.at(1).give("one");
+  await again;
+  assert.deepEqual(keyring.states(), [{ ref: REF, state: "present", at: clock.wallMs }]);
+  keyring.forget();
+  assert.deepEqual(keyring.states(), []);
+});
