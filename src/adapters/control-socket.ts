@@ -64,7 +64,7 @@ export async function askDaemon(path: string, command: ControlCommand): Promise<
     if (res.statusCode !== 200) throw new Error(`status ${res.statusCode}`);
     return JSON.parse(body) as unknown;
   } catch (error) {
-    if (hasCode(error, "ENOENT") || hasCode(error, "ECONNREFUSED")) return null;
+    if (isNobodyThere(error)) return null;
     const message = `the daemon does not answer as it should: ${messageOf(error)}`;
     throw new Failure(message, "its log says why: tollkeeper service logs", { cause: error });
   }
@@ -134,7 +134,7 @@ function isAnswering(path: string): Promise<boolean> {
       probe.destroy();
       resolve(true);
     });
-    probe.on("error", (error) => resolve(!hasCode(error, "ECONNREFUSED") && !hasCode(error, "ENOENT")));
+    probe.on("error", (error) => resolve(!isNobodyThere(error)));
   });
 }
 
@@ -148,6 +148,10 @@ function cannotOpen(path: string, error: unknown): Failure {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+function isNobodyThere(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR", "ECONNREFUSED"].some((code) => hasCode(error, code));
 }
 
 function hasCode(error: unknown, code: string): boolean {

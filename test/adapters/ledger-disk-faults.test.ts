@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { Ledger } from "../../src/ports.ts";
@@ -140,6 +140,21 @@ test("a disk that turns read-only is waited for, and a daemon starts on one", (t
   clock.advance(1000);
   appendAll(ledger, ["after"]);
   assert.deepEqual(ids(), ["before", "during", "after"]);
+});
+
+test("a daemon starts on a disk without room for another file, and mends the ledger when there is", (t) => {
+  const disk = mountDisk(t, 16 * PAGE_BYTES);
+  if (disk === null) return;
+  const directory = join(disk, "ledger");
+  mkdirSync(directory, { mode: 0o700 });
+  writeFileSync(join(directory, `${TODAY}.ndjson`), "torn");
+  remountDisk(disk, "nr_inodes=3");
+  const { ledger, clock, log, ids } = startLedger(t, { directory });
+  assert.match(log.lines[0] ?? "", /^error the ledger cannot be written.*ENOSPC/);
+  remountDisk(disk, "nr_inodes=10");
+  clock.advance(1000);
+  appendAll(ledger, ["a"]);
+  assert.deepEqual(ids(), ["a"]);
 });
 
 test("a torn line that the full disk cannot set aside stays where it is until there is room", (t) => {

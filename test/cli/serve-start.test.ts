@@ -42,10 +42,7 @@ test("a configured upstream is welcomed by its address, and gets the key of its 
   const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
   const { config } = keyInFile(t, upstream.baseUrl, "key-of-the-file");
   const daemon = await startDaemon(t, { config });
-  assert.equal(
-    daemon.stdout(),
-    `tollkeeper listens on ${daemon.url} and forwards to ${upstream.baseUrl}\n`,
-  );
+  assert.equal(daemon.stdout(), `tollkeeper listens on ${daemon.url} and forwards to ${upstream.baseUrl}\n`);
   const res = await post(daemon, "/t/codex/v1/messages", { model: "m" });
   assert.deepEqual(await res.json(), MESSAGE);
   assert.equal(upstream.seen[0]?.headers["x-api-key"], "key-of-the-file");
@@ -68,9 +65,10 @@ test("a key that cannot be had is said to the client and to the log, and stops n
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
 });
 
-test("--debug logs refused requests; without it they are not logged", async (t) => {
-  const quiet = await startDaemon(t);
-  assert.equal((await fetch(`${quiet.url}/v1/nothing?secret=query`)).status, 404);
-  assert.equal(await quiet.stop(), 0);
+test("with --debug refused requests are logged by their code, without it not at all", async (t) => {
+  const [quiet, loud] = await Promise.all([startDaemon(t), startDaemon(t, { args: ["--debug"] })]);
+  for (const { url } of [quiet, loud]) assert.equal((await fetch(`${url}/v1/nothing`)).status, 404);
+  await loud.until(/"code":"not_found"/);
+  await Promise.all([quiet.stop(), loud.stop()]);
   assert.doesNotMatch(quiet.stderr(), /not_found/);
 });

@@ -99,7 +99,7 @@ test("--by names the rows, and an unknown name is (not said)", async (t) => {
 test("--since takes in what is younger, to the millisecond for hours", async (t) => {
   const records = [
     usageRecord({ ts: daysAgo(40) }),
-    usageRecord({ ts: daysAgo(1.5), tool: "recent" }),
+    usageRecord({ ts: daysAgo(1 + 1 / 1440), tool: "recent" }),
     now(),
   ];
   const toolsSince = async (...args: string[]) => {
@@ -109,7 +109,6 @@ test("--since takes in what is younger, to the millisecond for hours", async (t)
   };
   assert.deepEqual(await toolsSince(), ["codex 1", "recent 1"]);
   assert.deepEqual(await toolsSince("--since", "24h"), ["codex 1"]);
-  assert.deepEqual(await toolsSince("--since", "60d"), ["codex 2", "recent 1"]);
   assert.deepEqual(await toolsSince("--since", "2020-01-01"), ["codex 2", "recent 1"]);
 });
 
@@ -118,8 +117,17 @@ test("--json prints one document with the ledger's names, unknown as null", asyn
   const { out } = await usage(t, ["--json", "--since", "today"], { records, foreign: "foreign\n" });
   assert.doesNotMatch(out, /\u202e/);
   const sums = {
-    ...{ requests: 1, failed: 0, input_uncached: 0, cache_read: 0, cache_write: 0, output: 2 },
-    ...{ reasoning: null, reasoning_unknown: 1, partial: 0, absent: 0, maybe_unbilled: 0 },
+    requests: 1,
+    failed: 0,
+    input_uncached: 0,
+    cache_read: 0,
+    cache_write: 0,
+    output: 2,
+    reasoning: null,
+    reasoning_unknown: 1,
+    partial: 0,
+    absent: 0,
+    maybe_unbilled: 0,
   };
   assert.deepEqual(JSON.parse(out), {
     by: "tool",

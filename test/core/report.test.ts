@@ -11,8 +11,8 @@ async function sumsOf(records: UsageRecord[], by: Grouping = "tool"): Promise<Re
   return Object.fromEntries([...named, ["total", filled(total)]]);
 }
 
-function filled({ name: _, ...sums }: Row): Partial<Row> {
-  return Object.fromEntries(Object.entries(sums).filter(([, sum]) => sum !== 0 && sum !== null));
+function filled(row: Row): Partial<Row> {
+  return Object.fromEntries(Object.entries(row).filter(([, sum]) => typeof sum === "number" && sum !== 0));
 }
 
 const noTokens = { usage: "absent", tokens: null, spend: "never" } as const;
@@ -122,6 +122,11 @@ test("a route that spends without saying how much is absent", async () => {
   assert.deepEqual((await sumsOf(records))["total"], { requests: 1, absent: 1 });
 });
 
+test("a switched-on route that always spends counts, with an id in its path too", async () => {
+  const sums = await sumsOf([usageRecord({ route: "/threads/{id}/runs" })]);
+  assert.deepEqual(sums, { codex: usual, total: usual });
+});
+
 const background = {
   spend: "attach_by_response_id",
   response_id: "resp_background",
@@ -142,6 +147,7 @@ test("a background response is counted once, on the tool that created it, with t
     usageRecord({ ...fetched, outcome: "in_progress" }),
     usageRecord({ ...fetched, ...done, ts: "2026-11-22T08:00:00.000Z" }),
     usageRecord({ ...fetched, ...done, ts: "2026-11-23T08:00:00.000Z" }),
+    usageRecord({ ...fetched, ...noTokens, ts: "2026-11-23T09:00:00.000Z", outcome: "cut" }),
   ];
   const expected = { requests: 1, input_uncached: 70, output: 7 };
   assert.deepEqual(await sumsOf(records), { codex: expected, total: expected });
@@ -195,7 +201,10 @@ test("extra sets that are billed are added to the sums, and by model under their
   ];
   const records = [usageRecord({ extra })];
   assert.deepEqual((await sumsOf(records))["codex"], {
-    ...{ requests: 1, input_uncached: 110, cache_read: 9, output: 55 },
+    requests: 1,
+    input_uncached: 110,
+    cache_read: 9,
+    output: 55,
     reasoning_unknown: 1,
   });
   assert.deepEqual(await sumsOf(records, "model"), {
@@ -213,13 +222,14 @@ test("extra sets that may not be billed are summed apart", async () => {
   assert.deepEqual((await sumsOf([usageRecord({ extra })]))["codex"], { ...usual, maybe_unbilled: 4321 });
 });
 
+async function reasoningOf(records: UsageRecord[]): Promise<[number | null, number]> {
+  const { total } = await summarise(records, "tool");
+  return [total.reasoning, total.reasoning_unknown];
+}
+
 test("reasoning that was not said makes its sum a lower bound, or unknown, never 0", async () => {
   const silent = usageRecord({ tokens: tokens({ output: 5, reasoning: null }) });
   const speaking = usageRecord({ tokens: tokens({ output: 5, reasoning: 3 }) });
-  const reasoningOf = async (records: UsageRecord[]) => {
-    const { total } = await summarise(records, "tool");
-    return [total.reasoning, total.reasoning_unknown];
-  };
   assert.deepEqual(await reasoningOf([silent]), [null, 1]);
   assert.deepEqual(await reasoningOf([silent, speaking]), [3, 1]);
   assert.deepEqual(await reasoningOf([speaking]), [3, 0]);

@@ -46,12 +46,12 @@ export async function follow(t: TestContext, path: string): Promise<Followed> {
     ports,
     problems,
     async untilPort(port, act) {
-      const heard = once(told, `port ${port}`);
+      const heard = once(told, `port ${port}`, deadline());
       act();
       await heard;
     },
     async untilProblems(act) {
-      const heard = once(told, "problems");
+      const heard = once(told, "problems", deadline());
       act();
       const [found] = (await heard) as [Problem[]];
       return found;
@@ -64,4 +64,9 @@ export async function followFile(t: TestContext): Promise<Followed> {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1));
   return follow(t, path);
+}
+
+/** Turns a wait for what never comes into a failure. */
+function deadline(): { signal: AbortSignal } {
+  return { signal: AbortSignal.timeout(20_000) };
 }

@@ -21,6 +21,8 @@ export interface DaemonOptions {
   env?: Record<string, string>;
   /** 0, the default, takes any free one. Goes into `config` unless that is a text. */
   port?: number;
+  /** More arguments of `serve`. */
+  args?: string[];
 }
 
 /** How a command of the program ended, and what it said. */
@@ -57,7 +59,7 @@ export async function startDaemon(t: TestContext, options: DaemonOptions = {}): 
   const home = mkdtempSync(join(tmpdir(), "tollkeeper-"));
   const env = { ...scratchEnvironment(home), ...options.env };
   const configFile = writeConfig(home, options);
-  const child = runProgram(env, ["serve", "--config", configFile]);
+  const child = runProgram(env, ["serve", "--config", configFile, ...(options.args ?? [])]);
   const exit = once(child, "exit") as Promise<[number | null]>;
   t.after(async () => {
     // A stopped test does not wait for a drain; and the directory goes after its user.

@@ -18,7 +18,7 @@ export function atEnd(t: TestContext, ending: () => void): void {
   const known = endings.get(t) ?? [];
   if (known.length === 0) {
     endings.set(t, known);
-    t.after(() => known.reverse().forEach((end) => end()));
+    t.after(() => known.toReversed().forEach((end) => end()));
   }
   known.push(ending);
 }
@@ -54,7 +54,11 @@ export function startLedger(
   atEnd(t, () => ledger.close());
   const read = (file: string) => readFileSync(join(directory, file), "utf8");
   return {
-    ...{ ledger, directory, clock, log, read },
+    ledger,
+    directory,
+    clock,
+    log,
+    read,
     ids: (day = TODAY) => linesIn(read(`${day}.ndjson`)).map((line) => (JSON.parse(line) as UsageRecord).id),
   };
 }
@@ -86,7 +90,7 @@ export function mountDisk(t: TestContext, bytes: number): string | null {
   return directory;
 }
 
-/** Mounts the disk of {@link mountDisk} anew, `ro` or `rw`. */
-export function remountDisk(directory: string, mode: "ro" | "rw"): void {
-  execFileSync("mount", ["-o", `remount,${mode}`, directory]);
+/** Changes the disk of {@link mountDisk}: read-only or not, or with room for so many files and directories only. */
+export function remountDisk(directory: string, option: "ro" | "rw" | `nr_inodes=${number}`): void {
+  execFileSync("mount", ["-o", `remount,${option}`, directory]);
 }

@@ -66,7 +66,10 @@ export function extraTokens(
 function counts(given: Partial<Counts>) {
   const { input_uncached = 0, cache_read = 0, cache_write = 0, output = 0 } = given;
   return {
-    ...{ input_uncached, cache_read, cache_write, output },
+    input_uncached,
+    cache_read,
+    cache_write,
+    output,
     cache_write_5m: cache_write,
     cache_write_1h: 0,
     cache_write_30m: 0,

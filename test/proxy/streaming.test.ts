@@ -7,7 +7,6 @@ import {
   answerJson,
   MESSAGE,
   MESSAGE_EVENTS,
-  SSE,
   startHeldUpstream,
   startUpstream,
 } from "../helpers/upstream.ts";

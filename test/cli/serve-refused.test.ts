@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { chmodSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { once } from "node:events";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { startDaemon, type Daemon } from "../helpers/daemon.ts";
+
+/** A daemon that has ended, and has left its home. */
+async function startAndStop(t: TestContext): Promise<Daemon> {
+  const daemon = await startDaemon(t);
+  assert.equal(await daemon.stop(), 0);
+  return daemon;
+}
+
+/** A port that this process holds on one address, and the other loopback address leaves free. */
+async function holdPort(t: TestContext, address: string): Promise<number> {
+  const server = createServer().listen({ host: address, port: 0, ipv6Only: true });
+  t.after(() => server.close());
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+for (const address of ["127.0.0.1", "::1"]) {
+  test(`a port that is taken on ${address} alone ends the start, and names the holder`, async (t) => {
+    const daemon = await startAndStop(t);
+    const port = await holdPort(t, address);
+    writeFileSync(daemon.configFile, JSON.stringify({ listen: { port } }));
+    const { code, stdout, stderr } = await daemon.command("serve");
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(
+      stderr,
+      new RegExp(`^error: port ${port} is taken by pid ${process.pid} \\(.*node.*\\)\nhint: `),
+    );
+    assert.match(stderr, /tollkeeper config edit\n$/);
+  });
+}
+
+test("a second daemon of the same user is told which one runs, and that one runs on", async (t) => {
+  const daemon = await startDaemon(t);
+  const { code, stdout, stderr } = await daemon.command("serve");
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.equal(
+    stderr,
+    `error: tollkeeper is already running: pid ${daemon.pid}, listening on 127.0.0.1:${daemon.port} and [::1]:${daemon.port}\n` +
+      `hint: see it with: tollkeeper status; stop it with: kill ${daemon.pid}\n`,
+  );
+  assert.equal((await daemon.status()).pid, daemon.pid);
+});
+
+test("a broken configuration lists all its problems, each with its line", async (t) => {
+  const daemon = await startAndStop(t);
+  const lines = [
+    "{",
+    '  "listen": { "port": "x" },',
+    '  "nonsense": 1,',
+    '  "ledger": { "retainDays": 0 }',
+    "}",
+  ];
+  writeFileSync(daemon.configFile, lines.join("\n"));
+  const { code, stderr } = await daemon.command("serve");
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: the configuration is not usable\n/);
+  for (const line of [2, 3, 4]) assert.match(stderr, new RegExp(`${daemon.configFile}:${line}\\b`));
+  assert.match(stderr, /\nhint: correct it with: tollkeeper config edit --config .*config\.jsonc\n$/);
+});
+
+test("a configuration that anybody may change is not used", async (t) => {
+  const daemon = await startAndStop(t);
+  chmodSync(daemon.configFile, 0o666);
+  const { code, stderr } = await daemon.command("serve");
+  assert.equal(code, 1);
+  assert.match(stderr, /anybody may change it; run `chmod go-w .*config\.jsonc`/);
+});
+
+test("a ledger directory that cannot be made ends the start with what to look at", async (t) => {
+  const daemon = await startAndStop(t);
+  const directory = join(daemon.configFile, "ledger");
+  writeFileSync(daemon.configFile, JSON.stringify({ listen: { port: 0 }, ledger: { directory } }));
+  const { code, stderr } = await daemon.command("serve");
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: cannot make the ledger directory .*config\.jsonc\/ledger: /);
+  assert.match(stderr, /\nhint: .*tollkeeper config edit/);
+});
+
+test("a control socket that cannot be made ends the start", async (t) => {
+  const daemon = await startAndStop(t);
+  const env = { XDG_RUNTIME_DIR: daemon.configFile };
+  await assert.rejects(
+    startDaemon(t, { env }),
+    /error: cannot open the control socket .*\nhint: look at: ls -ld /,
+  );
+});
+
+test("a runtime directory whose path is too long for a socket is said so", async (t) => {
+  const env = { XDG_RUNTIME_DIR: `/tmp/${"x".repeat(100)}` };
+  await assert.rejects(startDaemon(t, { env }), /error: the control socket's path has 1\d\d bytes/);
+});

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { test, type TestContext } from "node:test";
+import { startDaemon, type Daemon } from "../helpers/daemon.ts";
+import { keyInFile } from "../helpers/key-file.ts";
+import { rawClient, rawRequest } from "../helpers/raw-client.ts";
+import { MESSAGE_EVENTS, startHeldUpstream } from "../helpers/upstream.ts";
+
+/** A daemon through which a stream runs: the first event has reached the client, the rest is the test's to send. */
+async function startStream(t: TestContext, limits: object = {}) {
+  const { upstream, held } = await startHeldUpstream(t);
+  const { config } = keyInFile(t, upstream.baseUrl, "some-key");
+  const daemon = await startDaemon(t, { config: { ...config, limits } });
+  const client = await rawClient(t, daemon.port);
+  client.write(rawRequest(daemon.port));
+  const answer = await held;
+  answer.write(MESSAGE_EVENTS[0]);
+  await client.until(/message_start/);
+  return { daemon, client, answer };
+}
+
+/** The error code with which a new connection ends. */
+async function connectionRefused(daemon: Daemon, host: string): Promise<unknown> {
+  const [error] = (await once(connect(daemon.port, host), "error")) as [NodeJS.ErrnoException];
+  return error.code;
+}
+
+const endings = async (daemon: Daemon) =>
+  (await daemon.ledger()).map(({ outcome, cut_by, usage }) => [outcome, cut_by, usage]);
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  test(`${signal}: a running stream ends whole and recorded, new connections are refused, exit 0`, async (t) => {
+    const { daemon, client, answer } = await startStream(t);
+    process.kill(daemon.pid, signal);
+    await daemon.until(/"open":1,"msg":"stopping/);
+    assert.equal(await connectionRefused(daemon, "127.0.0.1"), "ECONNREFUSED");
+    assert.equal(await connectionRefused(daemon, "::1"), "ECONNREFUSED");
+    for (const event of MESSAGE_EVENTS.slice(1)) answer.write(event);
+    answer.end();
+    assert.match(await client.closed, /message_stop[^]*\r\n0\r\n\r\n$/);
+    assert.equal(await daemon.exitCode, 0);
+    assert.deepEqual(await endings(daemon), [["completed", null, "final"]]);
+  });
+}
+
+test("while it drains the daemon still answers `status`", async (t) => {
+  const { daemon, client, answer } = await startStream(t);
+  process.kill(daemon.pid, "SIGTERM");
+  await daemon.until(/"msg":"stopping/);
+  assert.equal((await daemon.status()).openExchanges, 1);
+  answer.end();
+  await client.closed;
+});
+
+test("a connection that is idle, or has said nothing at all, does not hold up the stop", async (t) => {
+  const daemon = await startDaemon(t);
+  const [idle, silent] = [await rawClient(t, daemon.port), await rawClient(t, daemon.port)];
+  idle.write(`HEAD / HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\n\r\n`);
+  await idle.until(/200 OK/);
+  assert.equal(await daemon.stop(), 0);
+  assert.equal(await silent.closed, "");
+});
+
+test("a stream that outlives the drain limit is cut by the proxy and recorded, exit 0", async (t) => {
+  const { daemon, client } = await startStream(t, { drainMs: 50 });
+  assert.equal(await daemon.stop(), 0);
+  assert.doesNotMatch(await client.closed, /\r\n0\r\n\r\n$/);
+  assert.deepEqual(await endings(daemon), [["cut", "proxy", "partial"]]);
+});
+
+test("a second signal stops at once: the stream is cut and recorded, exit 0", async (t) => {
+  const { daemon, client } = await startStream(t);
+  process.kill(daemon.pid, "SIGTERM");
+  await daemon.until(/"msg":"stopping; /);
+  assert.equal(await daemon.stop(), 0);
+  assert.match(daemon.stderr(), /"msg":"stopping at once"/);
+  assert.doesNotMatch(await client.closed, /\r\n0\r\n\r\n$/);
+  assert.deepEqual(await endings(daemon), [["cut", "proxy", "partial"]]);
+});
+
+test("a request whose client has left already is recorded as cut by the client when the daemon stops", async (t) => {
+  const { daemon, client, answer } = await startStream(t, { drainMs: 50 });
+  client.socket.destroy();
+  await once(answer, "close");
+  assert.equal(await daemon.stop(), 0);
+  assert.deepEqual(await endings(daemon), [["cut", "client", "partial"]]);
+});
+
+test("SIGUSR1 opens no inspector", async (t) => {
+  // A port of its own, so that the answer does not depend on who else has one open.
+  const daemon = await startDaemon(t, { env: { NODE_OPTIONS: "--inspect-port=0" } });
+  process.kill(daemon.pid, "SIGUSR1");
+  await daemon.status();
+  assert.equal(await daemon.stop(), 0);
+  assert.doesNotMatch(daemon.stderr(), /[Dd]ebugger/);
+});
