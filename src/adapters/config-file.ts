@@ -89,7 +89,7 @@ class ConfigFile implements ConfigSource {
   /** Watches anew, too: the watch may have been lost along with its directory. */
   reload(): Promise<void> {
     this.#looks = this.#looks.then(async () => {
-      if (this.#watcher === null) await this.#watch();
+      await this.#watch();
       await this.#look();
     });
     return this.#looks;

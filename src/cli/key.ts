@@ -60,8 +60,9 @@ const testCommand: CommandModule<object, KeyArguments> = {
   handler: async (argv) => {
     const { upstream, ref } = await findKey(argv);
     const secret = await createKeySources(createKeychain()).read(ref);
-    const models = await countModels(upstream, secret);
-    print(`accepted by ${upstream.baseUrl}${models === null ? "" : `: ${models} models`}`);
+    const count = await countModels(upstream, secret);
+    const models = count === null ? "" : `: ${count} ${count === 1 ? "model" : "models"}`;
+    print(`accepted by ${upstream.baseUrl}${models}`);
   },
 };
 

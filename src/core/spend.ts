@@ -61,10 +61,10 @@ export class SpendSorter {
     const standing = standingOf(record);
     if (standing === "fetch") this.#keepFetched(record);
     if (standing !== "request") return standing === "failed" ? standing : null;
-    if (this.#isAttachedAgain(record)) return null;
-    if (record.usage === "final" || record.response_id === null) return { record, source: record };
-    this.#awaiting.push(record);
-    return null;
+    if (record.spend !== "attach_by_response_id" || record.response_id === null) {
+      return { record, source: record };
+    }
+    return this.#attach(record, record.response_id);
   }
 
   /** The requests held back for a later fetch, each with its final usage where a fetch brought it. */
@@ -86,11 +86,13 @@ export class SpendSorter {
     return false;
   }
 
-  #isAttachedAgain({ spend, response_id: id }: UsageRecord): boolean {
-    if (spend !== "attach_by_response_id" || id === null) return false;
-    if (this.#attached.has(id)) return true;
-    this.#attached.add(id);
-    return false;
+  /** Only these are held back, the few that a fetch can complete: memory must not grow with the ledger. */
+  #attach(record: UsageRecord, responseId: string): SpentRequest | null {
+    if (this.#attached.has(responseId)) return null;
+    this.#attached.add(responseId);
+    if (record.usage === "final") return { record, source: record };
+    this.#awaiting.push(record);
+    return null;
   }
 
   #keepFetched(record: UsageRecord): void {

@@ -138,7 +138,7 @@ test("`key test` uses the stored key, and says what became of it", { skip: noKey
 
   await command.run(["set"], key);
   const accepted = await command.run(["test"]);
-  assert.deepEqual([accepted.code, accepted.out], [0, `accepted by ${upstream.baseUrl}: 1 models\n`]);
+  assert.deepEqual([accepted.code, accepted.out], [0, `accepted by ${upstream.baseUrl}: 1 model\n`]);
   assert.equal(upstream.seen[0]?.headers.authorization, `Bearer ${key}`);
 
   upstream.answer((seen, res) =>

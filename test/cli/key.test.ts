@@ -6,6 +6,7 @@ import { openControlSocket } from "../../src/adapters/control-socket.ts";
 import { prepareKeyCommand, sentinelKey } from "../helpers/key-command.ts";
 import type { Result } from "../helpers/key-command.ts";
 import { noKeyring } from "../helpers/keyring.ts";
+import { MemoryLog } from "../helpers/memory.ts";
 
 const skip = noKeyring;
 const ORIGIN = "https://api.example.com";
@@ -178,11 +179,15 @@ test("a running daemon is told when a key was set or removed, and not otherwise"
   const directory = join(command.session.env.XDG_RUNTIME_DIR, "tollkeeper");
   mkdirSync(directory, { mode: 0o700 });
   const told: string[] = [];
-  const control = await openControlSocket(join(directory, "control.sock"), {
-    status: () => told.push("status"),
-    reload: () => told.push("reload"),
-    "keys-changed": () => told.push("keys-changed"),
-  });
+  const control = await openControlSocket(
+    join(directory, "control.sock"),
+    {
+      status: () => told.push("status"),
+      reload: () => told.push("reload"),
+      "keys-changed": () => told.push("keys-changed"),
+    },
+    new MemoryLog(),
+  );
   t.after(() => control.close());
   const set = await command.run(["set"], sentinelKey());
   assert.match(set.out, /\nthe running daemon reads it anew\n$/);

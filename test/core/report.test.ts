@@ -165,12 +165,14 @@ test("a background response whose creation ended with its usage is not counted a
   assert.deepEqual((await sumsOf(records))["total"], { requests: 1, input_uncached: 70, output: 7 });
 });
 
-test("an answer that was cut gets its usage from a later fetch of the same response", async () => {
-  const records = [
-    usageRecord({ ...noTokens, outcome: "cut", response_id: background.response_id }),
-    usageRecord({ ...fetched, ...done }),
-  ];
+test("a background stream that was cut gets its usage from a later fetch of the same response", async () => {
+  const records = [usageRecord({ ...background, outcome: "cut" }), usageRecord({ ...fetched, ...done })];
   assert.deepEqual((await sumsOf(records))["codex"], { requests: 1, input_uncached: 70, output: 7 });
+});
+
+test("a background response recorded twice is counted once", async () => {
+  const records = [usageRecord({ ...background, ...done }), usageRecord({ ...background, ...done })];
+  assert.deepEqual((await sumsOf(records))["total"], { requests: 1, input_uncached: 70, output: 7 });
 });
 
 test("fetches of a response that was not created here, failed fetches and cancellations count nothing", async () => {

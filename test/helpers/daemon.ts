@@ -50,7 +50,9 @@ export interface Daemon {
   ledger(): Promise<UsageRecord[]>;
   /** Runs a command of the program to its end, in the daemon's surroundings. */
   command(...args: string[]): Promise<CommandResult>;
-  /** Sends SIGTERM; resolves to the exit code once it has ended, null after a signal. */
+  /** Its exit code once it has ended, null after a signal. */
+  ended: Promise<number | null>;
+  /** Sends SIGTERM; resolves as `ended` does. */
   stop(): Promise<number | null>;
 }
 
@@ -60,11 +62,11 @@ export async function startDaemon(t: TestContext, options: DaemonOptions = {}): 
   const env = { ...scratchEnvironment(home), ...options.env };
   const configFile = writeConfig(home, options);
   const child = runProgram(env, ["serve", "--config", configFile, ...(options.args ?? [])]);
-  const exit = once(child, "exit") as Promise<[number | null]>;
+  const ended = once(child, "exit").then(([code]) => code as number | null);
   t.after(async () => {
     // A stopped test does not wait for a drain; and the directory goes after its user.
     child.kill("SIGKILL");
-    await exit;
+    await ended;
     rmSync(home, { recursive: true, force: true });
   });
   const { stdout, stderr, until } = listenTo(child);
@@ -72,14 +74,13 @@ export async function startDaemon(t: TestContext, options: DaemonOptions = {}): 
   const status = () => askDaemon(join(env.XDG_RUNTIME_DIR, "tollkeeper", "control.sock"), "status");
   const { pid, ledger } = (await status()) as DaemonStatus;
   return {
-    ...{ url: `http://127.0.0.1:${port}`, port, pid, home, configFile, stdout, stderr, until },
+    ...{ url: `http://127.0.0.1:${port}`, port, pid, home, configFile, stdout, stderr, until, ended },
     status: async () => (await status()) as DaemonStatus,
     ledger: () => recordsIn(ledger.directory),
     command: (...args) => runCommand(env, [...args, "--config", configFile]),
-    async stop() {
+    stop() {
       child.kill("SIGTERM");
-      const [code] = await exit;
-      return code;
+      return ended;
     },
   };
 }

@@ -28,12 +28,20 @@ export function listProcesses(): SeenProcess[] {
 /** The process of `parent` in which keytar runs, once it is there. */
 export async function keytarChildOf(parent: number): Promise<SeenProcess> {
   for (;;) {
-    const child = listProcesses().find(
-      (seen) => seen.parent === parent && /keychain\/child\.[jt]s/.test(seen.argv),
-    );
+    const [child] = keytarChildrenOf(parent);
     if (child !== undefined) return child;
     await delay(5);
   }
+}
+
+/** Resolves when `parent` has no such process any more. */
+export async function noKeytarChildOf(parent: number): Promise<void> {
+  while (keytarChildrenOf(parent).length > 0) await delay(5);
+}
+
+/** A dead process that waits to be fetched has no arguments, and so does not count. */
+function keytarChildrenOf(parent: number): SeenProcess[] {
+  return listProcesses().filter((seen) => seen.parent === parent && /keychain\/child\.[jt]s/.test(seen.argv));
 }
 
 /** Resolves when no process has this number any more, or only a dead one that waits to be fetched. */

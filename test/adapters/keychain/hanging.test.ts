@@ -7,7 +7,7 @@ import type { KeyRef } from "../../../src/core/key-source.ts";
 import { Secret } from "../../../src/core/secret.ts";
 import type { WritableKeyStore } from "../../../src/ports.ts";
 import { enter, noKeyring, scratchDirectory, startSession } from "../../helpers/keyring.ts";
-import { ended, keytarChildOf } from "../../helpers/processes.ts";
+import { ended, keytarChildOf, noKeytarChildOf } from "../../helpers/processes.ts";
 
 const skip = noKeyring;
 const ref: KeyRef = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };
@@ -22,6 +22,9 @@ const UNRESPONSIVE = {
   hint: /busctl --user status org\.freedesktop\.secrets/,
 };
 
+/** Left alone, keytar gives up on a frozen keychain after 25 seconds; before that a process ends by our doing alone. */
+const timeout = 20_000;
+
 /** A limit that a test can wait for, and that still leaves the child the time to start. */
 const SHORT = { timeoutMs: 1500 };
 
@@ -31,6 +34,7 @@ async function assertUnresponsive(keychain: WritableKeyStore): Promise<void> {
     assert.rejects(keychain.write(ref, secret), UNRESPONSIVE),
     assert.rejects(keychain.remove(ref), UNRESPONSIVE),
   ]);
+  await noKeytarChildOf(process.pid);
 }
 
 test("a frozen keychain is given up on, in every method", { skip }, async (t) => {
@@ -41,7 +45,7 @@ test("a frozen keychain is given up on, in every method", { skip }, async (t) =>
   await assertUnresponsive(createKeychain(SHORT));
 });
 
-test("a frozen keychain is given up on without busctl, too", { skip }, async (t) => {
+test("a frozen keychain is given up on without busctl, too", { skip, timeout }, async (t) => {
   const session = await startSession(t);
   await session.startUnlocked();
   await session.freeze();
@@ -96,7 +100,7 @@ test("a crash in the keychain library is told, and ends its own process only", {
 
 test(
   "a program may exit while the keychain hangs, and takes the keychain's process with it",
-  { skip },
+  { skip, timeout },
   async (t) => {
     const session = await startSession(t);
     await session.startUnlocked();
