@@ -18,7 +18,7 @@ const NUMBERS = new Intl.NumberFormat("en-US");
 /** In the order shown; those marked appear only where a row has something in them. */
 const COLUMNS: readonly { sum: Sum; head: string; onlyIfAny?: true }[] = [
   { sum: "requests", head: "requests" },
-  { sum: "input_uncached", head: "input" },
+  { sum: "input_uncached", head: "uncached input" },
   { sum: "cache_read", head: "cache read" },
   { sum: "cache_write", head: "cache write" },
   { sum: "output", head: "output" },

@@ -55,10 +55,10 @@ test("a table by tool: thousands separated, aligned, total last, no colours, not
   assert.equal(
     out,
     [
-      "tool      requests      input  cache read  cache write  output  reasoning",
-      "codex            1  1,234,567      89,000            0      42          7",
-      "opencode         1         10           0            0       5          0",
-      "total            2  1,234,577      89,000            0      47          7",
+      "tool      requests  uncached input  cache read  cache write  output  reasoning",
+      "codex            1       1,234,567      89,000            0      42          7",
+      "opencode         1              10           0            0       5          0",
+      "total            2       1,234,577      89,000            0      47          7",
       "",
     ].join("\n"),
   );

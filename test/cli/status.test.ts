@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import type { DaemonStatus } from "../../src/cli/status-report.ts";
+import { programVersion } from "../../src/cli/program.ts";
+import { startDaemon } from "../helpers/daemon.ts";
+import { post } from "../helpers/gate.ts";
+import { keyInFile } from "../helpers/key-file.ts";
+import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
+
+test("status of a daemon that does not run fails with how to start it", async (t) => {
+  const daemon = await startDaemon(t);
+  await daemon.stop();
+  for (const form of [[], ["--json"]]) {
+    assert.deepEqual(await daemon.command("status", ...form), {
+      code: 1,
+      stdout: "",
+      stderr: "error: tollkeeper is not running\nhint: start it with: tollkeeper serve\n",
+    });
+  }
+});
+
+test("status of a daemon that is well has a line for each fact, and exits 0", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+  const key = keyInFile(t, upstream.baseUrl, "some-key");
+  const daemon = await startDaemon(t, { config: key.config });
+  const before = await daemon.command("status");
+  assert.match(
+    before.stdout,
+    new RegExp(`^key +default for default: not asked yet \\(file ${key.path}\\)$`, "m"),
+  );
+  await (await post(daemon, "/v1/messages", {})).text();
+  const { code, stdout, stderr } = await daemon.command("status");
+  assert.deepEqual([code, stderr], [0, ""]);
+  for (const line of [
+    `daemon +tollkeeper ${programVersion()}, pid ${daemon.pid}, since \\d{4}-`,
+    `listening +127\\.0\\.0\\.1:${daemon.port} and \\[::1\\]:${daemon.port}$`,
+    `upstream +default: ${upstream.baseUrl}$`,
+    `key +default for default: present \\(file ${key.path}, \\d{4}-`,
+    `config +${daemon.configFile}, read \\d{4}-`,
+    `ledger +${daemon.home}/state/tollkeeper/ledger, 1 written$`,
+    `open +0 exchanges$`,
+  ]) {
+    assert.match(stdout, new RegExp(`^${line}`, "m"));
+  }
+});
+
+test("the sandbox is called what it is", async (t) => {
+  const daemon = await startDaemon(t);
+  const { stdout } = await daemon.command("status");
+  assert.match(stdout, /^upstream +sandbox: the built-in sandbox, answers are made up$/m);
+});
+
+test("--json is the whole status as one object", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+  const key = keyInFile(t, upstream.baseUrl, "some-key");
+  const daemon = await startDaemon(t, { config: key.config });
+  const { code, stdout } = await daemon.command("status", "--json");
+  assert.equal(code, 0);
+  const status = JSON.parse(stdout) as DaemonStatus;
+  const { startedAt, config, ...rest } = status;
+  assert.ok(Date.parse(startedAt) > 0 && Date.parse(config.loadedAt) > 0);
+  assert.deepEqual(rest, {
+    version: programVersion(),
+    pid: daemon.pid,
+    listening: [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`],
+    upstreams: [{ name: "default", baseUrl: upstream.baseUrl, isSandbox: false }],
+    keys: [
+      { upstream: "default", name: "default", source: `file ${key.path}`, state: "not asked yet", at: null },
+    ],
+    ledger: {
+      directory: `${daemon.home}/state/tollkeeper/ledger`,
+      written: 0,
+      waiting: 0,
+      lost: 0,
+      lastError: null,
+    },
+    openExchanges: 0,
+    lastError: null,
+  });
+  assert.deepEqual([config.path, config.exists, config.problems], [daemon.configFile, true, []]);
+});
+
+test("a key that is not there makes the status exit 1, in both forms", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+  const key = keyInFile(t, upstream.baseUrl, "some-key");
+  rmSync(key.path);
+  const daemon = await startDaemon(t, { config: key.config });
+  await (await post(daemon, "/v1/messages", {})).text();
+  const text = await daemon.command("status");
+  assert.equal(text.code, 1);
+  assert.match(text.stdout, /^key +default for default: unavailable /m);
+  assert.match(text.stdout, /^last error +key file .* does not exist \(\d{4}-/m);
+  const json = await daemon.command("status", "--json");
+  assert.deepEqual([json.code, (JSON.parse(json.stdout) as DaemonStatus).keys[0]?.state], [1, "unavailable"]);
+});
+
+test("records that wait for the disk make the status exit 1, while requests go on", async (t) => {
+  const daemon = await startDaemon(t);
+  const { directory } = (await daemon.status()).ledger;
+  rmSync(directory, { recursive: true });
+  writeFileSync(directory, "");
+  assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
+  const { code, stdout } = await daemon.command("status");
+  assert.equal(code, 1);
+  assert.match(stdout, /^ledger .*, 0 written, 1 waiting, 0 lost: /m);
+});
+
+test("an option that does not exist is wrong usage", async (t) => {
+  const daemon = await startDaemon(t);
+  const { code, stderr } = await daemon.command("status", "--jsn");
+  assert.equal(code, 2);
+  assert.match(stderr, /^error: .*jsn[^]*hint: /);
+});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createAnthropic, type AnthropicLanguageModelOptions } from "@ai-sdk/anthropic";
+import { createOpenAI, type OpenAILanguageModelResponsesOptions } from "@ai-sdk/openai";
+import { generateText, jsonSchema, streamText, tool, type LanguageModelUsage } from "ai";
+import type { UsageRecord } from "../../src/core/record.ts";
+import { assertHolds, assertSameBooks, ledgerTokens, startBooks } from "../helpers/books.ts";
+
+type Request = Parameters<typeof generateText>[0];
+type Model = Request["model"];
+
+/** What both functions say of an answer. */
+interface Answer {
+  usage: LanguageModelUsage;
+  finishReason: string;
+  rawFinishReason: string | undefined;
+  response: { id: string; modelId: string };
+  providerMetadata: Record<string, Record<string, unknown>> | undefined;
+}
+
+const MODES = {
+  whole: async (request: Request): Promise<Answer> => generateText(request),
+  async streamed(request: Request): Promise<Answer> {
+    const result = streamText(request);
+    await result.consumeStream();
+    return {
+      usage: await result.usage,
+      finishReason: await result.finishReason,
+      rawFinishReason: await result.rawFinishReason,
+      response: await result.response,
+      providerMetadata: await result.providerMetadata,
+    };
+  },
+};
+
+const PROVIDERS = {
+  messages: (baseURL: string): Model =>
+    createAnthropic({ baseURL, apiKey: "placeholder" })("claude-sonnet-5"),
+  responses: (baseURL: string): Model => createOpenAI({ baseURL, apiKey: "placeholder" })("gpt-5"),
+};
+
+const WEATHER = tool({
+  inputSchema: jsonSchema({ type: "object", properties: { city: { type: "string" } }, required: ["city"] }),
+});
+
+const THINKING = {
+  anthropic: { thinking: { type: "adaptive" } } satisfies AnthropicLanguageModelOptions,
+  openai: { reasoningEffort: "low" } satisfies OpenAILanguageModelResponsesOptions,
+};
+
+/** Long enough to be cached by either API. */
+const SYSTEM = {
+  role: "system" as const,
+  content: "Be brief. ".repeat(1000),
+  providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
+};
+
+type Case = [name: string, request: object, isShown: (answer: Answer) => boolean];
+
+/** In this order: what one case leaves in the cache the next one reads. */
+const CASES: Case[] = [
+  ["text", {}, ({ usage }) => (usage.outputTokens ?? 0) > 0],
+  [
+    "thinking",
+    { providerOptions: THINKING },
+    ({ usage }) => (usage.outputTokenDetails.reasoningTokens ?? 0) > 0,
+  ],
+  [
+    "tool use",
+    { tools: { get_weather: WEATHER }, prompt: "use the tool get_weather" },
+    ({ finishReason }) => finishReason === "tool-calls",
+  ],
+  ["cache, first time", { system: SYSTEM }, ({ usage }) => usage.inputTokenDetails.cacheReadTokens === 0],
+  ["cache read", { system: SYSTEM }, ({ usage }) => (usage.inputTokenDetails.cacheReadTokens ?? 0) > 0],
+  ["a limit", { maxOutputTokens: 3 }, ({ usage }) => usage.outputTokens === 3],
+];
+
+/** The record that must be left of an answer, by what the SDK says of it. */
+function expectedOf({ usage, rawFinishReason, response, providerMetadata }: Answer): Partial<UsageRecord> {
+  const { inputTokenDetails: input, outputTokenDetails: output } = usage;
+  const tokens = ledgerTokens({
+    uncached: input.noCacheTokens ?? 0,
+    read: input.cacheReadTokens ?? 0,
+    write5m: input.cacheWriteTokens,
+    output: usage.outputTokens ?? 0,
+    reasoning: output.reasoningTokens ?? null,
+  });
+  assert.equal(tokens.input_total, usage.inputTokens);
+  assert.equal(tokens.total, usage.totalTokens);
+  return {
+    usage: "final",
+    status: 200,
+    // The word for a response that ended as it should is null in the ledger, and missing here.
+    stop: rawFinishReason ?? null,
+    response_id: response.id,
+    model: response.modelId,
+    service_tier: String(usage.raw?.["service_tier"] ?? providerMetadata?.["openai"]?.["serviceTier"]),
+    tokens,
+    raw_usage: usage.raw ?? null,
+    flags: [],
+  };
+}
+
+for (const [api, modelAt] of Object.entries(PROVIDERS)) {
+  for (const [mode, ask] of Object.entries(MODES)) {
+    test(`AI SDK on /${api}, ${mode}: each record equals the usage that the SDK reports`, async (t) => {
+      const { gate, sandbox } = await startBooks(t);
+      const model = modelAt(`${gate.url}/v1`);
+      for (const [name, request, isShown] of CASES) {
+        const answer = await ask({ model, prompt: "hello", maxOutputTokens: 300, ...request });
+        assert.ok(isShown(answer), name);
+        const expected = { ...expectedOf(answer), tool: "ai-sdk", stream: mode === "streamed" };
+        assertHolds(gate.ledger.records.at(-1), expected, name);
+      }
+      assert.equal(gate.ledger.records.length, CASES.length);
+      assertSameBooks(gate.ledger.records, sandbox);
+    });
+  }
+}

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import Anthropic from "@anthropic-ai/sdk";
+import Anthropic0 from "anthropic-sdk-0";
+import type { UsageRecord } from "../../src/core/record.ts";
+import { assertHolds, assertSameBooks, ledgerTokens, startBooks } from "../helpers/books.ts";
+
+type Request = Anthropic.MessageCreateParamsNonStreaming;
+/** Only an answer that is no stream carries the request's id in the SDK. */
+type Message = Anthropic.Message & { _request_id?: string | null };
+
+const SDKS = [
+  { version: "1.x", Client: Anthropic },
+  // The calls made here are the same in both, but TypeScript cannot see that.
+  { version: "0.x", Client: Anthropic0 as unknown as typeof Anthropic },
+];
+
+const MODES = {
+  whole: (client: Anthropic, request: Request): Promise<Message> => client.messages.create(request),
+  streamed: (client: Anthropic, request: Request): Promise<Message> =>
+    client.messages.stream(request).finalMessage(),
+};
+
+const HELLO: Request = {
+  model: "claude-sonnet-5",
+  max_tokens: 300,
+  messages: [{ role: "user", content: "hello" }],
+};
+
+const WEATHER: Anthropic.Tool = {
+  name: "get_weather",
+  input_schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+};
+
+const system = (cache_control: Anthropic.CacheControlEphemeral): Anthropic.TextBlockParam[] => [
+  { type: "text", text: `Be brief, for ${cache_control.ttl}. `.repeat(50), cache_control },
+];
+
+interface Case {
+  name: string;
+  request: Partial<Request>;
+  /** Does the answer show what the case is about? */
+  isShown(message: Message): boolean;
+}
+
+/** In this order: what one case writes to the cache the next one reads. */
+const CASES: Case[] = [
+  { name: "text", request: {}, isShown: ({ stop_reason }) => stop_reason === "end_turn" },
+  {
+    name: "thinking",
+    request: { thinking: { type: "adaptive" } },
+    isShown: ({ usage }) => (usage.output_tokens_details?.thinking_tokens ?? 0) > 0,
+  },
+  {
+    name: "tool use",
+    request: { tools: [WEATHER], messages: [{ role: "user", content: "use the tool get_weather" }] },
+    isShown: ({ stop_reason }) => stop_reason === "tool_use",
+  },
+  {
+    name: "cache write, 5 minutes",
+    request: { system: system({ type: "ephemeral", ttl: "5m" }) },
+    isShown: ({ usage }) => (usage.cache_creation?.ephemeral_5m_input_tokens ?? 0) > 0,
+  },
+  {
+    name: "cache read",
+    request: { system: system({ type: "ephemeral", ttl: "5m" }) },
+    isShown: ({ usage }) => (usage.cache_read_input_tokens ?? 0) > 0,
+  },
+  {
+    name: "cache write, 1 hour",
+    request: { system: system({ type: "ephemeral", ttl: "1h" }) },
+    isShown: ({ usage }) => (usage.cache_creation?.ephemeral_1h_input_tokens ?? 0) > 0,
+  },
+  {
+    name: "max_tokens",
+    request: { max_tokens: 3 },
+    isShown: ({ stop_reason, usage }) => stop_reason === "max_tokens" && usage.output_tokens === 3,
+  },
+];
+
+/** The record that must be left of an answer, by what the SDK says of it. */
+function expectedOf(message: Message): Partial<UsageRecord> {
+  const { usage } = message;
+  return {
+    usage: "final",
+    spend: "count",
+    status: 200,
+    outcome: message.stop_reason === "max_tokens" ? "incomplete" : "completed",
+    stop: message.stop_reason,
+    response_id: message.id,
+    model: message.model,
+    service_tier: usage.service_tier,
+    inference_geo: usage.inference_geo,
+    tokens: ledgerTokens({
+      uncached: usage.input_tokens,
+      read: usage.cache_read_input_tokens ?? 0,
+      write5m: usage.cache_creation?.ephemeral_5m_input_tokens,
+      write1h: usage.cache_creation?.ephemeral_1h_input_tokens,
+      output: usage.output_tokens,
+      reasoning: usage.output_tokens_details?.thinking_tokens ?? null,
+    }),
+    raw_usage: { ...usage },
+    flags: [],
+  };
+}
+
+for (const { version, Client } of SDKS) {
+  for (const [mode, ask] of Object.entries(MODES)) {
+    test(`@anthropic-ai/sdk ${version}, ${mode}: each record equals the usage that the SDK reports`, async (t) => {
+      const { gate, sandbox } = await startBooks(t);
+      const client = new Client({ baseURL: gate.url, apiKey: "placeholder" });
+      for (const { name, request, isShown } of CASES) {
+        const message = await ask(client, { ...HELLO, ...request });
+        const record = gate.ledger.records.at(-1);
+        assert.ok(isShown(message), name);
+        assertHolds(record, { ...expectedOf(message), stream: mode === "streamed" }, name);
+        assert.equal(message._request_id ?? record?.upstream_request_id, record?.upstream_request_id);
+      }
+      assert.equal(gate.ledger.records.length, CASES.length);
+      assertSameBooks(gate.ledger.records, sandbox);
+    });
+  }
+
+  test(`@anthropic-ai/sdk ${version}: counting tokens and listing models is no usage`, async (t) => {
+    const { gate, sandbox } = await startBooks(t);
+    const client = new Client({ baseURL: gate.url, apiKey: "placeholder" });
+    const { model, messages } = HELLO;
+    const counted = await client.messages.countTokens({ model, messages });
+    const models = await client.models.list();
+    const none = { usage: "none", spend: "never", tokens: null, outcome: "completed", status: 200 } as const;
+    assertHolds(gate.ledger.records[0], { ...none, route: "/messages/count_tokens" }, "count");
+    assertHolds(gate.ledger.records[1], { ...none, route: "/models" }, "models");
+    assertSameBooks(gate.ledger.records, sandbox);
+    assert.ok(models.data.some(({ id }) => id === model));
+    const { usage } = await client.messages.create(HELLO);
+    assert.equal(counted.input_tokens, usage.input_tokens);
+  });
+
+  test(`@anthropic-ai/sdk ${version}: any placeholder will do, and tk-NAME names the tool`, async (t) => {
+    const { gate } = await startBooks(t);
+    const credentials = [
+      { apiKey: "x", authToken: null },
+      { apiKey: null, authToken: "not a key" },
+      { apiKey: "sk-ant-api03-not-a-real-one", authToken: null },
+      { apiKey: "tk-my-script", authToken: null },
+    ];
+    for (const credential of credentials) {
+      await new Client({ baseURL: gate.url, ...credential }).messages.create(HELLO);
+    }
+    assert.deepEqual(
+      gate.ledger.records.map(({ tool, tool_by }) => `${tool} by ${tool_by}`),
+      [...Array<string>(3).fill("anthropic-sdk by library"), "my-script by token"],
+    );
+  });
+}
