@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Config, Upstream } from "../core/config.ts";
+import { SANDBOX_UPSTREAM } from "../core/record.ts";
 import { Secret } from "../core/secret.ts";
 import type { KeyStore } from "../ports.ts";
 import { startSandbox, type Sandbox } from "../sandbox/server.ts";
@@ -45,7 +46,7 @@ export class SandboxFallback {
 function upstreamFor(sandbox: Sandbox): Upstream {
   const { origin, pathname } = new URL(sandbox.baseUrl);
   return {
-    name: "sandbox",
+    name: SANDBOX_UPSTREAM,
     baseUrl: sandbox.baseUrl,
     origin,
     basePath: pathname,

@@ -8,7 +8,8 @@ export interface UsageReport extends Report {
   /** Start of the period; ISO 8601, UTC. */
   since: string;
   directory: string;
-  unreadable: { lines: number; first: UnreadableLine | null };
+  /** Noticed on the way: requests that the built-in sandbox answered, and lines that are no records. */
+  aside: { sandboxed: number; unreadable: number; firstUnreadable: UnreadableLine | null };
 }
 
 type Sum = Exclude<keyof Row, "name">;
@@ -60,8 +61,8 @@ function cellOf(row: Row, sum: Sum): string {
 }
 
 /** What must be said beside the numbers, a sentence each; none where all is known. */
-export function remarksOn({ total, unreadable }: UsageReport): string[] {
-  const { lines, first } = unreadable;
+export function remarksOn({ total, aside }: UsageReport): string[] {
+  const { sandboxed, unreadable, firstUnreadable } = aside;
   const remarks = [
     total.partial > 0 &&
       `partial: ${count(total.partial, "request")} broke off; what they spent is in the sums as a lower bound`,
@@ -73,8 +74,10 @@ export function remarksOn({ total, unreadable }: UsageReport): string[] {
       `reasoning: ${count(total.reasoning_unknown, "answer")} did not say how much of the output was reasoning (≥, ?)`,
     total.maybe_unbilled > 0 &&
       `maybe unbilled: ${count(total.maybe_unbilled, "token")} of attempts that another model replaced are not in the sums; the service bills them in some cases only`,
-    first !== null &&
-      `unreadable: ${count(lines, "line")} of the ledger, the first in ${first.file}, line ${first.line}`,
+    sandboxed > 0 &&
+      `sandbox: ${count(sandboxed, "request")} went to the built-in sandbox; their tokens are made up, and cost nothing`,
+    firstUnreadable !== null &&
+      `unreadable: ${count(unreadable, "line")} of the ledger, the first in ${firstUnreadable.file}, line ${firstUnreadable.line}`,
   ];
   return remarks.filter((remark) => remark !== false);
 }
@@ -84,9 +87,13 @@ function count(number: number, noun: string): string {
 }
 
 /** The report as one JSON document: the sums' names are the ledger's, unknown is null. */
-export function renderJson({ by, since, rows, total, unreadable }: UsageReport): string {
+export function renderJson({ by, since, rows, total, aside }: UsageReport): string {
   const { name: _, ...sums } = total;
-  const text = JSON.stringify({ by, since, rows, total: sums, unreadable_lines: unreadable.lines }, null, 2);
+  const text = JSON.stringify(
+    { by, since, rows, total: sums, sandboxed: aside.sandboxed, unreadable_lines: aside.unreadable },
+    null,
+    2,
+  );
   // Line breaks are the layout's alone: JSON escapes those in strings.
   return text.split("\n").map(printable).join("\n");
 }

@@ -1,8 +1,8 @@
 import type { CommandModule } from "yargs";
 import { configFailure, readConfigFile } from "../adapters/config-file.ts";
-import { readLedger, type UnreadableLine } from "../adapters/ledger-reader.ts";
+import { readLedger } from "../adapters/ledger-reader.ts";
 import { dayOf } from "../core/ledger-day.ts";
-import type { UsageRecord } from "../core/record.ts";
+import { SANDBOX_UPSTREAM, type UsageRecord } from "../core/record.ts";
 import { GROUPINGS, summarise, type Grouping } from "../core/report.ts";
 import { parseSince } from "../core/since.ts";
 import { EXIT, note, print, printFailure } from "./console.ts";
@@ -62,22 +62,24 @@ async function ledgerDirectoryOf(path: string): Promise<string> {
 }
 
 async function readUsage(directory: string, since: string, by: Grouping): Promise<UsageReport> {
-  const unreadable: UsageReport["unreadable"] = { lines: 0, first: null };
-  const records = recordsSince(directory, since, (line) => {
-    unreadable.lines += 1;
-    unreadable.first ??= line;
-  });
-  return { ...(await summarise(records, by)), since, directory, unreadable };
+  const aside: UsageReport["aside"] = { sandboxed: 0, unreadable: 0, firstUnreadable: null };
+  const records = recordsSince(directory, since, aside);
+  return { ...(await summarise(records, by)), since, directory, aside };
 }
 
 async function* recordsSince(
   directory: string,
   since: string,
-  onUnreadable: (line: UnreadableLine) => void,
+  aside: UsageReport["aside"],
 ): AsyncGenerator<UsageRecord> {
   for await (const record of readLedger(directory, { from: dayOf(since) })) {
-    if ("unreadable" in record) onUnreadable(record);
-    else if (record.ts >= since) yield record;
+    if ("unreadable" in record) {
+      aside.unreadable += 1;
+      aside.firstUnreadable ??= record;
+    } else if (record.ts >= since) {
+      if (record.upstream === SANDBOX_UPSTREAM && record.usage !== "none") aside.sandboxed += 1;
+      yield record;
+    }
   }
 }
 

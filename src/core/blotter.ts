@@ -29,3 +29,9 @@ export function createBlotter(secret: Secret): Blotter {
     },
   };
 }
+
+/** Plain JSON data with the secret blotted out wherever it stands in it; the data itself when it does not. */
+export function blotData<Data>(data: Data, secret: Secret): Data {
+  const text = JSON.stringify(data);
+  return secret.isIn(text) ? (JSON.parse(secret.blotText(text)) as Data) : data;
+}

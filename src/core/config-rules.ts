@@ -2,6 +2,7 @@ import { repeatable } from "./config-problem.ts";
 import type { Fault } from "./config-problem.ts";
 import { judgeName } from "./config-text.ts";
 import { nearest } from "./did-you-mean.ts";
+import { SANDBOX_UPSTREAM } from "./record.ts";
 import { valueAt } from "./value-at.ts";
 
 /** Keys that would reach an object's prototype in careless hands (facts/threats.md B7). */
@@ -26,6 +27,7 @@ export function findRuleFaults(file: unknown): Fault[] {
     ...findForbiddenKeys(file, []),
     ...findBadNames("upstreams", upstreams),
     ...findBadNames("tools", tools),
+    ...findReservedName(upstreams),
     ...findMissingDefault(upstreams),
     ...tools.flatMap(([name, tool]) => findToolFaults(name, tool, upstreams)),
     ...upstreams.flatMap(([name, upstream]) => findRouteFaults(name, valueAt(upstream, ["routes"]))),
@@ -50,6 +52,12 @@ function findBadNames(section: string, entries: Entries): Fault[] {
     const message = judgeName(name);
     return message === null ? [] : [{ path: [section, name], message }];
   });
+}
+
+function findReservedName(upstreams: Entries): Fault[] {
+  if (!upstreams.some(([name]) => name === SANDBOX_UPSTREAM)) return [];
+  const message = "this name is the built-in sandbox's, in the ledger too; choose another";
+  return [{ path: ["upstreams", SANDBOX_UPSTREAM], message }];
 }
 
 function findMissingDefault(upstreams: Entries): Fault[] {

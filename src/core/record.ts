@@ -6,6 +6,9 @@ export type ToolEvidence = "path" | "token" | "header" | "signature" | "process"
 /** Who ended an exchange before its time. */
 export type CutBy = "client" | "upstream" | "proxy";
 
+/** What records call the built-in sandbox; no configured upstream may be called so. */
+export const SANDBOX_UPSTREAM = "sandbox";
+
 /** Version of the record's format; readers skip versions that they do not know. */
 export const RECORD_VERSION = 1;
 

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { createBlotter, type Blotter } from "../core/blotter.ts";
+import { blotData, createBlotter, type Blotter } from "../core/blotter.ts";
 import { buildDownstreamHeaders } from "../core/headers.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
@@ -179,7 +179,8 @@ export class Passage {
     const contentType = headers["content-type"] ?? null;
     this.#exchange.status = status;
     this.#exchange.streamed = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
-    this.#exchange.upstreamRequestId = requestIdOf(answer);
+    const requestId = requestIdOf(answer);
+    this.#exchange.upstreamRequestId = requestId === null ? null : this.#order.secret.blotText(requestId);
     const { dialect, spend } = this.#exchange.route;
     const { inputIncludesCache } = this.#order;
     this.#meter = createAnswerMeter(
@@ -269,7 +270,8 @@ export class Passage {
       return;
     }
     meter.finish(whole, (reading) => {
-      this.#exchange.record(reading, cutBy);
+      // An upstream that echoes the key, as a model's name say, must not get it into the ledger.
+      this.#exchange.record(blotData(reading, this.#order.secret), cutBy);
       deliver();
       this.#onEnd();
     });

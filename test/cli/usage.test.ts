@@ -91,6 +91,12 @@ test("what a total does not know is said below it", async (t) => {
   assert.equal(remarks.length, 6);
 });
 
+test("requests that the sandbox answered are shown, and said to be made up", async (t) => {
+  const { out } = await usage(t, [], { records: [now({ upstream: "sandbox" }), now()] });
+  assert.match(out, /^total +2 /m);
+  assert.match(out, /^sandbox: 1 request went to the built-in sandbox; their tokens are made up/m);
+});
+
 test("--by names the rows, and an unknown name is (not said)", async (t) => {
   const { out } = await usage(t, ["--by", "session"], { records: [now({ session: null })] });
   assert.match(out, /^session .*\n\(not said\) /);
@@ -134,6 +140,7 @@ test("--json prints one document with the ledger's names, unknown as null", asyn
     since: `${today()}T00:00:00.000Z`,
     rows: [{ name: "a\u202eb", ...sums }],
     total: sums,
+    sandboxed: 0,
     unreadable_lines: 1,
   });
 });

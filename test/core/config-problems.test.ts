@@ -27,6 +27,16 @@ test("of two extra routes for the same requests the second is refused", () => {
   assert.deepEqual(problemsOf(withUpstream({ routes })), [`upstreams.default.routes[1].path: ${problem}`]);
 });
 
+test("an upstream may not take the sandbox's name, which the ledger tells made-up requests by", () => {
+  const upstreams = {
+    sandbox: { baseUrl: "https://a.example/v1" },
+    default: { baseUrl: "https://b.example/v1" },
+  };
+  assert.deepEqual(problemsOf({ upstreams }), [
+    "upstreams.sandbox: this name is the built-in sandbox's, in the ledger too; choose another",
+  ]);
+});
+
 test("a key source that gives one key refuses a second key name, and takes the upstream's own", () => {
   const file = withUpstream({ key: "team", keySource: { file: "/k" } });
   const problem =

@@ -74,7 +74,15 @@ export async function startDaemon(t: TestContext, options: DaemonOptions = {}): 
   const status = () => askDaemon(join(env.XDG_RUNTIME_DIR, "tollkeeper", "control.sock"), "status");
   const { pid, ledger } = (await status()) as DaemonStatus;
   return {
-    ...{ url: `http://127.0.0.1:${port}`, port, pid, home, configFile, stdout, stderr, until, ended },
+    url: `http://127.0.0.1:${port}`,
+    port,
+    pid,
+    home,
+    configFile,
+    stdout,
+    stderr,
+    until,
+    ended,
     status: async () => (await status()) as DaemonStatus,
     ledger: () => recordsIn(ledger.directory),
     command: (...args) => runCommand(env, [...args, "--config", configFile]),
