@@ -22,6 +22,10 @@ async function open(t: TestContext, path: string, handlers: Partial<ControlHandl
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
+function fail(): never {
+  throw new Error("out of luck");
+}
+
 /** Something on `path` that is not our daemon. */
 async function listenOn(t: TestContext, path: string, server: Server): Promise<void> {
   server.listen(path);
@@ -91,10 +95,7 @@ test("a closed socket leaves nothing behind", async (t) => {
 
 test("a handler that throws is a Failure for who asked, a line in the log, and no end of the daemon", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
-  const reload = () => {
-    throw new Error("out of luck");
-  };
-  const { log } = await open(t, path, { reload });
+  const { log } = await open(t, path, { reload: fail });
   await assert.rejects(askDaemon(path, "reload"), (error) => {
     assert.ok(error instanceof Failure);
     assert.match(error.message, /does not answer as it should: status 500/);

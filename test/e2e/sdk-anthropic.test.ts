@@ -1,18 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import Anthropic from "@anthropic-ai/sdk";
-import Anthropic0 from "anthropic-sdk-0";
+import type Anthropic from "@anthropic-ai/sdk";
 import type { UsageRecord } from "../../src/core/record.ts";
 import { assertHolds, assertSameBooks, ledgerTokens, startBooks } from "../helpers/books.ts";
+import { ANTHROPIC_SDKS } from "../helpers/sdks.ts";
 
 type Request = Anthropic.MessageCreateParamsNonStreaming;
 type Message = Anthropic.Message;
-
-const SDKS = [
-  { version: "1.x", Client: Anthropic },
-  // The calls made here are the same in both, but TypeScript cannot see that.
-  { version: "0.x", Client: Anthropic0 as unknown as typeof Anthropic },
-];
 
 const MODES = {
   whole: (client: Anthropic, request: Request): Promise<Message> => client.messages.create(request),
@@ -103,9 +97,9 @@ function expectedOf(message: Message): Partial<UsageRecord> {
   };
 }
 
-for (const { version, Client } of SDKS) {
+for (const { name: sdk, Client } of ANTHROPIC_SDKS) {
   for (const [mode, ask] of Object.entries(MODES)) {
-    test(`@anthropic-ai/sdk ${version}, ${mode}: each record equals the usage that the SDK reports`, async (t) => {
+    test(`${sdk}, ${mode}: each record equals the usage that the SDK reports`, async (t) => {
       const { gate, sandbox } = await startBooks(t);
       const client = new Client({ baseURL: gate.url, apiKey: "placeholder" });
       for (const { name, request, isShown } of CASES) {
@@ -119,7 +113,7 @@ for (const { version, Client } of SDKS) {
     });
   }
 
-  test(`@anthropic-ai/sdk ${version}: counting tokens and listing models is no usage`, async (t) => {
+  test(`${sdk}: counting tokens and listing models is no usage`, async (t) => {
     const { gate, sandbox } = await startBooks(t);
     const client = new Client({ baseURL: gate.url, apiKey: "placeholder" });
     const { model, messages } = HELLO;
@@ -134,7 +128,7 @@ for (const { version, Client } of SDKS) {
     assert.equal(counted.input_tokens, usage.input_tokens);
   });
 
-  test(`@anthropic-ai/sdk ${version}: any placeholder will do, and tk-NAME names the tool`, async (t) => {
+  test(`${sdk}: any placeholder will do, and tk-NAME names the tool`, async (t) => {
     const { gate } = await startBooks(t);
     const credentials = [
       { apiKey: "x", authToken: null },

@@ -5,7 +5,9 @@ import type { UsageRecord } from "../../src/core/record.ts";
 import type { Tokens } from "../../src/core/usage/reading.ts";
 import type { Sandbox } from "../../src/sandbox/server.ts";
 import { openSandbox } from "../sandbox/support.ts";
+import { startDaemon, type Daemon, type DaemonOptions } from "./daemon.ts";
 import { startGate, TEST_KEY, type TestGate } from "./gate.ts";
+import { keyInFile } from "./key-file.ts";
 
 /** A gate in front of a sandbox that keeps books of its own. Both end with the test. */
 export async function startBooks(
@@ -14,6 +16,16 @@ export async function startBooks(
 ): Promise<{ gate: TestGate; sandbox: Sandbox }> {
   const sandbox = await openSandbox(t, { keys: [{ name: "default", secret: TEST_KEY, group: "all" }] });
   return { gate: await startGate(t, sandbox.baseUrl, { config }), sandbox };
+}
+
+/** A real daemon in front of a sandbox in this process. Both end with the test. */
+export async function startDaemonBooks(
+  t: TestContext,
+  options: Omit<DaemonOptions, "config"> = {},
+): Promise<{ daemon: Daemon; sandbox: Sandbox }> {
+  const sandbox = await openSandbox(t, { keys: [{ name: "default", secret: TEST_KEY, group: "all" }] });
+  const { config } = keyInFile(t, sandbox.baseUrl, TEST_KEY);
+  return { daemon: await startDaemon(t, { ...options, config }), sandbox };
 }
 
 /** Fails unless the ledger comes to what the sandbox itself has billed, key by key and route by route. */

@@ -60,8 +60,10 @@ export class MemoryKeys implements KeyStore {
 /** Keeps every line, so that tests can search them. */
 export class MemoryLog implements Log {
   readonly lines: string[] = [];
+  readonly facts: object[] = [];
 
   #keep(level: string, facts: object, message: string): void {
+    this.facts.push(facts);
     this.lines.push(`${level} ${message} ${JSON.stringify(facts)}`);
   }
   debug(facts: object, message: string): void {

@@ -34,6 +34,16 @@ export async function keytarChildOf(parent: number): Promise<SeenProcess> {
   }
 }
 
+/** Resolves when GLib, in that process, has its thread for the bus: then keytar is in its call. */
+export async function inCall(pid: number): Promise<void> {
+  while (!threadsOf(pid).includes("gdbus\n")) await delay(5);
+}
+
+function threadsOf(pid: number): string[] {
+  const tasks = `/proc/${pid}/task`;
+  return readdirSync(tasks).map((thread) => readFileSync(`${tasks}/${thread}/comm`, "utf8"));
+}
+
 /** Resolves when `parent` has no such process any more. */
 export async function noKeytarChildOf(parent: number): Promise<void> {
   while (keytarChildrenOf(parent).length > 0) await delay(5);

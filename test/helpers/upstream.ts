@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { TestContext } from "node:test";
@@ -68,11 +69,11 @@ export const SSE = { "content-type": "text/event-stream; charset=utf-8" };
 export async function startHeldUpstream(
   t: TestContext,
 ): Promise<{ upstream: ScriptedUpstream; held: Promise<ServerResponse> }> {
-  let hand: (res: ServerResponse) => void = () => {};
-  const held = new Promise<ServerResponse>((resolve) => (hand = resolve));
+  const answers = new EventEmitter<{ open: [ServerResponse] }>();
+  const held = new Promise<ServerResponse>((resolve) => answers.once("open", resolve));
   const upstream = await startUpstream(t, (_seen, res) => {
     res.writeHead(200, SSE);
-    hand(res);
+    answers.emit("open", res);
   });
   return { upstream, held };
 }

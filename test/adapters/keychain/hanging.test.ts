@@ -7,7 +7,7 @@ import type { KeyRef } from "../../../src/core/key-source.ts";
 import { Secret } from "../../../src/core/secret.ts";
 import type { WritableKeyStore } from "../../../src/ports.ts";
 import { enter, noKeyring, scratchDirectory, startSession } from "../../helpers/keyring.ts";
-import { ended, keytarChildOf, noKeytarChildOf } from "../../helpers/processes.ts";
+import { ended, inCall, keytarChildOf, noKeytarChildOf } from "../../helpers/processes.ts";
 
 const skip = noKeyring;
 const ref: KeyRef = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };
@@ -94,6 +94,7 @@ test("a crash in the keychain library is told, and ends its own process only", {
     message: "the keychain library crashed (SIGSEGV); nothing else was harmed",
   });
   const child = await keytarChildOf(process.pid);
+  await inCall(child.pid);
   process.kill(child.pid, "SIGSEGV");
   await reading;
 });
@@ -116,6 +117,7 @@ test(
     const program = spawn(process.execPath, argv, { env, stdio: ["pipe", "ignore", "inherit"] });
     t.after(() => program.kill("SIGKILL"));
     const child = await keytarChildOf(program.pid ?? 0);
+    await inCall(child.pid);
     program.stdin.write("exit\n");
     const [code] = await once(program, "exit");
     assert.equal(code, 7);

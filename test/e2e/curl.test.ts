@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { execFile, execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { startDaemon, type Daemon } from "../helpers/daemon.ts";
+import { readEvents } from "../sandbox/support.ts";
+
+const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+
+function reasonToSkip(): string | false {
+  try {
+    execFileSync("curl", ["--version"], { stdio: "ignore" });
+    return false;
+  } catch {
+    return "curl is not installed";
+  }
+}
+
+/** What the daemon tells a newcomer to type. */
+async function printedLines(daemon: Daemon): Promise<string[]> {
+  const said = await daemon.until(/key set\n/);
+  return said.split("\n").flatMap((line) => /^ +(curl .*)/.exec(line)?.[1] ?? []);
+}
+
+/** Runs the line as a person would, with no setting of the tester's. */
+async function type(line: string, { home }: Daemon): Promise<string> {
+  const env = { PATH: process.env["PATH"], HOME: home };
+  const { stdout } = await promisify(execFile)("sh", ["-c", line], { env });
+  return stdout;
+}
+
+test(
+  "the curl lines that a daemon without configuration prints work, and usage shows them under curl",
+  { skip: reasonToSkip() },
+  async (t) => {
+    const daemon = await startDaemon(t);
+    const answers: string[] = [];
+    for (const line of await printedLines(daemon)) answers.push(await type(line, daemon));
+    const [models = "", message = "", response = "", count = "", ...others] = answers;
+    assert.deepEqual(others, []);
+    assert.ok((JSON.parse(models) as { data: unknown[] }).data.length > 0);
+    assert.equal(readEvents(message).at(-1)?.name, "message_stop");
+    assert.equal(readEvents(response).at(-1)?.name, "response.completed");
+    assert.ok((JSON.parse(count) as { input_tokens: number }).input_tokens > 0);
+
+    const records = await daemon.ledger();
+    assert.deepEqual(
+      records.map(({ tool, route, usage, status }) => `${tool} ${route} ${usage} ${status}`),
+      [
+        "curl /models none 200",
+        "curl /messages final 200",
+        "curl /responses final 200",
+        "curl /messages/count_tokens none 200",
+      ],
+    );
+    const sum = (name: "input_uncached" | "output") =>
+      records.reduce((total, { tokens }) => total + (tokens?.[name] ?? 0), 0);
+    const usage = await daemon.command("usage");
+    assert.equal(usage.code, 0, usage.stderr);
+    const row = /^curl .*$/m.exec(usage.stdout)?.[0].split(/ +/).slice(0, 6);
+    assert.deepEqual(row, ["curl", "2", `${sum("input_uncached")}`, "0", "0", `${sum("output")}`]);
+  },
+);
+
+test("the README has the curl lines that the daemon prints", async (t) => {
+  const daemon = await startDaemon(t);
+  const lines = await printedLines(daemon);
+  assert.equal(lines.length, 4);
+  for (const line of lines) assert.ok(README.includes(line.replace(`:${daemon.port}/`, ":8655/")), line);
+});

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertHolds, startBooks } from "../helpers/books.ts";
+import { readSdkError, SDKS, type Sdk, type SdkError } from "../helpers/sdks.ts";
+
+async function errorOf(answer: Promise<unknown>): Promise<SdkError> {
+  const error = await answer.then(
+    () => assert.fail("the SDK saw no error"),
+    (reason: unknown) => reason,
+  );
+  return readSdkError(error);
+}
+
+const requestIdHeader = ({ route }: Sdk) => (route === "/messages" ? "request-id" : "x-request-id");
+
+for (const sdk of SDKS) {
+  test(`${sdk.name}: an error of the upstream arrives with its words, its retry-after and its request id`, async (t) => {
+    const { gate } = await startBooks(t);
+    const headers = { "x-sandbox": "error=429" };
+    const error = await errorOf(sdk.whole({ url: gate.url, prompt: "hello", headers, maxRetries: 0 }));
+    assert.equal(error.kind, sdk.name.startsWith("AI SDK") ? "APICallError" : "RateLimitError");
+    assert.equal(error.status, 429);
+    assert.match(error.message, /the sandbox was asked to fail/);
+    assert.equal(error.header("retry-after"), "1");
+    const expected = {
+      status: 429,
+      outcome: "error",
+      error_type: sdk.route === "/messages" ? "rate_limit_error" : "rate_limit_exceeded",
+      usage: "absent",
+      tokens: null,
+      upstream_request_id: error.header(requestIdHeader(sdk)),
+    } as const;
+    assertHolds(await gate.ledger.only(), expected, sdk.name);
+    assert.match(expected.upstream_request_id ?? "", /^req_/);
+  });
+
+  test(`${sdk.name}: a stream that the client aborts is recorded as cut, with what was said until then`, async (t) => {
+    const { gate, sandbox } = await startBooks(t, { abort: { graceMs: 0 } });
+    const controller = new AbortController();
+    // Two dozen pieces to come, each a while after the other: the end is far away when the first is here.
+    const ask = { url: gate.url, prompt: "h".repeat(400), headers: { "x-sandbox": "pace=100" } };
+    for await (const piece of sdk.streamed(ask, controller.signal)) {
+      assert.notEqual(piece, "");
+      controller.abort();
+    }
+    const record = await gate.ledger.only();
+    assertHolds(record, { outcome: "cut", cut_by: "client", status: 200, stream: true }, sdk.name);
+    assert.equal(record.usage, sdk.route === "/messages" ? "partial" : "absent");
+    // Messages says its input at the start. All of the output is billed, so what is recorded is a lower bound.
+    const [billed] = sandbox.counts();
+    if (sdk.route === "/messages") {
+      assert.equal(record.tokens?.input_uncached, billed?.count.input_uncached);
+      assert.equal(record.tokens?.output, 1);
+    } else {
+      assert.equal(record.tokens, null);
+    }
+    assert.ok((billed?.count.output ?? 0) > 1);
+  });
+}
+
+for (const sdk of SDKS) {
+  // The AI SDK knows nothing of x-should-retry: it would try every 5xx three times, over six seconds.
+  const obeys = !sdk.name.startsWith("AI SDK");
+  const ending = obeys ? "is not tried again" : "is readable";
+  test(`${sdk.name}: a refusal for want of a key says which command stores it, and ${ending}`, async (t) => {
+    const { gate, sandbox } = await startBooks(t);
+    gate.keys.values.clear();
+    const limit = obeys ? {} : { maxRetries: 0 };
+    const error = await errorOf(sdk.whole({ url: gate.url, prompt: "hello", ...limit }));
+    assert.equal(error.status, 503);
+    assert.match(error.message, /tollkeeper: no key default is stored .*tollkeeper key set default/);
+    assert.equal(error.header("x-tollkeeper-refusal"), "key_missing");
+    assertHolds(await gate.ledger.only(), { outcome: "rejected", error_type: "key_missing" }, sdk.name);
+    assert.deepEqual(sandbox.counts(), []);
+  });
+}
