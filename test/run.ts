@@ -16,7 +16,11 @@ const NEEDS: Need[] = [
   { program: "secret-tool", debianPackage: "libsecret-tools", for: "keychain tests" },
   { program: "busctl", debianPackage: "systemd", for: "keychain tests: locked told apart from missing" },
   { program: "dbus-daemon", debianPackage: "dbus-daemon", for: "keychain tests" },
-  { program: "openssl", debianPackage: "openssl", for: "key test against an upstream with a wrong certificate" },
+  {
+    program: "openssl",
+    debianPackage: "openssl",
+    for: "key test against an upstream with a wrong certificate",
+  },
   { program: "script", debianPackage: "bsdutils", for: "the hidden prompt on a pseudo-terminal" },
   { program: "curl", debianPackage: "curl", for: "README tests" },
 ];

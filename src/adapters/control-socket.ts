@@ -10,8 +10,8 @@ import type { Log } from "../ports.ts";
 /** What the CLI may ask of a running daemon. */
 export type ControlCommand = "status" | "reload" | "keys-changed";
 
-/** One handler per command; what it returns is sent as JSON. */
-export type ControlHandlers = Record<ControlCommand, () => unknown>;
+/** One handler per command; what it returns is sent as JSON. Never nothing: that is what {@link askDaemon} gives when no daemon runs. */
+export type ControlHandlers = Record<ControlCommand, () => object | number | true>;
 
 /** The daemon's end of the control socket. */
 export interface ControlSocket {
@@ -77,7 +77,7 @@ function answer(req: IncomingMessage, res: ServerResponse, handlers: ControlHand
     return;
   }
   try {
-    const body = JSON.stringify(handlers[command as ControlCommand]() ?? null);
+    const body = JSON.stringify(handlers[command as ControlCommand]());
     res.writeHead(200, { "content-type": "application/json" }).end(body);
   } catch (error) {
     log.error({ command, err: error }, "a command on the control socket failed");

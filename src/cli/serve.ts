@@ -6,6 +6,7 @@ import { createKeychain } from "../adapters/keychain/keychain.ts";
 import { openLedger } from "../adapters/ledger-file.ts";
 import { openLog } from "../adapters/log.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
+import { Failure } from "../core/failure.ts";
 import type { Clock, Log } from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
@@ -34,12 +35,19 @@ export const serveCommand: CommandModule<object, ServeArguments> = {
       .option("config", { type: "string" })
       .option("debug", { type: "boolean", default: false, describe: "Log refused requests too" }),
   handler: async ({ config, debug }) => {
+    refuseHeaderDump();
     const log = openLog({ debug, pretty: process.stderr.isTTY });
     const lifecycle = await startDaemon(config ?? configPath(), log);
     for (const line of welcome(lifecycle.port, lifecycle.config)) print(line);
     await lifecycle.stopped;
   },
 };
+
+/** Node prints the headers of every request under these, and a key is one of them. */
+function refuseHeaderDump(): void {
+  if (!/\b(?:https?|net)\b|\*/i.test(process.env["NODE_DEBUG"] ?? "")) return;
+  throw new Failure("under NODE_DEBUG Node would print the key", "unset NODE_DEBUG, and use --debug instead");
+}
 
 const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
@@ -79,8 +87,14 @@ async function buildDaemon(configFile: string, daemonLog: Log, opened: Closable[
   const lifecycle = new Lifecycle({ source, ledger, keyring, sandbox, gate, listener, log });
   const handlers = {
     status: () => describeDaemon({ lifecycle, source, keyring, ledger, gate, lastError }),
-    reload: () => lifecycle.reload(),
-    "keys-changed": () => keyring.forget(),
+    reload: () => {
+      lifecycle.reload();
+      return true;
+    },
+    "keys-changed": () => {
+      keyring.forget();
+      return true;
+    },
   };
   const control = await openControlSocket(controlPath(), handlers, log);
   lifecycle.begin(control);

@@ -99,6 +99,6 @@ function showCsv(report: UsageReport): void {
 }
 
 function sayNothingYet({ since, directory }: UsageReport): void {
-  note(`no records yet since ${dayOf(since)} (UTC) in ${directory}`);
+  note(`nothing spent yet since ${dayOf(since)} (UTC) in ${directory}`);
   note("hint: run `tollkeeper serve`, then use a tool whose base URL is the address that it shows");
 }

@@ -81,7 +81,7 @@ export class Exchange {
       method: route.method,
       status: this.status,
       model_requested: this.#scan?.model ?? null,
-      stream: this.streamed ?? this.#scan?.stream ?? null,
+      stream: this.streamed === true || (this.#scan?.stream ?? this.streamed),
       ...reading,
       upstream_request_id: this.upstreamRequestId,
       cut_by: reading.outcome === "cut" ? cutBy : null,

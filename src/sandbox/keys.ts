@@ -25,6 +25,7 @@ const CLAUDE_MODELS = [
   "claude-haiku-4-5-20251001",
 ];
 const GPT_MODELS = [
+  "gpt-6.1-sol",
   "gpt-5.6-sol",
   "gpt-5.6-luna",
   "gpt-5.5",

@@ -9,7 +9,11 @@ import { Failure } from "../../src/core/failure.ts";
 import { scratchDirectory } from "../helpers/keyring.ts";
 import { MemoryLog } from "../helpers/memory.ts";
 
-const HANDLERS: ControlHandlers = { status: () => ({ pid: 1 }), reload: () => {}, "keys-changed": () => {} };
+const HANDLERS: ControlHandlers = {
+  status: () => ({ pid: 1 }),
+  reload: () => true,
+  "keys-changed": () => true,
+};
 
 const SUN_PATH_BYTES = process.platform === "linux" ? 108 : 104;
 
@@ -55,9 +59,9 @@ test("a directory that was open to others is closed to them", async (t) => {
 test("each command reaches its handler, and what that returns comes back", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
   const called: string[] = [];
-  await open(t, path, { status: () => ({ pid: 4711 }), reload: () => void called.push("reload") });
+  await open(t, path, { status: () => ({ pid: 4711 }), reload: () => called.push("reload") });
   assert.deepEqual(await askDaemon(path, "status"), { pid: 4711 });
-  assert.equal(await askDaemon(path, "reload"), null);
+  assert.equal(await askDaemon(path, "reload"), 1);
   assert.deepEqual(called, ["reload"]);
 });
 

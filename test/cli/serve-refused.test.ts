@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { test, type TestContext } from "node:test";
 import { startDaemon, type Daemon } from "../helpers/daemon.ts";
 
@@ -33,6 +35,16 @@ for (const address of ["127.0.0.1", "::1"]) {
       new RegExp(`^error: port ${port} is taken by pid ${process.pid} \\(.*node.*\\)\nhint: `),
     );
     assert.match(stderr, /tollkeeper config edit\n$/);
+  });
+}
+
+for (const value of ["http", "net,tls"]) {
+  test(`NODE_DEBUG=${value}, under which Node prints every header, ends the start`, () => {
+    const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+    const options = { encoding: "utf8", env: { PATH: process.env["PATH"], NODE_DEBUG: value } } as const;
+    const { status, stderr } = spawnSync(process.execPath, ["--import", "tsx", main, "serve"], options);
+    assert.equal(status, 1);
+    assert.match(stderr, /error: under NODE_DEBUG Node would print the key\nhint: unset NODE_DEBUG/);
   });
 }
 

@@ -169,10 +169,10 @@ test("names that would act on the terminal are shown written out", async (t) => 
   assert.match(out, /^a\\u001b\[31m\\u009b\\u202e\\u000ab +1 /m);
 });
 
-test("no records yet: says so, where it looked, and what to do next", async (t) => {
+test("nothing spent yet: says so, where it looked, and what to do next", async (t) => {
   const { out, err, code, directory } = await usage(t, []);
   assert.equal(out, "");
-  assert.match(err, /^no records yet since \d{4}-\d\d-\d\d \(UTC\) in (.*)\nhint: run `tollkeeper serve`/);
+  assert.match(err, /^nothing spent yet since \d{4}-\d\d-\d\d \(UTC\) in (.*)\nhint: run `tollkeeper serve`/);
   assert.ok(err.includes(directory));
   assert.equal(code, 0);
 });
