@@ -1,6 +1,7 @@
 // `npm test`: sets up what the tests need, says what it could not set up, and runs every test file (or those given).
 import { spawnSync, type SpawnSyncOptions } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 
 /** A program that tests use, the Debian package that has it, and what goes untested without it. */
@@ -64,14 +65,17 @@ function testFiles(): string[] {
 
 installMissing();
 reportMissing();
-const reporter = process.stdout.isTTY ? "spec" : "tap";
+const reporter = process.env["TEST_REPORTER"] ?? (process.stdout.isTTY ? "spec" : "tap");
+// Most files wait for processes and sockets rather than compute.
+const atOnce = 2 * availableParallelism();
 const run = spawnSync(
   process.execPath,
   [
     "--import",
     "tsx",
     "--test",
-    `--test-reporter=${process.env["TEST_REPORTER"] ?? reporter}`,
+    `--test-concurrency=${atOnce}`,
+    `--test-reporter=${reporter}`,
     ...testFiles(),
   ],
   { stdio: "inherit" },

@@ -11,7 +11,7 @@ import type { Log } from "../ports.ts";
 export type ControlCommand = "status" | "reload" | "keys-changed";
 
 /** One handler per command; what it returns is sent as JSON. Never nothing: that is what {@link askDaemon} gives when no daemon runs. */
-export type ControlHandlers = Record<ControlCommand, () => object | number | true>;
+export type ControlHandlers = Record<ControlCommand, () => object | number | boolean>;
 
 /** The daemon's end of the control socket. */
 export interface ControlSocket {
