@@ -34,7 +34,7 @@ export interface UsageRecord extends Reading {
   /** The route's path below `/v1`, e.g. `/messages`. */
   route: string;
   method: string;
-  /** Status that the client was given; null when it was given none. */
+  /** Status of the answer, the upstream's or our own; null when there was none. */
   status: number | null;
   model_requested: string | null;
   /** Was an event stream asked for, or given? null when neither is known. */

@@ -1,19 +1,16 @@
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { blotData, createBlotter, type Blotter } from "../core/blotter.ts";
-import { buildDownstreamHeaders } from "../core/headers.ts";
+import { blotData } from "../core/blotter.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
 import type { Secret } from "../core/secret.ts";
+import { Delivery } from "./delivery.ts";
 import type { Exchange } from "./exchange.ts";
 import { createAnswerMeter, type AnswerMeter } from "./meter.ts";
 import { explainUpstreamError } from "./upstream-error.ts";
 
 /** A TCP or TLS connection that is not there by then will not come; operating systems wait two minutes and more. */
 const CONNECT_LIMIT_MS = 30_000;
-
-/** Node's `writeHead` throws on anything else in a reason phrase. */
-const REASON_PHRASE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /** Limits of one passage, from the configuration. */
 export interface PassageLimits {
@@ -61,10 +58,7 @@ export class Passage {
   readonly #upstream: ClientRequest;
   #answer: IncomingMessage | null = null;
   #meter: AnswerMeter | null = null;
-  #blotter: Blotter | null = null;
-  /** Body length that the upstream announced; the piece that completes it is held until the record is written. */
-  #announcedBytes: number | null = null;
-  #held: Buffer[] = [];
+  #delivery: Delivery | null = null;
   #connected = false;
   #clientGone = false;
   #graceTimer: NodeJS.Timeout | null = null;
@@ -167,7 +161,7 @@ export class Passage {
     this.#upstream.setTimeout(this.#order.limits.betweenBytesMs);
     this.#meterAnswer(answer, status);
     if (status === 401) this.#order.onUnauthorized();
-    if (!this.#clientGone) this.#sendHead(answer, status);
+    if (!this.#clientGone) this.#delivery = new Delivery(this.#res, answer, this.#order.secret);
     answer.on("data", (chunk: Buffer) => this.#onChunk(chunk));
     answer.on("end", () => (answer.complete ? this.#finish() : this.#break("upstream")));
     answer.on("error", () => this.#break("upstream"));
@@ -187,46 +181,21 @@ export class Passage {
       { dialect, spend, status, contentType, inputIncludesCache },
       headers["content-encoding"] ?? null,
     );
-    this.#announcedBytes = headers["content-length"] === undefined ? null : Number(headers["content-length"]);
-    if (status >= 400) this.#blotter = createBlotter(this.#order.secret);
-  }
-
-  #sendHead(answer: IncomingMessage, status: number): void {
-    const { secret } = this.#order;
-    const reason = secret.blotText(answer.statusMessage ?? "");
-    this.#res.sendDate = false;
-    this.#res.writeHead(
-      status,
-      REASON_PHRASE.test(reason) ? reason : "",
-      buildDownstreamHeaders(answer.rawHeaders, secret),
-    );
-    // The head of a stream must not wait for its first event.
-    if (this.#announcedBytes === null) this.#res.flushHeaders();
   }
 
   #onChunk(chunk: Buffer): void {
     if (this.#settled) return;
-    if (!this.#clientGone) this.#sendChunk(this.#blotter?.push(chunk) ?? chunk);
+    if (!this.#clientGone && this.#delivery?.write(chunk) === false) this.#answer?.pause();
     this.#meter?.feed(chunk);
     const contentSeen = this.#exchange.streamed !== true || this.#meter?.sawContent === true;
     if (contentSeen) this.#exchange.sawFirstContent();
   }
 
-  #sendChunk(bytes: Buffer): void {
-    if (bytes.length === 0) return;
-    this.#exchange.bytesOut += bytes.length;
-    if (this.#announcedBytes !== null && this.#exchange.bytesOut >= this.#announcedBytes) {
-      this.#held.push(bytes);
-      return;
-    }
-    if (!this.#res.write(bytes)) this.#answer?.pause();
-  }
-
   /** The upstream's answer is complete. */
   #finish(): void {
+    this.#delivery?.complete();
     this.#settle("upstream", true, () => {
-      const last = Buffer.concat(this.#blotter === null ? this.#held : [...this.#held, this.#blotter.end()]);
-      this.#res.end(last);
+      this.#delivery?.end();
       // An answer that came before the whole request was sent: the rest of it is read, and is nobody's.
       if (this.#upstream.writableFinished) return;
       this.#upstream.destroy();
@@ -270,6 +239,7 @@ export class Passage {
       return;
     }
     meter.finish(whole, (reading) => {
+      this.#exchange.bytesOut = this.#delivery?.bytes ?? 0;
       // An upstream that echoes the key, as a model's name say, must not get it into the ledger.
       this.#exchange.record(blotData(reading, this.#order.secret), cutBy);
       deliver();
