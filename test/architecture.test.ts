@@ -75,7 +75,7 @@ const IMPORTERS: Record<string, RegExp> = {
   "jsonc-parser": /^adapters\/config-file(?:\.ts|\/)/,
   yargs: /^(?:main\.ts|cli\/)/,
   "yargs/helpers": /^main\.ts$/,
-  "cli-table3": /^cli\//,
+  "cli-table3": /^cli\/table\.ts$/,
 };
 
 test("each vendor's library has one importer", () => {

@@ -1,9 +1,9 @@
-import Table from "cli-table3";
 import { keyRefsOf } from "../core/config.ts";
 import type { Config, ConfiguredKey } from "../core/config.ts";
 import { KeyFailure } from "../core/failure.ts";
 import { describeKeySource } from "../core/key-source.ts";
 import type { KeyStore } from "../ports.ts";
+import { layOut, type Column } from "./table.ts";
 
 /** One key that the configuration names, as `key list --json` prints it; never its value, nor its length. */
 export interface ListedKey {
@@ -43,16 +43,22 @@ async function lookUp({ upstream, ref, usedBy }: ConfiguredKey, store: KeyStore)
   }
 }
 
+const COLUMNS = ["key", "upstream", "origin", "source", "state", "used by"].map((head): Column => ({
+  head,
+  align: "left",
+}));
+
 /** The keys as a table, then each thing that is wrong, once. */
 export function renderKeys(keys: readonly ListedKey[]): string[] {
-  const table = new Table({
-    head: ["key", "upstream", "origin", "source", "state", "used by"],
-    style: { head: [], border: [] },
-  });
-  for (const { name, upstream, origin, source, state, usedBy } of keys) {
-    table.push([name, upstream, origin, source, state, usedBy.join(", ")]);
-  }
+  const rows = keys.map(({ name, upstream, origin, source, state, usedBy }) => [
+    name,
+    upstream,
+    origin,
+    source,
+    state,
+    usedBy.join(", "),
+  ]);
   const problems = keys.flatMap(({ problem }) => (problem === null ? [] : [problem]));
   const lines = problems.flatMap(({ message, hint }) => (hint === null ? [message] : [message, `  ${hint}`]));
-  return [...table.toString().split("\n"), ...new Set(lines)];
+  return [layOut(COLUMNS, rows), ...new Set(lines)];
 }

@@ -1,7 +1,7 @@
-import Table from "cli-table3";
 import { printable } from "../core/printable.ts";
 import type { Report, Row } from "../core/report.ts";
 import type { UnreadableLine } from "../adapters/ledger-reader.ts";
+import { layOut } from "./table.ts";
 
 /** A report and where it comes from. */
 export interface UsageReport extends Report {
@@ -32,25 +32,15 @@ const COLUMNS: readonly { sum: Sum; head: string; onlyIfAny?: true }[] = [
 /** The report as a table for people: one line per row, the total last. */
 export function renderTable(report: UsageReport, isColoured: boolean): string {
   const columns = COLUMNS.filter(({ sum, onlyIfAny }) => onlyIfAny !== true || report.total[sum] !== 0);
-  const table = new Table({
-    head: [report.by, ...columns.map(({ head }) => head)],
-    colAligns: ["left", ...columns.map(() => "right" as const)],
-    chars: { ...NO_LINES, middle: "" },
-    style: { head: isColoured ? ["bold"] : [], border: [], "padding-left": 0, "padding-right": 2 },
-  });
-  for (const row of report.rows) {
-    table.push([printable(row.name ?? "(not said)"), ...columns.map(({ sum }) => cellOf(row, sum))]);
-  }
-  table.push(["total", ...columns.map(({ sum }) => cellOf(report.total, sum))]);
-  return table.toString().replaceAll(/ +$/gm, "");
+  const rowOf = (name: string, row: Row) => [name, ...columns.map(({ sum }) => cellOf(row, sum))];
+  const rows = report.rows.map((row) => rowOf(printable(row.name ?? "(not said)"), row));
+  const heads = columns.map(({ head }) => ({ head, align: "right" as const }));
+  return layOut(
+    [{ head: report.by, align: "left" }, ...heads],
+    [...rows, rowOf("total", report.total)],
+    isColoured,
+  );
 }
-
-/** No frame and no lines: columns two spaces apart, a row on a line of its own. */
-const NO_LINES = Object.fromEntries(
-  ["top", "bottom", "mid", "left", "right"].flatMap((side) =>
-    ["", "-mid", "-left", "-right"].map((corner) => [side + corner, ""]),
-  ),
-);
 
 /** `≥` marks a sum of which a part is unknown, `?` one that is unknown altogether. */
 function cellOf(row: Row, sum: Sum): string {
