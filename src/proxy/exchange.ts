@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { RECORD_VERSION, type CutBy } from "../core/record.ts";
 import type { Route } from "../core/routes.ts";
 import type { ToolIdentity } from "../core/tool.ts";
+import { nothingLearned } from "../core/usage/answer.ts";
 import type { Reading } from "../core/usage/reading.ts";
 import { createRequestScan, type RequestScan } from "../core/usage/request-scan.ts";
 import type { Clock, Ledger } from "../ports.ts";
@@ -94,26 +95,8 @@ export class Exchange {
 
   /** The record of an exchange that had no answer of the upstream's: `rejected` by us, or `cut` before its head. */
   recordUnanswered(outcome: "rejected" | "cut", errorType: string | null, cutBy: CutBy | null): void {
-    this.record(
-      {
-        outcome,
-        stop: null,
-        error_type: errorType,
-        usage: this.route.spend === "never" ? "none" : "absent",
-        spend: "never",
-        response_id: null,
-        model: null,
-        service_tier: null,
-        speed: null,
-        inference_geo: null,
-        tokens: null,
-        extra: [],
-        server_tools: {},
-        raw_usage: null,
-        flags: [],
-      },
-      cutBy,
-    );
+    const usage = this.route.spend === "never" ? "none" : "absent";
+    this.record({ ...nothingLearned(outcome, usage), error_type: errorType, spend: "never" }, cutBy);
   }
 
   #elapsedMs(): number {
