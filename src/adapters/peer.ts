@@ -3,13 +3,18 @@ import type { PeerInfo } from "../ports.ts";
 
 /** The kernel's tables of TCP sockets; a v6 socket connected to a v4 address stands in the second. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
-const TIME_WAIT = "06";
-/** Reported for a socket that is not in the tables any more: nobody's, so nobody is let in for it. */
+/** A socket whose process has let go of it, closed but not yet gone, stands in the tables with this inode and as root's. */
+const NO_INODE = "0";
+/** Reported for a socket that nobody holds any more: nobody is let in for it. */
 const GONE_UID = -1;
+/** The kernel walks its tables while they change, so that one reading may miss a socket that was there all along. */
+const READINGS = 3;
 
 interface Question {
   /** `remote local` as the client's own row has them, in either spelling. */
   rows: string[];
+  /** Readings that have not found it. */
+  misses: number;
   answer(uid: number | null): void;
 }
 
@@ -28,9 +33,12 @@ export function createPeerInfo(): PeerInfo {
       const asked = waiting;
       waiting = [];
       const uids = await readUids(new Set(asked.flatMap((question) => question.rows)));
-      for (const { rows, answer } of asked) {
-        if (uids === null) answer(null);
-        else answer(rows.map((row) => uids.get(row)).find((uid) => uid !== undefined) ?? GONE_UID);
+      for (const question of asked) {
+        const uid = uids === null ? null : question.rows.map((row) => uids.get(row)).find(isFound);
+        question.misses += 1;
+        if (uid !== undefined) question.answer(uid);
+        else if (question.misses < READINGS) waiting.push(question);
+        else question.answer(GONE_UID);
       }
     }
     isReading = false;
@@ -40,7 +48,7 @@ export function createPeerInfo(): PeerInfo {
     uidOf(client, server) {
       if (process.platform !== "linux") return Promise.resolve(null);
       return new Promise((answer) => {
-        waiting.push({ rows: rowsOf(client, server), answer });
+        waiting.push({ rows: rowsOf(client, server), misses: 0, answer });
         if (!isReading) void readForAll();
       });
     },
@@ -54,12 +62,14 @@ async function readUids(wanted: Set<string>): Promise<Map<string, number> | null
   const uids = new Map<string, number>();
   for (const line of tables.flatMap((table) => table.split("\n"))) {
     // "  0: 0100007F:A3B4 0100007F:21CF 01 00000000:00000000 00:00000000 00000000  1000        0 12345 ..."
-    const [, local, remote, state, , , , uid] = line.trim().split(/\s+/);
+    const [, local, remote, , , , , uid, , inode] = line.trim().split(/\s+/);
     const row = `${local} ${remote}`;
-    if (wanted.has(row) && state !== TIME_WAIT) uids.set(row, Number(uid));
+    if (wanted.has(row) && inode !== NO_INODE) uids.set(row, Number(uid));
   }
   return uids;
 }
+
+const isFound = (uid: number | undefined): boolean => uid !== undefined;
 
 type Endpoint = { address: string; port: number };
 

@@ -60,6 +60,8 @@ function listenOn(address: string, port: number, handler: Handler): Promise<Serv
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: HEADERS_LIMIT_MS,
+    // A slow upload is no fault: Node would end it after five minutes, however steadily it comes.
+    requestTimeout: 0,
     maxHeaderSize: MAX_HEADER_BYTES,
     insecureHTTPParser: false,
   });

@@ -74,6 +74,18 @@ test("many questions at once are all answered, each with its own answer", { skip
   assert.deepEqual(await Promise.all([...first, ...rest]), [...all.map(() => OWN_UID), -1]);
 });
 
+test(
+  "a socket that its process has closed, which the kernel shows as root's, is nobody's",
+  { skip: notLinux },
+  async (t) => {
+    const { client, ends } = await connection(t, "127.0.0.1", "127.0.0.1");
+    // The server never reads to the end and never closes: the client's half stays behind in FIN_WAIT_2, orphaned.
+    client.destroy();
+    await once(client, "close");
+    assert.equal(await createPeerInfo().uidOf(...ends), -1);
+  },
+);
+
 test("a client that has gone is nobody's, so nobody is let in for it", { skip: notLinux }, async (t) => {
   const { client, ends } = await connection(t, "127.0.0.1", "127.0.0.1");
   client.resetAndDestroy();
