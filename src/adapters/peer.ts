@@ -57,16 +57,29 @@ export function createPeerInfo(): PeerInfo {
 
 /** uid by row for the wanted rows; null when the kernel shows no tables (some sandboxes and containers). */
 async function readUids(wanted: Set<string>): Promise<Map<string, number> | null> {
-  const tables = await Promise.all(TABLES.map((path) => readFile(path, "latin1").catch(() => "")));
-  if (tables.every((table) => table === "")) return null;
+  const tables = await Promise.all(TABLES.map(readTable));
+  if (tables.every((table) => table === null)) return null;
   const uids = new Map<string, number>();
-  for (const line of tables.flatMap((table) => table.split("\n"))) {
+  for (const line of tables.flatMap((table) => (table ?? "").split("\n"))) {
     // "  0: 0100007F:A3B4 0100007F:21CF 01 00000000:00000000 00:00000000 00000000  1000        0 12345 ..."
     const [, local, remote, , , , , uid, , inode] = line.trim().split(/\s+/);
     const row = `${local} ${remote}`;
     if (wanted.has(row) && inode !== NO_INODE) uids.set(row, Number(uid));
   }
   return uids;
+}
+
+/**
+ * null: there is no such table here. Any other fault, such as no free descriptor, is no reason to let everyone in: the
+ * table is then as good as empty, and nobody is found in it.
+ */
+async function readTable(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "latin1");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "EACCES" ? null : "";
+  }
 }
 
 const isFound = (uid: number | undefined): boolean => uid !== undefined;

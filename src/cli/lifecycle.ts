@@ -88,6 +88,7 @@ export class Lifecycle {
 
   async #apply(config: Config): Promise<void> {
     const { gate, sandbox, log } = this.#parts;
+    if (this.#isStopping) return;
     try {
       gate.use(prepareSettings(await sandbox.complete(config)));
       await this.#movePort(config.listen.port);

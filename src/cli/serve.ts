@@ -36,6 +36,8 @@ export const serveCommand: CommandModule<object, ServeArguments> = {
       .option("debug", { type: "boolean", default: false, describe: "Log refused requests too" }),
   handler: async ({ config, debug }) => {
     refuseHeaderDump();
+    // A terminal that was closed takes no more lines; that must not end the daemon in mid-stream.
+    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
     const log = openLog({ debug, pretty: process.stderr.isTTY });
     const lifecycle = await startDaemon(config ?? configPath(), log);
     for (const line of welcome(lifecycle.port, lifecycle.config)) print(line);

@@ -30,8 +30,16 @@ export function createBlotter(secret: Secret): Blotter {
   };
 }
 
-/** Plain JSON data with the secret blotted out wherever it stands in it; the data itself when it does not. */
+/** Plain JSON data with the secret blotted out of every string and name in it. Nests no deeper than a meter keeps. */
 export function blotData<Data>(data: Data, secret: Secret): Data {
-  const text = JSON.stringify(data);
-  return secret.isIn(text) ? (JSON.parse(secret.blotText(text)) as Data) : data;
+  return blotValue(data, secret) as Data;
+}
+
+function blotValue(value: unknown, secret: Secret): unknown {
+  if (typeof value === "string") return secret.blotText(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => blotValue(item, secret));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, below]) => [secret.blotText(name), blotValue(below, secret)]),
+  );
 }

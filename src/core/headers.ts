@@ -9,8 +9,6 @@ export interface UpstreamHead {
   secret: Secret;
   /** `anthropic-version` to add when the client sent none; null on routes without it. */
   defaultVersion: string | null;
-  /** Ask for an uncompressed answer, so that the meter can read it. */
-  identityEncoding: boolean;
 }
 
 /** Valid for one connection only (RFC 9110 section 7.6.1), both directions. */
@@ -31,6 +29,12 @@ const NOT_UPSTREAM = new Set([
   "host",
   // Our own server has answered it already; with it http-proxy-3 would not run its hooks (STYLE section 7, trap 1).
   "expect",
+  // Replaced by our own.
+  "accept-encoding",
+  // Would have an upstream take one method for another (facts/threats.md B3).
+  "x-http-method",
+  "x-http-method-override",
+  "x-method-override",
   "origin",
   "referer",
   "forwarded",
@@ -44,7 +48,7 @@ const NOT_UPSTREAM = new Set([
 
 /** Credentials in every spelling, `_` for `-` included; names only, so that an unknown vendor's key stays here too. */
 const LOOKS_LIKE_CREDENTIAL =
-  /^(?:.*-)?(?:authorization|api-?key|auth-?key|auth-?token|access-?token|api-?token|security-token|session-token|cookie2?|secret|credentials?|password)$/;
+  /^(?:.*-)?(?:authorization|api-?key|auth-?key|token|subscription-key|cookie2?|secret|credentials?|password)$/;
 
 /** What an upstream could do to a browser on loopback (facts/threats.md A4 and C8). */
 const NOT_DOWNSTREAM = new Set([
@@ -82,7 +86,6 @@ export function buildUpstreamHeaders(rawHeaders: readonly string[], head: Upstre
     const lower = name.toLowerCase();
     let value = rawHeaders[i + 1] ?? "";
     if (!passesUpstream(lower) || listed?.has(lower)) continue;
-    if (lower === "accept-encoding" && head.identityEncoding) continue;
     if (lower === "anthropic-version") hasVersion = true;
     if (lower === "anthropic-beta" && value.includes(OAUTH_BETA)) {
       value = withoutOauthBeta(value);
@@ -91,7 +94,8 @@ export function buildUpstreamHeaders(rawHeaders: readonly string[], head: Upstre
     out.push(name, value);
   }
   if (head.defaultVersion !== null && !hasVersion) out.push("anthropic-version", head.defaultVersion);
-  if (head.identityEncoding) out.push("accept-encoding", "identity");
+  // Uncompressed, so that the meter can read the answer and our key be found in an error that echoes it.
+  out.push("accept-encoding", "identity");
   out.push(...credentialHeader(head.auth, head.secret));
   return out;
 }
@@ -104,7 +108,9 @@ export function buildDownstreamHeaders(rawHeaders: readonly string[], secret: Se
     const name = rawHeaders[i] ?? "";
     const value = rawHeaders[i + 1] ?? "";
     const lower = name.toLowerCase();
-    if (NOT_DOWNSTREAM.has(lower) || lower.startsWith("access-control-") || listed?.has(lower)) continue;
+    if (NOT_DOWNSTREAM.has(lower) || listed?.has(lower)) continue;
+    // Marks of our own answers are not for the upstream to set.
+    if (lower.startsWith("access-control-") || lower.startsWith("x-tollkeeper-")) continue;
     if (!HEADER_VALUE.test(value)) continue;
     out.push(name, secret.isIn(value) ? secret.blotText(value) : value);
   }
@@ -112,11 +118,15 @@ export function buildDownstreamHeaders(rawHeaders: readonly string[], secret: Se
 }
 
 function passesUpstream(lower: string): boolean {
-  if (NOT_UPSTREAM.has(lower) || lower.startsWith("x-tollkeeper-")) return false;
   const dashed = lower.includes("_") ? lower.replaceAll("_", "-") : lower;
-  if (dashed !== lower && NOT_UPSTREAM.has(dashed)) return false;
+  // `content_length` and its like: some servers take them for the real ones (facts/threats.md C1).
+  if (dashed !== lower && FRAMING.has(dashed)) return false;
   return (
-    !dashed.startsWith("x-forwarded-") && !dashed.startsWith("proxy-") && !LOOKS_LIKE_CREDENTIAL.test(dashed)
+    !NOT_UPSTREAM.has(dashed) &&
+    !dashed.startsWith("x-tollkeeper-") &&
+    !dashed.startsWith("x-forwarded-") &&
+    !dashed.startsWith("proxy-") &&
+    !LOOKS_LIKE_CREDENTIAL.test(dashed)
   );
 }
 
@@ -128,7 +138,7 @@ function connectionOptions(rawHeaders: readonly string[]): Set<string> | null {
     for (const option of (rawHeaders[i + 1] ?? "").split(",")) {
       const name = option.trim().toLowerCase();
       // Framing and content type are not the client's to strip: without them the body would change its meaning.
-      if (name === "" || name === "keep-alive" || name === "close" || KEPT_THOUGH_LISTED.has(name)) continue;
+      if (name === "" || name === "keep-alive" || name === "close" || FRAMING.has(name)) continue;
       options ??= new Set();
       options.add(name);
     }
@@ -136,7 +146,8 @@ function connectionOptions(rawHeaders: readonly string[]): Set<string> | null {
   return options;
 }
 
-const KEPT_THOUGH_LISTED = new Set(["content-length", "content-type", "content-encoding"]);
+/** What the body means: without these it would be another one. */
+const FRAMING = new Set(["content-length", "content-type", "content-encoding"]);
 
 function withoutOauthBeta(value: string): string {
   return value

@@ -38,8 +38,9 @@ export class Secret {
 
   /** Overwrites every occurrence of the value in `bytes`, in place and length kept, so framing still holds. */
   blot(bytes: Buffer): void {
-    for (let at = bytes.indexOf(this.#value); at !== -1; at = bytes.indexOf(this.#value, at)) {
-      bytes.fill(ASTERISK, at, at + this.byteLength);
+    const { byteLength } = this;
+    for (let at = bytes.indexOf(this.#value); at !== -1; at = bytes.indexOf(this.#value, at + byteLength)) {
+      bytes.fill(ASTERISK, at, at + byteLength);
     }
   }
 

@@ -31,7 +31,7 @@ function isCreation(record: UsageRecord): boolean {
  */
 function canHaveSpent({ outcome, status }: UsageRecord): boolean {
   if (outcome === "rejected") return false;
-  return !(outcome === "error" && status !== null && status >= 400);
+  return !(outcome === "error" && status !== null && status >= 300);
 }
 
 /** A request that counts, and the record that knows its usage best: itself, or a fetch of the response it created. */

@@ -20,8 +20,8 @@ export interface Routed {
 export function findRoute(req: IncomingMessage, headers: HeaderIndex, settings: Settings): Routed | null {
   const method = req.method ?? "";
   const target = parseTarget(req.url ?? "");
-  if (headers.has("upgrade")) {
-    // Codex tries a WebSocket first and falls back to POST at once on 426 (facts/clients.md 1.4).
+  if (/websocket/i.test(headers.get("upgrade") ?? "")) {
+    // An offer of h2c, which Java's client makes, is simply not taken up (RFC 9110 section 7.8). Codex tries a WebSocket first and falls back to POST at once on 426 (facts/clients.md 1.4).
     throw new Refused({
       code: "upgrade_not_supported",
       message: "no WebSockets here; use POST",

@@ -179,7 +179,6 @@ export class Gate {
         auth: route.auth,
         secret,
         defaultVersion: route.dialect === "messages" ? upstream.upstream.anthropicVersion : null,
-        identityEncoding: route.dialect !== "none",
       }),
       secret,
       limits: { ...limits, graceMs: abort.graceMs },

@@ -65,7 +65,11 @@ function listenOn(address: string, port: number, handler: Handler): Promise<Serv
     maxHeaderSize: MAX_HEADER_BYTES,
     insecureHTTPParser: false,
   });
+  // Node would drop lines past the thousandth, an Origin among them; the limit in bytes is enough.
+  server.maxHeadersCount = 0;
   server.on("request", (req, res) => handler(req, res, false));
+  // Unheard, Node would answer these itself, before the Host is judged.
+  server.on("checkExpectation", (req: IncomingMessage, res: ServerResponse) => handler(req, res, false));
   server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => handler(req, res, true));
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {

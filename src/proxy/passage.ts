@@ -7,6 +7,7 @@ import type { Secret } from "../core/secret.ts";
 import { Delivery } from "./delivery.ts";
 import type { Exchange } from "./exchange.ts";
 import { createAnswerMeter, type AnswerMeter } from "./meter.ts";
+import { discardBody } from "./refuse.ts";
 import { explainUpstreamError } from "./upstream-error.ts";
 
 /** A TCP or TLS connection that is not there by then will not come; operating systems wait two minutes and more. */
@@ -132,12 +133,17 @@ export class Passage {
       if (!goOn) req.pause();
     });
     upstream.on("drain", () => req.resume());
-    req.on("end", () => upstream.end());
+    // Once settled, the upload was cut short: ending it would put a half-used connection back into the pool.
+    req.on("end", () => {
+      if (!this.#settled) upstream.end();
+    });
   }
 
   #onSocket(socket: Socket): void {
     if (!socket.connecting) {
       this.#connected = true;
+      // Node leaves the pool's idle limit in force when it happens to equal ours.
+      socket.setTimeout(this.#order.limits.firstByteMs);
       return;
     }
     socket.setTimeout(CONNECT_LIMIT_MS);
@@ -193,13 +199,15 @@ export class Passage {
 
   /** The upstream's answer is complete. */
   #finish(): void {
-    this.#delivery?.complete();
+    if (!this.#settled && !this.#clientGone) this.#delivery?.complete();
     this.#settle("upstream", true, () => {
       this.#delivery?.end();
-      // An answer that came before the whole request was sent: the rest of it is read, and is nobody's.
       if (this.#upstream.writableFinished) return;
+      // The answer came before the whole request was sent: the rest of it is nobody's, and read for a while only.
       this.#upstream.destroy();
-      this.#req.resume();
+      const req = this.#req;
+      if (req.complete) req.resume();
+      else discardBody(req, () => void (req.complete || req.socket.destroySoon()));
     });
   }
 
@@ -276,7 +284,12 @@ export class Passage {
   }
 
   #onUpstreamError(error: Error): void {
-    if (this.#settled || this.#answer !== null) return;
+    if (this.#settled) return;
+    if (this.#answer !== null) {
+      // A reset: Node says so before it calls an answer without length complete, and only here.
+      if (!this.#answer.complete) this.#break("upstream");
+      return;
+    }
     const cutBy = this.#clientGone ? "client" : this.#connected ? "upstream" : null;
     this.#fail(explainUpstreamError(error, this.#connected), cutBy);
   }

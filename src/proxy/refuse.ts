@@ -21,15 +21,15 @@ export function refuse(req: IncomingMessage, res: ServerResponse, refusal: Refus
   }
   res.writeHead(status, [...headers, "connection", "close"]);
   res.write(body);
-  drain(req, () => res.end());
+  discardBody(req, () => res.end());
 }
 
 function hasBody(req: IncomingMessage): boolean {
   return req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
 }
 
-/** Reads and forgets the rest of the body; calls back once, at its end or when enough is enough. */
-function drain(req: IncomingMessage, done: () => void): void {
+/** Reads and forgets the rest of a request's body; calls back once, at its end or when enough is enough. */
+export function discardBody(req: IncomingMessage, done: () => void): void {
   let drainedBytes = 0;
   const timer = setTimeout(stop, DRAIN_LIMIT_MS);
   function stop(): void {

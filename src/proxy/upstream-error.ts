@@ -23,11 +23,10 @@ const UNREACHABLE: Record<string, string> = {
  */
 export function explainUpstreamError(error: Error, connected: boolean): Refusal {
   const code = codeOf(error);
-  const reason = UNREACHABLE[code];
-  if (!connected || reason !== undefined) {
+  if (!connected) {
     return {
       code: "upstream_unreachable",
-      message: `the upstream cannot be reached: ${reason ?? code}; to see more, type: tollkeeper status`,
+      message: `the upstream cannot be reached: ${UNREACHABLE[code] ?? code}; to see more, type: tollkeeper status`,
     };
   }
   if (code.startsWith("HPE_")) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import { test } from "node:test";
-import { createBlotter } from "../../src/core/blotter.ts";
+import { blotData, createBlotter } from "../../src/core/blotter.ts";
 import { Secret } from "../../src/core/secret.ts";
 
 const VALUE = "sk-0123456789abcdef";
@@ -33,4 +33,19 @@ test("a key is found in a stream however it is cut", () => {
     assert.equal(text.length, body.length, `pieces of ${size}`);
     assert.ok(!text.includes(VALUE), `pieces of ${size}: ${text}`);
   }
+});
+
+test("a key that its own asterisks contain is blotted once, and no search goes on for ever", () => {
+  const bytes = Buffer.from("a ** b *** c");
+  new Secret("**").blot(bytes);
+  assert.equal(bytes.toString(), "a ** b *** c");
+});
+
+test("data is blotted in its strings and names; a key that looks like a count leaves the counts alone", () => {
+  const data = { model: "1234", usage: { input: 12_345, "1234": ["x1234"] }, none: null };
+  assert.deepEqual(blotData(data, new Secret("1234")), {
+    model: "****",
+    usage: { input: 12_345, "****": ["x****"] },
+    none: null,
+  });
 });

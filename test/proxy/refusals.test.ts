@@ -133,6 +133,38 @@ test("an upgrade with a foreign Host is refused for the Host", async (t) => {
   assert.match(await client.until(/host_not_allowed/), /^HTTP\/1\.1 403 /);
 });
 
+test("an offer of h2c, as Java's client makes it, is not taken up, and the request is served", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const gate = await startGate(t, upstream.baseUrl);
+  const client = await rawClient(t, gate.port);
+  client.write(
+    `GET /v1/models HTTP/1.1\r\nHost: localhost:${gate.port}\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n\r\n`,
+  );
+  assert.match(await client.until(/\r\n\r\n/), /^HTTP\/1\.1 200 /);
+  const sent = Object.keys(upstream.seen[0]?.headers ?? {});
+  assert.ok(!sent.includes("upgrade") && !sent.includes("http2-settings"));
+});
+
+test("marks of a browser are seen behind any number of other headers", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const gate = await startGate(t, upstream.baseUrl);
+  const client = await rawClient(t, gate.port);
+  const many = Array.from({ length: 1500 }, (_, i) => `a${i}: b\r\n`).join("");
+  client.write(
+    `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n${many}Origin: https://evil.example\r\n\r\n`,
+  );
+  assert.match(await client.until(/origin_not_allowed/), /^HTTP\/1\.1 403 /);
+  assert.equal(upstream.seen.length, 0);
+});
+
+test("an expectation that nobody knows does not get past the Host either", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const gate = await startGate(t, upstream.baseUrl);
+  const client = await rawClient(t, gate.port);
+  client.write("POST /v1/messages HTTP/1.1\r\nHost: evil.example\r\nExpect: something\r\n\r\n");
+  assert.match(await client.until(/host_not_allowed/), /^HTTP\/1\.1 403 /);
+});
+
 test("HEAD probes are answered here, empty and unrecorded", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
   const gate = await startGate(t, upstream.baseUrl);

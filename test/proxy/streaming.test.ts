@@ -108,6 +108,8 @@ test("a redirect is passed on, never followed", async (t) => {
   const gate = await startGate(t, upstream.baseUrl);
   const res = await fetch(`${gate.url}/v1/models`, { redirect: "manual" });
   assert.equal(res.status, 307);
+  const record = await gate.ledger.only();
+  assert.deepEqual([record.status, record.cut_by], [307, null]);
   assert.equal(elsewhere.seen.length, 0);
 });
 

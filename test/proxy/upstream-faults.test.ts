@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
+import { gzipSync } from "node:zlib";
 import { defaultConfig } from "../../src/core/config.ts";
 import { post, startGate } from "../helpers/gate.ts";
 import { rawClient } from "../helpers/raw-client.ts";
@@ -76,6 +77,59 @@ for (const then of ["end", "reset"] as const) {
     );
   });
 }
+
+test("a body without length that ends in a reset is cut for the client too", async (t) => {
+  const upstream = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () =>
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n${MESSAGE_EVENTS[0]}`),
+    );
+  });
+  const connected = once(upstream, "connection") as Promise<[Socket]>;
+  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
+  t.after(() => void upstream.close());
+  const { port } = upstream.address() as AddressInfo;
+  const gate = await startGate(t, `http://127.0.0.1:${port}/v1`);
+  const client = await rawClient(t, gate.port);
+  client.write(request(gate.port));
+  const [socket] = await connected;
+  await client.until(/message_start/);
+  socket.resetAndDestroy();
+  assert.doesNotMatch(await client.closed, /\r\n0\r\n\r\n$/);
+  const record = await gate.ledger.only();
+  assert.deepEqual([record.outcome, record.cut_by], ["cut", "upstream"]);
+});
+
+for (const status of [204, 307]) {
+  test(`a whole answer of status ${status} without a body is not taken for a cut one`, async (t) => {
+    const upstream = await startUpstream(t, (_seen, res) => res.writeHead(status, { location: "/x" }).end());
+    const gate = await startGate(t, upstream.baseUrl);
+    const client = await rawClient(t, gate.port);
+    client.write(request(gate.port));
+    await client.until(/^HTTP\/1\.1 \d+/);
+    const record = await gate.ledger.only();
+    assert.deepEqual(
+      [record.outcome, record.cut_by, record.usage],
+      [status === 204 ? "completed" : "error", null, "absent"],
+    );
+  });
+}
+
+test("an early answer that has to be decoded leaves no half-used connection for the next request", async (t) => {
+  const body = gzipSync(`${JSON.stringify(MESSAGE).slice(0, -1)},"pad":"${"a".repeat(20_000_000)}"}`);
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const gate = await startGate(t, await rawUpstream(t, head + body.toString("latin1"), "stay"));
+  const client = await rawClient(t, gate.port);
+  client.write(
+    `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"model":`,
+  );
+  await client.until(/^HTTP\/1\.1 200/);
+  client.write("x".repeat(991));
+  // The raw upstream answers only the first bytes of a connection: on a half-used one the next request would wait for ever.
+  const next = await post(gate, "/v1/messages", {});
+  assert.equal(next.status, 200);
+  await next.arrayBuffer();
+});
 
 test("a body shorter than its announced length is cut for the client too", async (t) => {
   const bytes = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"usage":`;

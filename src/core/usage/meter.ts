@@ -37,13 +37,15 @@ export interface Meter {
   finish(whole: boolean): Reading;
 }
 
-const FIRST_ERROR_STATUS = 400;
+/** From here on an answer holds no model's words: redirects are passed on, not followed. */
+const FIRST_FRUITLESS_STATUS = 300;
 
 /** A meter for one answer. */
 export function createMeter(setup: MeterSetup): Meter {
   const { dialect, spend, status } = setup;
   const hasUsage = dialect !== "none" && spend !== "never";
-  if (status >= FIRST_ERROR_STATUS) return new ErrorMeter(setup.contentType, hasUsage ? "absent" : "none");
+  if (status >= FIRST_FRUITLESS_STATUS)
+    return new ErrorMeter(setup.contentType, hasUsage ? "absent" : "none");
   if (!hasUsage) return new SilentMeter();
   return new UsageMeter(setup, dialect === "messages" ? MESSAGES : RESPONSES);
 }
@@ -86,11 +88,13 @@ class UsageMeter implements Meter {
   readonly #answer: Answer;
   readonly #body: BodyReader;
   readonly #spend: Spend;
+  readonly #isStream: boolean;
 
   constructor({ contentType, spend, inputIncludesCache }: MeterSetup, dialect: Dialect) {
     this.#answer = dialect.createAnswer({ inputIncludesCache });
     this.#body = new BodyReader(contentType, dialect, this.#answer);
     this.#spend = spend;
+    this.#isStream = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
   }
 
   feed(chunk: Buffer): void {
@@ -101,9 +105,12 @@ class UsageMeter implements Meter {
     return this.#body.hasContent;
   }
 
-  finish(): Reading {
+  finish(whole: boolean): Reading {
     const isReadable = this.#body.finish();
-    const learned = this.#answer.learn();
+    const told = this.#answer.learn();
+    // A stream without its last word broke off, however cleanly; anything else that came whole is merely no message.
+    const isOver = whole && !this.#isStream && told.outcome === "cut";
+    const learned: Learned = isOver ? { ...told, outcome: "completed" } : told;
     const flags: Flag[] = isReadable ? learned.flags : [...learned.flags, "bad_json"];
     return { ...learned, flags, spend: spendOf(learned, this.#spend) };
   }

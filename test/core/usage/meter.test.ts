@@ -71,7 +71,7 @@ test("a body that is cut tells nothing, even if its usage was seen", () => {
 
 test("a body that is no JSON is unreadable, not zero", () => {
   const reading = readBody("<html>hello</html>", jsonSetup({ contentType: "text/html" }));
-  assert.deepEqual([reading.outcome, reading.usage, reading.flags], ["cut", "absent", ["bad_json"]]);
+  assert.deepEqual([reading.outcome, reading.usage, reading.flags], ["completed", "absent", ["bad_json"]]);
 });
 
 test("without a content type the first byte tells JSON from a stream", () => {
