@@ -13,6 +13,7 @@ import { Exchange } from "./exchange.ts";
 import { findRoute, type Routed } from "./find-route.ts";
 import { createForwarder, type Forwarder } from "./forward.ts";
 import type { Keyring } from "./keyring.ts";
+import { tooLarge } from "./passage.ts";
 import type { PeerGuard } from "./peer-guard.ts";
 import { refuse } from "./refuse.ts";
 import type { Settings } from "./settings.ts";
@@ -224,8 +225,7 @@ const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
 function judgeLength(headers: HeaderIndex, settings: Settings): void {
   const limit = settings.config.limits.bodyBytes;
   if (Number(headers.get("content-length") ?? 0) <= limit) return;
-  const message = `the request body is larger than ${limit} bytes ("limits.bodyBytes" in the configuration)`;
-  throw new Refused({ code: "body_too_large", message });
+  throw new Refused({ code: "body_too_large", message: tooLarge(limit) });
 }
 
 function orRefuse(refusal: Refusal | null): void {

@@ -7,7 +7,7 @@ import type { Secret } from "../core/secret.ts";
 import { Delivery } from "./delivery.ts";
 import type { Exchange } from "./exchange.ts";
 import { createAnswerMeter, type AnswerMeter } from "./meter.ts";
-import { discardBody } from "./refuse.ts";
+import { Upload } from "./upload.ts";
 import { explainUpstreamError } from "./upstream-error.ts";
 
 /** A TCP or TLS connection that is not there by then will not come; operating systems wait two minutes and more. */
@@ -57,6 +57,7 @@ export class Passage {
   readonly #onEnd: () => void;
   readonly #exchange: Exchange;
   readonly #upstream: ClientRequest;
+  readonly #upload: Upload;
   #answer: IncomingMessage | null = null;
   #meter: AnswerMeter | null = null;
   #delivery: Delivery | null = null;
@@ -81,7 +82,11 @@ export class Passage {
     });
     this.#watchUpstream();
     this.#watchClient();
-    this.#sendBody();
+    const { bodyBytes } = order.limits;
+    this.#upload = new Upload(req, this.#upstream, order.exchange, {
+      limitBytes: bodyBytes,
+      onTooLarge: () => this.#fail({ code: "body_too_large", message: tooLarge(bodyBytes) }),
+    });
   }
 
   /** Ends the passage now, from our side: the daemon stops. */
@@ -111,32 +116,6 @@ export class Passage {
     // Both are followed by `close`, which is where they are dealt with; unheard they would end the process.
     this.#res.on("error", () => {});
     this.#req.on("error", () => {});
-  }
-
-  #sendBody(): void {
-    const [req, upstream] = [this.#req, this.#upstream];
-    if (this.#order.method === "GET") {
-      upstream.end();
-      return;
-    }
-    req.on("data", (chunk: Buffer) => {
-      if (this.#settled) return;
-      if (this.#exchange.bytesIn + chunk.length > this.#order.limits.bodyBytes) {
-        this.#fail({
-          code: "body_too_large",
-          message: `the request body is larger than ${this.#order.limits.bodyBytes} bytes ("limits.bodyBytes" in the configuration)`,
-        });
-        return;
-      }
-      const goOn = upstream.write(chunk);
-      this.#exchange.sawRequestBytes(chunk);
-      if (!goOn) req.pause();
-    });
-    upstream.on("drain", () => req.resume());
-    // Once settled, the upload was cut short: ending it would put a half-used connection back into the pool.
-    req.on("end", () => {
-      if (!this.#settled) upstream.end();
-    });
   }
 
   #onSocket(socket: Socket): void {
@@ -202,12 +181,7 @@ export class Passage {
     if (!this.#settled && !this.#clientGone) this.#delivery?.complete();
     this.#settle("upstream", true, () => {
       this.#delivery?.end();
-      if (this.#upstream.writableFinished) return;
-      // The answer came before the whole request was sent: the rest of it is nobody's, and read for a while only.
-      this.#upstream.destroy();
-      const req = this.#req;
-      if (req.complete) req.resume();
-      else discardBody(req, () => void (req.complete || req.socket.destroySoon()));
+      this.#upload.discardRest();
     });
   }
 
@@ -227,6 +201,7 @@ export class Passage {
     }
     if (this.#settled) return;
     this.#settled = true;
+    this.#upload.stop();
     this.#clearGrace();
     this.#upstream.destroy();
     this.#exchange.status = this.#clientGone ? null : refusalStatus(refusal.code);
@@ -238,6 +213,7 @@ export class Passage {
   #settle(cutBy: CutBy, whole: boolean, deliver: () => void): void {
     if (this.#settled) return;
     this.#settled = true;
+    this.#upload.stop();
     this.#clearGrace();
     const meter = this.#meter;
     if (meter === null) {
@@ -297,6 +273,11 @@ export class Passage {
   #clearGrace(): void {
     if (this.#graceTimer !== null) clearTimeout(this.#graceTimer);
   }
+}
+
+/** What is said of a body beyond the limit, whether it was announced or found out on the way. */
+export function tooLarge(limitBytes: number): string {
+  return `the request body is larger than ${limitBytes} bytes ("limits.bodyBytes" in the configuration)`;
 }
 
 /** The service's own name for the request (facts/usage.md section 5), capped: it comes from outside. */
