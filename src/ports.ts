@@ -35,9 +35,12 @@ export interface Ledger {
   close(): void;
 }
 
+/** In place of a uid: the client's end is closed, and nobody's. */
+export const GONE_UID = -1;
+
 /** Who is on the other end of a loopback connection, by what the operating system tells. */
 export interface PeerInfo {
-  /** uid of the process that holds the client's end; null where the system cannot tell. */
+  /** uid of the process that holds the client's end, or {@link GONE_UID}; null where the system cannot tell. */
   uidOf(
     client: { address: string; port: number },
     server: { address: string; port: number },

@@ -1,12 +1,10 @@
 import { readFile } from "node:fs/promises";
-import type { PeerInfo } from "../ports.ts";
+import { GONE_UID, type PeerInfo } from "../ports.ts";
 
 /** The kernel's tables of TCP sockets; a v6 socket connected to a v4 address stands in the second. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 /** A socket whose process has let go of it, closed but not yet gone, stands in the tables with this inode and as root's. */
 const NO_INODE = "0";
-/** Reported for a socket that nobody holds any more: nobody is let in for it. */
-const GONE_UID = -1;
 /** The kernel walks its tables while they change, so that one reading may miss a socket that was there all along. */
 const READINGS = 3;
 

@@ -149,7 +149,7 @@ export class Lifecycle {
 /** Listens for the gate; a taken port becomes a Failure that says who has it. */
 export async function listenOn(port: number, gate: Gate): Promise<Listener> {
   try {
-    return await listen(port, (req, res, expectsContinue) => void gate.handle(req, res, expectsContinue));
+    return await listen(port, gate);
   } catch (error) {
     if (error instanceof Error && Reflect.get(error, "code") === "EADDRINUSE") throw portTaken(port, error);
     throw error;

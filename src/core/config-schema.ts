@@ -138,6 +138,10 @@ const abort = z.strictObject({
 
 const limits = z.strictObject({
   bodyBytes: z.int().min(1).default(134_217_728).describe("Largest request body, in bytes."),
+  bodyIdleMs: milliseconds
+    .min(1)
+    .default(60_000)
+    .describe("Longest silence of a tool within its request's body, in milliseconds."),
   firstByteMs: milliseconds
     .min(1)
     .default(600_000)

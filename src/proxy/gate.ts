@@ -9,11 +9,13 @@ import { refusalStatus, Refused, type Refusal, type RefusalCode } from "../core/
 import { apiOfPath } from "../core/routes.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Clock, Ledger, Log } from "../ports.ts";
+import { Connections } from "./connections.ts";
 import { Exchange } from "./exchange.ts";
 import { findRoute, type Routed } from "./find-route.ts";
 import { createForwarder, type Forwarder } from "./forward.ts";
 import type { Keyring } from "./keyring.ts";
 import { tooLarge } from "./passage.ts";
+import type { Door } from "./listener.ts";
 import type { PeerGuard } from "./peer-guard.ts";
 import { refuse } from "./refuse.ts";
 import type { Settings } from "./settings.ts";
@@ -29,15 +31,14 @@ export interface GateParts {
 }
 
 /** Where requests come in. {@link Gate.handle} is one request, to be read from top to bottom. */
-export class Gate {
+export class Gate implements Door {
   readonly #keyring: Keyring;
   readonly #ledger: Ledger;
   readonly #peers: PeerGuard;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #forwarder: Forwarder = createForwarder();
-  /** The latest answer on each connection. */
-  readonly #latest = new Map<Socket, ServerResponse>();
+  readonly #connections = new Connections();
   #settings: Settings;
   #draining = false;
 
@@ -48,6 +49,11 @@ export class Gate {
     this.#peers = parts.peers;
     this.#clock = parts.clock;
     this.#log = parts.log;
+  }
+
+  /** A client has connected; its first request may never come. */
+  accept(socket: Socket): void {
+    this.#connections.open(socket);
   }
 
   /**
@@ -67,8 +73,9 @@ export class Gate {
       }
       exchange = this.#openExchange(routed, headers);
       judgeLength(headers, settings);
-      const secret = this.#keyring.cached(routed.key) ?? (await this.#readKey(routed.key));
-      if (res.destroyed) {
+      const cached = this.#keyring.cached(routed.key);
+      const secret = cached ?? (await this.#readKey(routed.key));
+      if (res.destroyed || (cached === null && (await this.#peers.hasLeft(req.socket)))) {
         exchange.recordUnanswered("cut", null, "client");
         return;
       }
@@ -96,19 +103,13 @@ export class Gate {
   /** From now on every connection ends with the answer that is under way on it; resolves with the last of them. */
   async drain(): Promise<void> {
     this.#draining = true;
-    const ends = [...this.#latest].map(([socket, res]) => {
-      // `destroySoon` sends what is written first: an answer that has ended may not have left yet.
-      if (isUnderWay(res)) res.once("finish", () => socket.destroySoon());
-      else socket.destroySoon();
-      return new Promise((resolve) => socket.once("close", resolve));
-    });
-    await Promise.all(ends);
+    await this.#connections.drain();
   }
 
   /** Ends whatever is still under way; each exchange leaves its record. */
   close(): void {
     this.#forwarder.close();
-    for (const socket of this.#latest.keys()) socket.destroy();
+    this.#connections.destroy();
   }
 
   async #admit(
@@ -129,17 +130,9 @@ export class Gate {
     }
   }
 
-  /** One request at a time on a connection (facts/threats.md D8), and none that begins while we stop. */
+  /** One request at a time on a connection, and none that begins while we stop. */
   #occupy(socket: Socket, res: ServerResponse): Refusal | null {
-    const latest = this.#latest.get(socket);
-    if (latest === undefined) socket.once("close", () => this.#latest.delete(socket));
-    else if (isUnderWay(latest)) {
-      return {
-        code: "bad_request",
-        message: "one request at a time per connection; pipelining is not supported",
-      };
-    }
-    this.#latest.set(socket, res);
+    if (!this.#connections.occupy(socket, res)) return PIPELINED;
     return this.#draining ? { code: "shutting_down", message: "tollkeeper is stopping; try again" } : null;
   }
 
@@ -186,6 +179,7 @@ export class Gate {
       inputIncludesCache: upstream.upstream.inputIncludesCache,
       refuse: (refusal) => refuse(req, res, refusal, route.api),
       onUnauthorized: () => this.#keyring.recheck(key, secret),
+      clientHasLeft: () => this.#peers.hasLeft(req.socket),
     });
   }
 
@@ -205,6 +199,11 @@ export class Gate {
     return { code: "internal", message: "something went wrong in here; the daemon's log says what" };
   }
 }
+
+const PIPELINED: Refusal = {
+  code: "bad_request",
+  message: "one request at a time per connection; pipelining is not supported",
+};
 
 /** What the last steps of a request need. */
 interface Onward {
@@ -230,9 +229,4 @@ function judgeLength(headers: HeaderIndex, settings: Settings): void {
 
 function orRefuse(refusal: Refusal | null): void {
   if (refusal !== null) throw new Refused(refusal);
-}
-
-/** Is this answer still being written? `finish` would come too late: the client may have the last byte before it. */
-function isUnderWay(res: ServerResponse): boolean {
-  return !res.writableEnded && !res.destroyed;
 }

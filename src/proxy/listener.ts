@@ -1,15 +1,26 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 
 /** Both loopback addresses, because clients resolve `localhost` to either. Nothing else, ever. */
 const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"] as const;
 
 /** Longer than any client keeps an idle connection, so that it is the client who closes (at least 75 s, DESIGN section 4). */
 const KEEP_ALIVE_MS = 95_000;
+/** From the connection, or the first byte of a later request, to the end of its head. */
 const HEADERS_LIMIT_MS = 60_000;
 const MAX_HEADER_BYTES = 32 * 1024;
+/**
+ * What is read of a body before anyone wants it. Node sees that a client has left only by reading to the end of what it
+ * sent: this much is as large as most requests are. What a client does not read of its answer waits up to the same size.
+ */
+const READ_AHEAD_BYTES = 1024 * 1024;
 
-/** Handles one request; `expectsContinue` as in {@link Gate.handle}. */
-export type Handler = (req: IncomingMessage, res: ServerResponse, expectsContinue: boolean) => void;
+/** Where connections and requests arrive: a Gate. */
+export interface Door {
+  accept(socket: Socket): void;
+  /** `expectsContinue`: the client waits for `100 Continue` before it sends its body. Never rejects. */
+  handle(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): Promise<void>;
+}
 
 /** HTTP servers on the loopback addresses, on one port. */
 export interface Listener {
@@ -25,13 +36,17 @@ export interface Listener {
  * Listens on both loopback addresses. Rejects with Node's error when the port is taken on either: another program on
  * `::1` would get what is meant for us (facts/threats.md A11). A machine without IPv6 is fine. Port 0 picks a free one.
  */
-export async function listen(port: number, handler: Handler): Promise<Listener> {
+export async function listen(
+  port: number,
+  door: Door,
+  headersLimitMs: number = HEADERS_LIMIT_MS,
+): Promise<Listener> {
   const servers: Server[] = [];
   const addresses: string[] = [];
   let bound = port;
   try {
     for (const address of LOOPBACK_ADDRESSES) {
-      const server = await listenOn(address, bound, handler);
+      const server = await listenOn(address, bound, door, headersLimitMs);
       if (server === null) continue;
       servers.push(server);
       bound = portOf(server);
@@ -56,21 +71,25 @@ export async function listen(port: number, handler: Handler): Promise<Listener> 
 }
 
 /** null when the machine does not have the address. */
-function listenOn(address: string, port: number, handler: Handler): Promise<Server | null> {
+function listenOn(address: string, port: number, door: Door, headersLimitMs: number): Promise<Server | null> {
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: HEADERS_LIMIT_MS,
+    headersTimeout: headersLimitMs,
+    // How often Node looks; half the limit, so that it is kept to within half as much again.
+    connectionsCheckingInterval: headersLimitMs / 2,
     // A slow upload is no fault: Node would end it after five minutes, however steadily it comes.
     requestTimeout: 0,
     maxHeaderSize: MAX_HEADER_BYTES,
     insecureHTTPParser: false,
+    highWaterMark: READ_AHEAD_BYTES,
   });
   // Node would drop lines past the thousandth, an Origin among them; the limit in bytes is enough.
   server.maxHeadersCount = 0;
-  server.on("request", (req, res) => handler(req, res, false));
+  server.on("connection", (socket: Socket) => door.accept(socket));
+  server.on("request", (req, res) => void door.handle(req, res, false));
   // Unheard, Node would answer these itself, before the Host is judged.
-  server.on("checkExpectation", (req: IncomingMessage, res: ServerResponse) => handler(req, res, false));
-  server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => handler(req, res, true));
+  server.on("checkExpectation", (req, res) => void door.handle(req, res, false));
+  server.on("checkContinue", (req, res) => void door.handle(req, res, true));
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const isMissing = error.code === "EADDRNOTAVAIL" || error.code === "EAFNOSUPPORT";

@@ -1,5 +1,4 @@
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import { blotData } from "../core/blotter.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
@@ -8,19 +7,15 @@ import { Delivery } from "./delivery.ts";
 import type { Exchange } from "./exchange.ts";
 import { createAnswerMeter, type AnswerMeter } from "./meter.ts";
 import { Upload } from "./upload.ts";
+import { CONNECT_LIMIT_MS, UpstreamClock, type UpstreamLimits } from "./upstream-clock.ts";
 import { explainUpstreamError } from "./upstream-error.ts";
 
-/** A TCP or TLS connection that is not there by then will not come; operating systems wait two minutes and more. */
-const CONNECT_LIMIT_MS = 30_000;
-
 /** Limits of one passage, from the configuration. */
-export interface PassageLimits {
+export interface PassageLimits extends UpstreamLimits {
   /** Request body; more is refused with 413 without buffering. */
   bodyBytes: number;
-  /** From the last byte sent to the first byte of the answer. */
-  firstByteMs: number;
-  /** Between two pieces of the answer. */
-  betweenBytesMs: number;
+  /** Longest silence of the client within the request's body. */
+  bodyIdleMs: number;
   /** What the upstream is given to say its final usage after the client has left. */
   graceMs: number;
 }
@@ -43,6 +38,8 @@ export interface PassageOrder {
   refuse(refusal: Refusal): void;
   /** The upstream did not accept the key. */
   onUnauthorized(): void;
+  /** As in `UploadOrder`. */
+  clientHasLeft(): Promise<boolean>;
 }
 
 /**
@@ -57,11 +54,11 @@ export class Passage {
   readonly #onEnd: () => void;
   readonly #exchange: Exchange;
   readonly #upstream: ClientRequest;
+  readonly #clock: UpstreamClock;
   readonly #upload: Upload;
   #answer: IncomingMessage | null = null;
   #meter: AnswerMeter | null = null;
   #delivery: Delivery | null = null;
-  #connected = false;
   #clientGone = false;
   #graceTimer: NodeJS.Timeout | null = null;
   #settled = false;
@@ -73,19 +70,17 @@ export class Passage {
     this.#res = res;
     this.#order = order;
     this.#exchange = order.exchange;
-    this.#upstream = order.open({
-      method: order.method,
-      path: order.path,
-      headers: order.headers,
-      setHost: false,
-      timeout: order.limits.firstByteMs,
-    });
+    const { method, path, headers, secure, limits } = order;
+    this.#upstream = order.open({ method, path, headers, setHost: false });
+    this.#clock = new UpstreamClock(this.#upstream, { secure, limits, onLate: () => this.#onLate() });
     this.#watchUpstream();
     this.#watchClient();
-    const { bodyBytes } = order.limits;
     this.#upload = new Upload(req, this.#upstream, order.exchange, {
-      limitBytes: bodyBytes,
-      onTooLarge: () => this.#fail({ code: "body_too_large", message: tooLarge(bodyBytes) }),
+      limitBytes: limits.bodyBytes,
+      idleMs: limits.bodyIdleMs,
+      onTooLarge: () => this.#fail({ code: "body_too_large", message: tooLarge(limits.bodyBytes) }),
+      onIdle: () => this.#fail({ code: "body_timeout", message: tooSlow(limits.bodyIdleMs) }, "client"),
+      clientHasLeft: order.clientHasLeft,
     });
   }
 
@@ -96,9 +91,7 @@ export class Passage {
 
   #watchUpstream(): void {
     const upstream = this.#upstream;
-    upstream.on("socket", (socket) => this.#onSocket(socket));
     upstream.on("response", (answer) => this.#onAnswer(answer));
-    upstream.on("timeout", () => this.#onTimeout());
     upstream.on("error", (error) => this.#onUpstreamError(error));
     // An upgrade that nobody asked for; Node destroys the connection when there is no listener at all.
     upstream.on("upgrade", (_answer, socket) => {
@@ -118,20 +111,6 @@ export class Passage {
     this.#req.on("error", () => {});
   }
 
-  #onSocket(socket: Socket): void {
-    if (!socket.connecting) {
-      this.#connected = true;
-      // Node leaves the pool's idle limit in force when it happens to equal ours.
-      socket.setTimeout(this.#order.limits.firstByteMs);
-      return;
-    }
-    socket.setTimeout(CONNECT_LIMIT_MS);
-    socket.once(this.#order.secure ? "secureConnect" : "connect", () => {
-      this.#connected = true;
-      socket.setTimeout(this.#order.limits.firstByteMs);
-    });
-  }
-
   #onAnswer(answer: IncomingMessage): void {
     this.#answer = answer;
     if (this.#settled) {
@@ -143,7 +122,7 @@ export class Passage {
       this.#fail({ code: "upstream_invalid", message: `the upstream answered with status ${status}` });
       return;
     }
-    this.#upstream.setTimeout(this.#order.limits.betweenBytesMs);
+    this.#clock.answering();
     this.#meterAnswer(answer, status);
     if (status === 401) this.#order.onUnauthorized();
     if (!this.#clientGone) this.#delivery = new Delivery(this.#res, answer, this.#order.secret);
@@ -201,8 +180,7 @@ export class Passage {
     }
     if (this.#settled) return;
     this.#settled = true;
-    this.#upload.stop();
-    this.#clearGrace();
+    this.#stopClocks();
     this.#upstream.destroy();
     this.#exchange.status = this.#clientGone ? null : refusalStatus(refusal.code);
     this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
@@ -213,8 +191,7 @@ export class Passage {
   #settle(cutBy: CutBy, whole: boolean, deliver: () => void): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#upload.stop();
-    this.#clearGrace();
+    this.#stopClocks();
     const meter = this.#meter;
     if (meter === null) {
       this.#exchange.recordUnanswered("cut", null, cutBy);
@@ -244,19 +221,21 @@ export class Passage {
     this.#graceTimer = setTimeout(() => this.#break("client"), graceMs);
   }
 
-  #onTimeout(): void {
+  #onLate(): void {
     if (this.#settled) return;
-    if (this.#answer === null) {
-      const { firstByteMs } = this.#order.limits;
-      const message = this.#connected
-        ? `the upstream sent nothing for ${firstByteMs} ms ("limits.firstByteMs" in the configuration)`
-        : `the upstream did not accept a connection within ${CONNECT_LIMIT_MS} ms; to see more, type: tollkeeper key test`;
-      this.#fail({ code: "upstream_timeout", message }, this.#connected ? "proxy" : null);
-      return;
+    const { firstByteMs } = this.#order.limits;
+    switch (this.#clock.phase) {
+      case "connecting":
+        this.#fail({ code: "upstream_timeout", message: NO_CONNECTION });
+        break;
+      case "waiting":
+        this.#fail({ code: "upstream_timeout", message: tooSilent(firstByteMs) }, "proxy");
+        break;
+      case "answering":
+        // Silence that we made ourselves, because the client does not read, is not the upstream's.
+        if (this.#answer?.isPaused() === true) this.#clock.answering();
+        else this.#break("proxy");
     }
-    // Silence that we made ourselves, because the client does not read, is not the upstream's.
-    if (this.#answer.isPaused()) this.#upstream.setTimeout(this.#order.limits.betweenBytesMs);
-    else this.#break("proxy");
   }
 
   #onUpstreamError(error: Error): void {
@@ -266,11 +245,14 @@ export class Passage {
       if (!this.#answer.complete) this.#break("upstream");
       return;
     }
-    const cutBy = this.#clientGone ? "client" : this.#connected ? "upstream" : null;
-    this.#fail(explainUpstreamError(error, this.#connected), cutBy);
+    const connected = this.#clock.phase !== "connecting";
+    const cutBy = this.#clientGone ? "client" : connected ? "upstream" : null;
+    this.#fail(explainUpstreamError(error, connected), cutBy);
   }
 
-  #clearGrace(): void {
+  #stopClocks(): void {
+    this.#upload.stop();
+    this.#clock.stop();
     if (this.#graceTimer !== null) clearTimeout(this.#graceTimer);
   }
 }
@@ -279,6 +261,16 @@ export class Passage {
 export function tooLarge(limitBytes: number): string {
   return `the request body is larger than ${limitBytes} bytes ("limits.bodyBytes" in the configuration)`;
 }
+
+function tooSlow(limitMs: number): string {
+  return `the rest of the request's body did not come for ${limitMs} ms ("limits.bodyIdleMs" in the configuration)`;
+}
+
+function tooSilent(limitMs: number): string {
+  return `the upstream sent nothing for ${limitMs} ms ("limits.firstByteMs" in the configuration)`;
+}
+
+const NO_CONNECTION = `the upstream did not accept a connection within ${CONNECT_LIMIT_MS} ms; to see more, type: tollkeeper key test`;
 
 /** The service's own name for the request (facts/usage.md section 5), capped: it comes from outside. */
 function requestIdOf(answer: IncomingMessage): string | null {

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Clock, Log, PeerInfo } from "../ports.ts";
+import { GONE_UID, type Clock, type Log, type PeerInfo } from "../ports.ts";
 
 const ROOT_UID = 0;
 const LOG_INTERVAL_MS = 60_000;
@@ -30,19 +30,28 @@ export class PeerGuard {
 
   /** Asks the system; true: the peer may go on. */
   async admits(socket: Socket): Promise<boolean> {
-    const { remoteAddress, remotePort, localAddress, localPort } = socket;
-    if (remoteAddress === undefined || remotePort === undefined) return false;
-    if (localAddress === undefined || localPort === undefined) return false;
-    const uid = await this.#peers.uidOf(
-      { address: remoteAddress, port: remotePort },
-      { address: localAddress, port: localPort },
-    );
+    const uid = await this.#uidOf(socket);
     if (uid !== null && uid !== this.#ownUid && uid !== ROOT_UID) {
       this.#report(uid);
       return false;
     }
     this.#admitted.add(socket);
     return true;
+  }
+
+  /** Asks the system whether the client has closed its end; false where it cannot tell. */
+  async hasLeft(socket: Socket): Promise<boolean> {
+    return (await this.#uidOf(socket)) === GONE_UID;
+  }
+
+  async #uidOf(socket: Socket): Promise<number | null> {
+    const { remoteAddress, remotePort, localAddress, localPort } = socket;
+    if (remoteAddress === undefined || remotePort === undefined) return GONE_UID;
+    if (localAddress === undefined || localPort === undefined) return GONE_UID;
+    return this.#peers.uidOf(
+      { address: remoteAddress, port: remotePort },
+      { address: localAddress, port: localPort },
+    );
   }
 
   #report(uid: number): void {

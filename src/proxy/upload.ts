@@ -2,45 +2,56 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Exchange } from "./exchange.ts";
 import { discardBody } from "./refuse.ts";
 
+/** How long an upload may be held up by the upstream before we ask whether its client is still there, and again. */
+const LOOK_AFTER_MS = 400;
+
+/** What an upload may take, and who is told when it takes more. */
+export interface UploadOrder {
+  limitBytes: number;
+  /** Longest silence of the client within the body. */
+  idleMs: number;
+  /** Called at most once, before the first byte beyond the limit is sent. */
+  onTooLarge(): void;
+  /** The client has stopped sending. */
+  onIdle(): void;
+  /** Has the client closed its end? Asked while its bytes are not read, and so its leaving cannot be seen. */
+  clientHasLeft(): Promise<boolean>;
+}
+
 /** The request's body on its way to the upstream: byte for byte, with back-pressure, and never more than the limit. */
 export class Upload {
   readonly #req: IncomingMessage;
   readonly #upstream: ClientRequest;
+  readonly #exchange: Exchange;
+  readonly #order: UploadOrder;
   #isStopped = false;
+  #lookTimer: NodeJS.Timeout | null = null;
 
-  /** `onTooLarge` is called at most once, before the first byte beyond `limitBytes` is sent. */
-  constructor(
-    req: IncomingMessage,
-    upstream: ClientRequest,
-    exchange: Exchange,
-    { limitBytes, onTooLarge }: { limitBytes: number; onTooLarge: () => void },
-  ) {
+  constructor(req: IncomingMessage, upstream: ClientRequest, exchange: Exchange, order: UploadOrder) {
     this.#req = req;
     this.#upstream = upstream;
+    this.#exchange = exchange;
+    this.#order = order;
     if (exchange.route.method === "GET") {
       upstream.end();
       return;
     }
-    req.on("data", (chunk: Buffer) => {
-      if (this.#isStopped) return;
-      if (exchange.bytesIn + chunk.length > limitBytes) {
-        onTooLarge();
-        return;
-      }
-      const goOn = upstream.write(chunk);
-      exchange.sawRequestBytes(chunk);
-      if (!goOn) req.pause();
-    });
-    upstream.on("drain", () => req.resume());
-    // Stopped, the upload was cut short: ending it would put a half-used connection back into the pool.
+    req.setTimeout(order.idleMs, () => this.#onSilence());
+    req.on("data", (chunk: Buffer) => this.#send(chunk));
+    upstream.on("drain", () => this.#goOn());
     req.on("end", () => {
-      if (!this.#isStopped) upstream.end();
+      // Stopped, the upload was cut short: ending it would put a half-used connection back into the pool.
+      if (this.#isStopped) return;
+      req.setTimeout(0);
+      upstream.end();
     });
   }
 
   /** Sends nothing more. */
   stop(): void {
     this.#isStopped = true;
+    this.#req.setTimeout(0);
+    this.#stopLooking();
   }
 
   /** The answer is complete, and may have come before the request was: the rest of that is nobody's, and read for a while only. */
@@ -50,5 +61,46 @@ export class Upload {
     upstream.destroy();
     if (req.complete) req.resume();
     else discardBody(req, () => void (req.complete || req.socket.destroySoon()));
+  }
+
+  #send(chunk: Buffer): void {
+    if (this.#isStopped) return;
+    if (this.#exchange.bytesIn + chunk.length > this.#order.limitBytes) {
+      this.#order.onTooLarge();
+      return;
+    }
+    const goOn = this.#upstream.write(chunk);
+    this.#exchange.sawRequestBytes(chunk);
+    if (goOn) return;
+    this.#req.pause();
+    this.#lookSoon();
+  }
+
+  #goOn(): void {
+    this.#stopLooking();
+    this.#req.resume();
+  }
+
+  #onSilence(): void {
+    if (this.#isStopped) return;
+    // Silence that we made ourselves, because the upstream does not read, is not the client's.
+    if (this.#req.isPaused()) this.#req.setTimeout(this.#order.idleMs);
+    else this.#order.onIdle();
+  }
+
+  /** Node sees that a client has left only by reading to the end of what it sent, which we do not while we are held up. */
+  #lookSoon(): void {
+    this.#stopLooking();
+    this.#lookTimer = setTimeout(() => {
+      void this.#order.clientHasLeft().then((hasLeft) => {
+        if (hasLeft) this.#req.socket.destroy();
+        else if (this.#req.isPaused() && !this.#isStopped) this.#lookSoon();
+      });
+    }, LOOK_AFTER_MS);
+  }
+
+  #stopLooking(): void {
+    if (this.#lookTimer !== null) clearTimeout(this.#lookTimer);
+    this.#lookTimer = null;
   }
 }

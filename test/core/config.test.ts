@@ -22,7 +22,13 @@ test("an empty file gives the documented defaults", () => {
     tools: {},
     ledger: { directory: null, retainDays: 400 },
     abort: { graceMs: 500 },
-    limits: { bodyBytes: 134_217_728, firstByteMs: 600_000, betweenBytesMs: 900_000, drainMs: 30_000 },
+    limits: {
+      bodyBytes: 134_217_728,
+      bodyIdleMs: 60_000,
+      firstByteMs: 600_000,
+      betweenBytesMs: 900_000,
+      drainMs: 30_000,
+    },
   });
   assert.deepEqual(defaultConfig, accepted({}));
 });

@@ -30,6 +30,8 @@ export interface GateOptions {
   upstream?: Partial<Upstream>;
   peers?: PeerInfo;
   clock?: Clock;
+  /** As `listen` takes it. */
+  headersLimitMs?: number;
 }
 
 /** Starts a gate in front of `baseUrl` that holds {@link TEST_KEY} for it; ends with the test. */
@@ -46,10 +48,7 @@ export async function startGate(
   const keyring = new Keyring(keys, clock, log);
   const peers = new PeerGuard(options.peers ?? peersOf(null), process.getuid?.() ?? null, clock, log);
   const gate = new Gate({ settings: prepareSettings(config), keyring, ledger, peers, clock, log });
-  const listener = await listen(
-    0,
-    (req, res, expectsContinue) => void gate.handle(req, res, expectsContinue),
-  );
+  const listener = await listen(0, gate, options.headersLimitMs);
   t.after(async () => {
     gate.close();
     await listener.destroy();

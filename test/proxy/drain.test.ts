@@ -16,7 +16,10 @@ test("an answer that has ended but not left yet reaches its client before the dr
   const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
   const { gate, ledger } = await startGate(t, upstream.baseUrl);
   const server = createServer((req, res) => void gate.handle(req, res, false));
-  server.on("connection", (socket) => socket.write(PILE));
+  server.on("connection", (socket) => {
+    gate.accept(socket);
+    socket.write(PILE);
+  });
   server.listen(0, "127.0.0.1");
   t.after(() => server.close());
   await once(server, "listening");

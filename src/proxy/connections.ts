@@ -1,0 +1,54 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** Far more than a person's tools open at once; a flood beyond it costs idle connections, no running answer. */
+const MAX_CONNECTIONS = 10_000;
+
+/** The connections of clients, and the latest answer on each. */
+export class Connections {
+  /** Least recently used first; null before the first request. */
+  readonly #latest = new Map<Socket, ServerResponse | null>();
+
+  /** A client has connected. At the cap the connection that was idle longest makes room; when none is idle, there is none. */
+  open(socket: Socket): void {
+    if (this.#latest.size >= MAX_CONNECTIONS) (this.#longestIdle() ?? socket).destroy();
+    if (socket.destroyed) return;
+    this.#latest.set(socket, null);
+    socket.once("close", () => this.#latest.delete(socket));
+  }
+
+  /** A request has come; false while an earlier one on the same connection is being answered (facts/threats.md D8). */
+  occupy(socket: Socket, res: ServerResponse): boolean {
+    const latest = this.#latest.get(socket);
+    if (latest !== undefined && isUnderWay(latest)) return false;
+    this.#latest.delete(socket);
+    this.#latest.set(socket, res);
+    return true;
+  }
+
+  /** Ends every connection with the answer that is under way on it; resolves with the last of them. */
+  async drain(): Promise<void> {
+    const ends = [...this.#latest].map(([socket, res]) => {
+      // `destroySoon` sends what is written first: an answer that has ended may not have left yet.
+      if (isUnderWay(res)) res.once("finish", () => socket.destroySoon());
+      else socket.destroySoon();
+      return new Promise((resolve) => socket.once("close", resolve));
+    });
+    await Promise.all(ends);
+  }
+
+  /** Ends every connection now. */
+  destroy(): void {
+    for (const socket of this.#latest.keys()) socket.destroy();
+  }
+
+  #longestIdle(): Socket | null {
+    for (const [socket, res] of this.#latest) if (!isUnderWay(res)) return socket;
+    return null;
+  }
+}
+
+/** Is this answer still being written? `finish` would come too late: the client may have the last byte before it. */
+function isUnderWay(res: ServerResponse | null): res is ServerResponse {
+  return res !== null && !res.writableEnded && !res.destroyed;
+}
