@@ -111,7 +111,7 @@ export function buildDownstreamHeaders(rawHeaders: readonly string[], secret: Se
     if (NOT_DOWNSTREAM.has(lower) || listed?.has(lower)) continue;
     // Marks of our own answers are not for the upstream to set.
     if (lower.startsWith("access-control-") || lower.startsWith("x-tollkeeper-")) continue;
-    if (!HEADER_VALUE.test(value)) continue;
+    if (!HEADER_VALUE.test(value) || secret.isIn(name)) continue;
     out.push(name, secret.isIn(value) ? secret.blotText(value) : value);
   }
   return out;

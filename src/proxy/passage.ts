@@ -3,7 +3,7 @@ import { blotData } from "../core/blotter.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
 import type { Secret } from "../core/secret.ts";
-import { Delivery } from "./delivery.ts";
+import { deliver, type Delivery } from "./delivery.ts";
 import type { Exchange } from "./exchange.ts";
 import { createAnswerMeter, type AnswerMeter } from "./meter.ts";
 import { Upload } from "./upload.ts";
@@ -125,7 +125,7 @@ export class Passage {
     this.#clock.answering();
     this.#meterAnswer(answer, status);
     if (status === 401) this.#order.onUnauthorized();
-    if (!this.#clientGone) this.#delivery = new Delivery(this.#res, answer, this.#order.secret);
+    if (!this.#clientGone) this.#delivery = deliver(this.#res, answer, this.#order.secret);
     answer.on("data", (chunk: Buffer) => this.#onChunk(chunk));
     answer.on("end", () => (answer.complete ? this.#finish() : this.#break("upstream")));
     answer.on("error", () => this.#break("upstream"));
@@ -188,14 +188,14 @@ export class Passage {
     this.#onEnd();
   }
 
-  #settle(cutBy: CutBy, whole: boolean, deliver: () => void): void {
+  #settle(cutBy: CutBy, whole: boolean, close: () => void): void {
     if (this.#settled) return;
     this.#settled = true;
     this.#stopClocks();
     const meter = this.#meter;
     if (meter === null) {
       this.#exchange.recordUnanswered("cut", null, cutBy);
-      deliver();
+      close();
       this.#onEnd();
       return;
     }
@@ -203,7 +203,7 @@ export class Passage {
       this.#exchange.bytesOut = this.#delivery?.bytes ?? 0;
       // An upstream that echoes the key, as a model's name say, must not get it into the ledger.
       this.#exchange.record(blotData(reading, this.#order.secret), cutBy);
-      deliver();
+      close();
       this.#onEnd();
     });
   }

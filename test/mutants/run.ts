@@ -53,11 +53,18 @@ function fails(test: string, root: string): Promise<boolean> {
   });
 }
 
+/** A test that fails as it is proves nothing by failing. */
+async function assertGreen(tests: Set<string>, root: string): Promise<void> {
+  for (const test of tests)
+    if (await fails(test, root)) throw new Error(`fails with every rule in place: ${test}`);
+}
+
 async function run(mutants: Mutant[]): Promise<number> {
   const parent = mkdtempSync(join(tmpdir(), "tollkeeper-mutants-"));
   let survivors = 0;
   try {
     const copy = copyProject(parent);
+    await assertGreen(new Set(mutants.map(({ test }) => test)), copy);
     for (const mutant of mutants) {
       const text = apply(mutant, copy);
       const red = await fails(mutant.test, copy);
