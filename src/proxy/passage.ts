@@ -3,6 +3,7 @@ import { blotData } from "../core/blotter.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
 import type { Secret } from "../core/secret.ts";
+import type { Reading } from "../core/usage/reading.ts";
 import { deliver, type Delivery } from "./delivery.ts";
 import type { Exchange } from "./exchange.ts";
 import { createAnswerMeter, type AnswerMeter } from "./meter.ts";
@@ -158,18 +159,12 @@ export class Passage {
   /** The upstream's answer is complete. */
   #finish(): void {
     if (!this.#settled && !this.#clientGone) this.#delivery?.complete();
-    this.#settle("upstream", true, () => {
-      this.#delivery?.end();
-      this.#upload.discardRest();
-    });
+    this.#settle("upstream", true);
   }
 
   /** The exchange broke off; the client must not take what it has for the whole. */
   #break(cutBy: CutBy): void {
-    this.#settle(cutBy, false, () => {
-      this.#upstream.destroy();
-      this.#res.destroy();
-    });
+    this.#settle(cutBy, false);
   }
 
   /** Nothing was answered yet, and nothing will be: tells the client in our own name. */
@@ -188,24 +183,46 @@ export class Passage {
     this.#onEnd();
   }
 
-  #settle(cutBy: CutBy, whole: boolean, close: () => void): void {
+  #settle(cutBy: CutBy, whole: boolean): void {
     if (this.#settled) return;
     this.#settled = true;
     this.#stopClocks();
-    const meter = this.#meter;
-    if (meter === null) {
+    if (this.#meter === null) {
       this.#exchange.recordUnanswered("cut", null, cutBy);
-      close();
-      this.#onEnd();
+      this.#close(false);
       return;
     }
-    meter.finish(whole, (reading) => {
+    this.#meter.finish(whole, (reading) => {
+      const isWhole = whole && !this.#isBrokenUnseen(reading);
+      const outcome = whole && !isWhole ? "cut" : reading.outcome;
       this.#exchange.bytesOut = this.#delivery?.bytes ?? 0;
       // An upstream that echoes the key, as a model's name say, must not get it into the ledger.
-      this.#exchange.record(blotData(reading, this.#order.secret), cutBy);
-      close();
-      this.#onEnd();
+      this.#exchange.record(blotData({ ...reading, outcome }, this.#order.secret), cutBy);
+      this.#close(isWhole);
     });
+  }
+
+  /** The last step: the record is written, the client may see the end. */
+  #close(whole: boolean): void {
+    if (whole) {
+      this.#delivery?.end();
+      this.#upload.discardRest();
+    } else {
+      this.#upstream.destroy();
+      this.#res.destroy();
+    }
+    this.#onEnd();
+  }
+
+  /**
+   * Did an answer break off that seemed to end? Without length and chunks its end is that of the connection, and a reset
+   * that comes together with the last bytes is a clean end to libuv. Only the answer itself tells then.
+   */
+  #isBrokenUnseen({ outcome, flags }: Reading): boolean {
+    const headers = this.#answer?.headers;
+    const isFramed =
+      headers?.["content-length"] !== undefined || headers?.["transfer-encoding"] !== undefined;
+    return !isFramed && (outcome === "cut" || flags.includes("bad_json"));
   }
 
   #onClientGone(): void {
