@@ -35,6 +35,8 @@ export interface Refusal {
   code: RefusalCode;
   message: string;
   headers?: readonly string[];
+  /** Is this the last answer on its connection? */
+  closes?: boolean;
 }
 
 /** Thrown by a step of a request that ends it with a refusal. */

@@ -17,10 +17,13 @@ export class Connections {
     socket.once("close", () => this.#latest.delete(socket));
   }
 
-  /** A request has come; false while an earlier one on the same connection is being answered (facts/threats.md D8). */
+  /**
+   * A request has come; false when its connection cannot take it: an earlier one is still being answered (facts/threats.md
+   * D8), or an earlier answer was the last on it, after which nothing may be processed (RFC 9112 section 9.6).
+   */
   occupy(socket: Socket, res: ServerResponse): boolean {
-    const latest = this.#latest.get(socket);
-    if (latest !== undefined && isUnderWay(latest)) return false;
+    const latest = this.#latest.get(socket) ?? null;
+    if (isUnderWay(latest) || latest?.shouldKeepAlive === false || socket.writableEnded) return false;
     this.#latest.delete(socket);
     this.#latest.set(socket, res);
     return true;
@@ -30,7 +33,7 @@ export class Connections {
   async drain(): Promise<void> {
     const ends = [...this.#latest].map(([socket, res]) => {
       // `destroySoon` sends what is written first: an answer that has ended may not have left yet.
-      if (isUnderWay(res)) res.once("finish", () => socket.destroySoon());
+      if (isUnderWay(res)) res?.once("finish", () => socket.destroySoon());
       else socket.destroySoon();
       return new Promise((resolve) => socket.once("close", resolve));
     });
@@ -49,6 +52,6 @@ export class Connections {
 }
 
 /** Is this answer still being written? `finish` would come too late: the client may have the last byte before it. */
-function isUnderWay(res: ServerResponse | null): res is ServerResponse {
+function isUnderWay(res: ServerResponse | null): boolean {
   return res !== null && !res.writableEnded && !res.destroyed;
 }

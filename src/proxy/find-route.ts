@@ -26,6 +26,7 @@ export function findRoute(req: IncomingMessage, headers: HeaderIndex, settings: 
       code: "upgrade_not_supported",
       message: "no WebSockets here; use POST",
       headers: UPGRADE,
+      closes: true,
     });
   }
   if (target === null) throw new Refused({ code: "not_found", message: "no such route" });

@@ -74,6 +74,9 @@ export function createForwarder(): Forwarder {
   };
 }
 
+/** Whatever node was told: --insecure-http-parser would let an upstream say two things at once (facts/threats.md C6). */
+const STRICT = { insecureHTTPParser: false };
+
 interface Upstream extends Pick<PassageOrder, "open" | "secure"> {
   agent: http.Agent;
 }
@@ -86,10 +89,10 @@ function openUpstream(origin: string): Upstream {
   if (protocol === "https:") {
     const agent = new https.Agent({ ...pool, rejectUnauthorized: true });
     const address = { host, port: port === "" ? 443 : Number(port), agent };
-    const open = (options: RequestOptions) => https.request({ ...options, ...address });
+    const open = (options: RequestOptions) => https.request({ ...options, ...address, ...STRICT });
     return { agent, secure: true, open };
   }
   const agent = new http.Agent(pool);
   const address = { host, port: port === "" ? 80 : Number(port), agent };
-  return { agent, secure: false, open: (options) => http.request({ ...options, ...address }) };
+  return { agent, secure: false, open: (options) => http.request({ ...options, ...address, ...STRICT }) };
 }

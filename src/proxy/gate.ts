@@ -75,7 +75,7 @@ export class Gate implements Door {
       judgeLength(headers, settings);
       const cached = this.#keyring.cached(routed.key);
       const secret = cached ?? (await this.#readKey(routed.key));
-      if (res.destroyed || (cached === null && (await this.#peers.hasLeft(req.socket)))) {
+      if (req.socket.destroyed || (cached === null && (await this.#peers.hasLeft(req.socket)))) {
         exchange.recordUnanswered("cut", null, "client");
         return;
       }
@@ -120,20 +120,14 @@ export class Gate implements Door {
   ): Promise<void> {
     const { socket, method = "", httpVersion } = req;
     const localPort = socket.localPort ?? 0;
+    // Before any verdict: a request that is refused occupies its connection like any other, until it is answered.
+    const isOccupied = !this.#connections.occupy(socket, res);
     orRefuse(admit({ method, httpVersion, headers, localPort }, settings.rules));
-    orRefuse(this.#occupy(socket, res));
+    if (isOccupied) throw new Refused(PIPELINED);
+    if (this.#draining) throw new Refused(STOPPING);
     if (!this.#peers.hasAdmitted(socket) && !(await this.#peers.admits(socket))) {
-      throw new Refused({
-        code: "peer_not_allowed",
-        message: "another user's daemon listens here; run your own",
-      });
+      throw new Refused(OTHER_USER);
     }
-  }
-
-  /** One request at a time on a connection, and none that begins while we stop. */
-  #occupy(socket: Socket, res: ServerResponse): Refusal | null {
-    if (!this.#connections.occupy(socket, res)) return PIPELINED;
-    return this.#draining ? { code: "shutting_down", message: "tollkeeper is stopping; try again" } : null;
   }
 
   #openExchange({ tool, match, upstream, key }: Routed, headers: HeaderIndex): Exchange {
@@ -200,9 +194,17 @@ export class Gate implements Door {
   }
 }
 
+const STOPPING: Refusal = { code: "shutting_down", message: "tollkeeper is stopping; try again" };
+
+const OTHER_USER: Refusal = {
+  code: "peer_not_allowed",
+  message: "another user's daemon listens here; run your own",
+};
+
 const PIPELINED: Refusal = {
   code: "bad_request",
   message: "one request at a time per connection; pipelining is not supported",
+  closes: true,
 };
 
 /** What the last steps of a request need. */

@@ -87,7 +87,7 @@ export class Passage {
 
   /** Ends the passage now, from our side: the daemon stops. */
   abort(): void {
-    this.#break(this.#clientGone ? "client" : "proxy");
+    this.#break("proxy");
   }
 
   #watchUpstream(): void {
@@ -105,7 +105,8 @@ export class Passage {
   }
 
   #watchClient(): void {
-    this.#res.on("close", () => this.#onClientGone());
+    // The connection's end, not the answer's: one that is queued behind another never hears of it.
+    this.#req.socket.on("close", this.#onClientGone);
     this.#res.on("drain", () => this.#answer?.resume());
     // Both are followed by `close`, which is where they are dealt with; unheard they would end the process.
     this.#res.on("error", () => {});
@@ -183,9 +184,11 @@ export class Passage {
     this.#onEnd();
   }
 
-  #settle(cutBy: CutBy, whole: boolean): void {
+  #settle(breaker: CutBy, whole: boolean): void {
     if (this.#settled) return;
     this.#settled = true;
+    // Whatever happens in the grace, it was the client who left first.
+    const cutBy = this.#clientGone ? "client" : breaker;
     this.#stopClocks();
     if (this.#meter === null) {
       this.#exchange.recordUnanswered("cut", null, cutBy);
@@ -225,7 +228,7 @@ export class Passage {
     return !isFramed && (outcome === "cut" || flags.includes("bad_json"));
   }
 
-  #onClientGone(): void {
+  readonly #onClientGone = (): void => {
     if (this.#settled) return;
     this.#clientGone = true;
     const { graceMs } = this.#order.limits;
@@ -236,7 +239,7 @@ export class Passage {
     // Nobody reads any more; what is left of the answer goes to the meter alone.
     this.#answer?.resume();
     this.#graceTimer = setTimeout(() => this.#break("client"), graceMs);
-  }
+  };
 
   #onLate(): void {
     if (this.#settled) return;
@@ -259,7 +262,10 @@ export class Passage {
     if (this.#settled) return;
     if (this.#answer !== null) {
       // A reset: Node says so before it calls an answer without length complete, and only here.
-      if (!this.#answer.complete) this.#break("upstream");
+      if (this.#answer.complete) return;
+      // What came in the same piece as the fault is still to be had: it was sent, and may tell the usage.
+      this.#answer.read();
+      this.#break("upstream");
       return;
     }
     const connected = this.#clock.phase !== "connecting";
@@ -268,6 +274,7 @@ export class Passage {
   }
 
   #stopClocks(): void {
+    this.#req.socket.off("close", this.#onClientGone);
     this.#upload.stop();
     this.#clock.stop();
     if (this.#graceTimer !== null) clearTimeout(this.#graceTimer);
@@ -289,8 +296,8 @@ function tooSilent(limitMs: number): string {
 
 const NO_CONNECTION = `the upstream did not accept a connection within ${CONNECT_LIMIT_MS} ms; to see more, type: tollkeeper key test`;
 
-/** The service's own name for the request (facts/usage.md section 5), capped: it comes from outside. */
+/** The service's own name for the request (facts/usage.md section 5); the ledger caps it. */
 function requestIdOf(answer: IncomingMessage): string | null {
   const id = answer.headers["request-id"] ?? answer.headers["x-request-id"];
-  return typeof id === "string" ? id.slice(0, 256) : null;
+  return typeof id === "string" ? id : null;
 }

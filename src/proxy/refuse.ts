@@ -15,11 +15,14 @@ export function refuse(req: IncomingMessage, res: ServerResponse, refusal: Refus
     return;
   }
   const { status, headers, body } = renderRefusal(refusal, api);
+  if (refusal.closes === true) res.shouldKeepAlive = false;
   if (req.complete || !hasBody(req)) {
     res.writeHead(status, headers).end(body);
     return;
   }
-  res.writeHead(status, [...headers, "connection", "close"]);
+  // Node then says `connection: close`, and we take nothing more on it.
+  res.shouldKeepAlive = false;
+  res.writeHead(status, headers);
   res.write(body);
   discardBody(req, () => res.end());
 }
