@@ -1,6 +1,8 @@
 #!/usr/bin/env node
+import "./cli/no-inspector.ts";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
+import { checkCommand } from "./cli/check.ts";
 import { configCommand } from "./cli/config.ts";
 import { EXIT, note, printFailure } from "./cli/console.ts";
 import { keyCommand } from "./cli/key.ts";
@@ -18,6 +20,7 @@ try {
     .command(keyCommand)
     .command(usageCommand)
     .command(statusCommand)
+    .command(checkCommand)
     .command(configCommand)
     .command(sandboxCommand)
     .demandCommand(1, "a command is needed")

@@ -45,7 +45,20 @@ const ALLOWED: Record<string, string[]> = {
   connect: ["connect", "core", "ports.ts"],
   service: ["service", "core", "ports.ts"],
   dashboard: ["dashboard", "core", "ports.ts"],
-  cli: ["cli", "adapters", "proxy", "core", "ports.ts", "sandbox", "connect", "service", "dashboard"],
+  // Sees tollkeeper from outside, as its clients and upstreams do.
+  check: ["check", "core"],
+  cli: [
+    "cli",
+    "adapters",
+    "proxy",
+    "core",
+    "ports.ts",
+    "sandbox",
+    "connect",
+    "service",
+    "dashboard",
+    "check",
+  ],
   "main.ts": ["cli"],
 };
 
@@ -120,7 +133,9 @@ test("a secret's value is taken out in two places only: where keys are stored an
 
 test("the inspector, insecure parsing and unverified TLS are nowhere switched on", () => {
   for (const { path, text } of files) {
-    assert.doesNotMatch(text, /insecureHTTPParser: true|rejectUnauthorized: false|node:inspector/, path);
+    // Asking where it is open is allowed.
+    const rest = text.replace('import { url as inspectorUrl } from "node:inspector";', "");
+    assert.doesNotMatch(rest, /insecureHTTPParser: true|rejectUnauthorized: false|node:inspector/, path);
   }
 });
 

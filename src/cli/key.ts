@@ -8,6 +8,7 @@ import { describeKeySource } from "../core/key-source.ts";
 import { parseKeyValue } from "../core/key-value.ts";
 import { note, print } from "./console.ts";
 import { notifyDaemon } from "./daemon.ts";
+import { hardenProcess } from "./harden.ts";
 import { listKeys, renderKeys } from "./key-list.ts";
 import { findKey, loadConfig } from "./key-target.ts";
 import type { KeyArguments, KeyTarget } from "./key-target.ts";
@@ -79,6 +80,9 @@ export const keyCommand: CommandModule<object, object> = {
   describe: "Store, list, test or remove API keys",
   builder: (yargs): Argv<object> =>
     yargs
+      .middleware(() => {
+        for (const warning of hardenProcess()) note(`warning: ${warning}`);
+      })
       .command(setCommand)
       .command(listCommand)
       .command(testCommand)

@@ -71,8 +71,6 @@ export class Lifecycle {
     process.on("SIGTERM", () => this.#onStopSignal());
     process.on("SIGINT", () => this.#onStopSignal());
     process.on("SIGHUP", () => this.reload());
-    // With a listener of ours, Node does not open its inspector on this signal (facts/threats.md B9).
-    process.on("SIGUSR1", () => {});
     log.info({ listening: this.addresses }, "tollkeeper is ready");
   }
 

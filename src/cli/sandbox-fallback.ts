@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Config, Upstream } from "../core/config.ts";
+import { plainUpstream, type Config } from "../core/config.ts";
 import { SANDBOX_UPSTREAM } from "../core/record.ts";
 import { Secret } from "../core/secret.ts";
 import type { KeyStore } from "../ports.ts";
@@ -19,7 +19,8 @@ export class SandboxFallback {
   async complete(config: Config): Promise<Config> {
     if (Object.keys(config.upstreams).length > 0) return config;
     this.#sandbox ??= await this.#start();
-    return { ...config, tools: {}, upstreams: { default: upstreamFor(this.#sandbox) } };
+    const upstream = plainUpstream(SANDBOX_UPSTREAM, this.#sandbox.baseUrl);
+    return { ...config, tools: {}, upstreams: { default: { ...upstream, key: KEY_NAME } } };
   }
 
   /** A key store that knows the sandbox's key and leaves all others to `store`. */
@@ -41,20 +42,4 @@ export class SandboxFallback {
   #start(): Promise<Sandbox> {
     return startSandbox({ keys: [{ name: KEY_NAME, secret: this.#key, group: "all" }] });
   }
-}
-
-function upstreamFor(sandbox: Sandbox): Upstream {
-  const { origin, pathname } = new URL(sandbox.baseUrl);
-  return {
-    name: SANDBOX_UPSTREAM,
-    baseUrl: sandbox.baseUrl,
-    origin,
-    basePath: pathname,
-    key: KEY_NAME,
-    keySource: { kind: "keychain" },
-    countTokensAuth: "x-api-key",
-    anthropicVersion: "2023-06-01",
-    inputIncludesCache: false,
-    routes: [],
-  };
 }

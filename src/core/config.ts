@@ -23,6 +23,13 @@ export type Dialect = ExtraRoute["dialect"];
 /** What holds where nothing is configured. */
 export const defaultConfig: Config = configSchema.parse({});
 
+/** An upstream of which only name and base URL are given; the defaults hold for the rest. */
+export function plainUpstream(name: string, baseUrl: string): Upstream {
+  const [upstream] = Object.values(configSchema.parse({ upstreams: { [name]: { baseUrl } } }).upstreams);
+  if (upstream === undefined) throw new Error("an upstream was lost");
+  return upstream;
+}
+
 /** The upstream that serves a tool; null when none is configured. */
 export function upstreamOf(config: Config, tool: string): Upstream | null {
   const name = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.upstream : undefined;

@@ -1,10 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:https";
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { test } from "node:test";
 import { countModels } from "../../src/cli/key-check.ts";
 import { configSchema } from "../../src/core/config-schema.ts";
@@ -12,7 +7,7 @@ import type { Upstream } from "../../src/core/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { prepareKeyCommand, sentinelKey } from "../helpers/key-command.ts";
-import { enter, noKeyring, scratchDirectory } from "../helpers/keyring.ts";
+import { noKeyring } from "../helpers/keyring.ts";
 import { answerJson, startUpstream } from "../helpers/upstream.ts";
 
 function upstreamAt(baseUrl: string): Upstream {
@@ -64,17 +59,6 @@ test("a refused key is told with the upstream's words, the key in them blotted",
   assert.match((await failureOf(upstreamAt(upstream.baseUrl), key)).message, /answers 403: no x+ \*+$/);
 });
 
-test("a redirect is not followed", async (t) => {
-  const other = await startUpstream(t, (_seen, res) => answerJson(res, { data: [] }));
-  const upstream = await startUpstream(t, (_seen, res) => {
-    res.writeHead(307, { location: `${other.baseUrl}/models` }).end();
-  });
-  const failure = await failureOf(upstreamAt(upstream.baseUrl), sentinelKey());
-  assert.match(failure.message, /^not decided: .* answers 307/);
-  assert.match(failure.hint ?? "", /never followed/);
-  assert.deepEqual(other.seen, []);
-});
-
 test("an upstream in trouble says nothing about the key", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) =>
     answerJson(res, { error: { message: "busy" } }, 503),
@@ -94,35 +78,6 @@ test("an upstream that is not there, or breaks off, is unreachable", async (t) =
   upstream.server.closeAllConnections();
   await once(upstream.server, "close");
   assert.match((await failureOf(address, sentinelKey())).message, /^unreachable: .*ECONNREFUSED/);
-});
-
-test("an upstream with a certificate that nobody vouches for is never shown the key", async (t) => {
-  const directory = scratchDirectory(t);
-  const [keyFile, certFile] = [join(directory, "key.pem"), join(directory, "cert.pem")];
-  const request = [
-    "req",
-    "-x509",
-    "-newkey",
-    "ec",
-    "-pkeyopt",
-    "ec_paramgen_curve:P-256",
-    "-nodes",
-    "-subj",
-    "/CN=localhost",
-  ];
-  execFileSync("openssl", [...request, "-keyout", keyFile, "-out", certFile], { stdio: "ignore" });
-  let requests = 0;
-  const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certFile) }, (_req, res) => {
-    requests += 1;
-    res.end("{}");
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => server.close());
-  enter(t, { NODE_TLS_REJECT_UNAUTHORIZED: "0" });
-  const { port } = server.address() as AddressInfo;
-  const failure = await failureOf(upstreamAt(`https://127.0.0.1:${port}/v1`), sentinelKey());
-  assert.match(failure.message, /^unreachable: .*DEPTH_ZERO_SELF_SIGNED_CERT/);
-  assert.equal(requests, 0);
 });
 
 test("`key test` uses the stored key, and says what became of it", { skip: noKeyring }, async (t) => {

@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { chmodSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
-import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test, type TestContext } from "node:test";
 import { startDaemon, type Daemon } from "../helpers/daemon.ts";
 
@@ -13,39 +9,6 @@ async function startAndStop(t: TestContext): Promise<Daemon> {
   const daemon = await startDaemon(t);
   assert.equal(await daemon.stop(), 0);
   return daemon;
-}
-
-/** A port that this process holds on one address, and the other loopback address leaves free. */
-async function holdPort(t: TestContext, address: string): Promise<number> {
-  const server = createServer().listen({ host: address, port: 0, ipv6Only: true });
-  t.after(() => server.close());
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
-}
-
-for (const address of ["127.0.0.1", "::1"]) {
-  test(`a port that is taken on ${address} alone ends the start, and names the holder`, async (t) => {
-    const daemon = await startAndStop(t);
-    const port = await holdPort(t, address);
-    writeFileSync(daemon.configFile, JSON.stringify({ listen: { port } }));
-    const { code, stdout, stderr } = await daemon.command("serve");
-    assert.deepEqual([code, stdout], [1, ""]);
-    assert.match(
-      stderr,
-      new RegExp(`^error: port ${port} is taken by pid ${process.pid} \\(.*node.*\\)\nhint: `),
-    );
-    assert.match(stderr, /tollkeeper config edit\n$/);
-  });
-}
-
-for (const value of ["http", "net,tls"]) {
-  test(`NODE_DEBUG=${value}, under which Node prints every header, ends the start`, () => {
-    const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-    const options = { encoding: "utf8", env: { PATH: process.env["PATH"], NODE_DEBUG: value } } as const;
-    const { status, stderr } = spawnSync(process.execPath, ["--import", "tsx", main, "serve"], options);
-    assert.equal(status, 1);
-    assert.match(stderr, /error: under NODE_DEBUG Node would print the key\nhint: unset NODE_DEBUG/);
-  });
 }
 
 test("a second daemon of the same user is told which one runs, and that one runs on", async (t) => {
@@ -75,14 +38,6 @@ test("a broken configuration lists all its problems, each with its line", async 
   assert.match(stderr, /^error: the configuration is not usable\n/);
   for (const line of [2, 3, 4]) assert.match(stderr, new RegExp(`${daemon.configFile}:${line}\\b`));
   assert.match(stderr, /\nhint: correct it with: tollkeeper config edit --config .*config\.jsonc\n$/);
-});
-
-test("a configuration that anybody may change is not used", async (t) => {
-  const daemon = await startAndStop(t);
-  chmodSync(daemon.configFile, 0o666);
-  const { code, stderr } = await daemon.command("serve");
-  assert.equal(code, 1);
-  assert.match(stderr, /anybody may change it; run `chmod go-w .*config\.jsonc`/);
 });
 
 test("a ledger directory that cannot be made ends the start with what to look at", async (t) => {

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { startDaemon } from "../helpers/daemon.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { post } from "../helpers/gate.ts";
 import { keyInFile } from "../helpers/key-file.ts";
 import { rawClient, rawRequest } from "../helpers/raw-client.ts";
@@ -39,16 +38,6 @@ async function startStream(t: TestContext) {
     await client.until(/message_stop[^]*\r\n0\r\n\r\n$/);
   };
   return { daemon, config, client, finish };
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 test("SIGHUP drops the keys in memory and reads the configuration", async (t) => {
@@ -146,18 +135,4 @@ test("a changed port is bound anew: the stream on the old one ends whole, new co
   // What is left on the old port, even a connection that never said a word, does not keep the daemon alive.
   assert.equal(await daemon.stop(), 0);
   await silent.closed;
-});
-
-test("a port that is taken is said so, and the daemon stays where it is", async (t) => {
-  const daemon = await startDaemon(t);
-  const other = createServer().listen(0, "::1");
-  t.after(() => other.close());
-  await once(other, "listening");
-  const { port } = other.address() as AddressInfo;
-  edit({ ...daemon, port }, {});
-  await daemon.until(new RegExp(`"msg":"port ${port} is taken by pid ${process.pid} `));
-  assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
-  const status = await daemon.status();
-  assert.deepEqual(status.listening, [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`]);
-  assert.match(status.lastError?.message ?? "", /is taken by/);
 });

@@ -80,12 +80,3 @@ test("a second signal stops at once: the stream is cut and recorded, exit 0", as
   assert.doesNotMatch(await client.closed, /\r\n0\r\n\r\n$/);
   assert.deepEqual(await endings(daemon), [["cut", "proxy", "partial"]]);
 });
-
-test("SIGUSR1 opens no inspector", async (t) => {
-  // A port of its own, so that the answer does not depend on who else has one open.
-  const daemon = await startDaemon(t, { env: { NODE_OPTIONS: "--inspect-port=0" } });
-  process.kill(daemon.pid, "SIGUSR1");
-  await daemon.status();
-  assert.equal(await daemon.stop(), 0);
-  assert.doesNotMatch(daemon.stderr(), /[Dd]ebugger/);
-});

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { test } from "node:test";
 import type { DaemonStatus } from "../../src/cli/status-report.ts";
 import { programVersion } from "../../src/cli/program.ts";
@@ -93,17 +93,6 @@ test("a key that is not there makes the status exit 1, in both forms", async (t)
   assert.match(text.stdout, /^last error +key file .* does not exist \(\d{4}-/m);
   const json = await daemon.command("status", "--json");
   assert.deepEqual([json.code, (JSON.parse(json.stdout) as DaemonStatus).keys[0]?.state], [1, "unavailable"]);
-});
-
-test("records that wait for the disk make the status exit 1, while requests go on", async (t) => {
-  const daemon = await startDaemon(t);
-  const { directory } = (await daemon.status()).ledger;
-  rmSync(directory, { recursive: true });
-  writeFileSync(directory, "");
-  assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
-  const { code, stdout } = await daemon.command("status");
-  assert.equal(code, 1);
-  assert.match(stdout, /^ledger .*, 0 written, 1 waiting, 0 lost: /m);
 });
 
 test("an option that does not exist is wrong usage", async (t) => {

@@ -13,6 +13,9 @@ import type { DaemonStatus } from "../../src/cli/status-report.ts";
 import type { UsageRecord } from "../../src/core/record.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const MAIN = join(ROOT, "src/main.ts");
+/** By its place, because the working directory may be one that does not lead to it. */
+const TSX = import.meta.resolve("tsx");
 
 export interface DaemonOptions {
   /** The configuration file: what it says, or its whole text. Without upstreams the built-in sandbox serves. */
@@ -23,6 +26,10 @@ export interface DaemonOptions {
   port?: number;
   /** More arguments of `serve`. */
   args?: string[];
+  /** Working directory; the project's root when none is given. */
+  cwd?: string;
+  /** A command that ends in running, in its own place, the one that is appended to it. */
+  launcher?: string[];
 }
 
 /** How a command of the program ended, and what it said. */
@@ -56,47 +63,84 @@ export interface Daemon {
   stop(): Promise<number | null>;
 }
 
+/** A daemon that is being started. */
+export interface DaemonStart {
+  pid: number;
+  /** Resolves once it listens; rejects with what it said when it ends before. */
+  ready: Promise<Daemon>;
+  /** Ends it without warning; resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
 /** Runs `tollkeeper serve` until the test ends; resolves once it listens. Rejects with what it said when it ends before. */
 export async function startDaemon(t: TestContext, options: DaemonOptions = {}): Promise<Daemon> {
   const home = mkdtempSync(join(tmpdir(), "tollkeeper-"));
-  const env = { ...scratchEnvironment(home), ...options.env };
-  const configFile = writeConfig(home, options);
-  const child = runProgram(env, ["serve", "--config", configFile, ...(options.args ?? [])]);
-  const ended = once(child, "exit").then(([code]) => code as number | null);
+  const { ready, kill } = launchDaemon(home, options);
   t.after(async () => {
     // A stopped test does not wait for a drain; and the directory goes after its user.
-    child.kill("SIGKILL");
-    await ended;
+    await kill();
     rmSync(home, { recursive: true, force: true });
   });
+  return ready;
+}
+
+/** Runs `tollkeeper serve` in a home that may have had a daemon before. */
+export function launchDaemon(home: string, options: DaemonOptions = {}): DaemonStart {
+  const env = { ...scratchEnvironment(home), ...options.env };
+  const configFile = writeConfig(home, options);
+  const child = runProgram(env, ["serve", "--config", configFile, ...(options.args ?? [])], options);
+  const ended = once(child, "exit").then(([code]) => code as number | null);
   const { stdout, stderr, until } = listenTo(child);
-  const port = Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(await until(/listens on .*\n/))?.[1]);
   const status = () => askDaemon(join(env.XDG_RUNTIME_DIR, "tollkeeper", "control.sock"), "status");
-  const { pid, ledger } = (await status()) as DaemonStatus;
+  const listen = async (): Promise<Daemon> => {
+    const said = await until(/listens on .*\n/);
+    const port = Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1]);
+    const { pid, ledger } = (await status()) as DaemonStatus;
+    return {
+      url: `http://127.0.0.1:${port}`,
+      port,
+      pid,
+      home,
+      configFile,
+      stdout,
+      stderr,
+      until,
+      ended,
+      status: async () => (await status()) as DaemonStatus,
+      ledger: () => recordsIn(ledger.directory),
+      command: (...args) => runCommand(env, [...args, "--config", configFile]),
+      stop() {
+        child.kill("SIGTERM");
+        return ended;
+      },
+    };
+  };
   return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    pid,
-    home,
-    configFile,
-    stdout,
-    stderr,
-    until,
-    ended,
-    status: async () => (await status()) as DaemonStatus,
-    ledger: () => recordsIn(ledger.directory),
-    command: (...args) => runCommand(env, [...args, "--config", configFile]),
-    stop() {
-      child.kill("SIGTERM");
-      return ended;
+    pid: child.pid ?? 0,
+    ready: listen(),
+    async kill() {
+      child.kill("SIGKILL");
+      await ended;
     },
   };
+}
+
+/** A home in which no daemon runs; gone with the test. */
+export function prepareHome(
+  t: TestContext,
+  options: Pick<DaemonOptions, "config" | "env">,
+): Pick<Daemon, "home" | "configFile" | "command"> {
+  const home = mkdtempSync(join(tmpdir(), "tollkeeper-"));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const env = { ...scratchEnvironment(home), ...options.env };
+  const configFile = writeConfig(home, options);
+  return { home, configFile, command: (...args) => runCommand(env, [...args, "--config", configFile]) };
 }
 
 /** No credential, no keychain and no configuration of the tester's can be found from here. */
 function scratchEnvironment(home: string) {
   const runtime = join(home, "run");
-  mkdirSync(runtime, { mode: 0o700 });
+  mkdirSync(runtime, { recursive: true, mode: 0o700 });
   return {
     PATH: process.env["PATH"] ?? "",
     HOME: home,
@@ -113,9 +157,13 @@ function writeConfig(home: string, { config = {}, port = 0 }: DaemonOptions): st
   return file;
 }
 
-function runProgram(env: Record<string, string>, args: string[]): ChildProcess {
-  const program = ["--import", "tsx", "src/main.ts", ...args];
-  return spawn(process.execPath, program, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
+function runProgram(
+  env: Record<string, string>,
+  args: string[],
+  { cwd = ROOT, launcher = [] }: Pick<DaemonOptions, "cwd" | "launcher"> = {},
+): ChildProcess {
+  const [file, ...words] = [...launcher, process.execPath, "--import", TSX, MAIN, ...args];
+  return spawn(file ?? "", words, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 async function runCommand(env: Record<string, string>, args: string[]): Promise<CommandResult> {

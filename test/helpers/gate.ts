@@ -5,7 +5,7 @@ import { Keyring } from "../../src/proxy/keyring.ts";
 import { listen, type Listener } from "../../src/proxy/listener.ts";
 import { PeerGuard } from "../../src/proxy/peer-guard.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
-import type { Clock, PeerInfo } from "../../src/ports.ts";
+import type { Clock, Ledger, PeerInfo } from "../../src/ports.ts";
 import { MemoryKeys, MemoryLedger, MemoryLog, peersOf, realClock } from "./memory.ts";
 
 /** Recognisable wherever it should not be. */
@@ -29,7 +29,11 @@ export interface GateOptions {
   config?: Partial<Config>;
   upstream?: Partial<Upstream>;
   peers?: PeerInfo;
+  /** Whose gate it is; the tester's, unless given. */
+  ownUid?: number;
   clock?: Clock;
+  /** Takes the records in place of the one in memory. */
+  recordsTo?: Ledger;
   /** As `listen` takes it. */
   headersLimitMs?: number;
 }
@@ -46,8 +50,10 @@ export async function startGate(
   const clock = options.clock ?? realClock;
   keys.set({ name: upstream.key, origin: upstream.origin }, TEST_KEY);
   const keyring = new Keyring(keys, clock, log);
-  const peers = new PeerGuard(options.peers ?? peersOf(null), process.getuid?.() ?? null, clock, log);
-  const gate = new Gate({ settings: prepareSettings(config), keyring, ledger, peers, clock, log });
+  const ownUid = options.ownUid ?? process.getuid?.() ?? null;
+  const peers = new PeerGuard(options.peers ?? peersOf(null), ownUid, clock, log);
+  const settings = prepareSettings(config);
+  const gate = new Gate({ settings, keyring, ledger: options.recordsTo ?? ledger, peers, clock, log });
   const listener = await listen(0, gate, options.headersLimitMs);
   t.after(async () => {
     gate.close();

@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 import { openLedger } from "../../src/adapters/ledger-file.ts";
 import type { UsageRecord } from "../../src/core/record.ts";
 import type { Ledger } from "../../src/ports.ts";
+import { startGate, type TestGate } from "./gate.ts";
 import { MemoryLog, StillClock } from "./memory.ts";
 
 /** The day of the still clock and of `usageRecord`. */
@@ -63,6 +64,17 @@ export function startLedger(
   };
 }
 
+/** A gate in front of `baseUrl` whose records go to {@link startLedger}'s files; one clock for both. */
+export async function startLedgerGate(
+  t: TestContext,
+  baseUrl: string,
+  options: { directory?: string } = {},
+): Promise<TestLedger & { gate: TestGate }> {
+  const started = startLedger(t, options);
+  const gate = await startGate(t, baseUrl, { clock: started.clock, recordsTo: started.ledger });
+  return { ...started, gate };
+}
+
 /** Lines of a text that must end in a newline, or be empty. */
 function linesIn(text: string): string[] {
   const lines = text.split("\n");
@@ -90,7 +102,10 @@ export function mountDisk(t: TestContext, bytes: number): string | null {
   return directory;
 }
 
-/** Changes the disk of {@link mountDisk}: read-only or not, or with room for so many files and directories only. */
-export function remountDisk(directory: string, option: "ro" | "rw" | `nr_inodes=${number}`): void {
+/** Changes the disk of {@link mountDisk}: read-only or not, of another size, or with room for so many files only. */
+export function remountDisk(
+  directory: string,
+  option: "ro" | "rw" | `nr_inodes=${number}` | `size=${string}`,
+): void {
   execFileSync("mount", ["-o", `remount,${option}`, directory]);
 }

@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** What everybody can see of a process (Linux, /proc): its arguments, and its environment when it is our own user's. */
@@ -57,4 +57,43 @@ function keytarChildrenOf(parent: number): SeenProcess[] {
 /** Resolves when no process has this number any more, or only a dead one that waits to be fetched. */
 export async function ended(pid: number): Promise<void> {
   while (listProcesses().some((seen) => seen.pid === pid && seen.argv !== "")) await delay(5);
+}
+
+/** Resolves when the process has a handler of its own for SIGUSR1, as Node has from early in its start on; false: it ended. */
+export async function catchesSigusr1(pid: number): Promise<boolean> {
+  const bit = 1n << 9n;
+  for (;;) {
+    const caught = readOrNull(`/proc/${pid}/status`, /^SigCgt:\s*(\w+)/m);
+    if (caught === null) return false;
+    if ((BigInt(`0x${caught}`) & bit) !== 0n) return true;
+    await delay(1);
+  }
+}
+
+/** Ports on which the process listens for TCP over IPv4, as an inspector of Node's does. */
+export function portsOf(pid: number): number[] {
+  const sockets = new Set(linksIn(`/proc/${pid}/fd`));
+  const LISTENING = "0A";
+  return readFileSync("/proc/net/tcp", "utf8")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , , state, , , , , , inode]) => state === LISTENING && sockets.has(`socket:[${inode}]`))
+    .map(([, address = ""]) => Number.parseInt(address.split(":")[1] ?? "", 16));
+}
+
+function linksIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).map((name) => readlinkSync(`${directory}/${name}`));
+  } catch {
+    // It has ended, or a file of its was closed meanwhile.
+    return [];
+  }
+}
+
+function readOrNull(path: string, pattern: RegExp): string | null {
+  try {
+    return pattern.exec(readFileSync(path, "utf8"))?.[1] ?? null;
+  } catch {
+    return null;
+  }
 }

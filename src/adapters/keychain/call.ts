@@ -12,6 +12,12 @@ const CHILD = new URL(`./child${EXTENSION}`, import.meta.url);
 const LOADER_FLAG = /^(?:--import|--require|-r|--loader|--experimental-loader)(?:=.+)?$/;
 
 /**
+ * An address that no machine has (RFC 5737), so that on SIGUSR1 the inspector cannot be opened from the child's first
+ * instant on, which no listener inside it could see to; Node 20 has no `--disable-sigusr1` yet (facts/threats.md B9).
+ */
+const NO_INSPECTOR = "--inspect-port=192.0.2.1:9229";
+
+/**
  * Makes one keytar call in a process of its own. The secret travels over the IPC channel only. Settles after
  * `timeoutMs` at the latest, and the child is ended whatever happens.
  * @returns `died` is the signal or exit code by which the child ended, null when it had to be killed for its silence
@@ -24,7 +30,7 @@ export function callKeytar(
   return new Promise((resolve) => {
     const child = fork(CHILD, [], {
       env,
-      execArgv: loaderFlags(process.execArgv),
+      execArgv: [NO_INSPECTOR, ...loaderFlags(process.execArgv)],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
     const settle = (outcome: KeytarOutcome) => {

@@ -1,0 +1,137 @@
+// B1, open proxy: the upstream's address comes from the configuration alone; whatever authority a target names, it goes there or nowhere, and only a checked query is added to a route's own path.
+import assert from "node:assert/strict";
+import { createServer, type AddressInfo } from "node:net";
+import { test, type TestContext } from "node:test";
+import { startGate, TEST_KEY } from "../helpers/gate.ts";
+import { rawExchange } from "../helpers/raw-exchange.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
+
+/** Targets that, joined to a base URL or read by the URL standard, lead to another host; ELSE stands for its authority. */
+const AUTHORITIES = [
+  "http://ELSE/v1/models",
+  "https://ELSE/v1/models",
+  "HTTP://ELSE/v1/models",
+  "http:ELSE/v1/models",
+  "http:/ELSE/v1/models",
+  "http:///ELSE/v1/models",
+  "http://user:password@ELSE/v1/models",
+  "ws://ELSE/v1/models",
+  "ftp://ELSE/v1/models",
+  "//ELSE/v1/models",
+  "///ELSE/v1/models",
+  "////ELSE/v1/models",
+  "/\\ELSE/v1/models",
+  "\\\\ELSE/v1/models",
+  "\\/ELSE/v1/models",
+  "/\t/ELSE/v1/models",
+  "/%09/ELSE/v1/models",
+  "/%5cELSE/v1/models",
+  "/%2fELSE/v1/models",
+  "/%2f%2fELSE/v1/models",
+  "//%45LSE@ELSE/v1/models",
+  "@ELSE/v1/models",
+  "/@ELSE/v1/models",
+  ":@ELSE/v1/models",
+  ":1@ELSE/v1/models",
+  ".ELSE/v1/models",
+  "ELSE/v1/models",
+  "ELSE",
+  "?@ELSE/v1/models",
+  "#@ELSE/v1/models",
+  "/http://ELSE/v1/models",
+  "/v1/http://ELSE/models",
+  "/v1//ELSE/models",
+  "/v1/models@ELSE",
+  "/v1/models:@ELSE",
+  "/v1@ELSE/models",
+  "/t//ELSE/v1/models",
+  "/t/codex//ELSE/v1/models",
+  "/t/codex@ELSE/v1/models",
+  "/t/http://ELSE/v1/models",
+  "/t/codex/http://ELSE/v1/models",
+  "javascript:ELSE/v1/models",
+  "file:///etc/passwd",
+  "*",
+];
+
+/** Queries pass as they came: they are the route's, and can lead nowhere. */
+const QUERIES = [
+  "?beta=true",
+  "?",
+  "??",
+  "?@ELSE",
+  "?//ELSE/v1/models",
+  "?url=http://ELSE/",
+  "?/../../admin",
+  "?%2e%2e%2f%00%ff",
+  "?a=1&a=2&&=;",
+  "?\\\\ELSE",
+  `?"<>^\`{|}'`,
+];
+
+/** A server that only counts who comes to it. */
+async function startElsewhere(t: TestContext) {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const authority = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { authority, connections: () => connections };
+}
+
+const head = (port: number) => [`Host: 127.0.0.1:${port}`, "Content-Type: application/json"];
+
+for (const method of ["GET", "POST"]) {
+  test(`a ${method} whose target names another authority goes neither there nor to the upstream`, async (t) => {
+    const elsewhere = await startElsewhere(t);
+    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+    const gate = await startGate(t, upstream.baseUrl);
+    for (const pattern of AUTHORITIES) {
+      const target = pattern.replaceAll("ELSE", elsewhere.authority);
+      const lines = [`${method} ${target} HTTP/1.1`, ...head(gate.port)];
+      const { status, text } = await rawExchange(t, gate.port, lines, method === "POST" ? "{}" : "");
+      // What is no request target at all, Node's parser refuses itself.
+      assert.ok(status === 404 || status === 400, `${target}: ${status}`);
+      assert.ok(!text.includes(TEST_KEY), target);
+    }
+    assert.deepEqual([upstream.seen, elsewhere.connections(), gate.keys.reads], [[], 0, 0]);
+    // The same request without the tricks is served, so it is the tricks that were refused.
+    const good = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", ...head(gate.port)]);
+    assert.equal(good.status, 200);
+  });
+}
+
+test("our own authority in a target is one too many as well", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const gate = await startGate(t, upstream.baseUrl);
+  for (const authority of [`127.0.0.1:${gate.port}`, new URL(upstream.origin).host]) {
+    const lines = [`GET http://${authority}/v1/models HTTP/1.1`, ...head(gate.port)];
+    assert.equal((await rawExchange(t, gate.port, lines)).refusal, "not_found");
+  }
+  assert.deepEqual(upstream.seen, []);
+});
+
+test("the upstream is asked for its configured path and the query as it came, under its own Host", async (t) => {
+  const elsewhere = await startElsewhere(t);
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const gate = await startGate(t, `${upstream.origin}/tenant/api/v1`);
+  const queries = QUERIES.map((query) => query.replaceAll("ELSE", elsewhere.authority));
+  for (const query of queries) {
+    const lines = [
+      `GET /t/codex/v1/models${query} HTTP/1.1`,
+      ...head(gate.port),
+      `X-Forwarded-Host: ${elsewhere.authority}`,
+      `Forwarded: host=${elsewhere.authority}`,
+      `X-Original-URL: //${elsewhere.authority}/`,
+    ];
+    assert.equal((await rawExchange(t, gate.port, lines)).status, 200, query);
+  }
+  assert.deepEqual(
+    upstream.seen.map(({ url, headers }) => [url, headers.host]),
+    queries.map((query) => [`/tenant/api/v1/models${query}`, new URL(upstream.origin).host]),
+  );
+  assert.equal(elsewhere.connections(), 0);
+});

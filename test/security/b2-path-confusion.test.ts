@@ -1,0 +1,195 @@
+// B2, path confusion: a path is compared as it came, by equality and with nothing decoded, merged or normalised, so that every spelling but the route's own is 404 and the upstream sees exact paths only.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startGate } from "../helpers/gate.ts";
+import { rawExchange } from "../helpers/raw-exchange.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
+
+/** Paths that some server on the way would take for a route of ours, or for one that nobody opened. Latin-1. */
+const CONFUSING = [
+  // Dot segments, plain and in every escape.
+  "/v1/../admin",
+  "/v1/../v1/messages",
+  "/v1/messages/..",
+  "/v1/messages/../models",
+  "/v1/messages/../../admin",
+  "/v1/./messages",
+  "/./v1/messages",
+  "/../v1/messages",
+  "/v1/messages/.",
+  "/v1/%2e%2e/admin",
+  "/v1/%2E%2E/admin",
+  "/v1/.%2e/admin",
+  "/v1/%2e./admin",
+  "/v1/%252e%252e/admin",
+  "/v1/%c0%ae%c0%ae/admin",
+  "/v1/%u002e%u002e/admin",
+  "/v1/..;/admin",
+  "/v1/..%2fadmin",
+  "/v1/..%5cadmin",
+  "/v1/..\\admin",
+  "/v1\\..\\admin",
+  "/v1/.../messages",
+  // Slashes.
+  "/v1%2fmessages",
+  "/v1%2Fmessages",
+  "/v1%5cmessages",
+  "/v1\\messages",
+  "\\v1\\messages",
+  "/v1//messages",
+  "//v1/messages",
+  "/v1/messages/",
+  "/v1/messages//",
+  "/v1/messages%2f",
+  "/v1/messages%2fcount_tokens",
+  "/v1/messages\\count_tokens",
+  "/v1/messages//count_tokens",
+  // Parameters, fragments, ends of strings.
+  "/v1/messages;a=b",
+  "/v1/messages;",
+  "/v1;x/messages",
+  "/v1/messages#",
+  "/v1/messages#/../admin",
+  "/v1/messages%23",
+  "/v1/messages%3f",
+  "/v1/messages%3fbeta=true",
+  "/v1/messages?a#b",
+  "/v1/messages%00",
+  "/v1/messages%00.json",
+  "/v1/messages\u0000",
+  "/v1/messages%20",
+  "/v1/messages%0d%0aX-Evil:%201",
+  "/v1/messages%0a",
+  "/v1/messages+",
+  "/v1/messages&a=b",
+  "/v1/messages.json",
+  "/v1/messages*",
+  "/v1/messages\u007f",
+  "/v1/messages\u0001",
+  // Case, other letters, escapes of plain ones.
+  "/V1/messages",
+  "/v1/Messages",
+  "/v1/MESSAGES",
+  "/v1/%6dessages",
+  "/v1/message%73",
+  "/%76%31/messages",
+  "/v1/m\u00e9ssages",
+  "/v1/messages\u00e2\u0080\u0083",
+  "/v1/messages\u00ff",
+  "/v1/\u00ef\u00bd\u008dessages",
+  "/v1/messages\u00c0\u00af",
+  // Prefixes, one too many, one too few.
+  "/",
+  "/v1",
+  "/v1/",
+  "/v1/v1",
+  "/v1/v1/v1/messages",
+  "/v2/messages",
+  "/v1/messages/count_tokens/x",
+  "/v1/messages/batches",
+  "/v1/messagesx",
+  "/v1/message",
+  "/v1/files",
+  "/v1/admin/keys",
+  "/v1/organizations/api_keys",
+  "/v1/models/gpt-5",
+  "/api/v1/messages",
+  "/api/hello",
+  // Around the tool mark.
+  "/t",
+  "/t/",
+  "/t/codex",
+  "/t/codex/",
+  "/t/codex/..",
+  "/t/../v1/messages",
+  "/t/./v1/messages",
+  "/t/%2e%2e/v1/messages",
+  "/t/codex/../v1/messages",
+  "/t/codex%2fv1/messages",
+  "/t/codex;x/v1/messages",
+  "/t/codex/t/zed/v1/messages",
+  "/T/codex/v1/messages",
+  "/t/-/v1/messages",
+  `/t/${"a".repeat(65)}/v1/messages`,
+  // Beyond any path.
+  `/v1/messages/${"a/".repeat(5_000)}`,
+  `/${"../".repeat(3_000)}v1/messages`,
+];
+
+const own = (port: number) => [`Host: 127.0.0.1:${port}`, "Content-Type: application/json"];
+
+for (const [method, body] of [
+  ["GET", ""],
+  ["POST", "{}"],
+] as const) {
+  test(`a ${method} of every confusing path is refused, and the upstream sees none of them`, async (t) => {
+    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+    const gate = await startGate(t, upstream.baseUrl);
+    for (const path of CONFUSING) {
+      const answer = await rawExchange(t, gate.port, [`${method} ${path} HTTP/1.1`, ...own(gate.port)], body);
+      // Bytes that cannot stand in a request line are refused by Node's parser, which knows no codes of ours.
+      const isParsers = answer.status === 400 && answer.refusal === null;
+      assert.ok(isParsers || answer.refusal === "not_found", `${path}: ${answer.status} ${answer.refusal}`);
+    }
+    assert.deepEqual([upstream.seen, gate.ledger.records, gate.keys.reads], [[], [], 0]);
+  });
+}
+
+test("a target longer than any head may be is refused by its length", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const gate = await startGate(t, upstream.baseUrl);
+  const lines = [`POST /v1/messages?${"a".repeat(40_000)} HTTP/1.1`, ...own(gate.port)];
+  assert.equal((await rawExchange(t, gate.port, lines)).status, 431);
+  assert.deepEqual(upstream.seen, []);
+});
+
+test("bytes that a query cannot have make the target none", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const gate = await startGate(t, upstream.baseUrl);
+  for (const query of ["?a#b", "?a b", "?\u0000", "?\t", "?\u00e9", "?\u007f", "#?a", "?a\u0001"]) {
+    const lines = [`POST /v1/messages${query} HTTP/1.1`, ...own(gate.port)];
+    const { status } = await rawExchange(t, gate.port, lines, "{}");
+    assert.ok(status === 400 || status === 404, `${JSON.stringify(query)}: ${status}`);
+  }
+  assert.deepEqual(upstream.seen, []);
+});
+
+test("the spellings that are routes reach the upstream as one exact path each", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const gate = await startGate(t, upstream.baseUrl);
+  const routes = ["/messages", "/messages/count_tokens", "/responses"];
+  for (const route of routes) {
+    for (const before of ["", "/v1", "/v1/v1", "/t/codex", "/t/Zed_1.0-x/v1", "/t/a/v1/v1"]) {
+      const lines = [`POST ${before}${route} HTTP/1.1`, ...own(gate.port)];
+      assert.equal((await rawExchange(t, gate.port, lines, "{}")).status, 200, before + route);
+    }
+  }
+  assert.deepEqual(
+    upstream.seen.map(({ url }) => url),
+    routes.flatMap((route) => Array.from({ length: 6 }, () => `/v1${route}`)),
+  );
+});
+
+test("the one open segment of a configured route takes letters, digits, `-` and `_`, and nothing that could leave it", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const read = {
+    method: "GET",
+    path: "/models/{id}",
+    auth: "bearer",
+    dialect: "none",
+    spend: "never",
+  } as const;
+  const gate = await startGate(t, upstream.baseUrl, { upstream: { routes: [read] } });
+  for (const id of ["..", ".", "%2e%2e", "a%2fb", "a/b", "a;b", "a\\b", "", "a.b", "a@b", "a".repeat(257)]) {
+    const lines = [`GET /v1/models/${id} HTTP/1.1`, ...own(gate.port)];
+    assert.equal((await rawExchange(t, gate.port, lines)).refusal, "not_found", id);
+  }
+  assert.equal(
+    (await rawExchange(t, gate.port, ["GET /v1/models/gpt-5_x HTTP/1.1", ...own(gate.port)])).status,
+    200,
+  );
+  assert.deepEqual(
+    upstream.seen.map(({ url }) => url),
+    ["/v1/models/gpt-5_x"],
+  );
+});

@@ -1,0 +1,113 @@
+// B5, TLS: an upstream's certificate is always verified, NODE_TLS_REJECT_UNAUTHORIZED is ignored with a warning, and plain http is for loopback alone.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { countModels } from "../../src/cli/key-check.ts";
+import { Failure } from "../../src/core/failure.ts";
+import { Secret } from "../../src/core/secret.ts";
+import { makeCertificate, startTlsUpstream } from "../helpers/certificate.ts";
+import { startDaemon } from "../helpers/daemon.ts";
+import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate.ts";
+import { keyInFile } from "../helpers/key-file.ts";
+import { enter } from "../helpers/keyring.ts";
+
+/** The switch by which people turn verification off for everything. */
+const OFF = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+
+function startUntrusted(t: TestContext) {
+  return startTlsUpstream(t, makeCertificate(t, "IP:127.0.0.1"));
+}
+
+test("the gate refuses a certificate that nobody vouches for with 502, whatever the environment says", async (t) => {
+  const untrusted = await startUntrusted(t);
+  const gate = await startGate(t, untrusted.baseUrl);
+  enter(t, OFF);
+  const res = await post(gate, "/v1/messages", {});
+  assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [502, "upstream_unreachable"]);
+  assert.match(await res.text(), /its certificate is self-signed/);
+  assert.deepEqual(untrusted.credentials, []);
+});
+
+test("`key test` never shows the key to such an upstream", async (t) => {
+  const untrusted = await startUntrusted(t);
+  enter(t, OFF);
+  const failure: unknown = await countModels(upstreamAt(untrusted.baseUrl), new Secret(TEST_KEY)).catch(
+    (reason: unknown) => reason,
+  );
+  assert.ok(failure instanceof Failure);
+  assert.match(failure.message, /^unreachable: .*DEPTH_ZERO_SELF_SIGNED_CERT/);
+  assert.deepEqual(untrusted.credentials, []);
+});
+
+test("a daemon with verification switched off in its environment verifies all the same, and says so once", async (t) => {
+  const trusted = makeCertificate(t, "IP:127.0.0.1");
+  const [good, wrongHost, untrusted] = await Promise.all([
+    startTlsUpstream(t, trusted),
+    startTlsUpstream(t, trusted),
+    startUntrusted(t),
+  ]);
+  const upstream = (baseUrl: string) => keyInFile(t, baseUrl, TEST_KEY).config.upstreams.default;
+  const daemon = await startDaemon(t, {
+    config: {
+      upstreams: {
+        default: upstream(good.baseUrl),
+        // Its certificate is trusted, and is for the address, not for this name.
+        other: upstream(wrongHost.baseUrl.replace("127.0.0.1", "localhost")),
+        untrusted: upstream(untrusted.baseUrl),
+      },
+      tools: { a: { upstream: "other" }, b: { upstream: "untrusted" } },
+    },
+    env: { ...OFF, NODE_EXTRA_CA_CERTS: trusted.file },
+  });
+  const answers = await Promise.all(
+    ["/v1", "/t/a", "/t/b"].map((base) => post(daemon, `${base}/responses`, {})),
+  );
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 502, 502],
+  );
+  assert.match((await answers[1]?.text()) ?? "", /its certificate is for another host/);
+  assert.match((await answers[2]?.text()) ?? "", /its certificate is self-signed/);
+  assert.deepEqual(
+    [good, wrongHost, untrusted].map(({ credentials }) => credentials),
+    [[`Bearer ${TEST_KEY}`], [], []],
+  );
+
+  const tested = await daemon.command("key", "test", "--upstream", "untrusted");
+  assert.deepEqual([tested.code, tested.stdout], [1, ""]);
+  assert.match(
+    tested.stderr,
+    /^warning: NODE_TLS_REJECT_UNAUTHORIZED is ignored: certificates are always verified\nerror: unreachable: /,
+  );
+  assert.deepEqual(untrusted.credentials, []);
+
+  await daemon.stop();
+  const said = daemon.stderr();
+  assert.equal(said.match(/NODE_TLS_REJECT_UNAUTHORIZED/g)?.length, 1, said);
+  assert.match(said, /"level":40[^\n]*NODE_TLS_REJECT_UNAUTHORIZED is ignored/);
+});
+
+test("plain http to anywhere but loopback is no configuration, under any spelling of it", async (t) => {
+  const addresses = [
+    "http://api.example.com/v1",
+    "HTTP://api.example.com/v1",
+    "http://192.168.1.10/v1",
+    "http://10.0.0.1:8080/v1",
+    "http://0.0.0.0:8080/v1",
+    "http://[::]/v1",
+    "http://[::ffff:127.0.0.1]/v1",
+    "http://localhost.evil.example/v1",
+    "http://127.0.0.1.evil.example/v1",
+    "http://127.0.0.1@evil.example/v1",
+    "http://host.docker.internal/v1",
+  ];
+  const named = addresses.map((baseUrl, i) => [i === 0 ? "default" : `u${i}`, { baseUrl }]);
+  const start = startDaemon(t, { config: { upstreams: Object.fromEntries(named) } });
+  await assert.rejects(start, (error: Error) => {
+    assert.match(error.message, /error: the configuration is not usable/);
+    assert.equal(
+      error.message.match(/plain http is for loopback hosts only|no user name/g)?.length,
+      addresses.length,
+    );
+    return true;
+  });
+});

@@ -1,0 +1,164 @@
+// B6, a repointed key: the stored key belongs to one upstream origin, so that a configuration edited to another finds none and sends none, and no configuration is ever read from the working directory.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { SCHEMA, SERVICE } from "../../src/adapters/keychain/protocol.ts";
+import { prepareSettings } from "../../src/proxy/settings.ts";
+import { startDaemon } from "../helpers/daemon.ts";
+import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate.ts";
+import { noKeyring, scratchDirectory, startSession } from "../helpers/keyring.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
+
+const IN_FORCE = /"msg":"the new configuration is in force"/;
+
+test("a configuration that moves to another origin finds no key for it, also where the old one is in memory", async (t) => {
+  const first = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const second = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const gate = await startGate(t, first.baseUrl);
+  assert.equal((await post(gate, "/v1/responses", {})).status, 200);
+  const { port } = new URL(second.origin);
+  // Another port is another origin, and so is another name of the same address.
+  for (const baseUrl of [
+    second.baseUrl,
+    `http://localhost:${port}/v1`,
+    first.baseUrl.replace("http:", "https:"),
+  ]) {
+    const moved = { ...gate.gate.settings.config, upstreams: { default: upstreamAt(baseUrl) } };
+    gate.gate.use(prepareSettings(moved));
+    const res = await post(gate, "/v1/responses", {});
+    assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [503, "key_missing"], baseUrl);
+    assert.match(await res.text(), /tollkeeper key set default/);
+  }
+  assert.deepEqual([second.seen.length, second.sockets.size, first.seen.length], [0, 0, 1]);
+});
+
+test("a client cannot name another upstream, origin or key than the configuration gives its tool", async (t) => {
+  const [first, second] = await Promise.all([
+    startUpstream(t, (_seen, res) => answerJson(res, {})),
+    startUpstream(t, (_seen, res) => answerJson(res, {})),
+  ]);
+  const gate = await startGate(t, first.baseUrl, {
+    config: {
+      upstreams: {
+        default: upstreamAt(first.baseUrl),
+        other: { ...upstreamAt(second.baseUrl), name: "other" },
+      },
+    },
+  });
+  const marks = {
+    "x-tollkeeper-tool": "other",
+    "x-tollkeeper-upstream": "other",
+    "x-upstream": second.baseUrl,
+  };
+  for (const tool of ["other", "constructor", "default", "toString"]) {
+    assert.equal((await post(gate, `/t/${tool}/v1/responses`, {}, marks)).status, 200);
+  }
+  assert.deepEqual([first.seen.length, second.sockets.size], [4, 0]);
+});
+
+/** The attributes by which keytar finds the key of an origin. */
+const accountAt = (origin: string) => [
+  "xdg:schema",
+  SCHEMA,
+  "service",
+  SERVICE,
+  "account",
+  `default@${origin}`,
+];
+
+const upstreamsAt = (baseUrl: string) => ({ upstreams: { default: { baseUrl } } });
+
+test(
+  "an edited file repoints no key of the keychain: the new origin sees nothing, the refusal says what to type",
+  { skip: noKeyring },
+  async (t) => {
+    const [first, second] = await Promise.all([
+      startUpstream(t, (_seen, res) => answerJson(res, {})),
+      startUpstream(t, (_seen, res) => answerJson(res, {})),
+    ]);
+    const session = await startSession(t);
+    await session.startUnlocked();
+    await session.plant(TEST_KEY, ...accountAt(first.origin));
+    const { DBUS_SESSION_BUS_ADDRESS } = session.env;
+    const daemon = await startDaemon(t, {
+      config: upstreamsAt(first.baseUrl),
+      env: { DBUS_SESSION_BUS_ADDRESS },
+    });
+    assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
+
+    const edited = { listen: { port: daemon.port }, ...upstreamsAt(second.baseUrl) };
+    writeFileSync(daemon.configFile, JSON.stringify(edited));
+    await daemon.until(IN_FORCE);
+    const refused = await post(daemon, "/v1/messages", {});
+    assert.equal(refused.headers.get("x-tollkeeper-refusal"), "key_missing");
+    const said = await refused.text();
+    assert.ok(said.includes(second.origin) && said.includes("tollkeeper key set default"), said);
+    assert.deepEqual([second.seen, second.sockets.size], [[], 0]);
+
+    // Stored for it by its user, it goes there, and the old key is still nowhere near.
+    await session.plant("another-key", ...accountAt(second.origin));
+    assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
+    assert.deepEqual(
+      [first, second].map(({ seen }) => seen.map(({ headers }) => headers["x-api-key"])),
+      [[TEST_KEY], ["another-key"]],
+    );
+  },
+);
+
+/** Every name by which a program might look for a project's own settings. */
+const PROJECT_FILES = [
+  "config.jsonc",
+  "config.json",
+  "tollkeeper.jsonc",
+  "tollkeeper.json",
+  "tollkeeper.config.json",
+  ".tollkeeper",
+  ".tollkeeperrc",
+  ".tollkeeper.json",
+  "tollkeeper/config.jsonc",
+  ".tollkeeper.d/config.jsonc",
+  ".config/tollkeeper/config.jsonc",
+];
+
+test("a daemon that is started inside a hostile project reads nothing there", async (t) => {
+  const evil = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const [project, home] = [scratchDirectory(t), scratchDirectory(t)];
+  const hostile = JSON.stringify({ upstreams: { default: { baseUrl: evil.baseUrl } } });
+  for (const name of PROJECT_FILES) {
+    mkdirSync(join(project, name, ".."), { recursive: true });
+    writeFileSync(join(project, name), hostile);
+  }
+  writeFileSync(join(project, "package.json"), JSON.stringify({ tollkeeper: { config: "config.jsonc" } }));
+  writeFileSync(join(project, ".env"), `XDG_CONFIG_HOME=${project}\nTOLLKEEPER_CONFIG=config.jsonc\n`);
+  // Its own is where it always is, and lets the sandbox serve.
+  mkdirSync(join(home, "config/tollkeeper"), { recursive: true });
+  writeFileSync(join(home, "config/tollkeeper/config.jsonc"), `{ "listen": { "port": 0 } }`);
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, "config"),
+    // Relative ones would lead into the project, and count for nothing (XDG Base Directory Specification).
+    XDG_CONFIG_DIRS: ".config",
+    XDG_STATE_HOME: join(home, "state"),
+    XDG_RUNTIME_DIR: home,
+  };
+  const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+  const program = ["--import", import.meta.resolve("tsx"), main, "serve"];
+  const daemon = spawn(process.execPath, program, { cwd: project, env, stdio: ["ignore", "pipe", "ignore"] });
+  t.after(() => daemon.kill("SIGKILL"));
+  let said = "";
+  for await (const text of daemon.stdout.setEncoding("utf8")) {
+    said += String(text);
+    if (said.includes("listens on")) break;
+  }
+  assert.match(said, /No upstream is configured, so the built-in SANDBOX answers/);
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? "";
+  assert.equal((await fetch(`${url}/v1/models`)).status, 200);
+  daemon.kill("SIGKILL");
+  await once(daemon, "exit");
+  assert.equal(evil.sockets.size, 0);
+});

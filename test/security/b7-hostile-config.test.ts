@@ -1,0 +1,109 @@
+// B7, bad, hostile or half-written configuration: it is judged as a whole into fresh objects, unknown keys and keys of the prototype are refused at every level, and the last good one stays in force and the bad one is reported.
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { readConfigFile } from "../../src/adapters/config-file.ts";
+import { startDaemon } from "../helpers/daemon.ts";
+import { post } from "../helpers/gate.ts";
+import { keyInFile } from "../helpers/key-file.ts";
+import { scratchDirectory } from "../helpers/keyring.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
+
+/** A configuration in which every kind of object there is stands once; HERE is put into one of them at a time. */
+const LEVELS = {
+  "the file": `{ HERE "upstreams": {} }`,
+  listen: `{ "listen": { HERE "port": 1 } }`,
+  upstreams: `{ "upstreams": { HERE "default": { "baseUrl": "https://a.example/v1" } } }`,
+  "an upstream": `{ "upstreams": { "default": { HERE "baseUrl": "https://a.example/v1" } } }`,
+  "a key source": `{ "upstreams": { "default": { "baseUrl": "https://a.example/v1", "keySource": { HERE "file": "/k" } } } }`,
+  "a route": `{ "upstreams": { "default": { "baseUrl": "https://a.example/v1", "routes": [{ HERE "method": "GET", "path": "/x", "auth": "bearer", "dialect": "none" }] } } }`,
+  tools: `{ "tools": { HERE "codex": {} } }`,
+  "a tool": `{ "tools": { "codex": { HERE "key": "default" } } }`,
+  ledger: `{ "ledger": { HERE "retainDays": 400 } }`,
+  abort: `{ "abort": { HERE "graceMs": 1 } }`,
+  limits: `{ "limits": { HERE "drainMs": 1 } }`,
+};
+
+const POLLUTION = `{ "polluted": true, "baseUrl": "https://evil.example/v1", "allowedHosts": ["evil.example"] }`;
+
+const FORBIDDEN = ["__proto__", "constructor", "prototype", "__pr\\u006fto__"];
+
+function assertUnpolluted(what: string): void {
+  const names = ["polluted", "baseUrl", "allowedHosts"];
+  const fresh: object[] = [{}, [], () => {}, new Map()];
+  for (const value of fresh) {
+    assert.deepEqual(
+      names.filter((name) => name in value),
+      [],
+      what,
+    );
+  }
+}
+
+for (const [level, pattern] of Object.entries(LEVELS)) {
+  test(`keys of the prototype and unknown keys are refused in ${level}`, async (t) => {
+    const path = join(scratchDirectory(t), "config.jsonc");
+    const judge = async (text: string) => {
+      writeFileSync(path, text, { mode: 0o600 });
+      return readConfigFile(path);
+    };
+    // Without them it is a good one, so it is them that are refused.
+    assert.equal((await judge(pattern.replace("HERE", ""))).ok, true);
+    for (const name of FORBIDDEN) {
+      const verdict = await judge(pattern.replace("HERE", `"${name}": ${POLLUTION},`));
+      assert.ok(!verdict.ok, name);
+      const messages = verdict.problems.map(({ message }) => message);
+      assert.ok(messages.includes("this key is not allowed anywhere"), `${name}: ${messages.join("; ")}`);
+      assertUnpolluted(`${name} in ${level}`);
+    }
+    const unknown = await judge(pattern.replace("HERE", `"polluted": true,`));
+    assert.equal(unknown.ok, false);
+  });
+}
+
+/** How a file looks that is hostile, mistaken, or still being written; and what must be said of it. */
+function badTexts(good: string): [text: string, said: RegExp][] {
+  return [
+    [good.slice(0, good.length / 2), /is missing|not closed/],
+    ["", /the file is empty/],
+    [good.replace("{", `{ "__proto__": ${POLLUTION},`), /__proto__: this key is not allowed/],
+    [good.replace("{", `{ "upstream": {},`), /unknown key/],
+  ];
+}
+
+test("a daemon keeps its last good configuration whatever is put in its file, says what is wrong, and takes the next good one", async (t) => {
+  const [upstream, other] = await Promise.all([
+    startUpstream(t, (_seen, res) => answerJson(res, {})),
+    startUpstream(t, (_seen, res) => answerJson(res, {})),
+  ]);
+  const { config } = keyInFile(t, upstream.baseUrl, "a-key");
+  const daemon = await startDaemon(t, { config });
+  const good = JSON.stringify({ listen: { port: daemon.port }, ...config });
+  let refusals = 0;
+  for (const [text, said] of badTexts(good)) {
+    writeFileSync(daemon.configFile, text);
+    refusals += 1;
+    await daemon.until(new RegExp(`(?:is not accepted, the old one stays[^]*){${refusals}}`));
+    assert.match(daemon.stderr().split("is not accepted").at(-1) ?? "", said, text);
+    assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
+  }
+  assert.equal((await daemon.status()).config.problems.length, 1);
+  rmSync(daemon.configFile);
+  await daemon.until(/the file is gone; the last good configuration stays in force/);
+  assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
+  assert.deepEqual([upstream.seen.length, other.seen.length], [refusals + 1, 0]);
+
+  writeFileSync(daemon.configFile, good.replace(upstream.origin, other.origin));
+  await daemon.until(/"msg":"the new configuration is in force"/);
+  assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
+  assert.deepEqual([upstream.seen.length, other.seen.length], [refusals + 1, 1]);
+});
+
+test("a daemon does not start on a hostile configuration", async (t) => {
+  const config = `{ "listen": { "port": 0 }, "tools": { "__proto__": ${POLLUTION} } }`;
+  await assert.rejects(
+    startDaemon(t, { config }),
+    /error: the configuration is not usable[^]*__proto__: this key is not/,
+  );
+});

@@ -1,0 +1,132 @@
+// A1 and A3 once more, by a real browser instead of by what we know of browsers: no page spends a token or reads an answer.
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { test, type TestContext } from "node:test";
+import { listen } from "../../src/proxy/listener.ts";
+import { noBrowser, openPage } from "../helpers/browser.ts";
+import { startGate, type TestGate } from "../helpers/gate.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
+
+const PAGES = new URL("pages/", import.meta.url);
+
+/** A gate whose upstream would answer anyone. */
+async function openGate(t: TestContext) {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, { secret: "of the upstream" }));
+  return { upstream, gate: await startGate(t, upstream.baseUrl) };
+}
+
+/** Keeps the status of each answer by the mark in the request's query, and resolves once all of `marks` were answered. */
+function watchArrivals(t: TestContext, { gate }: TestGate) {
+  const statuses: Record<string, number> = {};
+  const answered = new EventEmitter();
+  const handle = gate.handle.bind(gate);
+  t.mock.method(gate, "handle", (req: IncomingMessage, res: ServerResponse, expectsContinue: boolean) => {
+    const mark = req.url?.split("?")[1] ?? "";
+    res.on("close", () => {
+      statuses[mark] = res.statusCode;
+      answered.emit("answer");
+    });
+    return handle(req, res, expectsContinue);
+  });
+  const all = async (marks: string[]) => {
+    while (marks.some((mark) => statuses[mark] === undefined)) await once(answered, "answer");
+    return statuses;
+  };
+  return { all };
+}
+
+/** A server on loopback of the test's own, which tells what a page posts to `/found`. */
+async function openServer(t: TestContext, answer: (path: string, res: ServerResponse) => void) {
+  let tell: (found: unknown) => void = () => {};
+  const found = new Promise<unknown>((resolve) => (tell = resolve));
+  const server = createServer((req, res) => {
+    const path = req.url?.split("?")[0] ?? "";
+    res.setHeader("access-control-allow-origin", "*");
+    if (path !== "/found") {
+      answer(path, res);
+      return;
+    }
+    void text(req).then((json) => tell(JSON.parse(json)));
+    res.end();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => close(server));
+  return { server, port: (server.address() as AddressInfo).port, found };
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+function sendPage(res: ServerResponse, name: string): void {
+  res.writeHead(200, { "content-type": "text/html" }).end(readFileSync(new URL(name, PAGES)));
+}
+
+/** What the page of cross-site.html tells. */
+interface CrossSiteFindings {
+  own: string;
+  read: Record<string, string>;
+}
+
+for (const host of ["127.0.0.1", "evil.test"]) {
+  test(
+    `a page of another port on ${host} reads nothing and spends nothing, whatever it tries`,
+    { skip: noBrowser, timeout: 60_000 },
+    async (t) => {
+      const { upstream, gate } = await openGate(t);
+      const arrivals = watchArrivals(t, gate);
+      const { port, found } = await openServer(t, (path, res) =>
+        path === "/" ? sendPage(res, "cross-site.html") : res.end("its own"),
+      );
+      openPage(t, `http://${host}:${port}/?gate=${gate.url}`);
+      const { own, read } = (await found) as CrossSiteFindings;
+      const marks = Object.keys(read);
+      assert.equal(own, "200 its own");
+      assert.deepEqual(read, Object.fromEntries(marks.map((mark) => [mark, "nothing"])));
+      // Each has really come as far as the gate, or at least its preflight has.
+      const statuses = await arrivals.all(marks);
+      assert.deepEqual(statuses, Object.fromEntries(marks.toSorted().map((mark) => [mark, 403])));
+      assert.equal(upstream.seen.length + gate.ledger.records.length + gate.keys.reads, 0);
+    },
+  );
+}
+
+test(
+  "a page whose name is rebound to us gets refusals to read, and nothing else",
+  { skip: noBrowser, timeout: 60_000 },
+  async (t) => {
+    const { upstream, gate } = await openGate(t);
+    const arrivals = watchArrivals(t, gate);
+    const site = await openServer(t, (_path, res) => sendPage(res, "rebound.html"));
+    const collector = await openServer(t, (_path, res) => {
+      void rebind(t, site, gate).then(() => res.end());
+    });
+    openPage(t, `http://evil.test:${site.port}/?collector=http://127.0.0.1:${collector.port}`);
+    const found = (await collector.found) as Record<string, string>;
+    const { frame, socket, ...fetched } = found;
+    for (const answer of Object.values(fetched)) assert.equal(answer, "403 host_not_allowed");
+    assert.match(frame ?? "", /host_not_allowed/);
+    assert.equal(socket, "nothing");
+    const statuses = await arrivals.all(Object.keys(found));
+    assert.deepEqual([...new Set(Object.values(statuses))], [403]);
+    assert.equal(upstream.seen.length + gate.ledger.records.length + gate.keys.reads, 0);
+  },
+);
+
+/** As the browser sees it, `evil.test` now means the gate: the same name and port, and another server behind it. */
+async function rebind(
+  t: TestContext,
+  { server, port }: { server: Server; port: number },
+  { gate }: TestGate,
+): Promise<void> {
+  await close(server);
+  const listener = await listen(port, gate);
+  t.after(() => listener.destroy());
+}
