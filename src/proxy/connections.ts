@@ -29,15 +29,23 @@ export class Connections {
     return true;
   }
 
-  /** Ends every connection with the answer that is under way on it; resolves with the last of them. */
+  /** Ends a connection with the answer that is under way on it; resolves when it is closed. */
+  release(socket: Socket): Promise<void> {
+    const res = this.#latest.get(socket) ?? null;
+    const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    if (res !== null && isUnderWay(res)) {
+      res.shouldKeepAlive = false;
+      res.once("finish", () => socket.destroySoon());
+    } else {
+      // Sends what is written first: an answer that has ended may not have left yet.
+      socket.destroySoon();
+    }
+    return closed;
+  }
+
+  /** Releases every connection. */
   async drain(): Promise<void> {
-    const ends = [...this.#latest].map(([socket, res]) => {
-      // `destroySoon` sends what is written first: an answer that has ended may not have left yet.
-      if (isUnderWay(res)) res?.once("finish", () => socket.destroySoon());
-      else socket.destroySoon();
-      return new Promise((resolve) => socket.once("close", resolve));
-    });
-    await Promise.all(ends);
+    await Promise.all([...this.#latest.keys()].map((socket) => this.release(socket)));
   }
 
   /** Ends every connection now. */

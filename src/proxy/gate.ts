@@ -56,6 +56,11 @@ export class Gate implements Door {
     this.#connections.open(socket);
   }
 
+  /** A connection is to end, with the answer that is under way on it. */
+  release(socket: Socket): void {
+    void this.#connections.release(socket);
+  }
+
   /**
    * One request: admit, route, identify, key, headers, forward; the passage then meters and records (DESIGN section 4).
    * `expectsContinue`: the client waits for `100 Continue` before it sends its body. Never rejects.

@@ -18,6 +18,8 @@ const READ_AHEAD_BYTES = 1024 * 1024;
 /** Where connections and requests arrive: a Gate. */
 export interface Door {
   accept(socket: Socket): void;
+  /** A connection is to end, as soon as nothing runs on it any more. */
+  release(socket: Socket): void;
   /** `expectsContinue`: the client waits for `100 Continue` before it sends its body. Never rejects. */
   handle(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): Promise<void>;
 }
@@ -26,7 +28,7 @@ export interface Door {
 export interface Listener {
   port: number;
   addresses: string[];
-  /** Stops accepting; resolves once the last connection is closed. Running exchanges are not touched. */
+  /** Stops accepting; resolves once the last connection is closed. Running exchanges end by themselves. */
   close(): Promise<void>;
   /** Closes every connection, whatever runs on it. */
   destroy(): Promise<void>;
@@ -85,11 +87,7 @@ function listenOn(address: string, port: number, door: Door, headersLimitMs: num
   });
   // Node would drop lines past the thousandth, an Origin among them; the limit in bytes is enough.
   server.maxHeadersCount = 0;
-  server.on("connection", (socket: Socket) => door.accept(socket));
-  server.on("request", (req, res) => void door.handle(req, res, false));
-  // Unheard, Node would answer these itself, before the Host is judged.
-  server.on("checkExpectation", (req, res) => void door.handle(req, res, false));
-  server.on("checkContinue", (req, res) => void door.handle(req, res, true));
+  openDoor(server, door);
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const isMissing = error.code === "EADDRNOTAVAIL" || error.code === "EAFNOSUPPORT";
@@ -98,6 +96,23 @@ function listenOn(address: string, port: number, door: Door, headersLimitMs: num
     });
     server.listen({ port, host: address, ipv6Only: address === "::1" }, () => resolve(server));
   });
+}
+
+function openDoor(server: Server, door: Door): void {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    door.accept(socket);
+  });
+  // Called when the server closes. Node's own would cut off answers that have ended but not left yet.
+  server.closeIdleConnections = () => {
+    for (const socket of sockets) door.release(socket);
+  };
+  server.on("request", (req, res) => void door.handle(req, res, false));
+  // Unheard, Node would answer these itself, before the Host is judged.
+  server.on("checkExpectation", (req, res) => void door.handle(req, res, false));
+  server.on("checkContinue", (req, res) => void door.handle(req, res, true));
 }
 
 function portOf(server: Server): number {
