@@ -16,7 +16,7 @@ const SPACES = new Set(Buffer.from(" \t\r\n"));
 
 /**
  * Hands an answer what its dialect wants of a body: the events of a `text/event-stream`, or else one JSON document.
- * Without a content type the first byte that is no white space decides: `{` begins JSON.
+ * Without a content type the first byte that is no white space decides, and begins the body: `{` begins JSON.
  */
 export class BodyReader implements BodyScan {
   readonly #contentType: string | null;
@@ -36,19 +36,27 @@ export class BodyReader implements BodyScan {
   }
 
   feed(chunk: Buffer): void {
-    this.#scan ??= this.#begin(chunk);
-    this.#scan?.feed(chunk);
+    const start = this.#scan === null ? this.#begin(chunk) : 0;
+    this.#scan?.feed(chunk.subarray(start));
   }
 
   finish(): boolean {
     return this.#scan?.finish() ?? true;
   }
 
-  #begin(chunk: Buffer): BodyScan | null {
-    const first = chunk.find((byte) => !SPACES.has(byte));
-    if (first === undefined) return null;
-    const isStream = this.#contentType === null ? first !== OPEN_BRACE : EVENT_STREAM.test(this.#contentType);
-    return isStream ? new EventScan(this.#dialect, this.#answer) : new JsonBody(this.#dialect, this.#answer);
+  /** Tells the format, if that can be told yet; returns where the body begins. */
+  #begin(chunk: Buffer): number {
+    if (this.#contentType !== null && EVENT_STREAM.test(this.#contentType)) {
+      this.#scan = new EventScan(this.#dialect, this.#answer);
+      return 0;
+    }
+    const start = chunk.findIndex((byte) => !SPACES.has(byte));
+    if (start === -1) return 0;
+    const isStream = this.#contentType === null && chunk[start] !== OPEN_BRACE;
+    this.#scan = isStream
+      ? new EventScan(this.#dialect, this.#answer)
+      : new JsonBody(this.#dialect, this.#answer);
+    return start;
   }
 }
 

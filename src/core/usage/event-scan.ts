@@ -1,4 +1,6 @@
 import type { Answer, Dialect } from "./answer.ts";
+import { EventOpening, findOpeningType } from "./event-opening.ts";
+import type { TypeSpan } from "./event-opening.ts";
 import { isFields, textOf } from "./fields.ts";
 import { hasTextAt } from "./has-text-at.ts";
 import { JsonScan } from "./json-scan.ts";
@@ -6,22 +8,19 @@ import type { Fields } from "./json-scan.ts";
 import { SseScan } from "./sse-scan.ts";
 import type { EventSink } from "./sse-scan.ts";
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const SPACE = 0x20;
 const CLOSE_BRACE = 0x7d;
-const TYPE_MEMBER = Buffer.from('{"type":');
 
 /**
- * Reads the events of a stream that its dialect wants, and hands them to the answer. An event that begins with a type
- * that is not wanted is skipped unread, which is nearly all of them; one whose line is spread over chunks is read
- * all the same, so that the result does not depend on the chunking.
+ * Reads the events of a stream that its dialect wants, and hands them to the answer. An event that opens with a type
+ * that is not wanted tells nothing, whatever follows, and is skipped unread when its line comes in one chunk, which is
+ * nearly all of them.
  */
 export class EventScan implements EventSink {
   readonly #dialect: Dialect;
   readonly #answer: Answer;
   readonly #wanted: Buffer[];
   readonly #json: JsonScan;
+  readonly #opening = new EventOpening();
   readonly #sse = new SseScan(this);
   #hasContent = false;
   #isReadable = true;
@@ -49,23 +48,36 @@ export class EventScan implements EventSink {
   }
 
   skips(bytes: Buffer, from: number, to: number): boolean {
-    const start = typeStart(bytes, from, to);
-    if (start === -1) return false;
-    const end = typeEnd(bytes, start, to);
-    if (end === -1 || this.#wants(bytes, start, end)) return false;
-    this.#noteContent(bytes, start, end);
+    if (bytes[to - 1] !== CLOSE_BRACE) return false;
+    const type = findOpeningType(bytes, from, to);
+    if (type === null || this.#wants(bytes, type)) return false;
+    this.#hasContent ||= this.#dialect.isContent(bytes.toString("latin1", type.start, type.end));
     return true;
   }
 
   data(part: Buffer): void {
+    this.#opening.add(part);
     this.#json.feed(part);
   }
 
   end(name: string | null, isEnded: boolean): void {
+    const opened = this.#opening.type;
+    if (opened !== null && !this.#dialect.eventTypes.includes(opened)) this.#pass(opened, isEnded);
+    else this.#take(name, isEnded);
+    this.#json.reset();
+    this.#opening.reset();
+  }
+
+  /** The same as {@link EventScan.skips}, for an event whose line came in several chunks. */
+  #pass(type: string, isEnded: boolean): void {
+    this.#hasContent ||= this.#dialect.isContent(type);
+    this.#isReadable &&= isEnded || this.#json.isComplete || this.#opening.lastByte === CLOSE_BRACE;
+  }
+
+  #take(name: string | null, isEnded: boolean): void {
     const { fields, isComplete } = this.#json;
     const type = textOf(fields["type"]) ?? name ?? impliedType(fields);
     const isWanted = type === null || this.#dialect.eventTypes.includes(type);
-    this.#json.reset();
     if (!isComplete) this.#isReadable &&= isEnded && !isWanted;
     else if (type !== null) this.#takeEvent(type, fields, isWanted);
   }
@@ -75,30 +87,9 @@ export class EventScan implements EventSink {
     else this.#hasContent ||= this.#dialect.isContent(type);
   }
 
-  #wants(bytes: Buffer, start: number, end: number): boolean {
+  #wants(bytes: Buffer, { start, end }: TypeSpan): boolean {
     return this.#wanted.some((type) => type.length === end - start && hasTextAt(bytes, start, end, type));
   }
-
-  #noteContent(bytes: Buffer, start: number, end: number): void {
-    this.#hasContent ||= this.#dialect.isContent(bytes.toString("latin1", start, end));
-  }
-}
-
-/** Where the type's text begins in data that opens with it and ends as an object does; else -1. */
-function typeStart(bytes: Buffer, from: number, to: number): number {
-  if (bytes[to - 1] !== CLOSE_BRACE || !hasTextAt(bytes, from, to, TYPE_MEMBER)) return -1;
-  const afterColon = from + TYPE_MEMBER.length;
-  const quote = bytes[afterColon] === SPACE ? afterColon + 1 : afterColon;
-  return bytes[quote] === QUOTE ? quote + 1 : -1;
-}
-
-/** Where the type's text ends; -1 when it has an escape, which is left to the JSON reader. */
-function typeEnd(bytes: Buffer, start: number, to: number): number {
-  for (let at = start; at < to; at++) {
-    if (bytes[at] === QUOTE) return at;
-    if (bytes[at] === BACKSLASH) return -1;
-  }
-  return -1;
 }
 
 /** Some gateways send an error as `{"error":{...}}` without saying that it is one. */

@@ -1,8 +1,13 @@
 import type { Fields } from "./json-scan.ts";
 
-/** The value as a token count: a safe integer >= 0. Anything else, a string of digits too, is no count: null. */
+/** More than any answer has; nine thousand such counts still add up exactly. */
+const MOST_TOKENS = 1e12;
+
+/** The value as a token count: an integer from 0 to 10^12. Anything else, a string of digits too, is no count: null. */
 export function countOf(value: unknown): number | null {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? Math.abs(value) : null;
+  const isCount = typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS;
+  // No -0.
+  return isCount ? Math.abs(value) : null;
 }
 
 /** The value if it is text that says something, else null. */

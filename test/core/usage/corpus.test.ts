@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import type { Reading } from "../../../src/core/usage/reading.ts";
 import {
   CORPUS_MISSING,
   createRandom,
@@ -14,6 +13,7 @@ import {
 } from "./corpus.ts";
 import type { CorpusFile } from "./corpus.ts";
 import { assertAsExpected } from "./expectation.ts";
+import { assertInvariants } from "./invariants.ts";
 
 /** The bodies' bytes, judged by a test of each; says loudly what cannot be read. */
 function eachBody(name: string, judge: (file: CorpusFile, body: Buffer) => void): void {
@@ -32,21 +32,6 @@ function eachBody(name: string, judge: (file: CorpusFile, body: Buffer) => void)
 function skip(t: TestContext, reason: string): void {
   t.diagnostic(reason);
   t.skip(reason);
-}
-
-function assertInvariants({ tokens, extra, usage, spend }: Reading): void {
-  for (const set of [...extra, ...(tokens === null ? [] : [tokens])]) {
-    const split = set.cache_write_5m + set.cache_write_1h + set.cache_write_30m + set.cache_write_12h;
-    assert.equal(set.cache_write, split + set.cache_write_ttl_unknown);
-    for (const value of Object.values(set)) {
-      if (typeof value === "number") assert.ok(Number.isInteger(value) && value >= 0, `${value}`);
-    }
-  }
-  assert.equal(tokens === null, usage !== "final" && usage !== "partial");
-  if (tokens === null) return assert.notEqual(spend, "count");
-  assert.equal(tokens.input_total, tokens.input_uncached + tokens.cache_read + tokens.cache_write);
-  assert.equal(tokens.total, tokens.input_total + tokens.output);
-  assert.ok((tokens.reasoning ?? 0) <= tokens.output);
 }
 
 const LAST_WORD = /"type": ?"(message_delta|response\.(completed|incomplete|failed))"/;

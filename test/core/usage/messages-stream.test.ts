@@ -23,7 +23,7 @@ test("a later number replaces the earlier one, zero included, and null does not"
 test("what is no count never replaces one", () => {
   const reading = readUsages([START, { input_tokens: "99", output_tokens: 4 }]);
   assert.deepEqual(counted(reading), { input_uncached: 10, cache_read: 5, output: 4 });
-  for (const value of [1.5, -1, 2 ** 53, "7", true, {}, [1]]) {
+  for (const value of [1.5, -1, 1e12 + 1, 2 ** 53, "7", true, {}, [1]]) {
     assert.equal(
       readUsages([{ input_tokens: value }, { output_tokens: value }]).tokens,
       null,

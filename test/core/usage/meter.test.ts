@@ -149,3 +149,21 @@ test("no bytes make a meter throw, and none that are not usage make it count", (
     }
   }
 });
+
+test("an event is what its data opens with: a second type does not make it another", () => {
+  const [start = "", last = ""] = STREAM.split("\n\n");
+  const decoy = last.replace("{", '{"type":"ping",');
+  const reading = readBody(`${start}\n\n${decoy}\n\ndata: {"type":"a\u0002"}\n\n`, setup());
+  assert.deepEqual([reading.outcome, reading.usage, reading.flags], ["cut", "partial", []]);
+});
+
+test("an interrupted event of no interest is flagged unless its line ends as an object does", () => {
+  assert.deepEqual(readBody(`${STREAM}data: {"type":"ping","a":{}\n`, setup(), false).flags, []);
+  assert.deepEqual(readBody(`${STREAM}data: {"type":"ping","a":[\n`, setup(), false).flags, ["bad_json"]);
+});
+
+test("white space before a body is no part of it, but belongs to the first line of what must be a stream", () => {
+  assert.equal(readBody(` ${STREAM}`, setup({ contentType: null })).tokens?.input_uncached, 10);
+  assert.equal(readBody(` ${STREAM}`, setup()).tokens?.input_uncached, 0);
+  assert.notEqual(readBody(` \n ${JSON.stringify(MESSAGE)}`, jsonSetup()).tokens, null);
+});

@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import type { Reading } from "../../../src/core/usage/reading.ts";
+
+/** What holds of every reading, whatever was read (shared facts, usage.md section 8). */
+export function assertInvariants({ tokens, extra, usage, spend }: Reading): void {
+  for (const set of [...extra, ...(tokens === null ? [] : [tokens])]) {
+    const split = set.cache_write_5m + set.cache_write_1h + set.cache_write_30m + set.cache_write_12h;
+    assert.equal(set.cache_write, split + set.cache_write_ttl_unknown);
+    for (const value of Object.values(set)) {
+      if (typeof value === "number") assert.ok(Number.isSafeInteger(value) && value >= 0, `${value}`);
+    }
+  }
+  assert.equal(tokens === null, usage !== "final" && usage !== "partial");
+  if (tokens === null) return assert.notEqual(spend, "count");
+  assert.equal(tokens.input_total, tokens.input_uncached + tokens.cache_read + tokens.cache_write);
+  assert.equal(tokens.total, tokens.input_total + tokens.output);
+  assert.ok((tokens.reasoning ?? 0) <= tokens.output);
+}

@@ -1,0 +1,118 @@
+import * as fc from "fast-check";
+import { words } from "./words.ts";
+
+/** A good configuration that has something of everything. */
+const GOOD = {
+  $schema: "./schema.json",
+  listen: {
+    port: 8655,
+    allowedHosts: ["host.docker.internal:8655"],
+    allowedOrigins: ["vscode-webview://abc"],
+  },
+  upstreams: {
+    default: {
+      baseUrl: "https://api.example.com/v1",
+      key: "default",
+      keySource: { command: ["pass", "show", "x"] },
+      countTokensAuth: "bearer",
+      anthropicVersion: "2023-06-01",
+      inputIncludesCache: true,
+      routes: [
+        { method: "GET", path: "/responses/{id}", auth: "bearer", dialect: "responses", spend: "never" },
+      ],
+    },
+    "my.gateway": { baseUrl: "http://127.0.0.1:4000/api/v1", keySource: { file: "~/key" } },
+  },
+  tools: { codex: { upstream: "my.gateway" }, "claude-code": { key: "default" } },
+  ledger: { directory: "~/ledger", retainDays: 30 },
+  abort: { graceMs: 0 },
+  limits: { bodyBytes: 1000, firstByteMs: 1, betweenBytesMs: 5, drainMs: 0 },
+};
+
+/** Looks like a key, and may therefore never be said again. */
+export const KEY_LIKE = "sk-live-0123456789abcdef0123456789abcdef";
+
+const NAMES = [
+  ...words(`port prot baseUrl baseurl default upstreams listen key file toString __proto__ constructor prototype
+    hasOwnProperty 0`),
+  "",
+  "a b",
+  "\u001b[2J",
+  "\u202e",
+  KEY_LIKE,
+];
+
+const value: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    0,
+    -1,
+    1.5,
+    1e300,
+    "",
+    "default",
+    "http://evil.example/v1",
+    KEY_LIKE,
+    [],
+    {},
+  ),
+  fc.constantFrom<unknown>(
+    { __proto__: { polluted: true } },
+    { file: "/x", command: ["x"] },
+    [{ method: "POST", path: "/messages", auth: "bearer", dialect: "none" }],
+    `https://${KEY_LIKE}@api.example.com/v1`,
+    `https://api.example.com/v1?key=${KEY_LIKE}`,
+    `https://api.example.com/${KEY_LIKE}/v1/messages`,
+  ),
+  fc.json({ maxDepth: 3 }).map((text) => JSON.parse(text) as unknown),
+);
+
+/** Something done at a place of the configuration. Numbers count modulo what is there. */
+interface Edit {
+  steps: number[];
+  act: "replace" | "remove" | "rename" | "add";
+  name: string;
+  value: unknown;
+}
+
+const edit: fc.Arbitrary<Edit> = fc.record({
+  steps: fc.array(fc.nat(20), { minLength: 1, maxLength: 5 }),
+  act: fc.constantFrom("replace", "remove", "rename", "add"),
+  name: fc.oneof(fc.constantFrom(...NAMES), fc.string({ unit: "binary", maxLength: 8 })),
+  value,
+});
+
+/** {@link GOOD} with a few things changed: often still good, seldom beyond recognition. */
+export const editedConfig: fc.Arbitrary<unknown> = fc
+  .array(edit, { maxLength: 4 })
+  .map((edits) => edits.reduce<unknown>((config, one) => applyEdit(config, one, 0), GOOD));
+
+/** A fresh value each; a name such as `__proto__` becomes an own property like any other. */
+function applyEdit(config: unknown, one: Edit, depth: number): unknown {
+  if (typeof config !== "object" || config === null) return one.value;
+  const entries = Object.entries(config);
+  const at = entries.length === 0 ? 0 : (one.steps[depth] ?? 0) % entries.length;
+  const isHere = depth === one.steps.length - 1 || entries.length === 0;
+  const changed = entries.flatMap(([name, below], i): [string, unknown][] => {
+    if (i !== at) return [[name, below]];
+    return isHere ? act(name, below, one) : [[name, applyEdit(below, one, depth + 1)]];
+  });
+  if (entries.length === 0) changed.push([one.name, one.value]);
+  return Array.isArray(config) ? changed.map(([, item]) => item) : Object.fromEntries(changed);
+}
+
+function act(name: string, below: unknown, one: Edit): [string, unknown][] {
+  switch (one.act) {
+    case "replace":
+      return [[name, one.value]];
+    case "remove":
+      return [];
+    case "rename":
+      return [[one.name, below]];
+    case "add":
+      return [
+        [name, below],
+        [one.name, one.value],
+      ];
+  }
+}

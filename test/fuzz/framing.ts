@@ -1,0 +1,87 @@
+import * as fc from "fast-check";
+
+/** How one event is written: what the grammar leaves open. */
+interface Style {
+  /** Its `event` line, if there is one: the type, or something else, which the type in the data outweighs. */
+  name: "none" | "type" | "other";
+  nameStandsLast: boolean;
+  space: "" | " ";
+  /** White space of the JSON text; with line ends in it, the data takes several lines. */
+  indent: string;
+  typeStandsLast: boolean;
+  /** A member that no meter knows, before the others. */
+  extra: unknown;
+  /** White space before the closing brace, as the service really sends. */
+  padding: string;
+  /** Lines to be ignored, before the event. */
+  noise: string[];
+}
+
+/** How a stream is written. */
+export interface Framing {
+  lineEnd: string;
+  bom: string;
+  /** Taken in turn. */
+  styles: Style[];
+}
+
+/** An event to be written. */
+export interface StreamEvent {
+  type: string;
+  [name: string]: unknown;
+}
+
+const style: fc.Arbitrary<Style> = fc.record({
+  name: fc.constantFrom("none", "type", "other"),
+  nameStandsLast: fc.boolean(),
+  space: fc.constantFrom("", " "),
+  indent: fc.constantFrom("", "", "  ", "\t"),
+  typeStandsLast: fc.boolean(),
+  extra: fc.option(fc.jsonValue(), { nil: undefined }),
+  padding: fc.constantFrom("", "", "   "),
+  noise: fc.array(fc.constantFrom(":", ": OPENROUTER PROCESSING", "id: 7", "retry: 3", "datum: {}", "x"), {
+    maxLength: 2,
+  }),
+});
+
+export const framing: fc.Arbitrary<Framing> = fc.record({
+  lineEnd: fc.constantFrom("\n", "\r\n", "\r"),
+  bom: fc.constantFrom("", "\u{feff}"),
+  styles: fc.array(style, { minLength: 1, maxLength: 4 }),
+});
+
+/** A written stream, and for each of its events the number of bytes after which its JSON is whole. */
+export interface Written {
+  body: Buffer;
+  ends: number[];
+}
+
+/** Writes the events as a `text/event-stream` (WHATWG HTML, "server-sent events"). */
+export function writeStream(events: readonly StreamEvent[], { lineEnd, bom, styles }: Framing): Written {
+  let text = bom;
+  const ends: number[] = [];
+  for (const [i, event] of events.entries()) {
+    const chosen = styles[i % styles.length];
+    if (chosen === undefined) continue;
+    const { name, nameStandsLast, space, noise } = chosen;
+    const nameLine =
+      name === "none" ? "" : `event:${space}${name === "type" ? event.type : "message"}${lineEnd}`;
+    text += noise.map((line) => line + lineEnd).join("");
+    if (!nameStandsLast) text += nameLine;
+    text += dataLines(event, chosen)
+      .map((line) => `data:${space}${line}`)
+      .join(lineEnd);
+    ends.push(Buffer.byteLength(text));
+    text += lineEnd;
+    if (nameStandsLast) text += nameLine;
+    text += lineEnd;
+  }
+  return { body: Buffer.from(text), ends };
+}
+
+function dataLines(event: StreamEvent, { typeStandsLast, extra, indent, padding }: Style): string[] {
+  const { type, ...rest } = event;
+  const members = extra === undefined ? rest : { x_extra: extra, ...rest };
+  const ordered = typeStandsLast ? { ...members, type } : { type, ...members };
+  return JSON.stringify(ordered, null, indent).replace(/\}$/, `${padding}}`).split("\n");
+}

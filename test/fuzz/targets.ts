@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import * as fc from "fast-check";
+import { buildRouteTable, parseTarget, routesOf, type Route } from "../../src/core/routes.ts";
+import { upstreamAt } from "../helpers/gate.ts";
+import { property, type Property } from "./property.ts";
+import { words } from "./words.ts";
+
+const ROUTES = routesOf(
+  upstreamAt("https://api.example.com/v1", {
+    routes: [
+      { method: "POST", path: "/chat/completions", auth: "bearer", dialect: "none", spend: "never" },
+      { method: "GET", path: "/responses/{id}", auth: "bearer", dialect: "responses", spend: "never" },
+      { method: "POST", path: "/responses/{id}/cancel", auth: "bearer", dialect: "none", spend: "never" },
+      { method: "GET", path: "/v2.1/files/{id}", auth: "bearer", dialect: "none", spend: "never" },
+    ],
+  }),
+);
+const TABLE = buildRouteTable(ROUTES);
+
+/** What targets are made of, honest and not (facts/threats.md B1 and B2). */
+const PARTS = [
+  ...words(`/v1 /v1 /t/codex /t/ /T/x /messages /messages /count_tokens /models /responses /resp_1 /cancel
+    /chat/completions /v2.1/files/f1 /v2x1/files/f1 / // /.. /. /%2e%2e %2f ?beta=true ? #x ;x \\ @evil.example
+    http://evil.example evil.example:443 * %00 {id} V1 MESSAGES %6dessages`),
+  "\0",
+  " ",
+  "\t",
+  "\r\n",
+  "\u00e9",
+  "\u212a",
+  "a".repeat(260),
+];
+
+const OWN_PATHS = words("/models /responses /messages /messages/count_tokens /responses/r-1 /v2.1/files/f.1");
+
+const target: fc.Arbitrary<string> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(fc.nat(3), fc.constantFrom(...OWN_PATHS), fc.constantFrom("", "", ...PARTS))
+      .map(([versions, path, rest]) => "/v1".repeat(versions) + path + rest),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.array(fc.constantFrom(...PARTS), { maxLength: 6 }).map((parts) => parts.join("")),
+  },
+  { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
+);
+
+const method = fc.constantFrom("GET", "POST", "POST", "PUT", "HEAD", "CONNECT", "get");
+
+/** Is this path one of the route's, letter for letter? Says it without a regular expression over the whole. */
+function isPathOf({ path: wanted }: Route, path: string): boolean {
+  const segments = path.split("/");
+  while (segments[1] === "v1" && path.split("/").length - segments.length < 2) segments.splice(1, 1);
+  const wantedSegments = wanted.split("/");
+  return (
+    segments.length === wantedSegments.length &&
+    wantedSegments.every((one, i) =>
+      one === "{id}" ? /^[\w-]{1,256}$/.test(segments[i] ?? "") : one === segments[i],
+    )
+  );
+}
+
+export const TARGETS: readonly Property[] = [
+  property(
+    "target: it is taken apart without a byte added, lost or changed, or not at all",
+    { batch: 2000 },
+    fc.property(target, (text) => {
+      const parsed = parseTarget(text);
+      if (parsed === null) return;
+      const mark = parsed.mark === null ? "" : text.slice(0, `/t/${parsed.mark}`.length);
+      assert.equal(mark.toLowerCase(), parsed.mark === null ? "" : `/t/${parsed.mark}`);
+      const path = parsed.path === "/" && !text.slice(mark.length).startsWith("/") ? "" : parsed.path;
+      assert.equal(mark + path + parsed.query, text);
+      assert.match(text, /^\/[!-~]*$/);
+      assert.ok(!text.includes("#") && !parsed.path.includes("?"));
+    }),
+  ),
+  property(
+    "target: a route is found for exactly the paths that are its own, byte for byte",
+    { batch: 2000 },
+    fc.property(method, target, (asked, path) => {
+      const own = ROUTES.filter((route) => isPathOf(route, path));
+      const found = TABLE.find(asked, path);
+      const expected = own.find((route) => route.method === asked);
+      if (expected === undefined) {
+        const allow = own.map((route) => route.method).join(", ");
+        assert.deepEqual(found, own.length === 0 ? null : { allow });
+        return;
+      }
+      assert.ok(found !== null && "route" in found);
+      assert.equal(found.route, expected);
+      assert.ok(
+        path.endsWith(found.path) && ["", "/v1", "/v1/v1"].includes(path.slice(0, -found.path.length)),
+      );
+    }),
+  ),
+];

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import * as fc from "fast-check";
+import { indexHeaders } from "../../src/core/header-index.ts";
+import { LIBRARIES, SIGNATURES } from "../../src/core/signatures.ts";
+import { identifyTool, toolName, type ToolIdentity } from "../../src/core/tool.ts";
+import { flatten, headerName, headerValue, respelled, type Header } from "./header-lists.ts";
+import { property, type Property } from "./property.ts";
+import { words } from "./words.ts";
+
+const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const KNOWN = new Set([...SIGNATURES, ...LIBRARIES].map(({ tool }) => tool));
+
+const VALUES: Record<string, readonly string[]> = {
+  authorization: ["Bearer tk-zed", "bearer tk-Zed", "tk-zed", "Bearer tk-", "Bearer sk-real", "Basic tk-zed"],
+  "x-api-key": ["tk-aider", "tk-../x", "TK-zed", "sk-real"],
+  "x-tollkeeper-tool": ["my-tool", "My.Tool", "-x", "", "a".repeat(65), "t\u00f6l"],
+  "user-agent": [
+    ...words("claude-code/2 codex_cli_rs/0.151.0 opencode/1 kilo/1 curl/8 node-fetch langchainjs-openai/1"),
+    "claude-cli/2.1 (external, cli)",
+    "Anthropic/JS 0.1",
+    "OpenAI/JS 6",
+    "ai-sdk/x runtime/bun/1",
+    "",
+  ],
+  originator: ["codex_cli_rs", "x"],
+  "x-title": ["Kilo Code", "other"],
+  "x-initiator": ["user"],
+  "anthropic-beta": ["interleaved-thinking-2025-05-14"],
+  "anthropic-dangerous-direct-browser-access": ["true"],
+  "x-claude-code-session-id": ["s1"],
+  "session-id": ["s2"],
+  session_id: ["s3"],
+};
+
+const header: fc.Arbitrary<Header> = fc.oneof(
+  ...Object.entries(VALUES).map(([name, values]) =>
+    fc.tuple(fc.constant(name), fc.oneof(fc.constantFrom(...values), headerValue)),
+  ),
+);
+
+/** Each name once: of two the gate has already refused the request, or takes the first. */
+const headers = fc.uniqueArray(header, { selector: ([name]) => name });
+
+/** Evidence that does not depend on the table: path, then token, then header (DESIGN section 5). */
+function claimOf(mark: string | null, list: readonly Header[]): Pick<ToolIdentity, "tool" | "by"> | null {
+  if (mark !== null) return { tool: mark, by: "path" };
+  const value = (name: string) => list.find(([other]) => other === name)?.[1] ?? "";
+  const tokens = [value("authorization").replace(/^bearer /i, ""), value("x-api-key")];
+  const token =
+    tokens
+      .find((credential) => credential.startsWith("tk-"))
+      ?.slice(3)
+      .toLowerCase() ?? "";
+  if (NAME.test(token)) return { tool: token, by: "token" };
+  const named = value("x-tollkeeper-tool").toLowerCase();
+  return NAME.test(named) ? { tool: named, by: "header" } : null;
+}
+
+function identify(mark: string | null, list: readonly Header[]): ToolIdentity {
+  return identifyTool(mark, indexHeaders(flatten(list)));
+}
+
+export const TOOLS: readonly Property[] = [
+  property(
+    "tool: whoever claims a name gets it, by the strongest claim, and everybody else one from the table",
+    { batch: 800 },
+    fc.property(fc.option(fc.constantFrom("codex", "x")), headers, (mark, list) => {
+      const { tool, by, session } = identify(mark, list);
+      const claim = claimOf(mark, list);
+      if (claim !== null) assert.deepEqual({ tool, by }, claim);
+      else if (by === "unknown") assert.equal(tool, "unknown");
+      else assert.ok(KNOWN.has(tool) && ["signature", "library"].includes(by));
+      assert.match(tool, NAME);
+      assert.ok(session === null || list.some(([, value]) => value === session));
+    }),
+  ),
+  property(
+    "tool: it is the same in any order and spelling of the headers, and whatever others there are",
+    { batch: 500 },
+    fc.property(
+      headers.chain((list) =>
+        fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })),
+      ),
+      fc.array(fc.tuple(headerName, headerValue), { maxLength: 3 }),
+      fc.nat(),
+      ([list, shuffled], others, cases) => {
+        const unknown = others.filter(([name]) => !isEvidence(name));
+        const spelled = shuffled.map(([name, value]): Header => [
+          cases % 2 === 0 ? name.toUpperCase() : name,
+          value,
+        ]);
+        assert.deepEqual(identify(null, [...spelled, ...unknown]), identify(null, list));
+      },
+    ),
+  ),
+  property(
+    "tool: a name has one spelling or is none",
+    { batch: 300 },
+    fc.property(
+      fc.oneof(respelled(fc.stringMatching(/^[a-z0-9._-]{1,66}$/)), fc.string({ unit: "binary" })),
+      (text) => {
+        const name = toolName(text);
+        if (name === null) return;
+        assert.match(name, NAME);
+        assert.equal(toolName(name), name);
+      },
+    ),
+  ),
+];
+
+function isEvidence(name: string): boolean {
+  const lower = name.toLowerCase();
+  const inTable = [...SIGNATURES, ...LIBRARIES].some(
+    ({ when, without = [] }) => when.some(([other]) => other === lower) || without.includes(lower),
+  );
+  return inTable || lower in VALUES || ["x-session-id", "thread-id"].includes(lower);
+}
