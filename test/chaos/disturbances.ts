@@ -1,0 +1,74 @@
+import { freePort } from "../helpers/free-port.ts";
+import { CHAOS_LIMITS, type DaemonUnderChaos } from "./daemon-under-chaos.ts";
+import { between, chance, createRandom, oneOf, type Random } from "./random.ts";
+
+/** Something that happens to the daemon while it works. */
+type Disturbance = (daemon: DaemonUnderChaos, random: Random) => Promise<void>;
+
+const BROKEN_CONFIGURATIONS = [
+  "",
+  "{",
+  '{ "listen": { "port": "many" } }',
+  '{ "unknown": true }',
+  '{ "__proto__": {}, "upstreams": { "default": { "baseUrl": "http://evil.example/v1" } } }',
+];
+
+/** Those that the daemon lives through. */
+const DISTURBANCES: Record<string, Disturbance> = {
+  reload: async (daemon) => daemon.hangUp(),
+
+  "other limits": async (daemon, random) => {
+    const limits = {
+      ...CHAOS_LIMITS,
+      bodyBytes: between(random, 1_000_000, 6_000_000),
+      firstByteMs: between(random, 1_500, 3_000),
+      betweenBytesMs: between(random, 1_500, 3_000),
+    };
+    await daemon.configure({ limits, graceMs: oneOf(random, [0, 100, 500]) });
+  },
+
+  "broken configuration": async (daemon, random) => {
+    await daemon.breakConfiguration(oneOf(random, BROKEN_CONFIGURATIONS));
+    await daemon.configure({});
+  },
+
+  "another port": async (daemon) => daemon.configure({ port: await freePort() }),
+
+  "another key": async (daemon, random) => {
+    daemon.changeKey();
+    if (chance(random, 0.7)) daemon.hangUp();
+  },
+
+  "no key for a while": async (daemon) => {
+    daemon.writeKeyFile("");
+    daemon.hangUp();
+    await daemon.configure({ graceMs: 200 });
+    daemon.restoreKeyFile();
+  },
+};
+
+/** Those that it does not. */
+const RESTARTS: Disturbance[] = [
+  async (daemon) => {
+    await daemon.kill();
+    await daemon.start();
+  },
+  async (daemon) => {
+    await daemon.stop();
+    await daemon.start();
+  },
+];
+
+/** From here on a daemon is no longer restarted, so that the memory of one that lives long can be judged. */
+const LAST_RESTART = 0.4;
+
+/** Does the next thing to the daemon; resolves when it has dealt with it. `done`: how much of the run is over. */
+export async function disturb(
+  daemon: DaemonUnderChaos,
+  { seed, turn, done }: { seed: string; turn: number; done: number },
+): Promise<void> {
+  const random = createRandom(`${seed} disturbance ${turn}`);
+  const [all, mayRestart] = [Object.values(DISTURBANCES), done < LAST_RESTART && turn % 2 === 1];
+  const next = mayRestart ? RESTARTS[((turn - 1) / 2) % RESTARTS.length] : all[turn % all.length];
+  await next?.(daemon, random);
+}

@@ -1,0 +1,18 @@
+import type { EventEmitter } from "node:events";
+
+/** Resolves with the name of the first of these events, and forgets the others. Takes `error` for an event like any other. */
+export function firstEvent<Name extends string>(
+  emitter: EventEmitter,
+  ...names: readonly Name[]
+): Promise<Name> {
+  return new Promise((resolve) => {
+    const listeners = names.map((name) => {
+      const listener = () => {
+        for (const [known, heard] of listeners) emitter.off(known, heard);
+        resolve(name);
+      };
+      emitter.on(name, listener);
+      return [name, listener] as const;
+    });
+  });
+}
