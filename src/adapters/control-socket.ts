@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { dirname } from "node:path";
@@ -95,9 +95,18 @@ function refuseLongPath(path: string): void {
   );
 }
 
-/** The mode is set once more because a directory that was there keeps its own. */
+/**
+ * A link, or a directory of somebody else's, was put there to be written into (facts/threats.md E4). The mode is set
+ * once more because a directory that was there keeps its own.
+ */
 function makePrivateDirectory(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const found = lstatSync(directory);
+  const self = process.geteuid?.() ?? found.uid;
+  if (!found.isDirectory() || found.uid !== self) {
+    const message = `the control socket is not made in ${directory}: it is a link, or another user's`;
+    throw new Failure(message, `look at it with: ls -ld ${directory}; then remove it`);
+  }
   chmodSync(directory, 0o700);
 }
 

@@ -1,16 +1,25 @@
 import { Failure } from "../core/failure.ts";
+import { printableLines } from "../core/printable.ts";
 
 /** Exit codes of every command. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
-/** Prints one line on standard output: results, and nothing but results. */
-export function print(line = ""): void {
-  process.stdout.write(`${line}\n`);
+/**
+ * Prints a line, or several, on standard output: results, and nothing but results. What acts on a terminal is written
+ * out, wherever it came from: names, paths and messages can be a stranger's (facts/threats.md E3).
+ */
+export function print(text = ""): void {
+  printStyled(printableLines(text));
 }
 
-/** Prints one line on standard error: what is said beside the results. */
-export function note(line: string): void {
-  process.stderr.write(`${line}\n`);
+/** Prints text that means the control characters it has, colours or CRLF; what strangers say was made printable in it. */
+export function printStyled(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Prints a line, or several, on standard error: what is said beside the results. As careful as {@link print}. */
+export function note(text: string): void {
+  process.stderr.write(`${printableLines(text)}\n`);
 }
 
 /** Says what went wrong and what to type next: `error:`, then `hint:`, one line each, on standard error. */

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { connect } from "node:net";
 import { Failure } from "../core/failure.ts";
 import { printable } from "../core/printable.ts";
 
@@ -7,14 +8,40 @@ const LISTEN_STATE = "0A";
 
 /** The failure for a port that is taken: who holds it, as far as the system tells, and what to type next. */
 export function portTaken(port: number, cause: unknown): Failure {
-  const holder = process.platform === "linux" ? linuxHolder(port) : lsofHolder(port);
+  return new Failure(`port ${port} is taken by ${holderOf(port)}`, hintFor(port), { cause });
+}
+
+/**
+ * The failure when no daemon of ours runs but somebody listens on its port, and gets what tools send there
+ * (facts/threats.md A11); null when nobody does. Connects to look, and sends nothing.
+ */
+export async function portUsurped(port: number): Promise<Failure | null> {
+  const answers = await Promise.all(["127.0.0.1", "::1"].map((address) => isListening(port, address)));
+  if (!answers.includes(true)) return null;
+  const message = `tollkeeper is not running, and its port ${port} is taken by ${holderOf(port)}, who gets what tools send`;
+  return new Failure(message, hintFor(port));
+}
+
+function isListening(port: number, address: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(port, address);
+    probe.once("connect", () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once("error", () => resolve(false));
+  });
+}
+
+function hintFor(port: number): string {
   const look =
     process.platform === "linux" ? `ss -ltnp 'sport = :${port}'` : `lsof -nP -iTCP:${port} -sTCP:LISTEN`;
-  return new Failure(
-    `port ${port} is taken${holder === null ? " by another program" : ` by ${holder}`}`,
-    `see who listens with: ${look}; then stop it, or set another "listen.port" with: tollkeeper config edit`,
-    { cause },
-  );
+  return `see who listens with: ${look}; then stop it, or set another "listen.port" with: tollkeeper config edit`;
+}
+
+function holderOf(port: number): string {
+  const holder = process.platform === "linux" ? linuxHolder(port) : lsofHolder(port);
+  return holder ?? "another program";
 }
 
 /** "pid 4711 (node server.js)" of the listening process; null when it is another user's, or gone. */

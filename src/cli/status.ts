@@ -1,10 +1,14 @@
 import type { CommandModule } from "yargs";
+import { readConfigFile } from "../adapters/config-file.ts";
 import { Failure } from "../core/failure.ts";
 import { EXIT, print } from "./console.ts";
 import { daemonStatus } from "./daemon.ts";
+import { configPath } from "./paths.ts";
+import { portUsurped } from "./port-holder.ts";
 import { isHealthy, renderStatus } from "./status-report.ts";
 
 interface StatusArguments {
+  config?: string | undefined;
   json: boolean;
 }
 
@@ -12,14 +16,22 @@ interface StatusArguments {
 export const statusCommand: CommandModule<object, StatusArguments> = {
   command: "status",
   describe: "Show what the running daemon does: addresses, upstreams, keys, configuration, ledger",
-  builder: (yargs) => yargs.option("json", { type: "boolean", default: false, describe: "Print JSON" }),
-  handler: async ({ json }) => {
+  builder: (yargs) =>
+    yargs
+      .option("config", { type: "string" })
+      .option("json", { type: "boolean", default: false, describe: "Print JSON" }),
+  handler: async ({ config, json }) => {
     const status = await daemonStatus();
-    if (status === null) {
-      throw new Failure("tollkeeper is not running", "start it with: tollkeeper serve");
-    }
+    if (status === null) throw await notRunning(config ?? configPath());
     if (json) print(JSON.stringify(status, null, 2));
     else for (const line of renderStatus(status)) print(line);
     if (!isHealthy(status)) process.exitCode = EXIT.failed;
   },
 };
+
+/** A file that cannot be used names no port: then it is only said that no daemon runs. */
+async function notRunning(configFile: string): Promise<Failure> {
+  const reading = await readConfigFile(configFile);
+  const usurped = reading.ok ? await portUsurped(reading.config.listen.port) : null;
+  return usurped ?? new Failure("tollkeeper is not running", "start it with: tollkeeper serve");
+}

@@ -79,13 +79,11 @@ function count(number: number, noun: string): string {
 /** The report as one JSON document: the sums' names are the ledger's, unknown is null. */
 export function renderJson({ by, since, rows, total, aside }: UsageReport): string {
   const { name: _, ...sums } = total;
-  const text = JSON.stringify(
+  return JSON.stringify(
     { by, since, rows, total: sums, sandboxed: aside.sandboxed, unreadable_lines: aside.unreadable },
     null,
     2,
   );
-  // Line breaks are the layout's alone: JSON escapes those in strings.
-  return text.split("\n").map(printable).join("\n");
 }
 
 const CSV_SUMS: readonly Sum[] = [
@@ -99,8 +97,11 @@ export function renderCsv({ by, rows }: UsageReport): string[] {
   return [[by, ...CSV_SUMS], ...lines].map((cells) => cells.map(csvCell).join(","));
 }
 
-/** A leading apostrophe keeps a spreadsheet from taking a name for a formula (OWASP, "CSV Injection"). */
+/**
+ * A leading apostrophe keeps a spreadsheet from taking a name for a formula (OWASP, "CSV Injection"); quotes keep one
+ * whose separator is the semicolon from finding another cell in it, with a formula of its own.
+ */
 function csvCell(text: string): string {
   const harmless = printable(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
-  return /[",]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  return /[",;]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

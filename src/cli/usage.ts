@@ -5,7 +5,7 @@ import { dayOf } from "../core/ledger-day.ts";
 import { SANDBOX_UPSTREAM, type UsageRecord } from "../core/record.ts";
 import { GROUPINGS, summarise, type Grouping } from "../core/report.ts";
 import { parseSince } from "../core/since.ts";
-import { EXIT, note, print, printFailure } from "./console.ts";
+import { EXIT, note, print, printFailure, printStyled } from "./console.ts";
 import { configPath, ledgerDirectory } from "./paths.ts";
 import { remarksOn, renderCsv, renderJson, renderTable, type UsageReport } from "./usage-report.ts";
 
@@ -85,7 +85,7 @@ async function* recordsSince(
 
 function showTable(report: UsageReport): void {
   if (report.rows.length > 0) {
-    print(renderTable(report, process.stdout.isTTY && !process.env["NO_COLOR"]));
+    printStyled(renderTable(report, process.stdout.isTTY && !process.env["NO_COLOR"]));
   }
   for (const remark of remarksOn(report)) print(remark);
   if (report.rows.length === 0) sayNothingYet(report);
@@ -94,7 +94,7 @@ function showTable(report: UsageReport): void {
 /** Spreadsheets get the rows and nothing else; what must be said beside them goes to standard error. */
 function showCsv(report: UsageReport): void {
   // RFC 4180 section 2.1: lines end in CRLF.
-  for (const line of renderCsv(report)) print(`${line}\r`);
+  for (const line of renderCsv(report)) printStyled(`${line}\r`);
   for (const remark of remarksOn(report)) note(remark);
 }
 

@@ -46,16 +46,33 @@ test("a deleted directory is made again, for its owner alone", (t) => {
   assert.equal(ledger.health().waiting, 0);
 });
 
-test("the place is looked at once a second, not for every record", (t) => {
+test("the name is looked at once a second, not for every record: until then a renamed file keeps what it gets", (t) => {
   const { ledger, clock, file, ids } = startWithOne(t);
   ledger.append(usageRecord({ id: "second" }));
-  rmSync(file);
+  renameSync(file, `${file}.moved`);
   clock.advance(999);
-  ledger.append(usageRecord({ id: "into the deleted file" }));
+  ledger.append(usageRecord({ id: "into the renamed file" }));
   clock.advance(1);
   ledger.append(usageRecord({ id: "third" }));
   assert.deepEqual(ids(), ["third"]);
+  assert.match(readFileSync(`${file}.moved`, "utf8"), /"id":"into the renamed file".*\n$/);
 });
+
+for (const [what, remove] of [
+  ["deleted", (file: string) => rmSync(file)],
+  ["overwritten by another", (file: string) => renameSync(`${file}.other`, file)],
+] as const) {
+  test(`a file that is ${what} loses no record, not even within that second`, (t) => {
+    const { ledger, file, ids } = startWithOne(t);
+    ledger.append(usageRecord({ id: "second" }));
+    writeFileSync(`${file}.other`, "");
+    remove(file);
+    ledger.append(usageRecord({ id: "third" }));
+    ledger.append(usageRecord({ id: "fourth" }));
+    assert.deepEqual(ids(), ["third", "fourth"]);
+    assert.equal(ledger.health().waiting, 0);
+  });
+}
 
 test("a record that comes after close is written all the same", (t) => {
   const { ledger, ids } = startWithOne(t);

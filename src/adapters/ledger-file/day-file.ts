@@ -44,6 +44,14 @@ export class DayFile {
     throw new Error(`the disk took ${taken} of ${line.length} bytes`);
   }
 
+  /**
+   * Was the file deleted under us, and with it what was appended last? Asked after each append, at a microsecond. Some
+   * network file systems count no names at all: there only its place tells.
+   */
+  isDeleted(): boolean {
+    return fs.fstatSync(this.#fd).nlink === 0 && !this.isInPlace();
+  }
+
   /** Is the open file still the one that its path names? False once it was deleted, renamed or replaced. */
   isInPlace(): boolean {
     const named = fs.statSync(this.#path, { throwIfNoEntry: false });

@@ -36,6 +36,7 @@ export class LineWriter {
   #lastError: unknown = null;
   #announcedAt: number | null = null;
   #mustSayRecovered = false;
+  #retryTimer: NodeJS.Timeout | null = null;
 
   /** Throws a Failure when the directory cannot be made, or it or a file in it is unsafe. */
   constructor(options: LedgerOptions) {
@@ -61,6 +62,7 @@ export class LineWriter {
     }
     if (!this.#backlog.push(entry)) this.#lost += 1;
     this.#announce();
+    this.#retryLater();
   }
 
   health(): LedgerHealth {
@@ -76,6 +78,8 @@ export class LineWriter {
   /** Writes what waits, if the disk lets it, and gives the file back. A record that comes later opens it again. */
   close(): void {
     const { log } = this.#options;
+    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
+    this.#retryTimer = null;
     if (this.#flush()) this.#sayRecovered();
     else
       log.error(
@@ -89,6 +93,15 @@ export class LineWriter {
     return this.#failedAt === null || this.#options.clock.monotonic() - this.#failedAt >= RETRY_MS;
   }
 
+  /** What waits must not wait for the next request as well, which may be hours away. */
+  #retryLater(): void {
+    this.#retryTimer ??= setTimeout(() => {
+      this.#retryTimer = null;
+      if (this.#flush()) this.#sayRecovered();
+      else this.#retryLater();
+    }, RETRY_MS).unref();
+  }
+
   /** True when nothing waits any more. */
   #flush(): boolean {
     for (let entry = this.#backlog.first; entry !== undefined; entry = this.#backlog.first) {
@@ -100,7 +113,9 @@ export class LineWriter {
 
   #put(entry: Entry): boolean {
     try {
-      this.#fileOf(entry.day).append(entry.line);
+      const file = this.#fileOf(entry.day);
+      file.append(entry.line);
+      if (file.isDeleted()) this.#open(entry.day).append(entry.line);
     } catch (error) {
       this.#fail(error);
       return false;
@@ -112,11 +127,15 @@ export class LineWriter {
 
   /** The open file when it is that day's and still in its place; otherwise a fresh one. */
   #fileOf(day: string): DayFile {
-    const { clock, directory, log } = this.#options;
-    const now = clock.monotonic();
+    const now = this.#options.clock.monotonic();
     const isCheckDue = now - this.#checkedAt >= CHECK_MS;
     if (isCheckDue) this.#checkedAt = now;
     if (this.#file?.day === day && (!isCheckDue || this.#file.isInPlace())) return this.#file;
+    return this.#open(day);
+  }
+
+  #open(day: string): DayFile {
+    const { directory, log } = this.#options;
     this.#closeFile();
     secureDirectory(directory);
     this.#file = DayFile.open(directory, day, log);

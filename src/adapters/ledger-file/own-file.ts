@@ -35,7 +35,8 @@ export function secureDirectory(directory: string): void {
 
 /**
  * Opens a file for reading and appending, made where it is missing, mode 0600 whatever the umask is. Throws a Failure
- * for a symbolic link, anything but a regular file, and files of other owners; an errno error when the disk refuses.
+ * for a symbolic link, anything but a regular file, files of other owners, and one that has a second name elsewhere
+ * (as Postfix's safe_open does: a hard link is a symbolic link that nobody sees); an errno error when the disk refuses.
  */
 export function openOwnFile(path: string): number {
   const fd = openNoFollow(path);
@@ -43,6 +44,7 @@ export function openOwnFile(path: string): number {
     const found = fs.fstatSync(fd);
     if (!found.isFile()) throw notAFile(path);
     refuseOtherOwners(path, found);
+    if (found.nlink > 1) throw hasSecondName(path);
     if ((found.mode & PERMISSIONS) !== 0o600) fs.fchmodSync(fd, 0o600);
     return fd;
   } catch (error) {
@@ -73,6 +75,13 @@ function openNoFollow(path: string): number {
 
 function notAFile(path: string): Failure {
   return new Failure(`${path} is not a regular file and is not written to`, `mv '${path}' '${path}.away'`);
+}
+
+function hasSecondName(path: string): Failure {
+  return new Failure(
+    `${path} is a hard link to a file that has another name, and is not written to`,
+    `cp '${path}' '${path}.own' && mv '${path}.own' '${path}'`,
+  );
 }
 
 function refuseOtherOwners(path: string, found: fs.Stats): void {

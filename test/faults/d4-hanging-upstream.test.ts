@@ -1,0 +1,156 @@
+// D4, a hanging upstream: an upstream that hangs, in connecting, before its head or within its answer, is given up after a settable limit: 504 where nothing was answered yet, and its connection is closed.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test, type TestContext } from "node:test";
+import { defaultConfig, type Config } from "../../src/core/config.ts";
+import { startGate } from "../helpers/gate.ts";
+import { readMessages, valuesOf } from "../helpers/http-messages.ts";
+import { rawClient, rawRequest, type RawClient } from "../helpers/raw-client.ts";
+import { startRawUpstream } from "../helpers/raw-upstream.ts";
+import { startFullListener, startTcpUpstream, untilStill } from "../helpers/tcp-upstream.ts";
+import { MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream.ts";
+
+/** A wait for what does not come is a failure. */
+const LIMIT = { timeout: 10_000 };
+const CONNECT_LIMIT_MS = 30_000;
+
+function withLimits(changes: Partial<Config["limits"]>): { config: Partial<Config> } {
+  return { config: { limits: { ...defaultConfig.limits, ...changes } } };
+}
+
+/** The 504 in the shape of the route's API. */
+async function assertTimeout(client: RawClient, words: RegExp): Promise<void> {
+  const [answer] = readMessages(await client.until(/\}\}$/)).messages;
+  assert.ok(answer);
+  assert.match(answer.start, /^HTTP\/1\.1 504 /);
+  assert.deepEqual(valuesOf(answer, "x-tollkeeper-refusal"), ["upstream_timeout"]);
+  const { type, error } = JSON.parse(answer.body) as { type: string; error: { message: string } };
+  assert.equal(type, "error");
+  assert.match(error.message, words);
+}
+
+/** What makes a connection impossible, and the sign that it was begun. */
+const UNREACHABLE: [
+  what: string,
+  start: (t: TestContext) => Promise<[baseUrl: string, begun: Promise<unknown>]>,
+][] = [
+  [
+    "does not take the connection",
+    async (t) => [`http://127.0.0.1:${await startFullListener(t)}/v1`, Promise.resolve()],
+  ],
+  [
+    "hangs within the TLS handshake",
+    async (t) => {
+      const upstream = await startTcpUpstream(t, (socket) => socket.resume());
+      const begun = upstream.first.then((socket) => once(socket, "data"));
+      return [`https://127.0.0.1:${upstream.port}/v1`, begun];
+    },
+  ],
+];
+
+for (const [what, start] of UNREACHABLE) {
+  test(
+    `an upstream that ${what} is a 504 after the limit, and nobody has seen the request`,
+    LIMIT,
+    async (t) => {
+      const [baseUrl, begun] = await start(t);
+      const gate = await startGate(t, baseUrl);
+      const client = await rawClient(t, gate.port);
+      t.mock.timers.enable({ apis: ["setTimeout"] });
+      client.write(rawRequest(gate.port));
+      await begun;
+      await untilStill(() => gate.gate.openExchanges);
+      t.mock.timers.tick(CONNECT_LIMIT_MS - 1);
+      assert.deepEqual([gate.gate.openExchanges, gate.ledger.records.length], [1, 0]);
+      t.mock.timers.tick(1);
+      await assertTimeout(client, /did not accept a connection within 30000 ms/);
+      const record = await gate.ledger.only();
+      assert.deepEqual([record.outcome, record.cut_by, record.status], ["rejected", null, 504]);
+      assert.equal(gate.gate.openExchanges, 0);
+    },
+  );
+}
+
+test("the connection of an upstream that hangs within the TLS handshake is closed", LIMIT, async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => socket.resume());
+  const gate = await startGate(t, `https://127.0.0.1:${upstream.port}/v1`);
+  const client = await rawClient(t, gate.port);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  client.write(rawRequest(gate.port));
+  const socket = await upstream.first;
+  const closed = once(socket, "close");
+  await once(socket, "data");
+  t.mock.timers.tick(CONNECT_LIMIT_MS);
+  await closed;
+});
+
+for (const [what, said] of [
+  ["says nothing", ""],
+  ["stops within its head", "HTTP/1.1 200 OK\r\ncontent-type: te"],
+  ["has given early hints only", "HTTP/1.1 103 Early Hints\r\n\r\n"],
+] as const) {
+  test(
+    `an upstream that ${what} is a 504 after the limit to the first byte, and is closed`,
+    LIMIT,
+    async (t) => {
+      const upstream = await startRawUpstream(t, (_request, { socket }) => socket.write(said));
+      const gate = await startGate(t, upstream.baseUrl, withLimits({ firstByteMs: 50 }));
+      const client = await rawClient(t, gate.port);
+      client.write(rawRequest(gate.port));
+      await assertTimeout(client, /sent nothing for 50 ms .*limits\.firstByteMs/);
+      await upstream.connections[0]?.closed;
+      const record = await gate.ledger.only();
+      assert.deepEqual([record.outcome, record.cut_by, record.status], ["cut", "proxy", 504]);
+    },
+  );
+}
+
+for (const [kind, type, body] of [
+  ["stream", "text/event-stream", MESSAGE_EVENTS[0]],
+  ["JSON answer", "application/json", `{"id":"message_start"`],
+] as const) {
+  test(
+    `an upstream that falls silent in a ${kind} is cut after the limit, and is closed`,
+    LIMIT,
+    async (t) => {
+      const chunk = `${body.length.toString(16)}\r\n${body}\r\n`;
+      const upstream = await startRawUpstream(t, (_request, { socket }) =>
+        socket.write(
+          `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n${chunk}`,
+        ),
+      );
+      const gate = await startGate(t, upstream.baseUrl, withLimits({ betweenBytesMs: 50 }));
+      const client = await rawClient(t, gate.port);
+      client.write(rawRequest(gate.port));
+      const received = await client.closed;
+      assert.match(received, /message_start/);
+      assert.equal(readMessages(received).messages.length, 0);
+      await upstream.connections[0]?.closed;
+      const record = await gate.ledger.only();
+      assert.deepEqual([record.outcome, record.cut_by, record.status], ["cut", "proxy", 200]);
+    },
+  );
+}
+
+test("a silence that the client makes by not reading is not the upstream's", LIMIT, async (t) => {
+  const body = Buffer.alloc(32 * 1024 * 1024, "-");
+  const upstream = await startUpstream(t, (seen, res) => {
+    res.writeHead(200, SSE);
+    if (seen.url === "/v1/messages") res.end(body);
+    else res.write(MESSAGE_EVENTS[0]);
+  });
+  const gate = await startGate(t, upstream.baseUrl, withLimits({ betweenBytesMs: 50 }));
+  const client = await rawClient(t, gate.port);
+  client.socket.pause();
+  client.write(rawRequest(gate.port));
+  await untilStill(() => gate.gate.openExchanges);
+  // Silences that begin later, one after another, have run into the limit before the client reads again.
+  for (let i = 0; i < 3; i += 1) {
+    const silent = await rawClient(t, gate.port);
+    silent.write(rawRequest(gate.port).replace("/v1/messages", "/v1/responses"));
+    await silent.closed;
+  }
+  client.socket.resume();
+  const record = (await gate.ledger.first(4)).at(-1);
+  assert.deepEqual([record?.route, record?.bytes_out], ["/messages", body.length]);
+});

@@ -1,0 +1,227 @@
+// D6, hostile payloads: whatever an answer is made of, its bytes pass untouched, the meter's memory stays bounded, and the record holds safe numbers or none.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { request } from "node:http";
+import { Readable } from "node:stream";
+import { test, type TestContext } from "node:test";
+import { gzipSync } from "node:zlib";
+import type { UsageRecord } from "../../src/core/record.ts";
+import { startGate } from "../helpers/gate.ts";
+import { measureUsed } from "../helpers/used-memory.ts";
+import { MESSAGE, MESSAGE_EVENTS, startUpstream } from "../helpers/upstream.ts";
+
+/** A wait for what does not come is a failure. */
+const LIMIT = { timeout: 30_000 };
+const MIB = 1024 * 1024;
+/** What a gigabyte may cost at the most. */
+const PEAK_BYTES = 160 * MIB;
+/** What is under way anyhow, in the sockets' buffers of all three parties. */
+const UNDER_WAY_BYTES = 20 * MIB;
+
+const JSON_HEAD = { "content-type": "application/json" };
+const SSE_HEAD = { "content-type": "text/event-stream" };
+
+/** Sends an answer's pieces through a gate; fails unless they arrive byte for byte and the gate still serves. Returns the record. */
+async function passThrough(
+  t: TestContext,
+  head: Record<string, string>,
+  pieces: Iterable<Buffer>,
+): Promise<UsageRecord> {
+  const sent = createHash("sha256");
+  const upstream = await startUpstream(t, (_seen, res) => {
+    res.writeHead(200, head);
+    const body = Readable.from(pieces);
+    body.on("data", (piece: Buffer) => sent.update(piece));
+    body.pipe(res);
+  });
+  const gate = await startGate(t, upstream.baseUrl);
+  const received = await receive(`${gate.url}/v1/messages`);
+  assert.equal(received, sent.digest("hex"), "other bytes than were sent");
+  assert.equal((await fetch(`${gate.url}/`, { method: "HEAD" })).status, 200);
+  const record = await gate.ledger.only();
+  assert.equal(record.status, 200);
+  return record;
+}
+
+/** Hash of an answer's body as it is on the wire. */
+function receive(url: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const hash = createHash("sha256");
+    const headers = { "content-type": "application/json" };
+    const sending = request(url, { method: "POST", headers, agent: false }, (res) => {
+      res.on("data", (chunk: Buffer) => hash.update(chunk));
+      res.on("end", () => resolve(hash.digest("hex")));
+      res.on("error", reject);
+    });
+    sending.on("error", reject);
+    sending.end(`{"model":"m"}`);
+  });
+}
+
+/** Most memory that this process has had at once, in bytes. */
+function peak(): number {
+  return process.resourceUsage().maxRSS * 1024;
+}
+
+function* repeat(piece: Buffer, times: number): Iterable<Buffer> {
+  for (let i = 0; i < times; i += 1) yield piece;
+}
+
+test("a gzip bomb of a gigabyte is not unfolded, and makes the usage absent", LIMIT, async (t) => {
+  // A gzip file may have many members (RFC 1952 section 2.2), which unfold one after another.
+  const member = gzipSync(Buffer.alloc(16 * MIB));
+  const before = peak();
+  const record = await passThrough(t, { ...JSON_HEAD, "content-encoding": "gzip" }, repeat(member, 64));
+  assert.ok(peak() - before < PEAK_BYTES, `${(peak() - before) / MIB} MiB`);
+  assert.deepEqual(
+    [record.outcome, record.usage, record.tokens, record.flags.includes("decode_failed")],
+    ["completed", "absent", null, true],
+  );
+});
+
+for (const encoding of ["gzip", "br", "deflate", "zstd", "x-unknown", "gzip, gzip"]) {
+  test(`data that is no ${encoding} makes the usage absent, and nothing else`, LIMIT, async (t) => {
+    const body = Buffer.from("this is not compressed at all");
+    const record = await passThrough(t, { ...JSON_HEAD, "content-encoding": encoding }, [body]);
+    assert.deepEqual(
+      [record.outcome, record.usage, record.tokens, record.flags.includes("decode_failed")],
+      ["completed", "absent", null, true],
+    );
+  });
+}
+
+const ENDLESS: [what: string, head: string, filler: string][] = [
+  ["line", "data: ", "x"],
+  ["event of many lines", "", "data: 1\n"],
+  ["comment", ":", "x"],
+  ["number", `data: {"type":"message_delta","usage":{"output_tokens":`, "1"],
+  ["nest", `data: {"type":"message_delta","usage":`, `{"a":[`],
+];
+
+for (const [what, head, filler] of ENDLESS) {
+  test(`an endless ${what} leaves nothing in memory, and what came before it is kept`, LIMIT, async (t) => {
+    const piece = Buffer.alloc(MIB, filler);
+    let grown = 0;
+    function* pieces(): Iterable<Buffer> {
+      yield Buffer.from(MESSAGE_EVENTS[0] + head);
+      yield* repeat(piece, 4);
+      const before = measureUsed();
+      yield* repeat(piece, 40);
+      grown = measureUsed() - before;
+    }
+    const record = await passThrough(t, SSE_HEAD, pieces());
+    assert.ok(grown < UNDER_WAY_BYTES, `${grown / MIB} MiB`);
+    assert.deepEqual([record.outcome, record.usage, record.tokens?.input_total], ["cut", "partial", 3]);
+  });
+}
+
+test("usage that comes after an event of 8 MiB is read", LIMIT, async (t) => {
+  const text = JSON.stringify({ type: "content_block_delta", delta: { text: "x".repeat(8 * MIB) } });
+  const events = [
+    MESSAGE_EVENTS[0],
+    `event: content_block_delta\ndata: ${text}\n\n`,
+    ...MESSAGE_EVENTS.slice(2),
+  ];
+  const record = await passThrough(t, SSE_HEAD, [Buffer.from(events.join(""))]);
+  assert.deepEqual([record.outcome, record.usage, record.tokens?.output], ["completed", "final", 2]);
+});
+
+for (const [what, opening] of [
+  ["arrays", "["],
+  ["objects", `{"a":`],
+  ["usage objects", `{"usage":`],
+] as const) {
+  test(`a million nested ${what} are no usage, and no harm`, LIMIT, async (t) => {
+    const record = await passThrough(t, JSON_HEAD, [Buffer.alloc(1_000_000 * opening.length, opening)]);
+    assert.deepEqual([record.outcome, record.tokens], ["completed", null]);
+  });
+}
+
+test("usage that nests as deep as it can within its length is no usage, and no harm", LIMIT, async (t) => {
+  const nest = "[".repeat(30_000) + "]".repeat(30_000);
+  const record = await passThrough(t, JSON_HEAD, [
+    Buffer.from(`{"id":"m","usage":{"input_tokens":${nest}}}`),
+  ]);
+  assert.deepEqual([record.outcome, record.tokens, record.raw_usage], ["completed", null, null]);
+});
+
+const ODD_NUMBERS = [
+  "-1",
+  "1.5",
+  "1e400",
+  "-1e400",
+  "9007199254740992",
+  "1e-5",
+  `"3"`,
+  `"NaN"`,
+  "null",
+  "true",
+  "[3]",
+  "{}",
+  `""`,
+] as const;
+
+for (const odd of ODD_NUMBERS) {
+  test(`a count of ${odd} is none`, LIMIT, async (t) => {
+    const usage = `{"input_tokens":${odd},"cache_read_input_tokens":${odd},"output_tokens":2}`;
+    const record = await passThrough(t, JSON_HEAD, [
+      Buffer.from(`{"id":"m","type":"message","usage":${usage}}`),
+    ]);
+    assert.deepEqual([record.usage, record.tokens?.output, record.tokens?.total], ["partial", 2, 2]);
+    assertSafe(record);
+  });
+}
+
+for (const notJson of ["NaN", "Infinity", "0x10", "01", "+1", "1_000", "undefined", "'3'"]) {
+  test(`a count of ${notJson}, which is no JSON, is none`, LIMIT, async (t) => {
+    const body = `{"id":"m","type":"message","usage":{"input_tokens":${notJson},"output_tokens":2}}`;
+    assertSafe(await passThrough(t, JSON_HEAD, [Buffer.from(body)]));
+  });
+}
+
+/** Every count is a safe integer, not negative, and the sums are sums. */
+function assertSafe({ tokens, extra }: UsageRecord): void {
+  for (const set of [tokens ?? {}, ...extra]) {
+    for (const [name, count] of Object.entries(set)) {
+      if (typeof count === "number")
+        assert.ok(Number.isSafeInteger(count) && count >= 0, `${name}: ${count}`);
+    }
+  }
+  if (tokens !== null) assert.equal(tokens.total, tokens.input_total + tokens.output);
+}
+
+const UNKNOWN = Array.from({ length: 1000 }, (_, i) => `,"x${i}":${i}`).join("");
+
+for (const [what, usage] of [
+  [
+    "duplicate names, of which the last counts",
+    `{"input_tokens":1,"input_tokens":3,"output_tokens":9,"output_tokens":2}`,
+  ],
+  [
+    "a prototype",
+    `{"__proto__":{"input_tokens":9},"constructor":{"prototype":{"x":1}},"input_tokens":3,"output_tokens":2}`,
+  ],
+  ["names written in escapes", `{"\\u0069nput_tokens":3,"output\\u005ftokens":2}`],
+  ["1 000 names that nobody knows", `{"input_tokens":3,"output_tokens":2${UNKNOWN}}`],
+] as const) {
+  test(`usage with ${what} is read`, LIMIT, async (t) => {
+    const record = await passThrough(t, JSON_HEAD, [
+      Buffer.from(`{"id":"m","type":"message","usage":${usage}}`),
+    ]);
+    assert.deepEqual([record.tokens?.input_total, record.tokens?.output], [3, 2]);
+    assert.equal(Reflect.get({}, "x"), undefined);
+    assertSafe(record);
+  });
+}
+
+test("usage between bytes that are no UTF-8 is read", LIMIT, async (t) => {
+  const [start, end] = JSON.stringify({ ...MESSAGE, model: "m?" }).split("?");
+  const body = Buffer.concat([
+    Buffer.from(start ?? ""),
+    Buffer.from([0xff, 0xc0, 0x80, 0xed, 0xa0]),
+    Buffer.from(end ?? ""),
+  ]);
+  const record = await passThrough(t, JSON_HEAD, [body]);
+  assert.deepEqual([record.tokens?.input_total, record.tokens?.output], [3, 2]);
+  assert.match(record.model ?? "", /^m\ufffd+$/);
+});

@@ -1,0 +1,148 @@
+// E1, record before last byte: the record stands in the ledger, one whole line, before the client sees its last byte; a line that a crash tore is set aside at the next start.
+import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import type { UsageRecord } from "../../src/core/record.ts";
+import { startDaemon } from "../helpers/daemon.ts";
+import { post, startGate } from "../helpers/gate.ts";
+import { keyInFile } from "../helpers/key-file.ts";
+import { startLedger, startLedgerGate, TODAY } from "../helpers/ledger.ts";
+import { rawClient, rawRequest } from "../helpers/raw-client.ts";
+import {
+  answerJson,
+  MESSAGE,
+  MESSAGE_EVENTS,
+  SSE,
+  startHeldUpstream,
+  startUpstream,
+} from "../helpers/upstream.ts";
+
+const LAST_CHUNK = String.raw`\r\n0\r\n\r\n$`;
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** What an upstream answers, and how it ends for the client. */
+const ANSWERS: [what: string, answer: (res: ServerResponse) => void, last: string][] = [
+  ["an answer with a length", (res) => answerJson(res, MESSAGE), `"output_tokens":2}}$`],
+  ["one in chunks", (res) => res.writeHead(200, JSON_TYPE).end(JSON.stringify(MESSAGE)), LAST_CHUNK],
+  ["a stream", (res) => res.writeHead(200, SSE).end(MESSAGE_EVENTS.join("")), LAST_CHUNK],
+  ["an error with a length", (res) => answerJson(res, { error: { type: "e" } }, 429), `"e"}}$`],
+  ["an error in chunks", (res) => res.writeHead(529, JSON_TYPE).end(`{"error":{}}`), LAST_CHUNK],
+  [
+    "a compressed answer, which takes the meter a while",
+    (res) =>
+      res
+        .writeHead(200, { ...JSON_TYPE, "content-encoding": "gzip" })
+        .end(gzipSync(JSON.stringify({ pad: "x".repeat(5_000_000), ...MESSAGE }))),
+    LAST_CHUNK,
+  ],
+  ["an answer without a body", (res) => res.writeHead(200, { "content-length": 0 }).end(), "\r\n\r\n$"],
+  ["an answer that has none by its status", (res) => res.writeHead(204).end(), "\r\n\r\n$"],
+  [
+    "a compressed error",
+    (res) =>
+      res
+        .writeHead(400, { ...JSON_TYPE, "content-encoding": "gzip" })
+        .end(gzipSync(`{"error":{"type":"e"}}`)),
+    LAST_CHUNK,
+  ],
+  [
+    "a connection that breaks before the answer",
+    (res) => void res.destroy(),
+    "it may have seen the request.*}$",
+  ],
+];
+
+/** The gate's end of the next client's connection. What it has written is what the client can have seen. */
+function gateEnd(port: number): Promise<Socket> {
+  return new Promise((resolve) => {
+    const look = (message: unknown) => {
+      const { socket } = message as { socket: Socket };
+      if (socket.localPort !== port) return;
+      unsubscribe("http.server.request.start", look);
+      resolve(socket);
+    };
+    subscribe("http.server.request.start", look);
+  });
+}
+
+for (const [what, answer, last] of ANSWERS) {
+  test(`${what}: the line is in the file before the end is written to the client`, async (t) => {
+    const { ledger, clock, ids } = startLedger(t);
+    let [writtenBefore, lines] = [-1, 0];
+    const append = (record: UsageRecord) => {
+      writtenBefore = socket?.bytesWritten ?? -1;
+      ledger.append(record);
+      lines = ids().length;
+    };
+    const recordsTo = { append, health: () => ledger.health(), close: () => ledger.close() };
+    const upstream = await startUpstream(t, (_seen, res) => answer(res));
+    const gate = await startGate(t, upstream.baseUrl, { clock, recordsTo });
+    const client = await rawClient(t, gate.port);
+    let socket: Socket | null = null;
+    void gateEnd(gate.port).then((end) => (socket = end));
+    client.write(rawRequest(gate.port));
+    const received = await client.until(new RegExp(last));
+    assert.equal(lines, 1);
+    assert.ok(
+      writtenBefore >= 0 && writtenBefore < received.length,
+      `${writtenBefore} of ${received.length}`,
+    );
+  });
+}
+
+test("it is the end that waits, nothing before it: the last event arrives before there is a record", async (t) => {
+  const { upstream, held } = await startHeldUpstream(t);
+  const { gate, directory } = await startLedgerGate(t, upstream.baseUrl);
+  const client = await rawClient(t, gate.port);
+  client.write(rawRequest(gate.port));
+  const answer = await held;
+  for (const event of MESSAGE_EVENTS) answer.write(event);
+  await client.until(/message_stop/);
+  assert.deepEqual(readdirSync(directory), []);
+  answer.end();
+  await client.until(/\r\n0\r\n\r\n/);
+  assert.deepEqual(readdirSync(directory), [`${TODAY}.ndjson`]);
+});
+
+test("killed in mid-stream, a daemon loses that record alone, and the next one starts in its place", async (t) => {
+  const { upstream, held } = await startHeldUpstream(t);
+  const { config } = keyInFile(t, upstream.baseUrl, "some-key");
+  const killed = await startDaemon(t, { config });
+  const client = await rawClient(t, killed.port);
+  client.write(rawRequest(killed.port));
+  (await held).write(MESSAGE_EVENTS[0]);
+  await client.until(/message_start/);
+  upstream.answer((_seen, res) => answerJson(res, MESSAGE));
+  await (await post(killed, "/v1/messages", {})).text();
+  process.kill(killed.pid, "SIGKILL");
+  assert.equal(await killed.ended, null);
+  assert.doesNotMatch(await client.closed, /\r\n0\r\n\r\n$/);
+
+  const socket = join(killed.home, "run", "tollkeeper", "control.sock");
+  assert.ok(existsSync(socket), "the kill leaves its socket behind");
+  const directory = join(killed.home, "state", "tollkeeper", "ledger");
+  const day = join(directory, readdirSync(directory)[0] ?? "");
+  const torn = '{"v":1,"id":"torn in the mid';
+  appendFileSync(day, torn);
+
+  const env = { XDG_STATE_HOME: join(killed.home, "state"), XDG_RUNTIME_DIR: join(killed.home, "run") };
+  const next = await startDaemon(t, { config, env });
+  assert.match(next.stderr(), /"msg":"a torn last line of the ledger was set aside"/);
+  await (await post(next, "/v1/messages", {})).text();
+  assert.deepEqual(
+    (await next.ledger()).map(({ outcome, stream }) => [outcome, stream]),
+    [
+      ["completed", false],
+      ["completed", false],
+    ],
+  );
+  const aside = readdirSync(directory).filter((name) => join(directory, name) !== day);
+  assert.equal(aside.length, 1);
+  assert.equal(readFileSync(join(directory, aside[0] ?? ""), "utf8"), `${torn}\n`);
+  assert.equal(await next.stop(), 0);
+});

@@ -1,0 +1,168 @@
+// E3, injection into the log: what a client or an upstream says of itself can forge no line of ledger or log, act on no terminal or spreadsheet, and make no record longer than its caps.
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { dayAt } from "../../src/core/ledger-day.ts";
+import type { UsageRecord } from "../../src/core/record.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon.ts";
+import { keyInFile } from "../helpers/key-file.ts";
+import { scratchDirectory } from "../helpers/ledger.ts";
+import { rawClient } from "../helpers/raw-client.ts";
+import { answerJson, MESSAGE, SSE, startUpstream, type SeenRequest } from "../helpers/upstream.ts";
+import { usageRecord } from "../helpers/usage-record.ts";
+
+/** What a header can hold: no C0 controls, but C1, and bidirectional marks as the bytes of their UTF-8. */
+const IN_HEADER = Buffer.from(`=HYPERLINK("x");+1\u009b31m\u0085\u202e\u2066`).toString("latin1");
+
+const FORGED = `{"v":1,"id":"forged","tool":"forged","model":"forged"}`;
+
+/** What a JSON text can hold: everything. */
+const IN_JSON = `=1+1;@x\u0000\u0007\b\t\r\n\u001b[2J\u007f\u009b31m\u0085\u200e\u202e\u2066\u2028\u2029\n${FORGED}\n`;
+
+const LONG = "x".repeat(900);
+const ENDLESS = "x".repeat(1_000_000);
+
+/** How the upstream answers a request that names this case. */
+const ANSWERS: Record<string, (res: ServerResponse) => void> = {
+  message: (res) => {
+    const usage = { ...MESSAGE.usage, [IN_JSON]: IN_JSON, service_tier: IN_JSON, speed: IN_JSON };
+    const tools = { server_tool_use: { [IN_JSON]: 1 }, iterations: [{ type: IN_JSON, model: IN_JSON }] };
+    res.setHeader("request-id", IN_HEADER);
+    answerJson(res, {
+      ...MESSAGE,
+      id: IN_JSON,
+      model: IN_JSON,
+      stop_reason: IN_JSON,
+      usage: { ...usage, ...tools },
+    });
+  },
+  stream: (res) => {
+    const response = { id: IN_JSON, model: IN_JSON, status: "completed", service_tier: IN_JSON };
+    const usage = { input_tokens: 1, output_tokens: 1, [IN_JSON]: 1 };
+    const event = {
+      type: "response.completed",
+      response: { ...response, usage, tool_usage: { [IN_JSON]: usage } },
+    };
+    res.writeHead(200, { ...SSE, "x-request-id": IN_HEADER });
+    res.end(`event: response.completed\rdata: ${JSON.stringify(event)}\r\n\r\n`);
+  },
+  error: (res) => answerJson(res, { error: { type: IN_JSON, code: IN_JSON, message: IN_JSON } }, 400),
+  long: (res) => {
+    const iterations = Array.from({ length: 2500 }, () => ({ type: "compaction" }));
+    res.setHeader("request-id", LONG);
+    answerJson(res, { ...MESSAGE, id: LONG, model: LONG, usage: { ...MESSAGE.usage, iterations } });
+  },
+  endless: (res) =>
+    answerJson(res, { ...MESSAGE, id: ENDLESS, model: ENDLESS, usage: { [ENDLESS]: ENDLESS } }),
+  "endless error": (res) => answerJson(res, { error: { type: ENDLESS, code: ENDLESS } }, 529),
+  "endless header": (res) => res.writeHead(200, { "request-id": LONG.repeat(100) }).end(),
+};
+
+function answer({ body }: SeenRequest, res: ServerResponse): void {
+  const { user } = JSON.parse(body.toString()) as { user: string };
+  ANSWERS[user]?.(res);
+}
+
+/** Sends one request whose every part is `hostile`, as bytes; returns the answer's status line. */
+async function send(
+  t: TestContext,
+  daemon: Daemon,
+  path: string,
+  user: string,
+  hostile: string,
+  model: string,
+) {
+  const body = Buffer.from(JSON.stringify({ model, user })).toString("latin1");
+  const marks = ["User-Agent", "X-Tollkeeper-Tool", "X-Claude-Code-Session-Id"].map(
+    (name) => `${name}: ${hostile}\r\n`,
+  );
+  const fields = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n`;
+  const client = await rawClient(t, daemon.port);
+  client.write(
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\n${marks.join("")}${fields}\r\n${body}`,
+  );
+  return (await client.closed).split("\r\n", 1)[0];
+}
+
+/** Sends everything hostile that there is; resolves with the number of requests that have a route. */
+async function sendAll(t: TestContext, daemon: Daemon): Promise<number> {
+  await send(t, daemon, "/v1/messages", "message", IN_HEADER, IN_JSON);
+  await send(t, daemon, "/v1/responses", "stream", IN_HEADER, IN_JSON);
+  await send(t, daemon, "/t/codex/v1/messages", "error", IN_HEADER, IN_JSON);
+  await send(t, daemon, "/v1/messages", "long", "y".repeat(8000), LONG);
+  await send(t, daemon, "/v1/messages", "endless", "y".repeat(8000), ENDLESS);
+  await send(t, daemon, "/v1/messages", "endless error", "y", ENDLESS);
+  assert.match((await send(t, daemon, "/v1/messages", "endless header", "y", "a;=1+1")) ?? "", / 502 /);
+  // These have none, and leave nothing.
+  for (const mark of ["\u009b31m", "%1b%5b2J", "=1+1", "..%0a", LONG]) {
+    assert.match((await send(t, daemon, `/t/${mark}/v1/messages`, "message", "y", "m")) ?? "", / 40[04] /);
+  }
+  await send(t, daemon, "/v1/messages", "message", ENDLESS, "m");
+  return 7;
+}
+
+/** A daemon whose very directories are named to confuse, and which has to tell of one of them in its log. */
+async function startHostile(t: TestContext) {
+  const { config } = keyInFile(t, (await startUpstream(t, answer)).baseUrl, "some-key");
+  const directory = join(scratchDirectory(t), "ledger \u001b[2J\u009b31m\u202e");
+  mkdirSync(directory, { mode: 0o700 });
+  writeFileSync(join(directory, `${dayAt(Date.now())}.ndjson`), "torn");
+  const daemon = await startDaemon(t, { config: { ...config, ledger: { directory } }, args: ["--debug"] });
+  return { daemon, directory };
+}
+
+/** Fails on any character that acts on a terminal, but for the line ends of the format itself. */
+function assertInert(text: string, what: string): void {
+  assert.doesNotMatch(text.replaceAll(/\r?\n/g, ""), /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u, what);
+}
+
+function assertLedger(directory: string, requests: number): void {
+  const days = readdirSync(directory).filter((name) => name.endsWith(".ndjson"));
+  const text = days.map((day) => readFileSync(join(directory, day), "utf8")).join("");
+  assertInert(text, "the ledger");
+  const lines = text.split("\n").slice(0, -1);
+  assert.equal(lines.length, requests);
+  const fields = Object.keys(usageRecord()).sort();
+  for (const line of lines) {
+    assert.ok(line.length < 1024 * 1024, String(line.length));
+    const record = JSON.parse(line) as UsageRecord;
+    assert.deepEqual(Object.keys(record).sort(), fields);
+    for (const [name, value] of Object.entries(record)) {
+      if (typeof value === "string") assert.ok(value.length <= (name === "user_agent" ? 512 : 256), name);
+    }
+  }
+  const [first] = lines.map((line) => JSON.parse(line) as UsageRecord);
+  assert.equal(first?.user_agent, IN_HEADER, "escaped, not altered");
+  assert.ok(first?.model !== null && IN_JSON.startsWith(first?.model ?? "?"));
+}
+
+test("hostile names in every field, from client and upstream, stay values: in ledger, log, status and reports", async (t) => {
+  const { daemon, directory } = await startHostile(t);
+  const requests = await sendAll(t, daemon);
+  assertLedger(directory, requests);
+  const commands = ["status", "usage --by model", "usage --by session --json", "usage --by model --csv"];
+  const said = await Promise.all(commands.map((words) => daemon.command(...words.split(" "))));
+  const [status, byModel, bySession, csv] = said.map(({ code, stdout, stderr }, index) => {
+    assertInert(stdout + stderr, commands[index] ?? "");
+    assert.equal(code, 0);
+    return stdout;
+  });
+  assert.match(status ?? "", /^ledger .*ledger \\u001b\[2J\\u009b31m\\u202e, 7 written$/m);
+  assert.match(byModel ?? "", /^=1\+1;@x\\u0000\\u0007/m);
+  assert.doesNotMatch(byModel ?? "", /^forged/m);
+  const { rows } = JSON.parse(bySession ?? "") as { rows: { name: string }[] };
+  assert.ok(rows.some(({ name }) => name === IN_HEADER));
+  const cells = csv?.match(/"(?:[^"]|"")*"|[^",;\r\n]+/g) ?? [];
+  assert.deepEqual(
+    cells.filter((cell) => /^"?[=+@-]/.test(cell)),
+    [],
+    "no cell is a formula, whichever separator is used",
+  );
+  assert.match(csv ?? "", /^"'=1\+1;@x/m);
+  assert.equal(await daemon.stop(), 0);
+  assertInert(daemon.stdout() + daemon.stderr(), "the log");
+  assert.match(daemon.stderr(), /a torn last line/);
+  for (const line of daemon.stderr().trimEnd().split("\n")) assert.ok(JSON.parse(line));
+});

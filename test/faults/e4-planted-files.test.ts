@@ -1,0 +1,160 @@
+// E4, planted files and loose modes: nothing that another may have planted is written into or taken over, and what is ours is ours alone, whatever the umask says; a configuration that anybody may change is not used.
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { Failure } from "../../src/core/failure.ts";
+import { startDaemon } from "../helpers/daemon.ts";
+import { post } from "../helpers/gate.ts";
+import { keyInFile } from "../helpers/key-file.ts";
+import { scratchDirectory, startLedger, startLedgerGate, TODAY } from "../helpers/ledger.ts";
+import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
+import { makeVictim, PLANTS } from "./plants.ts";
+
+const NOBODY = 65_534;
+const isRoot = process.geteuid?.() === 0;
+
+async function startAnswering(t: TestContext) {
+  return startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+}
+
+for (const { what, plant, reason, hint, needsRoot } of PLANTS) {
+  const skip = needsRoot === true && !isRoot && "needs root, to give a file to another user";
+  test(
+    `${what} in the day's place: requests go on, nothing is written there, the log says how to mend it`,
+    { skip },
+    async (t) => {
+      const victim = makeVictim(t);
+      const { gate, ledger, directory, clock, log, ids } = await startLedgerGate(
+        t,
+        (await startAnswering(t)).baseUrl,
+      );
+      const file = join(directory, `${TODAY}.ndjson`);
+      plant(file, victim.path);
+      assert.equal((await post(gate, "/v1/messages", {})).status, 200);
+      victim.assertUntouched();
+      assert.equal(ledger.health().waiting, 1);
+      assert.match(ledger.health().lastError ?? "", reason);
+      assert.match(JSON.parse(/\{.*/.exec(log.lines[0] ?? "")?.[0] ?? "{}").hint, hint);
+      fs.rmSync(file, { recursive: true });
+      clock.advance(1000);
+      assert.equal((await post(gate, "/v1/messages", {})).status, 200);
+      assert.equal(ids().length, 2);
+    },
+  );
+
+  test(`${what} in a day's place that is there before: the ledger is not opened`, { skip }, (t) => {
+    const victim = makeVictim(t);
+    const directory = join(scratchDirectory(t), "ledger");
+    fs.mkdirSync(directory, { mode: 0o700 });
+    plant(join(directory, "2026-11-20.ndjson"), victim.path);
+    assert.throws(
+      () => startLedger(t, { directory }),
+      (error) => error instanceof Failure && reason.test(error.message) && hint.test(error.hint ?? ""),
+    );
+    victim.assertUntouched();
+  });
+}
+
+test("a link planted where a torn line is to be set aside is not written through", (t) => {
+  const victim = makeVictim(t);
+  const directory = join(scratchDirectory(t), "ledger");
+  fs.mkdirSync(directory, { mode: 0o700 });
+  fs.writeFileSync(join(directory, `${TODAY}.ndjson`), "torn");
+  fs.symlinkSync(victim.path, join(directory, `${TODAY}.torn`));
+  assert.throws(() => startLedger(t, { directory }), /2026-11-21\.torn is a symbolic link/);
+  victim.assertUntouched();
+});
+
+/** What can be done to the directory of a running daemon so that others get at the files in it. */
+const DIRECTORIES: [what: string, plant: (directory: string, elsewhere: string) => void, reason: RegExp][] = [
+  [
+    "a link to another directory",
+    (directory, elsewhere) => {
+      fs.rmdirSync(directory);
+      fs.symlinkSync(elsewhere, directory);
+    },
+    /is a symbolic link/,
+  ],
+  [
+    "a directory that the group may write to",
+    (directory) => fs.chmodSync(directory, 0o770),
+    /can be written by other/,
+  ],
+  [
+    "a directory that all may write to",
+    (directory) => fs.chmodSync(directory, 0o1777),
+    /can be written by other/,
+  ],
+  [
+    "a directory of another user's",
+    (directory) => fs.chownSync(directory, NOBODY, NOBODY),
+    /belongs to another user/,
+  ],
+];
+
+for (const [what, plant, reason] of DIRECTORIES) {
+  const skip = what.includes("user's") && !isRoot && "needs root, to give a directory to another user";
+  test(`${what} in place of the ledger's: requests go on, nothing is written there`, { skip }, async (t) => {
+    const elsewhere = scratchDirectory(t);
+    const { gate, ledger, directory } = await startLedgerGate(t, (await startAnswering(t)).baseUrl);
+    plant(directory, elsewhere);
+    assert.equal((await post(gate, "/v1/messages", {})).status, 200);
+    assert.match(ledger.health().lastError ?? "", reason);
+    assert.deepEqual([fs.readdirSync(directory), fs.readdirSync(elsewhere)], [[], []]);
+  });
+}
+
+/** Modes of everything below a directory, by path. */
+function modesBelow(directory: string): [path: string, kind: "directory" | "other", mode: string][] {
+  return fs.readdirSync(directory, { recursive: true, encoding: "utf8" }).map((name) => {
+    const found = fs.lstatSync(join(directory, name));
+    return [name, found.isDirectory() ? "directory" : "other", (found.mode & 0o7777).toString(8)];
+  });
+}
+
+test("a directory and a file that others may read are closed to them", async (t) => {
+  const directory = join(scratchDirectory(t), "ledger");
+  const file = join(directory, `${TODAY}.ndjson`);
+  fs.mkdirSync(directory, { mode: 0o755 });
+  fs.writeFileSync(file, "", { mode: 0o644 });
+  const { gate } = await startLedgerGate(t, (await startAnswering(t)).baseUrl, { directory });
+  assert.equal((await post(gate, "/v1/messages", {})).status, 200);
+  assert.deepEqual([fs.statSync(directory).mode & 0o777, fs.statSync(file).mode & 0o777], [0o700, 0o600]);
+});
+
+test("under umask 000 everything that a daemon makes is its owner's alone: 0700 and 0600", async (t) => {
+  const { config } = keyInFile(t, (await startAnswering(t)).baseUrl, "some-key");
+  const env = { NODE_OPTIONS: "--import=data:text/javascript,process.umask(0)" };
+  const daemon = await startDaemon(t, { config, env });
+  assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
+  const made = [...modesBelow(join(daemon.home, "state")), ...modesBelow(join(daemon.home, "run"))];
+  assert.ok(made.some(([path]) => path.endsWith(".ndjson")) && made.some(([path]) => path.endsWith(".sock")));
+  for (const [path, kind, mode] of made) assert.equal(mode, kind === "directory" ? "700" : "600", path);
+});
+
+test("a link planted where the control socket's directory is to be ends the start; what it points to is left alone", async (t) => {
+  const [run, elsewhere] = [scratchDirectory(t), scratchDirectory(t)];
+  fs.chmodSync(elsewhere, 0o755);
+  fs.symlinkSync(elsewhere, join(run, "tollkeeper"));
+  await assert.rejects(
+    startDaemon(t, { env: { XDG_RUNTIME_DIR: run } }),
+    /error: the control socket is not made in .*: it is a link, or another user's\nhint: look at it with: ls -ld /,
+  );
+  assert.deepEqual([fs.readdirSync(elsewhere), fs.statSync(elsewhere).mode & 0o777], [[], 0o755]);
+});
+
+test("a configuration that anybody may change moves no running daemon, and starts none", async (t) => {
+  const [first, second] = [await startAnswering(t), await startAnswering(t)];
+  const { config } = keyInFile(t, first.baseUrl, "some-key");
+  const daemon = await startDaemon(t, { config });
+  fs.chmodSync(daemon.configFile, 0o666);
+  fs.writeFileSync(daemon.configFile, JSON.stringify(keyInFile(t, second.baseUrl, "some-key").config));
+  await daemon.until(/the old one stays: .*anybody may change it/);
+  assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
+  assert.deepEqual([first.seen.length, second.seen.length], [1, 0]);
+  assert.equal(await daemon.stop(), 0);
+  const { code, stderr } = await daemon.command("serve");
+  assert.equal(code, 1);
+  assert.match(stderr, /anybody may change it; run `chmod go-w .*config\.jsonc`/);
+});

@@ -1,0 +1,87 @@
+// E5, spending without a record: every request that has a route leaves exactly one record, however it ends, with the input tokens that were seen before; one without a route leaves none.
+import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
+import { test } from "node:test";
+import { startGate, type TestGate } from "../helpers/gate.ts";
+import { rawClient, rawRequest } from "../helpers/raw-client.ts";
+import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
+import { BY_CLIENT } from "./endings/by-client.ts";
+import { BY_PROXY } from "./endings/by-proxy.ts";
+import { BY_UPSTREAM } from "./endings/by-upstream.ts";
+import { beginRequest } from "./endings/ending.ts";
+
+/** Ends whatever is left, so that a second record has come if one ever comes. */
+async function endAll({ gate, listener }: TestGate): Promise<void> {
+  gate.close();
+  await listener.destroy();
+  await setImmediate();
+}
+
+/** A wait for a record that does not come is a failure. */
+const LIMIT = { timeout: 20_000 };
+
+for (const { what, record: expected, play } of [...BY_UPSTREAM, ...BY_CLIENT, ...BY_PROXY]) {
+  test(`${what}: one record, ${expected.join(" ")}`, LIMIT, async (t) => {
+    const gate = await play(t);
+    const [record] = await gate.ledger.first(1);
+    await endAll(gate);
+    assert.equal(gate.ledger.records.length, 1);
+    const { outcome, cut_by, usage, tokens } = record ?? {};
+    assert.deepEqual([outcome, cut_by, usage, tokens?.input_total ?? null], expected);
+  });
+}
+
+test("one after another on a connection: as many records as requests", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+  const gate = await startGate(t, upstream.baseUrl);
+  const client = await rawClient(t, gate.port);
+  for (let count = 1; count <= 5; count += 1) {
+    client.write(rawRequest(gate.port));
+    await client.until(new RegExp(`(?:"output_tokens":2[^]*){${count}}`));
+  }
+  await endAll(gate);
+  assert.equal(gate.ledger.records.length, 5);
+});
+
+const head = (line: string, fields: string) => (port: number) =>
+  `${line} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${fields}\r\n`;
+
+/** Requests that are over before they have a route, and how they are answered. */
+const ROUTELESS: [what: string, request: (port: number) => string, answer: RegExp][] = [
+  ["a foreign Host", () => "POST /v1/messages HTTP/1.1\r\nHost: evil.example\r\n\r\n", / 403 /],
+  ["a foreign Origin", head("GET /v1/models", "Origin: http://evil.example\r\n"), / 403 /],
+  ["another content type", head("POST /v1/messages", "Content-Type: text/plain\r\n"), / 415 /],
+  ["an unknown path", head("GET /v1/files", ""), / 404 /],
+  ["an absolute target", head("GET http://evil.example/v1/models", ""), / 404 /],
+  ["a wrong method", head("GET /v1/messages", ""), / 405 /],
+  ["a preflight", head("OPTIONS /v1/messages", ""), / 405 /],
+  ["a WebSocket", head("GET /v1/responses", "Upgrade: websocket\r\nConnection: upgrade\r\n"), / 426 /],
+  ["a GET with a body", head("GET /v1/models", "Content-Length: 2\r\n"), / 400 /],
+  ["a probe", head("HEAD /", ""), / 200 /],
+  ["something that is not HTTP", () => "hello\r\n\r\n", / 400 /],
+  ["two lengths", (port) => beginRequest(port, "Content-Length: 2\r\nContent-Length: 3"), / 400 /],
+  ["headers without end", (port) => beginRequest(port, `X: ${"x".repeat(40_000)}`), / 431 /],
+];
+
+for (const [what, request, answer] of ROUTELESS) {
+  test(`${what} has no route, reaches no upstream and leaves no record`, LIMIT, async (t) => {
+    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+    const gate = await startGate(t, upstream.baseUrl);
+    const client = await rawClient(t, gate.port);
+    client.write(request(gate.port));
+    assert.match(await client.until(/^HTTP\/1\.1 .*\r\n/), answer);
+    await endAll(gate);
+    assert.deepEqual([gate.ledger.records.length, upstream.seen.length], [0, 0]);
+  });
+}
+
+test("a request that comes while we stop is turned away, and leaves no record", LIMIT, async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+  const gate = await startGate(t, upstream.baseUrl);
+  await gate.gate.drain();
+  const client = await rawClient(t, gate.port);
+  client.write(rawRequest(gate.port));
+  assert.match(await client.until(/shutting_down/), / 503 /);
+  await endAll(gate);
+  assert.equal(gate.ledger.records.length, 0);
+});

@@ -1,0 +1,98 @@
+// Whatever a client saw end completely has its record, however often the daemon is killed in the middle of its work.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import type { UsageRecord } from "../../src/core/record.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon.ts";
+import { post } from "../helpers/gate.ts";
+import { keyInFile } from "../helpers/key-file.ts";
+import { scratchDirectory } from "../helpers/ledger.ts";
+import { answerJson, MESSAGE, SSE, startUpstream } from "../helpers/upstream.ts";
+
+const KILLS = 10;
+const CLIENTS = 16;
+
+/** A line of several pages is what a kill can tear: Linux looks for a fatal signal between two pages of a write. */
+const LONG_USAGE = { note: Array.from({ length: 400 }, () => "a usage of its own making, of many pages") };
+
+/** Answer number `count`: its id and its input tokens say which one it is. Every other is a stream, some records are long. */
+function answer(res: ServerResponse, count: number, stream: boolean): void {
+  const usage = { input_tokens: count, output_tokens: 1, ...(count % 3 === 0 ? LONG_USAGE : {}) };
+  const message = { ...MESSAGE, id: `msg_${count}`, usage };
+  if (!stream) return answerJson(res, message);
+  const events = [
+    { type: "message_start", message },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 1 } },
+    { type: "message_stop" },
+  ];
+  res.writeHead(200, SSE);
+  for (const event of events) res.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  res.end();
+}
+
+/** Sixteen clients at work until `target` further answers were seen whole; their ids go into `seen`. Then the daemon is killed. */
+async function loadAndKill(daemon: Daemon, seen: Set<number>, target: number): Promise<void> {
+  const enough = seen.size + target;
+  const client = async (stream: boolean) => {
+    while (seen.size < enough) {
+      const res = await post(daemon, "/v1/messages", { model: "m", stream });
+      seen.add(Number(/"id":"msg_(\d+)"/.exec(await res.text())?.[1]));
+    }
+    // The others are in the middle of something.
+    process.kill(daemon.pid, "SIGKILL");
+  };
+  const ends = await Promise.allSettled(
+    Array.from({ length: CLIENTS }, (_, index) => client(index % 2 === 0)),
+  );
+  assert.ok(ends.some(({ status }) => status === "fulfilled"));
+  assert.equal(await daemon.ended, null);
+}
+
+/** The lines of all files of the ledger whose names end so, with the torn rest of each file apart. */
+function linesOf(directory: string, ending: ".ndjson" | ".torn"): { whole: string[]; torn: string[] } {
+  const texts = readdirSync(directory)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => readFileSync(join(directory, name), "utf8").split("\n"));
+  const torn = texts.map((lines) => lines.pop() ?? "").filter((rest) => rest !== "");
+  return { whole: texts.flat(), torn };
+}
+
+/** A daemon on this state directory, in front of an upstream that numbers its answers. */
+async function startNumbered(t: TestContext, count: () => number) {
+  const upstream = await startUpstream(t, ({ body }, res) =>
+    answer(res, count(), (JSON.parse(body.toString()) as { stream: boolean }).stream),
+  );
+  const { config } = keyInFile(t, upstream.baseUrl, "some-key");
+  const state = scratchDirectory(t);
+  const start = () => startDaemon(t, { config, env: { XDG_STATE_HOME: state } });
+  return { start, directory: join(state, "tollkeeper", "ledger") };
+}
+
+test("ten kills under load: each answer that a client saw end has one record, and no line but the last is torn", async (t) => {
+  let answered = 0;
+  const { start, directory } = await startNumbered(t, () => (answered += 1));
+  const seen = new Set<number>();
+  let tears = 0;
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const daemon = await start();
+    assert.equal(linesOf(directory, ".torn").whole.length, tears, "torn lines are set aside at the start");
+    await loadAndKill(daemon, seen, 50 + 17 * kill);
+    const { whole, torn } = linesOf(directory, ".ndjson");
+    for (const line of whole) JSON.parse(line);
+    assert.ok(torn.length <= 1);
+    tears += torn.length;
+  }
+  const last = await start();
+  assert.equal(await last.stop(), 0);
+  const records = linesOf(directory, ".ndjson").whole.map((line) => JSON.parse(line) as UsageRecord);
+  const counts = new Map(records.map(({ response_id, tokens }) => [response_id, tokens?.input_total]));
+  t.diagnostic(
+    `${KILLS} kills; ${answered} answers, ${seen.size} seen whole by a client, ${records.length} records, ${tears} torn lines`,
+  );
+  for (const number of seen) assert.equal(counts.get(`msg_${number}`), number);
+  assert.equal(new Set(records.map(({ id }) => id)).size, records.length);
+  const ids = records.flatMap(({ response_id }) => response_id ?? []);
+  assert.equal(new Set(ids).size, ids.length, "no answer is recorded twice");
+});

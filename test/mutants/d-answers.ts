@@ -1,0 +1,130 @@
+import type { Mutant } from "./mutant.ts";
+
+const PASSAGE = "src/proxy/passage.ts";
+const DELIVERY = "src/proxy/delivery.ts";
+const UPLOAD = "src/proxy/upload.ts";
+const CLOCK = "src/proxy/upstream-clock.ts";
+
+const D1 = { row: "D1", test: "test/faults/d1-client-gone.test.ts" };
+const D2 = { row: "D2", test: "test/faults/d2-truncated-answers.test.ts" };
+const D3 = { row: "D3", test: "test/faults/d3-no-second-post.test.ts" };
+const D4 = { row: "D4", test: "test/faults/d4-hanging-upstream.test.ts" };
+const D5 = { row: "D5", test: "test/faults/d5-no-buffering.test.ts" };
+
+/** What becomes of one answer: D1 to D5. */
+export const ANSWERS: readonly Mutant[] = [
+  {
+    ...D1,
+    without: "an end of the grace",
+    file: PASSAGE,
+    find: `this.#graceTimer = setTimeout(() => this.#break("client"), graceMs);`,
+    replace: "",
+  },
+  {
+    ...D1,
+    without: "freeing a half-sent upload at once",
+    file: PASSAGE,
+    find: "if (!this.#req.complete || graceMs === 0) {",
+    replace: "if (graceMs === 0) {",
+  },
+  {
+    ...D1,
+    without: "looking after the client of an upload that is held up",
+    file: UPLOAD,
+    find: "this.#req.pause();\n    this.#lookSoon();",
+    replace: "this.#req.pause();",
+  },
+  {
+    ...D1,
+    without: "looking after the client when the key has been read",
+    file: "src/proxy/gate.ts",
+    find: " || (cached === null && (await this.#peers.hasLeft(req.socket)))",
+    replace: "",
+  },
+  {
+    ...D2,
+    without: "a difference between an answer's end and its breaking off",
+    file: PASSAGE,
+    find: `answer.on("error", () => this.#break("upstream"));`,
+    replace: `answer.on("error", () => this.#finish());`,
+  },
+  {
+    ...D2,
+    without: "an abnormal end for the client",
+    file: PASSAGE,
+    find: "this.#upstream.destroy();\n      this.#res.destroy();",
+    replace: "this.#upstream.destroy();\n      this.#res.end();",
+  },
+  {
+    ...D2,
+    without: "a look at answers that the end of the connection delimits",
+    file: PASSAGE,
+    find: "const isWhole = whole && !this.#isBrokenUnseen(reading);",
+    replace: "const isWhole = whole;",
+  },
+  {
+    ...D3,
+    without: "leaving it to the client to try again",
+    file: "src/proxy/forward.ts",
+    find: "return { agent, secure: false, open: onQuietSockets(agent, open) };",
+    replace: `const openTwice = (options: RequestOptions) => open(options).on("error", () => open(options).on("error", () => {}).end());
+  return { agent, secure: false, open: onQuietSockets(agent, openTwice) };`,
+  },
+  {
+    ...D3,
+    without: "a word to the client that the request may have been seen",
+    file: PASSAGE,
+    find: `const connected = this.#clock.phase !== "connecting";`,
+    replace: "const connected = false;",
+  },
+  {
+    ...D4,
+    without: "a limit to the first byte",
+    file: CLOCK,
+    find: "this.#upstream.setTimeout(this.#limits.firstByteMs);",
+    replace: "",
+  },
+  {
+    ...D4,
+    without: "a limit between bytes",
+    file: CLOCK,
+    find: "this.#upstream.setTimeout(this.#limits.betweenBytesMs);",
+    replace: "",
+  },
+  {
+    ...D4,
+    without: "a timer of our own for the connection",
+    file: CLOCK,
+    find: "this.#connectTimer = setTimeout(onLate, CONNECT_LIMIT_MS);",
+    replace: "socket.setTimeout(CONNECT_LIMIT_MS, onLate);",
+  },
+  {
+    ...D4,
+    without: "a difference between the upstream's silence and the client's",
+    file: PASSAGE,
+    find: `if (this.#answer?.isPaused() === true) this.#clock.answering();
+        else this.#break("proxy");`,
+    replace: `this.#break("proxy");`,
+  },
+  {
+    ...D5,
+    without: "sending the head at once",
+    file: DELIVERY,
+    find: "if (this.#announcedBytes === null && !BODILESS.has(statusCode)) res.flushHeaders();",
+    replace: "",
+  },
+  {
+    ...D5,
+    without: "passing each piece on",
+    file: DELIVERY,
+    find: "return this.#res.write(bytes);",
+    replace: "this.#held.push(bytes);\n    return true;",
+  },
+  {
+    ...D5,
+    without: "passing each piece of an upload on",
+    file: UPLOAD,
+    find: "const goOn = this.#upstream.write(chunk);",
+    replace: "this.#upstream.cork();\n    const goOn = this.#upstream.write(chunk);",
+  },
+];

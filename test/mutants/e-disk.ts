@@ -1,0 +1,217 @@
+import type { Mutant } from "./mutant.ts";
+
+const E1 = { row: "E1", test: "test/faults/e1-record-before-last-byte.test.ts" };
+const E1_KILL = { row: "E1", test: "test/faults/kill-under-load.test.ts" };
+const E2 = { row: "E2", test: "test/faults/e2-disk-refuses.test.ts" };
+const E4 = { row: "E4", test: "test/faults/e4-planted-files.test.ts" };
+
+const WRITER = "src/adapters/ledger-file/line-writer.ts";
+const DAY_FILE = "src/adapters/ledger-file/day-file.ts";
+const OWN_FILE = "src/adapters/ledger-file/own-file.ts";
+
+/** E1, E2 and E4: what holds for files. */
+export const DISK: readonly Mutant[] = [
+  {
+    ...E1,
+    without: "the record before the end of the answer",
+    file: "src/proxy/passage.ts",
+    find: `      this.#exchange.record(blotData({ ...reading, outcome }, this.#order.secret), cutBy);
+      this.#close(isWhole);`,
+    replace: `      this.#close(isWhole);
+      this.#exchange.record(blotData({ ...reading, outcome }, this.#order.secret), cutBy);`,
+  },
+  {
+    ...E1,
+    without: "holding back the piece that completes an announced length",
+    file: "src/proxy/delivery.ts",
+    find: "this.bytes >= this.#announcedBytes",
+    replace: "this.bytes > this.#announcedBytes",
+  },
+  {
+    ...E1,
+    without: "the record of a failure before its refusal",
+    file: "src/proxy/passage.ts",
+    find: `    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
+    if (!this.#clientGone) this.#order.refuse(refusal);`,
+    replace: `    if (!this.#clientGone) this.#order.refuse(refusal);
+    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);`,
+  },
+  {
+    ...E1,
+    without: "setting a torn line aside",
+    file: DAY_FILE,
+    find: "const bytes = setTornLineAside(fd, torn);",
+    replace: "const bytes = 0;",
+  },
+  {
+    ...E1,
+    without: "the warning of a torn line",
+    file: DAY_FILE,
+    find: `if (bytes > 0) log.warn({ file: path, bytes, torn }, "a torn last line of the ledger was set aside");`,
+    replace: "",
+  },
+  {
+    ...E1_KILL,
+    without: "a write for each record: they are written in batches",
+    file: "src/adapters/ledger-file.ts",
+    find: "lines.info(fields);",
+    replace: "setTimeout(() => lines.info(fields), 20);",
+  },
+  {
+    ...E2,
+    without: "an append that never throws",
+    file: WRITER,
+    find: `      this.#fail(error);
+      return false;`,
+    replace: `      this.#fail(error);
+      throw error;`,
+  },
+  {
+    ...E2,
+    without: "taking a short write back",
+    file: DAY_FILE,
+    find: "    fs.ftruncateSync(this.#fd, fs.fstatSync(this.#fd).size - taken);\n",
+    replace: "",
+  },
+  {
+    ...E2,
+    without: "noticing a short write",
+    file: DAY_FILE,
+    find: "if (taken === line.length) return;",
+    replace: "if (taken > 0) return;",
+  },
+  {
+    ...E2,
+    without: "the queue",
+    file: WRITER,
+    find: "if (!this.#backlog.push(entry)) this.#lost += 1;",
+    replace: "this.#lost += 1;",
+  },
+  {
+    ...E2,
+    without: "the bound of the queue",
+    file: "src/adapters/ledger-file/backlog.ts",
+    find: " || this.#bytes + entry.line.length > MAX_BYTES",
+    replace: "",
+  },
+  {
+    ...E2,
+    without: "counting what is lost",
+    file: WRITER,
+    find: "if (!this.#backlog.push(entry)) this.#lost += 1;",
+    replace: "this.#backlog.push(entry);",
+  },
+  {
+    ...E2,
+    without: "the order: what waits is written after what comes",
+    file: WRITER,
+    find: "this.#mayTry() && this.#flush() && this.#put(entry)",
+    replace: "this.#mayTry() && this.#put(entry) && this.#flush()",
+  },
+  {
+    ...E2,
+    without: "one report per interval",
+    file: WRITER,
+    find: "now - this.#announcedAt < ANNOUNCE_MS",
+    replace: "now < this.#announcedAt",
+  },
+  {
+    ...E2,
+    without: "noticing at once that the file was deleted",
+    file: WRITER,
+    find: "      if (file.isDeleted()) this.#open(entry.day).append(entry.line);\n",
+    replace: "",
+  },
+  {
+    ...E2,
+    without: "trying again without another request",
+    file: WRITER,
+    find: `    this.#announce();
+    this.#retryLater();`,
+    replace: "    this.#announce();",
+  },
+  {
+    ...E2,
+    without: "a status that tells of waiting records",
+    file: "src/cli/status-report.ts",
+    find: " && status.ledger.waiting === 0",
+    replace: "",
+  },
+  {
+    ...E4,
+    without: "not following symbolic links",
+    file: OWN_FILE,
+    find: "O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW",
+    replace: "O_RDWR | O_APPEND | O_CREAT",
+  },
+  {
+    ...E4,
+    without: "refusing hard links",
+    file: OWN_FILE,
+    find: "    if (found.nlink > 1) throw hasSecondName(path);\n",
+    replace: "",
+  },
+  {
+    ...E4,
+    without: "refusing what is no file",
+    file: OWN_FILE,
+    find: "    if (!found.isFile()) throw notAFile(path);\n",
+    replace: "",
+  },
+  {
+    ...E4,
+    without: "refusing what belongs to others",
+    file: OWN_FILE,
+    find: "if (self === undefined || found.uid === self) return;",
+    replace: "if (self === undefined || found.uid !== 0) return;",
+  },
+  {
+    ...E4,
+    without: "closing a loose file",
+    file: OWN_FILE,
+    find: "    if ((found.mode & PERMISSIONS) !== 0o600) fs.fchmodSync(fd, 0o600);\n",
+    replace: "",
+  },
+  {
+    ...E4,
+    without: "closing a loose directory",
+    file: OWN_FILE,
+    find: "  if (mode !== 0o700) fs.chmodSync(directory, 0o700);\n",
+    replace: "",
+  },
+  {
+    ...E4,
+    without: "the mode of a new file",
+    file: OWN_FILE,
+    find: "(found.mode & PERMISSIONS) !== 0o600) fs.fchmodSync(fd, 0o600)",
+    replace: "(found.mode & PERMISSIONS) === 0o600) fs.fchmodSync(fd, 0o644)",
+  },
+  {
+    ...E4,
+    without: "the group among those who must not write",
+    file: OWN_FILE,
+    find: "const WRITABLE_BY_OTHERS = 0o022;",
+    replace: "const WRITABLE_BY_OTHERS = 0o002;",
+  },
+  {
+    ...E4,
+    without: "looking at a directory's link rather than through it",
+    file: OWN_FILE,
+    find: "fs.lstatSync(directory)",
+    replace: "fs.statSync(directory)",
+  },
+  {
+    ...E4,
+    without: "looking at the link in place of the socket's directory",
+    file: "src/adapters/control-socket.ts",
+    find: "lstatSync(directory)",
+    replace: "statSync(directory)",
+  },
+  {
+    ...E4,
+    without: "refusing a configuration that anybody may change",
+    file: "src/adapters/config-file/read.ts",
+    find: "(stats.mode & WRITABLE_BY_ALL) !== 0",
+    replace: "stats.mode === 0",
+  },
+];
