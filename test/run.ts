@@ -23,7 +23,8 @@ const NEEDS: Need[] = [
     for: "key test against an upstream with a wrong certificate",
   },
   { program: "script", debianPackage: "bsdutils", for: "the hidden prompt on a pseudo-terminal" },
-  { program: "curl", debianPackage: "curl", for: "README tests" },
+  { program: "curl", debianPackage: "curl", for: "README tests, and clients of other users" },
+  { program: "chromium", debianPackage: "chromium", for: "what pages in a real browser can do" },
 ];
 
 const testRoot = fileURLToPath(new URL(".", import.meta.url));

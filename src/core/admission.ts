@@ -1,4 +1,5 @@
 import type { HeaderIndex } from "./header-index.ts";
+import { isPlainLength } from "./plain-length.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** The facts about a request that admission judges. */
@@ -98,6 +99,10 @@ function judgeFraming({ method, httpVersion, headers }: Arrival): Refusal | null
   const encoding = headers.get("transfer-encoding");
   if (encoding !== undefined && (encoding.toLowerCase() !== "chunked" || headers.has("content-length"))) {
     return { code: "bad_request", message: "transfer-encoding must be chunked, without a content-length" };
+  }
+  const length = headers.get("content-length");
+  if (length !== undefined && !isPlainLength(length)) {
+    return { code: "bad_request", message: "content-length must be a plain decimal number" };
   }
   if (method === "POST" && !isJson(headers.get("content-type"))) {
     // A "simple" cross-site POST cannot carry this type without a preflight, which we never grant.

@@ -23,7 +23,7 @@ const HOP_BY_HOP = new Set([
   "http2-settings",
 ]);
 
-/** Not passed upstream, besides what {@link LOOKS_LIKE_CREDENTIAL} finds (facts/threats.md C3 and C5). */
+/** Not passed upstream, besides what {@link LOOKS_LIKE_CREDENTIAL} and {@link LOOKS_LIKE_FORWARDING} find (facts/threats.md C3). */
 const NOT_UPSTREAM = new Set([
   ...HOP_BY_HOP,
   "host",
@@ -37,14 +37,12 @@ const NOT_UPSTREAM = new Set([
   "x-method-override",
   "origin",
   "referer",
-  "forwarded",
-  "via",
-  "x-real-ip",
-  "x-client-ip",
-  "true-client-ip",
-  "cf-connecting-ip",
   "chatgpt-account-id",
 ]);
+
+/** Where a request came from and what it asked for before, as proxies and CDNs put it (facts/threats.md C5). */
+const LOOKS_LIKE_FORWARDING =
+  /^(?:.*-)?(?:forwarded(?:-.*)?|via|(?:client)?ip(?:v6)?|addr|external-address)$|^x-(?:(?:original|rewrite)-)?(?:host|url)$/;
 
 /** Credentials in every spelling, `_` for `-` included; names only, so that an unknown vendor's key stays here too. */
 const LOOKS_LIKE_CREDENTIAL =
@@ -124,8 +122,8 @@ function passesUpstream(lower: string): boolean {
   return (
     !NOT_UPSTREAM.has(dashed) &&
     !dashed.startsWith("x-tollkeeper-") &&
-    !dashed.startsWith("x-forwarded-") &&
     !dashed.startsWith("proxy-") &&
+    !LOOKS_LIKE_FORWARDING.test(dashed) &&
     !LOOKS_LIKE_CREDENTIAL.test(dashed)
   );
 }

@@ -10,6 +10,9 @@ const REASON_PHRASE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 /** From here on it is no answer to what was asked, and its body is searched for our key. */
 const FIRST_SEARCHED_STATUS = 300;
 
+/** Answers that end with their head (RFC 9112 section 6.3). */
+const BODILESS = new Set([204, 304]);
+
 /** The upstream's answer on its way to the client. */
 export interface Delivery {
   /** Body bytes handed over so far, those held back included. */
@@ -54,8 +57,9 @@ class Direct implements Delivery {
     this.#blotter = blotter;
     this.#announcedBytes = headers["content-length"] === undefined ? null : Number(headers["content-length"]);
     writeHead(res, headOf(answer), secret);
-    // The head of a stream must not wait for its first event.
-    if (this.#announcedBytes === null) res.flushHeaders();
+    // The head of a stream must not wait for its first event; one without a body is the whole answer, and waits for its record.
+    const { statusCode = 0 } = answer;
+    if (this.#announcedBytes === null && !BODILESS.has(statusCode)) res.flushHeaders();
   }
 
   write(chunk: Buffer): boolean {

@@ -1,6 +1,7 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import type { IncomingMessage, RequestOptions, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { ProxyServer } from "http-proxy-3";
 import { Passage, type PassageOrder } from "./passage.ts";
 
@@ -90,9 +91,27 @@ function openUpstream(origin: string): Upstream {
     const agent = new https.Agent({ ...pool, rejectUnauthorized: true });
     const address = { host, port: port === "" ? 443 : Number(port), agent };
     const open = (options: RequestOptions) => https.request({ ...options, ...address, ...STRICT });
-    return { agent, secure: true, open };
+    return { agent, secure: true, open: onQuietSockets(agent, open) };
   }
   const agent = new http.Agent(pool);
   const address = { host, port: port === "" ? 80 : Number(port), agent };
-  return { agent, secure: false, open: (options) => http.request({ ...options, ...address, ...STRICT }) };
+  const open = (options: RequestOptions) => http.request({ ...options, ...address, ...STRICT });
+  return { agent, secure: false, open: onQuietSockets(agent, open) };
+}
+
+/**
+ * What comes on an idle connection was not asked for: the next client must not get it, nor what may follow, so the
+ * connection is given up (facts/threats.md C7). Node would throw the bytes away and use the connection again.
+ */
+function onQuietSockets(agent: http.Agent, open: Upstream["open"]): Upstream["open"] {
+  agent.on("free", (socket: Socket) => socket.on("data", giveUp));
+  return (options) => {
+    const request = open(options);
+    request.once("socket", (socket) => socket.off("data", giveUp));
+    return request;
+  };
+}
+
+function giveUp(this: Socket): void {
+  this.destroy();
 }

@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from "node:http";
+import { faultOfAnswer } from "../core/answer-head.ts";
 import { blotData } from "../core/blotter.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
@@ -119,9 +120,10 @@ export class Passage {
       answer.destroy();
       return;
     }
-    const status = answer.statusCode ?? 0;
-    if (status < 200 || status > 599) {
-      this.#fail({ code: "upstream_invalid", message: `the upstream answered with status ${status}` });
+    const { statusCode: status = 0, httpVersion, headers } = answer;
+    const fault = faultOfAnswer({ status, httpVersion, headers });
+    if (fault !== null) {
+      this.#fail({ code: "upstream_invalid", message: fault });
       return;
     }
     this.#clock.answering();

@@ -1,3 +1,5 @@
+import { BROWSERS } from "./a-browsers.ts";
+import { NEIGHBOURS } from "./a-neighbours.ts";
 import type { Mutant } from "./mutant.ts";
 
-export const A: readonly Mutant[] = [];
+export const A: readonly Mutant[] = [...BROWSERS, ...NEIGHBOURS];

@@ -10,6 +10,7 @@ import { listen } from "../../src/proxy/listener.ts";
 import { noBrowser, openPage } from "../helpers/browser.ts";
 import { startGate, type TestGate } from "../helpers/gate.ts";
 import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { withResolvers } from "../helpers/with-resolvers.ts";
 
 const PAGES = new URL("pages/", import.meta.url);
 
@@ -41,8 +42,7 @@ function watchArrivals(t: TestContext, { gate }: TestGate) {
 
 /** A server on loopback of the test's own, which tells what a page posts to `/found`. */
 async function openServer(t: TestContext, answer: (path: string, res: ServerResponse) => void) {
-  let tell: (found: unknown) => void = () => {};
-  const found = new Promise<unknown>((resolve) => (tell = resolve));
+  const { promise: found, resolve: tell } = withResolvers<unknown>();
   const server = createServer((req, res) => {
     const path = req.url?.split("?")[0] ?? "";
     res.setHeader("access-control-allow-origin", "*");

@@ -1,7 +1,7 @@
 // A random key goes every way that there is through a real daemon, at its most talkative, and is then looked for wherever
 // it could have been left. What cannot be kept in is left out: the body of an answer that succeeded is not ours to change,
 // nor can a compressed one be searched. Under NODE_DEBUG=http Node itself would print the headers of each new upstream
-// connection, so the daemon does not start (test/cli/serve-refused.test.ts).
+// connection, so the daemon does not start (b9-memory-and-processes.test.ts).
 import assert from "node:assert/strict";
 import { chmodSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";

@@ -1,0 +1,216 @@
+import type { Mutant } from "./mutant.ts";
+
+const A6 = { row: "A6", test: "test/security/a6-loopback-only.test.ts" };
+const A7 = { row: "A7", test: "test/security/a7-nothing-to-control.test.ts" };
+const A8 = { row: "A8", test: "test/security/a8-other-users.test.ts" };
+const A9 = { row: "A9", test: "test/security/a9-same-user.test.ts" };
+const A10 = { row: "A10", test: "test/security/a10-containers.test.ts" };
+const A11 = { row: "A11", test: "test/security/a11-port-squatting.test.ts" };
+
+/** A6 to A11: what keeps other hosts, users and programs out. */
+export const NEIGHBOURS: readonly Mutant[] = [
+  {
+    ...A6,
+    without: "loopback: every IPv4 address",
+    file: "src/proxy/listener.ts",
+    find: '["127.0.0.1", "::1"] as const',
+    replace: '["0.0.0.0", "::1"] as const',
+  },
+  {
+    ...A6,
+    without: "loopback: every IPv6 address",
+    file: "src/proxy/listener.ts",
+    find: 'server.listen({ port, host: address, ipv6Only: address === "::1" }',
+    replace: 'server.listen({ port, host: address.replace("::1", "::"), ipv6Only: address === "::1" }',
+  },
+  {
+    ...A6,
+    without: "loopback for the sandbox",
+    file: "src/sandbox/server.ts",
+    find: 'server.listen(options.port ?? 0, "127.0.0.1");',
+    replace: "server.listen(options.port ?? 0);",
+  },
+  {
+    ...A6,
+    without: "refusing a Host of 0.0.0.0",
+    file: "src/core/admission.ts",
+    find: 'const LOOPBACK_NAMES = ["127.0.0.1", ',
+    replace: 'const LOOPBACK_NAMES = ["0.0.0.0", "[::]", "127.0.0.1", ',
+  },
+  {
+    ...A7,
+    without: "the guard in front of our own paths",
+    file: "src/proxy/gate.ts",
+    find: "await this.#admit(req, res, headers, settings);",
+    replace: 'if (!req.url?.startsWith("/_tollkeeper/")) await this.#admit(req, res, headers, settings);',
+  },
+  {
+    ...A7,
+    without: "nothing to be had at our own paths",
+    file: "src/core/routes.ts",
+    find: 'path === "/api/hello")',
+    replace: 'path === "/api/hello") || path.startsWith("/_tollkeeper/")',
+  },
+  {
+    ...A7,
+    without: "keeping browsers from guessing at our answers",
+    file: "src/core/refusal.ts",
+    find: '"x-content-type-options",\n    "nosniff",',
+    replace: "",
+  },
+  {
+    ...A7,
+    without: "a private directory for the control socket",
+    file: "src/adapters/control-socket.ts",
+    find: "chmodSync(directory, 0o700);",
+    replace: "chmodSync(directory, 0o755);",
+  },
+  {
+    ...A7,
+    without: "a private mode for the control socket",
+    file: "src/adapters/control-socket.ts",
+    find: "process.umask(0o177)",
+    replace: "process.umask(0o000)",
+  },
+  {
+    ...A8,
+    without: "refusing other users",
+    file: "src/proxy/peer-guard.ts",
+    find: "if (uid !== null && uid !== this.#ownUid && uid !== ROOT_UID) {",
+    replace: "if (uid === GONE_UID) {",
+  },
+  {
+    ...A8,
+    without: "letting root in",
+    file: "src/proxy/peer-guard.ts",
+    find: "&& uid !== ROOT_UID",
+    replace: "",
+  },
+  {
+    ...A8,
+    without: "asking the kernel: the daemon's parts are put together without",
+    file: "src/cli/request-path.ts",
+    find: "new PeerGuard(createPeerInfo(),",
+    replace: "new PeerGuard({ uidOf: () => Promise.resolve(null) },",
+  },
+  {
+    ...A8,
+    without: "looking into the table of IPv6 sockets",
+    file: "src/adapters/peer.ts",
+    find: '["/proc/net/tcp", "/proc/net/tcp6"]',
+    replace: '["/proc/net/tcp"]',
+  },
+  {
+    ...A8,
+    without: "judging the peer before the route",
+    file: "src/proxy/gate.ts",
+    find: "await this.#admit(req, res, headers, settings);\n      const routed = findRoute(req, headers, settings);",
+    replace:
+      "const routed = findRoute(req, headers, settings);\n      await this.#admit(req, res, headers, settings);",
+  },
+  {
+    ...A8,
+    without: "asking once for each connection",
+    file: "src/proxy/peer-guard.ts",
+    find: "this.#admitted.add(socket);",
+    replace: "",
+  },
+  {
+    ...A8,
+    without: "batches: a reading for each connection",
+    file: "src/adapters/peer.ts",
+    find: "if (!isReading) void readForAll();",
+    replace: "void readForAll();",
+  },
+  {
+    ...A8,
+    without: "a log that nobody can flood",
+    file: "src/proxy/peer-guard.ts",
+    find: "if (now - this.#loggedAt < LOG_INTERVAL_MS) return;",
+    replace: "",
+  },
+  {
+    ...A9,
+    without: "the User-Agent in the record",
+    file: "src/proxy/gate.ts",
+    find: 'userAgent: headers.get("user-agent") ?? null,',
+    replace: "userAgent: null,",
+  },
+  {
+    ...A9,
+    without: "the evidence in the record",
+    file: "src/proxy/exchange.ts",
+    find: "tool_by: tool.by,",
+    replace: 'tool_by: "path",',
+  },
+  {
+    ...A9,
+    without: "blotting the key out of headers",
+    file: "src/core/headers.ts",
+    find: "secret.isIn(value) ? secret.blotText(value) : value",
+    replace: "value",
+  },
+  {
+    ...A9,
+    without: "blotting the key out of errors",
+    file: "src/proxy/delivery.ts",
+    find: "return new Direct(res, answer, secret, createBlotter(secret));",
+    replace: "return new Direct(res, answer, secret, null);",
+  },
+  {
+    ...A10,
+    without: "refusing a container's name for its host",
+    file: "src/core/admission.ts",
+    find: 'const LOOPBACK_NAMES = ["127.0.0.1", ',
+    replace: 'const LOOPBACK_NAMES = ["host.docker.internal", "127.0.0.1", ',
+  },
+  {
+    ...A10,
+    without: "the whole name of a listed host",
+    file: "src/core/admission.ts",
+    find: "rules.allowedHosts.includes(host);",
+    replace: "rules.allowedHosts.some((known) => host.endsWith(known));",
+  },
+  {
+    ...A10,
+    without: "refusing settings that do not exist",
+    file: "src/core/config-schema.ts",
+    find: "const listen = z.strictObject({",
+    replace: "const listen = z.object({",
+  },
+  {
+    ...A11,
+    without: "holding both loopback addresses or none",
+    file: "src/proxy/listener.ts",
+    find: "const isMissing = ",
+    replace: 'const isMissing = error.code === "EADDRINUSE" || ',
+  },
+  {
+    ...A11,
+    without: "failing: another port is taken",
+    file: "src/cli/request-path.ts",
+    find: "await listenOn(config.listen.port, gate)",
+    replace: "await listenOn(config.listen.port, gate).catch(() => listenOn(0, gate))",
+  },
+  {
+    ...A11,
+    without: "giving back the one address that was free",
+    file: "src/proxy/listener.ts",
+    find: "await Promise.all(servers.map(closeServer));\n    throw error;",
+    replace: "throw error;",
+  },
+  {
+    ...A11,
+    without: "telling a stranger on our port from nobody",
+    file: "src/cli/status.ts",
+    find: "reading.ok ? await portUsurped(reading.config.listen.port) : null",
+    replace: "null",
+  },
+  {
+    ...A11,
+    without: "naming who has the port",
+    file: "src/cli/lifecycle.ts",
+    find: "throw portTaken(port, error);",
+    replace: "throw error;",
+  },
+];

@@ -1,0 +1,219 @@
+// A1, DNS rebinding: whatever a request asks for, it is refused with 403 before anything else unless its Host is exactly one of our own names with our port.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { defaultConfig } from "../../src/core/config.ts";
+import { startGate, type TestGate } from "../helpers/gate.ts";
+import { rawClient } from "../helpers/raw-client.ts";
+import { rawExchange } from "../helpers/raw-exchange.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
+
+/** What a rebound page, or someone who guesses at a sloppy check, puts into Host; PORT stands for ours. */
+const FOREIGN_HOSTS = [
+  "evil.example",
+  "evil.example:PORT",
+  // Prefix and suffix matches.
+  "127.evil.com:PORT",
+  "127.0.0.1.nip.io:PORT",
+  "localhost.evil.com:PORT",
+  "evil-localhost:PORT",
+  "evil.localhost:PORT",
+  "127.0.0.1:PORT.evil.com",
+  "127.0.0.1:PORT0",
+  "[::1]:PORT.evil.com",
+  "127.0.0.1:PORT/",
+  "127.0.0.1:PORT?.evil.com",
+  "127.0.0.1:PORT#.evil.com",
+  "127.0.0.1:PORT@evil.com",
+  "evil.com@127.0.0.1:PORT",
+  "user:pw@localhost:PORT",
+  "http://127.0.0.1:PORT",
+  // Another port, or none.
+  "127.0.0.1",
+  "localhost",
+  "[::1]",
+  "127.0.0.1:1",
+  "127.0.0.1:",
+  "127.0.0.1:0PORT",
+  "127.0.0.1:+PORT",
+  ":PORT",
+  "",
+  // Our own addresses in spellings that are not ours.
+  "localhost.:PORT",
+  "LOCALHOST.:PORT",
+  "127.0.0.1.:PORT",
+  "127.1:PORT",
+  "127.0.1:PORT",
+  "2130706433:PORT",
+  "0x7f000001:PORT",
+  "0x7f.0.0.1:PORT",
+  "0177.0.0.1:PORT",
+  "127.0.0.2:PORT",
+  "0.0.0.0:PORT",
+  "0:PORT",
+  "[::]:PORT",
+  "[::1%25lo]:PORT",
+  "[::1%lo]:PORT",
+  "[0:0:0:0:0:0:0:1]:PORT",
+  "[::ffff:127.0.0.1]:PORT",
+  "::1:PORT",
+  "ip6-localhost:PORT",
+  // Lists and white space.
+  "127.0.0.1:PORT, evil.example",
+  "evil.example, 127.0.0.1:PORT",
+  "127.0.0.1:PORT,127.0.0.1:PORT",
+  "127.0.0.1:PORT evil.example",
+  "127.0.0.1:\tPORT",
+  "127.0.0.1 :PORT",
+  // Names that reach a host's loopback from elsewhere.
+  "host.docker.internal:PORT",
+  "gateway.docker.internal:PORT",
+  "host.containers.internal:PORT",
+  "wsl.localhost:PORT",
+  "router.local:PORT",
+  "192.168.1.10:PORT",
+];
+
+/** A gate that counts what it does beyond judging. */
+async function openGate(t: TestContext) {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  let peersAsked = 0;
+  const peers = {
+    uidOf() {
+      peersAsked += 1;
+      return Promise.resolve(null);
+    },
+  };
+  const config = { limits: { ...defaultConfig.limits, bodyBytes: 1 } };
+  const gate = await startGate(t, upstream.baseUrl, { peers, config });
+  const done = () => ({
+    forwarded: upstream.seen.length,
+    keysRead: gate.keys.reads,
+    recorded: gate.ledger.records.length,
+    peersAsked,
+  });
+  return { gate, done };
+}
+
+const NOTHING = { forwarded: 0, keysRead: 0, recorded: 0, peersAsked: 0 };
+
+/** A gate whose upstream would answer. */
+async function openGateToAnyone(t: TestContext): Promise<TestGate> {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  return startGate(t, upstream.baseUrl);
+}
+
+for (const host of FOREIGN_HOSTS) {
+  test(`Host ${JSON.stringify(host)} is refused, and nothing is done for it`, async (t) => {
+    const { gate, done } = await openGate(t);
+    const field = `Host: ${host.replace("PORT", String(gate.port))}`;
+    const { status, refusal } = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", field]);
+    assert.deepEqual([status, refusal], [403, "host_not_allowed"]);
+    assert.deepEqual(done(), NOTHING);
+  });
+}
+
+for (const host of [
+  "127.0.0.1:PORT",
+  "localhost:PORT",
+  "LocalHost:PORT",
+  "[::1]:PORT",
+  "\t127.0.0.1:PORT \t",
+]) {
+  test(`Host ${JSON.stringify(host)} is let in`, async (t) => {
+    const gate = await openGateToAnyone(t);
+    const field = `Host: ${host.replace("PORT", String(gate.port))}`;
+    assert.equal((await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", field])).status, 200);
+  });
+}
+
+/** Each has a fault of its own, or would be answered here, or by Node; the Host is judged before any of it. */
+const REQUESTS: Record<string, string[]> = {
+  "the page": ["GET / HTTP/1.1"],
+  "a health check": ["GET /_tollkeeper/healthz HTTP/1.1"],
+  "the metrics": ["GET /_tollkeeper/metrics HTTP/1.1"],
+  "a probe of the root": ["HEAD / HTTP/1.1"],
+  "a probe of a client": ["HEAD /api/hello HTTP/1.1"],
+  "an unknown path": ["GET /nowhere HTTP/1.1"],
+  "a target in absolute form with our own authority": ["GET http://127.0.0.1:PORT/v1/models HTTP/1.1"],
+  "a target in asterisk form": ["OPTIONS * HTTP/1.1"],
+  "a wrong method": ["DELETE /v1/messages HTTP/1.1"],
+  TRACE: ["TRACE /v1/models HTTP/1.1"],
+  "a preflight": [
+    "OPTIONS /v1/messages HTTP/1.1",
+    "Origin: https://evil.example",
+    "Access-Control-Request-Method: POST",
+  ],
+  "a page's own origin": ["GET /v1/models HTTP/1.1", "Origin: http://evil.example"],
+  "a WebSocket": ["GET /v1/responses HTTP/1.1", "Connection: Upgrade, close", "Upgrade: websocket"],
+  "a POST of no type": ["POST /v1/messages HTTP/1.1"],
+  "a body beyond the limit": ["POST /v1/messages HTTP/1.1", "Content-Type: application/json"],
+  "a client that waits for 100": [
+    "POST /v1/messages HTTP/1.1",
+    "Content-Type: application/json",
+    "Expect: 100-continue",
+  ],
+  "an expectation that nobody knows": ["POST /v1/messages HTTP/1.1", "Expect: something"],
+  "HTTP/1.0": ["GET /v1/models HTTP/1.0"],
+  "a forwarded host of our own": [
+    "GET /v1/models HTTP/1.1",
+    "X-Forwarded-Host: 127.0.0.1:PORT",
+    "Forwarded: host=127.0.0.1:PORT",
+    "X-Host: 127.0.0.1:PORT",
+  ],
+};
+
+for (const [what, lines] of Object.entries(REQUESTS)) {
+  test(`${what} under a foreign Host is refused for the Host alone`, async (t) => {
+    const { gate, done } = await openGate(t);
+    const own = lines.map((line) => line.replaceAll("PORT", String(gate.port)));
+    const body = lines[0]?.startsWith("POST") === true ? "{}" : "";
+    const { status, refusal, text } = await rawExchange(t, gate.port, [...own, "Host: evil.example"], body);
+    assert.deepEqual([status, refusal], [403, "host_not_allowed"]);
+    assert.equal(text.includes("100 Continue"), false);
+    assert.deepEqual(done(), NOTHING);
+  });
+}
+
+for (const second of ["evil.example", "127.0.0.1:PORT"]) {
+  test(`a second Host line, ${second}, is refused`, async (t) => {
+    const { gate, done } = await openGate(t);
+    for (const order of [0, 1]) {
+      const hosts = [`Host: 127.0.0.1:${gate.port}`, `hOST: ${second.replace("PORT", String(gate.port))}`];
+      if (order === 1) hosts.reverse();
+      const { status, refusal } = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", ...hosts]);
+      assert.deepEqual([status, refusal], [403, "host_not_allowed"]);
+    }
+    assert.deepEqual(done(), NOTHING);
+  });
+}
+
+test("no Host line at all is refused: 400 by Node under HTTP/1.1 (RFC 9112 section 3.2), 403 under 1.0", async (t) => {
+  const { gate, done } = await openGate(t);
+  assert.equal((await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1"])).status, 400);
+  const old = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.0"]);
+  assert.deepEqual([old.status, old.refusal], [403, "host_not_allowed"]);
+  assert.deepEqual(done(), NOTHING);
+});
+
+test("a Host of ours does not lend itself to a target that names another", async (t) => {
+  const gate = await openGateToAnyone(t);
+  const lines = ["GET http://evil.example/v1/models HTTP/1.1", `Host: 127.0.0.1:${gate.port}`];
+  assert.equal((await rawExchange(t, gate.port, lines)).refusal, "not_found");
+});
+
+test("each request on a connection is judged, not only the first", async (t) => {
+  const gate = await openGateToAnyone(t);
+  const client = await rawClient(t, gate.port);
+  client.write(`GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`);
+  await client.until(/^HTTP\/1\.1 200 [^]*\{\}$/);
+  client.write("GET /v1/models HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+  await client.until(/\{\}HTTP\/1\.1 403 [^]*host_not_allowed/);
+});
+
+test("while the daemon stops, too, the Host is what is judged first", async (t) => {
+  const { gate, done } = await openGate(t);
+  await gate.gate.drain();
+  const { refusal } = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", "Host: evil.example"]);
+  assert.equal(refusal, "host_not_allowed");
+  assert.deepEqual(done(), NOTHING);
+});

@@ -1,0 +1,86 @@
+// A10, containers and virtual machines: host.docker.internal is a foreign Host unless it is configured, and no setting makes tollkeeper listen anywhere but on loopback.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { test, type TestContext } from "node:test";
+import { defaultConfig } from "../../src/core/config.ts";
+import { startDaemon } from "../helpers/daemon.ts";
+import { startGate } from "../helpers/gate.ts";
+import { rawExchange } from "../helpers/raw-exchange.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
+
+/** How a container names its host: Docker, Podman, Lima and WSL. */
+const HOST_NAMES = [
+  "host.docker.internal",
+  "gateway.docker.internal",
+  "host.containers.internal",
+  "host.lima.internal",
+  "wsl.localhost",
+];
+
+/** A gate that admits these hosts besides its own. */
+async function openGate(t: TestContext, allowedHosts: string[]) {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const config = { listen: { ...defaultConfig.listen, allowedHosts } };
+  const gate = await startGate(t, upstream.baseUrl, { config });
+  const ask = (host: string) => rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", `Host: ${host}`]);
+  return { upstream, gate, ask };
+}
+
+for (const name of HOST_NAMES) {
+  test(`${name} is foreign by default, and admitted once it is listed`, async (t) => {
+    const { upstream, gate, ask } = await openGate(t, []);
+    for (const host of [name, `${name}:${gate.port}`]) {
+      const { status, refusal, text } = await ask(host);
+      assert.deepEqual([status, refusal], [403, "host_not_allowed"]);
+      assert.match(text, /listen\.allowedHosts/);
+    }
+    assert.equal(upstream.seen.length, 0);
+    const opened = await openGate(t, [name, `${name}:8655`]);
+    for (const host of [name, `${name}:8655`, name.toUpperCase()]) {
+      assert.equal((await opened.ask(host)).status, 200);
+    }
+  });
+}
+
+test("a listed host is admitted as it is listed, and brings no other in", async (t) => {
+  const { upstream, ask } = await openGate(t, ["host.docker.internal:8655"]);
+  for (const host of [
+    "host.docker.internal",
+    "host.docker.internal:8656",
+    "host.docker.internal:8655.evil.com",
+    "evil.host.docker.internal:8655",
+    "docker.internal:8655",
+    "host.docker.internal.:8655",
+    "gateway.docker.internal:8655",
+  ]) {
+    assert.equal((await ask(host)).refusal, "host_not_allowed", host);
+  }
+  assert.equal(upstream.seen.length, 0);
+});
+
+/** Names under which other servers have such a setting. */
+const SETTINGS = ["host", "hostname", "address", "addresses", "bind", "interface", "unsafeListen", "public"];
+
+test("a setting that would listen elsewhere is refused, and a daemon that runs stays where it is", async (t) => {
+  const daemon = await startDaemon(t);
+  const elsewhere = Object.fromEntries(SETTINGS.map((name) => [name, "0.0.0.0"]));
+  writeFileSync(
+    daemon.configFile,
+    JSON.stringify({ listen: { port: daemon.port, ...elsewhere }, ...elsewhere }),
+  );
+  await daemon.until(/the new configuration is not accepted, the old one stays/);
+  const { listening, config } = await daemon.status();
+  assert.deepEqual(listening, [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`]);
+  const refused = config.problems.map(({ path }) => path).toSorted();
+  assert.deepEqual(refused, [...SETTINGS, ...SETTINGS.map((name) => `listen.${name}`)].toSorted());
+});
+
+test("a port that brings its address along is refused", async (t) => {
+  const config = JSON.stringify({ listen: { port: "0.0.0.0:8655" } });
+  await assert.rejects(startDaemon(t, { config }), /the configuration is not usable[^]*listen\.port/);
+});
+
+test("serve has no option that would listen elsewhere", async (t) => {
+  const args = ["--host=0.0.0.0", "--listen=0.0.0.0", "--address=0.0.0.0"];
+  await assert.rejects(startDaemon(t, { args }), /error: unknown arguments: host, listen, address\n/);
+});

@@ -1,0 +1,108 @@
+// A5, WebSockets: no Upgrade at all; a WebSocket's is answered 426 on any path and the connection closed, an offer of h2c is not taken up.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { startGate } from "../helpers/gate.ts";
+import { rawClient } from "../helpers/raw-client.ts";
+import { rawExchange } from "../helpers/raw-exchange.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
+
+async function openGate(t: TestContext) {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  return { upstream, gate: await startGate(t, upstream.baseUrl) };
+}
+
+/** A WebSocket's opening handshake (RFC 6455 section 4.1). */
+function handshake(path: string, host: string, upgrade = "websocket"): string {
+  return [
+    `GET ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    "Connection: keep-alive, Upgrade",
+    `Upgrade: ${upgrade}`,
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+    "\r\n",
+  ].join("\r\n");
+}
+
+/** The head of the answer to a handshake. */
+async function answerTo(t: TestContext, port: number, request: string): Promise<string> {
+  const client = await rawClient(t, port);
+  client.write(request);
+  return client.until(/\r\n\r\n/);
+}
+
+const REFUSED = /^HTTP\/1\.1 426 [^]*\r\nx-tollkeeper-refusal: upgrade_not_supported\r\n/;
+
+for (const path of [
+  "/v1/responses",
+  "/v1/messages",
+  "/t/codex/v1/responses",
+  "/",
+  "/nowhere",
+  "/_tollkeeper/tail",
+]) {
+  test(`a WebSocket on ${path} is answered 426`, async (t) => {
+    const { upstream, gate } = await openGate(t);
+    const request = handshake(path, `127.0.0.1:${gate.port}`);
+    assert.match(await answerTo(t, gate.port, request), REFUSED);
+    assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
+  });
+}
+
+for (const upgrade of ["WebSocket", "WEBSOCKET", "websocket/13", "h2c, websocket", "websocket,h2c"]) {
+  test(`Upgrade: ${upgrade} is a WebSocket's, too`, async (t) => {
+    const { gate } = await openGate(t);
+    const request = handshake("/v1/responses", `127.0.0.1:${gate.port}`, upgrade);
+    assert.match(await answerTo(t, gate.port, request), REFUSED);
+  });
+}
+
+test("a page's WebSocket is refused for its Origin, one under a foreign Host for that", async (t) => {
+  const { gate } = await openGate(t);
+  const page = handshake("/v1/responses", `127.0.0.1:${gate.port}\r\nOrigin: https://evil.example`);
+  assert.match(await answerTo(t, gate.port, page), /origin_not_allowed/);
+  const rebound = handshake("/v1/responses", `evil.example:${gate.port}`);
+  assert.match(await answerTo(t, gate.port, rebound), /host_not_allowed/);
+});
+
+/** A connection that stays open would keep the test waiting for its idle limit. */
+const WITH_A_LIMIT = { timeout: 10_000 };
+
+test(
+  "the connection is closed, and what stands behind the handshake is read by nobody",
+  WITH_A_LIMIT,
+  async (t) => {
+    const { upstream, gate } = await openGate(t);
+    const client = await rawClient(t, gate.port);
+    const host = `127.0.0.1:${gate.port}`;
+    client.write(`${handshake("/v1/responses", host)}GET /v1/models HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    assert.deepEqual((await client.closed).match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 426"]);
+    assert.equal(upstream.seen.length, 0);
+  },
+);
+
+for (const connection of ["Upgrade, HTTP2-Settings, close", "close"]) {
+  test(`an offer of h2c under Connection: ${connection} is not taken up, and the request is served`, async (t) => {
+    const { upstream, gate } = await openGate(t);
+    // As Java's client makes it.
+    const { status, text } = await rawExchange(t, gate.port, [
+      "GET /v1/models HTTP/1.1",
+      `Host: localhost:${gate.port}`,
+      `Connection: ${connection}`,
+      "Upgrade: h2c",
+      "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA",
+    ]);
+    assert.equal(status, 200);
+    assert.doesNotMatch(text, /101 Switching/);
+    const sent = Object.keys(upstream.seen[0]?.headers ?? {});
+    assert.ok(!sent.includes("upgrade") && !sent.includes("http2-settings"));
+  });
+}
+
+test("HTTP/2 without an Upgrade, by its preface, is no request", async (t) => {
+  const { upstream, gate } = await openGate(t);
+  const client = await rawClient(t, gate.port);
+  client.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  assert.match(await client.closed, /^HTTP\/1\.1 400 /);
+  assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
+});

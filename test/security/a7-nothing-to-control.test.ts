@@ -1,0 +1,110 @@
+// A7, control endpoints: the TCP port has no page and no control yet, and what will be there stands under the same guard; the daemon is controlled through a Unix socket that only its owner reaches.
+import assert from "node:assert/strict";
+import { chmodSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { startDaemon } from "../helpers/daemon.ts";
+import { post, startGate } from "../helpers/gate.ts";
+import { curlAs, NOBODY, noOtherUser } from "../helpers/other-user.ts";
+import { rawExchange } from "../helpers/raw-exchange.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
+
+/** The page's place, what DESIGN section 7 will put beside it, and every command of the control socket. */
+const PATHS = [
+  "/",
+  "/index.html",
+  "/_tollkeeper",
+  "/_tollkeeper/",
+  "/_tollkeeper/healthz",
+  "/_tollkeeper/metrics",
+  "/_tollkeeper/usage",
+  "/_tollkeeper/status",
+  "/_tollkeeper/reload",
+  "/_tollkeeper/keys-changed",
+  "/t/codex/_tollkeeper/reload",
+  "/status",
+  "/reload",
+  "/keys-changed",
+];
+
+/** A gate that has served one request, so that it has a key in memory and a record. */
+async function openGate(t: TestContext) {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const gate = await startGate(t, upstream.baseUrl);
+  await (await post(gate, "/v1/messages", {})).text();
+  return { upstream, gate };
+}
+
+for (const path of PATHS) {
+  test(`no method does anything on ${path}`, async (t) => {
+    const { upstream, gate } = await openGate(t);
+    const { settings } = gate.gate;
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+      const headers = { "content-type": "application/json" };
+      const res = await fetch(gate.url + path, { method, headers });
+      assert.deepEqual(
+        [method, res.status, res.headers.get("x-tollkeeper-refusal")],
+        [method, 404, "not_found"],
+      );
+      await res.text();
+    }
+    await (await post(gate, "/v1/messages", {})).text();
+    assert.equal(gate.gate.settings, settings);
+    assert.deepEqual([gate.keys.reads, upstream.seen.length, gate.ledger.records.length], [1, 2, 2]);
+  });
+
+  test(`${path} stands under the guard of the routes`, async (t) => {
+    const { gate } = await openGate(t);
+    const line = `GET ${path} HTTP/1.1`;
+    const rebound = await rawExchange(t, gate.port, [line, "Host: evil.example"]);
+    const fields = [`Host: 127.0.0.1:${gate.port}`, "Sec-Fetch-Site: cross-site"];
+    const crossSite = await rawExchange(t, gate.port, [line, ...fields]);
+    assert.deepEqual([rebound.refusal, crossSite.refusal], ["host_not_allowed", "origin_not_allowed"]);
+  });
+}
+
+test("no browser takes an answer of ours for a page, and none repeats what was asked for", async (t) => {
+  const { gate } = await openGate(t);
+  const line = "GET /<script>alert(1)</script>?<script> HTTP/1.1";
+  const fields = [`Host: 127.0.0.1:${gate.port}`, "User-Agent: <script>", "Accept: text/html"];
+  const { headers, text } = await rawExchange(t, gate.port, [line, ...fields]);
+  const named = Object.fromEntries(headers);
+  assert.deepEqual([named["content-type"], named["x-content-type-options"]], ["application/json", "nosniff"]);
+  assert.doesNotMatch(text, /<script/);
+});
+
+test("a daemon takes no command of its control socket over TCP", async (t) => {
+  const daemon = await startDaemon(t);
+  const before = await daemon.status();
+  for (const command of ["status", "reload", "keys-changed"]) {
+    for (const below of ["", "/_tollkeeper"]) {
+      const res = await fetch(`${daemon.url}${below}/${command}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+      });
+      assert.equal(res.status, 404);
+      await res.text();
+    }
+  }
+  assert.deepEqual(await daemon.status(), before);
+  assert.doesNotMatch(daemon.stderr(), /read anew/);
+});
+
+test(
+  "another user cannot reach the control socket, by its directory nor by its own mode",
+  { skip: noOtherUser },
+  async (t) => {
+    const daemon = await startDaemon(t);
+    const socket = join(daemon.home, "run", "tollkeeper", "control.sock");
+    assert.deepEqual([statSync(socket).mode & 0o777, statSync(dirname(socket)).mode & 0o777], [0o600, 0o700]);
+    const ask = (uid: number) => curlAs(uid, "--unix-socket", socket, "http://localhost/status");
+    for (const above of [daemon.home, join(daemon.home, "run")]) chmodSync(above, 0o755);
+    assert.equal((await ask(NOBODY)).exitCode, CANNOT_CONNECT);
+    chmodSync(dirname(socket), 0o755);
+    assert.equal((await ask(NOBODY)).exitCode, CANNOT_CONNECT);
+    assert.equal((await ask(0)).status, 200);
+  },
+);
+
+/** curl(1), "EXIT CODES". */
+const CANNOT_CONNECT = 7;

@@ -1,0 +1,186 @@
+// A8, other users of the machine: once per connection the kernel is asked, batched and without holding anyone up, whose process is at the other end, and every user but our own and root is refused.
+import assert from "node:assert/strict";
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { test, type TestContext } from "node:test";
+import { createPeerInfo } from "../../src/adapters/peer.ts";
+import type { PeerInfo } from "../../src/ports.ts";
+import { startDaemon } from "../helpers/daemon.ts";
+import { startGate, type GateOptions } from "../helpers/gate.ts";
+import { peersOf, StillClock } from "../helpers/memory.ts";
+import { curlAs, NOBODY, noOtherUser } from "../helpers/other-user.ts";
+import { rawClient } from "../helpers/raw-client.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { withResolvers } from "../helpers/with-resolvers.ts";
+
+const notLinux = process.platform !== "linux" && "needs Linux: elsewhere the system does not tell";
+
+const SOMEONE = 65_533;
+
+async function openGate(t: TestContext, options: GateOptions) {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  return { upstream, gate: await startGate(t, upstream.baseUrl, options) };
+}
+
+/** Status of a request that the user's process makes to each loopback address. */
+async function statusesFor(uid: number, port: number): Promise<number[]> {
+  const hosts = ["127.0.0.1", "[::1]"];
+  const asked = hosts.map((host) => curlAs(uid, `http://${host}:${port}/v1/models`));
+  return (await Promise.all(asked)).map(({ status }) => status);
+}
+
+test(
+  "a client of another user is refused, whichever loopback address it takes; one of our own is not",
+  { skip: noOtherUser },
+  async (t) => {
+    const { upstream, gate } = await openGate(t, { peers: createPeerInfo() });
+    assert.deepEqual(await statusesFor(NOBODY, gate.port), [403, 403]);
+    assert.equal(upstream.seen.length + gate.keys.reads + gate.ledger.records.length, 0);
+    assert.deepEqual(await statusesFor(0, gate.port), [200, 200]);
+  },
+);
+
+test(
+  "of a gate that is not root's, its owner and root are let in, others not",
+  { skip: noOtherUser },
+  async (t) => {
+    const { upstream, gate } = await openGate(t, { peers: createPeerInfo(), ownUid: NOBODY });
+    assert.deepEqual(await statusesFor(SOMEONE, gate.port), [403, 403]);
+    assert.equal(upstream.seen.length, 0);
+    assert.deepEqual(await statusesFor(NOBODY, gate.port), [200, 200]);
+    assert.deepEqual(await statusesFor(0, gate.port), [200, 200]);
+  },
+);
+
+test("a daemon asks the kernel, and says in its log whom it refused", { skip: noOtherUser }, async (t) => {
+  const daemon = await startDaemon(t);
+  const url = `${daemon.url}/v1/models`;
+  const { status, body } = await curlAs(NOBODY, url);
+  assert.equal(status, 403);
+  assert.match(body, /another user's daemon listens here; run your own/);
+  await daemon.until(
+    new RegExp(`"uid":${NOBODY},"msg":"refused a connection of another user of this machine"`),
+  );
+  assert.equal((await fetch(url)).status, 200);
+  assert.deepEqual((await daemon.ledger()).length, 1);
+});
+
+test("another user's process is refused before its path, key or body is looked at", async (t) => {
+  const { upstream, gate } = await openGate(t, { peers: peersOf(12_345) });
+  for (const path of ["/v1/models", "/nowhere", "/"]) {
+    const res = await fetch(gate.url + path);
+    assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [403, "peer_not_allowed"]);
+    await res.text();
+  }
+  assert.equal(upstream.seen.length + gate.keys.reads + gate.ledger.records.length, 0);
+});
+
+test("refusals of other users are logged once a minute", async (t) => {
+  const clock = new StillClock();
+  const { gate } = await openGate(t, { peers: peersOf(12_345), clock });
+  const ask = async () => (await fetch(`${gate.url}/v1/models`)).text();
+  const logged = () => gate.log.lines.filter((line) => /^warn .*another user.*12345/.test(line)).length;
+  for (let i = 0; i < 5; i += 1) await ask();
+  clock.advance(59_999);
+  await ask();
+  assert.equal(logged(), 1);
+  clock.advance(1);
+  await ask();
+  assert.equal(logged(), 2);
+});
+
+test("where the system cannot tell, whoever reaches loopback is let in, as the README says", async (t) => {
+  const { gate } = await openGate(t, { peers: peersOf(null) });
+  assert.equal((await fetch(`${gate.url}/v1/models`)).status, 200);
+});
+
+/** What counts the questions that are asked about connections. */
+function countQuestions(peers: PeerInfo, onQuestion: (count: number) => void): PeerInfo {
+  let count = 0;
+  return {
+    uidOf(...ends) {
+      count += 1;
+      onQuestion(count);
+      return peers.uidOf(...ends);
+    },
+  };
+}
+
+test("a connection is asked about once, however many requests come on it", async (t) => {
+  let questions = 0;
+  const peers = countQuestions(peersOf(null), (count) => (questions = count));
+  const { gate } = await openGate(t, { peers });
+  const client = await rawClient(t, gate.port);
+  const ask = (n: number) => {
+    client.write(requestTo(gate.port));
+    return client.until(answers(n));
+  };
+  // The first one also reads the key, and then asks whether the client is still there.
+  await ask(1);
+  const before = questions;
+  for (const n of [2, 3, 4]) await ask(n);
+  assert.equal(questions, before);
+});
+
+function requestTo(port: number): string {
+  return `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+}
+
+/** Matches what a connection has received when `n` requests on it have been answered. */
+function answers(n: number): RegExp {
+  return new RegExp(`^(?:HTTP/1\\.1 200 [^]*?\\r\\n\\r\\n\\{\\}){${n}}$`);
+}
+
+const NEW_CONNECTIONS = 200;
+
+/** Holds every reading of the kernel's tables up until it is let go, and counts them. */
+function holdReadings(t: TestContext) {
+  let count = 0;
+  const { promise: held, resolve: letGo } = withResolvers<void>();
+  const { readFile } = fs;
+  const mocked = t.mock.method(fs, "readFile", async (...args: Parameters<typeof readFile>) => {
+    const [path] = args;
+    if (typeof path === "string" && path.startsWith("/proc/net/")) {
+      count += 1;
+      await held;
+    }
+    return readFile(...args);
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+  return { count: () => count, letGo };
+}
+
+test(
+  `${NEW_CONNECTIONS} new connections at once cost a handful of readings, and hold up nobody who is let in already`,
+  { skip: notLinux, timeout: 30_000 },
+  async (t) => {
+    let asked = 0;
+    const { promise: everyoneWaits, resolve: allAsked } = withResolvers<void>();
+    const peers = countQuestions(createPeerInfo(), () => {
+      asked += 1;
+      if (asked === NEW_CONNECTIONS) allAsked();
+    });
+    const { gate } = await openGate(t, { peers });
+    const known = await rawClient(t, gate.port);
+    known.write(requestTo(gate.port));
+    await known.until(answers(1));
+
+    asked = 0;
+    const readings = holdReadings(t);
+    const clients = await Promise.all(Array.from({ length: NEW_CONNECTIONS }, () => rawClient(t, gate.port)));
+    for (const client of clients) client.write(requestTo(gate.port));
+    await everyoneWaits;
+    // Nothing would come before the readings do, were it not let in by now.
+    known.write(requestTo(gate.port));
+    await known.until(answers(2));
+    readings.letGo();
+    await Promise.all(clients.map((client) => client.until(answers(1))));
+
+    // Two tables for the first question, two for all the others, and a little for rows that a reading missed.
+    assert.ok(readings.count() >= 4 && readings.count() <= 8, `${readings.count()} readings`);
+  },
+);

@@ -1,0 +1,112 @@
+// A9, programs of the same user: nothing can keep them out; what tollkeeper must do is to leave a record of every use with what betrays the user, and never to hand out the key itself.
+//
+// The same goes for root, a debugger, and a browser extension that may reach 127.0.0.1. That neither the control socket
+// nor a command gives the key away is shown in key-never-leaks.test.ts.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { startGate, TEST_KEY } from "../helpers/gate.ts";
+import { rawExchange } from "../helpers/raw-exchange.ts";
+import { answerJson, MESSAGE, startUpstream, type Script } from "../helpers/upstream.ts";
+
+async function openGate(t: TestContext, script: Script = (_seen, res) => answerJson(res, MESSAGE)) {
+  const upstream = await startUpstream(t, script);
+  const gate = await startGate(t, upstream.baseUrl);
+  const ask = (line: string, ...fields: string[]) => {
+    const head = [`${line} HTTP/1.1`, `Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json"];
+    return rawExchange(t, gate.port, [...head, ...fields], line.startsWith("POST") ? "{}" : "");
+  };
+  return { upstream, gate, ask };
+}
+
+/** What a program says of itself, and what the ledger then has of it: the name, what told it, the raw User-Agent. */
+const CALLERS: [what: string, line: string, fields: string[], known: (string | null)[]][] = [
+  ["that says nothing", "POST /v1/messages", [], ["unknown", "unknown", null]],
+  [
+    "that names its library",
+    "POST /v1/messages",
+    ["User-Agent: curl/8.5.0"],
+    ["curl", "library", "curl/8.5.0"],
+  ],
+  [
+    "that takes another's path",
+    "POST /t/claude-code/v1/messages",
+    ["User-Agent: miner/1.0"],
+    ["claude-code", "path", "miner/1.0"],
+  ],
+  [
+    "that takes another's placeholder",
+    "POST /v1/messages",
+    ["User-Agent: miner/1.0", "Authorization: Bearer tk-codex"],
+    ["codex", "token", "miner/1.0"],
+  ],
+  [
+    "that takes another's header",
+    "POST /v1/messages",
+    ["User-Agent: miner/1.0", "X-Tollkeeper-Tool: codex"],
+    ["codex", "header", "miner/1.0"],
+  ],
+  [
+    "that takes another's User-Agent",
+    "POST /v1/messages",
+    ["User-Agent: codex_cli_rs/0.151.0"],
+    ["codex", "signature", "codex_cli_rs/0.151.0"],
+  ],
+];
+
+for (const [what, line, fields, known] of CALLERS) {
+  test(`a program ${what} is served, and recorded with its evidence`, async (t) => {
+    const { gate, ask } = await openGate(t);
+    assert.equal((await ask(line, ...fields)).status, 200);
+    const record = await gate.ledger.only();
+    assert.deepEqual([record.tool, record.tool_by, record.user_agent], known);
+    assert.deepEqual([record.tokens?.total, record.spend], [5, "count"]);
+  });
+}
+
+test("a use that comes to nothing is recorded like any other", async (t) => {
+  const { gate, ask } = await openGate(t, (_seen, res) => answerJson(res, { error: {} }, 429));
+  await ask("POST /v1/messages", "User-Agent: miner/1.0");
+  gate.keys.values.clear();
+  gate.keyring.forget();
+  await ask("POST /v1/responses", "User-Agent: miner/1.0");
+  assert.deepEqual(
+    gate.ledger.records.map(({ user_agent, status, outcome }) => [user_agent, status, outcome]),
+    [
+      ["miner/1.0", 429, "error"],
+      ["miner/1.0", 503, "rejected"],
+    ],
+  );
+});
+
+/** Ways to ask for the key, or to have it come back by accident. */
+const QUESTIONS: [line: string, ...fields: string[]][] = [
+  ["GET /v1/models"],
+  ["POST /v1/messages"],
+  ["POST /v1/responses", "Connection: close, authorization, x-api-key"],
+  ["POST /v1/messages/count_tokens", "X-Api-Key: tk-x", "Authorization: Bearer tk-x"],
+  ["GET /"],
+  ["GET /v1/keys"],
+  ["GET /_tollkeeper/key"],
+  ["GET /v1/messages"],
+  ["TRACE /v1/models"],
+  ["POST /v1/messages", "Expect: 100-continue"],
+  ["GET /v1/responses", "Upgrade: websocket"],
+];
+
+test("no question is answered with the key, even by an upstream that echoes all it gets with its error", async (t) => {
+  const { upstream, gate, ask } = await openGate(t, ({ rawHeaders, headers }, res) => {
+    const credential = headers.authorization ?? headers["x-api-key"] ?? "";
+    res.setHeader("x-echo", credential);
+    answerJson(res, { error: { message: rawHeaders.join("\n") } }, 400);
+  });
+  for (const [line, ...fields] of QUESTIONS) {
+    const { text } = await ask(line, ...fields);
+    assert.ok(!text.includes(TEST_KEY), `${line}: ${text}`);
+  }
+  assert.ok(upstream.seen.length >= 4 && upstream.seen.every(({ rawHeaders }) => hasKey(rawHeaders)));
+  assert.ok(!JSON.stringify([gate.ledger.records, gate.log.lines]).includes(TEST_KEY));
+});
+
+function hasKey(rawHeaders: string[]): boolean {
+  return rawHeaders.some((value) => value.endsWith(TEST_KEY));
+}

@@ -1,0 +1,74 @@
+// C2, duplicates: a header that we judge by may come once; a second one, which Node would silently drop, gets the request refused.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startGate } from "../helpers/gate.ts";
+import { rawExchange } from "../helpers/raw-exchange.ts";
+import { echo, startRawUpstream } from "../helpers/raw-upstream.ts";
+
+/** Two lines of which the first, seen alone, would do; HOST stands for our own. */
+const DUPLICATES: [code: string, first: string, second: string][] = [
+  ["host_not_allowed", "Host: @host", "Host: evil.example"],
+  ["host_not_allowed", "Host: @host", "HOST: @host"],
+  ["origin_not_allowed", "Sec-Fetch-Site: none", "Sec-Fetch-Site: cross-site"],
+  ["origin_not_allowed", "Sec-Fetch-Site: same-origin", "sec-fetch-site: same-origin"],
+  ["origin_not_allowed", "Origin: vscode-webview://good", "Origin: https://evil.example"],
+  ["origin_not_allowed", "Origin: vscode-webview://good", "oRIGIN: vscode-webview://good"],
+  ["origin_not_allowed", "Referer: http://@host/", "Referer: https://evil.example/"],
+  ["bad_request", "Content-Type: application/json", "Content-Type: text/plain"],
+  ["bad_request", "Content-Type: application/json", "content-type: application/json"],
+  ["bad_request", "Content-Encoding: identity", "Content-Encoding: gzip"],
+  ["bad_request", "Authorization: Bearer tk-codex", "Authorization: Bearer tk-other"],
+  ["bad_request", "X-Api-Key: tk-codex", "x-api-key: tk-other"],
+  ["bad_request", "X-Tollkeeper-Tool: codex", "X-Tollkeeper-Tool: other"],
+  ["bad_request", "Expect: 100-continue", "Expect: 100-continue"],
+  ["bad_request", "Upgrade: h2c", "Upgrade: websocket"],
+];
+
+const config = { listen: { port: 0, allowedHosts: [], allowedOrigins: ["vscode-webview://good"] } };
+
+for (const [code, first, second] of DUPLICATES) {
+  for (const between of ["side by side", "far apart"]) {
+    test(`${first} and ${second}, ${between}: ${code}`, async (t) => {
+      const upstream = await startRawUpstream(t, echo);
+      const gate = await startGate(t, upstream.baseUrl, { config });
+      const [name] = first.split(":");
+      const usual = ["Host: @host", "Content-Type: application/json"];
+      // As many lines as Node would stop counting at.
+      const others = between === "far apart" ? Array.from({ length: 1500 }, (_, i) => `a${i}: b`) : [];
+      const lines = [...usual.filter((line) => !line.startsWith(`${name}:`)), first, ...others, second];
+      const own = lines.map((line) => line.replace("@host", `127.0.0.1:${gate.port}`));
+      const { status, refusal } = await rawExchange(
+        t,
+        gate.port,
+        ["POST /v1/messages HTTP/1.1", ...own],
+        "{}",
+      );
+      assert.deepEqual([status, refusal], [code === "bad_request" ? 400 : 403, code]);
+      assert.deepEqual(upstream.connections, []);
+    });
+  }
+}
+
+test("each of these lines alone is let in", async (t) => {
+  const upstream = await startRawUpstream(t, echo);
+  const gate = await startGate(t, upstream.baseUrl, { config });
+  const firsts = new Set(DUPLICATES.map(([, first]) => first));
+  for (const dropped of ["Upgrade: h2c", "Expect: 100-continue", "Sec-Fetch-Site: same-origin"])
+    firsts.delete(dropped);
+  const lines = [...firsts].map((line) => line.replace("@host", `127.0.0.1:${gate.port}`));
+  const { status } = await rawExchange(t, gate.port, ["POST /v1/messages HTTP/1.1", ...lines], "{}");
+  assert.equal(status, 200);
+});
+
+test("a header that nobody judges by may come twice, and both lines pass", async (t) => {
+  const upstream = await startRawUpstream(t, echo);
+  const gate = await startGate(t, upstream.baseUrl);
+  const lines = ["Host: @host", "Content-Type: application/json", "anthropic-beta: a", "anthropic-beta: b"];
+  const own = lines.map((line) => line.replace("@host", `127.0.0.1:${gate.port}`));
+  await rawExchange(t, gate.port, ["POST /v1/messages HTTP/1.1", ...own], "{}");
+  const betas = upstream.requests[0]?.headers.filter(([name]) => name === "anthropic-beta");
+  assert.deepEqual(betas, [
+    ["anthropic-beta", "a"],
+    ["anthropic-beta", "b"],
+  ]);
+});

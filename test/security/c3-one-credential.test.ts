@@ -1,0 +1,207 @@
+// C3, one credential: nothing that the client sends to prove itself reaches the upstream, in any spelling; exactly one credential does, ours.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { request } from "node:http";
+import { test } from "node:test";
+import { post, startGate, TEST_KEY } from "../helpers/gate.ts";
+import { valuesOf, type RawMessage } from "../helpers/http-messages.ts";
+import { rawExchange } from "../helpers/raw-exchange.ts";
+import { echo, startRawUpstream } from "../helpers/raw-upstream.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
+
+/** Names under which something has been, or could be, taken for a credential. */
+const CREDENTIALS = [
+  "Authorization",
+  "X-Api-Key",
+  "Api-Key",
+  "Apikey",
+  "X-Apikey",
+  "X-Auth-Key",
+  "X-Auth-Token",
+  "X-Access-Token",
+  "Proxy-Authorization",
+  "X-Authorization",
+  "X-Forwarded-Authorization",
+  "X-Original-Authorization",
+  "Token",
+  "Cookie",
+  "Cookie2",
+  "X-Csrf-Token",
+  "X-Xsrf-Token",
+  "Chatgpt-Account-Id",
+  "X-Goog-Api-Key",
+  "X-Amz-Security-Token",
+  "Ocp-Apim-Subscription-Key",
+  "X-Client-Secret",
+  "X-Secret",
+  "Anthropic-Api-Key",
+  "OpenAI-Api-Key",
+  "X-Session-Token",
+  "X-Credentials",
+  "X-Password",
+  "X-Tollkeeper-Tool",
+  "X-Tollkeeper-Token",
+];
+
+/** The same name as a sloppy server would read it. */
+const spellings = (name: string) => [
+  name,
+  name.toUpperCase(),
+  name.toLowerCase(),
+  name.replaceAll("-", "_"),
+  name.replace("-", "_").toLowerCase(),
+];
+
+const CLIENT_VALUE = "tk-client-secret";
+
+const ROUTES = [
+  ["GET", "/v1/models", "authorization"],
+  ["POST", "/v1/responses", "authorization"],
+  ["POST", "/v1/messages", "x-api-key"],
+  ["POST", "/v1/messages/count_tokens", "x-api-key"],
+] as const;
+
+/** Every line of the head that has the key in it, by name. */
+function namesOfKey({ headers }: RawMessage): string[] {
+  return headers.filter(([, value]) => value.includes(TEST_KEY)).map(([name]) => name);
+}
+
+for (const [method, path, credential] of ROUTES) {
+  test(`${method} ${path}: of all look-alikes in all spellings none passes, and ${credential} is ours`, async (t) => {
+    const upstream = await startRawUpstream(t, echo);
+    const gate = await startGate(t, upstream.baseUrl);
+    // One request for each spelling: two lines of one name are refused (C2).
+    for (const i of [0, 1, 2, 3, 4]) {
+      const lines = CREDENTIALS.map((name) => `${spellings(name)[i] ?? name}: ${CLIENT_VALUE}`);
+      const usual = [`Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json", "X-Passes: 1"];
+      const body = method === "POST" ? "{}" : "";
+      const { status } = await rawExchange(
+        t,
+        gate.port,
+        [`${method} ${path} HTTP/1.1`, ...usual, ...lines],
+        body,
+      );
+      assert.equal(status, 200);
+      const seen = upstream.requests.at(-1);
+      assert.ok(seen);
+      assert.deepEqual(
+        seen.headers.filter(([, value]) => value.includes(CLIENT_VALUE)),
+        [],
+      );
+      assert.deepEqual(namesOfKey(seen), [credential]);
+      assert.deepEqual(valuesOf(seen, "x-passes"), ["1"]);
+    }
+  });
+}
+
+test("each route carries its own credential, and no other", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const gate = await startGate(t, upstream.baseUrl);
+  const placeholders = { authorization: "Bearer placeholder", "x-api-key": "placeholder" };
+  await (await fetch(`${gate.url}/v1/models`, { headers: placeholders })).text();
+  await (await post(gate, "/v1/responses", {}, placeholders)).text();
+  await (await post(gate, "/v1/messages", {}, placeholders)).text();
+  await (await post(gate, "/v1/messages/count_tokens", {}, placeholders)).text();
+  const sent = upstream.seen.map(({ url, headers }) => [url, headers.authorization, headers["x-api-key"]]);
+  assert.deepEqual(sent, [
+    ["/v1/models", `Bearer ${TEST_KEY}`, undefined],
+    ["/v1/responses", `Bearer ${TEST_KEY}`, undefined],
+    ["/v1/messages", undefined, TEST_KEY],
+    ["/v1/messages/count_tokens", undefined, TEST_KEY],
+  ]);
+  assert.deepEqual(
+    upstream.seen.map(({ headers }) => headers["anthropic-version"]),
+    [undefined, undefined, "2023-06-01", "2023-06-01"],
+  );
+  assert.ok(upstream.seen.every(({ headers }) => headers.host === new URL(upstream.origin).host));
+});
+
+test("count_tokens can be told to carry a bearer credential", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, { input_tokens: 1 }));
+  const gate = await startGate(t, upstream.baseUrl, { upstream: { countTokensAuth: "bearer" } });
+  await (await post(gate, "/v1/messages/count_tokens", {})).text();
+  assert.equal(upstream.seen[0]?.headers.authorization, `Bearer ${TEST_KEY}`);
+});
+
+const RECORDED = new URL("../../../shared/facts/recorded-headers.json", import.meta.url);
+
+interface Recorded {
+  id: string;
+  tool: string;
+  method: string;
+  url: string;
+  headers: [string, string][];
+}
+
+test(
+  "all 59 recorded requests go out without placeholder, mark or client credential",
+  { skip: existsSync(RECORDED) ? false : "recorded-headers.json is not beside the project" },
+  async (t) => {
+    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+    const chat = {
+      method: "POST",
+      path: "/chat/completions",
+      auth: "bearer",
+      dialect: "none",
+      spend: "never",
+    } as const;
+    const gate = await startGate(t, upstream.baseUrl, { upstream: { routes: [chat] } });
+    const recorded = JSON.parse(readFileSync(RECORDED, "utf8")) as Recorded[];
+    for (const entry of recorded) {
+      const before = upstream.seen.length;
+      const status = await replay(gate.port, entry);
+      if (entry.method === "HEAD") {
+        assert.deepEqual([status, upstream.seen.length], [200, before]);
+        continue;
+      }
+      if (entry.headers.some(([name]) => name.toLowerCase() === "upgrade")) {
+        assert.deepEqual([status, upstream.seen.length], [426, before], entry.id);
+        continue;
+      }
+      assert.equal(status, 200, entry.id);
+      const seen = upstream.seen.at(-1);
+      const head = JSON.stringify(seen?.rawHeaders).toLowerCase();
+      for (const trace of [
+        "placeholder",
+        "tollkeeper",
+        "oat01",
+        "fake.jwt",
+        "acc-lab",
+        "undefined",
+        "oauth-2025",
+      ]) {
+        assert.ok(!head.includes(trace), `${entry.id}: ${trace} in ${head}`);
+      }
+      assert.equal(head.split(TEST_KEY.toLowerCase()).length, 2, `${entry.id}: the key stands once`);
+      const record = gate.ledger.records.at(-1);
+      assert.equal(record?.tool, entry.tool, entry.id);
+      const beta = entry.headers.find(([name]) => name === "anthropic-beta")?.[1];
+      assert.equal(seen?.headers["anthropic-beta"], beta?.replace("oauth-2025-04-20,", ""), entry.id);
+    }
+  },
+);
+
+/** Sends the recorded head with a small body; resolves with the answer's status. */
+function replay(port: number, { method, url, headers }: Recorded): Promise<number> {
+  const body = method === "POST" ? "{}" : "";
+  const own = headers
+    .filter(([name]) => !["connection", "content-length"].includes(name.toLowerCase()))
+    .map(([name, value]) => [name, name.toLowerCase() === "host" ? `127.0.0.1:${port}` : value]);
+  const flat = [...own, ...(body === "" ? [] : [["content-length", String(body.length)]])].flat();
+  return new Promise((resolve, reject) => {
+    const req = request({
+      port,
+      host: "127.0.0.1",
+      method,
+      path: url,
+      headers: flat,
+      setHost: false,
+    });
+    req.on("response", (res) => {
+      res.resume();
+      res.on("end", () => resolve(res.statusCode ?? 0));
+    });
+    req.on("error", reject);
+    req.end(body);
+  });
+}

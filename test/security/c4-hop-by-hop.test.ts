@@ -1,0 +1,151 @@
+// C4, hop-by-hop: headers of one connection, and those that Connection lists, stop here in both directions; what a client lists can take away neither our credential nor the body's meaning.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { post, startGate, TEST_KEY } from "../helpers/gate.ts";
+import { valuesOf, type RawMessage } from "../helpers/http-messages.ts";
+import { rawClient } from "../helpers/raw-client.ts";
+import { rawExchange } from "../helpers/raw-exchange.ts";
+import { echo, rawAnswer, startRawUpstream } from "../helpers/raw-upstream.ts";
+
+const namesOf = ({ headers }: Pick<RawMessage, "headers">) => headers.map(([name]) => name);
+
+/** Lines of a client's head, and the names that must not go on because of them. */
+const REQUESTS: Record<string, { lines: string[]; stop: string[] }> = {
+  "Keep-Alive": { lines: ["Keep-Alive: timeout=5"], stop: ["keep-alive"] },
+  "Proxy-Connection": { lines: ["Proxy-Connection: keep-alive"], stop: ["proxy-connection"] },
+  TE: { lines: ["TE: trailers, deflate"], stop: ["te"] },
+  Trailer: { lines: ["Trailer: X-T"], stop: ["trailer"] },
+  "Proxy-Authorization": { lines: ["Proxy-Authorization: Basic eDp5"], stop: ["proxy-authorization"] },
+  "Proxy-Authenticate": { lines: ["Proxy-Authenticate: Basic"], stop: ["proxy-authenticate"] },
+  "an offer of h2c": {
+    lines: [
+      "Connection: Upgrade, HTTP2-Settings, close",
+      "Upgrade: h2c",
+      "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA",
+    ],
+    stop: ["upgrade", "http2-settings"],
+  },
+  "one name listed": { lines: ["Connection: X-Mine, close", "X-Mine: 1"], stop: ["x-mine"] },
+  "names listed on two lines": {
+    lines: ["Connection: X-Mine", "X-Mine: 1", "Connection: close, X-Other", "X-Other: 2"],
+    stop: ["x-mine", "x-other"],
+  },
+  "names listed in odd ways": {
+    lines: ["Connection: ,, x-MINE\t,close,  X-oTHER ,", "X-Mine: 1", "X-Other: 2"],
+    stop: ["x-mine", "x-other"],
+  },
+  "a name listed after its header": {
+    lines: ["X-Mine: 1", "X-Mine: 2", "Connection: x-mine, close"],
+    stop: ["x-mine"],
+  },
+};
+
+for (const [what, { lines, stop }] of Object.entries(REQUESTS)) {
+  test(`to the upstream: ${what} stops here`, async (t) => {
+    const upstream = await startRawUpstream(t, echo);
+    const gate = await startGate(t, upstream.baseUrl);
+    const usual = [`Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json", "X-End: 1"];
+    const { status } = await rawExchange(
+      t,
+      gate.port,
+      ["POST /v1/messages HTTP/1.1", ...usual, ...lines],
+      "{}",
+    );
+    assert.equal(status, 200);
+    const [seen] = upstream.requests;
+    assert.ok(seen);
+    for (const name of stop) assert.ok(!namesOf(seen).includes(name), name);
+    assert.deepEqual(valuesOf(seen, "x-end"), ["1"]);
+    // Ours, for the connection that we keep.
+    assert.deepEqual(valuesOf(seen, "connection"), ["keep-alive"]);
+  });
+}
+
+for (const listed of [
+  "x-api-key, host, content-length",
+  "x-api-key, authorization, host",
+  "content-length, content-type, content-encoding, transfer-encoding",
+  "accept-encoding, anthropic-version, connection",
+  "X-API-KEY, HOST, CONTENT-LENGTH, CONTENT-TYPE",
+]) {
+  test(`to the upstream: Connection: ${listed} takes nothing away that we put on, nor the framing`, async (t) => {
+    const upstream = await startRawUpstream(t, echo);
+    const gate = await startGate(t, upstream.baseUrl);
+    const head = [
+      `Host: 127.0.0.1:${gate.port}`,
+      "Content-Type: application/json",
+      "Content-Encoding: identity",
+    ];
+    const lines = [...head, "X-Api-Key: placeholder", `Connection: ${listed}, close`];
+    const { status } = await rawExchange(t, gate.port, ["POST /v1/messages HTTP/1.1", ...lines], `{"a":1}`);
+    assert.equal(status, 200);
+    const [seen] = upstream.requests;
+    assert.ok(seen);
+    assert.equal(seen.body, `{"a":1}`);
+    const values = [
+      "x-api-key",
+      "host",
+      "content-length",
+      "content-type",
+      "content-encoding",
+      "anthropic-version",
+    ];
+    assert.deepEqual(
+      values.map((name) => valuesOf(seen, name)),
+      [
+        [TEST_KEY],
+        [new URL(upstream.origin).host],
+        ["7"],
+        ["application/json"],
+        ["identity"],
+        ["2023-06-01"],
+      ],
+    );
+    assert.deepEqual(valuesOf(seen, "accept-encoding"), ["identity"]);
+  });
+}
+
+/** Lines of an upstream's head, and the text of which nothing may reach the client. */
+const ANSWERS: Record<string, { lines: string[]; stop: RegExp }> = {
+  "Keep-Alive": { lines: ["keep-alive: timeout=3, max=7"], stop: /timeout=3|max=7/ },
+  "Proxy-Connection": { lines: ["proxy-connection: close"], stop: /proxy-connection/i },
+  "Connection: close": { lines: ["connection: close"], stop: /connection: close/i },
+  Trailer: { lines: ["trailer: x-t"], stop: /trailer/i },
+  TE: { lines: ["te: trailers"], stop: /^te:/im },
+  "an offer of h2c": { lines: ["upgrade: h2c", "connection: upgrade"], stop: /upgrade/i },
+  "names listed": {
+    lines: ["connection: X-Hop, keep-alive", "x-hop: 1", "connection: X-Other", "X-OTHER: 2"],
+    stop: /x-hop|x-other/i,
+  },
+};
+
+for (const [what, { lines, stop }] of Object.entries(ANSWERS)) {
+  test(`to the client: ${what} stops here, and its connection lives on`, async (t) => {
+    const fields = [...lines, "x-end: 1"].map((line) => `${line}\r\n`).join("");
+    const upstream = await startRawUpstream(t, (_request, { socket }) => {
+      socket.write(rawAnswer("{}", fields));
+    });
+    const gate = await startGate(t, upstream.baseUrl);
+    const client = await rawClient(t, gate.port);
+    const get = `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`;
+    client.write(get);
+    const received = await client.until(/\{\}$/);
+    assert.doesNotMatch(received, stop);
+    assert.match(received, /^x-end: 1\r$/m);
+    client.write(get);
+    await client.until(/\{\}[^]*\{\}$/);
+  });
+}
+
+test("to the client: what an upstream lists cannot take away its answer's framing and type", async (t) => {
+  const upstream = await startRawUpstream(t, (_request, { socket }) => {
+    socket.write(rawAnswer("{}", "connection: content-length, content-type\r\n"));
+  });
+  const gate = await startGate(t, upstream.baseUrl);
+  const res = await post(gate, "/v1/messages", {});
+  assert.deepEqual(
+    [res.headers.get("content-length"), res.headers.get("content-type")],
+    ["2", "application/json"],
+  );
+  assert.equal(await res.text(), "{}");
+});

@@ -1,0 +1,90 @@
+// C5, local addresses: tollkeeper adds no forwarding header and passes none on, nor Origin and Referer; Host is the upstream's.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startGate } from "../helpers/gate.ts";
+import { valuesOf } from "../helpers/http-messages.ts";
+import { rawExchange } from "../helpers/raw-exchange.ts";
+import { echo, startRawUpstream } from "../helpers/raw-upstream.ts";
+
+/** Says where a request came from, in whose name, or what it asked for before; as proxies and CDNs write it. */
+const FORWARDING = [
+  "Forwarded",
+  "X-Forwarded",
+  "X-Forwarded-For",
+  "X-Forwarded-Host",
+  "X-Forwarded-Proto",
+  "X-Forwarded-Port",
+  "X-Forwarded-Server",
+  "X-Forwarded-Prefix",
+  "X-Forwarded-Scheme",
+  "X-Forwarded-By",
+  "X-Forwarded-Client-Cert",
+  "Forwarded-For",
+  "X-Original-Forwarded-For",
+  "Via",
+  "X-Via",
+  "X-Real-IP",
+  "X-Client-IP",
+  "Client-IP",
+  "True-Client-IP",
+  "CF-Connecting-IP",
+  "CF-Connecting-IPv6",
+  "Fastly-Client-IP",
+  "X-Cluster-Client-IP",
+  "X-Originating-IP",
+  "X-Remote-IP",
+  "X-Remote-Addr",
+  "X-ProxyUser-IP",
+  "WL-Proxy-Client-IP",
+  "X-Azure-ClientIP",
+  "X-Appengine-User-IP",
+  "X-Envoy-External-Address",
+  "X-Host",
+  "X-Original-Host",
+  "X-Original-URL",
+  "X-Rewrite-URL",
+];
+
+const LOCAL = "10.1.2.3";
+
+for (const spelling of ["as written", "in upper case", "with underscores"]) {
+  test(`forwarding headers ${spelling} stay here, and none are added`, async (t) => {
+    const upstream = await startRawUpstream(t, echo);
+    const gate = await startGate(t, upstream.baseUrl);
+    const lines = FORWARDING.map((name) => {
+      if (spelling === "in upper case") return `${name.toUpperCase()}: ${LOCAL}`;
+      return `${spelling === "with underscores" ? name.replaceAll("-", "_") : name}: ${LOCAL}`;
+    });
+    const usual = [`Host: localhost:${gate.port}`, "Content-Type: application/json", "Accept: */*"];
+    const own = [...usual, `Referer: http://localhost:${gate.port}/`, ...lines];
+    const { status } = await rawExchange(t, gate.port, ["POST /v1/messages HTTP/1.1", ...own], "{}");
+    assert.equal(status, 200);
+    const [seen] = upstream.requests;
+    assert.deepEqual(seen?.headers.map(([name]) => name).sort(), [
+      "accept",
+      "accept-encoding",
+      "anthropic-version",
+      "connection",
+      "content-length",
+      "content-type",
+      "host",
+      "x-api-key",
+    ]);
+    assert.deepEqual(valuesOf(seen, "host"), [new URL(upstream.origin).host]);
+    assert.doesNotMatch(upstream.connections[0]?.received ?? "", /localhost|10\.1\.2\.3/);
+  });
+}
+
+test("an origin that is let in does not go on to the upstream", async (t) => {
+  const upstream = await startRawUpstream(t, echo);
+  const listen = { port: 0, allowedHosts: [], allowedOrigins: ["vscode-webview://good"] };
+  const gate = await startGate(t, upstream.baseUrl, { config: { listen } });
+  const own = [
+    `Host: localhost:${gate.port}`,
+    "Origin: vscode-webview://good",
+    "Referer: vscode-webview://good/x",
+  ];
+  const { status } = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", ...own]);
+  assert.equal(status, 200);
+  assert.doesNotMatch(upstream.connections[0]?.received ?? "", /origin|referer|webview/i);
+});
