@@ -64,6 +64,16 @@ function testFiles(): string[] {
     .sort();
 }
 
+/** Most tests of commands and daemons run the compiled program. */
+function build(): void {
+  const { status } = spawnSync(`${testRoot}../node_modules/.bin/tsc`, ["-p", "tsconfig.json"], {
+    cwd: `${testRoot}..`,
+    stdio: "inherit",
+  });
+  if (status !== 0) process.exit(1);
+}
+
+build();
 installMissing();
 reportMissing();
 const reporter = process.env["TEST_REPORTER"] ?? (process.stdout.isTTY ? "spec" : "tap");

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { buildJsonSchema } from "../../src/core/config-schema.ts";
 import { scratchDirectory } from "../helpers/keyring.ts";
+import { PROGRAM } from "../helpers/program.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -18,7 +19,7 @@ interface Result {
 
 /** Runs `tollkeeper config ...` with its home in `home`, and ends with it. */
 async function runConfig(home: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
-  const command = ["--import", "tsx", join(root, "src", "main.ts"), "config", ...args];
+  const command = [PROGRAM, "config", ...args];
   const surroundings = {
     PATH: process.env["PATH"],
     HOME: home,

@@ -5,12 +5,10 @@ import { createServer, type AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
-
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+import { PROGRAM } from "../helpers/program.ts";
 
 function run(t: TestContext, ...args: string[]): ChildProcess {
-  const child = spawn(process.execPath, ["--import", "tsx", MAIN, "sandbox", ...args], {
+  const child = spawn(process.execPath, [PROGRAM, "sandbox", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   t.after(() => child.kill("SIGKILL"));

@@ -5,13 +5,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { dayOf } from "../../src/core/ledger-day.ts";
 import type { UsageRecord } from "../../src/core/record.ts";
 import { scratchDirectory } from "../helpers/ledger.ts";
+import { PROGRAM } from "../helpers/program.ts";
 import { extraTokens, tokens, usageRecord } from "../helpers/usage-record.ts";
-
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
 interface Setting {
   records?: UsageRecord[];
@@ -34,7 +32,7 @@ async function usage(t: TestContext, args: string[], { records = [], foreign = "
     });
   }
   if (foreign !== "") writeFileSync(join(directory, `${today()}.ndjson`), foreign, { flag: "a" });
-  const child = spawn(process.execPath, ["--import", "tsx", MAIN, "usage", "--config", config, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, "usage", "--config", config, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, FORCE_COLOR: "1", ...given.env },
   });

@@ -11,11 +11,9 @@ import { askDaemon } from "../../src/adapters/control-socket.ts";
 import { readLedger } from "../../src/adapters/ledger-reader.ts";
 import type { DaemonStatus } from "../../src/cli/status-report.ts";
 import type { UsageRecord } from "../../src/core/record.ts";
+import { PROGRAM } from "./program.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const MAIN = join(ROOT, "src/main.ts");
-/** By its place, because the working directory may be one that does not lead to it. */
-const TSX = import.meta.resolve("tsx");
 
 export interface DaemonOptions {
   /** The configuration file: what it says, or its whole text. Without upstreams the built-in sandbox serves. */
@@ -162,7 +160,7 @@ function runProgram(
   args: string[],
   { cwd = ROOT, launcher = [] }: Pick<DaemonOptions, "cwd" | "launcher"> = {},
 ): ChildProcess {
-  const [file, ...words] = [...launcher, process.execPath, "--import", TSX, MAIN, ...args];
+  const [file, ...words] = [...launcher, process.execPath, PROGRAM, ...args];
   return spawn(file ?? "", words, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
 }
 

@@ -7,6 +7,7 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startSession } from "./keyring.ts";
 import type { Session } from "./keyring.ts";
+import { PROGRAM } from "./program.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -33,15 +34,7 @@ export async function prepareKeyCommand(t: TestContext, config: object): Promise
   const file = join(session.directory, "config.jsonc");
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
   const env = { PATH: process.env["PATH"], ...session.env, DEBUG: "*" };
-  const argv = (args: string[]) => [
-    "--import",
-    "tsx",
-    join(root, "src/main.ts"),
-    "key",
-    ...args,
-    "--config",
-    file,
-  ];
+  const argv = (args: string[]) => [PROGRAM, "key", ...args, "--config", file];
   return {
     session,
     run: (args, input = "") => finish(spawn(process.execPath, argv(args), { cwd: root, env }), input),

@@ -5,12 +5,12 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { SCHEMA, SERVICE } from "../../src/adapters/keychain/protocol.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate.ts";
 import { noKeyring, scratchDirectory, startSession } from "../helpers/keyring.ts";
+import { PROGRAM } from "../helpers/program.ts";
 import { answerJson, startUpstream } from "../helpers/upstream.ts";
 
 const IN_FORCE = /"msg":"the new configuration is in force"/;
@@ -146,9 +146,11 @@ test("a daemon that is started inside a hostile project reads nothing there", as
     XDG_STATE_HOME: join(home, "state"),
     XDG_RUNTIME_DIR: home,
   };
-  const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-  const program = ["--import", import.meta.resolve("tsx"), main, "serve"];
-  const daemon = spawn(process.execPath, program, { cwd: project, env, stdio: ["ignore", "pipe", "ignore"] });
+  const daemon = spawn(process.execPath, [PROGRAM, "serve"], {
+    cwd: project,
+    env,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   t.after(() => daemon.kill("SIGKILL"));
   let said = "";
   for await (const text of daemon.stdout.setEncoding("utf8")) {
