@@ -1,3 +1,4 @@
+import { descriptorLimit } from "../adapters/descriptor-limit.ts";
 import { openLedger } from "../adapters/ledger-file.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config.ts";
@@ -38,7 +39,15 @@ export async function openRequestPath({ config, keys, clock, log }: RequestPathP
   const ledger = openLedger({ directory: ledgerDirectory(config), retainDays, clock, log });
   const keyring = new Keyring(keys, clock, log);
   const peers = new PeerGuard(createPeerInfo(), process.getuid?.() ?? null, clock, log);
-  const gate = new Gate({ settings: prepareSettings(config), keyring, ledger, peers, clock, log });
+  const gate = new Gate({
+    settings: prepareSettings(config),
+    keyring,
+    ledger,
+    peers,
+    clock,
+    log,
+    descriptorLimit: descriptorLimit(),
+  });
   const listener = await listenOn(config.listen.port, gate);
   return { ledger, keyring, gate, listener };
 }

@@ -4,14 +4,28 @@ import type { Socket } from "node:net";
 /** Far more than a person's tools open at once; a flood beyond it costs idle connections, no running answer. */
 const MAX_CONNECTIONS = 10_000;
 
+/** Files, logs, standard streams, sockets that listen, and then some. */
+const OTHER_DESCRIPTORS = 64;
+
+/** A connection may need one to the upstream as well: where descriptors are few, a flood must not take those. */
+export function maxConnections(descriptorLimit: number): number {
+  return Math.max(1, Math.min(MAX_CONNECTIONS, Math.floor((descriptorLimit - OTHER_DESCRIPTORS) / 2)));
+}
+
 /** The connections of clients, and the latest answer on each. */
 export class Connections {
   /** Least recently used first; null before the first request. */
   readonly #latest = new Map<Socket, ServerResponse | null>();
+  readonly #most: number;
+
+  /** `most`: connections at a time. */
+  constructor(most: number = MAX_CONNECTIONS) {
+    this.#most = most;
+  }
 
   /** A client has connected. At the cap the connection that was idle longest makes room; when none is idle, there is none. */
   open(socket: Socket): void {
-    if (this.#latest.size >= MAX_CONNECTIONS) (this.#longestIdle() ?? socket).destroy();
+    if (this.#latest.size >= this.#most) (this.#longestIdle() ?? socket).destroy();
     if (socket.destroyed) return;
     this.#latest.set(socket, null);
     socket.once("close", () => this.#latest.delete(socket));

@@ -9,7 +9,7 @@ import { refusalStatus, Refused, type Refusal, type RefusalCode } from "../core/
 import { apiOfPath } from "../core/routes.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Clock, Ledger, Log } from "../ports.ts";
-import { Connections } from "./connections.ts";
+import { Connections, maxConnections } from "./connections.ts";
 import { Exchange } from "./exchange.ts";
 import { findRoute, type Routed } from "./find-route.ts";
 import { createForwarder, type Forwarder } from "./forward.ts";
@@ -28,6 +28,8 @@ export interface GateParts {
   peers: PeerGuard;
   clock: Clock;
   log: Log;
+  /** How many files and sockets the process may have open. */
+  descriptorLimit: number;
 }
 
 /** Where requests come in. {@link Gate.handle} is one request, to be read from top to bottom. */
@@ -38,7 +40,7 @@ export class Gate implements Door {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #forwarder: Forwarder = createForwarder();
-  readonly #connections = new Connections();
+  readonly #connections: Connections;
   #settings: Settings;
   #draining = false;
 
@@ -49,6 +51,7 @@ export class Gate implements Door {
     this.#peers = parts.peers;
     this.#clock = parts.clock;
     this.#log = parts.log;
+    this.#connections = new Connections(maxConnections(parts.descriptorLimit));
   }
 
   /** A client has connected; its first request may never come. */

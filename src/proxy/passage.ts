@@ -82,6 +82,7 @@ export class Passage {
       idleMs: limits.bodyIdleMs,
       onTooLarge: () => this.#fail({ code: "body_too_large", message: tooLarge(limits.bodyBytes) }),
       onIdle: () => this.#fail({ code: "body_timeout", message: tooSlow(limits.bodyIdleMs) }, "client"),
+      onProgress: () => this.#clock.restart(),
       clientHasLeft: order.clientHasLeft,
     });
   }
@@ -108,7 +109,7 @@ export class Passage {
   #watchClient(): void {
     // The connection's end, not the answer's: one that is queued behind another never hears of it.
     this.#req.socket.on("close", this.#onClientGone);
-    this.#res.on("drain", () => this.#answer?.resume());
+    this.#res.on("drain", () => this.#goOn());
     // Both are followed by `close`, which is where they are dealt with; unheard they would end the process.
     this.#res.on("error", () => {});
     this.#req.on("error", () => {});
@@ -151,8 +152,16 @@ export class Passage {
     );
   }
 
+  /** The client has read what it had. */
+  #goOn(): void {
+    if (this.#answer?.isPaused() !== true) return;
+    this.#clock.restart();
+    this.#answer.resume();
+  }
+
   #onChunk(chunk: Buffer): void {
     if (this.#settled) return;
+    this.#clock.restart();
     if (!this.#clientGone && this.#delivery?.write(chunk) === false) this.#answer?.pause();
     this.#meter?.feed(chunk);
     const contentSeen = this.#exchange.streamed !== true || this.#meter?.sawContent === true;
@@ -250,12 +259,17 @@ export class Passage {
       case "connecting":
         this.#fail({ code: "upstream_timeout", message: NO_CONNECTION });
         break;
+      case "sending":
+        // Silence of the client within its body has a limit of its own.
+        if (!this.#upload.isHeldUp) this.#clock.restart();
+        else this.#fail({ code: "upstream_timeout", message: tooStuck(firstByteMs) }, "proxy");
+        break;
       case "waiting":
         this.#fail({ code: "upstream_timeout", message: tooSilent(firstByteMs) }, "proxy");
         break;
       case "answering":
         // Silence that we made ourselves, because the client does not read, is not the upstream's.
-        if (this.#answer?.isPaused() === true) this.#clock.answering();
+        if (this.#answer?.isPaused() === true) this.#clock.restart();
         else this.#break("proxy");
     }
   }
@@ -293,7 +307,11 @@ function tooSlow(limitMs: number): string {
 }
 
 function tooSilent(limitMs: number): string {
-  return `the upstream sent nothing for ${limitMs} ms ("limits.firstByteMs" in the configuration)`;
+  return `the upstream sent no answer for ${limitMs} ms ("limits.firstByteMs" in the configuration)`;
+}
+
+function tooStuck(limitMs: number): string {
+  return `the upstream took nothing of the request for ${limitMs} ms ("limits.firstByteMs" in the configuration)`;
 }
 
 const NO_CONNECTION = `the upstream did not accept a connection within ${CONNECT_LIMIT_MS} ms; to see more, type: tollkeeper key test`;

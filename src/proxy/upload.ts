@@ -14,6 +14,8 @@ export interface UploadOrder {
   onTooLarge(): void;
   /** The client has stopped sending. */
   onIdle(): void;
+  /** Something was sent, or the upstream has taken what was. */
+  onProgress(): void;
   /** Has the client closed its end? Asked while its bytes are not read, and so its leaving cannot be seen. */
   clientHasLeft(): Promise<boolean>;
 }
@@ -47,6 +49,11 @@ export class Upload {
     });
   }
 
+  /** Is it the upstream that keeps the rest from being sent? */
+  get isHeldUp(): boolean {
+    return this.#upstream.writableEnded || this.#req.isPaused();
+  }
+
   /** Sends nothing more. */
   stop(): void {
     this.#isStopped = true;
@@ -71,6 +78,7 @@ export class Upload {
     }
     const goOn = this.#upstream.write(chunk);
     this.#exchange.sawRequestBytes(chunk);
+    this.#order.onProgress();
     if (goOn) return;
     this.#req.pause();
     this.#lookSoon();
@@ -78,6 +86,7 @@ export class Upload {
 
   #goOn(): void {
     this.#stopLooking();
+    this.#order.onProgress();
     this.#req.resume();
   }
 

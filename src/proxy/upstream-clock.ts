@@ -1,42 +1,46 @@
 import type { ClientRequest } from "node:http";
-import type { Socket } from "node:net";
 
 /** A TCP or TLS connection that is not there by then will not come; operating systems wait two minutes and more. */
 export const CONNECT_LIMIT_MS = 30_000;
 
 /** Until there is a connection the upstream cannot have seen anything of the request. */
-export type Phase = "connecting" | "waiting" | "answering";
+export type Phase = "connecting" | "sending" | "waiting" | "answering";
 
+/** How long an upstream may keep us waiting. */
 export interface UpstreamLimits {
-  /** From the last byte sent to the first byte of the answer. */
+  /** From the last byte sent to the whole head of the answer; and how long it may take nothing of what is sent. */
   firstByteMs: number;
   /** Between two pieces of the answer. */
   betweenBytesMs: number;
 }
 
-/** How long an upstream may keep us waiting: another limit in each phase of the request. */
+/**
+ * One limit for each phase of a request. Timers of our own, because Node's measure the silence of a connection: a TLS
+ * handshake or a head that comes byte by byte, or early hints without end, would keep them from running out.
+ */
 export class UpstreamClock {
-  readonly #upstream: ClientRequest;
   readonly #limits: UpstreamLimits;
+  readonly #onLate: () => void;
   #phase: Phase = "connecting";
-  #connectTimer: NodeJS.Timeout | null = null;
+  #timer: NodeJS.Timeout | null = null;
 
   /** `onLate` may be called more than once, until {@link UpstreamClock.stop}. */
   constructor(
     upstream: ClientRequest,
     { secure, limits, onLate }: { secure: boolean; limits: UpstreamLimits; onLate: () => void },
   ) {
-    this.#upstream = upstream;
     this.#limits = limits;
-    upstream.on("timeout", onLate);
-    upstream.on("socket", (socket) => {
+    this.#onLate = onLate;
+    upstream.once("socket", (socket) => {
       if (!socket.connecting) {
-        this.#wait();
+        this.#enter("sending", limits.firstByteMs);
         return;
       }
-      // A timer of our own: Node's measures silence only, and begins anew with each step of a TLS handshake.
-      this.#connectTimer = setTimeout(onLate, CONNECT_LIMIT_MS);
-      this.#awaitConnection(socket, secure);
+      this.#enter("connecting", CONNECT_LIMIT_MS);
+      socket.once(secure ? "secureConnect" : "connect", () => this.#enter("sending", limits.firstByteMs));
+    });
+    upstream.once("finish", () => {
+      if (this.#phase === "sending") this.#enter("waiting", limits.firstByteMs);
     });
   }
 
@@ -44,27 +48,25 @@ export class UpstreamClock {
     return this.#phase;
   }
 
-  /** The answer has begun, or a silence within it is not the upstream's fault: the limit between bytes runs anew. */
+  /** The answer's head is here. */
   answering(): void {
-    this.#phase = "answering";
-    this.#upstream.setTimeout(this.#limits.betweenBytesMs);
+    this.#enter("answering", this.#limits.betweenBytesMs);
   }
 
+  /** Something moved on, or what did not was not the upstream's fault: the limit of this phase runs anew. */
+  restart(): void {
+    this.#timer?.refresh();
+  }
+
+  /** Nothing is late any more. */
   stop(): void {
-    if (this.#connectTimer !== null) clearTimeout(this.#connectTimer);
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
   }
 
-  #awaitConnection(socket: Socket, secure: boolean): void {
-    // The pool's idle limit, which Node has set already.
-    socket.setTimeout(0);
-    socket.once(secure ? "secureConnect" : "connect", () => {
-      this.stop();
-      this.#wait();
-    });
-  }
-
-  #wait(): void {
-    this.#phase = "waiting";
-    this.#upstream.setTimeout(this.#limits.firstByteMs);
+  #enter(phase: Phase, limitMs: number): void {
+    this.stop();
+    this.#phase = phase;
+    this.#timer = setTimeout(this.#onLate, limitMs);
   }
 }

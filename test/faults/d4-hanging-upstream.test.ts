@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
 import { defaultConfig, type Config } from "../../src/core/config.ts";
+import { CONNECT_LIMIT_MS } from "../../src/proxy/upstream-clock.ts";
 import { startGate } from "../helpers/gate.ts";
 import { readMessages, valuesOf } from "../helpers/http-messages.ts";
 import { rawClient, rawRequest, type RawClient } from "../helpers/raw-client.ts";
@@ -12,7 +13,6 @@ import { MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream.ts";
 
 /** A wait for what does not come is a failure. */
 const LIMIT = { timeout: 10_000 };
-const CONNECT_LIMIT_MS = 30_000;
 
 function withLimits(changes: Partial<Config["limits"]>): { config: Partial<Config> } {
   return { config: { limits: { ...defaultConfig.limits, ...changes } } };
@@ -97,7 +97,7 @@ for (const [what, said] of [
       const gate = await startGate(t, upstream.baseUrl, withLimits({ firstByteMs: 50 }));
       const client = await rawClient(t, gate.port);
       client.write(rawRequest(gate.port));
-      await assertTimeout(client, /sent nothing for 50 ms .*limits\.firstByteMs/);
+      await assertTimeout(client, /sent no answer for 50 ms .*limits\.firstByteMs/);
       await upstream.connections[0]?.closed;
       const record = await gate.ledger.only();
       assert.deepEqual([record.outcome, record.cut_by, record.status], ["cut", "proxy", 504]);

@@ -53,7 +53,15 @@ export async function startGate(
   const ownUid = options.ownUid ?? process.getuid?.() ?? null;
   const peers = new PeerGuard(options.peers ?? peersOf(null), ownUid, clock, log);
   const settings = prepareSettings(config);
-  const gate = new Gate({ settings, keyring, ledger: options.recordsTo ?? ledger, peers, clock, log });
+  const gate = new Gate({
+    settings,
+    keyring,
+    ledger: options.recordsTo ?? ledger,
+    peers,
+    clock,
+    log,
+    descriptorLimit: Infinity,
+  });
   const listener = await listen(0, gate, options.headersLimitMs);
   t.after(async () => {
     gate.close();

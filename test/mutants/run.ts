@@ -4,6 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { MUTANTS } from "./all.ts";
 import type { Mutant } from "./mutant.ts";
@@ -12,8 +13,11 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const TSC = join(ROOT, "node_modules/.bin/tsc");
 
+/** A rule that is gone may leave a name unused; anything else that does not compile is a fault of the mutant's. */
+const COMPILE = ["-p", "tsconfig.json", "--noUnusedLocals", "false", "--noUnusedParameters", "false"];
+
 /** A test that hangs without its rule has noticed as well. */
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 60_000;
 
 const COPIED = ["src", "test", "package.json", "tsconfig.json", ".github", "README.md", "systemd", "launchd"];
 
@@ -29,38 +33,61 @@ function copyProject(parent: string): string {
 /** Applies an edit; returns the text as it was. Throws when the rule is not where the mutant says. */
 function apply({ file, find, replace }: Mutant, root: string): string {
   const path = join(root, file);
-  const text = readFileSync(path, "utf8");
-  if (text.split(find).length !== 2) throw new Error(`not exactly once in ${file}: ${find}`);
+  const source = readFileSync(path, "utf8");
+  if (source.split(find).length !== 2) throw new Error(`not exactly once in ${file}: ${find}`);
   writeFileSync(
     path,
-    text.replace(find, () => replace),
+    source.replace(find, () => replace),
   );
-  return text;
+  return source;
 }
 
-/** Does the row's test fail? Its own process group, so that nothing that hangs is left behind. */
-function fails(test: string, root: string): Promise<boolean> {
-  // A rule that is gone may leave an import unused: compiled all the same.
-  spawnSync(TSC, ["-p", "tsconfig.json"], { cwd: root, stdio: "ignore" });
-  const child = spawn(process.execPath, ["--import", "tsx", "--test", test], {
+/** Compiles what the tests run; returns what the compiler did not like. */
+function compile(root: string): string {
+  return spawnSync(TSC, COMPILE, { cwd: root, encoding: "utf8" }).stdout;
+}
+
+/** Names of the tests in the file that fail; `hung` at the end when it does not come to one. */
+async function failuresOf(test: string, root: string): Promise<string[]> {
+  const args = ["--import", "tsx", "--test", "--test-reporter=tap", test];
+  // In a process group of its own, so that nothing that hangs is left behind.
+  const child = spawn(process.execPath, args, {
     cwd: root,
-    stdio: "ignore",
+    stdio: ["ignore", "pipe", "ignore"],
     detached: true,
   });
-  const end = () => process.kill(-Number(child.pid), "SIGKILL");
-  const timer = setTimeout(end, LIMIT_MS);
-  return new Promise((resolve) => {
-    child.on("exit", (code) => {
-      clearTimeout(timer);
-      resolve(code !== 0);
-    });
-  });
+  let hung = false;
+  const timer = setTimeout(() => {
+    hung = true;
+    process.kill(-Number(child.pid), "SIGKILL");
+  }, LIMIT_MS);
+  const said = await text(child.stdout);
+  clearTimeout(timer);
+  const failed = [...said.matchAll(/^not ok \d+ - (.*)$/gm)].map(([, name = ""]) => name);
+  return hung ? [...failed, "hung"] : failed;
 }
 
 /** A test that fails as it is proves nothing by failing. */
 async function assertGreen(tests: Set<string>, root: string): Promise<void> {
-  for (const test of tests)
-    if (await fails(test, root)) throw new Error(`fails with every rule in place: ${test}`);
+  const complaint = compile(root);
+  if (complaint !== "") throw new Error(complaint);
+  for (const test of tests) {
+    const failures = await failuresOf(test, root);
+    if (failures.length > 0)
+      throw new Error(`${test} fails with every rule in place: ${failures.join("; ")}`);
+  }
+}
+
+/** Takes one rule away and puts it back; true: its test has failed. */
+async function isNoticed(mutant: Mutant, root: string): Promise<boolean> {
+  const source = apply(mutant, root);
+  const complaint = compile(root);
+  const failures = complaint === "" ? await failuresOf(mutant.test, root) : [];
+  writeFileSync(join(root, mutant.file), source);
+  const verdict = complaint === "" ? (failures.length > 0 ? "red  " : "GREEN") : "ERROR";
+  console.log(`${verdict} ${mutant.row}  without ${mutant.without}  (${mutant.test})`);
+  for (const line of [...failures, ...complaint.split("\n").filter(Boolean)]) console.log(`         ${line}`);
+  return failures.length > 0;
 }
 
 async function run(mutants: Mutant[]): Promise<number> {
@@ -69,13 +96,7 @@ async function run(mutants: Mutant[]): Promise<number> {
   try {
     const copy = copyProject(parent);
     await assertGreen(new Set(mutants.map(({ test }) => test)), copy);
-    for (const mutant of mutants) {
-      const text = apply(mutant, copy);
-      const red = await fails(mutant.test, copy);
-      writeFileSync(join(copy, mutant.file), text);
-      if (!red) survivors += 1;
-      console.log(`${red ? "red  " : "GREEN"} ${mutant.row}  without ${mutant.without}  (${mutant.test})`);
-    }
+    for (const mutant of mutants) if (!(await isNoticed(mutant, copy))) survivors += 1;
   } finally {
     rmSync(parent, { recursive: true, force: true });
   }

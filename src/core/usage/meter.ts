@@ -40,46 +40,48 @@ export interface Meter {
 /** From here on an answer holds no model's words: redirects are passed on, not followed. */
 const FIRST_FRUITLESS_STATUS = 300;
 
+/** `application/problem+json` is JSON as well. */
+const JSON_OR_EVENTS = /^\s*(?:application\/(?:[\w.-]+\+)?json|text\/event-stream)/i;
+
 /** A meter for one answer. */
 export function createMeter(setup: MeterSetup): Meter {
   const { dialect, spend, status } = setup;
   const hasUsage = dialect !== "none" && spend !== "never";
-  if (status >= FIRST_FRUITLESS_STATUS)
-    return new ErrorMeter(setup.contentType, hasUsage ? "absent" : "none");
-  if (!hasUsage) return new SilentMeter();
+  if (!hasUsage) return new PlainMeter(setup, "none");
+  if (status >= FIRST_FRUITLESS_STATUS) return new PlainMeter(setup, "absent");
   return new UsageMeter(setup, dialect === "messages" ? MESSAGES : RESPONSES);
 }
 
-/** For routes without usage: model lists, token counting. */
-class SilentMeter implements Meter {
-  readonly sawContent = false;
-
-  feed(): void {}
-
-  finish(whole: boolean): Reading {
-    return { ...nothingLearned(whole ? "completed" : "cut", "none"), spend: "never" };
-  }
-}
-
-/** For an answer that says by its status that there is none: only the kind of error is to be learned. */
-class ErrorMeter implements Meter {
+/**
+ * For an answer without usage: model lists, token counting, and whatever says by its status that it is none. Only the kind
+ * of an error is to be learned, and whether a body that calls itself JSON is.
+ */
+class PlainMeter implements Meter {
   readonly sawContent = false;
   readonly #answer = ERRORS.createAnswer({ inputIncludesCache: false });
   readonly #body: BodyReader;
+  readonly #isError: boolean;
   readonly #usage: UsageState;
+  readonly #isJson: boolean;
 
-  constructor(contentType: string | null, usage: UsageState) {
+  constructor({ contentType, status }: MeterSetup, usage: UsageState) {
     this.#body = new BodyReader(contentType, ERRORS, this.#answer);
+    this.#isError = status >= FIRST_FRUITLESS_STATUS;
     this.#usage = usage;
+    this.#isJson = contentType !== null && JSON_OR_EVENTS.test(contentType);
   }
 
   feed(chunk: Buffer): void {
     this.#body.feed(chunk);
   }
 
-  finish(): Reading {
-    this.#body.finish();
-    return { ...this.#answer.learn(), usage: this.#usage, spend: "never" };
+  finish(whole: boolean): Reading {
+    const isReadable = this.#body.finish();
+    const learned = this.#isError
+      ? this.#answer.learn()
+      : nothingLearned(whole ? "completed" : "cut", this.#usage);
+    const flags: Flag[] = isReadable || !this.#isJson ? [] : ["bad_json"];
+    return { ...learned, usage: this.#usage, flags, spend: "never" };
   }
 }
 

@@ -28,9 +28,12 @@ test("an error status is an error without usage, and tells its kind in every sha
     for (const dialect of ["messages", "responses"] as const) {
       const reading = readBody(body, jsonSetup({ dialect, status: 500 }), false);
       assert.deepEqual([reading.outcome, reading.usage, reading.spend], ["error", "absent", "never"]);
-      assert.deepEqual([reading.error_type, reading.tokens, reading.flags], [errorType, null, []]);
+      const flags = body === "<html>502</html>" ? ["bad_json"] : [];
+      assert.deepEqual([reading.error_type, reading.tokens, reading.flags], [errorType, null, flags]);
     }
   }
+  const page = setup({ status: 502, contentType: "text/html" });
+  assert.deepEqual(readBody("<html>502</html>", page).flags, []);
   const event = 'event: error\ndata: {"error":{"type":"overloaded_error"}}\n\n';
   assert.equal(readBody(event, setup({ status: 529 })).error_type, "overloaded_error");
 });
