@@ -1,0 +1,30 @@
+// An upstream over TLS, far away, a process of its own. Told its key and certificate, it says its port; to any message
+// after that it ends all connections, as upstreams do with idle ones, and answers when they are gone.
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import type { Certificate } from "../../helpers/certificate.ts";
+import { serveConnection } from "../serve-connection.ts";
+import { carry } from "./delay-line.ts";
+
+const ONE_WAY_MS = 20;
+
+process.on("disconnect", () => process.exit());
+const [{ key, cert }] = (await once(process, "message")) as [Pick<Certificate, "key" | "cert">];
+const port = await listen(createTlsServer({ key, cert }, serveConnection));
+const open = new Set<Socket>();
+const relay = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
+  open.add(client);
+  client.on("close", () => open.delete(client));
+  carry(client, port, ONE_WAY_MS);
+});
+process.on("message", () => {
+  const closed = [...open].map((socket) => once(socket.end(), "close"));
+  void Promise.all(closed).then(() => process.send?.("closed"));
+});
+process.send?.(await listen(relay));
+
+async function listen(server: Server): Promise<number> {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,43 @@
+// `npm run bench:guard`: fails when tollkeeper's own work has become dear. Held against bare http-proxy-3 in the same
+// run, so that the machine's speed does not matter; by processor time, so that others' load hardly does.
+import { runBench } from "./bench.ts";
+import { type Limit, LIMITS } from "./limits.ts";
+import { httpProxy3 } from "./targets/http-proxy-3.ts";
+import { tollkeeper } from "./targets/tollkeeper.ts";
+import { cpuRatio } from "./verdict.ts";
+
+const ROUNDS = 3;
+/** Each with fresh processes. What has become dear is so every time; what was kept once can be kept. */
+const TRIES = 2;
+
+let open: readonly Limit[] = LIMITS;
+let isTooDear = false;
+for (let attempt = 1; open.length > 0 && attempt <= TRIES; attempt += 1) {
+  const ratios = await measure(open);
+  isTooDear ||= ratios.some(({ limit, ratio }) => ratio > limit.atMost);
+  open = ratios.filter(({ limit, ratio }) => !(ratio <= limit.atMost)).map(({ limit }) => limit);
+}
+if (open.length > 0 && !isTooDear) console.log("NOT JUDGED: the machine is too busy");
+process.exitCode = open.length > 0 && isTooDear ? 1 : 0;
+
+/** Measures what the limits are about; says what it found. */
+async function measure(limits: readonly Limit[]): Promise<{ limit: Limit; ratio: number }[]> {
+  const result = await runBench({
+    targets: [httpProxy3, tollkeeper],
+    scenarios: limits.map(({ scenario }) => scenario),
+    rounds: ROUNDS,
+    isQuick: true,
+    isFar: false,
+    onProgress: () => {},
+  });
+  if (result.faults.length > 0) throw new Error(result.faults.join("\n"));
+  return limits.map((limit) => {
+    const { scenario, atMost } = limit;
+    const ratio = cpuRatio(scenario.name, result);
+    const found = Number.isNaN(ratio) ? "not judged, disturbed" : ratio.toFixed(2);
+    console.log(
+      `${scenario.name}: processor time as times that of http-proxy-3: ${found} (at most ${atMost})`,
+    );
+    return { limit, ratio };
+  });
+}

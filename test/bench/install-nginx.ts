@@ -1,0 +1,13 @@
+import { spawnSync, type SpawnSyncOptions } from "node:child_process";
+import { existsSync } from "node:fs";
+import { nginx } from "./targets/nginx.ts";
+
+/** Installs nginx where it is missing and that is ours to do: on Debian, as root. Progress goes to standard error. */
+export function installNginx(): void {
+  if (nginx.findVersion() !== null || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
+  console.error("installing for the bench: nginx-light");
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const options: SpawnSyncOptions = { env, stdio: ["ignore", "ignore", "inherit"] };
+  spawnSync("apt-get", ["update", "-q"], options);
+  spawnSync("apt-get", ["install", "-y", "-q", "--no-install-recommends", "nginx-light"], options);
+}

@@ -1,0 +1,18 @@
+import { cpus, release, type } from "node:os";
+
+/** What the figures were taken on. */
+export interface Machine {
+  cpu: string;
+  cores: number;
+  kernel: string;
+  node: string;
+}
+
+export function describeMachine(): Machine {
+  return {
+    cpu: cpus()[0]?.model.trim() ?? "unknown",
+    cores: cpus().length,
+    kernel: `${type()} ${release()}`,
+    node: process.version,
+  };
+}

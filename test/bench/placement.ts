@@ -1,0 +1,31 @@
+import { spawnSync } from "node:child_process";
+
+/** Where processes run. */
+export interface Placement {
+  /** Runs the command that is appended to it where proxies are to run. */
+  launcher: string[];
+  /** For the reader of the figures. */
+  note: string;
+}
+
+const LOAD_CORE = "0";
+const PROXY_CORE = "1";
+
+/**
+ * Puts the bench with all its children on one core and proxies on another, as facts/performance.md does, so that
+ * neither takes time from the other.
+ */
+export function placeProcesses(): Placement {
+  const isPossible = run("-c", PROXY_CORE, "true") && run("-acp", LOAD_CORE, String(process.pid));
+  if (!isPossible) {
+    return { launcher: [], note: "NOT PINNED (needs taskset and two cores): absolute figures mean little" };
+  }
+  return {
+    launcher: ["taskset", "-c", PROXY_CORE],
+    note: `proxies pinned to core ${PROXY_CORE}, load client and upstream together to core ${LOAD_CORE}`,
+  };
+}
+
+function run(...args: string[]): boolean {
+  return spawnSync("taskset", args, { stdio: "ignore" }).status === 0;
+}

@@ -1,0 +1,84 @@
+import type { FarResult } from "./far/far.ts";
+import { type Base, BASES, type BenchResult, type ScenarioResult } from "./result.ts";
+import type { Figure } from "./scenarios/scenario.ts";
+import type { Summary } from "./statistics.ts";
+import { markdownTable } from "./table.ts";
+import { describeTrust } from "./trust.ts";
+
+const NOTHING = "–";
+
+/** What a run found, for people and for the README: ratios, then figures, then how far to trust them. */
+export function renderReport(result: BenchResult): string[] {
+  const { machine, placement, rounds, versions, scenarios, far, faults } = result;
+  const names = Object.entries(versions).filter(([, version]) => version !== "");
+  return [
+    `${machine.cpu}, ${machine.cores} cores, ${machine.kernel}, Node ${machine.node}; ${placement}.`,
+    `${names.map(([name, version]) => `${name} ${version}`).join(", ")}. Medians of ${rounds} interleaved rounds.`,
+    ...BASES.flatMap((base) => renderRatios(scenarios, base)),
+    ...scenarios.flatMap(renderScenario),
+    ...(far === null ? [] : renderFar(far)),
+    "",
+    ...describeTrust(result),
+    ...(faults.length === 0 ? [] : ["", "WRONG, and so no figure above means anything:"]),
+    ...faults,
+  ];
+}
+
+/** One row per figure that matters, one column per target. Below 1 is less than the other's. */
+function renderRatios(scenarios: readonly ScenarioResult[], base: Base): string[] {
+  const measured = scenarios[0]?.targets.map(({ target }) => target) ?? [];
+  const others = measured.filter((target) => target !== "direct" && target !== base);
+  if (!measured.includes(base) || others.length === 0) return [];
+  const rows = scenarios.flatMap((scenario) =>
+    scenario.figures
+      .filter(({ isHeadline }) => isHeadline)
+      .map((figure) => [
+        `${scenario.name}: ${figure.title}`,
+        ...others.map((target) => number(ratioOf(scenario, figure, target, base), 2)),
+      ]),
+  );
+  return ["", ...markdownTable([`times that of ${base}`, ...others], rows)];
+}
+
+function ratioOf({ targets }: ScenarioResult, { key }: Figure, target: string, base: Base): number {
+  return targets.find((one) => one.target === target)?.figures[key]?.ratioTo[base] ?? Number.NaN;
+}
+
+/** Medians, with the least and the most of all rounds in brackets. */
+function renderScenario({ name, title, figures, targets }: ScenarioResult): string[] {
+  const rows = targets.map((one) => [
+    one.target,
+    ...figures.map((figure) => spread(one.figures[figure.key], figure)),
+  ]);
+  return [
+    "",
+    `${name}: ${title}`,
+    "",
+    ...markdownTable(["", ...figures.map((figure) => figure.title)], rows),
+  ];
+}
+
+function renderFar({ ways }: FarResult): string[] {
+  const figure = { digits: 0 };
+  const rows = ways.map((one) => [WAY_TITLES[one.way], number(one.ratioToDirect, 2), spread(one, figure)]);
+  const title = "tls: a fresh client's first byte from an upstream over TLS, 40 ms of round trip away";
+  return ["", title, "", ...markdownTable(["", "times direct", "ms"], rows)];
+}
+
+const WAY_TITLES: Record<FarResult["ways"][number]["way"], string> = {
+  direct: "direct",
+  cold: "tollkeeper, just started",
+  warm: "tollkeeper, a connection in its pool",
+  idle: "tollkeeper, after the upstream closed that",
+};
+
+function spread(result: Summary | undefined, { digits }: Pick<Figure, "digits">): string {
+  if (result === undefined || Number.isNaN(result.median)) return NOTHING;
+  const { median, min, max } = result;
+  return `${number(median, digits)} (${number(min, digits)}–${number(max, digits)})`;
+}
+
+function number(value: number, digits: number): string {
+  if (!Number.isFinite(value)) return NOTHING;
+  return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}

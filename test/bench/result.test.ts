@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { resultOf, type SamplesByTarget } from "./result.ts";
+import type { Sample, Scenario } from "./scenarios/scenario.ts";
+
+const scenario: Scenario = {
+  name: "small1",
+  title: "",
+  isInQuick: true,
+  isInWarmUp: true,
+  figures: [
+    { key: "cpuUs", title: "", digits: 0 },
+    { key: "addedUs", title: "", digits: 0, isAdded: true },
+  ],
+  measure: () => Promise.reject(new Error("not to be measured")),
+};
+
+const sample = (cpuUs: number, addedUs: number): Sample => ({
+  values: { cpuUs, addedUs },
+  faults: [],
+  trust: null,
+});
+
+const samples: SamplesByTarget = new Map([
+  ["direct", [sample(Number.NaN, 20), sample(Number.NaN, 30)]],
+  ["http-proxy-3", [sample(100, 120), sample(200, 130)]],
+  ["tollkeeper", [sample(50, 70), sample(100, 80)]],
+]);
+
+test("an added figure is what is left when the same round's direct is taken off, and ratios are of that", () => {
+  const own = resultOf(scenario, samples).targets.find(({ target }) => target === "tollkeeper");
+  assert.deepEqual(own?.figures["addedUs"]?.rounds, [50, 50]);
+  assert.equal(own?.figures["addedUs"]?.ratioTo["http-proxy-3"], 0.5);
+});
+
+test("other figures stand as they were measured; a target that was not measured has no ratio to it", () => {
+  const own = resultOf(scenario, samples).targets.find(({ target }) => target === "tollkeeper");
+  assert.deepEqual(own?.figures["cpuUs"]?.rounds, [50, 100]);
+  assert.deepEqual(own?.figures["cpuUs"]?.ratioTo, { "http-proxy-3": 0.5, nginx: Number.NaN });
+});

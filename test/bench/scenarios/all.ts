@@ -1,0 +1,27 @@
+import { firehose } from "./firehose.ts";
+import { fresh } from "./fresh.ts";
+import { large } from "./large.ts";
+import { memory } from "./memory.ts";
+import type { Scenario } from "./scenario.ts";
+import { slow } from "./slow.ts";
+import { small } from "./small.ts";
+import { start } from "./start.ts";
+import { stream } from "./stream.ts";
+
+/** What every program is warmed up with, whatever is measured. */
+export const WARM_UP: Scenario = small(16, true);
+
+/** Everything that is measured in rounds, in the order of a round. */
+export const SCENARIOS: readonly Scenario[] = [
+  small(1, true),
+  small(16, true),
+  small(64, false),
+  fresh,
+  large,
+  stream,
+  firehose,
+  slow(200),
+  slow(1_000),
+  start,
+  memory,
+];

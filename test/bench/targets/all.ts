@@ -1,0 +1,13 @@
+import { claudeCodeRouter } from "./claude-code-router.ts";
+import { direct } from "./direct.ts";
+import { httpProxy3 } from "./http-proxy-3.ts";
+import { nginx } from "./nginx.ts";
+import { portkey } from "./portkey.ts";
+import type { Target } from "./target.ts";
+import { tollkeeper } from "./tollkeeper.ts";
+
+/** What people would use instead; measured when asked for, because they are large to install and slow to measure. */
+export const GATEWAYS: readonly Target[] = [portkey, claudeCodeRouter];
+
+/** What is compared, in the order of the tables. */
+export const TARGETS: readonly Target[] = [direct, nginx, httpProxy3, tollkeeper, ...GATEWAYS];

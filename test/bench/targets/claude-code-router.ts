@@ -1,0 +1,43 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { EVENTS } from "../answers.ts";
+import { installedVersion, packageFile } from "./gateway-packages.ts";
+import { launchCommand, PLAIN, type LaunchOrder, type Target } from "./target.ts";
+
+const PACKAGE = "@musistudio/claude-code-router";
+const PROVIDER = "bench";
+
+/** claude-code-router, passing Messages on as Messages; without its log. */
+export const claudeCodeRouter: Target = {
+  ...PLAIN,
+  name: "claude-code-router",
+  modelPrefix: `${PROVIDER},`,
+  findVersion: () => installedVersion(PACKAGE),
+  launch(order) {
+    const { launcher, directory } = order;
+    mkdirSync(join(directory, ".claude-code-router"));
+    writeFileSync(join(directory, ".claude-code-router", "config.json"), configure(order));
+    const env = { PATH: process.env["PATH"], HOME: directory };
+    return launchCommand([...launcher, process.execPath, packageFile(PACKAGE, "dist/cli.js"), "start"], {
+      env,
+    });
+  },
+};
+
+function configure({ port, upstreamPort }: LaunchOrder): string {
+  const provider = {
+    name: PROVIDER,
+    api_base_url: `http://127.0.0.1:${upstreamPort}/v1/messages`,
+    api_key: "key-of-the-bench",
+    models: Object.keys(EVENTS).map((answer) => `bench-${answer}`),
+    transformer: { use: ["Anthropic"] },
+  };
+  return JSON.stringify({
+    PORT: port,
+    HOST: "127.0.0.1",
+    LOG: false,
+    NON_INTERACTIVE_MODE: true,
+    Providers: [provider],
+    Router: { default: `${PROVIDER},bench-json` },
+  });
+}

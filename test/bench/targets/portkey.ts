@@ -1,0 +1,20 @@
+import { installedVersion, packageFile } from "./gateway-packages.ts";
+import { launchCommand, PLAIN, type Target } from "./target.ts";
+
+const PACKAGE = "@portkey-ai/gateway";
+
+/** Portkey's gateway, told by each request where to send it; without its console. */
+export const portkey: Target = {
+  ...PLAIN,
+  name: "portkey",
+  headers: (upstreamPort) => [
+    "x-portkey-provider: anthropic",
+    `x-portkey-custom-host: http://127.0.0.1:${upstreamPort}/v1`,
+  ],
+  findVersion: () => installedVersion(PACKAGE),
+  launch({ port, launcher, directory }) {
+    const script = packageFile(PACKAGE, "build/start-server.js");
+    const env = { PATH: process.env["PATH"], HOME: directory };
+    return launchCommand([...launcher, process.execPath, script, `--port=${port}`, "--headless"], { env });
+  },
+};
