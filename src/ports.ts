@@ -35,6 +35,19 @@ export interface Ledger {
   close(): void;
 }
 
+/** Where records are kept, and for how long. */
+export interface LedgerPlace {
+  directory: string;
+  /** Files of days older than this are deleted. */
+  retainDays: number;
+}
+
+/** A ledger that can be kept elsewhere from now on. */
+export interface MovableLedger extends Ledger {
+  /** Records go to `place` from now on, those that wait as well. Throws, and stays where it is, when that cannot be. */
+  moveTo(place: LedgerPlace): void;
+}
+
 /** In place of a uid: the client's end is closed, and nobody's. */
 export const GONE_UID = -1;
 
@@ -79,8 +92,11 @@ export interface ConfigSource {
   status(): ConfigStatus;
   /** Reads the file now; resolves when it has been judged. Never rejects: a bad file changes nothing. */
   reload(): Promise<void>;
-  /** Calls with every accepted configuration that differs from the one before. */
-  onChange(listener: (config: Config) => void): void;
+  /**
+   * Calls the one listener with every good configuration that differs from the one in force, one after another. What it
+   * finds in the way of the new one refuses that, like the problems of a bad file; with nothing it is accepted.
+   */
+  onChange(listener: (config: Config) => Promise<Problem[]>): void;
   /** Calls with the problems of a file that was not accepted, once for each list of problems. */
   onProblems(listener: (problems: Problem[]) => void): void;
   close(): Promise<void>;

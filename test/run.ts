@@ -1,8 +1,10 @@
 // `npm test`: sets up what the tests need, says what it could not set up, and runs every test file (or those given).
 import { spawnSync, type SpawnSyncOptions } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { listSkipped } from "./skipped.ts";
 
 /** A program that tests use, the Debian package that has it, and what goes untested without it. */
 interface Need {
@@ -76,6 +78,8 @@ function build(): void {
 build();
 installMissing();
 reportMissing();
+const scratch = mkdtempSync(join(tmpdir(), "tollkeeper-tests-"));
+const tapFile = join(scratch, "tap");
 const reporter = process.env["TEST_REPORTER"] ?? (process.stdout.isTTY ? "spec" : "tap");
 // Most files wait for processes and sockets rather than compute.
 const atOnce = 2 * availableParallelism();
@@ -87,9 +91,15 @@ const run = spawnSync(
     "--test",
     `--test-concurrency=${atOnce}`,
     `--test-reporter=${reporter}`,
+    "--test-reporter-destination=stdout",
+    "--test-reporter=tap",
+    `--test-reporter-destination=${tapFile}`,
     ...testFiles(),
   ],
   { stdio: "inherit" },
 );
+// Not at the place of each alone, where nobody looks: what was not tried has not passed.
+for (const line of listSkipped(readFileSync(tapFile, "utf8"))) console.log(line);
+rmSync(scratch, { recursive: true });
 reportMissing();
 process.exitCode = run.status ?? 1;

@@ -26,8 +26,6 @@ const GONE: Problem = {
   message: "the file is gone; the last good configuration stays in force",
 };
 
-type Listener<Value> = (value: Value) => void;
-
 /**
  * Opens a configuration file and follows it. A missing file means the defaults, until it appears.
  * @throws Failure with all problems, when the file is there and is not good
@@ -56,8 +54,9 @@ class ConfigFile implements ConfigSource {
   /** Looks happen one after another. */
   #looks: Promise<void> = Promise.resolve();
   #isClosed = false;
-  readonly #changeListeners: Listener<Config>[] = [];
-  readonly #problemListeners: Listener<Problem[]>[] = [];
+  /** Puts a configuration in force; the first one is whoever's who asks for it. */
+  #apply: (config: Config) => Promise<Problem[]> = () => Promise.resolve([]);
+  readonly #problemListeners: ((problems: Problem[]) => void)[] = [];
 
   constructor(path: string) {
     this.#path = path;
@@ -72,11 +71,11 @@ class ConfigFile implements ConfigSource {
     return { path: this.#path, exists: this.#exists, loadedAt: this.#loadedAt.toISOString(), problems };
   }
 
-  onChange(listener: Listener<Config>): void {
-    this.#changeListeners.push(listener);
+  onChange(listener: (config: Config) => Promise<Problem[]>): void {
+    this.#apply = listener;
   }
 
-  onProblems(listener: Listener<Problem[]>): void {
+  onProblems(listener: (problems: Problem[]) => void): void {
     this.#problemListeners.push(listener);
   }
 
@@ -149,7 +148,7 @@ class ConfigFile implements ConfigSource {
       await this.#silence(DOUBT_MS);
       reading = await readConfigFile(this.#path);
     }
-    if (!this.#isClosed) this.#judge(reading);
+    if (!this.#isClosed) await this.#judge(reading);
   }
 
   /** A file can be bad or missing for a moment only, while it is being saved. */
@@ -157,11 +156,11 @@ class ConfigFile implements ConfigSource {
     return !reading.ok || (!reading.exists && this.#isFromFile);
   }
 
-  #judge(reading: ConfigReading): void {
+  async #judge(reading: ConfigReading): Promise<void> {
     this.#exists = !reading.ok || reading.exists;
     if (!reading.ok) this.#refuse(reading.problems);
     else if (this.#isDoubtful(reading)) this.#refuse([GONE]);
-    else this.#accept(reading.config);
+    else await this.#accept(reading.config);
   }
 
   #refuse(problems: Problem[]): void {
@@ -170,13 +169,18 @@ class ConfigFile implements ConfigSource {
     for (const tell of this.#problemListeners) tell(problems);
   }
 
-  #accept(config: Config): void {
+  async #accept(config: Config): Promise<void> {
+    if (!isDeepStrictEqual(config, this.#config)) {
+      const problems = await this.#apply(config);
+      if (problems.length > 0) {
+        this.#refuse(problems);
+        return;
+      }
+      this.#config = config;
+      this.#loadedAt = new Date();
+    }
     this.#problems = [];
     this.#isFromFile = this.#exists;
-    if (isDeepStrictEqual(config, this.#config)) return;
-    this.#config = config;
-    this.#loadedAt = new Date();
-    for (const tell of this.#changeListeners) tell(config);
   }
 }
 

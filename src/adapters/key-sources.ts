@@ -1,5 +1,3 @@
-import { execFile } from "node:child_process";
-import type { ExecFileException } from "node:child_process";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
@@ -8,12 +6,9 @@ import { KeyFailure } from "../core/failure.ts";
 import { describeKeySource } from "../core/key-source.ts";
 import type { KeyRef, KeySource } from "../core/key-source.ts";
 import { MAX_KEY_LENGTH, parseKeyValue } from "../core/key-value.ts";
-import { printable } from "../core/printable.ts";
 import type { Secret } from "../core/secret.ts";
 import type { KeyStore } from "../ports.ts";
-
-/** How long a command may take: half a second less than the five that `KeyStore` promises. */
-const COMMAND_LIMIT_MS = 4500;
+import { EDIT, firstLineOf } from "./key-sources/key-command.ts";
 
 /** After this nobody waits for any source any more, be it a process that cannot be ended or a file on a dead network. */
 const LIMIT_MS = 4800;
@@ -21,13 +16,8 @@ const LIMIT_MS = 4800;
 /** Room for the longest key and the line breaks around it; more of a file is not read. */
 const LIMIT_BYTES = MAX_KEY_LENGTH + 64;
 
-/** `pass show` prints a whole note below the key, so a command may say more than a key. */
-const LIMIT_OUTPUT_BYTES = 64 * 1024;
-
 /** Bits that let group or others do anything at all with a file. */
 const NOT_OURS = 0o077;
-
-const EDIT = "correct keySource in the file that `tollkeeper config path` names";
 
 /** Reads each key from the source that its reference names: `keychain`, or what this file reads itself. */
 export function createKeySources(keychain: KeyStore): KeyStore {
@@ -57,7 +47,7 @@ function parse(ref: KeyRef, text: string): Secret {
     return parseKeyValue(text);
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    const message = `${describeKeySource(ref.source)} gives no key: ${problem}`;
+    const message = `${nameForClients(ref.source)} gives no key: ${problem}`;
     throw new KeyFailure("unavailable", message, "put the key there, alone and on one line");
   }
 }
@@ -72,14 +62,19 @@ async function textInTime(source: ReadHere): Promise<string> {
     return await Promise.race([textOf(source), limit]);
   } catch (error) {
     if (error instanceof KeyFailure) throw error;
-    throw unavailable(`${describeKeySource(source)} cannot be read (${codeOf(error)})`, EDIT);
+    throw unavailable(`${nameForClients(source)} cannot be read (${codeOf(error)})`, EDIT);
   } finally {
     clearTimeout(timer);
   }
 }
 
+/** A command line may hold a credential of its own, and clients get the message of a failure. */
+function nameForClients(source: KeySource): string {
+  return source.kind === "command" ? "the key command" : describeKeySource(source);
+}
+
 function tooSlow(source: KeySource): KeyFailure {
-  const message = `${describeKeySource(source)} did not give the key within ${LIMIT_MS / 1000} seconds`;
+  const message = `${nameForClients(source)} did not give the key within ${LIMIT_MS / 1000} seconds`;
   return new KeyFailure("unresponsive", message, `try it in a terminal, then ${EDIT}`);
 }
 
@@ -137,43 +132,6 @@ async function readStart(file: FileHandle): Promise<string> {
   const bytes = Buffer.alloc(LIMIT_BYTES);
   const { bytesRead } = await file.read(bytes, 0, LIMIT_BYTES, 0);
   return bytes.toString("utf8", 0, bytesRead);
-}
-
-/** Runs the command, without a shell, and takes the first line that it prints. */
-function firstLineOf([file, ...args]: readonly [string, ...string[]]): Promise<string> {
-  const limits = { timeout: COMMAND_LIMIT_MS, killSignal: "SIGKILL", maxBuffer: LIMIT_OUTPUT_BYTES } as const;
-  return new Promise((resolve, reject) => {
-    const child = execFile(file, args, limits, (error, stdout, stderr) => {
-      const line = stdout.split("\n", 1)[0] ?? "";
-      // The error of execFile is not kept as a cause: it holds the whole command line and standard error.
-      if (error === null) resolve(line);
-      else reject(commandFailure(file, error, lastLine(stderr, line)));
-    });
-    // A command that asks for a passphrase here would wait for ever; so it is told at once that nobody types.
-    child.stdin?.end();
-  });
-}
-
-function commandFailure(file: string, error: ExecFileException, said: string): KeyFailure {
-  const hint = `try it in a terminal, then ${EDIT}`;
-  if (error.code === "ENOENT") return unavailable(`the key command ${file} is not found`, EDIT);
-  if (error.code === "EACCES") return unavailable(`the key command ${file} may not be run`, EDIT);
-  if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") {
-    return unavailable(`the key command ${file} prints far more than a key`, hint);
-  }
-  if (error.killed === true) {
-    const message = `the key command ${file} did not end within ${COMMAND_LIMIT_MS / 1000} seconds${said}`;
-    return new KeyFailure("unresponsive", message, hint);
-  }
-  const how = typeof error.code === "number" ? `exit code ${error.code}` : `signal ${error.signal}`;
-  return unavailable(`the key command ${file} failed with ${how}${said}`, hint);
-}
-
-/** The last line of standard error, ready to be added to a message; nothing where it repeats what was printed, the key perhaps. */
-function lastLine(stderr: string, stdoutLine: string): string {
-  const line = stderr.trimEnd().split("\n").at(-1) ?? "";
-  const repeats = stdoutLine.trim() !== "" && line.includes(stdoutLine.trim());
-  return line === "" || repeats ? "" : `: ${printable(line.slice(0, 200))}`;
 }
 
 function codeOf(error: unknown): string {

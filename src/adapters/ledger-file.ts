@@ -3,7 +3,7 @@ import { boundRecord } from "../core/bounded-record.ts";
 import { dayOf } from "../core/ledger-day.ts";
 import { printable } from "../core/printable.ts";
 import { RECORD_VERSION } from "../core/record.ts";
-import type { Ledger } from "../ports.ts";
+import type { MovableLedger } from "../ports.ts";
 import { LineWriter, type LedgerOptions } from "./ledger-file/line-writer.ts";
 
 export type { LedgerOptions };
@@ -15,7 +15,7 @@ const NEWLINE = "\n";
  * record. Sets torn last lines aside and deletes days past their time. Throws a Failure with a hint when the directory
  * cannot be made or is unsafe; a disk that is full or read-only is no reason not to start.
  */
-export function openLedger(options: LedgerOptions): Ledger {
+export function openLedger(options: LedgerOptions): MovableLedger {
   const writer = new LineWriter(options);
   // pino hands each line to its destination before `info` returns; the line's day travels beside it.
   let day = "";
@@ -31,6 +31,7 @@ export function openLedger(options: LedgerOptions): Ledger {
       lines.info(fields);
     },
     health: () => writer.health(),
+    moveTo: (place) => writer.moveTo(place),
     close: () => writer.close(),
   };
 }

@@ -1,13 +1,17 @@
 import { pino } from "pino";
 import { printable } from "../core/printable.ts";
 import type { Log } from "../ports.ts";
+import { LineOutput } from "./log/line-output.ts";
+
+const STANDARD_ERROR = 2;
 
 /** Fields that pino adds by itself; on a terminal they are worked into the line or left out. */
 const OWN_FIELDS = new Set(["level", "time", "pid", "hostname", "msg"]);
 
 /**
  * The daemon's log, on standard error: JSON lines for a service manager, short readable lines on a terminal. What
- * strangers say in it can neither forge a line nor act on a terminal (facts/threats.md E3).
+ * strangers say in it can neither forge a line nor act on a terminal (facts/threats.md E3), and what cannot be written
+ * ends nothing; how much that was is said once it can be.
  * Paths named in `redact` are a second net only; nothing that holds a credential is ever passed in.
  */
 export function openLog(options: { debug: boolean; pretty: boolean }): Log {
@@ -16,17 +20,12 @@ export function openLog(options: { debug: boolean; pretty: boolean }): Log {
     redact: ["headers", "*.headers", "key_value", "secret"],
     base: { pid: process.pid },
   };
-  return pino(settings, { write: options.pretty ? writePretty : jsonWriter() });
-}
-
-/** Synchronous: a line that is logged right before an exit must not be lost. */
-function jsonWriter(): (line: string) => void {
-  const destination = pino.destination({ fd: 2, sync: true });
-  return (line) => void destination.write(`${printable(line.trimEnd())}\n`);
-}
-
-function writePretty(line: string): void {
-  process.stderr.write(`${prettyLine(line)}\n`);
+  const output = new LineOutput(STANDARD_ERROR, (dropped) =>
+    log.warn({ dropped }, "the log is written again; lines of it are lost"),
+  );
+  const form = options.pretty ? prettyLine : (line: string) => printable(line.trimEnd());
+  const log = pino(settings, { write: (line) => output.write(form(line)) });
+  return log;
 }
 
 /** pino's JSON line as people read it: `12:34:56  warn   message  name=value ...`. */

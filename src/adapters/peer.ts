@@ -62,7 +62,9 @@ async function readUids(wanted: Set<string>): Promise<Map<string, number> | null
     // "  0: 0100007F:A3B4 0100007F:21CF 01 00000000:00000000 00:00000000 00000000  1000        0 12345 ..."
     const [, local, remote, , , , , uid, , inode] = line.trim().split(/\s+/);
     const row = `${local} ${remote}`;
-    if (wanted.has(row) && inode !== NO_INODE) uids.set(row, Number(uid));
+    if (!wanted.has(row)) continue;
+    if (inode !== NO_INODE) uids.set(row, Number(uid));
+    else if (!uids.has(row)) uids.set(row, GONE_UID);
   }
   return uids;
 }

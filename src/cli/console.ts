@@ -1,4 +1,4 @@
-import { Failure } from "../core/failure.ts";
+import { Failure, KeyFailure } from "../core/failure.ts";
 import { printableLines } from "../core/printable.ts";
 
 /** Exit codes of every command. */
@@ -24,6 +24,11 @@ export function note(text: string): void {
 
 /** Says what went wrong and what to type next: `error:`, then `hint:`, one line each, on standard error. */
 export function printFailure(error: unknown): void {
-  note(`error: ${error instanceof Error ? error.message : String(error)}`);
+  note(`error: ${messageOf(error)}`);
   if (error instanceof Failure && error.hint !== undefined) note(`hint: ${error.hint}`);
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof KeyFailure) return error.messageForOwner;
+  return error instanceof Error ? error.message : String(error);
 }

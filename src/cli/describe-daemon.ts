@@ -48,6 +48,7 @@ function keyStatuses(source: ConfigSource, keyring: Keyring): KeyStatus[] {
       name: ref.name,
       source: describeKeySource(ref.source),
       state: known?.state ?? "not asked yet",
+      problem: known?.problem ?? null,
       at: known === undefined ? null : new Date(known.at).toISOString(),
     };
   });

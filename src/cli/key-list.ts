@@ -39,7 +39,11 @@ async function lookUp({ upstream, ref, usedBy }: ConfiguredKey, store: KeyStore)
     return { ...key, state: "stored", problem: null };
   } catch (error) {
     if (!(error instanceof KeyFailure)) throw error;
-    return { ...key, state: error.code, problem: { message: error.message, hint: error.hint ?? null } };
+    return {
+      ...key,
+      state: error.code,
+      problem: { message: error.messageForOwner, hint: error.hint ?? null },
+    };
   }
 }
 

@@ -1,18 +1,20 @@
 import type { ControlSocket } from "../adapters/control-socket.ts";
 import type { Config } from "../core/config.ts";
-import { writeProblem } from "../core/config-problem.ts";
-import type { ConfigSource, Ledger, Log } from "../ports.ts";
+import { writeProblem, type Problem } from "../core/config-problem.ts";
+import { Failure } from "../core/failure.ts";
+import type { ConfigSource, Log, MovableLedger } from "../ports.ts";
 import type { Gate } from "../proxy/gate.ts";
 import type { Keyring } from "../proxy/keyring.ts";
 import { listen, type Listener } from "../proxy/listener.ts";
 import { prepareSettings } from "../proxy/settings.ts";
+import { ledgerPlace } from "./paths.ts";
 import { portTaken } from "./port-holder.ts";
 import type { SandboxFallback } from "./sandbox-fallback.ts";
 
 /** The parts that a running daemon consists of. */
 export interface DaemonParts {
   source: ConfigSource;
-  ledger: Ledger;
+  ledger: MovableLedger;
   keyring: Keyring;
   sandbox: SandboxFallback;
   gate: Gate;
@@ -30,8 +32,8 @@ export class Lifecycle {
   /** Those of earlier ports, as long as something runs on them. */
   readonly #oldListeners = new Set<Listener>();
   #control: ControlSocket | null = null;
-  /** Changes are made one after another, in the order in which they came. */
-  #changes: Promise<void> = Promise.resolve();
+  /** The newest configuration's way into force, which a stop waits for: it may be about to open something. */
+  #change: Promise<unknown> = Promise.resolve();
   #isStopping = false;
   #resolveStopped: () => void = () => {};
 
@@ -58,7 +60,9 @@ export class Lifecycle {
     this.#control = control;
     const { source, log } = this.#parts;
     source.onChange((config) => {
-      this.#changes = this.#changes.then(() => this.#apply(config));
+      const applied = this.#apply(config);
+      this.#change = applied;
+      return applied;
     });
     source.onProblems((problems) => {
       const [first] = problems;
@@ -84,23 +88,38 @@ export class Lifecycle {
     );
   }
 
-  async #apply(config: Config): Promise<void> {
-    const { gate, sandbox, log } = this.#parts;
-    if (this.#isStopping) return;
+  /** Puts a configuration in force as a whole, or, when something stands in its way, nothing of it. */
+  async #apply(config: Config): Promise<Problem[]> {
+    const { gate, ledger, sandbox, log } = this.#parts;
+    let opened: Listener | null = null;
     try {
-      gate.use(prepareSettings(await sandbox.complete(config)));
-      await this.#movePort(config.listen.port);
+      const settings = prepareSettings(await sandbox.complete(config));
+      opened = await this.#listenAnew(config.listen.port);
+      if (this.#isStopping) {
+        await opened?.destroy();
+        return [];
+      }
+      ledger.moveTo(ledgerPlace(config));
+      if (opened !== null) this.#moveTo(opened);
+      gate.use(settings);
       log.info({}, "the new configuration is in force");
+      return [];
     } catch (error) {
-      log.error({}, error instanceof Error ? error.message : String(error));
+      await opened?.destroy();
+      return [problemOf(error)];
     }
   }
 
-  /** Listens on the new port first; what runs on the old one runs on. */
-  async #movePort(port: number): Promise<void> {
-    if (port === this.#listener.port || port === 0) return;
+  /** null when the port stays the same. */
+  async #listenAnew(port: number): Promise<Listener | null> {
+    const isSame = port === this.#listener.port || port === 0;
+    return isSame ? null : listenOn(port, this.#parts.gate);
+  }
+
+  /** What runs on the old port runs on. */
+  #moveTo(listener: Listener): void {
     const old = this.#listener;
-    this.#listener = await listenOn(port, this.#parts.gate);
+    this.#listener = listener;
     this.#oldListeners.add(old);
     void old.close().then(() => this.#oldListeners.delete(old));
     this.#parts.log.info({ listening: this.addresses }, "moved to another port");
@@ -131,17 +150,28 @@ export class Lifecycle {
   }
 
   #finish(): void {
-    const { gate, ledger, sandbox, source } = this.#parts;
+    const { gate, ledger } = this.#parts;
     gate.close();
     ledger.close();
-    const rest = [
+    void this.#closeRest().then(() => this.#resolveStopped());
+  }
+
+  async #closeRest(): Promise<void> {
+    const { sandbox, source } = this.#parts;
+    await this.#change;
+    await Promise.allSettled([
       ...[this.#listener, ...this.#oldListeners].map((listener) => listener.destroy()),
       sandbox.close(),
       source.close(),
-      this.#control?.close() ?? Promise.resolve(),
-    ];
-    void Promise.allSettled(rest).then(() => this.#resolveStopped());
+      this.#control?.close(),
+    ]);
   }
+}
+
+/** What stands in the way of a configuration, told like what is wrong with its file. */
+function problemOf(error: unknown): Problem {
+  const hint = error instanceof Failure && error.hint !== undefined ? `; ${error.hint}` : "";
+  return { path: "", line: null, message: (error instanceof Error ? error.message : String(error)) + hint };
 }
 
 /** Listens for the gate; a taken port becomes a Failure that says who has it. */

@@ -1,6 +1,7 @@
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, posix, win32 } from "node:path";
 import type { Config } from "../core/config.ts";
+import type { LedgerPlace } from "../ports.ts";
 
 /** What decides where a program keeps its files. */
 export interface Surroundings {
@@ -30,6 +31,11 @@ export function runtimeDirectory(on: Surroundings = here()): string {
 /** Where usage records are kept. */
 export function ledgerDirectory(config: Config): string {
   return config.ledger.directory ?? pathsOf(here()).join(stateDirectory(), "ledger");
+}
+
+/** Where usage records are kept, and for how long. */
+export function ledgerPlace(config: Config): LedgerPlace {
+  return { ...config.ledger, directory: ledgerDirectory(config) };
 }
 
 function here(): Surroundings {

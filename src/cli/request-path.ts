@@ -2,14 +2,14 @@ import { descriptorLimit } from "../adapters/descriptor-limit.ts";
 import { openLedger } from "../adapters/ledger-file.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config.ts";
-import type { Clock, KeyStore, Ledger, Log } from "../ports.ts";
+import type { Clock, KeyStore, Log, MovableLedger } from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
 import type { Listener } from "../proxy/listener.ts";
 import { PeerGuard } from "../proxy/peer-guard.ts";
 import { prepareSettings } from "../proxy/settings.ts";
 import { listenOn } from "./lifecycle.ts";
-import { ledgerDirectory } from "./paths.ts";
+import { ledgerPlace } from "./paths.ts";
 
 /** What a request path is made of from outside. */
 export interface RequestPathParts {
@@ -22,7 +22,7 @@ export interface RequestPathParts {
 
 /** Everything that a request passes on its way, open and listening. */
 export interface RequestPath {
-  ledger: Ledger;
+  ledger: MovableLedger;
   keyring: Keyring;
   gate: Gate;
   listener: Listener;
@@ -35,8 +35,7 @@ export const systemClock: Clock = { now: () => Date.now(), monotonic: () => perf
  * Throws a Failure when the ledger's directory or the port cannot be had.
  */
 export async function openRequestPath({ config, keys, clock, log }: RequestPathParts): Promise<RequestPath> {
-  const { retainDays } = config.ledger;
-  const ledger = openLedger({ directory: ledgerDirectory(config), retainDays, clock, log });
+  const ledger = openLedger({ ...ledgerPlace(config), clock, log });
   const keyring = new Keyring(keys, clock, log);
   const peers = new PeerGuard(createPeerInfo(), process.getuid?.() ?? null, clock, log);
   const gate = new Gate({

@@ -85,6 +85,7 @@ async function buildDaemon(configFile: string, daemonLog: Log, opened: Closable[
     },
   };
   const control = await openControlSocket(controlPath(), handlers, log);
+  opened.push(control);
   lifecycle.begin(control);
   return lifecycle;
 }

@@ -25,6 +25,8 @@ export interface KeyStatus {
   source: string;
   /** `present`, a failure code such as `locked`, or `not asked yet`. */
   state: string;
+  /** What is wrong with it, in full; null when nothing is known to be. */
+  problem: string | null;
   at: string | null;
 }
 
@@ -43,9 +45,7 @@ export function renderStatus(status: DaemonStatus): string[] {
     ...status.upstreams.map(({ name, baseUrl, isSandbox }) =>
       row("upstream", `${name}: ${isSandbox ? "the built-in sandbox, answers are made up" : baseUrl}`),
     ),
-    ...status.keys.map(({ upstream, name, source, state, at }) =>
-      row("key", `${name} for ${upstream}: ${state} (${source}${at === null ? "" : `, ${at}`})`),
-    ),
+    ...status.keys.flatMap(keyRows),
     row(
       "config",
       `${config.path}${config.exists ? "" : " (no such file; defaults)"}, read ${config.loadedAt}`,
@@ -57,6 +57,11 @@ export function renderStatus(status: DaemonStatus): string[] {
   if (status.lastError !== null)
     lines.push(row("last error", `${status.lastError.message} (${status.lastError.at})`));
   return lines;
+}
+
+function keyRows({ upstream, name, source, state, at, problem }: KeyStatus): string[] {
+  const what = row("key", `${name} for ${upstream}: ${state} (${source}${at === null ? "" : `, ${at}`})`);
+  return problem === null ? [what] : [what, row("", problem)];
 }
 
 function trouble({ waiting, lost, lastError }: LedgerHealth): string {

@@ -1,4 +1,5 @@
 import type { Secret } from "./secret.ts";
+import type { Reading } from "./usage/reading.ts";
 
 /**
  * Blots a secret out of a stream of chunks, across their borders, without changing its length.
@@ -12,7 +13,7 @@ export interface Blotter {
 }
 
 export function createBlotter(secret: Secret): Blotter {
-  const keep = Math.max(0, secret.byteLength - 1);
+  const keep = Math.max(0, secret.longestSpelling - 1);
   let held: Buffer = Buffer.alloc(0);
   return {
     push(chunk) {
@@ -27,6 +28,24 @@ export function createBlotter(secret: Secret): Blotter {
       held = Buffer.alloc(0);
       return rest;
     },
+  };
+}
+
+/** The reading with the secret blotted out of all that is the upstream's word; what is ours stays as it is. */
+export function blotReading(reading: Reading, secret: Secret): Reading {
+  const blot = (text: string | null) => (text === null ? null : secret.blotText(text));
+  return {
+    ...reading,
+    stop: blot(reading.stop),
+    error_type: blot(reading.error_type),
+    response_id: blot(reading.response_id),
+    model: blot(reading.model),
+    service_tier: blot(reading.service_tier),
+    speed: blot(reading.speed),
+    inference_geo: blot(reading.inference_geo),
+    extra: reading.extra.map((set) => ({ ...set, type: secret.blotText(set.type), model: blot(set.model) })),
+    server_tools: blotData(reading.server_tools, secret),
+    raw_usage: blotData(reading.raw_usage, secret),
   };
 }
 

@@ -22,12 +22,28 @@ export class Failure extends Error {
  */
 export type KeyFailureCode = "missing" | "locked" | "unavailable" | "unresponsive" | "unsafe";
 
-/** A {@link Failure} of a key store or key source, told apart by `code`. */
+/**
+ * A {@link Failure} of a key store or key source, told apart by `code`. Clients get its message and hint, so what only
+ * the owner of the key may read is kept apart from them, in `detail`.
+ */
 export class KeyFailure extends Failure {
   readonly code: KeyFailureCode;
+  /** A command's name and its last words, say. */
+  readonly detail: string | undefined;
 
-  constructor(code: KeyFailureCode, message: string, hint: string, options?: ErrorOptions) {
+  constructor(
+    code: KeyFailureCode,
+    message: string,
+    hint: string,
+    options: ErrorOptions & { detail?: string } = {},
+  ) {
     super(message, hint, options);
     this.code = code;
+    this.detail = options.detail;
+  }
+
+  /** The message with its detail: for the terminal of the key's owner, never for a client. */
+  get messageForOwner(): string {
+    return this.detail === undefined ? this.message : `${this.message} (${this.detail})`;
   }
 }

@@ -46,7 +46,7 @@ const LOOKS_LIKE_FORWARDING =
 
 /** Credentials in every spelling, `_` for `-` included; names only, so that an unknown vendor's key stays here too. */
 const LOOKS_LIKE_CREDENTIAL =
-  /^(?:.*-)?(?:authorization|api-?key|auth-?key|token|subscription-key|cookie2?|secret|credentials?|password)$/;
+  /^(?!(?:x-)?idempotency-key$)(?:.*-)?(?:auth(?:entication|orization)?|bearer|jwt|dpop|[a-z]*keys?(?:-\d+)?|tokens?|cookies?2?|secrets?|credentials?|passw(?:or)?ds?|remote-user)$/;
 
 /** What an upstream could do to a browser on loopback (facts/threats.md A4 and C8). */
 const NOT_DOWNSTREAM = new Set([

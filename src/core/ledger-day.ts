@@ -4,6 +4,12 @@
  */
 const LEDGER_FILE = /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\.(ndjson|torn)$/;
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** As many days must have a file to bear a date out, and this is how far past them the clock is believed. */
+const WITNESSES = 3;
+const BELIEVED_MS = 7 * DAY_MS;
+
 /** UTC day of an ISO 8601 time in UTC. */
 export function dayOf(ts: string): string {
   return ts.slice(0, 10);
@@ -26,4 +32,16 @@ export function tornFileName(day: string): string {
 export function parseLedgerFileName(name: string): { day: string; isTorn: boolean } | null {
   const [, day, kind] = LEDGER_FILE.exec(name) ?? [];
   return day === undefined ? null : { day, isTorn: kind === "torn" };
+}
+
+/**
+ * The oldest of `days` that is kept when files are for `retainDays` days. The clock may be wrong, and what is deleted is
+ * gone, so `now` is believed up to a week past the third newest day: a start or two in a wrong year cost a week's
+ * worth of old days at most. Where the machine was off for years, the old days go once there are three new ones.
+ */
+export function oldestKeptDay(days: readonly string[], now: number, retainDays: number): string {
+  const sorted = [...new Set(days)].toSorted();
+  const witness = sorted.at(-WITNESSES) ?? sorted[0];
+  const believed = witness === undefined ? now : Math.min(now, Date.parse(witness) + BELIEVED_MS);
+  return dayAt(believed - retainDays * DAY_MS);
 }

@@ -36,6 +36,7 @@ function isUsageRecord(value: Fields): value is Fields & UsageRecord {
   return (
     v === RECORD_VERSION &&
     TEXTS.every((name) => typeof value[name] === "string") &&
+    value["id"] !== "" &&
     TEXTS_OR_NULL.every((name) => isTextOrNull(value[name])) &&
     (tokens === null || isTokens(tokens)) &&
     Array.isArray(extra) &&

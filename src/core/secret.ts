@@ -1,6 +1,9 @@
 const PLACEHOLDER = "[secret]";
 const ASTERISK = 0x2a;
 
+/** A shorter value is no secret but a placeholder, as local gateways take them; blotting it out would garble what it is part of. */
+const LEAST_LENGTH = 8;
+
 /**
  * A credential that cannot be printed by accident: its string, JSON and inspect forms are all a fixed
  * placeholder. The value leaves by {@link Secret.reveal} alone, which only the key store (to store it) and
@@ -8,9 +11,11 @@ const ASTERISK = 0x2a;
  */
 export class Secret {
   readonly #value: string;
+  readonly #spellings: Spellings;
 
   constructor(value: string) {
     this.#value = value;
+    this.#spellings = spellingsOf(value);
   }
 
   /** The value itself. Two callers only; see the class. */
@@ -22,25 +27,24 @@ export class Secret {
     return this.#value === other.#value;
   }
 
-  /** Length in bytes; how much of a stream {@link Secret.blot} must see at once to find the value. */
-  get byteLength(): number {
-    return Buffer.byteLength(this.#value);
+  /** Bytes of its longest spelling; how much of a stream {@link Secret.blot} must see at once to find it. */
+  get longestSpelling(): number {
+    return this.#spellings.longest;
   }
 
   isIn(text: string): boolean {
-    return text.includes(this.#value);
+    return text.search(this.#spellings.pattern) !== -1;
   }
 
-  /** `text` with every occurrence of the value replaced by asterisks. */
+  /** `text` with every occurrence of the value, as JSON or a URL may spell it too, replaced by asterisks. */
   blotText(text: string): string {
-    return text.replaceAll(this.#value, "*".repeat(this.#value.length));
+    return text.replaceAll(this.#spellings.pattern, (found) => "*".repeat(found.length));
   }
 
-  /** Overwrites every occurrence of the value in `bytes`, in place and length kept, so framing still holds. */
+  /** Overwrites every occurrence in `bytes`, as {@link Secret.blotText}, in place and length kept, so framing still holds. */
   blot(bytes: Buffer): void {
-    const { byteLength } = this;
-    for (let at = bytes.indexOf(this.#value); at !== -1; at = bytes.indexOf(this.#value, at + byteLength)) {
-      bytes.fill(ASTERISK, at, at + byteLength);
+    for (const { index, 0: found } of bytes.toString("latin1").matchAll(this.#spellings.pattern)) {
+      bytes.fill(ASTERISK, index, index + found.length);
     }
   }
 
@@ -55,4 +59,36 @@ export class Secret {
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return PLACEHOLDER;
   }
+}
+
+/** How a value may be spelled by who repeats it: finds each of them, and how many bytes the longest has. */
+interface Spellings {
+  pattern: RegExp;
+  longest: number;
+}
+
+/**
+ * As it is, or with characters escaped as JSON's writers do it (`\/` by PHP, `\u002B` by .NET) or a URL's (`%2B`). Letters,
+ * digits and what a URL leaves alone (RFC 3986 section 2.3) stand for themselves.
+ */
+function spellingsOf(value: string): Spellings {
+  if (value.length < LEAST_LENGTH) return { pattern: NOTHING, longest: 0 };
+  const characters = [...value].map((char) => (/[\w.~-]/.test(char) ? literal(char) : escapable(char)));
+  const longest = [...value].reduce((sum, char) => sum + (/[\w.~-]/.test(char) ? 1 : ESCAPED_BYTES), 0);
+  return { pattern: new RegExp(characters.join(""), "g"), longest };
+}
+
+/** Matches no text. */
+const NOTHING = /(?!)/g;
+
+/** Of `\u002B`. */
+const ESCAPED_BYTES = 6;
+
+const literal = (char: string): string => char.replace(/[\\^$.*+?()[\]{}|/-]/, "\\$&");
+
+function escapable(char: string): string {
+  const hex = char.charCodeAt(0).toString(16).padStart(2, "0");
+  const anyCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+  // The longer ones first: `%` begins its own.
+  return `(?:\\\\u00${anyCase}|%${anyCase}|\\\\?${literal(char)})`;
 }

@@ -16,6 +16,8 @@ export function maxConnections(descriptorLimit: number): number {
 export class Connections {
   /** Least recently used first; null before the first request. */
   readonly #latest = new Map<Socket, ServerResponse | null>();
+  /** Those on which a request was refused for coming too early: that answer is the last on them. */
+  readonly #overrun = new WeakSet<Socket>();
   readonly #most: number;
 
   /** `most`: connections at a time. */
@@ -37,7 +39,8 @@ export class Connections {
    */
   occupy(socket: Socket, res: ServerResponse): boolean {
     const latest = this.#latest.get(socket) ?? null;
-    if (isUnderWay(latest) || latest?.shouldKeepAlive === false || socket.writableEnded) return false;
+    if (isUnderWay(latest)) this.#overrun.add(socket);
+    if (this.#overrun.has(socket) || latest?.shouldKeepAlive === false || socket.writableEnded) return false;
     this.#latest.delete(socket);
     this.#latest.set(socket, res);
     return true;

@@ -57,6 +57,7 @@ export class Gate implements Door {
   /** A client has connected; its first request may never come. */
   accept(socket: Socket): void {
     this.#connections.open(socket);
+    this.#peers.meet(socket);
   }
 
   /** A connection is to end, with the answer that is under way on it. */
@@ -73,7 +74,7 @@ export class Gate implements Door {
     let exchange: Exchange | null = null;
     try {
       const headers = indexHeaders(req.rawHeaders);
-      await this.#admit(req, res, headers, settings);
+      this.#admit(req, res, headers, settings);
       const routed = findRoute(req, headers, settings);
       if (routed === null) {
         res.writeHead(200, ["content-length", "0"]).end();
@@ -83,7 +84,8 @@ export class Gate implements Door {
       judgeLength(headers, settings);
       const cached = this.#keyring.cached(routed.key);
       const secret = cached ?? (await this.#readKey(routed.key));
-      if (req.socket.destroyed || (cached === null && (await this.#peers.hasLeft(req.socket)))) {
+      // Looked for again after the last wait: from here on the passage hears of it.
+      if ((cached === null && (await this.#peers.hasLeft(req.socket))) || req.socket.destroyed) {
         exchange.recordUnanswered("cut", null, "client");
         return;
       }
@@ -120,12 +122,7 @@ export class Gate implements Door {
     this.#connections.destroy();
   }
 
-  async #admit(
-    req: IncomingMessage,
-    res: ServerResponse,
-    headers: HeaderIndex,
-    settings: Settings,
-  ): Promise<void> {
+  #admit(req: IncomingMessage, res: ServerResponse, headers: HeaderIndex, settings: Settings): void {
     const { socket, method = "", httpVersion } = req;
     const localPort = socket.localPort ?? 0;
     // Before any verdict: a request that is refused occupies its connection like any other, until it is answered.
@@ -133,9 +130,7 @@ export class Gate implements Door {
     orRefuse(admit({ method, httpVersion, headers, localPort }, settings.rules));
     if (isOccupied) throw new Refused(PIPELINED);
     if (this.#draining) throw new Refused(STOPPING);
-    if (!this.#peers.hasAdmitted(socket) && !(await this.#peers.admits(socket))) {
-      throw new Refused(OTHER_USER);
-    }
+    if (!this.#peers.hasAdmitted(socket)) throw new Refused(OTHER_USER);
   }
 
   #openExchange({ tool, match, upstream, key }: Routed, headers: HeaderIndex): Exchange {
@@ -207,6 +202,7 @@ const STOPPING: Refusal = { code: "shutting_down", message: "tollkeeper is stopp
 const OTHER_USER: Refusal = {
   code: "peer_not_allowed",
   message: "another user's daemon listens here; run your own",
+  closes: true,
 };
 
 const PIPELINED: Refusal = {

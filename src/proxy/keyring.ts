@@ -10,6 +10,8 @@ const RECHECK_INTERVAL_MS = 10_000;
 export interface KeyState {
   ref: KeyRef;
   state: "present" | KeyFailure["code"];
+  /** What the owner of the key may read of it, and clients not; null while the key is there. */
+  problem: string | null;
   /** When this was learned; milliseconds since 1970. */
   at: number;
 }
@@ -94,11 +96,11 @@ export class Keyring {
     try {
       const secret = await this.#store.read(ref);
       if (generation === this.#generation) entry.secret = secret;
-      entry.known = { ref, state: "present", at: this.#clock.now() };
+      entry.known = { ref, state: "present", problem: null, at: this.#clock.now() };
       return secret;
     } catch (error) {
-      const state = error instanceof KeyFailure ? error.code : "unavailable";
-      entry.known = { ref, state, at: this.#clock.now() };
+      const [state, problem] = judge(error);
+      entry.known = { ref, state, problem, at: this.#clock.now() };
       throw error;
     } finally {
       entry.pending = null;
@@ -114,6 +116,12 @@ export class Keyring {
     }
     return entry;
   }
+}
+
+/** A store rejects with nothing else than a KeyFailure; where one does, its bug must not be the daemon's. */
+function judge(error: unknown): [KeyFailure["code"], string] {
+  if (error instanceof KeyFailure) return [error.code, error.messageForOwner];
+  return ["unavailable", String(error)];
 }
 
 /** The whole source is part of it: a configuration that names another file must not get the key of the old one. */

@@ -24,7 +24,8 @@ export interface AnswerMeter {
 /** Makes the meter for an answer with the given `content-encoding` (null or `identity`: none). */
 export function createAnswerMeter(setup: MeterSetup, contentEncoding: string | null): AnswerMeter {
   const meter = createMeter(setup);
-  if (contentEncoding === null || contentEncoding === "" || contentEncoding === "identity") {
+  const encoding = contentEncoding?.toLowerCase() ?? "";
+  if (encoding === "" || encoding === "identity") {
     return {
       feed: (chunk) => meter.feed(chunk),
       get sawContent() {
@@ -33,7 +34,7 @@ export function createAnswerMeter(setup: MeterSetup, contentEncoding: string | n
       finish: (whole, done) => done(meter.finish(whole)),
     };
   }
-  return new DecodingMeter(meter, createDecoder(contentEncoding.toLowerCase()));
+  return new DecodingMeter(meter, createDecoder(encoding));
 }
 
 /** An upstream that ignores `accept-encoding: identity`: the client gets the bytes as they are, we decode our copy. */
@@ -50,6 +51,7 @@ class DecodingMeter implements AnswerMeter {
     this.#failed = decoder === null;
     decoder?.on("data", (chunk: Buffer) => this.#onDecoded(chunk));
     decoder?.on("end", () => this.#settle());
+    decoder?.on("close", () => this.#settle());
     decoder?.on("error", () => this.#giveUp());
   }
 
@@ -68,8 +70,10 @@ class DecodingMeter implements AnswerMeter {
       const reading = this.#meter.finish(whole && !this.#failed);
       done(this.#failed ? withoutUsage(reading, whole) : reading);
     };
-    if (this.#decoder === null) this.#settle();
-    else this.#decoder.end();
+    const decoder = this.#decoder;
+    // Bytes behind the end of what was compressed: a decoder ends before its input does, and never again.
+    if (decoder === null || decoder.readableEnded || decoder.destroyed) this.#settle();
+    else decoder.end();
   }
 
   #onDecoded(chunk: Buffer): void {

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from "node:http";
 import { faultOfAnswer } from "../core/answer-head.ts";
-import { blotData } from "../core/blotter.ts";
+import { blotReading } from "../core/blotter.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
 import type { Secret } from "../core/secret.ts";
@@ -99,7 +99,10 @@ export class Passage {
     // An upgrade that nobody asked for; Node destroys the connection when there is no listener at all.
     upstream.on("upgrade", (_answer, socket) => {
       socket.destroy();
-      this.#fail({ code: "upstream_invalid", message: "the upstream switched protocols unasked" });
+      this.#fail(
+        { code: "upstream_invalid", message: "the upstream switched protocols unasked" },
+        "upstream",
+      );
     });
     upstream.on("close", () => {
       if (this.#answer === null) this.#onUpstreamError(new Error("the upstream closed the connection"));
@@ -124,7 +127,7 @@ export class Passage {
     const { statusCode: status = 0, httpVersion, headers } = answer;
     const fault = faultOfAnswer({ status, httpVersion, headers });
     if (fault !== null) {
-      this.#fail({ code: "upstream_invalid", message: fault });
+      this.#fail({ code: "upstream_invalid", message: fault }, "upstream");
       return;
     }
     this.#clock.answering();
@@ -211,7 +214,7 @@ export class Passage {
       const outcome = whole && !isWhole ? "cut" : reading.outcome;
       this.#exchange.bytesOut = this.#delivery?.bytes ?? 0;
       // An upstream that echoes the key, as a model's name say, must not get it into the ledger.
-      this.#exchange.record(blotData({ ...reading, outcome }, this.#order.secret), cutBy);
+      this.#exchange.record(blotReading({ ...reading, outcome }, this.#order.secret), cutBy);
       this.#close(isWhole);
     });
   }

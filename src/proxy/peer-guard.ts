@@ -23,25 +23,28 @@ export class PeerGuard {
     this.#log = log;
   }
 
-  /** Was this connection's peer asked about already, and let in? The hot path. */
-  hasAdmitted(socket: Socket): boolean {
-    return this.#admitted.has(socket);
+  /** Holds a new connection up until the system has said whose it is: of a stranger's nothing is read before. */
+  meet(socket: Socket): void {
+    // Node begins to read in the next tick, whatever was said before.
+    process.nextTick(() => void this.#ask(socket));
   }
 
-  /** Asks the system; true: the peer may go on. */
-  async admits(socket: Socket): Promise<boolean> {
-    const uid = await this.#uidOf(socket);
-    if (uid !== null && uid !== this.#ownUid && uid !== ROOT_UID) {
-      this.#report(uid);
-      return false;
-    }
-    this.#admitted.add(socket);
-    return true;
+  /** Has the system said that this connection's peer may go on? */
+  hasAdmitted(socket: Socket): boolean {
+    return this.#admitted.has(socket);
   }
 
   /** Asks the system whether the client has closed its end; false where it cannot tell. */
   async hasLeft(socket: Socket): Promise<boolean> {
     return (await this.#uidOf(socket)) === GONE_UID;
+  }
+
+  async #ask(socket: Socket): Promise<void> {
+    socket.pause();
+    const uid = await this.#uidOf(socket);
+    if (uid === null || uid === this.#ownUid || uid === ROOT_UID) this.#admitted.add(socket);
+    else if (uid !== GONE_UID) this.#report(uid);
+    socket.resume();
   }
 
   async #uidOf(socket: Socket): Promise<number | null> {

@@ -3,7 +3,7 @@ import { renderRefusal, type Api, type Refusal } from "../core/refusal.ts";
 
 /** What is read of a refused request's body, so that a client that is still writing gets to read our answer. */
 const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024;
-const DRAIN_LIMIT_MS = 2_000;
+export const DRAIN_LIMIT_MS = 2_000;
 
 /**
  * Answers in tollkeeper's own name. A body that was not read to its end is thrown away as it comes, for a while, and
@@ -14,9 +14,16 @@ export function refuse(req: IncomingMessage, res: ServerResponse, refusal: Refus
     res.destroy();
     return;
   }
-  const { status, headers, body } = renderRefusal(refusal, api);
   if (refusal.closes === true) res.shouldKeepAlive = false;
-  if (req.complete || !hasBody(req)) {
+  if (isWhole(req)) answer(req, res, refusal, api);
+  // The rest may have come together with the head, or a fault of it that Node answers by itself.
+  else process.nextTick(() => answer(req, res, refusal, api));
+}
+
+function answer(req: IncomingMessage, res: ServerResponse, refusal: Refusal, api: Api): void {
+  if (res.headersSent || res.destroyed) return;
+  const { status, headers, body } = renderRefusal(refusal, api);
+  if (isWhole(req)) {
     res.writeHead(status, headers).end(body);
     return;
   }
@@ -25,6 +32,10 @@ export function refuse(req: IncomingMessage, res: ServerResponse, refusal: Refus
   res.writeHead(status, headers);
   res.write(body);
   discardBody(req, () => res.end());
+}
+
+function isWhole(req: IncomingMessage): boolean {
+  return req.complete || !hasBody(req);
 }
 
 function hasBody(req: IncomingMessage): boolean {

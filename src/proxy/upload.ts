@@ -27,6 +27,7 @@ export class Upload {
   readonly #exchange: Exchange;
   readonly #order: UploadOrder;
   #isStopped = false;
+  #idleTimer: NodeJS.Timeout | null = null;
   #lookTimer: NodeJS.Timeout | null = null;
 
   constructor(req: IncomingMessage, upstream: ClientRequest, exchange: Exchange, order: UploadOrder) {
@@ -38,13 +39,14 @@ export class Upload {
       upstream.end();
       return;
     }
-    req.setTimeout(order.idleMs, () => this.#onSilence());
+    // Not the connection's own timer: that would close it, also while the upstream is what holds us up.
+    this.#idleTimer = setTimeout(() => this.#onSilence(), order.idleMs);
     req.on("data", (chunk: Buffer) => this.#send(chunk));
     upstream.on("drain", () => this.#goOn());
     req.on("end", () => {
       // Stopped, the upload was cut short: ending it would put a half-used connection back into the pool.
       if (this.#isStopped) return;
-      req.setTimeout(0);
+      this.#stopIdling();
       upstream.end();
     });
   }
@@ -57,7 +59,7 @@ export class Upload {
   /** Sends nothing more. */
   stop(): void {
     this.#isStopped = true;
-    this.#req.setTimeout(0);
+    this.#stopIdling();
     this.#stopLooking();
   }
 
@@ -79,6 +81,7 @@ export class Upload {
     const goOn = this.#upstream.write(chunk);
     this.#exchange.sawRequestBytes(chunk);
     this.#order.onProgress();
+    this.#idleTimer?.refresh();
     if (goOn) return;
     this.#req.pause();
     this.#lookSoon();
@@ -87,14 +90,20 @@ export class Upload {
   #goOn(): void {
     this.#stopLooking();
     this.#order.onProgress();
+    this.#idleTimer?.refresh();
     this.#req.resume();
   }
 
   #onSilence(): void {
     if (this.#isStopped) return;
     // Silence that we made ourselves, because the upstream does not read, is not the client's.
-    if (this.#req.isPaused()) this.#req.setTimeout(this.#order.idleMs);
+    if (this.#req.isPaused()) this.#idleTimer?.refresh();
     else this.#order.onIdle();
+  }
+
+  #stopIdling(): void {
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
+    this.#idleTimer = null;
   }
 
   /** Node sees that a client has left only by reading to the end of what it sent, which we do not while we are held up. */

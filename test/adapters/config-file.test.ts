@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
+import { test, type TestContext } from "node:test";
 import { openConfigFile } from "../../src/adapters/config-file.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { follow, followFile, withPort } from "../helpers/config-file.ts";
@@ -16,6 +16,19 @@ function replaceFile(path: string, text: string): void {
 function replaceLink(path: string, target: string): void {
   symlinkSync(target, `${path}.new`);
   renameSync(`${path}.new`, path);
+}
+
+/** Calls back when something in this process has read exactly `text` from a file. */
+async function onRead(t: TestContext, path: string, text: string, done: () => void): Promise<void> {
+  const handle = await open(path);
+  await handle.close();
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  const readFile = prototype.readFile;
+  t.mock.method(prototype, "readFile", async function (this: FileHandle, encoding: "utf8") {
+    const read = await readFile.call(this, encoding);
+    if (read === text) done();
+    return read;
+  });
 }
 
 test("an edit in place takes effect and is told", async (t) => {
@@ -104,10 +117,10 @@ test("a file read anew that says the same is no change", async (t) => {
 
 test("a file that is half written when it is read is waited for, not found bad", async (t) => {
   const { path, problems, untilPort } = await followFile(t);
-  writeFileSync(path, '{ "listen": { "po');
-  // The slow writer itself. However busy the machine, this timer ends before one that starts later and runs longer.
-  await delay(150);
-  await untilPort(2, () => writeFileSync(path, withPort(2)));
+  const half = '{ "listen": { "po';
+  // At once, and so before the daemon begins to wait for more.
+  await onRead(t, path, half, () => writeFileSync(path, withPort(2)));
+  await untilPort(2, () => writeFileSync(path, half));
   assert.deepEqual(problems, []);
 });
 

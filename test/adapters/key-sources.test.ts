@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createKeySources } from "../../src/adapters/key-sources.ts";
+import { KeyFailure } from "../../src/core/failure.ts";
 import type { KeyRef, KeySource } from "../../src/core/key-source.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { enter, scratchDirectory } from "../helpers/keyring.ts";
 import { MemoryKeys } from "../helpers/memory.ts";
+import { ended } from "../helpers/processes.ts";
 
 const KEY = "sk-test-0123456789";
 const keychain = new MemoryKeys();
@@ -114,16 +116,27 @@ test("a command is run without a shell, and finds its standard input closed", as
   await assertGivesKey(command("sh", "-c", `cat; [ "$1" = '$(id); *' ] && echo ${KEY}`, "sh", "$(id); *"));
 });
 
-test("a command that fails is told with its exit code and its last words, never with its output", async () => {
+/** What the owner is told beside what clients are told, when this script is the key command. */
+async function detailOf(script: string): Promise<unknown> {
+  const failure: unknown = await sources.read(refTo(command("sh", "-c", script))).catch((error) => error);
+  assert.ok(failure instanceof KeyFailure);
+  return failure.detail;
+}
+
+test("a command that fails is told with its exit code; its name and last words are for its owner", async () => {
   const failing = `echo ${KEY}; echo first >&2; printf 'gpg: no\\033[31m agent\\n' >&2; exit 3`;
-  await assertRefused(
-    command("sh", "-c", failing),
-    "unavailable",
-    /^the key command sh failed with exit code 3: gpg: no\\u001b\[31m agent$/,
-  );
-  const traced = `echo ${KEY}; echo "+ echo ${KEY}" >&2; exit 3`;
-  await assertRefused(command("sh", "-c", traced), "unavailable", /exit code 3$/);
-  await assertRefused(command("sh", "-c", "kill -9 $$"), "unavailable", /failed with signal SIGKILL$/);
+  const failed = /^the key command failed with exit code 3$/;
+  await assertRefused(command("sh", "-c", failing), "unavailable", failed, /`tollkeeper status`/);
+  assert.equal(await detailOf(failing), "sh: gpg: no\\u001b[31m agent");
+  const killed = /^the key command failed with signal SIGKILL$/;
+  await assertRefused(command("sh", "-c", "kill -9 $$"), "unavailable", killed);
+});
+
+test("last words that hold what was printed, or what looks like a key, do not hold it any more", async () => {
+  assert.equal(await detailOf(`echo ${KEY}; echo "+ echo ${KEY}" >&2; exit 3`), "sh");
+  assert.equal(await detailOf(`echo "+ false ${KEY}" >&2; exit 3`), "sh: + false [hidden]");
+  const long = "x".repeat(190);
+  assert.equal(await detailOf(`echo "${long} ${KEY.repeat(3)}" >&2; exit 3`), `sh: [hidden] [hidden]`);
 });
 
 test("a command that is missing, forbidden, mute or talks too much is told apart", async (t) => {
@@ -137,11 +150,28 @@ test("a command that is missing, forbidden, mute or talks too much is told apart
   await assertRefused(command("echo", "a\0b"), "unavailable", /cannot be read \(ERR_INVALID_ARG_VALUE\)$/);
 });
 
-test("a command that does not end is stopped and told so", async () => {
-  await assert.rejects(sources.read(refTo(command("sh", "-c", "echo waiting >&2; exec sleep 60"))), {
-    code: "unresponsive",
-    message: "the key command sh did not end within 4.5 seconds: waiting",
-  });
+const notLinux = process.platform !== "linux" && "looks for processes in Linux's /proc";
+
+test(
+  "a command that does not end is ended with all that it has started",
+  { skip: notLinux, timeout: 30_000 },
+  async (t) => {
+    const pids = join(scratchDirectory(t), "pids");
+    const script = `sleep 60 & echo $! $$ > ${pids}; echo waiting >&2; wait`;
+    await assert.rejects(sources.read(refTo(command("sh", "-c", script))), {
+      code: "unresponsive",
+      message: "the key command did not end within 4.5 seconds",
+      detail: "sh: waiting",
+    });
+    for (const pid of readFileSync(pids, "utf8").trim().split(" ")) await ended(Number(pid));
+  },
+);
+
+test("what a command leaves running in the background is left alone", async (t) => {
+  const pids = join(scratchDirectory(t), "pids");
+  await assertGivesKey(command("sh", "-c", `sleep 60 > /dev/null 2>&1 & echo $! > ${pids}; echo ${KEY}`));
+  // Throws where there is no such process.
+  process.kill(Number(readFileSync(pids, "utf8")), "SIGKILL");
 });
 
 test("a systemd credential is read from the service's directory", async (t) => {

@@ -59,11 +59,12 @@ test("torn and foreign lines are named by file and line, and spoil nothing aroun
     line("x", { tokens: tokens({ output: -1 }) }).trim(),
     line("x", { extra: [{ type: "compaction" }] }).trim(),
     line("x", { model: 5 }).trim(),
+    line("").trim(),
   ];
   const text = `${line("a")}${foreign.join("\n")}\n${line("b")}${line("torn").slice(0, -1)}`;
   const seen = await readAll(directoryWith(t, { "2026-11-21.ndjson": text }));
   const expected = foreign.map((_, index) => `2026-11-21.ndjson:${index + 2}`);
-  assert.deepEqual(seen, ["a", ...expected, "b", "2026-11-21.ndjson:13"]);
+  assert.deepEqual(seen, ["a", ...expected, "b", "2026-11-21.ndjson:14"]);
 });
 
 test("records of a later format are skipped", async (t) => {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
+import { failReadings, interceptReadings } from "../helpers/kernel-tables.ts";
 
 const OWN_UID = process.getuid?.() ?? null;
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere the system does not tell";
@@ -62,7 +63,11 @@ test(
     // The server never reads to the end and never closes: the client's half stays behind in FIN_WAIT_2, orphaned.
     client.destroy();
     await once(client, "close");
+    let readings = 0;
+    interceptReadings(t, async () => void (readings += 1));
     assert.equal(await createPeerInfo().uidOf(...ends), -1);
+    // Of both tables, once: it was found, and need not be looked for again.
+    assert.equal(readings, 2);
   },
 );
 
@@ -83,3 +88,15 @@ test(
     assert.equal(await createPeerInfo().uidOf(...ends), -1);
   },
 );
+
+for (const [code, what, uid] of [
+  ["ENOENT", "there are no tables", null],
+  ["EACCES", "the tables are closed to us", null],
+  ["EMFILE", "no descriptor is free to read them", -1],
+] as const) {
+  test(`where ${what} (${code}) the answer is ${uid}`, { skip: notLinux }, async (t) => {
+    const { ends } = await connection(t, "127.0.0.1", "127.0.0.1");
+    failReadings(t, code);
+    assert.equal(await createPeerInfo().uidOf(...ends), uid);
+  });
+}

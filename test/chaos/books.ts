@@ -76,6 +76,8 @@ export class Books {
   readonly killedAt: number[] = [];
   /** From when to when it was stopping. */
   readonly stops: { from: number; to: number }[] = [];
+  /** What was done to the daemon and is over. */
+  readonly disturbances: string[] = [];
   /** Kind of offence → what was noticed. */
   readonly offences = new Map<string, string[]>();
   readonly #traces = new Map<string, string[]>();

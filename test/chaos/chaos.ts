@@ -5,10 +5,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Books } from "./books.ts";
 import { Clients } from "./clients.ts";
 import { DaemonUnderChaos } from "./daemon-under-chaos.ts";
-import { disturb } from "./disturbances.ts";
+import { disturb, DISTURBANCE_NAMES } from "./disturbances.ts";
 import { EvilUpstream } from "./evil-upstream.ts";
 import { comesTrue, countDescriptors, fewestDescriptors } from "./process-figures.ts";
 import type { Figures, Rest } from "./figures.ts";
+import { TlsFront } from "./tls-front.ts";
 
 /** How long and how hard. */
 export interface ChaosOrder {
@@ -33,7 +34,10 @@ const LEDGER_DESCRIPTORS = 1;
 export async function runChaos(order: ChaosOrder): Promise<{ books: Books; figures: Figures }> {
   const books = new Books();
   const upstream = new EvilUpstream(books, order.seed);
-  const daemon = new DaemonUnderChaos(books, upstream, await upstream.start());
+  const plain = await upstream.start();
+  const front = new TlsFront(Number(new URL(plain).port));
+  const addresses = { plain, tls: await front.start(), certificateFile: front.certificateFile };
+  const daemon = new DaemonUnderChaos(books, upstream, addresses);
   try {
     await daemon.start();
     const descriptorLimit = (await fewestDescriptors(daemon.current.pid)) + LEDGER_DESCRIPTORS;
@@ -46,6 +50,7 @@ export async function runChaos(order: ChaosOrder): Promise<{ books: Books; figur
     const writings = { ...readFiles(daemon.home), "what it said": daemon.said };
     return { books, figures: { seconds, records, ledger, writings, memory: daemon.memory, rest } };
   } finally {
+    front.close();
     upstream.close();
     await daemon.remove();
   }
@@ -55,11 +60,13 @@ export async function runChaos(order: ChaosOrder): Promise<{ books: Books; figur
 async function disturbClients(order: ChaosOrder, books: Books, daemon: DaemonUnderChaos): Promise<void> {
   const { seed, concurrency, disturbEvery } = order;
   const run = `chaos-${createHash("sha256").update(seed).digest("hex").slice(0, 8)}`;
-  const done = () => order.progress(clients.count);
+  // Whoever is in a hurry: everything has to happen once.
+  const done = () => Math.min(order.progress(clients.count), turn < DISTURBANCE_NAMES.length ? 0.99 : 1);
+  let turn = 0;
   const port = () => daemon.settings.port;
   const clients = new Clients({ seed, run, books, concurrency, port, mayGoOn: () => done() < 1 });
   const running = clients.run();
-  for (let turn = 1; done() < 1; turn += 1) {
+  for (; done() < 1; turn += 1) {
     const due = clients.count + disturbEvery;
     while (clients.count < due && done() < 1) await delay(20);
     if (done() < 1) await disturb(daemon, { seed, turn, done: done() });

@@ -29,9 +29,10 @@ const DEAF_SHARE = 0.2;
 /** Random clients, so many at a time, until they may not go on. */
 export class Clients {
   readonly #order: ClientsOrder;
-  /** Connections that take no more requests, as the daemon said. */
-  readonly #closing = new WeakSet<Socket>();
+  /** Connections that take no more requests, as the daemon said in the answer to this one. */
+  readonly #closing = new WeakMap<Socket, string>();
   #count = 0;
+  #exchanges = 0;
 
   constructor(order: ClientsOrder) {
     this.#order = order;
@@ -68,7 +69,7 @@ export class Clients {
   async #exchange(socket: Socket): Promise<boolean> {
     const { seed, run, books } = this.#order;
     const random = createRandom(`${seed} client ${this.#count}`);
-    const manner = this.#closing.has(socket) ? DEAF : drawManner(random);
+    const manner = this.#closing.has(socket) ? DEAF : drawManner(this.#exchanges++, random);
     const port = socket.remotePort ?? 0;
     const requests = Array.from({ length: manner.requests }, () => {
       const nonce = `${run}-${String(this.#count).padStart(7, "0")}`;
@@ -76,12 +77,13 @@ export class Clients {
       const request = createRequest({ nonce, port, manner, random });
       books.sent.set(nonce, request.sent);
       const [line] = request.head.toString("latin1").split("\r\n", 1);
-      books.note(nonce, `client: ${manner.name}, ${line}, from ${socket.localPort} to ${port}`);
+      const after = this.#closing.get(socket) ?? "";
+      books.note(nonce, `client: ${manner.name} ${after}, ${line}, from ${socket.localPort} to ${port}`);
       return request;
     });
     const exchange = new ClientExchange(socket, requests, manner, random, books);
     const isReusable = await exchange.run();
-    if (exchange.saysClose) this.#closing.add(socket);
+    if (exchange.saysClose) this.#closing.set(socket, requests.at(-1)?.sent.nonce ?? "");
     if (isReusable && chance(random, exchange.saysClose ? DEAF_SHARE : 0.7)) return true;
     socket.destroy();
     return false;

@@ -20,6 +20,16 @@ export const CHAOS_LIMITS = {
   drainMs: 1_500,
 };
 
+/** Where the evil upstream is reached, and whose word is to be taken for that. */
+export interface UpstreamAddresses {
+  plain: string;
+  tls: string;
+  certificateFile: string;
+}
+
+/** Its requests go over TLS; it is drawn as often as others. */
+const TOOL_OVER_TLS = "codex";
+
 /** What a run changes in the configuration. */
 export interface ChaosSettings {
   port: number;
@@ -33,7 +43,7 @@ export class DaemonUnderChaos {
   readonly #keyFile = join(this.home, "key");
   readonly #books: Books;
   readonly #upstream: EvilUpstream;
-  readonly #baseUrl: string;
+  readonly #addresses: UpstreamAddresses;
   /** What daemons that have ended said. */
   readonly #said: string[] = [];
   #settings: ChaosSettings = { port: 0, limits: CHAOS_LIMITS, graceMs: 300 };
@@ -43,10 +53,10 @@ export class DaemonUnderChaos {
   #memory: number[] = [];
   #sampler: NodeJS.Timeout | null = null;
 
-  constructor(books: Books, upstream: EvilUpstream, baseUrl: string) {
+  constructor(books: Books, upstream: EvilUpstream, addresses: UpstreamAddresses) {
     this.#books = books;
     this.#upstream = upstream;
-    this.#baseUrl = baseUrl;
+    this.#addresses = addresses;
     this.changeKey();
   }
 
@@ -73,7 +83,8 @@ export class DaemonUnderChaos {
   async start(): Promise<void> {
     const { port } = this.#settings;
     this.#isEndExpected = false;
-    this.#start = launchDaemon(this.home, { config: this.#config(), port, args: ["--debug"] });
+    const env = { NODE_EXTRA_CA_CERTS: this.#addresses.certificateFile };
+    this.#start = launchDaemon(this.home, { config: this.#config(), port, args: ["--debug"], env });
     const daemon = await this.#start.ready;
     this.#daemon = daemon;
     this.#settings = { ...this.#settings, port: daemon.port };
@@ -147,6 +158,11 @@ export class DaemonUnderChaos {
     });
   }
 
+  /** Enters something that was done to the daemon, once it has dealt with it. */
+  tellDisturbance(name: string): void {
+    this.#books.disturbances.push(name);
+  }
+
   /** Ends the daemon and removes all that it left. */
   async remove(): Promise<void> {
     this.#expectEnd("removed");
@@ -156,8 +172,11 @@ export class DaemonUnderChaos {
 
   #config(): object {
     const { port, limits, graceMs } = this.#settings;
-    const upstream = { baseUrl: this.#baseUrl, keySource: { file: this.#keyFile } };
-    return { listen: { port }, upstreams: { default: upstream }, limits, abort: { graceMs } };
+    const { plain, tls } = this.#addresses;
+    const keySource = { file: this.#keyFile };
+    const upstreams = { default: { baseUrl: plain, keySource }, tls: { baseUrl: tls, keySource } };
+    const tools = { [TOOL_OVER_TLS]: { upstream: "tls" } };
+    return { listen: { port }, upstreams, tools, limits, abort: { graceMs } };
   }
 
   async #follows(what: string, condition: () => Promise<boolean>): Promise<void> {

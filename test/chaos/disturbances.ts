@@ -48,16 +48,22 @@ const DISTURBANCES: Record<string, Disturbance> = {
 };
 
 /** Those that it does not. */
-const RESTARTS: Disturbance[] = [
-  async (daemon) => {
+const RESTARTS: Record<string, Disturbance> = {
+  kill: async (daemon) => {
     await daemon.kill();
     await daemon.start();
   },
-  async (daemon) => {
+
+  stop: async (daemon) => {
     await daemon.stop();
     await daemon.start();
   },
-];
+};
+
+const ALL = { ...RESTARTS, ...DISTURBANCES };
+
+/** The names of all that happens: each once in the first turns. */
+export const DISTURBANCE_NAMES = Object.keys(ALL);
 
 /** From here on a daemon is no longer restarted, so that the memory of one that lives long can be judged. */
 const LAST_RESTART = 0.4;
@@ -68,7 +74,9 @@ export async function disturb(
   { seed, turn, done }: { seed: string; turn: number; done: number },
 ): Promise<void> {
   const random = createRandom(`${seed} disturbance ${turn}`);
-  const [all, mayRestart] = [Object.values(DISTURBANCES), done < LAST_RESTART && turn % 2 === 1];
-  const next = mayRestart ? RESTARTS[((turn - 1) / 2) % RESTARTS.length] : all[turn % all.length];
-  await next?.(daemon, random);
+  const mayRestart = done < LAST_RESTART && turn % 2 === 0;
+  const names = Object.keys(mayRestart ? RESTARTS : DISTURBANCES);
+  const name = DISTURBANCE_NAMES[turn] ?? oneOf(random, names);
+  await ALL[name]?.(daemon, random);
+  daemon.tellDisturbance(name);
 }

@@ -14,13 +14,16 @@ export const NONCE_HEADER = "x-session-id";
 const NO_TIME_LIMITS = { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0 };
 
 /** Carries a key that was replaced: as an honest service would. */
-const refuseOldKey: Behaviour = async (call) => {
-  if (await call.readUpload()) await call.sendWhole(createError(call.facts.route, 401, "invalid key"));
-};
+const OLD_KEY: [name: string, Behaviour] = [
+  "old key",
+  async (call) => {
+    if (await call.readUpload()) await call.sendWhole(createError(call.facts.route, 401, "invalid key"));
+  },
+];
 
 /**
- * An upstream that does everything that an upstream can do wrong, and writes down what it saw and did. Which it does
- * depends on the seed and on the request's name alone.
+ * An upstream that does everything that an upstream can do wrong, and writes down what it saw and did. When it has done
+ * everything once, what it does depends on the seed and on the request's name alone.
  */
 export class EvilUpstream {
   /** The keys it accepts now. */
@@ -32,6 +35,8 @@ export class EvilUpstream {
   readonly open = new Set<string>();
   /** Which request came last on each connection. */
   readonly #latest = new WeakMap<Socket, string>();
+  /** How many requests came with a key that is accepted. */
+  #accepted = 0;
   readonly #books: Books;
   readonly #seed: string;
   readonly #server: Server;
@@ -75,10 +80,10 @@ export class EvilUpstream {
       return;
     }
     const random = createRandom(`${this.#seed} upstream ${nonce}`);
-    const [name, behaviour] = drawBehaviour(random);
     const key = this.#judgeCredentials(req, nonce);
     const isAccepted = this.acceptedKeys.has(key);
-    seen.behaviour = isAccepted ? name : "old key";
+    const [name, behaviour] = isAccepted ? drawBehaviour(this.#accepted++, random) : OLD_KEY;
+    seen.behaviour = name;
     this.#books.note(nonce, `upstream: saw ${req.method} ${req.url}; ${seen.behaviour}`);
     this.open.add(nonce);
     res.on("close", () => {
@@ -95,7 +100,7 @@ export class EvilUpstream {
       req,
       res,
     );
-    await (isAccepted ? behaviour : refuseOldKey)(call);
+    await behaviour(call);
   }
 
   #enter(nonce: string): Seen {

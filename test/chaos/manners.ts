@@ -1,4 +1,4 @@
-import { chance, oneOf, pick, type Random } from "./random.ts";
+import { chance, pick, type Random } from "./random.ts";
 
 /** How a client behaves in one exchange. */
 export interface Manner {
@@ -24,27 +24,30 @@ const STAYS = {
   isHostile: false,
 } as const;
 
-const MANNERS: [weight: number, draw: (random: Random) => Manner][] = [
-  [10, () => ({ ...STAYS, name: "honest" })],
-  [2, () => ({ ...STAYS, name: "slow reader", reading: "slowly" })],
-  [1, () => ({ ...STAYS, name: "late reader", reading: "not for a while" })],
-  [2, () => ({ ...STAYS, name: "slow writer", isSlowWriter: true })],
-  [5, leaver],
-  [1, () => ({ ...STAYS, name: "pipelines", requests: 2 })],
-  [2, () => ({ ...STAYS, name: "hostile", isHostile: true })],
+const LEAVERS = (["while writing", "while waiting", "in the answer"] as const).flatMap((when) =>
+  (["close", "reset", "half"] as const).map((how): [weight: number, Manner] => {
+    return [5 / 9, { ...STAYS, name: `leaves ${when} (${how})`, leaving: { when, how } }];
+  }),
+);
+
+const MANNERS: [weight: number, Manner][] = [
+  [10, { ...STAYS, name: "honest" }],
+  [2, { ...STAYS, name: "slow reader", reading: "slowly" }],
+  [1, { ...STAYS, name: "late reader", reading: "not for a while" }],
+  [2, { ...STAYS, name: "slow writer", isSlowWriter: true }],
+  ...LEAVERS,
+  [1, { ...STAYS, name: "pipelines", requests: 2 }],
+  [2, { ...STAYS, name: "hostile", isHostile: true }],
 ];
+
+/** The names of all that are drawn. */
+export const MANNER_NAMES = MANNERS.map(([, { name }]) => name);
 
 /** A client that did not hear that the connection was to be closed: nothing that it sends may be worked on. */
 export const DEAF: Manner = { ...STAYS, name: "deaf to `connection: close`" };
 
-/** Draws a client's manner for one exchange. */
-export function drawManner(random: Random): Manner {
-  return pick(random, MANNERS)(random);
-}
-
-function leaver(random: Random): Manner {
-  const when = oneOf(random, ["while writing", "while waiting", "in the answer"] as const);
-  const how = oneOf(random, ["close", "reset", "half"] as const);
-  const isSlowWriter = chance(random, 0.3);
-  return { ...STAYS, name: `leaves ${when} (${how})`, isSlowWriter, leaving: { when, how } };
+/** A client's manner for the exchange of this number: each kind once, then as it comes. */
+export function drawManner(exchange: number, random: Random): Manner {
+  const manner = MANNERS[exchange]?.[1] ?? pick(random, MANNERS);
+  return manner.leaving === null ? manner : { ...manner, isSlowWriter: chance(random, 0.3) };
 }

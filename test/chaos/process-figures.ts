@@ -21,8 +21,17 @@ export async function fewestDescriptors(pid: number): Promise<number> {
 
 /** Resident memory of a process, bytes (Linux). */
 export function residentBytes(pid: number): number {
+  return statusBytes(pid, "VmRSS");
+}
+
+/** The most that a process had of it at once, since its start. */
+export function peakBytes(pid: number): number {
+  return statusBytes(pid, "VmHWM");
+}
+
+function statusBytes(pid: number, name: string): number {
   const status = readFileSync(`/proc/${pid}/status`, "latin1");
-  return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1]) * 1024;
+  return Number(new RegExp(`^${name}:\\s*(\\d+) kB`, "m").exec(status)?.[1]) * 1024;
 }
 
 /** Waits for what no event tells, in another process; false when it has not come about in `limitMs`. */

@@ -1,5 +1,8 @@
+import { BEHAVIOUR_NAMES } from "./behaviours.ts";
 import type { Books } from "./books.ts";
+import { DISTURBANCE_NAMES } from "./disturbances.ts";
 import type { Figures } from "./figures.ts";
+import { MANNER_NAMES } from "./manners.ts";
 import { median } from "./process-figures.ts";
 import { Ledgers } from "./record-checks.ts";
 import { CLIENT_CREDENTIAL } from "./requests.ts";
@@ -22,10 +25,15 @@ const GROWTH_LIMIT_BYTES = 48 * MIB;
 /** With fewer samples there are no two halves to be compared. */
 const ENOUGH_SAMPLES = 200;
 
+/** Of the requests that may be forwarded. The rest meets a restart, a limit or a missing key, or leaves before. */
+const FORWARDED_SHARE = 0.5;
+const ANSWERED_SHARE = 0.2;
+
 /** Compares all books. The run went well when no check has faults. */
 export function judge(books: Books, figures: Figures): Check[] {
   const ledgers = new Ledgers(books, figures.records);
   return [
+    didSomething(books, figures),
     ledgers.completeAnswers(),
     ledgers.seenRequests(),
     ledgers.honestRecords(),
@@ -39,6 +47,36 @@ export function judge(books: Books, figures: Figures): Check[] {
     nothingLeft(figures),
     memory(figures),
   ];
+}
+
+/** A run in which nothing happened has no fault; and proves nothing. */
+function didSomething({ sent, seen, killedAt, stops, disturbances }: Books, { records }: Figures): Check {
+  const harmless = [...sent.values()].filter(({ mustRefuse }) => mustRefuse === null);
+  const whole = harmless.filter(({ answer }) => answer?.isComplete === true && answer.refusal === null);
+  const missing = [
+    ...without(
+      MANNER_NAMES,
+      [...sent.values()].map(({ manner }) => manner),
+    ),
+    ...without(
+      BEHAVIOUR_NAMES,
+      [...seen.values()].map(({ behaviour }) => behaviour),
+    ),
+    ...without(DISTURBANCE_NAMES, disturbances),
+  ];
+  const overTls = records.filter(({ upstream, usage }) => upstream === "tls" && usage === "final");
+  if (overTls.length === 0) missing.push("an answer over TLS");
+  const faults = missing.map((name) => `nobody did this: ${name}`);
+  if (seen.size < FORWARDED_SHARE * harmless.length)
+    faults.push(`only ${seen.size} of ${harmless.length} requests were forwarded`);
+  if (whole.length < ANSWERED_SHARE * harmless.length)
+    faults.push(`only ${whole.length} of ${harmless.length} requests were answered in full`);
+  const figure = `${seen.size} of ${harmless.length} forwarded, ${whole.length} answered in full, ${overTls.length} over TLS; ${killedAt.length} kills, ${stops.length} stops, ${disturbances.length} disturbances`;
+  return { rule: "everything was tried, and much of it worked", figure, faults };
+}
+
+function without(names: readonly string[], done: readonly string[]): string[] {
+  return names.filter((name) => !done.includes(name));
 }
 
 function sentOnce({ seen }: Books): Check {
@@ -118,8 +156,8 @@ function memory({ memory: samples }: Figures): Check {
   const isComparable = samples.length >= ENOUGH_SAMPLES;
   if (isComparable && second - first > GROWTH_LIMIT_BYTES)
     faults.push(`daemon grew by ${inMib(second - first)}`);
-  const halves = isComparable ? `, ${inMib(first)} then ${inMib(second)}` : "";
-  return { rule: "memory stays flat", figure: `at most ${inMib(most)}${halves}`, faults };
+  const halves = isComparable ? `${inMib(first)} then ${inMib(second)}` : "not compared (too short)";
+  return { rule: "memory stays flat", figure: `at most ${inMib(most)}; halves: ${halves}`, faults };
 }
 
 function inMib(bytes: number): string {

@@ -23,6 +23,11 @@ export interface HopBends {
   hidesLeaving?: true;
 }
 
+/** A bend that changes the first place that is like this. */
+export function replacing(what: string | RegExp, by: string): Bend {
+  return (text) => text.replace(what, by);
+}
+
 /** Starts a hop on a free loopback port in front of the one that `serverPort` names by the time of a connection. */
 export async function startHop(
   t: TestContext,

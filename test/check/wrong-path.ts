@@ -18,6 +18,15 @@ export interface Wrong {
   records?: (records: UsageRecord[]) => UsageRecord[];
 }
 
+/** A tollkeeper that is wrong in one thing, and the one check that must notice. */
+export interface WrongCase extends Wrong {
+  title: string;
+  fails: string;
+  /** The check notices by waiting for what never comes. */
+  hangs?: true;
+  fault: RegExp;
+}
+
 /** Far more than any check takes. */
 const LIMIT_MS = 10_000;
 /** For a check that must fail by waiting for what never comes. */

@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startDaemon, type Daemon } from "../helpers/daemon.ts";
 
+/** A wait for an end that does not come is a failure. */
+const LIMIT = { timeout: 60_000 };
+
 /** A daemon that has ended, and has left its home. */
 async function startAndStop(t: TestContext): Promise<Daemon> {
   const daemon = await startDaemon(t);
@@ -62,4 +65,14 @@ test("a control socket that cannot be made ends the start", async (t) => {
 test("a runtime directory whose path is too long for a socket is said so", async (t) => {
   const env = { XDG_RUNTIME_DIR: `/tmp/${"x".repeat(100)}` };
   await assert.rejects(startDaemon(t, { env }), /error: the control socket's path has 1\d\d bytes/);
+});
+
+test("a start that fails at its very end leaves nothing open that would keep it alive", LIMIT, async (t) => {
+  const daemon = await startAndStop(t);
+  const preload = join(daemon.home, "bug.mjs");
+  // tollkeeper has no such bug to offer: the first signal that it listens for cannot be listened for.
+  const bug = `if (name === "SIGTERM") throw new Error("a bug"); return on.call(this, name, listener);`;
+  writeFileSync(preload, `const { on } = process; process.on = function (name, listener) { ${bug} };`);
+  const failing = startDaemon(t, { env: { NODE_OPTIONS: `--import=${preload}` } });
+  await assert.rejects(failing, /error: a bug/);
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startDaemon } from "../helpers/daemon.ts";
 import { freePort } from "../helpers/free-port.ts";
@@ -135,4 +136,41 @@ test("a changed port is bound anew: the stream on the old one ends whole, new co
   // What is left on the old port, even a connection that never said a word, does not keep the daemon alive.
   assert.equal(await daemon.stop(), 0);
   await silent.closed;
+});
+
+test("another ledger directory is written to and read from at once", async (t) => {
+  const daemon = await startDaemon(t);
+  const body = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
+  const ask = async () => (await post(daemon, "/v1/messages", body)).text();
+  await ask();
+  const directory = join(daemon.home, "other");
+  edit(daemon, { ledger: { directory } });
+  await daemon.until(IN_FORCE);
+  await ask();
+  const { ledger } = await daemon.status();
+  assert.deepEqual([ledger.directory, ledger.written], [directory, 2]);
+  const { stdout } = await daemon.command("usage", "--json");
+  assert.equal((JSON.parse(stdout) as { total: { requests: number } }).total.requests, 1);
+});
+
+test("a ledger directory that is not safe refuses the whole edit, until it is mended", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+  const { config } = keyInFile(t, upstream.baseUrl, "some-key");
+  const daemon = await startDaemon(t);
+  const [directory, port] = [join(daemon.home, "other"), await freePort()];
+  mkdirSync(directory);
+  chmodSync(directory, 0o777);
+  edit({ ...daemon, port }, { ...config, ledger: { directory } });
+  await daemon.until(/the old one stays: .*can be written by other users; chmod 700 /);
+  assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
+  assert.equal(upstream.seen.length, 0);
+  await assert.rejects(rawClient(t, port), { code: "ECONNREFUSED" });
+  const sick = await daemon.command("status");
+  assert.equal(sick.code, 1);
+  assert.match(sick.stdout, /not accepted: .*can be written by other users/);
+  chmodSync(directory, 0o700);
+  process.kill(daemon.pid, "SIGHUP");
+  await daemon.until(IN_FORCE);
+  assert.equal((await post({ url: `http://127.0.0.1:${port}` }, "/v1/messages", {})).status, 200);
+  assert.deepEqual([upstream.seen.length, (await daemon.status()).config.problems], [1, []]);
 });

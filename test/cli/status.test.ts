@@ -66,7 +66,14 @@ test("--json is the whole status as one object", async (t) => {
     listening: [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`],
     upstreams: [{ name: "default", baseUrl: upstream.baseUrl, isSandbox: false }],
     keys: [
-      { upstream: "default", name: "default", source: `file ${key.path}`, state: "not asked yet", at: null },
+      {
+        upstream: "default",
+        name: "default",
+        source: `file ${key.path}`,
+        state: "not asked yet",
+        problem: null,
+        at: null,
+      },
     ],
     ledger: {
       directory: `${daemon.home}/state/tollkeeper/ledger`,
@@ -90,6 +97,7 @@ test("a key that is not there makes the status exit 1, in both forms", async (t)
   const text = await daemon.command("status");
   assert.equal(text.code, 1);
   assert.match(text.stdout, /^key +default for default: unavailable /m);
+  assert.match(text.stdout, /^ +key file .* does not exist$/m);
   assert.match(text.stdout, /^last error +key file .* does not exist \(\d{4}-/m);
   const json = await daemon.command("status", "--json");
   assert.deepEqual([json.code, (JSON.parse(json.stdout) as DaemonStatus).keys[0]?.state], [1, "unavailable"]);

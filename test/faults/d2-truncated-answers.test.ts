@@ -1,68 +1,39 @@
 // D2, truncated answers: an answer that the upstream broke off never looks complete to the client, and its record says who cut it.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import type { Socket } from "node:net";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { TLSSocket } from "node:tls";
 import { makeCertificate } from "../helpers/certificate.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { startGate, TEST_KEY } from "../helpers/gate.ts";
 import { readMessages } from "../helpers/http-messages.ts";
 import { keyInFile } from "../helpers/key-file.ts";
+import { startPiledGate } from "../helpers/piled-gate.ts";
 import { rawClient, rawRequest } from "../helpers/raw-client.ts";
 import { startRawUpstream } from "../helpers/raw-upstream.ts";
-import { startTcpUpstream } from "../helpers/tcp-upstream.ts";
+import { startTcpUpstream, untilStill } from "../helpers/tcp-upstream.ts";
 import { MESSAGE, MESSAGE_EVENTS, startUpstream } from "../helpers/upstream.ts";
+import { BROKEN_BODIES, CUTS, exactly, hexLength, STREAM_HEAD } from "./cuts.ts";
 
 /** A wait for what does not come is a failure. */
 const LIMIT = { timeout: 10_000 };
 
-/** The beginning of an answer, and what the record must say of it. */
-const BODIES = [
-  { kind: "stream", type: "text/event-stream", body: MESSAGE_EVENTS[0], usage: "partial", input: 3 },
-  {
-    kind: "JSON",
-    type: "application/json",
-    body: JSON.stringify(MESSAGE).split(`,"content"`)[0] ?? "",
-    usage: "absent",
-    input: undefined,
-  },
-] as const;
-
-const hexLength = (body: string) => body.length.toString(16);
-
-/** Framings, each broken off. Where the end of the connection is the end of the body, the answer itself tells that it is none. */
-const CUTS: [what: string, field: string, frame: (body: string) => string, endings: ("end" | "reset")[]][] = [
-  ["short of its length", "content-length: 500\r\n", (body) => body, ["end", "reset"]],
-  [
-    "without a last chunk",
-    "transfer-encoding: chunked\r\n",
-    (body) => `${hexLength(body)}\r\n${body}\r\n`,
-    ["end", "reset"],
-  ],
-  ["within a chunk", "transfer-encoding: chunked\r\n", (body) => `fff\r\n${body}`, ["end", "reset"]],
-  [
-    "within its last chunk",
-    "transfer-encoding: chunked\r\n",
-    (body) => `${hexLength(body)}\r\n${body}\r\n0\r\n`,
-    ["end", "reset"],
-  ],
-  ["without a length", "", (body) => body, ["end", "reset"]],
-];
-
-for (const { kind, type, body, usage, input } of BODIES) {
-  for (const [what, field, frame, endings] of CUTS) {
-    for (const ending of endings) {
+for (const { kind, head, body, usage, input } of BROKEN_BODIES) {
+  for (const [what, field, frame] of CUTS) {
+    for (const ending of ["end", "reset"]) {
       test(
         `a ${kind} that the upstream breaks off ${what} (${ending}) is cut for the client too`,
         LIMIT,
         async (t) => {
           const upstream = await startRawUpstream(t, (_request, { socket }) => {
-            socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\n${field}\r\n${frame(body)}`);
+            socket.write(`HTTP/1.1 200 OK\r\n${head}${field}\r\n${frame(body)}`, "latin1");
           });
           const gate = await startGate(t, upstream.baseUrl);
           const client = await rawClient(t, gate.port);
           client.write(rawRequest(gate.port));
-          await client.until(/claude-sonnet/);
+          await client.until(exactly(body));
           const socket = upstream.connections[0]?.socket;
           if (ending === "end") socket?.end();
           else socket?.resetAndDestroy();
@@ -83,6 +54,56 @@ function assertCut(received: string, body: string): void {
   const { messages, rest } = readMessages(received);
   assert.deepEqual([messages.length, rest === "", received.includes(body)], [0, false, true], received);
 }
+
+test(
+  "usage that comes in one piece with a fault of framing is counted, and the answer cut",
+  LIMIT,
+  async (t) => {
+    const [event] = MESSAGE_EVENTS;
+    const chunk = `${hexLength(event)}\r\n${event}\r\n`;
+    const upstream = await startRawUpstream(t, (_request, { socket }) => {
+      socket.write(`HTTP/1.1 200 OK\r\n${STREAM_HEAD}transfer-encoding: chunked\r\n\r\n${chunk}no chunk\r\n`);
+    });
+    const gate = await startGate(t, upstream.baseUrl);
+    const client = await rawClient(t, gate.port);
+    client.write(rawRequest(gate.port));
+    assert.deepEqual(readMessages(await client.closed).messages, []);
+    const record = await gate.ledger.only();
+    assert.deepEqual(
+      [record.outcome, record.cut_by, record.usage, record.tokens?.input_total],
+      ["cut", "upstream", "partial", 3],
+    );
+  },
+);
+
+test(
+  "a whole answer is whole, also when a reset follows it before the client could take it",
+  LIMIT,
+  async (t) => {
+    const body = JSON.stringify(MESSAGE);
+    // In two pieces, of which the second waits for the client.
+    const chunks = [body.slice(0, 9), body.slice(9), ""].map(
+      (piece) => `${hexLength(piece)}\r\n${piece}\r\n`,
+    );
+    const answer = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks.join("")}`;
+    const upstream = await startRawUpstream(t, (_request, { socket }) => {
+      socket.write(answer);
+    });
+    const { client, gate, ledger, port } = await startPiledGate(t, upstream.baseUrl);
+    client.write(rawRequest(port));
+    while (upstream.requests.length === 0) await setImmediate();
+    await untilStill(() => gate.openExchanges);
+    upstream.connections[0]?.socket.resetAndDestroy();
+    await untilStill(() => gate.openExchanges);
+    assert.equal(gate.openExchanges, 1);
+    let received = "";
+    client.setEncoding("latin1").on("data", (text: string) => (received = (received + text).slice(-4096)));
+    while (!received.endsWith("\r\n0\r\n\r\n")) await once(client, "data");
+    assert.equal(readMessages(received.replace(/^-+/, "")).messages[0]?.body, body);
+    const record = await ledger.only();
+    assert.deepEqual([record.outcome, record.cut_by, record.usage], ["completed", null, "final"]);
+  },
+);
 
 test("an answer that TLS ends without a goodbye is cut for the client too", LIMIT, async (t) => {
   const certificate = makeCertificate(t, "IP:127.0.0.1");

@@ -1,22 +1,19 @@
 // D4, a hanging upstream: an upstream that hangs, in connecting, before its head or within its answer, is given up after a settable limit: 504 where nothing was answered yet, and its connection is closed.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
-import { defaultConfig, type Config } from "../../src/core/config.ts";
+import { setTimeout as delay } from "node:timers/promises";
 import { CONNECT_LIMIT_MS } from "../../src/proxy/upstream-clock.ts";
-import { startGate } from "../helpers/gate.ts";
+import { startGate, withLimits } from "../helpers/gate.ts";
 import { readMessages, valuesOf } from "../helpers/http-messages.ts";
-import { rawClient, rawRequest, type RawClient } from "../helpers/raw-client.ts";
+import { beginRequest, rawClient, rawRequest, type RawClient } from "../helpers/raw-client.ts";
 import { startRawUpstream } from "../helpers/raw-upstream.ts";
 import { startFullListener, startTcpUpstream, untilStill } from "../helpers/tcp-upstream.ts";
-import { MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream.ts";
+import { answerJson, MESSAGE, MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream.ts";
 
 /** A wait for what does not come is a failure. */
 const LIMIT = { timeout: 10_000 };
-
-function withLimits(changes: Partial<Config["limits"]>): { config: Partial<Config> } {
-  return { config: { limits: { ...defaultConfig.limits, ...changes } } };
-}
 
 /** The 504 in the shape of the route's API. */
 async function assertTimeout(client: RawClient, words: RegExp): Promise<void> {
@@ -84,26 +81,69 @@ test("the connection of an upstream that hangs within the TLS handshake is close
   await closed;
 });
 
-for (const [what, said] of [
-  ["says nothing", ""],
-  ["stops within its head", "HTTP/1.1 200 OK\r\ncontent-type: te"],
-  ["has given early hints only", "HTTP/1.1 103 Early Hints\r\n\r\n"],
-] as const) {
+/** Says a piece, and the next one when the last has left and a moment is over, for as long as the connection lasts. */
+function drip(socket: Socket, pieces: Iterator<string>): void {
+  const timer = setInterval(() => {
+    const { value, done } = pieces.next();
+    if (done === true || socket.destroyed) clearInterval(timer);
+    else socket.write(value);
+  }, 10);
+}
+
+function* forEver(piece: string): Generator<string> {
+  for (;;) yield piece;
+}
+
+const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: te";
+const HINTS = "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n";
+
+const BEFORE_HEAD: [what: string, play: (socket: Socket) => void][] = [
+  ["says nothing", () => {}],
+  ["stops within its head", (socket) => void socket.write(HEAD)],
+  ["has given early hints only", (socket) => void socket.write(HINTS)],
+  ["drips its head byte by byte", (socket) => drip(socket, `${HEAD}${"x".repeat(9_000)}`[Symbol.iterator]())],
+  ["gives early hints for ever", (socket) => drip(socket, forEver(HINTS))],
+];
+
+for (const [what, act] of BEFORE_HEAD) {
   test(
     `an upstream that ${what} is a 504 after the limit to the first byte, and is closed`,
     LIMIT,
     async (t) => {
-      const upstream = await startRawUpstream(t, (_request, { socket }) => socket.write(said));
-      const gate = await startGate(t, upstream.baseUrl, withLimits({ firstByteMs: 50 }));
+      const upstream = await startRawUpstream(t, (_request, { socket }) => act(socket));
+      const gate = await startGate(t, upstream.baseUrl, withLimits({ firstByteMs: 60 }));
       const client = await rawClient(t, gate.port);
       client.write(rawRequest(gate.port));
-      await assertTimeout(client, /sent no answer for 50 ms .*limits\.firstByteMs/);
+      await assertTimeout(client, /sent no answer for 60 ms .*limits\.firstByteMs/);
       await upstream.connections[0]?.closed;
       const record = await gate.ledger.only();
       assert.deepEqual([record.outcome, record.cut_by, record.status], ["cut", "proxy", 504]);
     },
   );
 }
+
+test("a client that pauses within its upload does not use up the upstream's time", LIMIT, async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+  const gate = await startGate(t, upstream.baseUrl, withLimits({ firstByteMs: 250, bodyIdleMs: 5_000 }));
+  const client = await rawClient(t, gate.port);
+  const connected = once(upstream.server, "connection");
+  client.write(beginRequest(gate.port, "Content-Length: 2") + "{");
+  await connected;
+  // The pause itself: three times as long as the upstream has for its answer.
+  await delay(750);
+  client.write("}");
+  assert.match(await client.until(/\r\n\r\n/), /^HTTP\/1\.1 200 /);
+});
+
+test("an upstream that takes nothing of an upload is a 504 after the limit", LIMIT, async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => socket.pause());
+  const gate = await startGate(t, upstream.baseUrl, withLimits({ firstByteMs: 60 }));
+  const client = await rawClient(t, gate.port);
+  const bytes = 16 * 1024 * 1024;
+  client.write(beginRequest(gate.port, `Content-Length: ${bytes}`));
+  client.socket.write(Buffer.alloc(bytes, "x"));
+  await assertTimeout(client, /took nothing of the request for 60 ms .*limits\.firstByteMs/);
+});
 
 for (const [kind, type, body] of [
   ["stream", "text/event-stream", MESSAGE_EVENTS[0]],
@@ -139,7 +179,7 @@ test("a silence that the client makes by not reading is not the upstream's", LIM
     if (seen.url === "/v1/messages") res.end(body);
     else res.write(MESSAGE_EVENTS[0]);
   });
-  const gate = await startGate(t, upstream.baseUrl, withLimits({ betweenBytesMs: 50 }));
+  const gate = await startGate(t, upstream.baseUrl, withLimits({ betweenBytesMs: 300 }));
   const client = await rawClient(t, gate.port);
   client.socket.pause();
   client.write(rawRequest(gate.port));

@@ -1,82 +1,53 @@
 // D6, hostile payloads: whatever an answer is made of, its bytes pass untouched, the meter's memory stays bounded, and the record holds safe numbers or none.
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import { request } from "node:http";
-import { Readable } from "node:stream";
-import { test, type TestContext } from "node:test";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { UsageRecord } from "../../src/core/record.ts";
-import { startGate } from "../helpers/gate.ts";
 import { measureUsed } from "../helpers/used-memory.ts";
-import { MESSAGE, MESSAGE_EVENTS, startUpstream } from "../helpers/upstream.ts";
+import { MESSAGE, MESSAGE_EVENTS } from "../helpers/upstream.ts";
+import { MIB, repeat } from "./floods/play.ts";
+import { noMeasure } from "./measured-daemon.ts";
+import { measureThrough, passThrough } from "./pass-through.ts";
 
 /** A wait for what does not come is a failure. */
 const LIMIT = { timeout: 30_000 };
-const MIB = 1024 * 1024;
-/** What a gigabyte may cost at the most. */
-const PEAK_BYTES = 160 * MIB;
+const MEASURED = { ...LIMIT, skip: noMeasure };
+/** More than a large plain answer takes: what chance makes of when garbage is collected. Not to let go of it costs 200 MiB. */
+const MAY_COST_BYTES = 48 * MIB;
 /** What is under way anyhow, in the sockets' buffers of all three parties. */
 const UNDER_WAY_BYTES = 20 * MIB;
 
 const JSON_HEAD = { "content-type": "application/json" };
 const SSE_HEAD = { "content-type": "text/event-stream" };
 
-/** Sends an answer's pieces through a gate; fails unless they arrive byte for byte and the gate still serves. Returns the record. */
-async function passThrough(
-  t: TestContext,
-  head: Record<string, string>,
-  pieces: Iterable<Buffer>,
-): Promise<UsageRecord> {
-  const sent = createHash("sha256");
-  const upstream = await startUpstream(t, (_seen, res) => {
-    res.writeHead(200, head);
-    const body = Readable.from(pieces);
-    body.on("data", (piece: Buffer) => sent.update(piece));
-    body.pipe(res);
-  });
-  const gate = await startGate(t, upstream.baseUrl);
-  const received = await receive(`${gate.url}/v1/messages`);
-  assert.equal(received, sent.digest("hex"), "other bytes than were sent");
-  assert.equal((await fetch(`${gate.url}/`, { method: "HEAD" })).status, 200);
-  const record = await gate.ledger.only();
-  assert.equal(record.status, 200);
-  return record;
-}
+const GZIP = { ...JSON_HEAD, "content-encoding": "gzip" };
 
-/** Hash of an answer's body as it is on the wire. */
-function receive(url: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const hash = createHash("sha256");
-    const headers = { "content-type": "application/json" };
-    const sending = request(url, { method: "POST", headers, agent: false }, (res) => {
-      res.on("data", (chunk: Buffer) => hash.update(chunk));
-      res.on("end", () => resolve(hash.digest("hex")));
-      res.on("error", reject);
-    });
-    sending.on("error", reject);
-    sending.end(`{"model":"m"}`);
-  });
-}
+/** Unfolds to a mebibyte a time: a gzip file may have many members, one after another (RFC 1952 section 2.2). */
+const BOMB = gzipSync(Buffer.alloc(MIB));
 
-/** Most memory that this process has had at once, in bytes. */
-function peak(): number {
-  return process.resourceUsage().maxRSS * 1024;
-}
-
-function* repeat(piece: Buffer, times: number): Iterable<Buffer> {
-  for (let i = 0; i < times; i += 1) yield piece;
-}
-
-test("a gzip bomb of a gigabyte is not unfolded, and makes the usage absent", LIMIT, async (t) => {
-  // A gzip file may have many members (RFC 1952 section 2.2), which unfold one after another.
-  const member = gzipSync(Buffer.alloc(16 * MIB));
-  const before = peak();
-  const record = await passThrough(t, { ...JSON_HEAD, "content-encoding": "gzip" }, repeat(member, 64));
-  assert.ok(peak() - before < PEAK_BYTES, `${(peak() - before) / MIB} MiB`);
+test("a gzip bomb of a gigabyte is not unfolded, and makes the usage absent", MEASURED, async (t) => {
+  const { grown, isSame, record } = await measureThrough(t, { head: GZIP, pieces: repeat(BOMB, 1024) });
+  assert.ok(isSame && grown < MAY_COST_BYTES, `${grown / MIB} MiB`);
   assert.deepEqual(
-    [record.outcome, record.usage, record.tokens, record.flags.includes("decode_failed")],
+    [record?.outcome, record?.usage, record?.tokens, record?.flags.includes("decode_failed")],
     ["completed", "absent", null, true],
   );
+});
+
+test("a gzip bomb as an error is not unfolded, and loses its body", MEASURED, async (t) => {
+  // Of a length that is held back to be searched for the key.
+  const pieces = repeat(BOMB, Math.floor(MIB / BOMB.length));
+  const { grown, received } = await measureThrough(t, { status: 400, head: GZIP, pieces });
+  assert.ok(grown < MAY_COST_BYTES, `${grown / MIB} MiB`);
+  assert.deepEqual([received.status, received.bytes], [400, 0]);
+});
+
+test("a compressed error of 200 MiB is not kept, and loses its body", MEASURED, async (t) => {
+  const answer = { status: 400, head: GZIP, pieces: repeat(randomBytes(MIB), 200) };
+  const { grown, received } = await measureThrough(t, answer);
+  assert.ok(grown < MAY_COST_BYTES, `${grown / MIB} MiB`);
+  assert.deepEqual([received.status, received.bytes], [400, 0]);
 });
 
 for (const encoding of ["gzip", "br", "deflate", "zstd", "x-unknown", "gzip, gzip"]) {

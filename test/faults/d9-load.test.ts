@@ -1,12 +1,12 @@
 // D9, load: under load every answer is whole and its own, the ledger is exact, and neither descriptors nor memory grow.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { Agent, request, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { UsageRecord } from "../../src/core/record.ts";
+import { countDescriptors, residentBytes } from "../chaos/process-figures.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon.ts";
 import { TEST_KEY } from "../helpers/gate.ts";
 import { keyInFile } from "../helpers/key-file.ts";
@@ -18,6 +18,7 @@ import {
   startUpstream,
   type ScriptedUpstream,
 } from "../helpers/upstream.ts";
+import { noMeasure } from "./measured-daemon.ts";
 
 const STREAMS = 300;
 const REQUESTS = 10_000;
@@ -58,7 +59,8 @@ async function ask({ port }: Daemon, agent: Agent, number: number): Promise<stri
 
 function assertExact(records: readonly UsageRecord[], count: number): void {
   const inputs = new Map(records.map(({ response_id, tokens }) => [response_id, tokens?.input_total]));
-  assert.deepEqual([records.length, inputs.size], [count, count]);
+  const ids = new Set(records.map(({ id }) => id));
+  assert.deepEqual([records.length, inputs.size, ids.size], [count, count, count]);
   for (let number = 0; number < count; number += 1) {
     assert.equal(inputs.get(idOf(number)), inputOf(number), idOf(number));
   }
@@ -68,11 +70,10 @@ function assertExact(records: readonly UsageRecord[], count: number): void {
   assert.deepEqual(odd, []);
 }
 
-/** Descriptors and resident bytes of a process (Linux, /proc); null elsewhere. */
+/** Descriptors and resident bytes of a process; null where they cannot be seen. */
 function measure(pid: number): { descriptors: number; resident: number } | null {
-  if (!existsSync("/proc/self/fd")) return null;
-  const kilobytes = Number(/^VmRSS:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
-  return { descriptors: readdirSync(`/proc/${pid}/fd`).length, resident: kilobytes * 1024 };
+  if (noMeasure !== false) return null;
+  return { descriptors: countDescriptors(pid), resident: residentBytes(pid) };
 }
 
 /** Holds every stream until all of them are open; short answers go out at once. */

@@ -41,7 +41,8 @@ const ANSWERS: [what: string, answer: (res: ServerResponse) => void, last: strin
     LAST_CHUNK,
   ],
   ["an answer without a body", (res) => res.writeHead(200, { "content-length": 0 }).end(), "\r\n\r\n$"],
-  ["an answer that has none by its status", (res) => res.writeHead(204).end(), "\r\n\r\n$"],
+  ["an answer that has none by its status 204", (res) => res.writeHead(204).end(), "\r\n\r\n$"],
+  ["an answer that has none by its status 304", (res) => res.writeHead(304).end(), "\r\n\r\n$"],
   [
     "a compressed error",
     (res) =>

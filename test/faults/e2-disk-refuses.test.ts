@@ -1,6 +1,6 @@
 // E2, a disk that refuses: whatever the disk does, requests go through; what it refuses is kept, counted and reported once a minute, and written when it takes it again.
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { UsageRecord } from "../../src/core/record.ts";
@@ -26,6 +26,9 @@ async function startLettered(t: TestContext): Promise<ScriptedUpstream> {
   let answered = 0;
   return startUpstream(t, (_seen, res) => answerJson(res, { ...MESSAGE, id: letter(answered++) }));
 }
+
+/** More than 60,000 bytes of a record, in words short enough to be kept. */
+const BULK = Array.from({ length: 1_900 }, () => "x".repeat(30));
 
 const letter = (index: number) => String.fromCharCode("a".charCodeAt(0) + index);
 
@@ -82,7 +85,7 @@ test("a line of which the disk takes only a part is taken back: every line in th
   const upstream = await startLettered(t);
   const { gate, ledger, clock } = await startLedgerGate(t, upstream.baseUrl, { directory });
   await request(gate);
-  const usage = { ...MESSAGE.usage, note: "x".repeat(60_000) };
+  const usage = { ...MESSAGE.usage, notes: BULK };
   upstream.answer((_seen, res) => answerJson(res, { ...MESSAGE, id: "large", usage }));
   await request(gate);
   assert.match(ledger.health().lastError ?? "", /^the disk took \d+ of \d+ bytes$/);
@@ -128,7 +131,7 @@ for (const [what, move, left] of MOVES) {
 test("what the full queue cannot take is counted as lost, once, and what it has is written in the end", async (t) => {
   const scratch = scratchDirectory(t);
   const directory = join(scratch, "ledger");
-  const usage = { ...MESSAGE.usage, note: "x".repeat(60_000) };
+  const usage = { ...MESSAGE.usage, notes: BULK };
   const upstream = await startUpstream(t, (_seen, res) => answerJson(res, { ...MESSAGE, usage }));
   const { gate, ledger, clock } = await startLedgerGate(t, upstream.baseUrl, { directory });
   rmSync(directory, { recursive: true });
@@ -164,5 +167,51 @@ test(
     assert.deepEqual(recorded(directory), ["a", "b", "c"]);
     assert.equal((await daemon.status()).ledger.waiting, 0);
     assert.equal(await daemon.stop(), 0);
+  },
+);
+
+/** For `startDaemon`, a launcher whose standard error goes to the end of a file, as launchd's StandardErrorPath does. */
+const loggingTo = (file: string) => ["/bin/sh", "-c", `exec "$@" 2>> '${file}'`, "sh"];
+
+const noFullDevice = existsSync("/dev/full") ? false : "needs Linux's /dev/full";
+
+test(
+  "a daemon whose log cannot be written from its first line on starts, serves and stops",
+  { skip: noFullDevice, ...LIMIT },
+  async (t) => {
+    const daemon = await startDaemon(t, { launcher: loggingTo("/dev/full") });
+    assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
+    assert.equal((await daemon.ledger()).length, 1);
+    assert.equal(await daemon.stop(), 0);
+  },
+);
+
+test(
+  "a disk that fills up under the log costs lines of it and nothing else; how many is said when it has room again",
+  LIMIT,
+  async (t) => {
+    const disk = mountDisk(t, 16 * PAGE_BYTES);
+    if (disk === null) return;
+    const { path, config } = keyInFile(t, "http://127.0.0.1:9/v1", "");
+    const log = join(disk, "log");
+    const daemon = await startDaemon(t, { config, launcher: loggingTo(log) });
+    // Each of these requests is worth a line: the key is not there.
+    const ask = async (count: number) => {
+      for (let i = 0; i < count; i += 1) {
+        assert.equal((await post(daemon, "/v1/messages", {})).status, 503);
+      }
+    };
+    fill(join(disk, "ballast"));
+    await ask(60);
+    assert.equal((await daemon.ledger()).length, 60);
+    rmSync(join(disk, "ballast"));
+    await ask(2);
+    assert.equal(await daemon.stop(), 0);
+    const lines = readFileSync(log, "utf8").trimEnd().split("\n");
+    const entries = lines.map((line) => JSON.parse(line) as { msg: string; dropped?: number });
+    const said = entries.filter(({ msg }) => msg.includes(path));
+    const [resumed, ...more] = entries.flatMap(({ dropped }) => dropped ?? []);
+    assert.ok(resumed !== undefined && resumed > 0 && more.length === 0);
+    assert.equal(said.length + resumed, 62);
   },
 );

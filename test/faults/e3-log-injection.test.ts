@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { dayAt } from "../../src/core/ledger-day.ts";
 import type { UsageRecord } from "../../src/core/record.ts";
+import { GROUPINGS } from "../../src/core/report.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon.ts";
 import { keyInFile } from "../helpers/key-file.ts";
 import { scratchDirectory } from "../helpers/ledger.ts";
@@ -118,6 +119,14 @@ function assertInert(text: string, what: string): void {
   assert.doesNotMatch(text.replaceAll(/\r?\n/g, ""), /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u, what);
 }
 
+/** What a command prints, which must act on no terminal. */
+async function sayInert(daemon: Daemon, words: string): Promise<string> {
+  const { code, stdout, stderr } = await daemon.command(...words.split(" "));
+  assertInert(stdout + stderr, words);
+  assert.equal(code, 0, words);
+  return stdout;
+}
+
 function assertLedger(directory: string, requests: number): void {
   const days = readdirSync(directory).filter((name) => name.endsWith(".ndjson"));
   const text = days.map((day) => readFileSync(join(directory, day), "utf8")).join("");
@@ -142,17 +151,17 @@ test("hostile names in every field, from client and upstream, stay values: in le
   const { daemon, directory } = await startHostile(t);
   const requests = await sendAll(t, daemon);
   assertLedger(directory, requests);
-  const commands = ["status", "usage --by model", "usage --by session --json", "usage --by model --csv"];
-  const said = await Promise.all(commands.map((words) => daemon.command(...words.split(" "))));
-  const [status, byModel, bySession, csv] = said.map(({ code, stdout, stderr }, index) => {
-    assertInert(stdout + stderr, commands[index] ?? "");
-    assert.equal(code, 0);
-    return stdout;
-  });
+  const tables = await Promise.all(GROUPINGS.map((by) => sayInert(daemon, `usage --by ${by}`)));
+  const byModel = tables[GROUPINGS.indexOf("model")];
+  const bySession = tables[GROUPINGS.indexOf("session")];
+  const [status, json, csv] = await Promise.all(
+    ["status", "usage --by session --json", "usage --by model --csv"].map((words) => sayInert(daemon, words)),
+  );
   assert.match(status ?? "", /^ledger .*ledger \\u001b\[2J\\u009b31m\\u202e, 7 written$/m);
   assert.match(byModel ?? "", /^=1\+1;@x\\u0000\\u0007/m);
   assert.doesNotMatch(byModel ?? "", /^forged/m);
-  const { rows } = JSON.parse(bySession ?? "") as { rows: { name: string }[] };
+  assert.match(bySession ?? "", /^=HYPERLINK\("x"\);\+1\u00c2\\u009b31m/m);
+  const { rows } = JSON.parse(json ?? "") as { rows: { name: string }[] };
   assert.ok(rows.some(({ name }) => name === IN_HEADER));
   const cells = csv?.match(/"(?:[^"]|"")*"|[^",;\r\n]+/g) ?? [];
   assert.deepEqual(

@@ -8,10 +8,10 @@ import { startDaemon } from "../helpers/daemon.ts";
 import { post } from "../helpers/gate.ts";
 import { keyInFile } from "../helpers/key-file.ts";
 import { scratchDirectory, startLedger, startLedgerGate, TODAY } from "../helpers/ledger.ts";
+import { NOBODY } from "../helpers/other-user.ts";
 import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
 import { makeVictim, PLANTS } from "./plants.ts";
 
-const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
 
 async function startAnswering(t: TestContext) {

@@ -3,12 +3,11 @@ import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { test } from "node:test";
 import { startGate, type TestGate } from "../helpers/gate.ts";
-import { rawClient, rawRequest } from "../helpers/raw-client.ts";
+import { beginRequest, rawClient, rawRequest } from "../helpers/raw-client.ts";
 import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
 import { BY_CLIENT } from "./endings/by-client.ts";
 import { BY_PROXY } from "./endings/by-proxy.ts";
 import { BY_UPSTREAM } from "./endings/by-upstream.ts";
-import { beginRequest } from "./endings/ending.ts";
 
 /** Ends whatever is left, so that a second record has come if one ever comes. */
 async function endAll({ gate, listener }: TestGate): Promise<void> {

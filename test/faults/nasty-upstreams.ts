@@ -7,6 +7,7 @@ export type UpstreamPlay = string | ((socket: Socket) => void);
 
 const JSON_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 const SSE_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
+const HINTS = "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n";
 const CHUNKED = "transfer-encoding: chunked\r\n\r\n";
 
 /** Says something and goes away with a reset. */
@@ -14,6 +15,11 @@ const thenReset = (said: string) => (socket: Socket) =>
   void socket.write(said, "latin1", () => socket.resetAndDestroy());
 /** Says something and stays, silent. */
 const thenSilence = (said: string) => (socket: Socket) => void socket.write(said, "latin1");
+/** Says the same again and again, for as long as anybody listens. */
+const forEver = (said: string) => (socket: Socket) => {
+  const timer = setInterval(() => socket.write(said, "latin1"), 20);
+  socket.once("close", () => clearInterval(timer));
+};
 
 /** Upstreams that do what none should. */
 export const NASTY_UPSTREAMS: Record<string, UpstreamPlay> = {
@@ -62,7 +68,12 @@ export const NASTY_UPSTREAMS: Record<string, UpstreamPlay> = {
   "switches protocols": "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
   "offers an upgrade": `${JSON_HEAD}upgrade: h2c\r\nconnection: upgrade\r\ncontent-length: 2\r\n\r\n{}`,
   "continues a thousand times": `${"HTTP/1.1 100 Continue\r\n\r\n".repeat(1000)}${JSON_HEAD}content-length: 2\r\n\r\n{}`,
-  "gives early hints for ever": thenSilence("HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n".repeat(100)),
+  "gives early hints a hundred times and no more": thenSilence(HINTS.repeat(100)),
+  "gives early hints for ever": forEver(HINTS),
+  "drips its head for ever": (socket) => {
+    socket.write(JSON_HEAD + "x: ");
+    forEver("y")(socket);
+  },
   "has a body where none may be": "HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\n{}",
   "answers twice": `${JSON_HEAD}content-length: 2\r\n\r\n{}`.repeat(2),
   "goes on behind its answer": `${JSON_HEAD}content-length: 2\r\n\r\n{}${"x".repeat(100_000)}`,

@@ -4,8 +4,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { scratchDirectory } from "../helpers/ledger.ts";
-
-const NOBODY = 65_534;
+import { NOBODY } from "../helpers/other-user.ts";
 
 /** Something planted where the day's file is to be. `victim` is a file of ours that lies elsewhere. */
 export interface Plant {

@@ -1,4 +1,5 @@
 import { ADMISSION } from "./admission.ts";
+import { BASE_URLS } from "./base-urls.ts";
 import { BLOTTER } from "./blotter.ts";
 import { CONFIGURATION } from "./configuration.ts";
 import { GATES } from "./gates.ts";
@@ -28,6 +29,7 @@ export const PROPERTIES: readonly Property[] = [
   ...LEDGER,
   ...REPORT,
   ...TEXTS,
+  ...BASE_URLS,
   ...TOOLS,
 ];
 

@@ -29,6 +29,15 @@ const GOOD = {
   limits: { bodyBytes: 1000, firstByteMs: 1, betweenBytesMs: 5, drainMs: 0 },
 };
 
+/** {@link GOOD}, or a part of it that can stand alone: good as well. */
+export const goodConfig: fc.Arbitrary<Partial<typeof GOOD>> = fc
+  .subarray(Object.keys(GOOD) as (keyof typeof GOOD)[])
+  .map((names) => {
+    const config = Object.fromEntries(names.map((name) => [name, GOOD[name]])) as Partial<typeof GOOD>;
+    // A tool names its upstream.
+    return names.includes("tools") ? { ...config, upstreams: GOOD.upstreams } : config;
+  });
+
 /** Looks like a key, and may therefore never be said again. */
 export const KEY_LIKE = "sk-live-0123456789abcdef0123456789abcdef";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { readConfigFile } from "../../src/adapters/config-file/read.ts";
+import { readConfigFile, type ConfigReading } from "../../src/adapters/config-file/read.ts";
 import { checkConfig } from "../../src/core/config-check.ts";
 import { writePath } from "../../src/core/config-problem.ts";
 import type { Problem } from "../../src/core/config-problem.ts";
@@ -10,7 +10,7 @@ import { keyRefsOf, type Config } from "../../src/core/config.ts";
 import { nearest } from "../../src/core/did-you-mean.ts";
 import { printable } from "../../src/core/printable.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
-import { editedConfig, KEY_LIKE } from "./config-edits.ts";
+import { editedConfig, goodConfig, KEY_LIKE } from "./config-edits.ts";
 import { damages, inflict } from "./damage.ts";
 import { property, type Property } from "./property.ts";
 import { inScratch } from "./scratch.ts";
@@ -41,13 +41,18 @@ function assertWellSaid({ path, message }: Omit<Problem, "line">): void {
   assert.ok(!(path + message).includes(KEY_LIKE));
 }
 
-/** Reads the file as the daemon does, and judges what it makes of it. */
-async function judgeFile(bytes: Buffer, isSyntaxGood: boolean): Promise<void> {
-  const reading = await inScratch(async (directory) => {
+/** Reads it as the daemon does. */
+function readFrom(bytes: Buffer): Promise<ConfigReading> {
+  return inScratch(async (directory) => {
     const path = join(directory, "config.jsonc");
     await writeFile(path, bytes);
     return readConfigFile(path);
   });
+}
+
+/** Judges what the daemon makes of the file. */
+async function judgeFile(bytes: Buffer, isSyntaxGood: boolean): Promise<void> {
+  const reading = await readFrom(bytes);
   assertNothingPolluted();
   if (reading.ok) return assertUsable(reading.config);
   assert.notEqual(reading.problems.length, 0);
@@ -77,6 +82,17 @@ const anyConfig = fc.oneof(
 const shortWord = fc.string({ unit: fc.constantFrom("a", "b", "c"), minLength: 1 });
 
 export const CONFIGURATION: readonly Property[] = [
+  property(
+    "configuration: a good file is accepted, with every upstream and tool that it names",
+    { batch: 60 },
+    fc.asyncProperty(goodConfig, async (good) => {
+      const reading = await readFrom(toText(good));
+      assert.ok(reading.ok, reading.ok ? "" : JSON.stringify(reading.problems));
+      const { upstreams, tools } = reading.config;
+      const named = [good.upstreams, good.tools].map((part) => Object.keys(part ?? {}));
+      assert.deepEqual([Object.keys(upstreams), Object.keys(tools)], named);
+    }),
+  ),
   property(
     "configuration: any value is either usable or has problems, and does nothing to anybody's prototype",
     { batch: 300 },

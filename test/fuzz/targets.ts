@@ -31,13 +31,13 @@ const PARTS = [
   "a".repeat(260),
 ];
 
-const OWN_PATHS = words("/models /responses /messages /messages/count_tokens /responses/r-1 /v2.1/files/f.1");
+const OWN_PATHS = words("/models /responses /messages /messages/count_tokens /responses/r-1 /v2.1/files/f-1");
 
 const target: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc
-      .tuple(fc.nat(3), fc.constantFrom(...OWN_PATHS), fc.constantFrom("", "", ...PARTS))
+      .tuple(fc.nat(3), fc.constantFrom(...OWN_PATHS, "/v2.1/files/f.1"), fc.constantFrom("", "", ...PARTS))
       .map(([versions, path, rest]) => "/v1".repeat(versions) + path + rest),
   },
   {
@@ -62,7 +62,29 @@ function isPathOf({ path: wanted }: Route, path: string): boolean {
   );
 }
 
+/** What an honest tool asks for, and what has to be made of it. */
+const ownTarget = fc.record(
+  {
+    mark: fc.option(fc.stringMatching(/^[a-z0-9][a-z0-9._-]{0,63}$/)),
+    path: fc
+      .tuple(fc.nat(2), fc.constantFrom(...OWN_PATHS))
+      .map(([versions, path]) => "/v1".repeat(versions) + path),
+    query: fc.constantFrom("", "?", "?beta=true", "?limit=5&after=%2F.."),
+  },
+  // As the parser makes them.
+  { noNullPrototype: true },
+);
+
 export const TARGETS: readonly Property[] = [
+  property(
+    "target: what an honest tool asks for is taken for just that, and has a route",
+    { batch: 500 },
+    fc.property(ownTarget, (own) => {
+      const { mark, path, query } = own;
+      assert.deepEqual(parseTarget(`${mark === null ? "" : `/t/${mark}`}${path}${query}`), own);
+      assert.ok(["GET", "POST"].some((asked) => "route" in (TABLE.find(asked, path) ?? {})));
+    }),
+  ),
   property(
     "target: it is taken apart without a byte added, lost or changed, or not at all",
     { batch: 2000 },

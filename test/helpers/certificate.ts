@@ -16,7 +16,11 @@ export interface Certificate {
 
 /** Has openssl make a certificate for `name`, as X.509 writes it: `DNS:localhost`, `IP:127.0.0.1`. */
 export function makeCertificate(t: TestContext, name: string): Certificate {
-  const directory = scratchDirectory(t);
+  return writeCertificate(scratchDirectory(t), name);
+}
+
+/** As {@link makeCertificate}, with its files in a directory of the caller's. */
+export function writeCertificate(directory: string, name: string): Certificate {
   const [keyFile, file] = [join(directory, "key.pem"), join(directory, "cert.pem")];
   const ask = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=test";
   const rest = ["-addext", `subjectAltName=${name}`, "-keyout", keyFile, "-out", file];

@@ -34,7 +34,9 @@ export async function follow(t: TestContext, path: string): Promise<Followed> {
   const problems: Problem[][] = [];
   source.onChange((config: Config) => {
     ports.push(config.listen.port);
-    told.emit(`port ${config.listen.port}`);
+    // It is in force once the source knows that nothing is in its way.
+    setImmediate(() => told.emit(`port ${config.listen.port}`));
+    return Promise.resolve([]);
   });
   source.onProblems((found) => {
     problems.push(found);

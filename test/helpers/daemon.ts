@@ -28,6 +28,8 @@ export interface DaemonOptions {
   cwd?: string;
   /** A command that ends in running, in its own place, the one that is appended to it. */
   launcher?: string[];
+  /** Nobody reads its standard output: from the beginning the pipe has no other end. */
+  isUnread?: boolean;
 }
 
 /** How a command of the program ended, and what it said. */
@@ -51,6 +53,8 @@ export interface Daemon {
   /** What it said so far, standard output before standard error, once that matches. Rejects when it ends before. */
   until(pattern: RegExp): Promise<string>;
   status(): Promise<DaemonStatus>;
+  /** From now on nobody reads what it says: its pipes have no other end. */
+  hangUp(): void;
   /** Every record of its ledger, oldest first; fails on a line that is none. */
   ledger(): Promise<UsageRecord[]>;
   /** Runs a command of the program to its end, in the daemon's surroundings. */
@@ -89,11 +93,12 @@ export function launchDaemon(home: string, options: DaemonOptions = {}): DaemonS
   const child = runProgram(env, ["serve", "--config", configFile, ...(options.args ?? [])], options);
   const ended = once(child, "exit").then(([code]) => code as number | null);
   const { stdout, stderr, until } = listenTo(child);
+  if (options.isUnread === true) child.stdout?.destroy();
   const status = () => askDaemon(join(env.XDG_RUNTIME_DIR, "tollkeeper", "control.sock"), "status");
   const listen = async (): Promise<Daemon> => {
-    const said = await until(/listens on .*\n/);
-    const port = Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1]);
-    const { pid, ledger } = (await status()) as DaemonStatus;
+    await until(options.isUnread === true ? /tollkeeper is ready/ : /listens on [^\n]*\n/);
+    const { pid, ledger, listening } = (await status()) as DaemonStatus;
+    const port = Number(listening[0]?.split(":")[1]);
     return {
       url: `http://127.0.0.1:${port}`,
       port,
@@ -103,6 +108,9 @@ export function launchDaemon(home: string, options: DaemonOptions = {}): DaemonS
       stdout,
       stderr,
       until,
+      hangUp() {
+        for (const output of Object.values(outputsOf(child))) output.destroy();
+      },
       ended,
       status: async () => (await status()) as DaemonStatus,
       ledger: () => recordsIn(ledger.directory),

@@ -36,6 +36,8 @@ export interface GateOptions {
   recordsTo?: Ledger;
   /** As `listen` takes it. */
   headersLimitMs?: number;
+  /** As `GateParts` has it; none, unless given. */
+  descriptorLimit?: number;
 }
 
 /** Starts a gate in front of `baseUrl` that holds {@link TEST_KEY} for it; ends with the test. */
@@ -60,7 +62,7 @@ export async function startGate(
     peers,
     clock,
     log,
-    descriptorLimit: Infinity,
+    descriptorLimit: options.descriptorLimit ?? Infinity,
   });
   const listener = await listen(0, gate, options.headersLimitMs);
   t.after(async () => {
@@ -69,6 +71,11 @@ export async function startGate(
   });
   const { port } = listener;
   return { gate, listener, port, url: `http://127.0.0.1:${port}`, ledger, keys, keyring, log, upstream };
+}
+
+/** Options of a gate whose limits are the default ones but for these. */
+export function withLimits(changes: Partial<Config["limits"]>): Pick<GateOptions, "config"> {
+  return { config: { limits: { ...defaultConfig.limits, ...changes } } };
 }
 
 /** An upstream's settings with the defaults of the configuration. */
@@ -87,6 +94,11 @@ export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): 
     routes: [],
     ...overrides,
   };
+}
+
+/** Resolves when the gate has dealt with everything that was sent to it before. */
+export async function settled(gate: { url: string }): Promise<void> {
+  await fetch(`${gate.url}/`, { method: "HEAD" });
 }
 
 /** Posts JSON through the gate. */

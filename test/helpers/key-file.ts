@@ -18,3 +18,27 @@ export function keyInFile(t: TestContext, baseUrl: string, key: string): KeyFile
   write(key);
   return { path, config: { upstreams: { default: { baseUrl, keySource: { file: path } } } }, write };
 }
+
+/** A key of its own in each source that a configuration can name besides the keychain. */
+export interface KeyInEachSource {
+  /** The `keySource` of each, by a name that an upstream can have. */
+  sources: Record<string, object>;
+  /** The keys, in the order of the sources. */
+  keys: string[];
+  /** What the daemon needs to find the systemd credential. */
+  env: { CREDENTIALS_DIRECTORY: string };
+}
+
+/** Puts a key into each of them. */
+export function keyInEachSource(t: TestContext): KeyInEachSource {
+  const directory = scratchDirectory(t);
+  const path = (name: string) => join(directory, name);
+  const sources = {
+    file: { file: path("file") },
+    command: { command: ["cat", path("command")] },
+    credential: { credential: "credential" },
+  };
+  const keys = Object.keys(sources).map((name) => `key-of-the-${name}`);
+  Object.keys(sources).forEach((name, i) => writeFileSync(path(name), `${keys[i]}\n`, { mode: 0o600 }));
+  return { sources, keys, env: { CREDENTIALS_DIRECTORY: directory } };
+}

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { openLedger } from "../../src/adapters/ledger-file.ts";
 import type { UsageRecord } from "../../src/core/record.ts";
-import type { Ledger } from "../../src/ports.ts";
+import type { MovableLedger } from "../../src/ports.ts";
 import { startGate, type TestGate } from "./gate.ts";
 import { MemoryLog, StillClock } from "./memory.ts";
 
@@ -33,7 +33,7 @@ export function scratchDirectory(t: TestContext): string {
 
 /** A ledger over real files, under a clock that stands still. */
 export interface TestLedger {
-  ledger: Ledger;
+  ledger: MovableLedger;
   directory: string;
   clock: StillClock;
   log: MemoryLog;

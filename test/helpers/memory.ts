@@ -2,10 +2,10 @@ import { KeyFailure } from "../../src/core/failure.ts";
 import type { KeyRef } from "../../src/core/key-source.ts";
 import type { UsageRecord } from "../../src/core/record.ts";
 import { Secret } from "../../src/core/secret.ts";
-import type { Clock, KeyStore, Ledger, Log, PeerInfo } from "../../src/ports.ts";
+import type { Clock, KeyStore, Log, MovableLedger, PeerInfo } from "../../src/ports.ts";
 
 /** A ledger in memory that says when a record comes. */
-export class MemoryLedger implements Ledger {
+export class MemoryLedger implements MovableLedger {
   readonly records: UsageRecord[] = [];
   #waiting: (() => void)[] = [];
 
@@ -32,6 +32,8 @@ export class MemoryLedger implements Ledger {
   health() {
     return { directory: "memory", written: this.records.length, waiting: 0, lost: 0, lastError: null };
   }
+
+  moveTo(): void {}
 
   close(): void {}
 }

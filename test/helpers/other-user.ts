@@ -1,4 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
+import { PROGRAM } from "./program.ts";
 
 /** A user that every Unix has, and that owns nothing. */
 export const NOBODY = 65_534;
@@ -16,6 +17,29 @@ function reasonToSkip(): string | false {
   } catch {
     return "not installed: curl (apt-get install curl)";
   }
+}
+
+/** Why the program cannot be run as this user, for `test(..., { skip })`; false when it can. */
+export function noDaemonOf(uid: number): string | false {
+  if (noOtherUser !== false) return noOtherUser;
+  try {
+    execFileSync("setpriv", [...identityOf(uid), process.execPath, PROGRAM, "--version"], {
+      stdio: "ignore",
+    });
+    return false;
+  } catch {
+    return `user ${uid} cannot run ${PROGRAM}: no setpriv (apt-get install util-linux), or a directory that is closed to it`;
+  }
+}
+
+/** For `startDaemon`, a launcher which gives the daemon's scratch directory to the user and runs it as that user. */
+export function asUser(uid: number): string[] {
+  const script = `chown -R ${uid}:${uid} "$HOME" && exec setpriv ${identityOf(uid).join(" ")} "$@"`;
+  return ["/bin/sh", "-c", script, "sh"];
+}
+
+function identityOf(uid: number): string[] {
+  return [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups"];
 }
 
 /** How curl ended (0: it got an answer), and that answer: its status, and its body. */

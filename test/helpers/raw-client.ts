@@ -46,5 +46,10 @@ export async function rawClient(t: TestContext, port: number): Promise<RawClient
 
 /** A Messages request as bytes. */
 export function rawRequest(port: number, body = `{"model":"m","stream":true}`): string {
-  return `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  return beginRequest(port, `Content-Length: ${body.length}`) + body;
+}
+
+/** The head of a Messages request whose body, framed as the header line `framing` says, is still to come. */
+export function beginRequest(port: number, framing: string): string {
+  return `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`;
 }

@@ -69,16 +69,25 @@ export const BROWSERS: readonly Mutant[] = [
     ...A1,
     without: "judging the Host before the route",
     file: "src/proxy/gate.ts",
-    find: "await this.#admit(req, res, headers, settings);\n      const routed = findRoute(req, headers, settings);",
+    find: "this.#admit(req, res, headers, settings);\n      const routed = findRoute(req, headers, settings);",
     replace:
-      "const routed = findRoute(req, headers, settings);\n      await this.#admit(req, res, headers, settings);",
+      "const routed = findRoute(req, headers, settings);\n      this.#admit(req, res, headers, settings);",
   },
   {
     ...A1,
-    without: "judging the Host before the peer is asked for",
+    without: "judging the Host before the peer",
     file: "src/proxy/gate.ts",
     find: "orRefuse(admit({",
-    replace: "await this.#peers.admits(socket);\n    orRefuse(admit({",
+    replace: "if (!this.#peers.hasAdmitted(socket)) throw new Refused(OTHER_USER);\n    orRefuse(admit({",
+  },
+  {
+    ...A1,
+    without: "judging the Host before whether the connection is free",
+    file: "src/proxy/gate.ts",
+    find: `    orRefuse(admit({ method, httpVersion, headers, localPort }, settings.rules));
+    if (isOccupied) throw new Refused(PIPELINED);`,
+    replace: `    if (isOccupied) throw new Refused(PIPELINED);
+    orRefuse(admit({ method, httpVersion, headers, localPort }, settings.rules));`,
   },
   {
     ...A1,

@@ -2,65 +2,13 @@ import type { Mutant } from "./mutant.ts";
 
 const PASSAGE = "src/proxy/passage.ts";
 const UPLOAD = "src/proxy/upload.ts";
-const METER = "src/proxy/meter.ts";
 const CONNECTIONS = "src/proxy/connections.ts";
 
-const D6 = { row: "D6", test: "test/faults/d6-hostile-payloads.test.ts" };
-const D7 = { row: "D7", test: "test/faults/d7-nothing-ends-the-daemon.test.ts" };
 const D8 = { row: "D8", test: "test/faults/d8-slow-and-flooding.test.ts" };
 const D9 = { row: "D9", test: "test/faults/d9-load.test.ts" };
 
-/** What would wear the daemon down: D6 to D9. */
+/** However slowly, and however much of it: D8 and D9. */
 export const FLOODS: readonly Mutant[] = [
-  {
-    ...D6,
-    without: "an end to unfolding",
-    file: METER,
-    find: "if (this.#decodedBytes > DECODED_LIMIT_BYTES) this.#giveUp();\n    else",
-    replace: "",
-  },
-  {
-    ...D6,
-    without: "an ear for a decoder's faults",
-    file: METER,
-    find: `decoder?.on("error", () => this.#giveUp());`,
-    replace: "",
-  },
-  {
-    ...D6,
-    without: "a look at what a count is",
-    file: "src/core/usage/fields.ts",
-    find: `const isCount = typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS;`,
-    replace: `const isCount = typeof value === "number";`,
-  },
-  {
-    ...D6,
-    without: "a limit to how deep a kept value nests",
-    file: "src/core/usage/json-scan.ts",
-    find: "if (text === null || this.#hop.deepest > KEPT_DEPTH) return undefined;",
-    replace: "if (text === null) return undefined;",
-  },
-  {
-    ...D7,
-    without: "an ear for the upstream's errors",
-    file: PASSAGE,
-    find: `upstream.on("error", (error) => this.#onUpstreamError(error));`,
-    replace: "",
-  },
-  {
-    ...D7,
-    without: "a look at the status before it is passed on",
-    file: "src/core/answer-head.ts",
-    find: "status < 200 || status > 599",
-    replace: "status > 599",
-  },
-  {
-    ...D7,
-    without: "a look at the reason before it is passed on",
-    file: "src/proxy/delivery.ts",
-    find: `REASON_PHRASE.test(text) ? text : ""`,
-    replace: "text",
-  },
   {
     ...D8,
     without: "a limit to the head's time",
@@ -72,14 +20,14 @@ export const FLOODS: readonly Mutant[] = [
     ...D8,
     without: "a limit to the body's silences",
     file: UPLOAD,
-    find: "req.setTimeout(order.idleMs, () => this.#onSilence());",
+    find: "this.#idleTimer = setTimeout(() => this.#onSilence(), order.idleMs);",
     replace: "",
   },
   {
     ...D8,
     without: "a difference between the client's silence and the upstream's",
     file: UPLOAD,
-    find: `if (this.#req.isPaused()) this.#req.setTimeout(this.#order.idleMs);
+    find: `if (this.#req.isPaused()) this.#idleTimer?.refresh();
     else this.#order.onIdle();`,
     replace: "this.#order.onIdle();",
   },
@@ -115,15 +63,57 @@ export const FLOODS: readonly Mutant[] = [
     ...D8,
     without: "a cap on connections",
     file: CONNECTIONS,
-    find: "if (this.#latest.size >= MAX_CONNECTIONS) (this.#longestIdle() ?? socket).destroy();",
+    find: "if (this.#latest.size >= this.#most) (this.#longestIdle() ?? socket).destroy();",
     replace: "",
+  },
+  {
+    ...D8,
+    without: "a refusal of who finds all others busy at the cap",
+    file: CONNECTIONS,
+    find: "(this.#longestIdle() ?? socket).destroy();",
+    replace: "this.#longestIdle()?.destroy();",
+  },
+  {
+    ...D8,
+    without: "fewer connections where descriptors are few",
+    file: CONNECTIONS,
+    find: "Math.floor((descriptorLimit - OTHER_DESCRIPTORS) / 2)",
+    replace: "MAX_CONNECTIONS",
+  },
+  {
+    ...D8,
+    without: "a limit to the head's time, unless told",
+    file: "src/proxy/listener.ts",
+    find: "headersLimitMs: number = HEADERS_LIMIT_MS,",
+    replace: "headersLimitMs: number = 0,",
+  },
+  {
+    ...D8,
+    without: "a limit to how long an idle connection is kept",
+    file: "src/proxy/listener.ts",
+    find: "keepAliveTimeout: KEEP_ALIVE_MS,",
+    replace: "keepAliveTimeout: 0,",
+  },
+  {
+    ...D8,
+    without: "an end to the time that reading what was refused takes",
+    file: "src/proxy/refuse.ts",
+    find: "const timer = setTimeout(stop, DRAIN_LIMIT_MS);",
+    replace: "const timer = setTimeout(stop, 2 ** 31 - 1);",
   },
   {
     ...D8,
     without: "one request at a time",
     file: CONNECTIONS,
-    find: "if (isUnderWay(latest) || latest?.shouldKeepAlive === false || socket.writableEnded) return false;",
+    find: "if (isUnderWay(latest)) this.#overrun.add(socket);",
     replace: "",
+  },
+  {
+    ...D8,
+    without: "an end after the last answer on a connection",
+    file: CONNECTIONS,
+    find: "if (this.#overrun.has(socket) || latest?.shouldKeepAlive === false || socket.writableEnded) return false;",
+    replace: "if (isUnderWay(latest)) return false;",
   },
   {
     ...D9,
@@ -136,7 +126,14 @@ export const FLOODS: readonly Mutant[] = [
     ...D9,
     without: "one record for each request",
     file: "src/proxy/exchange.ts",
+    find: "this.#ledger.append({",
+    replace: "for (const _ of [1, 2]) this.#ledger.append({",
+  },
+  {
+    ...D9,
+    without: "an id for each record",
+    file: "src/proxy/exchange.ts",
     find: "id: randomUUID(),",
-    replace: "id: randomUUID().slice(0, 0),",
+    replace: `id: randomUUID().slice(0, 2),`,
   },
 ];

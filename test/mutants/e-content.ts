@@ -6,6 +6,7 @@ const E6 = { row: "E6", test: "test/faults/e6-private-content.test.ts" };
 
 const PASSAGE = "src/proxy/passage.ts";
 const REPORT = "src/cli/usage-report.ts";
+const FIELDS = "src/core/usage/fields.ts";
 
 /** E3, E5 and E6: what records say, and do not say. */
 export const CONTENT: readonly Mutant[] = [
@@ -129,6 +130,14 @@ export const CONTENT: readonly Mutant[] = [
     replace: `if (this.#recorded || this.route.spend === "never") return;`,
   },
   {
+    ...E5,
+    without: "one record alone, however often an exchange ends",
+    test: "test/proxy/exchange.test.ts",
+    file: "src/proxy/exchange.ts",
+    find: "if (this.#recorded) return;",
+    replace: "",
+  },
+  {
     ...E6,
     without: "a log that says nothing of the request's path",
     file: "src/proxy/gate.ts",
@@ -144,9 +153,30 @@ export const CONTENT: readonly Mutant[] = [
   },
   {
     ...E6,
-    without: "a log that says nothing of the bodies",
-    file: "src/proxy/upload.ts",
-    find: "    this.#exchange.sawRequestBytes(chunk);\n",
-    replace: "    this.#exchange.sawRequestBytes(chunk);\n    console.error(String(chunk));\n",
+    without: "taking nothing but words for the texts of a usage",
+    file: FIELDS,
+    find: `return value === "" ? value : wordOf(value);`,
+    replace: "return value;",
+  },
+  {
+    ...E6,
+    without: "taking nothing but words for the names in a usage",
+    file: FIELDS,
+    find: ".filter(([name]) => wordOf(name) !== null)",
+    replace: "",
+  },
+  {
+    ...E6,
+    without: "taking nothing but a word for an error's type",
+    file: "src/core/usage/errors.ts",
+    find: "wordOf(code) ?? wordOf(type) ?? nameOf(code)",
+    replace: "wordOf(code) ?? (type as string | null | undefined) ?? nameOf(code)",
+  },
+  {
+    ...E6,
+    without: "taking nothing but a word for a stop reason",
+    file: "src/core/usage/messages.ts",
+    find: `this.#stop = wordOf(fields["stop_reason"]);`,
+    replace: `this.#stop = textOf(fields["stop_reason"]);`,
   },
 ];

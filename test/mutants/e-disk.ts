@@ -3,9 +3,13 @@ import type { Mutant } from "./mutant.ts";
 const E1 = { row: "E1", test: "test/faults/e1-record-before-last-byte.test.ts" };
 const E1_KILL = { row: "E1", test: "test/faults/kill-under-load.test.ts" };
 const E2 = { row: "E2", test: "test/faults/e2-disk-refuses.test.ts" };
+const E2_RETENTION = { row: "E2", test: "test/adapters/ledger-retention.test.ts" };
+const E2_MOVE = { row: "E2", test: "test/adapters/ledger-move.test.ts" };
+const E4_MOVE = { row: "E4", test: "test/adapters/ledger-move.test.ts" };
 const E4 = { row: "E4", test: "test/faults/e4-planted-files.test.ts" };
 
 const WRITER = "src/adapters/ledger-file/line-writer.ts";
+const LOG_OUTPUT = "src/adapters/log/line-output.ts";
 const DAY_FILE = "src/adapters/ledger-file/day-file.ts";
 const OWN_FILE = "src/adapters/ledger-file/own-file.ts";
 
@@ -15,10 +19,10 @@ export const DISK: readonly Mutant[] = [
     ...E1,
     without: "the record before the end of the answer",
     file: "src/proxy/passage.ts",
-    find: `      this.#exchange.record(blotData({ ...reading, outcome }, this.#order.secret), cutBy);
+    find: `      this.#exchange.record(blotReading({ ...reading, outcome }, this.#order.secret), cutBy);
       this.#close(isWhole);`,
     replace: `      this.#close(isWhole);
-      this.#exchange.record(blotData({ ...reading, outcome }, this.#order.secret), cutBy);`,
+      this.#exchange.record(blotReading({ ...reading, outcome }, this.#order.secret), cutBy);`,
   },
   {
     ...E1,
@@ -26,6 +30,13 @@ export const DISK: readonly Mutant[] = [
     file: "src/proxy/delivery.ts",
     find: "this.bytes >= this.#announcedBytes",
     replace: "this.bytes > this.#announcedBytes",
+  },
+  {
+    ...E1,
+    without: "304 among the answers that end with their head",
+    file: "src/proxy/delivery.ts",
+    find: "new Set([204, 304])",
+    replace: "new Set([204])",
   },
   {
     ...E1,
@@ -138,6 +149,64 @@ export const DISK: readonly Mutant[] = [
     replace: "",
   },
   {
+    ...E2,
+    without: "a log that never throws",
+    file: LOG_OUTPUT,
+    find: `    } catch {
+      return false;`,
+    replace: `    } catch (error) {
+      throw error;`,
+  },
+  {
+    ...E2,
+    without: "the rest of a line that the log took in part",
+    file: LOG_OUTPUT,
+    find: "      if (this.#rest.length > 0) this.#send(this.#rest);\n      if (this.#rest.length > 0) return false;\n",
+    replace: "",
+  },
+  {
+    ...E2,
+    without: "counting the lines that the log lost",
+    file: LOG_OUTPUT,
+    find: "      this.#dropped += 1;\n",
+    replace: "",
+  },
+  {
+    ...E2_RETENTION,
+    without: "doubt of a clock that is years ahead",
+    file: "src/core/ledger-day.ts",
+    find: "Math.min(now, Date.parse(witness) + BELIEVED_MS)",
+    replace: "now",
+  },
+  {
+    ...E2_RETENTION,
+    without: "more than one witness for a date",
+    file: "src/core/ledger-day.ts",
+    find: "const WITNESSES = 3;",
+    replace: "const WITNESSES = 1;",
+  },
+  {
+    ...E2_MOVE,
+    without: "taking what waits along to another directory",
+    file: WRITER,
+    find: `    this.#closeFile();
+    if (this.#flush()) this.#sayRecovered();
+  }
+
+  health()`,
+    replace: `    this.#closeFile();
+  }
+
+  health()`,
+  },
+  {
+    ...E4_MOVE,
+    without: "a look at the directory that the ledger is moved to",
+    file: WRITER,
+    find: "      secureDirectory(place.directory);\n",
+    replace: "",
+  },
+  {
     ...E4,
     without: "not following symbolic links",
     file: OWN_FILE,
@@ -204,8 +273,8 @@ export const DISK: readonly Mutant[] = [
     ...E4,
     without: "looking at the link in place of the socket's directory",
     file: "src/adapters/control-socket.ts",
-    find: "lstatSync(directory)",
-    replace: "statSync(directory)",
+    find: "import { chmodSync, lstatSync, mkdirSync, rmSync }",
+    replace: "import { chmodSync, statSync as lstatSync, mkdirSync, rmSync }",
   },
   {
     ...E4,

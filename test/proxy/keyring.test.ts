@@ -161,14 +161,16 @@ test("states say what each read found and when, and nothing while the first one 
   const { keyring, keys, clock } = makeKeyring();
   const got = keyring.get(REF);
   assert.deepEqual(keyring.states(), []);
-  keys.at(0).fail(new KeyFailure("missing", "no such key", "store it"));
+  keys.at(0).fail(new KeyFailure("missing", "no such key", "store it", { detail: "in the drawer" }));
   await got.catch(() => {});
-  assert.deepEqual(keyring.states(), [{ ref: REF, state: "missing", at: clock.wallMs }]);
+  assert.deepEqual(keyring.states(), [
+    { ref: REF, state: "missing", problem: "no such key (in the drawer)", at: clock.wallMs },
+  ]);
   clock.advance(1_000);
   const again = keyring.get(REF);
   keys.at(1).give("one");
   await again;
-  assert.deepEqual(keyring.states(), [{ ref: REF, state: "present", at: clock.wallMs }]);
+  assert.deepEqual(keyring.states(), [{ ref: REF, state: "present", problem: null, at: clock.wallMs }]);
   keyring.forget();
   assert.deepEqual(keyring.states(), []);
 });

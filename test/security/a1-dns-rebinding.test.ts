@@ -2,99 +2,27 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config.ts";
-import { startGate, type TestGate } from "../helpers/gate.ts";
-import { rawClient } from "../helpers/raw-client.ts";
+import { settled, startGate, type TestGate } from "../helpers/gate.ts";
+import { peersOf } from "../helpers/memory.ts";
+import { rawClient, rawRequest } from "../helpers/raw-client.ts";
 import { rawExchange } from "../helpers/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
-
-/** What a rebound page, or someone who guesses at a sloppy check, puts into Host; PORT stands for ours. */
-const FOREIGN_HOSTS = [
-  "evil.example",
-  "evil.example:PORT",
-  // Prefix and suffix matches.
-  "127.evil.com:PORT",
-  "127.0.0.1.nip.io:PORT",
-  "localhost.evil.com:PORT",
-  "evil-localhost:PORT",
-  "evil.localhost:PORT",
-  "127.0.0.1:PORT.evil.com",
-  "127.0.0.1:PORT0",
-  "[::1]:PORT.evil.com",
-  "127.0.0.1:PORT/",
-  "127.0.0.1:PORT?.evil.com",
-  "127.0.0.1:PORT#.evil.com",
-  "127.0.0.1:PORT@evil.com",
-  "evil.com@127.0.0.1:PORT",
-  "user:pw@localhost:PORT",
-  "http://127.0.0.1:PORT",
-  // Another port, or none.
-  "127.0.0.1",
-  "localhost",
-  "[::1]",
-  "127.0.0.1:1",
-  "127.0.0.1:",
-  "127.0.0.1:0PORT",
-  "127.0.0.1:+PORT",
-  ":PORT",
-  "",
-  // Our own addresses in spellings that are not ours.
-  "localhost.:PORT",
-  "LOCALHOST.:PORT",
-  "127.0.0.1.:PORT",
-  "127.1:PORT",
-  "127.0.1:PORT",
-  "2130706433:PORT",
-  "0x7f000001:PORT",
-  "0x7f.0.0.1:PORT",
-  "0177.0.0.1:PORT",
-  "127.0.0.2:PORT",
-  "0.0.0.0:PORT",
-  "0:PORT",
-  "[::]:PORT",
-  "[::1%25lo]:PORT",
-  "[::1%lo]:PORT",
-  "[0:0:0:0:0:0:0:1]:PORT",
-  "[::ffff:127.0.0.1]:PORT",
-  "::1:PORT",
-  "ip6-localhost:PORT",
-  // Lists and white space.
-  "127.0.0.1:PORT, evil.example",
-  "evil.example, 127.0.0.1:PORT",
-  "127.0.0.1:PORT,127.0.0.1:PORT",
-  "127.0.0.1:PORT evil.example",
-  "127.0.0.1:\tPORT",
-  "127.0.0.1 :PORT",
-  // Names that reach a host's loopback from elsewhere.
-  "host.docker.internal:PORT",
-  "gateway.docker.internal:PORT",
-  "host.containers.internal:PORT",
-  "wsl.localhost:PORT",
-  "router.local:PORT",
-  "192.168.1.10:PORT",
-];
+import { answerJson, startHeldUpstream, startUpstream } from "../helpers/upstream.ts";
+import { FOREIGN_HOSTS } from "./foreign-hosts.ts";
 
 /** A gate that counts what it does beyond judging. */
 async function openGate(t: TestContext) {
   const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  let peersAsked = 0;
-  const peers = {
-    uidOf() {
-      peersAsked += 1;
-      return Promise.resolve(null);
-    },
-  };
   const config = { limits: { ...defaultConfig.limits, bodyBytes: 1 } };
-  const gate = await startGate(t, upstream.baseUrl, { peers, config });
+  const gate = await startGate(t, upstream.baseUrl, { config });
   const done = () => ({
     forwarded: upstream.seen.length,
     keysRead: gate.keys.reads,
     recorded: gate.ledger.records.length,
-    peersAsked,
   });
   return { gate, done };
 }
 
-const NOTHING = { forwarded: 0, keysRead: 0, recorded: 0, peersAsked: 0 };
+const NOTHING = { forwarded: 0, keysRead: 0, recorded: 0 };
 
 /** A gate whose upstream would answer. */
 async function openGateToAnyone(t: TestContext): Promise<TestGate> {
@@ -208,6 +136,27 @@ test("each request on a connection is judged, not only the first", async (t) => 
   await client.until(/^HTTP\/1\.1 200 [^]*\{\}$/);
   client.write("GET /v1/models HTTP/1.1\r\nHost: evil.example\r\n\r\n");
   await client.until(/\{\}HTTP\/1\.1 403 [^]*host_not_allowed/);
+});
+
+test("another user's process is refused for its Host before it is for being another's", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const gate = await startGate(t, upstream.baseUrl, { peers: peersOf(12_345) });
+  const lines = ["GET /v1/models HTTP/1.1", "Host: evil.example"];
+  assert.equal((await rawExchange(t, gate.port, lines)).refusal, "host_not_allowed");
+});
+
+test("a request on a connection that is still taken is refused for its Host, not for that", async (t) => {
+  const { upstream, held } = await startHeldUpstream(t);
+  const gate = await startGate(t, upstream.baseUrl);
+  const client = await rawClient(t, gate.port);
+  client.write(rawRequest(gate.port));
+  const answer = await held;
+  client.write("GET /v1/models HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+  await settled(gate);
+  answer.end();
+  // Its answer comes behind the one that was under way.
+  await client.until(/^HTTP\/1\.1 200 [^]*HTTP\/1\.1 403 [^]*host_not_allowed/);
+  assert.deepEqual([upstream.seen.length, gate.ledger.records.length], [1, 1]);
 });
 
 test("while the daemon stops, too, the Host is what is judged first", async (t) => {

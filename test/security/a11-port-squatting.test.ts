@@ -57,9 +57,11 @@ test("a daemon that is sent to a taken port says who has it, and stays where it 
   const daemon = await startDaemon(t);
   const { port } = await squat(t, "::1");
   writeFileSync(daemon.configFile, JSON.stringify({ listen: { port } }));
-  await daemon.until(new RegExp(`"msg":"port ${port} is taken by pid ${process.pid} `));
+  const holder = `port ${port} is taken by pid ${process.pid} `;
+  await daemon.until(new RegExp(`the old one stays: .*: ${holder}.*; .*tollkeeper config edit"`));
   assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
   const status = await daemon.status();
   assert.deepEqual(status.listening, [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`]);
-  assert.match(status.lastError?.message ?? "", /is taken by/);
+  assert.deepEqual([status.config.problems.length, status.config.problems[0]?.path], [1, ""]);
+  assert.match(status.config.problems[0]?.message ?? "", new RegExp(`^${holder}`));
 });

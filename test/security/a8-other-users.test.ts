@@ -1,14 +1,15 @@
 // A8, other users of the machine: once per connection the kernel is asked, batched and without holding anyone up, whose process is at the other end, and every user but our own and root is refused.
 import assert from "node:assert/strict";
-import fs from "node:fs/promises";
-import { syncBuiltinESMExports } from "node:module";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
 import type { PeerInfo } from "../../src/ports.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { startGate, type GateOptions } from "../helpers/gate.ts";
+import { failReadings, interceptReadings } from "../helpers/kernel-tables.ts";
 import { peersOf, StillClock } from "../helpers/memory.ts";
-import { curlAs, NOBODY, noOtherUser } from "../helpers/other-user.ts";
+import { asUser, curlAs, NOBODY, noDaemonOf, noOtherUser } from "../helpers/other-user.ts";
 import { rawClient } from "../helpers/raw-client.ts";
 import { answerJson, startUpstream } from "../helpers/upstream.ts";
 import { withResolvers } from "../helpers/with-resolvers.ts";
@@ -65,6 +66,19 @@ test("a daemon asks the kernel, and says in its log whom it refused", { skip: no
   assert.deepEqual((await daemon.ledger()).length, 1);
 });
 
+test(
+  "a daemon of another user's serves that user, and refuses all others but root",
+  { skip: noDaemonOf(NOBODY) },
+  async (t) => {
+    const daemon = await startDaemon(t, { launcher: asUser(NOBODY) });
+    assert.deepEqual(await statusesFor(NOBODY, daemon.port), [200, 200]);
+    assert.deepEqual(await statusesFor(SOMEONE, daemon.port), [403, 403]);
+    assert.deepEqual(await statusesFor(0, daemon.port), [200, 200]);
+    await daemon.until(new RegExp(`"uid":${SOMEONE},"msg":"refused a connection of another user`));
+    assert.equal((await daemon.ledger()).length, 4);
+  },
+);
+
 test("another user's process is refused before its path, key or body is looked at", async (t) => {
   const { upstream, gate } = await openGate(t, { peers: peersOf(12_345) });
   for (const path of ["/v1/models", "/nowhere", "/"]) {
@@ -88,6 +102,20 @@ test("refusals of other users are logged once a minute", async (t) => {
   await ask();
   assert.equal(logged(), 2);
 });
+
+for (const code of ["EMFILE", "ENFILE", "ENOMEM", "EIO"]) {
+  test(
+    `tables that cannot be read just now (${code}) are no reason to let anyone in`,
+    { skip: notLinux },
+    async (t) => {
+      failReadings(t, code);
+      const { upstream, gate } = await openGate(t, { peers: createPeerInfo() });
+      const res = await fetch(`${gate.url}/v1/models`);
+      assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [403, "peer_not_allowed"]);
+      assert.equal(upstream.sockets.size + gate.keys.reads, 0);
+    },
+  );
+}
 
 test("where the system cannot tell, whoever reaches loopback is let in, as the README says", async (t) => {
   const { gate } = await openGate(t, { peers: peersOf(null) });
@@ -122,6 +150,46 @@ test("a connection is asked about once, however many requests come on it", async
   assert.equal(questions, before);
 });
 
+test(
+  "of a connection nothing is read before the system has said whose it is",
+  { timeout: 10_000 },
+  async (t) => {
+    const { promise: told, resolve: tell } = withResolvers<number>();
+    const { promise: asked, resolve: onAsked } = withResolvers<void>();
+    let isFirst = true;
+    const uidOf = async () => {
+      if (!isFirst) return null;
+      isFirst = false;
+      onAsked();
+      return told;
+    };
+    const sockets: Socket[] = [];
+    const onSocket = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
+    subscribe("net.server.socket", onSocket);
+    t.after(() => unsubscribe("net.server.socket", onSocket));
+    const { gate } = await openGate(t, { peers: { uidOf } });
+    const stranger = await rawClient(t, gate.port);
+    stranger.write(`POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n`);
+    await asked;
+    // Enough turns of the loop for those bytes to be read, were anyone to read them.
+    for (let i = 0; i < 3; i += 1) assert.equal((await fetch(`${gate.url}/v1/models`)).status, 200);
+    assert.equal(sockets.find(({ remotePort }) => remotePort === stranger.socket.localPort)?.bytesRead, 0);
+    tell(12_345);
+    stranger.write("Content-Type: application/json\r\nContent-Length: 5\r\n\r\n");
+    await stranger.until(/^HTTP\/1\.1 403 [^]*peer_not_allowed/);
+  },
+);
+
+test("a connection of another user is asked about once, and closed with its refusal", async (t) => {
+  let questions = 0;
+  const peers = countQuestions(peersOf(12_345), (count) => (questions = count));
+  const { gate } = await openGate(t, { peers });
+  const client = await rawClient(t, gate.port);
+  client.write(requestTo(gate.port) + requestTo(gate.port));
+  assert.match(await client.closed, /^HTTP\/1\.1 403 [^]*peer_not_allowed/);
+  assert.equal(questions, 1);
+});
+
 function requestTo(port: number): string {
   return `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
 }
@@ -137,19 +205,9 @@ const NEW_CONNECTIONS = 200;
 function holdReadings(t: TestContext) {
   let count = 0;
   const { promise: held, resolve: letGo } = withResolvers<void>();
-  const { readFile } = fs;
-  const mocked = t.mock.method(fs, "readFile", async (...args: Parameters<typeof readFile>) => {
-    const [path] = args;
-    if (typeof path === "string" && path.startsWith("/proc/net/")) {
-      count += 1;
-      await held;
-    }
-    return readFile(...args);
-  });
-  syncBuiltinESMExports();
-  t.after(() => {
-    mocked.mock.restore();
-    syncBuiltinESMExports();
+  interceptReadings(t, () => {
+    count += 1;
+    return held;
   });
   return { count: () => count, letGo };
 }

@@ -1,7 +1,7 @@
 // B1, open proxy: the upstream's address comes from the configuration alone; whatever authority a target names, it goes there or nowhere, and only a checked query is added to a route's own path.
 import assert from "node:assert/strict";
-import { createServer, type AddressInfo } from "node:net";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
+import { startElsewhere } from "../helpers/elsewhere.ts";
 import { startGate, TEST_KEY } from "../helpers/gate.ts";
 import { rawExchange } from "../helpers/raw-exchange.ts";
 import { answerJson, startUpstream } from "../helpers/upstream.ts";
@@ -68,19 +68,6 @@ const QUERIES = [
   "?\\\\ELSE",
   `?"<>^\`{|}'`,
 ];
-
-/** A server that only counts who comes to it. */
-async function startElsewhere(t: TestContext) {
-  let connections = 0;
-  const server = createServer((socket) => {
-    connections += 1;
-    socket.destroy();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => server.close());
-  const authority = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { authority, connections: () => connections };
-}
 
 const head = (port: number) => [`Host: 127.0.0.1:${port}`, "Content-Type: application/json"];
 

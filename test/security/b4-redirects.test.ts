@@ -4,19 +4,12 @@ import { test } from "node:test";
 import { countModels } from "../../src/cli/key-check.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { Secret } from "../../src/core/secret.ts";
+import { startElsewhere } from "../helpers/elsewhere.ts";
 import { startGate, TEST_KEY, upstreamAt } from "../helpers/gate.ts";
 import { rawExchange } from "../helpers/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { startUpstream } from "../helpers/upstream.ts";
 
 const STATUSES = [300, 301, 302, 303, 305, 307, 308];
-
-/** A server that must not be asked, not even for a connection. */
-async function startElsewhere(t: Parameters<typeof startUpstream>[0]) {
-  let connections = 0;
-  const other = await startUpstream(t, (_seen, res) => answerJson(res, { data: [] }));
-  other.server.on("connection", () => (connections += 1));
-  return { origin: other.origin, connections: () => connections };
-}
 
 for (const status of STATUSES) {
   test(`a ${status} reaches the client as it is, whatever the method, and the place that it names is not visited`, async (t) => {

@@ -9,6 +9,7 @@ import { SCHEMA, SERVICE } from "../../src/adapters/keychain/protocol.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate.ts";
+import { keyInEachSource } from "../helpers/key-file.ts";
 import { noKeyring, scratchDirectory, startSession } from "../helpers/keyring.ts";
 import { PROGRAM } from "../helpers/program.ts";
 import { answerJson, startUpstream } from "../helpers/upstream.ts";
@@ -108,6 +109,33 @@ test(
     );
   },
 );
+
+test("a key that the configuration takes from elsewhere goes where the same configuration says, as decided", async (t) => {
+  const [first, second] = await Promise.all([
+    startUpstream(t, (_seen, res) => answerJson(res, {})),
+    startUpstream(t, (_seen, res) => answerJson(res, {})),
+  ]);
+  const { sources, env, keys } = keyInEachSource(t);
+  const names = Object.keys(sources);
+  const configAt = (baseUrl: string) => {
+    const upstreams = names.map((name) => [name, { baseUrl, keySource: sources[name] }]);
+    const tools = Object.fromEntries(names.map((name) => [name, { upstream: name }]));
+    return { upstreams: { default: { baseUrl }, ...Object.fromEntries(upstreams) }, tools };
+  };
+  const daemon = await startDaemon(t, { config: configAt(first.baseUrl), env });
+  const askAll = async () => {
+    for (const name of names) await (await post(daemon, `/t/${name}/v1/messages`, {})).text();
+  };
+  await askAll();
+  const edited = { listen: { port: daemon.port }, ...configAt(second.baseUrl) };
+  writeFileSync(daemon.configFile, JSON.stringify(edited));
+  await daemon.until(IN_FORCE);
+  await askAll();
+  assert.deepEqual(
+    [first, second].map(({ seen }) => seen.map(({ headers }) => headers["x-api-key"])),
+    [keys, keys],
+  );
+});
 
 /** Every name by which a program might look for a project's own settings. */
 const PROJECT_FILES = [

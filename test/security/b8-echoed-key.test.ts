@@ -6,6 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { test, type TestContext } from "node:test";
 import { inspect } from "node:util";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { startDaemon } from "../helpers/daemon.ts";
 import { post, startGate, TEST_KEY, type TestGate } from "../helpers/gate.ts";
 import { readMessages } from "../helpers/http-messages.ts";
 import { rawClient, rawRequest } from "../helpers/raw-client.ts";
@@ -200,3 +201,28 @@ test("a fault of our own, with the key in hand, is a 500 that says nothing, and 
   assert.match(logged, /ERR_UNESCAPED_CHARACTERS/);
   assertNowhere(TEST_KEY, { message, logged, lines: gate.log.lines.join(), ledger: JSON.stringify(record) });
 });
+
+/** Key commands that give no key, each with a secret of its own among its words. */
+const KEY_COMMANDS: Record<string, [script: string, said: RegExp]> = {
+  "fails and says why": [`echo "+ curl --token ${TEST_KEY}" >&2; exit 3`, /failed with exit code 3/],
+  "prints nothing": [`: --token ${TEST_KEY}`, /gives no key: the key is empty/],
+  "prints too much": [`: --token ${TEST_KEY}; head -c 100000 /dev/zero`, /prints far more than a key/],
+  "does not print text": [`: --token ${TEST_KEY}; printf 'a\\377b'`, /characters that no header can carry/],
+};
+
+for (const [what, [script, said]] of Object.entries(KEY_COMMANDS)) {
+  test(`of a key command that ${what} a client and the log get neither its command line nor its words`, async (t) => {
+    const keySource = { command: ["sh", "-c", script] };
+    const config = { upstreams: { default: { baseUrl: "http://127.0.0.1:9/v1", keySource } } };
+    const daemon = await startDaemon(t, { config, args: ["--debug"] });
+    const res = await post(daemon, "/v1/messages", { model: "m" });
+    assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [503, "key_unavailable"]);
+    const message = await messageOf(res);
+    assert.match(message, said);
+    const log = await daemon.until(/"msg":"refused a request"/);
+    assertNowhere(TEST_KEY, { message, log, ledger: JSON.stringify(await daemon.ledger()) });
+    assert.doesNotMatch(message + log, /curl|token/);
+    // It is its owner's own, and here its owner asks.
+    assert.match((await daemon.command("status")).stdout, /sh -c .*token/);
+  });
+}

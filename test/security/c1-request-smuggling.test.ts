@@ -1,12 +1,15 @@
 // C1, request smuggling: what two readers could understand differently is refused, and what passes is framed anew, so that the upstream sees only requests that were sent as such.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { post as postJson, startGate, TEST_KEY, type TestGate } from "../helpers/gate.ts";
-import { statusesOf, valuesOf, type RawMessage } from "../helpers/http-messages.ts";
+import { defaultConfig } from "../../src/core/config.ts";
+import { post as postJson, settled, startGate, type TestGate } from "../helpers/gate.ts";
+import { statusesOf } from "../helpers/http-messages.ts";
 import { rawClient, type RawClient } from "../helpers/raw-client.ts";
-import { echo, startRawUpstream, type RawUpstream } from "../helpers/raw-upstream.ts";
+import { holdDecoders } from "../helpers/hold-decoders.ts";
+import { echo, rawAnswer, startRawUpstream } from "../helpers/raw-upstream.ts";
 import { SMUGGLING_CASES } from "./smuggling-cases.ts";
 import { get, HIDDEN, post, type SmugglingCase } from "./smuggling/case.ts";
+import { assertOnlyRequests } from "./smuggling/verdict.ts";
 
 /** A hang is a failure too. */
 const LIMIT = { timeout: 10_000 };
@@ -47,51 +50,6 @@ async function mount(t: TestContext, gate: TestGate, { parts, answers }: Smuggli
 async function countOf(client: RawClient, count: number): Promise<void> {
   await client.until(new RegExp(`(?:HTTP/1\\.1 [0-9]{3}[^]*?){${count}}`)).catch(() => {});
 }
-
-/**
- * Strictly read, the upstream's connections hold A, what of the attack is a request, and B. What was begun besides can
- * only be a request whose body never came to its end: its connection was given up with it.
- */
-function assertOnlyRequests(upstream: RawUpstream, { answers, forwarded }: SmugglingCase): void {
-  const { requests, connections } = upstream;
-  assert.deepEqual([requests[0]?.body, requests.at(-1)?.body], [`{"who":"A"}`, `{"who":"B"}`]);
-  const seen = requests.slice(1, -1);
-  const bodies = seen.map(({ body }) => body);
-  assert.deepEqual(bodies, forwarded.slice(0, bodies.length));
-  const served = answers.filter((status) => status === 200).length;
-  assert.ok(bodies.length >= Math.min(served, forwarded.length), "answered without the upstream");
-  for (const request of seen) assertOurs(request);
-  for (const { fault } of connections) assert.equal(fault, null);
-  for (const { rest } of connections) assert.match(rest, /^$|^POST \/v1\/messages HTTP\/1\.1\r\n/);
-  // All shared one connection; a second one is there for B when the attack broke off in mid-request.
-  const shared = served > 0 ? 1 : 2;
-  assert.ok(connections.length <= shared, `${connections.length} connections`);
-  assert.equal(connections.at(-1)?.rest, "");
-}
-
-/** Nothing in the head but what we wrote ourselves and the client's content type and `accept`; framed at most once. */
-function assertOurs(request: RawMessage): void {
-  const isPost = request.start === "POST /v1/messages HTTP/1.1";
-  if (!isPost) assert.equal(request.start, "GET /v1/models HTTP/1.1");
-  const credential = isPost ? "x-api-key" : "authorization";
-  const names = request.headers.map(([name]) => name).filter((name) => !PLAIN.has(name));
-  assert.deepEqual(
-    names.filter((name) => !FRAMING.has(name)),
-    [credential],
-  );
-  assert.ok(names.length <= 2, names.join());
-  assert.ok(valuesOf(request, credential)[0]?.endsWith(TEST_KEY));
-}
-
-const PLAIN = new Set([
-  "host",
-  "content-type",
-  "anthropic-version",
-  "accept",
-  "accept-encoding",
-  "connection",
-]);
-const FRAMING = new Set(["content-length", "transfer-encoding"]);
 
 test(
   "a body that is shorter than announced is not made up by the next client's request",
@@ -138,7 +96,76 @@ for (const [what, framing, rest] of [
       ["GET /v1/models HTTP/1.1"],
     );
   });
+
+  test(
+    `the rest of ${what} is not sent while the early answer's usage is still being read`,
+    LIMIT,
+    async (t) => {
+      const decoders = holdDecoders(t);
+      const answer = rawAnswer("{}", "content-encoding: gzip\r\n");
+      const upstream = await startRawUpstream(t, (_request, { socket }) => socket.write(answer), {
+        at: "head",
+      });
+      const gate = await startGate(t, upstream.baseUrl);
+      const own = `127.0.0.1:${gate.port}`;
+      const client = await rawClient(t, gate.port);
+      client.write(post(framing, rest.slice(0, 5)).replace("@host", own));
+      await decoders.held;
+      client.write(rest.slice(5));
+      await settled(gate);
+      decoders.letGo();
+      await client.until(/\{\}$/);
+      client.write(get().replace("@host", own));
+      await client.until(/\{\}[^]*\{\}$/);
+      const [early, next, ...others] = upstream.connections;
+      assert.deepEqual([early?.requests, early?.fault, others], [[], null, []]);
+      assert.equal(early?.received.includes(rest.slice(5, 50)), false);
+      assert.deepEqual(
+        next?.requests.map(({ start }) => start),
+        ["GET /v1/models HTTP/1.1"],
+      );
+    },
+  );
 }
+
+/** An upload of a gibibyte whose answer is there after its first bytes. */
+async function uploadAnsweredEarly(t: TestContext) {
+  const upstream = await startRawUpstream(t, echo, { at: "head" });
+  const config = { limits: { ...defaultConfig.limits, bodyBytes: 2 ** 30 } };
+  const gate = await startGate(t, upstream.baseUrl, { config });
+  const client = await rawClient(t, gate.port);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  client.write(post(`Content-Length: ${2 ** 30}`, "first").replace("@host", `127.0.0.1:${gate.port}`));
+  await client.until(/\{"echo":""\}/);
+  return { client, upstream };
+}
+
+test(
+  "an upload that goes on after its early answer is read for 8 MiB more, and its connection then closed",
+  LIMIT,
+  async (t) => {
+    const { client, upstream } = await uploadAnsweredEarly(t);
+    await new Promise((written) => client.socket.write(Buffer.alloc(8 * 2 ** 20, "x"), written));
+    assert.equal(client.socket.readableEnded, false);
+    client.write("x");
+    await client.closed;
+    await upstream.connections[0]?.closed;
+    assert.match(upstream.connections[0]?.received ?? "", /\r\n\r\nfirst$/);
+    assert.equal(upstream.connections.length, 1);
+  },
+);
+
+test(
+  "an upload that falls silent after its early answer is waited for 2 s, and its connection then closed",
+  LIMIT,
+  async (t) => {
+    const { client } = await uploadAnsweredEarly(t);
+    t.mock.timers.tick(1999);
+    assert.equal(client.socket.readableEnded, false);
+    t.mock.timers.tick(1);
+    await client.closed;
+  },
+);
 
 test("of two thousand requests written at once, no two are under way together", LIMIT, async (t) => {
   let [underWay, most] = [0, 0];

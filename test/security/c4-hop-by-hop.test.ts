@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { post, startGate, TEST_KEY } from "../helpers/gate.ts";
-import { valuesOf, type RawMessage } from "../helpers/http-messages.ts";
-import { rawClient } from "../helpers/raw-client.ts";
+import { readMessages, valuesOf, type RawMessage } from "../helpers/http-messages.ts";
+import { rawClient, rawRequest } from "../helpers/raw-client.ts";
 import { rawExchange } from "../helpers/raw-exchange.ts";
 import { echo, rawAnswer, startRawUpstream } from "../helpers/raw-upstream.ts";
 
@@ -104,6 +104,46 @@ for (const listed of [
     assert.deepEqual(valuesOf(seen, "accept-encoding"), ["identity"]);
   });
 }
+
+/** A wait for what does not come is a failure. */
+const LIMIT = { timeout: 10_000 };
+
+test(
+  "to the upstream: a body in chunks comes in chunks of ours, however the client says them",
+  LIMIT,
+  async (t) => {
+    const upstream = await startRawUpstream(t, echo);
+    const gate = await startGate(t, upstream.baseUrl);
+    const head = [
+      "POST /v1/messages HTTP/1.1",
+      `Host: 127.0.0.1:${gate.port}`,
+      "Content-Type: application/json",
+    ];
+    const framing = ["transfer-ENCODING: cHUNKed", "Connection: close"];
+    const client = await rawClient(t, gate.port);
+    client.write(`${[...head, ...framing].join("\r\n")}\r\n\r\n4\r\n{"a"\r\n3\r\n:1}\r\n0\r\n\r\n`);
+    assert.match(await client.closed, /^HTTP\/1\.1 200 /);
+    const [seen] = upstream.requests;
+    assert.ok(seen);
+    assert.deepEqual([seen.body, valuesOf(seen, "transfer-encoding")], [`{"a":1}`, ["chunked"]]);
+  },
+);
+
+test(
+  "to the client: an answer in chunks comes in chunks of ours, however the upstream says them",
+  LIMIT,
+  async (t) => {
+    const upstream = await startRawUpstream(t, (_request, { socket }) => {
+      socket.write("HTTP/1.1 200 OK\r\ntransfer-ENCODING: cHUNKed\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
+    });
+    const gate = await startGate(t, upstream.baseUrl);
+    const client = await rawClient(t, gate.port);
+    client.write(rawRequest(gate.port));
+    const [answer] = readMessages(await client.until(/\r\n0\r\n\r\n/)).messages;
+    assert.ok(answer);
+    assert.deepEqual([answer.body, valuesOf(answer, "transfer-encoding")], ["{}", ["chunked"]]);
+  },
+);
 
 /** Lines of an upstream's head, and the text of which nothing may reach the client. */
 const ANSWERS: Record<string, { lines: string[]; stop: RegExp }> = {

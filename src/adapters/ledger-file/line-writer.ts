@@ -1,6 +1,6 @@
 import { dayAt } from "../../core/ledger-day.ts";
 import { Failure } from "../../core/failure.ts";
-import type { Clock, LedgerHealth, Log } from "../../ports.ts";
+import type { Clock, LedgerHealth, LedgerPlace, Log } from "../../ports.ts";
 import { Backlog, type Entry } from "./backlog.ts";
 import { DayFile } from "./day-file.ts";
 import { secureDirectory } from "./own-file.ts";
@@ -11,10 +11,7 @@ const CHECK_MS = 1000;
 const ANNOUNCE_MS = 60_000;
 
 /** Where a ledger is kept, for how long, and what it is told the time by. */
-export interface LedgerOptions {
-  directory: string;
-  /** Files of days older than this are deleted. */
-  retainDays: number;
+export interface LedgerOptions extends LedgerPlace {
   clock: Clock;
   log: Log;
 }
@@ -24,11 +21,11 @@ export interface LedgerOptions {
  * and everything later waits behind it, until an append finds the disk willing again (facts/threats.md E2).
  */
 export class LineWriter {
-  readonly #options: LedgerOptions;
+  #options: LedgerOptions;
   readonly #backlog = new Backlog();
   #file: DayFile | null = null;
   #checkedAt = 0;
-  #tidiedOn: string;
+  #tidiedOn = "";
   #written = 0;
   #lost = 0;
   /** Set while the disk refuses, by the monotonic clock; null while all is well. */
@@ -41,7 +38,6 @@ export class LineWriter {
   /** Throws a Failure when the directory cannot be made, or it or a file in it is unsafe. */
   constructor(options: LedgerOptions) {
     this.#options = options;
-    this.#tidiedOn = dayAt(options.clock.now());
     try {
       secureDirectory(options.directory);
       mendDays(options.directory, options.log);
@@ -50,7 +46,7 @@ export class LineWriter {
       this.#fail(error);
       this.#announce();
     }
-    this.#deleteOldDays();
+    this.#tidyOnNewDay();
   }
 
   /** Writes the entry before it returns if the disk lets it; never throws. */
@@ -63,6 +59,24 @@ export class LineWriter {
     if (!this.#backlog.push(entry)) this.#lost += 1;
     this.#announce();
     this.#retryLater();
+  }
+
+  /**
+   * Goes on in another directory, or with another retention. That holds from the next day on: a slip in an editor must
+   * not have deleted anything before it is mended. Throws as the constructor does, and what the disk refuses it with.
+   */
+  moveTo(place: LedgerPlace): void {
+    const { directory, log } = this.#options;
+    const isElsewhere = place.directory !== directory;
+    if (isElsewhere) {
+      secureDirectory(place.directory);
+      mendDays(place.directory, log);
+    }
+    this.#options = { ...this.#options, ...place };
+    if (!isElsewhere) return;
+    log.info({ from: directory, to: place.directory }, "the ledger goes on in another directory");
+    this.#closeFile();
+    if (this.#flush()) this.#sayRecovered();
   }
 
   health(): LedgerHealth {
@@ -155,16 +169,12 @@ export class LineWriter {
   }
 
   #tidyOnNewDay(): void {
-    const today = dayAt(this.#options.clock.now());
-    if (today === this.#tidiedOn) return;
-    this.#tidiedOn = today;
-    this.#deleteOldDays();
-  }
-
-  #deleteOldDays(): void {
     const { directory, retainDays, clock, log } = this.#options;
+    const now = clock.now();
+    if (dayAt(now) === this.#tidiedOn) return;
+    this.#tidiedOn = dayAt(now);
     try {
-      deleteOldDays(directory, retainDays, clock.now(), log);
+      deleteOldDays(directory, retainDays, now, log);
     } catch (error) {
       log.warn({ directory, reason: messageOf(error) }, "old days of the ledger could not be deleted");
     }

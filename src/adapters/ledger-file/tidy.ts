@@ -1,10 +1,8 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { dayAt, parseLedgerFileName } from "../../core/ledger-day.ts";
+import { oldestKeptDay, parseLedgerFileName } from "../../core/ledger-day.ts";
 import type { Log } from "../../ports.ts";
 import { DayFile } from "./day-file.ts";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Opens and closes every day's file, which sets torn last lines aside. Throws what {@link DayFile.open} throws. */
 export function mendDays(directory: string, log: Log): void {
@@ -14,12 +12,19 @@ export function mendDays(directory: string, log: Log): void {
   }
 }
 
-/** Deletes the files of days that lie more than `retainDays` days before `now`; names that are not the ledger's stay. */
+/**
+ * Deletes the files of days that lie more than `retainDays` days before `now`, or before what is believed of it (see
+ * `oldestKeptDay`); names that are not the ledger's stay.
+ */
 export function deleteOldDays(directory: string, retainDays: number, now: number, log: Log): void {
-  const oldest = dayAt(now - retainDays * DAY_MS);
-  for (const name of fs.readdirSync(directory)) {
+  const files = fs.readdirSync(directory).flatMap((name) => {
     const file = parseLedgerFileName(name);
-    if (file === null || file.day >= oldest) continue;
+    return file === null ? [] : { name, day: file.day };
+  });
+  const days = files.map(({ day }) => day);
+  const oldest = oldestKeptDay(days, now, retainDays);
+  for (const { name, day } of files) {
+    if (day >= oldest) continue;
     fs.unlinkSync(join(directory, name));
     log.info({ file: name, retainDays }, "an old day of the ledger was deleted");
   }

@@ -33,6 +33,9 @@ export const USAGE_BYTES = 64 * 1024;
 /** Longest kept name, id or reason, bytes. */
 export const TEXT_BYTES = 1024;
 
+/** Most kept sets of extra tokens: each takes a few hundred bytes of a record, and an empty one three of an answer. */
+export const MOST_EXTRA = 256;
+
 /** How sure the counts are: the service's last word, or what it said on the way there. */
 export function usageStateOf(tokens: Tokens | null, isLastWord: boolean): UsageState {
   if (tokens === null) return "absent";

@@ -1,6 +1,6 @@
 import { TEXT_BYTES, nothingLearned } from "./answer.ts";
 import type { Answer, Dialect, Learned } from "./answer.ts";
-import { isFields, textOf } from "./fields.ts";
+import { isFields, wordOf } from "./fields.ts";
 import type { Fields, Shape } from "./json-scan.ts";
 
 /** What to read of an error, in any of the shapes that {@link errorTypeOf} knows. */
@@ -9,16 +9,17 @@ export const ERROR: Shape = { error: { code: TEXT_BYTES, type: TEXT_BYTES }, cod
 /**
  * The error's code, or else its type. Both dialects meet both shapes: nested (`{"error":{"type","message"}}`, with
  * or without `"type":"error"` beside it) and flat (`{"type":"error","code","message"}`); usage.md section 2.
+ * Some gateways put the whole message there; null then, as where there is neither.
  */
 export function errorTypeOf(fields: Fields): string | null {
   if (!isFields(fields["error"])) return nameOf(fields["code"]);
   const { code, type } = fields["error"];
-  return textOf(code) ?? textOf(type) ?? nameOf(code);
+  return wordOf(code) ?? wordOf(type) ?? nameOf(code);
 }
 
 /** Some services number their errors. */
 function nameOf(value: unknown): string | null {
-  return typeof value === "number" ? String(value) : textOf(value);
+  return typeof value === "number" ? String(value) : wordOf(value);
 }
 
 /** An answer whose status says that it is an error: only the kind of error is of interest. */

@@ -15,6 +15,32 @@ export function textOf(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
+/**
+ * What services make their codes, types and tiers of. A text with a space in it, or a longer one, is a sentence, and may
+ * be one of a prompt or an answer: no record holds it (facts/threats.md E6).
+ */
+const WORD = /^[\w./:@+-]{1,64}$/;
+
+/** The value if it is such a word, else null. */
+export function wordOf(value: unknown): string | null {
+  return typeof value === "string" && WORD.test(value) ? value : null;
+}
+
+/**
+ * The object with words alone for texts, at every depth: another text is null, and what has another text for its name is
+ * left out. Nests no deeper than a scan keeps.
+ */
+export function withoutSentences(fields: Fields): Fields {
+  const members = Object.entries(fields).filter(([name]) => wordOf(name) !== null);
+  return Object.fromEntries(members.map(([name, value]) => [name, withoutSentence(value)]));
+}
+
+function withoutSentence(value: unknown): unknown {
+  if (typeof value === "string") return value === "" ? value : wordOf(value);
+  if (Array.isArray(value)) return value.map(withoutSentence);
+  return isFields(value) ? withoutSentences(value) : value;
+}
+
 /** The value if it is an object, else an object without members: a missing object and an empty one say the same. */
 export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : {};

@@ -1,3 +1,4 @@
+import { MOST_EXTRA } from "./answer.ts";
 import { fieldsOf, isFields, textOf } from "./fields.ts";
 import type { Fields } from "./json-scan.ts";
 import { readMessagesCounts } from "./messages-usage.ts";
@@ -27,10 +28,10 @@ export function readIterations(value: unknown, model: string | null, flags: Set<
     iteration,
     place: placeOf(iteration, servedModel, model, flags),
   }));
+  const besides = placed.filter(({ place }) => place !== "in");
+  if (besides.length > MOST_EXTRA) flags.add("extra_cut_short");
   return {
-    extra: placed.flatMap(({ iteration, place }) =>
-      place === "in" ? [] : [readExtra(iteration, place, flags)],
-    ),
+    extra: besides.slice(0, MOST_EXTRA).map(({ iteration, place }) => readExtra(iteration, place, flags)),
     lifetimes: addLifetimes(placed.filter(({ place }) => place === "in").map(({ iteration }) => iteration)),
     servedModel,
   };

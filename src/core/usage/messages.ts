@@ -1,7 +1,7 @@
 import { TEXT_BYTES, USAGE_BYTES, nothingLearned, usageStateOf } from "./answer.ts";
 import type { Answer, Dialect, Learned } from "./answer.ts";
 import { ERROR, errorTypeOf } from "./errors.ts";
-import { fieldsOf, isFields, textOf } from "./fields.ts";
+import { fieldsOf, isFields, textOf, withoutSentences, wordOf } from "./fields.ts";
 import type { Fields } from "./json-scan.ts";
 import { BEDROCK_METRICS, MergedUsage } from "./merged-usage.ts";
 import { readIterations } from "./messages-iterations.ts";
@@ -61,7 +61,7 @@ class MessagesAnswer implements Answer {
       case "content_block_start":
         return this.#startBlock(fieldsOf(fields["content_block"]));
       case "message_delta":
-        return this.#takeDelta(textOf(fieldsOf(fields["delta"])["stop_reason"]), fieldsOf(fields["usage"]));
+        return this.#takeDelta(wordOf(fieldsOf(fields["delta"])["stop_reason"]), fieldsOf(fields["usage"]));
       case "message_stop":
         this.#isEnded = true;
         return this.#usage.takeMetrics(fieldsOf(fields[BEDROCK_METRICS]));
@@ -74,13 +74,13 @@ class MessagesAnswer implements Answer {
     if (isFields(fields["error"])) this.#fail(fields);
     this.#id = textOf(fields["id"]);
     this.#model = textOf(fields["model"]);
-    this.#stop = textOf(fields["stop_reason"]);
+    this.#stop = wordOf(fields["stop_reason"]);
     this.#isEnded = !this.#hasFailed;
     this.#usage.takeLast(fieldsOf(fields["usage"]));
   }
 
   learn(): Learned {
-    const usage = this.#usage.fields;
+    const usage = withoutSentences(this.#usage.fields);
     const flags = new Set<Flag>([...this.#flags, ...this.#usage.flags]);
     const iterations = readIterations(usage["iterations"], this.#model, flags);
     const counts = readMessagesUsage(usage, iterations.lifetimes, this.#inputIncludesCache, flags);

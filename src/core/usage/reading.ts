@@ -37,6 +37,7 @@ export type Flag =
   | "decode_failed"
   | "delta_zero_placeholder"
   | "duplicate_message_start"
+  | "extra_cut_short"
   | "input_included_cache"
   | "negative_uncached"
   | "openai_names"
@@ -78,8 +79,9 @@ export interface ExtraTokens extends Omit<Tokens, "reasoning" | "total" | "input
 /** What a meter learned from one answer. Field names are the ledger's. */
 export interface Reading {
   outcome: Outcome;
-  /** `stop_reason`, or the reason of an incomplete response, verbatim. */
+  /** `stop_reason`, or the reason of an incomplete response; null for what is no single word. */
   stop: string | null;
+  /** The service's code or type of the error; null for what is no single word. */
   error_type: string | null;
   usage: UsageState;
   spend: Spend;
@@ -93,7 +95,7 @@ export interface Reading {
   extra: ExtraTokens[];
   /** Calls of the service's own tools, e.g. `{ web_search: 2 }`. */
   server_tools: Record<string, number>;
-  /** The service's own usage object, verbatim (Messages: after merging the stream's). */
+  /** The service's own usage object (Messages: after merging the stream's), verbatim but for texts that are no words. */
   raw_usage: Record<string, unknown> | null;
   flags: Flag[];
 }

@@ -1,7 +1,7 @@
-import { TEXT_BYTES, USAGE_BYTES, nothingLearned, usageStateOf } from "./answer.ts";
+import { MOST_EXTRA, TEXT_BYTES, USAGE_BYTES, nothingLearned, usageStateOf } from "./answer.ts";
 import type { Answer, Dialect, Learned } from "./answer.ts";
 import { ERROR, errorTypeOf } from "./errors.ts";
-import { countOf, fieldsOf, isFields, textOf } from "./fields.ts";
+import { countOf, fieldsOf, isFields, textOf, withoutSentences, wordOf } from "./fields.ts";
 import { readResponsesUsage } from "./inclusive-usage.ts";
 import type { Fields, Shape } from "./json-scan.ts";
 import type { ExtraTokens, Flag, Outcome } from "./reading.ts";
@@ -71,12 +71,12 @@ class ResponsesAnswer implements Answer {
   }
 
   learn(): Learned {
-    const last = this.#goesOn ? {} : (this.#last ?? {});
+    const last = withoutSentences(this.#goesOn ? {} : (this.#last ?? {}));
     const flags = new Set<Flag>();
     const counts = readResponsesUsage(fieldsOf(last["usage"]), flags);
     const tokens = tokensOf(counts, flags);
     const isExact = hasInput(counts) && counts.output !== null;
-    const toolUsage = Object.entries(fieldsOf(last["tool_usage"]));
+    const toolUsage = Object.entries(fieldsOf(last["tool_usage"])).slice(0, MOST_EXTRA);
     return {
       ...nothingLearned(this.#outcome, this.#goesOn ? "pending" : usageStateOf(tokens, isExact)),
       stop: textOf(fieldsOf(last["incomplete_details"])["reason"]),
@@ -102,7 +102,7 @@ class ResponsesAnswer implements Answer {
   #takeResponse(response: Fields, end: Outcome | null): void {
     this.#id = textOf(response["id"]) ?? this.#id;
     this.#model = textOf(response["model"]) ?? this.#model;
-    this.#serviceTier = textOf(response["service_tier"]) ?? this.#serviceTier;
+    this.#serviceTier = wordOf(response["service_tier"]) ?? this.#serviceTier;
     if (typeof response["background"] === "boolean") this.#isBackground = response["background"];
     if (end === null) return;
     this.#last = response;

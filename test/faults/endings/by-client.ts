@@ -2,18 +2,10 @@ import { EventEmitter, once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import type { TestContext } from "node:test";
 import { defaultConfig } from "../../../src/core/config.ts";
-import { startGate, type GateOptions, type TestGate } from "../../helpers/gate.ts";
-import { rawClient, rawRequest, type RawClient } from "../../helpers/raw-client.ts";
+import { settled, startGate, type GateOptions, type TestGate } from "../../helpers/gate.ts";
+import { beginRequest, rawClient, rawRequest, type RawClient } from "../../helpers/raw-client.ts";
 import { startFullListener, startTcpUpstream } from "../../helpers/tcp-upstream.ts";
-import {
-  beginRequest,
-  COMPLETED,
-  cutEarly,
-  cutLate,
-  openStream,
-  type Ending,
-  type Expected,
-} from "./ending.ts";
+import { COMPLETED, cutEarly, cutLate, openStream, type Ending, type Expected } from "./ending.ts";
 
 /** What an upstream that says nothing is given after its client has left. */
 const SHORT_GRACE = { config: { abort: { graceMs: 20 } } };
@@ -47,12 +39,23 @@ async function askUnreachable(t: TestContext): Promise<Asked> {
   return { gate, client };
 }
 
+/** A request that has been told to go on, and does not. */
+async function askWhetherToGoOn(t: TestContext): Promise<Asked> {
+  const { baseUrl } = await startTcpUpstream(t, () => {});
+  const gate = await startGate(t, baseUrl, SHORT_GRACE);
+  const client = await rawClient(t, gate.port);
+  client.write(beginRequest(gate.port, "Content-Length: 9\r\nExpect: 100-continue"));
+  await client.until(/100 Continue/);
+  return { gate, client };
+}
+
 /** The beginnings of two uploads. */
 const upload = (port: number) => `${beginRequest(port, "Content-Length: 100")}{"model":`;
 const uploadInChunks = (port: number) => `${beginRequest(port, "Transfer-Encoding: chunked")}5\r\n{"mod\r\n`;
 
 /** Where a request may be when its client leaves. */
 const PHASES: [phase: string, ask: (t: TestContext) => Promise<Asked>, record: Expected][] = [
+  ["after 100 Continue", askWhetherToGoOn, cutEarly("client")],
   ["within its upload", (t) => askSilent(t, upload), cutEarly("client")],
   ["within its upload in chunks", (t) => askSilent(t, uploadInChunks), cutEarly("client")],
   ["before there is a connection to the upstream", askUnreachable, cutEarly("client")],
@@ -83,8 +86,7 @@ async function leaveBeforeKey(t: TestContext): Promise<TestGate> {
   await asked;
   client.socket.destroy();
   await client.closed;
-  // The gate has seen it by the time it has answered somebody else.
-  await fetch(`${gate.url}/`, { method: "HEAD" });
+  await settled(gate);
   store.emit("answer");
   return gate;
 }

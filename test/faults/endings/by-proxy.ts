@@ -3,19 +3,10 @@ import { defaultConfig } from "../../../src/core/config.ts";
 import { KeyFailure } from "../../../src/core/failure.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { startGate, upstreamAt, type GateOptions, type TestGate } from "../../helpers/gate.ts";
-import { rawClient, rawRequest } from "../../helpers/raw-client.ts";
+import { beginRequest, rawClient, rawRequest } from "../../helpers/raw-client.ts";
 import { startTcpUpstream } from "../../helpers/tcp-upstream.ts";
 import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream.ts";
-import {
-  beginRequest,
-  COMPLETED,
-  cutEarly,
-  cutLate,
-  openStream,
-  REJECTED,
-  type Ending,
-  type Expected,
-} from "./ending.ts";
+import { COMPLETED, cutEarly, cutLate, openStream, REJECTED, type Ending, type Expected } from "./ending.ts";
 
 const SMALL = { config: { limits: { ...defaultConfig.limits, bodyBytes: 10 } } };
 const TOO_LARGE = `b\r\n${"x".repeat(11)}\r\n`;
@@ -58,12 +49,11 @@ const REFUSALS: Ending[] = [
     record: REJECTED,
     play: (t) => ask(t, rawRequest, {}, ({ keys }) => keys.values.clear()),
   },
-  {
-    what: "proxy: the keychain is locked",
+  ...(["locked", "unavailable", "unresponsive", "unsafe"] as const).map((code): Ending => ({
+    what: `proxy: the key's source is ${code}`,
     record: REJECTED,
-    play: (t) =>
-      ask(t, rawRequest, {}, ({ keys }) => (keys.failure = new KeyFailure("locked", "locked", "unlock"))),
-  },
+    play: (t) => ask(t, rawRequest, {}, ({ keys }) => (keys.failure = new KeyFailure(code, "why", "hint"))),
+  })),
   {
     what: "proxy: a fault of our own",
     record: REJECTED,

@@ -59,8 +59,3 @@ export async function openStream(
   };
   return { gate, client, answer, upstream, finish };
 }
-
-/** The head of a request whose body is announced with `bytes`, and the first of them. */
-export function beginRequest(port: number, framing: string): string {
-  return `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`;
-}

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { setImmediate } from "node:timers/promises";
+import { test, type TestContext } from "node:test";
+import { Lifecycle } from "../../src/cli/lifecycle.ts";
+import { SandboxFallback } from "../../src/cli/sandbox-fallback.ts";
+import type { Problem } from "../../src/core/config-problem.ts";
+import type { Config } from "../../src/core/config.ts";
+import type { ConfigSource } from "../../src/ports.ts";
+import { freePort } from "../helpers/free-port.ts";
+import { startGate } from "../helpers/gate.ts";
+import { withResolvers } from "../helpers/with-resolvers.ts";
+
+/** A lifecycle in this process, to which the test tells new configurations. */
+async function startLifecycle(t: TestContext, sandbox = new SandboxFallback()) {
+  const { gate, listener, keyring, ledger, log } = await startGate(t, "http://127.0.0.1:9/v1");
+  const { config } = gate.settings;
+  let change: ((config: Config) => Promise<Problem[]>) | undefined;
+  const source: ConfigSource = {
+    current: () => config,
+    status: () => ({ path: "config.jsonc", exists: true, loadedAt: "", problems: [] }),
+    reload: () => Promise.resolve(),
+    onChange: (listening) => (change = listening),
+    onProblems() {},
+    close: () => Promise.resolve(),
+  };
+  const lifecycle = new Lifecycle({ source, ledger, keyring, sandbox, gate, listener, log });
+  const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+  const known = signals.flatMap((signal) => process.listeners(signal));
+  lifecycle.begin({ close: () => Promise.resolve() });
+  t.after(() => {
+    for (const signal of signals) {
+      for (const listening of process.listeners(signal)) {
+        if (!known.includes(listening)) process.off(signal, listening);
+      }
+    }
+  });
+  const port = await freePort();
+  return { lifecycle, port, log, move: () => change?.({ ...config, listen: { ...config.listen, port } }) };
+}
+
+test("a port that is being moved to when the stop comes is let go before the stop is done", async (t) => {
+  const { lifecycle, port, log, move } = await startLifecycle(t);
+  void move();
+  process.emit("SIGTERM");
+  await lifecycle.stopped;
+  await assert.rejects(once(connect(port, "127.0.0.1"), "connect"), { code: "ECONNREFUSED" });
+  assert.deepEqual(
+    log.lines.filter((line) => /moved|in force/.test(line)),
+    [],
+  );
+});
+
+test("the stop waits for a configuration that is on its way, which may still open something", async (t) => {
+  const { promise: held, resolve: letGo } = withResolvers<void>();
+  const sandbox = new SandboxFallback();
+  const isClosed = t.mock.method(sandbox, "close");
+  t.mock.method(sandbox, "complete", async (config: Config) => {
+    await held;
+    return config;
+  });
+  const { lifecycle, move } = await startLifecycle(t, sandbox);
+  const moved = move();
+  process.emit("SIGTERM");
+  for (let i = 0; i < 20; i += 1) await setImmediate();
+  assert.equal(isClosed.mock.callCount(), 0);
+  letGo();
+  await moved;
+  await lifecycle.stopped;
+  assert.equal(isClosed.mock.callCount(), 1);
+});

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { TEST_KEY } from "../../helpers/gate.ts";
+import { valuesOf, type RawMessage } from "../../helpers/http-messages.ts";
+import type { RawUpstream } from "../../helpers/raw-upstream.ts";
+import type { SmugglingCase } from "./case.ts";
+
+/**
+ * Strictly read, the upstream's connections hold A, what of the attack is a request, and B. What was begun besides can
+ * only be a request whose body never came to its end: its connection was given up with it.
+ */
+export function assertOnlyRequests(upstream: RawUpstream, { answers, forwarded }: SmugglingCase): void {
+  const { requests, connections } = upstream;
+  assert.deepEqual([requests[0]?.body, requests.at(-1)?.body], [`{"who":"A"}`, `{"who":"B"}`]);
+  const seen = requests.slice(1, -1);
+  const bodies = seen.map(({ body }) => body);
+  assert.deepEqual(bodies, forwarded.slice(0, bodies.length));
+  const served = answers.filter((status) => status === 200).length;
+  assert.ok(bodies.length >= Math.min(served, forwarded.length), "answered without the upstream");
+  for (const request of seen) assertOurs(request);
+  for (const { fault } of connections) assert.equal(fault, null);
+  for (const { rest } of connections) assert.match(rest, /^$|^POST \/v1\/messages HTTP\/1\.1\r\n/);
+  // All shared one connection; a second one is there for B when the attack broke off in mid-request.
+  const shared = served > 0 ? 1 : 2;
+  assert.ok(connections.length <= shared, `${connections.length} connections`);
+  assert.equal(connections.at(-1)?.rest, "");
+}
+
+/** Nothing in the head but what we wrote ourselves and the client's content type and `accept`; framed at most once. */
+function assertOurs(request: RawMessage): void {
+  const isPost = request.start === "POST /v1/messages HTTP/1.1";
+  if (!isPost) assert.equal(request.start, "GET /v1/models HTTP/1.1");
+  const credential = isPost ? "x-api-key" : "authorization";
+  const names = request.headers.map(([name]) => name).filter((name) => !PLAIN.has(name));
+  assert.deepEqual(
+    names.filter((name) => !FRAMING.has(name)),
+    [credential],
+  );
+  assert.ok(names.length <= 2, names.join());
+  assert.ok(valuesOf(request, credential)[0]?.endsWith(TEST_KEY));
+}
+
+const PLAIN = new Set([
+  "host",
+  "content-type",
+  "anthropic-version",
+  "accept",
+  "accept-encoding",
+  "connection",
+]);
+const FRAMING = new Set(["content-length", "transfer-encoding"]);
