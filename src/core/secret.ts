@@ -68,27 +68,24 @@ interface Spellings {
 }
 
 /**
- * As it is, or with characters escaped as JSON's writers do it (`\/` by PHP, `\u002B` by .NET) or a URL's (`%2B`). Letters,
- * digits and what a URL leaves alone (RFC 3986 section 2.3) stand for themselves.
+ * As it is, or with characters escaped as JSON's writers do it (`\/` by PHP, `\u002B` by .NET) or a URL's (`%2B`). Letters
+ * and digits stand for themselves.
  */
 function spellingsOf(value: string): Spellings {
   if (value.length < LEAST_LENGTH) return { pattern: NOTHING, longest: 0 };
-  const characters = [...value].map((char) => (/[\w.~-]/.test(char) ? literal(char) : escapable(char)));
-  const longest = [...value].reduce((sum, char) => sum + (/[\w.~-]/.test(char) ? 1 : ESCAPED_BYTES), 0);
-  return { pattern: new RegExp(characters.join(""), "g"), longest };
+  const pattern = value.replace(ESCAPABLE, escapable);
+  return { pattern: new RegExp(pattern, "g"), longest: value.replace(ESCAPABLE, LONGEST_ESCAPE).length };
 }
 
 /** Matches no text. */
 const NOTHING = /(?!)/g;
 
-/** Of `\u002B`. */
-const ESCAPED_BYTES = 6;
-
-const literal = (char: string): string => char.replace(/[\\^$.*+?()[\]{}|/-]/, "\\$&");
+const ESCAPABLE = /[^\w~-]/g;
+const LONGEST_ESCAPE = "\\u0000";
 
 function escapable(char: string): string {
   const hex = char.charCodeAt(0).toString(16).padStart(2, "0");
   const anyCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
   // The longer ones first: `%` begins its own.
-  return `(?:\\\\u00${anyCase}|%${anyCase}|\\\\?${literal(char)})`;
+  return `(?:\\\\u00${anyCase}|%${anyCase}|\\\\?[${char.replace(/[\]\\^]/, "\\$&")}])`;
 }

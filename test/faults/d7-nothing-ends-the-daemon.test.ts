@@ -147,7 +147,7 @@ test("a daemon outlives nasty clients of its control socket", LIMIT, async (t) =
   for (const [said, leave] of NASTY_COMMANDS) {
     const socket = connect(path);
     socket.on("error", () => {});
-    const closed = once(socket, "close");
+    const closed = new Promise((resolve) => socket.once("close", resolve));
     await once(socket, "connect");
     socket.resume().write(said, "latin1", () => leave(socket));
     await closed;
