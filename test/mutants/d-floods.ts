@@ -103,6 +103,13 @@ export const FLOODS: readonly Mutant[] = [
   },
   {
     ...D8,
+    without: "an end of the connection on which requests overran",
+    file: CONNECTIONS,
+    find: "if (isUnderWay(latest)) this.#overrun.add(socket);\n    if (this.#overrun.has(socket) ||",
+    replace: "if (isUnderWay(latest) ||",
+  },
+  {
+    ...D8,
     without: "one request at a time",
     file: CONNECTIONS,
     find: "if (isUnderWay(latest)) this.#overrun.add(socket);",
