@@ -111,6 +111,8 @@ class ConfigFile implements ConfigSource {
       if (event === "unlinkDir") watcher.add(nearestDirectory(this.#path));
       this.#notice();
     });
+    // chokidar's own events leave out a write within 5 ms of a chmod; a look too many costs nothing.
+    watcher.on("raw", () => this.#notice());
     await new Promise<void>((isReady) => {
       watcher.once("ready", isReady);
       watcher.on("error", (error) => {

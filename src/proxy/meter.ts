@@ -17,6 +17,8 @@ export interface AnswerMeter {
   feed(chunk: Buffer): void;
   /** Was the first content of a stream seen? */
   readonly sawContent: boolean;
+  /** As in `Meter`. */
+  readonly isOver: boolean;
   /** What was learned, once the body has ended (`whole`) or broken off. Calls back at once unless a decoder has to finish. */
   finish(whole: boolean, done: (reading: Reading) => void): void;
 }
@@ -30,6 +32,9 @@ export function createAnswerMeter(setup: MeterSetup, contentEncoding: string | n
       feed: (chunk) => meter.feed(chunk),
       get sawContent() {
         return meter.sawContent;
+      },
+      get isOver() {
+        return meter.isOver;
       },
       finish: (whole, done) => done(meter.finish(whole)),
     };
@@ -57,6 +62,10 @@ class DecodingMeter implements AnswerMeter {
 
   get sawContent(): boolean {
     return this.#meter.sawContent;
+  }
+
+  get isOver(): boolean {
+    return this.#meter.isOver;
   }
 
   feed(chunk: Buffer): void {

@@ -211,7 +211,9 @@ export class Passage {
     }
     this.#meter.finish(whole, (reading) => {
       const isWhole = whole && !this.#isBrokenUnseen(reading);
-      const outcome = whole && !isWhole ? "cut" : reading.outcome;
+      // An error is one, whole or not; and what the service had its last word on is complete, whatever the client got.
+      const isCut = whole && !isWhole && reading.outcome === "completed" && reading.usage !== "final";
+      const outcome = isCut ? "cut" : reading.outcome;
       this.#exchange.bytesOut = this.#delivery?.bytes ?? 0;
       // An upstream that echoes the key, as a model's name say, must not get it into the ledger.
       this.#exchange.record(blotReading({ ...reading, outcome }, this.#order.secret), cutBy);
@@ -239,7 +241,8 @@ export class Passage {
     const headers = this.#answer?.headers;
     const isFramed =
       headers?.["content-length"] !== undefined || headers?.["transfer-encoding"] !== undefined;
-    return !isFramed && (outcome === "cut" || flags.includes("bad_json"));
+    const isOver = this.#meter?.isOver ?? true;
+    return !isFramed && (outcome === "cut" || flags.includes("bad_json") || !isOver);
   }
 
   readonly #onClientGone = (): void => {

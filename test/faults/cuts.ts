@@ -1,5 +1,5 @@
 import { constants, gzipSync } from "node:zlib";
-import type { UsageState } from "../../src/core/usage/reading.ts";
+import type { Outcome, UsageState } from "../../src/core/usage/reading.ts";
 import { MESSAGE, MESSAGE_EVENTS } from "../helpers/upstream.ts";
 
 /** The beginning of an answer's body (latin1), and what the record must say of it. */
@@ -55,4 +55,55 @@ export const CUTS: readonly [what: string, field: string, frame: (body: string) 
     (body) => `${hexLength(body)}\r\n${body}\r\n0\r\n`,
   ],
   ["without a length", "", (body) => body],
+];
+
+/** An answer without length or chunks whose connection ends, cleanly, before it does. */
+interface Unframed {
+  kind: string;
+  path: string;
+  /** Status and header lines. */
+  head: string;
+  body: string;
+  /** Outcome, who cut it, usage. */
+  record: [Outcome, "upstream" | null, UsageState];
+}
+
+const CREATED = `event: response.created\ndata: {"type":"response.created","response":{"id":"resp_1","status":"in_progress"}}\n\n`;
+
+export const UNFRAMED: readonly Unframed[] = [
+  {
+    kind: "an error",
+    path: "/v1/messages",
+    head: `400 Bad Request\r\n${JSON_HEAD}`,
+    body: `{"type":"error","error":{"type":"overl`,
+    record: ["error", null, "absent"],
+  },
+  {
+    kind: "a list of models",
+    path: "/v1/models",
+    head: `200 OK\r\n${JSON_HEAD}`,
+    body: `{"data":[{"id":"a"},{"i`,
+    record: ["cut", "upstream", "none"],
+  },
+  {
+    kind: "a count of tokens",
+    path: "/v1/messages/count_tokens",
+    head: `200 OK\r\n${JSON_HEAD}`,
+    body: `{"input_tokens":12`,
+    record: ["cut", "upstream", "none"],
+  },
+  {
+    kind: "a stream that has all but its last event",
+    path: "/v1/messages",
+    head: `200 OK\r\n${STREAM_HEAD}`,
+    body: MESSAGE_EVENTS.slice(0, -1).join(""),
+    record: ["completed", null, "final"],
+  },
+  {
+    kind: "a stream of responses",
+    path: "/v1/responses",
+    head: `200 OK\r\n${STREAM_HEAD}`,
+    body: CREATED,
+    record: ["cut", "upstream", "absent"],
+  },
 ];

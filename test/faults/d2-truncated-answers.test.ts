@@ -15,7 +15,7 @@ import { rawClient, rawRequest } from "../helpers/raw-client.ts";
 import { startRawUpstream } from "../helpers/raw-upstream.ts";
 import { startTcpUpstream, untilStill } from "../helpers/tcp-upstream.ts";
 import { MESSAGE, MESSAGE_EVENTS, startUpstream } from "../helpers/upstream.ts";
-import { BROKEN_BODIES, CUTS, exactly, hexLength, STREAM_HEAD } from "./cuts.ts";
+import { BROKEN_BODIES, CUTS, exactly, hexLength, STREAM_HEAD, UNFRAMED } from "./cuts.ts";
 
 /** A wait for what does not come is a failure. */
 const LIMIT = { timeout: 10_000 };
@@ -48,6 +48,25 @@ for (const { kind, head, body, usage, input } of BROKEN_BODIES) {
     }
   }
 }
+
+for (const { kind, path, head, body, record: expected } of UNFRAMED) {
+  test(`${kind} that the end of the connection cuts off is cut for the client too`, LIMIT, async (t) => {
+    const upstream = await startRawUpstream(t, (_request, { socket }) => {
+      socket.end(`HTTP/1.1 ${head}\r\n${body}`);
+    });
+    const gate = await startGate(t, upstream.baseUrl);
+    const client = await rawClient(t, gate.port);
+    client.write(
+      path === "/v1/models" ? getModels(gate.port) : rawRequest(gate.port).replace("/v1/messages", path),
+    );
+    // Of an error the end is withheld that could be the beginning of our key.
+    assertCut(await client.closed, body.slice(0, 10));
+    const record = await gate.ledger.only();
+    assert.deepEqual([record.outcome, record.cut_by, record.usage], expected);
+  });
+}
+
+const getModels = (port: number) => `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
 
 /** The client got the bytes that there were, and no end that it could take for the end of the answer. */
 function assertCut(received: string, body: string): void {

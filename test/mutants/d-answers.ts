@@ -91,6 +91,20 @@ export const ANSWERS: readonly Mutant[] = [
     replace: "",
   },
   {
+    ...D2,
+    without: "a look for the last event of a stream that nothing delimits",
+    file: PASSAGE,
+    find: `flags.includes("bad_json") || !isOver`,
+    replace: `flags.includes("bad_json")`,
+  },
+  {
+    ...D2,
+    without: "a look at errors and lists of models that nothing delimits",
+    file: "src/core/usage/meter.ts",
+    find: `isReadable || !this.#isJson ? [] : ["bad_json"]`,
+    replace: `[]`,
+  },
+  {
     ...D3,
     without: "leaving it to the client to try again",
     file: "src/proxy/forward.ts",

@@ -56,12 +56,19 @@ async function readTrusted(path: string): Promise<string> {
   // Without O_NONBLOCK a named pipe would hold us until somebody writes to it.
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    const distrust = findDistrust(path, await handle.stat());
-    if (distrust !== null) throw new Error(distrust);
-    return (await handle.readFile("utf8")).replace(/^\uFEFF/, "");
+    refuseDistrusted(path, await handle.stat());
+    const text = await handle.readFile("utf8");
+    // Opened up to others in the meantime, it may hold what they wrote.
+    refuseDistrusted(path, await handle.stat());
+    return text.replace(/^\uFEFF/, "");
   } finally {
     await handle.close();
   }
+}
+
+function refuseDistrusted(path: string, stats: Stats): void {
+  const distrust = findDistrust(path, stats);
+  if (distrust !== null) throw new Error(distrust);
 }
 
 /** Whoever can write the file decides where requests go (facts/threats.md E4). */

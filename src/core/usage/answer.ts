@@ -10,6 +10,8 @@ export interface Answer {
   takeEvent(type: string, fields: Fields): void;
   /** The whole of an answer that is no stream. */
   takeBody(fields: Fields): void;
+  /** Has the event come that ends a stream? */
+  readonly isOver: boolean;
   /** What the answer comes to if nothing follows. */
   learn(): Learned;
 }

@@ -32,6 +32,7 @@ export const ERRORS: Dialect = {
 };
 
 class ErrorAnswer implements Answer {
+  readonly isOver = true;
   #errorType: string | null = null;
 
   takeEvent(_type: string, fields: Fields): void {

@@ -47,6 +47,7 @@ class MessagesAnswer implements Answer {
   #fallbackModel: string | null = null;
   #stop: string | null = null;
   #isEnded = false;
+  #isStopped = false;
   #hasFailed = false;
   #errorType: string | null = null;
 
@@ -64,6 +65,7 @@ class MessagesAnswer implements Answer {
         return this.#takeDelta(wordOf(fieldsOf(fields["delta"])["stop_reason"]), fieldsOf(fields["usage"]));
       case "message_stop":
         this.#isEnded = true;
+        this.#isStopped = true;
         return this.#usage.takeMetrics(fieldsOf(fields[BEDROCK_METRICS]));
       case "error":
         return this.#fail(fields);
@@ -77,6 +79,10 @@ class MessagesAnswer implements Answer {
     this.#stop = wordOf(fields["stop_reason"]);
     this.#isEnded = !this.#hasFailed;
     this.#usage.takeLast(fieldsOf(fields["usage"]));
+  }
+
+  get isOver(): boolean {
+    return this.#isStopped || this.#hasFailed;
   }
 
   learn(): Learned {

@@ -30,6 +30,8 @@ export interface Meter {
   feed(chunk: Buffer): void;
   /** Has the first content event of a stream been seen? */
   readonly sawContent: boolean;
+  /** Does what came until now say of itself that it is all? Always so unless it is a stream that tells usage. */
+  readonly isOver: boolean;
   /**
    * What the answer came to. To be called once, last. `whole`: the body ended as its framing said it should; it
    * decides on routes without usage alone, since all other answers say themselves where they end.
@@ -58,6 +60,7 @@ export function createMeter(setup: MeterSetup): Meter {
  */
 class PlainMeter implements Meter {
   readonly sawContent = false;
+  readonly isOver = true;
   readonly #answer = ERRORS.createAnswer({ inputIncludesCache: false });
   readonly #body: BodyReader;
   readonly #isError: boolean;
@@ -105,6 +108,10 @@ class UsageMeter implements Meter {
 
   get sawContent(): boolean {
     return this.#body.hasContent;
+  }
+
+  get isOver(): boolean {
+    return !this.#isStream || this.#answer.isOver;
   }
 
   finish(whole: boolean): Reading {

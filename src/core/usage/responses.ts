@@ -70,6 +70,10 @@ class ResponsesAnswer implements Answer {
     else this.#takeResponse(fields, STATUSES.get(fields["status"]) ?? "completed");
   }
 
+  get isOver(): boolean {
+    return this.#last !== null || this.#outcome === "error";
+  }
+
   learn(): Learned {
     const last = withoutSentences(this.#goesOn ? {} : (this.#last ?? {}));
     const flags = new Set<Flag>();
