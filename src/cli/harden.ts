@@ -47,9 +47,9 @@ function refuseInspector(): void {
 
 /**
  * Options of Node's that write its memory, or what opens its TLS connections, to a file. Not `--heap-prof` and
- * `--cpu-prof`: they write names of functions, and no values (tried).
+ * `--cpu-prof`: they write names of functions, and no values (tried). A limit of 0 is none.
  */
-const DUMPING_OPTION = /--(?:heapsnapshot-signal|heapsnapshot-near-heap-limit|tls-keylog)\b/;
+const DUMPING_OPTION = /--(?:heapsnapshot-signal|heapsnapshot-near-heap-limit(?!=0\b)|tls-keylog)\b/;
 
 function refuseDumpingOptions(): void {
   const given = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].join(" ");

@@ -27,8 +27,8 @@ const TOTAL = STREAMS + REQUESTS;
 /** By then everything has been loaded, compiled and pooled. */
 const HALF = STREAMS + REQUESTS / 2;
 const MIB = 1024 * 1024;
-/** What a heap varies by. Half of the requests would leave more if each left 5 KB. */
-const MAY_GROW_BYTES = 24 * MIB;
+/** What a heap varies by. Half of the requests would leave more if each left 10 KB. */
+const MAY_GROW_BYTES = 48 * MIB;
 const END_OF_STREAM = MESSAGE_EVENTS.slice(1).join("");
 
 /** Each request is numbered, and its answer made from the number. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import type { Config } from "../../src/core/config.ts";
 import type { UsageRecord } from "../../src/core/record.ts";
 import type { Tokens } from "../../src/core/usage/reading.ts";
@@ -25,7 +26,13 @@ export async function startDaemonBooks(
 ): Promise<{ daemon: Daemon; sandbox: Sandbox }> {
   const sandbox = await openSandbox(t, { keys: [{ name: "default", secret: TEST_KEY, group: "all" }] });
   const { config } = keyInFile(t, sandbox.baseUrl, TEST_KEY);
-  return { daemon: await startDaemon(t, { ...options, config }), sandbox };
+  const daemon = await startDaemon(t, { ...options, config });
+  // A tool may leave with the last event of a stream, and not wait for its end, before which the record is written.
+  const ledger = async () => {
+    while ((await daemon.status()).openExchanges > 0) await setImmediate();
+    return daemon.ledger();
+  };
+  return { daemon: { ...daemon, ledger }, sandbox };
 }
 
 /** Fails unless the ledger comes to what the sandbox itself has billed, key by key and route by route. */

@@ -125,7 +125,6 @@ export const lengths: SmugglingCase[] = [
   "18446744073709551621",
   "0 5",
   "05",
-  "\t5 \t",
 ].map((value) =>
   refused(`content-length ${show(value)}`, post(`Content-Length: ${value}`, `hello${HIDDEN}`)),
 );
