@@ -3,7 +3,7 @@ import * as zlib from "node:zlib";
 import type { Secret } from "../core/secret.ts";
 import type { Delivery } from "./delivery.ts";
 
-/** Errors are short; more than this of one is cut off, compressed or decoded. */
+/** Errors are short; one that is longer, compressed or decoded, is not searched. */
 const LIMIT_BYTES = 1024 * 1024;
 
 /** What a compressed error needs besides its client. */

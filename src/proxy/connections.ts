@@ -21,7 +21,7 @@ export class Connections {
   readonly #most: number;
 
   /** `most`: connections at a time. */
-  constructor(most: number = MAX_CONNECTIONS) {
+  constructor(most: number) {
     this.#most = most;
   }
 

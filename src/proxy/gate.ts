@@ -14,7 +14,7 @@ import { Exchange } from "./exchange.ts";
 import { findRoute, type Routed } from "./find-route.ts";
 import { createForwarder, type Forwarder } from "./forward.ts";
 import type { Keyring } from "./keyring.ts";
-import { tooLarge } from "./passage.ts";
+import { tooLarge } from "./limit-refusals.ts";
 import type { Door } from "./listener.ts";
 import type { PeerGuard } from "./peer-guard.ts";
 import { refuse } from "./refuse.ts";
@@ -230,7 +230,7 @@ const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
 function judgeLength(headers: HeaderIndex, settings: Settings): void {
   const limit = settings.config.limits.bodyBytes;
   if (Number(headers.get("content-length") ?? 0) <= limit) return;
-  throw new Refused({ code: "body_too_large", message: tooLarge(limit) });
+  throw new Refused(tooLarge(limit));
 }
 
 function orRefuse(refusal: Refusal | null): void {

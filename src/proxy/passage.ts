@@ -4,10 +4,11 @@ import { blotReading } from "../core/blotter.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
 import type { Secret } from "../core/secret.ts";
-import type { Reading } from "../core/usage/reading.ts";
 import { deliver, type Delivery } from "./delivery.ts";
 import type { Exchange } from "./exchange.ts";
+import { noConnection, tooLarge, tooSilent, tooSlow, tooStuck } from "./limit-refusals.ts";
 import { createAnswerMeter, type AnswerMeter } from "./meter.ts";
+import { isBrokenUnseen } from "./unframed.ts";
 import { Upload } from "./upload.ts";
 import { CONNECT_LIMIT_MS, UpstreamClock, type UpstreamLimits } from "./upstream-clock.ts";
 import { explainUpstreamError } from "./upstream-error.ts";
@@ -80,8 +81,8 @@ export class Passage {
     this.#upload = new Upload(req, this.#upstream, order.exchange, {
       limitBytes: limits.bodyBytes,
       idleMs: limits.bodyIdleMs,
-      onTooLarge: () => this.#fail({ code: "body_too_large", message: tooLarge(limits.bodyBytes) }),
-      onIdle: () => this.#fail({ code: "body_timeout", message: tooSlow(limits.bodyIdleMs) }, "client"),
+      onTooLarge: () => this.#fail(tooLarge(limits.bodyBytes)),
+      onIdle: () => this.#fail(tooSlow(limits.bodyIdleMs), "client"),
       onProgress: () => this.#clock.restart(),
       clientHasLeft: order.clientHasLeft,
     });
@@ -204,13 +205,14 @@ export class Passage {
     // Whatever happens in the grace, it was the client who left first.
     const cutBy = this.#clientGone ? "client" : breaker;
     this.#stopClocks();
-    if (this.#meter === null) {
+    const [answer, meter] = [this.#answer, this.#meter];
+    if (answer === null || meter === null) {
       this.#exchange.recordUnanswered("cut", null, cutBy);
       this.#close(false);
       return;
     }
-    this.#meter.finish(whole, (reading) => {
-      const isWhole = whole && !this.#isBrokenUnseen(reading);
+    meter.finish(whole, (reading) => {
+      const isWhole = whole && !isBrokenUnseen(answer, reading, meter.isOver);
       // An error is one, whole or not; and what the service had its last word on is complete, whatever the client got.
       const isCut = whole && !isWhole && reading.outcome === "completed" && reading.usage !== "final";
       const outcome = isCut ? "cut" : reading.outcome;
@@ -233,18 +235,6 @@ export class Passage {
     this.#onEnd();
   }
 
-  /**
-   * Did an answer break off that seemed to end? Without length and chunks its end is that of the connection, and a reset
-   * that comes together with the last bytes is a clean end to libuv. Only the answer itself tells then.
-   */
-  #isBrokenUnseen({ outcome, flags }: Reading): boolean {
-    const headers = this.#answer?.headers;
-    const isFramed =
-      headers?.["content-length"] !== undefined || headers?.["transfer-encoding"] !== undefined;
-    const isOver = this.#meter?.isOver ?? true;
-    return !isFramed && (outcome === "cut" || flags.includes("bad_json") || !isOver);
-  }
-
   readonly #onClientGone = (): void => {
     if (this.#settled) return;
     this.#clientGone = true;
@@ -263,15 +253,15 @@ export class Passage {
     const { firstByteMs } = this.#order.limits;
     switch (this.#clock.phase) {
       case "connecting":
-        this.#fail({ code: "upstream_timeout", message: NO_CONNECTION });
+        this.#fail(noConnection(CONNECT_LIMIT_MS));
         break;
       case "sending":
         // Silence of the client within its body has a limit of its own.
         if (!this.#upload.isHeldUp) this.#clock.restart();
-        else this.#fail({ code: "upstream_timeout", message: tooStuck(firstByteMs) }, "proxy");
+        else this.#fail(tooStuck(firstByteMs), "proxy");
         break;
       case "waiting":
-        this.#fail({ code: "upstream_timeout", message: tooSilent(firstByteMs) }, "proxy");
+        this.#fail(tooSilent(firstByteMs), "proxy");
         break;
       case "answering":
         // Silence that we made ourselves, because the client does not read, is not the upstream's.
@@ -302,25 +292,6 @@ export class Passage {
     if (this.#graceTimer !== null) clearTimeout(this.#graceTimer);
   }
 }
-
-/** What is said of a body beyond the limit, whether it was announced or found out on the way. */
-export function tooLarge(limitBytes: number): string {
-  return `the request body is larger than ${limitBytes} bytes ("limits.bodyBytes" in the configuration)`;
-}
-
-function tooSlow(limitMs: number): string {
-  return `the rest of the request's body did not come for ${limitMs} ms ("limits.bodyIdleMs" in the configuration)`;
-}
-
-function tooSilent(limitMs: number): string {
-  return `the upstream sent no answer for ${limitMs} ms ("limits.firstByteMs" in the configuration)`;
-}
-
-function tooStuck(limitMs: number): string {
-  return `the upstream took nothing of the request for ${limitMs} ms ("limits.firstByteMs" in the configuration)`;
-}
-
-const NO_CONNECTION = `the upstream did not accept a connection within ${CONNECT_LIMIT_MS} ms; to see more, type: tollkeeper key test`;
 
 /** The service's own name for the request (facts/usage.md section 5); the ledger caps it. */
 function requestIdOf(answer: IncomingMessage): string | null {

@@ -80,8 +80,7 @@ export class Upload {
     }
     const goOn = this.#upstream.write(chunk);
     this.#exchange.sawRequestBytes(chunk);
-    this.#order.onProgress();
-    this.#idleTimer?.refresh();
+    this.#progress();
     if (goOn) return;
     this.#req.pause();
     this.#lookSoon();
@@ -89,9 +88,13 @@ export class Upload {
 
   #goOn(): void {
     this.#stopLooking();
+    this.#progress();
+    this.#req.resume();
+  }
+
+  #progress(): void {
     this.#order.onProgress();
     this.#idleTimer?.refresh();
-    this.#req.resume();
   }
 
   #onSilence(): void {

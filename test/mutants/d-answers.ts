@@ -73,7 +73,7 @@ export const ANSWERS: readonly Mutant[] = [
     ...D2,
     without: "a look at answers that the end of the connection delimits",
     file: PASSAGE,
-    find: "const isWhole = whole && !this.#isBrokenUnseen(reading);",
+    find: "const isWhole = whole && !isBrokenUnseen(answer, reading, meter.isOver);",
     replace: "const isWhole = whole;",
   },
   {
@@ -93,7 +93,7 @@ export const ANSWERS: readonly Mutant[] = [
   {
     ...D2,
     without: "a look for the last event of a stream that nothing delimits",
-    file: PASSAGE,
+    file: "src/proxy/unframed.ts",
     find: `flags.includes("bad_json") || !isOver`,
     replace: `flags.includes("bad_json")`,
   },
@@ -131,7 +131,7 @@ export const ANSWERS: readonly Mutant[] = [
     without: "a limit to what an upstream does not take",
     file: PASSAGE,
     find: `if (!this.#upload.isHeldUp) this.#clock.restart();
-        else this.#fail({ code: "upstream_timeout", message: tooStuck(firstByteMs) }, "proxy");`,
+        else this.#fail(tooStuck(firstByteMs), "proxy");`,
     replace: "this.#clock.restart();",
   },
   {

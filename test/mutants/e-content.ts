@@ -112,8 +112,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E5,
     without: "what a cut answer had said of its usage",
     file: PASSAGE,
-    find: "if (this.#meter === null) {",
-    replace: "if (!whole || this.#meter === null) {",
+    find: "if (answer === null || meter === null) {",
+    replace: "if (!whole || answer === null || meter === null) {",
   },
   {
     ...E5,
