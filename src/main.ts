@@ -1,41 +1,37 @@
 #!/usr/bin/env node
 import "./cli/no-inspector.ts";
-import yargs from "yargs";
-import { hideBin } from "yargs/helpers";
-import { checkCommand } from "./cli/check.ts";
-import { configCommand } from "./cli/config.ts";
-import { EXIT, note, printFailure } from "./cli/console.ts";
-import { keyCommand } from "./cli/key.ts";
-import { programVersion } from "./cli/program.ts";
-import { sandboxCommand } from "./cli/sandbox.ts";
-import { serveCommand } from "./cli/serve.ts";
-import { statusCommand } from "./cli/status.ts";
-import { usageCommand } from "./cli/usage.ts";
+import { command } from "./cli/command.ts";
+import { EXIT, printFailure } from "./cli/console.ts";
+import { readServeLine } from "./cli/serve-line.ts";
+
+/** Every command: its name, what it is for, and where it is. */
+const COMMANDS = [
+  command("serve", "Run the daemon in the foreground", () => import("./cli/serve.ts")),
+  command("key", "Store, list, test or remove API keys", () => import("./cli/key.ts")),
+  command("usage", "Show which tool spent how many tokens", () => import("./cli/usage.ts")),
+  command(
+    "status",
+    "Show what the running daemon does: addresses, upstreams, keys, configuration, ledger",
+    () => import("./cli/status.ts"),
+  ),
+  command(
+    "check",
+    "Check that this installation keeps its promises; needs no key, costs nothing",
+    () => import("./cli/check.ts"),
+  ),
+  command("config", "Show, check or edit the configuration", () => import("./cli/config.ts")),
+  command(
+    "sandbox",
+    "Run the built-in stand-in for an upstream on its own",
+    () => import("./cli/sandbox.ts"),
+  ),
+];
 
 try {
-  await yargs(hideBin(process.argv))
-    .scriptName("tollkeeper")
-    .option("config", { type: "string", global: true, describe: "Configuration file to use" })
-    .command(serveCommand)
-    .command(keyCommand)
-    .command(usageCommand)
-    .command(statusCommand)
-    .command(checkCommand)
-    .command(configCommand)
-    .command(sandboxCommand)
-    .demandCommand(1, "a command is needed")
-    .strict()
-    .version(programVersion())
-    .alias({ h: "help", v: "version" })
-    .wrap(100)
-    .fail((message, error) => {
-      // yargs has words for wrong usage only; what a command throws is its own.
-      if (error instanceof Error) throw error;
-      note(`error: ${message.charAt(0).toLowerCase()}${message.slice(1)}`);
-      note("hint: see tollkeeper --help");
-      process.exit(EXIT.usage);
-    })
-    .parseAsync();
+  const words = process.argv.slice(2);
+  const serving = readServeLine(words);
+  if (serving !== null) await (await import("./cli/serve.ts")).serve(serving);
+  else await (await import("./cli/command-line.ts")).runCommandLine(words, COMMANDS);
 } catch (error) {
   printFailure(error);
   process.exitCode = EXIT.failed;

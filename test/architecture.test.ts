@@ -84,10 +84,8 @@ const IMPORTERS: Record<string, RegExp> = {
   "http-proxy-3": /^proxy\/forward\.ts$/,
   chokidar: /^adapters\/config-file(?:\.ts|\/)/,
   pino: /^adapters\/(?:log|ledger-file)(?:\.ts|\/)/,
-  zod: /^core\/config-schema\.ts$/,
   "jsonc-parser": /^adapters\/config-file(?:\.ts|\/)/,
   yargs: /^(?:main\.ts|cli\/)/,
-  "yargs/helpers": /^main\.ts$/,
   "cli-table3": /^cli\/table\.ts$/,
 };
 
@@ -121,6 +119,33 @@ test("core knows no Node module, no clock, no environment", () => {
       path,
     );
   }
+});
+
+/** What a module has loaded before it runs: not what is imported later, nor for its types alone. */
+function loadedWith(path: string, found = new Set<string>()): Set<string> {
+  const file = files.find((candidate) => candidate.path === path);
+  const statements =
+    file?.text.matchAll(/(?:^|\n)(?:import|export)\s+(?!type\b)(?:[^;]*?\bfrom\s+)?"([^"]+)"/g) ?? [];
+  for (const [, specifier = ""] of statements) {
+    const imported = specifier.startsWith(".")
+      ? relative(root, join(root, dirname(path), specifier))
+      : specifier;
+    if (found.has(imported)) continue;
+    found.add(imported);
+    loadedWith(imported, found);
+  }
+  return found;
+}
+
+test("a daemon starts without what only other commands and the sandbox need, which would take twice the time", () => {
+  const loaded = [...loadedWith("main.ts"), ...loadedWith("cli/serve.ts")];
+  assert.ok(loaded.includes("proxy/forward.ts") && loaded.includes("http-proxy-3"));
+  const needless =
+    /^(?:yargs|cli-table3|check\/|sandbox\/|cli\/(?:check|config|key|sandbox|status|usage)\.ts)/;
+  assert.deepEqual(
+    loaded.filter((path) => needless.test(path)),
+    [],
+  );
 });
 
 test("a secret's value is taken out in two places only: where keys are stored and where headers are composed", () => {

@@ -53,21 +53,27 @@ export async function openControlSocket(
 /** Asks the daemon that listens on `path`; null when none does. Throws a Failure when there is one and it fails to answer. */
 export async function askDaemon(path: string, command: ControlCommand): Promise<unknown> {
   refuseLongPath(path);
-  const req = request({ socketPath: path, path: `/${command}`, method: "POST", timeout: ANSWER_LIMIT_MS });
-  req.on("timeout", () => req.destroy(new Error(`no answer within ${ANSWER_LIMIT_MS} ms`)));
-  // An error that comes after the head is the answer's too, and is dealt with there; unheard it would end the process.
-  req.on("error", () => {});
-  req.end();
   try {
-    const [res] = (await once(req, "response")) as [IncomingMessage];
-    const body = await text(res);
-    if (res.statusCode !== 200) throw new Error(`status ${res.statusCode}`);
-    return JSON.parse(body) as unknown;
+    // When a daemon starts, nobody is there. This finds it out in 0.1 ms, a request in 9.
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
+    return await post(path, command);
   } catch (error) {
     if (isNobodyThere(error)) return null;
     const message = `the daemon does not answer as it should: ${messageOf(error)}`;
     throw new Failure(message, "its log says why: tollkeeper service logs", { cause: error });
   }
+}
+
+async function post(path: string, command: ControlCommand): Promise<unknown> {
+  const req = request({ socketPath: path, path: `/${command}`, method: "POST", timeout: ANSWER_LIMIT_MS });
+  req.on("timeout", () => req.destroy(new Error(`no answer within ${ANSWER_LIMIT_MS} ms`)));
+  // An error that comes after the head is the answer's too, and is dealt with there; unheard it would end the process.
+  req.on("error", () => {});
+  req.end();
+  const [res] = (await once(req, "response")) as [IncomingMessage];
+  const body = await text(res);
+  if (res.statusCode !== 200) throw new Error(`status ${res.statusCode}`);
+  return JSON.parse(body) as unknown;
 }
 
 function answer(req: IncomingMessage, res: ServerResponse, handlers: ControlHandlers, log: Log): void {

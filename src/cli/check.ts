@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import type { CommandModule } from "yargs";
 import { configFailure, readConfigFile } from "../adapters/config-file.ts";
 import type { Installation } from "../check/check.ts";
 import { Client } from "../check/client.ts";
@@ -11,6 +10,7 @@ import type { Config } from "../core/config.ts";
 import type { Log } from "../ports.ts";
 import { openOwnInstallation, type OwnInstallation } from "./check-installation.ts";
 import { hasPassed, renderReport, type CheckedDaemon, type CheckReport } from "./check-report.ts";
+import type { Command } from "./command.ts";
 import { EXIT, print, printStyled } from "./console.ts";
 import { daemonStatus } from "./daemon.ts";
 import { configPath } from "./paths.ts";
@@ -30,9 +30,7 @@ const LIMIT_MS = 5_000;
 const SAMPLES: Samples = { warmUp: 50, requests: 300, streams: 100 };
 
 /** `tollkeeper check`: holds what tollkeeper promises against this installation. Exits 0 when all of it holds, 1 otherwise. */
-export const checkCommand: CommandModule<object, CheckArguments> = {
-  command: "check",
-  describe: "Check that this installation keeps its promises; needs no key, costs nothing",
+export const command: Command<CheckArguments> = {
   builder: (yargs) =>
     yargs
       .option("config", { type: "string" })

@@ -7,6 +7,7 @@ import { buildJsonSchema } from "../core/config-schema.ts";
 import type { Config } from "../core/config.ts";
 import { describeKeySource } from "../core/key-source.ts";
 import { editConfig } from "./config-edit.ts";
+import type { Command } from "./command.ts";
 import { EXIT, print } from "./console.ts";
 import { configPath, ledgerDirectory } from "./paths.ts";
 
@@ -47,9 +48,7 @@ const editCommand: CommandModule<object, ConfigArguments> = {
 };
 
 /** `tollkeeper config`: where the configuration is, whether it is good, what may stand in it. */
-export const configCommand: CommandModule<object, ConfigArguments> = {
-  command: "config",
-  describe: "Show, check or edit the configuration",
+export const command: Command<ConfigArguments> = {
   builder: (yargs): Argv<ConfigArguments> =>
     yargs
       .option("config", { type: "string" })

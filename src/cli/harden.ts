@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { url as inspectorUrl } from "node:inspector";
 import { Failure } from "../core/failure.ts";
@@ -78,7 +78,8 @@ function stopReports(): void {
  */
 function emptyCoreDumps(): string | null {
   if (process.platform !== "linux") return null;
-  execFile("prlimit", [`--pid=${process.pid}`, "--core=0"], () => {});
+  // What it says is of no use, and without pipes for it this takes 2.5 ms instead of 5.5.
+  spawn("prlimit", [`--pid=${process.pid}`, "--core=0"], { stdio: "ignore" }).on("error", () => {});
   try {
     writeFileSync("/proc/self/coredump_filter", "0");
     return null;

@@ -6,6 +6,7 @@ import { keyRefsOf } from "../core/config.ts";
 import { Failure } from "../core/failure.ts";
 import { describeKeySource } from "../core/key-source.ts";
 import { parseKeyValue } from "../core/key-value.ts";
+import type { Command } from "./command.ts";
 import { note, print } from "./console.ts";
 import { notifyDaemon } from "./daemon.ts";
 import { hardenProcess } from "./harden.ts";
@@ -75,9 +76,7 @@ const removeCommand: CommandModule<object, KeyArguments> = {
 };
 
 /** `tollkeeper key`: what is in the keychain. Nothing here ever prints a key. */
-export const keyCommand: CommandModule<object, object> = {
-  command: "key",
-  describe: "Store, list, test or remove API keys",
+export const command: Command<object> = {
   builder: (yargs): Argv<object> =>
     yargs
       .middleware(() => {

@@ -58,7 +58,7 @@ export class Lifecycle {
   /** Follows the configuration file and the signals. `control` is closed with the rest. */
   begin(control: ControlSocket): void {
     this.#control = control;
-    const { source, log } = this.#parts;
+    const { source, gate, log } = this.#parts;
     source.onChange((config) => {
       const applied = this.#apply(config);
       this.#change = applied;
@@ -76,6 +76,8 @@ export class Lifecycle {
     process.on("SIGINT", () => this.#onStopSignal());
     process.on("SIGHUP", () => this.reload());
     log.info({ listening: this.addresses }, "tollkeeper is ready");
+    // After whoever waits for that was told.
+    setImmediate(() => gate.prepare());
   }
 
   /** Reads configuration and keys anew. */

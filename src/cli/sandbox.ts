@@ -1,6 +1,6 @@
-import type { CommandModule } from "yargs";
 import { Failure } from "../core/failure.ts";
 import { startSandbox, type Sandbox } from "../sandbox/server.ts";
+import type { Command } from "./command.ts";
 import { print } from "./console.ts";
 
 /** Next to the daemon's own, 8655. */
@@ -11,9 +11,7 @@ interface SandboxArguments {
 }
 
 /** `tollkeeper sandbox`: the built-in upstream on its own, until SIGINT or SIGTERM. */
-export const sandboxCommand: CommandModule<object, SandboxArguments> = {
-  command: "sandbox",
-  describe: "Run the built-in stand-in for an upstream on its own",
+export const command: Command<SandboxArguments> = {
   builder: (yargs) =>
     yargs.option("port", {
       type: "number",

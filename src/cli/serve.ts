@@ -1,10 +1,10 @@
-import type { CommandModule } from "yargs";
 import { openConfigFile } from "../adapters/config-file.ts";
 import { openControlSocket } from "../adapters/control-socket.ts";
 import { createKeySources } from "../adapters/key-sources.ts";
 import { createKeychain } from "../adapters/keychain/keychain.ts";
 import { openLog } from "../adapters/log.ts";
 import type { Log } from "../ports.ts";
+import type { Command } from "./command.ts";
 import { print } from "./console.ts";
 import { controlPath, refuseSecondDaemon } from "./daemon.ts";
 import { describeDaemon } from "./describe-daemon.ts";
@@ -14,32 +14,29 @@ import { rememberErrors } from "./remember-errors.ts";
 import { configPath } from "./paths.ts";
 import { openRequestPath, systemClock } from "./request-path.ts";
 import { SandboxFallback } from "./sandbox-fallback.ts";
+import type { ServeArguments } from "./serve-line.ts";
 import { welcome } from "./welcome.ts";
 
-interface ServeArguments {
-  config?: string | undefined;
-  debug: boolean;
-}
-
 /** `tollkeeper serve`: the daemon, in the foreground; a service manager does the rest. */
-export const serveCommand: CommandModule<object, ServeArguments> = {
-  command: "serve",
-  describe: "Run the daemon in the foreground",
+export const command: Command<ServeArguments> = {
   builder: (yargs) =>
     yargs
       .option("config", { type: "string" })
       .option("debug", { type: "boolean", default: false, describe: "Log refused requests too" }),
-  handler: async ({ config, debug }) => {
-    const warnings = hardenProcess();
-    // A terminal that was closed takes no more lines; that must not end the daemon in mid-stream.
-    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-    const log = openLog({ debug, pretty: process.stderr.isTTY });
-    for (const warning of warnings) log.warn({}, warning);
-    const lifecycle = await startDaemon(config ?? configPath(), log);
-    for (const line of welcome(lifecycle.port, lifecycle.config)) print(line);
-    await lifecycle.stopped;
-  },
+  handler: serve,
 };
+
+/** Runs the daemon until it is told to stop. Throws a Failure when it cannot start. */
+export async function serve({ config, debug }: ServeArguments): Promise<void> {
+  const warnings = hardenProcess();
+  // A terminal that was closed takes no more lines; that must not end the daemon in mid-stream.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  const log = openLog({ debug, pretty: process.stderr.isTTY });
+  for (const warning of warnings) log.warn({}, warning);
+  const lifecycle = await startDaemon(config ?? configPath(), log);
+  for (const line of welcome(lifecycle.port, lifecycle.config)) print(line);
+  await lifecycle.stopped;
+}
 
 interface Closable {
   close(): unknown;

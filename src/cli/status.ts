@@ -1,6 +1,6 @@
-import type { CommandModule } from "yargs";
 import { readConfigFile } from "../adapters/config-file.ts";
 import { Failure } from "../core/failure.ts";
+import type { Command } from "./command.ts";
 import { EXIT, print } from "./console.ts";
 import { daemonStatus } from "./daemon.ts";
 import { configPath } from "./paths.ts";
@@ -13,9 +13,7 @@ interface StatusArguments {
 }
 
 /** `tollkeeper status`: what the running daemon says of itself. Exits 0 when it is well, 1 otherwise. */
-export const statusCommand: CommandModule<object, StatusArguments> = {
-  command: "status",
-  describe: "Show what the running daemon does: addresses, upstreams, keys, configuration, ledger",
+export const command: Command<StatusArguments> = {
   builder: (yargs) =>
     yargs
       .option("config", { type: "string" })

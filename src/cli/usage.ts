@@ -1,10 +1,10 @@
-import type { CommandModule } from "yargs";
 import { configFailure, readConfigFile } from "../adapters/config-file.ts";
 import { readLedger } from "../adapters/ledger-reader.ts";
 import { dayOf } from "../core/ledger-day.ts";
 import { SANDBOX_UPSTREAM, type UsageRecord } from "../core/record.ts";
 import { GROUPINGS, summarise, type Grouping } from "../core/report.ts";
 import { parseSince } from "../core/since.ts";
+import type { Command } from "./command.ts";
 import { EXIT, note, print, printFailure, printStyled } from "./console.ts";
 import { configPath, ledgerDirectory } from "./paths.ts";
 import { remarksOn, renderCsv, renderJson, renderTable, type UsageReport } from "./usage-report.ts";
@@ -18,9 +18,7 @@ interface UsageArguments {
 }
 
 /** `tollkeeper usage`: sums of the ledger. Reads the files, so it works with and without a running daemon. */
-export const usageCommand: CommandModule<object, UsageArguments> = {
-  command: "usage",
-  describe: "Show which tool spent how many tokens",
+export const command: Command<UsageArguments> = {
   builder: (yargs) =>
     yargs
       .option("config", { type: "string" })

@@ -1,4 +1,5 @@
 import { configSchema } from "./config-schema.ts";
+import type { OutputOf } from "./config-shape/shape.ts";
 import type { KeyRef } from "./key-source.ts";
 
 /**
@@ -6,7 +7,7 @@ import type { KeyRef } from "./key-source.ts";
  * milliseconds, sizes in bytes; what each key means stands with it in config-schema.ts. Without upstreams the
  * built-in sandbox serves. Look tools up with {@link upstreamOf}: their names come from strangers.
  */
-export type Config = ReturnType<typeof configSchema.parse>;
+export type Config = OutputOf<typeof configSchema>;
 
 /** An upstream: its name, its address (`baseUrl` without trailing slash, `origin`, `basePath`), its key. */
 export type Upstream = Config["upstreams"][string];
@@ -21,13 +22,20 @@ export type Auth = ExtraRoute["auth"];
 export type Dialect = ExtraRoute["dialect"];
 
 /** What holds where nothing is configured. */
-export const defaultConfig: Config = configSchema.parse({});
+export const defaultConfig: Config = resolved({});
 
 /** An upstream of which only name and base URL are given; the defaults hold for the rest. */
 export function plainUpstream(name: string, baseUrl: string): Upstream {
-  const [upstream] = Object.values(configSchema.parse({ upstreams: { [name]: { baseUrl } } }).upstreams);
+  const [upstream] = Object.values(resolved({ upstreams: { [name]: { baseUrl } } }).upstreams);
   if (upstream === undefined) throw new Error("an upstream was lost");
   return upstream;
+}
+
+/** A configuration of our own making, which is good. */
+function resolved(file: object): Config {
+  const reading = configSchema.read(file, []);
+  if ("faults" in reading) throw new Error("a configuration of our own is not good");
+  return reading.value;
 }
 
 /** The upstream that serves a tool; null when none is configured. */

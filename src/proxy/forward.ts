@@ -1,16 +1,9 @@
-import * as http from "node:http";
-import * as https from "node:https";
-import type { IncomingMessage, RequestOptions, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { request, type IncomingMessage, type RequestOptions, type ServerResponse } from "node:http";
 import { ProxyServer } from "http-proxy-3";
+import type { Clock } from "../ports.ts";
 import { Passage, type PassageOrder } from "./passage.ts";
-
-/**
- * Idle pooled connections are dropped this early, well before upstreams and their load balancers do (60 s and more):
- * a request sent into a closing connection is lost, and a POST must not be sent twice. A shorter limit that the
- * upstream announces (`Keep-Alive: timeout=`) is obeyed by Node's agent.
- */
-const IDLE_SOCKET_MS = 20_000;
+import { createDial } from "./upstream-dial.ts";
+import { UpstreamPool } from "./upstream-pool.ts";
 
 /** A passage's order as the gate gives it; how to reach the upstream is this file's business. */
 export type ForwardOrder = Omit<PassageOrder, "open" | "secure"> & {
@@ -21,6 +14,13 @@ export type ForwardOrder = Omit<PassageOrder, "open" | "secure"> & {
 /** Sends requests to upstreams over pooled connections. The only file that knows http-proxy-3. */
 export interface Forwarder {
   forward(req: IncomingMessage, res: ServerResponse, order: ForwardOrder): void;
+  /** Does now what the first request to an origin would have to wait for, short of connecting: 9 ms for TLS. */
+  prepare(origin: string): void;
+  /**
+   * A request to this origin may come soon: has a connection opened ahead of it, so that its handshakes run while the
+   * client is still sending and being asked about. Not for plain ones, whose upstreams are on this machine.
+   */
+  warm(origin: string): void;
   /** Passages under way. */
   readonly open: number;
   /** Ends every passage and every pooled connection. */
@@ -33,11 +33,12 @@ export interface Forwarder {
  * facts/performance.md). The credential is in the passage's headers alone, never in the library's options, which it
  * prints under DEBUG (trap 6).
  */
-export function createForwarder(): Forwarder {
+export function createForwarder(clock: Clock): Forwarder {
   const library = new ProxyServer({});
   const orders = new WeakMap<IncomingMessage, PassageOrder>();
   const passages = new Set<Passage>();
   const upstreams = new Map<string, Upstream>();
+  let isClosed = false;
 
   library.before("web", "stream", (req, res) => {
     const order = orders.get(req);
@@ -52,7 +53,7 @@ export function createForwarder(): Forwarder {
   function upstreamAt(origin: string): Upstream {
     let upstream = upstreams.get(origin);
     if (upstream === undefined) {
-      upstream = openUpstream(origin);
+      upstream = openUpstream(origin, clock);
       upstreams.set(origin, upstream);
     }
     return upstream;
@@ -60,16 +61,26 @@ export function createForwarder(): Forwarder {
 
   return {
     forward(req, res, order) {
-      const { open, secure } = upstreamAt(order.origin);
+      const { open, secure, target } = upstreamAt(order.origin);
       orders.set(req, { ...order, open, secure });
-      library.web(req, res, { target: order.origin });
+      library.web(req, res, { target });
+    },
+    prepare(origin) {
+      upstreamAt(origin);
+      // Node loads what it reads this clock with at the first look: 2 ms.
+      clock.monotonic();
+    },
+    warm(origin) {
+      const { pool, secure } = upstreamAt(origin);
+      if (secure && !isClosed) pool.warm();
     },
     get open() {
       return passages.size;
     },
     close() {
+      isClosed = true;
       for (const passage of passages) passage.abort();
-      for (const upstream of upstreams.values()) upstream.agent.destroy();
+      for (const { pool } of upstreams.values()) pool.destroy();
       upstreams.clear();
     },
   };
@@ -79,39 +90,15 @@ export function createForwarder(): Forwarder {
 const STRICT = { insecureHTTPParser: false };
 
 interface Upstream extends Pick<PassageOrder, "open" | "secure"> {
-  agent: http.Agent;
+  pool: UpstreamPool;
+  /** Of text the library would make a URL for each request: 1 µs. */
+  target: URL;
 }
 
-/** One pool of connections per origin. Certificates are always verified, whatever the environment says (threats B5). */
-function openUpstream(origin: string): Upstream {
-  const { protocol, hostname, port } = new URL(origin);
-  const host = hostname.replace(/^\[(.*)\]$/, "$1");
-  const pool = { keepAlive: true, scheduling: "lifo", timeout: IDLE_SOCKET_MS } as const;
-  if (protocol === "https:") {
-    const agent = new https.Agent({ ...pool, rejectUnauthorized: true });
-    const address = { host, port: port === "" ? 443 : Number(port), agent };
-    const open = (options: RequestOptions) => https.request({ ...options, ...address, ...STRICT });
-    return { agent, secure: true, open: onQuietSockets(agent, open) };
-  }
-  const agent = new http.Agent(pool);
-  const address = { host, port: port === "" ? 80 : Number(port), agent };
-  const open = (options: RequestOptions) => http.request({ ...options, ...address, ...STRICT });
-  return { agent, secure: false, open: onQuietSockets(agent, open) };
-}
-
-/**
- * What comes on an idle connection was not asked for: the next client must not get it, nor what may follow, so the
- * connection is given up (facts/threats.md C7). Node would throw the bytes away and use the connection again.
- */
-function onQuietSockets(agent: http.Agent, open: Upstream["open"]): Upstream["open"] {
-  agent.on("free", (socket: Socket) => socket.on("data", giveUp));
-  return (options) => {
-    const request = open(options);
-    request.once("socket", (socket) => socket.off("data", giveUp));
-    return request;
-  };
-}
-
-function giveUp(this: Socket): void {
-  this.destroy();
+function openUpstream(origin: string, clock: Clock): Upstream {
+  const dial = createDial(origin);
+  const pool = new UpstreamPool(dial, clock);
+  // Over TLS too it is HTTP to Node: that the pool's connections are secure is the dial's business.
+  const open = (options: RequestOptions) => request({ ...options, agent: pool, ...STRICT });
+  return { pool, target: new URL(origin), secure: dial.readyEvent === "secureConnect", open };
 }

@@ -39,7 +39,7 @@ export class Gate implements Door {
   readonly #peers: PeerGuard;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #forwarder: Forwarder = createForwarder();
+  readonly #forwarder: Forwarder;
   readonly #connections: Connections;
   #settings: Settings;
   #draining = false;
@@ -51,6 +51,7 @@ export class Gate implements Door {
     this.#peers = parts.peers;
     this.#clock = parts.clock;
     this.#log = parts.log;
+    this.#forwarder = createForwarder(parts.clock);
     this.#connections = new Connections(maxConnections(parts.descriptorLimit));
   }
 
@@ -58,6 +59,7 @@ export class Gate implements Door {
   accept(socket: Socket): void {
     this.#connections.open(socket);
     this.#peers.meet(socket);
+    if (!this.#draining) this.#forwarder.warm(this.#usualOrigin);
   }
 
   /** A connection is to end, with the answer that is under way on it. */
@@ -101,6 +103,11 @@ export class Gate implements Door {
     this.#settings = settings;
   }
 
+  /** To be called when nobody waits: takes what it can off the first request. */
+  prepare(): void {
+    this.#forwarder.prepare(this.#usualOrigin);
+  }
+
   get settings(): Settings {
     return this.#settings;
   }
@@ -120,6 +127,11 @@ export class Gate implements Door {
   close(): void {
     this.#forwarder.close();
     this.#connections.destroy();
+  }
+
+  /** Where requests go, but for those of tools that the configuration sends elsewhere. */
+  get #usualOrigin(): string {
+    return this.#settings.upstreamFor("").upstream.origin;
   }
 
   #admit(req: IncomingMessage, res: ServerResponse, headers: HeaderIndex, settings: Settings): void {

@@ -32,7 +32,8 @@ export class UpstreamClock {
     this.#limits = limits;
     this.#onLate = onLate;
     upstream.once("socket", (socket) => {
-      if (!socket.connecting) {
+      // Not `connecting`: that ends with TCP's handshake, and TLS's comes after it.
+      if (upstream.reusedSocket) {
         this.#enter("sending", limits.firstByteMs);
         return;
       }

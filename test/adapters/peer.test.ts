@@ -34,11 +34,29 @@ for (const [what, listenOn, address, spelled] of [
   ["IPv4", "127.0.0.1", "127.0.0.1", "127.0.0.1"],
   ["IPv6", "::1", "::1", "::1"],
   ["IPv4 to a socket of both families", "::", "127.0.0.1", "::ffff:127.0.0.1"],
+  ["IPv4 from a socket of both families", "127.0.0.1", "::ffff:127.0.0.1", "127.0.0.1"],
 ] as const) {
   test(`the uid at the other end of an ${what} connection is found`, { skip: notLinux }, async (t) => {
     const { ends } = await connection(t, listenOn, address);
     assert.equal(ends[0].address, spelled);
     assert.equal(await createPeerInfo().uidOf(...ends), OWN_UID);
+  });
+}
+
+for (const [what, listenOn, address, tables] of [
+  ["an IPv4 connection", "127.0.0.1", "127.0.0.1", ["tcp"]],
+  ["an IPv6 connection", "::1", "::1", ["tcp6"]],
+  ["a client that is not in the first table", "127.0.0.1", "::ffff:127.0.0.1", ["tcp", "tcp6"]],
+] as const) {
+  test(`for ${what} no more is read than ${tables.join(" and ")}`, { skip: notLinux }, async (t) => {
+    const { ends } = await connection(t, listenOn, address);
+    const read: string[] = [];
+    interceptReadings(t, async (path) => void read.push(path));
+    await createPeerInfo().uidOf(...ends);
+    assert.deepEqual(
+      read,
+      tables.map((name) => `/proc/net/${name}`),
+    );
   });
 }
 

@@ -2,19 +2,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { countModels } from "../../src/cli/key-check.ts";
-import { configSchema } from "../../src/core/config-schema.ts";
-import type { Upstream } from "../../src/core/config.ts";
+import { plainUpstream, type Upstream } from "../../src/core/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { prepareKeyCommand, sentinelKey } from "../helpers/key-command.ts";
 import { noKeyring } from "../helpers/keyring.ts";
 import { answerJson, startUpstream } from "../helpers/upstream.ts";
-
-function upstreamAt(baseUrl: string): Upstream {
-  const upstream = configSchema.parse({ upstreams: { default: { baseUrl } } }).upstreams["default"];
-  assert.ok(upstream);
-  return upstream;
-}
 
 /** The failure's words, after making sure that the key is not among them. */
 async function failureOf(upstream: Upstream, key: string): Promise<Failure> {
@@ -32,7 +25,7 @@ test("an accepted key is counted by the models that it may use", async (t) => {
     answerJson(res, { data: [{ id: "a" }, { id: "b" }] }),
   );
   const key = sentinelKey();
-  assert.equal(await countModels(upstreamAt(upstream.baseUrl), new Secret(key)), 2);
+  assert.equal(await countModels(plainUpstream("default", upstream.baseUrl), new Secret(key)), 2);
   const [seen] = upstream.seen;
   assert.deepEqual([seen?.method, seen?.url], ["GET", "/v1/models"]);
   assert.equal(seen?.headers.authorization, `Bearer ${key}`);
@@ -41,7 +34,7 @@ test("an accepted key is counted by the models that it may use", async (t) => {
 
 test("an accepting answer of another shape is accepted without a number", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) => res.end("[]"));
-  assert.equal(await countModels(upstreamAt(upstream.baseUrl), new Secret("k")), null);
+  assert.equal(await countModels(plainUpstream("default", upstream.baseUrl), new Secret("k")), null);
 });
 
 test("a refused key is told with the upstream's words, the key in them blotted", async (t) => {
@@ -49,21 +42,24 @@ test("a refused key is told with the upstream's words, the key in them blotted",
   const upstream = await startUpstream(t, (_seen, res) =>
     answerJson(res, { error: { message: `Incorrect API key: ${key}\u001b[2J` } }, 401),
   );
-  const failure = await failureOf(upstreamAt(upstream.baseUrl), key);
+  const failure = await failureOf(plainUpstream("default", upstream.baseUrl), key);
   const stars = "*".repeat(key.length);
   assert.equal(
     failure.message,
     `refused: ${upstream.baseUrl} answers 401: Incorrect API key: ${stars}\\u001b[2J`,
   );
   upstream.answer((_seen, res) => res.writeHead(403).end(`no ${"x".repeat(290)} ${key}`));
-  assert.match((await failureOf(upstreamAt(upstream.baseUrl), key)).message, /answers 403: no x+ \*+$/);
+  assert.match(
+    (await failureOf(plainUpstream("default", upstream.baseUrl), key)).message,
+    /answers 403: no x+ \*+$/,
+  );
 });
 
 test("an upstream in trouble says nothing about the key", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) =>
     answerJson(res, { error: { message: "busy" } }, 503),
   );
-  const failure = await failureOf(upstreamAt(upstream.baseUrl), sentinelKey());
+  const failure = await failureOf(plainUpstream("default", upstream.baseUrl), sentinelKey());
   assert.match(failure.message, /^not decided: .* answers 503: busy, which says nothing about the key$/);
 });
 
@@ -72,7 +68,7 @@ test("an upstream that is not there, or breaks off, is unreachable", async (t) =
     res.writeHead(200, { "content-length": 10 });
     res.write("{", () => res.destroy());
   });
-  const address = upstreamAt(upstream.baseUrl);
+  const address = plainUpstream("default", upstream.baseUrl);
   assert.match((await failureOf(address, sentinelKey())).message, /^unreachable: .*ECONNRESET/);
   upstream.server.close();
   upstream.server.closeAllConnections();

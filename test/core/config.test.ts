@@ -132,8 +132,8 @@ test("every configured key is listed once, with the tools that use it", () => {
 
 test("the JSON Schema explains every key that may be written, and closes every object", () => {
   const schema = buildJsonSchema();
-  assert.equal(schema.title, "tollkeeper configuration");
-  assert.equal(schema.$id, "urn:tollkeeper:config");
+  assert.equal(schema["title"], "tollkeeper configuration");
+  assert.equal(schema["$id"], "urn:tollkeeper:config");
   const unexplained: string[] = [];
   const open: string[] = [];
   const visit = (node: unknown, path: string): void => {

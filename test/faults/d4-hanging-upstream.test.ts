@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import { CONNECT_LIMIT_MS } from "../../src/proxy/upstream-clock.ts";
 import { startGate, withLimits } from "../helpers/gate.ts";
 import { readMessages, valuesOf } from "../helpers/http-messages.ts";
@@ -76,7 +76,8 @@ test("the connection of an upstream that hangs within the TLS handshake is close
   client.write(rawRequest(gate.port));
   const socket = await upstream.first;
   const closed = once(socket, "close");
-  await once(socket, "data");
+  // The connection is opened ahead of the request, which then waits with it.
+  while (gate.gate.openExchanges === 0) await setImmediate();
   t.mock.timers.tick(CONNECT_LIMIT_MS);
   await closed;
 });

@@ -105,15 +105,15 @@ export const NEIGHBOURS: readonly Mutant[] = [
     ...A8,
     without: "looking into the table of IPv6 sockets",
     file: "src/adapters/peer.ts",
-    find: '["/proc/net/tcp", "/proc/net/tcp6"]',
-    replace: '["/proc/net/tcp"]',
+    find: `  { path: "/proc/net/tcp6", rowOf: rowIn6 },\n`,
+    replace: "",
   },
   {
     ...A8,
     without: "refusing everyone while the tables cannot be read",
-    file: "src/adapters/peer.ts",
-    find: `return code === "ENOENT" || code === "EACCES" ? null : "";`,
-    replace: `return code === undefined ? "" : null;`,
+    file: "src/adapters/peer/kernel-table.ts",
+    find: `return code !== "ENOENT" && code !== "EACCES";`,
+    replace: "return code === undefined;",
   },
   {
     ...A8,
@@ -204,9 +204,9 @@ export const NEIGHBOURS: readonly Mutant[] = [
   {
     ...A10,
     without: "refusing settings that do not exist",
-    file: "src/core/config-schema.ts",
-    find: "const listen = z.strictObject({",
-    replace: "const listen = z.object({",
+    file: "src/core/config-shape/composites.ts",
+    find: "!known.includes(key) && ",
+    replace: `path[0] !== "listen" && `,
   },
   {
     ...A11,

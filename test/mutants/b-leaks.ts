@@ -149,7 +149,7 @@ export const LEAKS: readonly Mutant[] = [
     ...B9,
     without: "a limit of no core dump at all",
     file: "src/cli/harden.ts",
-    find: '  execFile("prlimit", [`--pid=${process.pid}`, "--core=0"], () => {});\n',
-    replace: "",
+    find: '"--core=0"',
+    replace: '"--cpu=unlimited"',
   },
 ];

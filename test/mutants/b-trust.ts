@@ -9,9 +9,9 @@ export const TRUST: readonly Mutant[] = [
   {
     ...B5,
     without: "verification whatever the environment says",
-    file: "src/proxy/forward.ts",
-    find: ", rejectUnauthorized: true }",
-    replace: " }",
+    file: "src/proxy/upstream-dial.ts",
+    find: "rejectUnauthorized: true,",
+    replace: "",
   },
   {
     ...B5,
@@ -80,9 +80,9 @@ export const TRUST: readonly Mutant[] = [
   {
     ...B7,
     without: "the refusal of unknown keys",
-    file: "src/core/config-schema.ts",
-    find: "export const configSchema = z\n  .strictObject({",
-    replace: "export const configSchema = z\n  .object({",
+    file: "src/core/config-shape/composites.ts",
+    find: "!known.includes(key) && ",
+    replace: "false && ",
   },
   {
     ...B7,

@@ -172,8 +172,8 @@ export const MESSAGES: readonly Mutant[] = [
   {
     ...C7,
     without: "ears on idle connections",
-    file: "src/proxy/forward.ts",
-    find: `agent.on("free", (socket: Socket) => socket.on("data", giveUp));`,
+    file: "src/proxy/upstream-connection.ts",
+    find: `this.socket.on("data", giveUp);`,
     replace: "",
   },
 ];

@@ -45,8 +45,8 @@ export const ANSWERS: readonly Mutant[] = [
     ...D1,
     without: "a grace that leaves room in the second",
     file: "src/core/config-schema.ts",
-    find: "graceMs: milliseconds\n    .default(500)",
-    replace: "graceMs: milliseconds\n    .default(1000)",
+    find: "graceMs: milliseconds(0)\n    .default(500)",
+    replace: "graceMs: milliseconds(0)\n    .default(1000)",
   },
   {
     ...D1,
@@ -101,16 +101,16 @@ export const ANSWERS: readonly Mutant[] = [
     ...D2,
     without: "a look at errors and lists of models that nothing delimits",
     file: "src/core/usage/meter.ts",
-    find: `isReadable || !this.#isJson ? [] : ["bad_json"]`,
-    replace: `[]`,
+    find: `if (!isReadable && this.#isJson) reading.flags.push("bad_json");`,
+    replace: "",
   },
   {
     ...D3,
     without: "leaving it to the client to try again",
     file: "src/proxy/forward.ts",
-    find: "return { agent, secure: false, open: onQuietSockets(agent, open) };",
-    replace: `const openTwice = (options: RequestOptions) => open(options).on("error", () => open(options).on("error", () => {}).end());
-  return { agent, secure: false, open: onQuietSockets(agent, openTwice) };`,
+    find: "const open = (options: RequestOptions) => request({",
+    replace: `const open = (options: RequestOptions) => openOnce(options).on("error", () => openOnce(options).on("error", () => {}).end());
+  const openOnce = (options: RequestOptions) => request({`,
   },
   {
     ...D3,

@@ -1,7 +1,6 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
-import { makeCertificate, type Certificate } from "../../helpers/certificate.ts";
+import { writeCertificate, type Certificate } from "../../helpers/certificate.ts";
 import { launchDaemon } from "../../helpers/daemon.ts";
 import type { Site } from "../site.ts";
 import { medianRatio, summarise, type Summary } from "../statistics.ts";
@@ -56,10 +55,8 @@ export async function measureFar(
   return { ways, faults };
 }
 
-async function openUpstream({ cleanup }: Site): Promise<FarUpstream> {
-  // All that the helper wants of a test is to be told when it is over.
-  const scope = { after: (task: () => void) => cleanup.after(task) } as TestContext;
-  const certificate = makeCertificate(scope, "IP:127.0.0.1");
+async function openUpstream({ cleanup, directory }: Site): Promise<FarUpstream> {
+  const certificate = writeCertificate(directory, "IP:127.0.0.1");
   const worker = new Worker("far/far-upstream.ts");
   cleanup.after(() => worker.stop());
   worker.send({ key: certificate.key, cert: certificate.cert });

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { readUids } from "../../../src/adapters/peer/kernel-table.ts";
+import { scratchDirectory } from "../../helpers/keyring.ts";
+
+const HEAD =
+  "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode                                                     \n";
+
+/** A row as Linux 6 writes it. */
+function row(columns: string, uid: number, inode = 4711, number = 0): string {
+  const sl = String(number).padStart(4);
+  const owner = `${String(uid).padStart(5)}        0 ${inode} 1 0000000000000000 20 4 30 10 -1`;
+  return `${`${sl}: ${columns} 01 00000000:00000000 00:00000000 00000000 ${owner}`.padEnd(149)}\n`;
+}
+
+/** Client 127.0.0.1, port 0xA3B4, connected to port 0x21CF. */
+const WANTED = "0100007F:A3B4 0100007F:21CF";
+const OTHER = "0100007F:A3B5 0100007F:21CF";
+
+/** What is found of `wanted` in a table of these rows. */
+async function find(t: TestContext, rows: string[], ...wanted: string[]): Promise<Record<string, number>> {
+  const path = join(scratchDirectory(t), "tcp");
+  writeFileSync(path, HEAD + rows.join(""));
+  const uids = new Map<string, number>();
+  assert.equal(await readUids(path, new Set(wanted), uids), true);
+  return Object.fromEntries(uids);
+}
+
+test("the uid stands in the row of the wanted connection", async (t) => {
+  assert.deepEqual(await find(t, [row(OTHER, 7), row(WANTED, 1000), row(OTHER, 8)], WANTED), {
+    [WANTED]: 1000,
+  });
+});
+
+for (const [what, columns] of [
+  ["the other end's row", "0100007F:21CF 0100007F:A3B4"],
+  ["a row whose local address ends like it", "0A0100007F:A3B4 0100007F:21CF"],
+  ["a row that has it further behind", `${OTHER} 01 ${WANTED}`],
+  ["the row of another port of the server's", "0100007F:A3B4 0100007F:21D0"],
+] as const) {
+  test(`${what} is not taken for the wanted one`, async (t) => {
+    assert.deepEqual(await find(t, [row(columns, 1000)], WANTED), {});
+  });
+}
+
+test("a row is found wherever the pieces are cut in which the table comes", async (t) => {
+  const others = Array.from({ length: 120 }, (_, i) => row(OTHER, 7, 1, i));
+  for (let at = 50; at < 60; at += 1) {
+    const rows = others.with(at, row(WANTED, 1000, 1, at));
+    assert.deepEqual(await find(t, rows, WANTED), { [WANTED]: 1000 });
+  }
+});
+
+test("row numbers of five digits, which shift the columns, hide nothing", async (t) => {
+  assert.deepEqual(await find(t, [row(WANTED, 1000, 1, 12_345)], WANTED), { [WANTED]: 1000 });
+});
+
+test("a socket without an inode is nobody's, unless another row of the connection has one", async (t) => {
+  const [left, held] = [row(WANTED, 0, 0), row(WANTED, 1000)];
+  assert.deepEqual(await find(t, [left], WANTED), { [WANTED]: -1 });
+  assert.deepEqual(await find(t, [left, held], WANTED), { [WANTED]: 1000 });
+  assert.deepEqual(await find(t, [held, left], WANTED), { [WANTED]: 1000 });
+});
+
+test("of many wanted rows each is found, and those that are not there are not", async (t) => {
+  const absent = "0100007F:0001 0100007F:21CF";
+  assert.deepEqual(await find(t, [row(WANTED, 1000), row(OTHER, 7)], OTHER, absent, WANTED), {
+    [WANTED]: 1000,
+    [OTHER]: 7,
+  });
+});
+
+test("a table that is not there is told from one in which nobody was found", async () => {
+  assert.equal(await readUids("/nonexistent/tcp", new Set([WANTED]), new Map()), false);
+});

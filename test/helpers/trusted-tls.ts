@@ -1,0 +1,55 @@
+import { once } from "node:events";
+import { syncBuiltinESMExports } from "node:module";
+import type { AddressInfo } from "node:net";
+import { createServer, type Server } from "node:https";
+import type { TestContext } from "node:test";
+import tls, { type TLSSocket, type TlsOptions } from "node:tls";
+import { makeCertificate, type Certificate } from "./certificate.ts";
+
+/** An https upstream that this process trusts, and how each connection to it came to be. */
+export interface TrustedUpstream {
+  origin: string;
+  baseUrl: string;
+  server: Server;
+  /** One entry for each handshake: was it a session from before that was taken up? */
+  resumed: boolean[];
+  /** Requests that were answered, all with `{}`. */
+  requests: number;
+}
+
+/** Starts one that ends with the test. What is configured at run time is trusted by contexts made from then on only. */
+export async function startTrustedUpstream(
+  t: TestContext,
+  options: TlsOptions = {},
+): Promise<TrustedUpstream> {
+  const certificate = makeCertificate(t, "IP:127.0.0.1");
+  trust(t, certificate);
+  const { key, cert } = certificate;
+  const server = createServer({ key, cert, ...options }, (req, res) => {
+    upstream.requests += 1;
+    req.resume().on("end", () => res.setHeader("content-length", 2).end("{}"));
+  });
+  server.on("secureConnection", (socket: TLSSocket) => upstream.resumed.push(socket.isSessionReused()));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const upstream: TrustedUpstream = { origin, baseUrl: `${origin}/v1`, server, resumed: [], requests: 0 };
+  return upstream;
+}
+
+/** Has contexts without authorities of their own trust this certificate, as NODE_EXTRA_CA_CERTS would for all a process. */
+function trust(t: TestContext, { cert }: Certificate): void {
+  const { createSecureContext } = tls;
+  const mocked = t.mock.method(tls, "createSecureContext", (options: tls.SecureContextOptions = {}) =>
+    createSecureContext({ ca: cert, ...options }),
+  );
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+}
