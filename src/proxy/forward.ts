@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestOptions, ServerResponse } from "node:http"
 import type { Socket } from "node:net";
 import { ProxyServer } from "http-proxy-3";
 import { Passage, type PassageOrder } from "./passage.ts";
+import { Passages } from "./passages.ts";
 
 /**
  * Idle pooled connections are dropped this early, well before upstreams and their load balancers do (60 s and more):
@@ -35,14 +36,14 @@ export interface Forwarder {
  */
 export function createForwarder(): Forwarder {
   const library = new ProxyServer({});
-  const orders = new WeakMap<IncomingMessage, PassageOrder>();
-  const passages = new Set<Passage>();
+  /** Of the request at hand: the library calls the pass before `web` returns. */
+  let order: PassageOrder | null = null;
+  const passages = new Passages();
   const upstreams = new Map<string, Upstream>();
 
   library.before("web", "stream", (req, res) => {
-    const order = orders.get(req);
-    if (order === undefined) throw new Error("a request without an order");
-    const passage = new Passage(req, res, order, () => passages.delete(passage));
+    if (order === null) throw new Error("a request without an order");
+    const passage = new Passage(req, res, order, () => passages.remove(passage));
     passages.add(passage);
     return true;
   });
@@ -59,16 +60,17 @@ export function createForwarder(): Forwarder {
   }
 
   return {
-    forward(req, res, order) {
-      const { open, secure } = upstreamAt(order.origin);
-      orders.set(req, { ...order, open, secure });
-      library.web(req, res, { target: order.origin });
+    forward(req, res, forwardOrder) {
+      const { open, secure, target } = upstreamAt(forwardOrder.origin);
+      order = { ...forwardOrder, open, secure };
+      library.web(req, res, { target });
+      order = null;
     },
     get open() {
       return passages.size;
     },
     close() {
-      for (const passage of passages) passage.abort();
+      passages.abort();
       for (const upstream of upstreams.values()) upstream.agent.destroy();
       upstreams.clear();
     },
@@ -80,23 +82,26 @@ const STRICT = { insecureHTTPParser: false };
 
 interface Upstream extends Pick<PassageOrder, "open" | "secure"> {
   agent: http.Agent;
+  /** For the library, which would parse an origin again with each request. */
+  target: { protocol: string; host: string; port: number };
 }
 
 /** One pool of connections per origin. Certificates are always verified, whatever the environment says (threats B5). */
 function openUpstream(origin: string): Upstream {
   const { protocol, hostname, port } = new URL(origin);
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const target = { protocol, host, port: Number(port) };
   const pool = { keepAlive: true, scheduling: "lifo", timeout: IDLE_SOCKET_MS } as const;
   if (protocol === "https:") {
     const agent = new https.Agent({ ...pool, rejectUnauthorized: true });
     const address = { host, port: port === "" ? 443 : Number(port), agent };
     const open = (options: RequestOptions) => https.request({ ...options, ...address, ...STRICT });
-    return { agent, secure: true, open: onQuietSockets(agent, open) };
+    return { agent, target, secure: true, open: onQuietSockets(agent, open) };
   }
   const agent = new http.Agent(pool);
   const address = { host, port: port === "" ? 80 : Number(port), agent };
   const open = (options: RequestOptions) => http.request({ ...options, ...address, ...STRICT });
-  return { agent, secure: false, open: onQuietSockets(agent, open) };
+  return { agent, target, secure: false, open: onQuietSockets(agent, open) };
 }
 
 /**

@@ -159,7 +159,6 @@ export class Gate implements Door {
   #forward(req: IncomingMessage, res: ServerResponse, { routed, exchange, secret, settings }: Onward): void {
     const { match, upstream, key, query } = routed;
     const { route } = match;
-    const { limits, abort } = settings.config;
     this.#forwarder.forward(req, res, {
       exchange,
       origin: upstream.upstream.origin,
@@ -172,7 +171,7 @@ export class Gate implements Door {
         defaultVersion: route.dialect === "messages" ? upstream.upstream.anthropicVersion : null,
       }),
       secret,
-      limits: { ...limits, graceMs: abort.graceMs },
+      limits: settings.limits,
       inputIncludesCache: upstream.upstream.inputIncludesCache,
       refuse: (refusal) => refuse(req, res, refusal, route.api),
       onUnauthorized: () => this.#keyring.recheck(key, secret),

@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from "node:http";
 import { faultOfAnswer } from "../core/answer-head.ts";
 import { blotReading } from "../core/blotter.ts";
+import { indexHeaders, type HeaderIndex } from "../core/header-index.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
 import type { Secret } from "../core/secret.ts";
@@ -51,6 +52,8 @@ export interface PassageOrder {
  * can see the last byte.
  */
 export class Passage {
+  /** Where `Passages` has it. */
+  place = 0;
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   readonly #order: PassageOrder;
@@ -60,6 +63,9 @@ export class Passage {
   readonly #clock: UpstreamClock;
   readonly #upload: Upload;
   #answer: IncomingMessage | null = null;
+  #answerHeaders: HeaderIndex = NO_HEADERS;
+  /** The client does not keep up: what comes of the answer waits until it has read what it has. */
+  #isHeldUp = false;
   #meter: AnswerMeter | null = null;
   #delivery: Delivery | null = null;
   #clientGone = false;
@@ -125,51 +131,76 @@ export class Passage {
       answer.destroy();
       return;
     }
-    const { statusCode: status = 0, httpVersion, headers } = answer;
+    const { statusCode: status = 0, statusMessage: reason = "", httpVersion, rawHeaders } = answer;
+    const headers = indexHeaders(rawHeaders);
     const fault = faultOfAnswer({ status, httpVersion, headers });
     if (fault !== null) {
       this.#fail({ code: "upstream_invalid", message: fault }, "upstream");
       return;
     }
     this.#clock.answering();
-    this.#meterAnswer(answer, status);
+    this.#answerHeaders = headers;
+    this.#meterAnswer(status, headers);
     if (status === 401) this.#order.onUnauthorized();
-    if (!this.#clientGone) this.#delivery = deliver(this.#res, answer, this.#order.secret);
-    answer.on("data", (chunk: Buffer) => this.#onChunk(chunk));
-    answer.on("end", () => (answer.complete ? this.#finish() : this.#break("upstream")));
-    answer.on("error", () => this.#break("upstream"));
-    answer.on("close", () => this.#break("upstream"));
+    if (!this.#clientGone) {
+      this.#delivery = deliver(this.#res, { status, reason, rawHeaders, headers }, this.#order.secret);
+    }
+    this.#watchAnswer(answer);
   }
 
-  #meterAnswer(answer: IncomingMessage, status: number): void {
-    const { headers } = answer;
-    const contentType = headers["content-type"] ?? null;
+  /**
+   * Read in pauses rather than as it flows: what came in one read of the connection is one piece then, however many
+   * chunks it was sent in. Of a fast stream that is 64 KB in place of an event: 1 µs less per event.
+   */
+  #watchAnswer(answer: IncomingMessage): void {
+    answer.on("readable", () => this.#readOn());
+    answer.on("error", () => this.#break("upstream"));
+    answer.on("close", () => this.#break("upstream"));
+    // What came together with the head is here in the next tick, and goes out together with it.
+    process.nextTick(() => {
+      if (answer.readableLength === 0 && !answer.complete && !this.#settled) this.#delivery?.flush();
+    });
+  }
+
+  #meterAnswer(status: number, headers: HeaderIndex): void {
+    const contentType = headers.get("content-type") ?? null;
     this.#exchange.status = status;
     this.#exchange.streamed = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
-    const requestId = requestIdOf(answer);
-    this.#exchange.upstreamRequestId = requestId === null ? null : this.#order.secret.blotText(requestId);
+    const requestId = headers.get("request-id") ?? headers.get("x-request-id");
+    this.#exchange.upstreamRequestId =
+      requestId === undefined ? null : this.#order.secret.blotText(requestId);
     const { dialect, spend } = this.#exchange.route;
     const { inputIncludesCache } = this.#order;
     this.#meter = createAnswerMeter(
       { dialect, spend, status, contentType, inputIncludesCache },
-      headers["content-encoding"] ?? null,
+      headers.get("content-encoding") ?? null,
     );
+  }
+
+  /** Takes what has come of the answer since the last time. */
+  #readOn(): void {
+    const answer = this.#answer;
+    if (answer === null || this.#isHeldUp || this.#settled) return;
+    const bytes = answer.read() as Buffer | null;
+    if (bytes !== null) this.#take(bytes);
+    if (answer.complete && answer.readableLength === 0) this.#finish();
+  }
+
+  #take(bytes: Buffer): void {
+    this.#clock.restart();
+    if (!this.#clientGone) this.#isHeldUp = this.#delivery?.write(bytes) === false;
+    // After the write: the client does not wait for our books.
+    this.#meter?.feed(bytes);
+    const contentSeen = this.#exchange.streamed !== true || this.#meter?.sawContent === true;
+    if (contentSeen) this.#exchange.sawFirstContent();
   }
 
   /** The client has read what it had. */
   #goOn(): void {
-    if (this.#answer?.isPaused() !== true) return;
+    if (!this.#isHeldUp) return;
+    this.#isHeldUp = false;
     this.#clock.restart();
-    this.#answer.resume();
-  }
-
-  #onChunk(chunk: Buffer): void {
-    if (this.#settled) return;
-    this.#clock.restart();
-    if (!this.#clientGone && this.#delivery?.write(chunk) === false) this.#answer?.pause();
-    this.#meter?.feed(chunk);
-    const contentSeen = this.#exchange.streamed !== true || this.#meter?.sawContent === true;
-    if (contentSeen) this.#exchange.sawFirstContent();
+    this.#readOn();
   }
 
   /** The upstream's answer is complete. */
@@ -205,14 +236,14 @@ export class Passage {
     // Whatever happens in the grace, it was the client who left first.
     const cutBy = this.#clientGone ? "client" : breaker;
     this.#stopClocks();
-    const [answer, meter] = [this.#answer, this.#meter];
-    if (answer === null || meter === null) {
+    const meter = this.#meter;
+    if (meter === null) {
       this.#exchange.recordUnanswered("cut", null, cutBy);
       this.#close(false);
       return;
     }
     meter.finish(whole, (reading) => {
-      const isWhole = whole && !isBrokenUnseen(answer, reading, meter.isOver);
+      const isWhole = whole && !isBrokenUnseen(this.#answerHeaders, reading, meter.isOver);
       // An error is one, whole or not; and what the service had its last word on is complete, whatever the client got.
       const isCut = whole && !isWhole && reading.outcome === "completed" && reading.usage !== "final";
       const outcome = isCut ? "cut" : reading.outcome;
@@ -244,7 +275,7 @@ export class Passage {
       return;
     }
     // Nobody reads any more; what is left of the answer goes to the meter alone.
-    this.#answer?.resume();
+    this.#goOn();
     this.#graceTimer = setTimeout(() => this.#break("client"), graceMs);
   };
 
@@ -265,7 +296,7 @@ export class Passage {
         break;
       case "answering":
         // Silence that we made ourselves, because the client does not read, is not the upstream's.
-        if (this.#answer?.isPaused() === true) this.#clock.restart();
+        if (this.#isHeldUp) this.#clock.restart();
         else this.#break("proxy");
     }
   }
@@ -276,7 +307,8 @@ export class Passage {
       // A reset: Node says so before it calls an answer without length complete, and only here.
       if (this.#answer.complete) return;
       // What came in the same piece as the fault is still to be had: it was sent, and may tell the usage.
-      this.#answer.read();
+      this.#isHeldUp = false;
+      this.#readOn();
       this.#break("upstream");
       return;
     }
@@ -293,8 +325,5 @@ export class Passage {
   }
 }
 
-/** The service's own name for the request (facts/usage.md section 5); the ledger caps it. */
-function requestIdOf(answer: IncomingMessage): string | null {
-  const id = answer.headers["request-id"] ?? answer.headers["x-request-id"];
-  return typeof id === "string" ? id : null;
-}
+/** Before there is an answer. */
+const NO_HEADERS = indexHeaders([]);
