@@ -29,7 +29,7 @@ export interface Head {
 export interface Delivery {
   /** Body bytes handed over so far, those held back included. */
   readonly bytes: number;
-  /** Sends the head of a stream, which must not wait for the first event. Called at most once, before any other. */
+  /** Sends the head of a stream by itself, unless it is sent: it must not wait for the first event. */
   flush(): void;
   /** Hands on the next piece of the body; false: the client does not keep up, wait for `drain`. */
   write(chunk: Buffer): boolean;
@@ -63,6 +63,7 @@ class Direct implements Delivery {
   /** null: the body ends as its framing says. */
   readonly #announcedBytes: number | null;
   readonly #hasBody: boolean;
+  #isFlushed = false;
   #held: Buffer | null = null;
 
   /** Writes the head, which Node sends with what comes next. */
@@ -77,7 +78,9 @@ class Direct implements Delivery {
 
   flush(): void {
     // One without a body is the whole answer, and waits for its record.
-    if (this.#announcedBytes === null && this.#hasBody) this.#res.flushHeaders();
+    const isStream = this.#announcedBytes === null && this.#hasBody;
+    if (isStream && !this.#isFlushed) this.#res.flushHeaders();
+    this.#isFlushed = true;
   }
 
   write(chunk: Buffer): boolean {
@@ -99,7 +102,11 @@ class Direct implements Delivery {
   }
 
   #send(bytes: Buffer): boolean {
-    if (bytes.length === 0) return true;
+    if (bytes.length === 0) {
+      this.flush();
+      return true;
+    }
+    this.#isFlushed = true;
     this.bytes += bytes.length;
     if (this.#announcedBytes !== null && this.bytes >= this.#announcedBytes) {
       this.#hold(bytes);

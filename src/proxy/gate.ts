@@ -81,7 +81,7 @@ export class Gate implements Door {
         return;
       }
       exchange = this.#openExchange(routed, headers);
-      judgeLength(headers, settings);
+      const announcedBytes = judgeLength(headers, settings);
       const cached = this.#keyring.cached(routed.key);
       const secret = cached ?? (await this.#readKey(routed.key));
       // Looked for again after the last wait: from here on the passage hears of it.
@@ -90,7 +90,7 @@ export class Gate implements Door {
         return;
       }
       if (expectsContinue) res.writeContinue();
-      this.#forward(req, res, { routed, exchange, secret, settings });
+      this.#forward(req, res, { routed, exchange, secret, settings, announcedBytes });
     } catch (error) {
       this.#refuse(req, res, exchange, this.#refusalOf(error));
     }
@@ -156,7 +156,8 @@ export class Gate implements Door {
     }
   }
 
-  #forward(req: IncomingMessage, res: ServerResponse, { routed, exchange, secret, settings }: Onward): void {
+  #forward(req: IncomingMessage, res: ServerResponse, onward: Onward): void {
+    const { routed, exchange, secret, settings, announcedBytes } = onward;
     const { match, upstream, key, query } = routed;
     const { route } = match;
     this.#forwarder.forward(req, res, {
@@ -172,6 +173,7 @@ export class Gate implements Door {
       }),
       secret,
       limits: settings.limits,
+      announcedBytes,
       inputIncludesCache: upstream.upstream.inputIncludesCache,
       refuse: (refusal) => refuse(req, res, refusal, route.api),
       onUnauthorized: () => this.#keyring.recheck(key, secret),
@@ -216,6 +218,7 @@ interface Onward {
   exchange: Exchange;
   secret: Secret;
   settings: Settings;
+  announcedBytes: number | null;
 }
 
 const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
@@ -226,10 +229,13 @@ const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
   unsafe: "key_unavailable",
 };
 
-function judgeLength(headers: HeaderIndex, settings: Settings): void {
+/** Refuses a body that says that it is too large; returns how large it says it is, null where it does not. */
+function judgeLength(headers: HeaderIndex, settings: Settings): number | null {
+  const length = headers.get("content-length");
+  if (length === undefined) return headers.has("transfer-encoding") ? null : 0;
   const limit = settings.config.limits.bodyBytes;
-  if (Number(headers.get("content-length") ?? 0) <= limit) return;
-  throw new Refused(tooLarge(limit));
+  if (Number(length) > limit) throw new Refused(tooLarge(limit));
+  return Number(length);
 }
 
 function orRefuse(refusal: Refusal | null): void {

@@ -42,7 +42,8 @@ export interface PassageOrder {
   refuse(refusal: Refusal): void;
   /** The upstream did not accept the key. */
   onUnauthorized(): void;
-  /** As in `UploadOrder`. */
+  /** As in `UploadOrder`, both. */
+  announcedBytes: number | null;
   clientHasLeft(): Promise<boolean>;
 }
 
@@ -85,6 +86,7 @@ export class Passage {
     this.#watchUpstream();
     this.#watchClient();
     this.#upload = new Upload(req, this.#upstream, order.exchange, {
+      announcedBytes: order.announcedBytes,
       limitBytes: limits.bodyBytes,
       idleMs: limits.bodyIdleMs,
       onTooLarge: () => this.#fail(tooLarge(limits.bodyBytes)),

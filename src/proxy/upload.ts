@@ -12,6 +12,8 @@ const NOTHING = Buffer.alloc(0);
 
 /** What an upload may take, and who is told when it takes more. */
 export interface UploadOrder {
+  /** `content-length`; null for a chunked body. */
+  announcedBytes: number | null;
   limitBytes: number;
   /** Longest silence of the client within the body. */
   idleMs: number;
@@ -71,13 +73,16 @@ export class Upload {
 
   #begin(): void {
     if (this.#isStopped) return;
-    if (this.#req.complete) this.#sendWhole((this.#req.read() as Buffer | null) ?? NOTHING);
+    if (this.#req.readableLength === this.#order.announcedBytes) this.#sendWhole();
     else this.#follow();
   }
 
   /** Without a listener, a timer or a pause: 15 µs less than piece by piece. */
-  #sendWhole(body: Buffer): void {
+  #sendWhole(): void {
+    const body = (this.#req.read() as Buffer | null) ?? NOTHING;
     if (this.#isTooLarge(body)) return;
+    // Node has not told itself yet that this was all.
+    this.#req.resume();
     if (body.length <= ONE_WRITE_BYTES) this.#upstream.end(body.toString("latin1"), "latin1");
     else this.#upstream.end(body);
     this.#exchange.sawRequestBytes(body);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRequestScan } from "../../../src/core/usage/request-scan.ts";
+import { RequestScan } from "../../../src/core/usage/request-scan.ts";
 import { singleBytes } from "./corpus.ts";
 
 function scan(chunks: Iterable<Buffer>): {
@@ -8,7 +8,7 @@ function scan(chunks: Iterable<Buffer>): {
   stream: boolean | null;
   background: boolean | null;
 } {
-  const request = createRequestScan();
+  const request = new RequestScan();
   for (const chunk of chunks) request.feed(chunk);
   const { model, stream, background } = request;
   return { model, stream, background };
