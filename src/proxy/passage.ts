@@ -5,6 +5,7 @@ import { indexHeaders, type HeaderIndex } from "../core/header-index.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
 import type { Secret } from "../core/secret.ts";
+import type { Reading } from "../core/usage/reading.ts";
 import { deliver, type Delivery } from "./delivery.ts";
 import type { Exchange } from "./exchange.ts";
 import { noConnection, tooLarge, tooSilent, tooSlow, tooStuck } from "./limit-refusals.ts";
@@ -123,8 +124,8 @@ export class Passage {
     this.#req.socket.on("close", this.#onClientGone);
     this.#res.on("drain", () => this.#goOn());
     // Both are followed by `close`, which is where they are dealt with; unheard they would end the process.
-    this.#res.on("error", () => {});
-    this.#req.on("error", () => {});
+    this.#res.on("error", ignore);
+    this.#req.on("error", ignore);
   }
 
   #onAnswer(answer: IncomingMessage): void {
@@ -158,7 +159,8 @@ export class Passage {
     answer.on("readable", () => this.#readOn());
     answer.on("error", () => this.#break("upstream"));
     answer.on("close", () => this.#break("upstream"));
-    // What came together with the head is here in the next tick, and goes out together with it.
+    if (this.#answerHeaders.has("content-length")) return;
+    // A head waits for the first of its stream only if that came with it: then it is here in the next tick.
     process.nextTick(() => {
       if (answer.readableLength === 0 && !answer.complete && !this.#settled) this.#delivery?.flush();
     });
@@ -193,6 +195,7 @@ export class Passage {
     if (!this.#clientGone) this.#isHeldUp = this.#delivery?.write(bytes) === false;
     // After the write: the client does not wait for our books.
     this.#meter?.feed(bytes);
+    if (this.#exchange.hasFirstContent) return;
     const contentSeen = this.#exchange.streamed !== true || this.#meter?.sawContent === true;
     if (contentSeen) this.#exchange.sawFirstContent();
   }
@@ -248,10 +251,10 @@ export class Passage {
       const isWhole = whole && !isBrokenUnseen(this.#answerHeaders, reading, meter.isOver);
       // An error is one, whole or not; and what the service had its last word on is complete, whatever the client got.
       const isCut = whole && !isWhole && reading.outcome === "completed" && reading.usage !== "final";
-      const outcome = isCut ? "cut" : reading.outcome;
+      const told: Reading = isCut ? { ...reading, outcome: "cut" } : reading;
       this.#exchange.bytesOut = this.#delivery?.bytes ?? 0;
       // An upstream that echoes the key, as a model's name say, must not get it into the ledger.
-      this.#exchange.record(blotReading({ ...reading, outcome }, this.#order.secret), cutBy);
+      this.#exchange.record(blotReading(told, this.#order.secret), cutBy);
       this.#close(isWhole);
     });
   }
@@ -326,6 +329,8 @@ export class Passage {
     if (this.#graceTimer !== null) clearTimeout(this.#graceTimer);
   }
 }
+
+function ignore(): void {}
 
 /** Before there is an answer. */
 const NO_HEADERS = indexHeaders([]);
