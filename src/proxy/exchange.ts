@@ -4,7 +4,7 @@ import type { Route } from "../core/routes.ts";
 import type { ToolIdentity } from "../core/tool.ts";
 import { nothingLearned } from "../core/usage/answer.ts";
 import type { Reading } from "../core/usage/reading.ts";
-import { RequestScan } from "../core/usage/request-scan.ts";
+import { createRequestScan, type RequestScan } from "../core/usage/request-scan.ts";
 import type { Clock, Ledger } from "../ports.ts";
 
 /** What is known of a request once it has a route. */
@@ -45,7 +45,7 @@ export class Exchange {
     this.#arrivedAt = clock.now();
     this.#arrivedTick = clock.monotonic();
     const readable = head.contentEncoding === null || head.contentEncoding === "identity";
-    this.#scan = readable && head.route.method === "POST" ? new RequestScan() : null;
+    this.#scan = readable && head.route.method === "POST" ? createRequestScan() : null;
   }
 
   /** Looks at a piece of the request's body on its way to the upstream. */

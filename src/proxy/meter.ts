@@ -28,34 +28,18 @@ export function createAnswerMeter(setup: MeterSetup, contentEncoding: string | n
   const meter = createMeter(setup);
   const encoding = contentEncoding?.toLowerCase() ?? "";
   if (encoding === "" || encoding === "identity") {
-    return new PlainMeter(meter);
+    return {
+      feed: (chunk) => meter.feed(chunk),
+      get sawContent() {
+        return meter.sawContent;
+      },
+      get isOver() {
+        return meter.isOver;
+      },
+      finish: (whole, done) => done(meter.finish(whole)),
+    };
   }
   return new DecodingMeter(meter, createDecoder(encoding));
-}
-
-/** An answer that can be read as it is. */
-class PlainMeter implements AnswerMeter {
-  readonly #meter: Meter;
-
-  constructor(meter: Meter) {
-    this.#meter = meter;
-  }
-
-  get sawContent(): boolean {
-    return this.#meter.sawContent;
-  }
-
-  get isOver(): boolean {
-    return this.#meter.isOver;
-  }
-
-  feed(chunk: Buffer): void {
-    this.#meter.feed(chunk);
-  }
-
-  finish(whole: boolean, done: (reading: Reading) => void): void {
-    done(this.#meter.finish(whole));
-  }
 }
 
 /** An upstream that ignores `accept-encoding: identity`: the client gets the bytes as they are, we decode our copy. */

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { RequestScan } from "../../src/core/usage/request-scan.ts";
+import { createRequestScan } from "../../src/core/usage/request-scan.ts";
 import { awkwardText } from "./awkward.ts";
 import { damages, inflict } from "./damage.ts";
 import { cutUp, piecing } from "./pieces.ts";
 import { property, type Property } from "./property.ts";
 
 function scanAll(chunks: Iterable<Buffer>): unknown[] {
-  const scan = new RequestScan();
+  const scan = createRequestScan();
   for (const chunk of chunks) scan.feed(chunk);
   return [scan.model, scan.stream, scan.background];
 }

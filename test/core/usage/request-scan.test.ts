@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RequestScan } from "../../../src/core/usage/request-scan.ts";
+import { createRequestScan } from "../../../src/core/usage/request-scan.ts";
 import { singleBytes } from "./corpus.ts";
 
 function scan(chunks: Iterable<Buffer>): {
@@ -8,7 +8,7 @@ function scan(chunks: Iterable<Buffer>): {
   stream: boolean | null;
   background: boolean | null;
 } {
-  const request = new RequestScan();
+  const request = createRequestScan();
   for (const chunk of chunks) request.feed(chunk);
   const { model, stream, background } = request;
   return { model, stream, background };
