@@ -83,7 +83,7 @@ const IMPORTERS: Record<string, RegExp> = {
   keytar: /^adapters\/keychain\//,
   "http-proxy-3": /^proxy\/forward\.ts$/,
   chokidar: /^adapters\/config-file(?:\.ts|\/)/,
-  pino: /^adapters\/(?:log|ledger-file)(?:\.ts|\/)/,
+  pino: /^adapters\/log(?:\.ts|\/)/,
   "jsonc-parser": /^adapters\/config-file(?:\.ts|\/)/,
   yargs: /^(?:main\.ts|cli\/)/,
   "cli-table3": /^cli\/table\.ts$/,

@@ -37,6 +37,8 @@ const JUDGED = new Set([
 
 const BROWSER_MARKS = ["origin", "referer", "sec-fetch-site"];
 
+const JSON_TYPE = "application/json";
+
 const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 
 /**
@@ -112,6 +114,8 @@ function judgeFraming({ method, httpVersion, headers }: Arrival): Refusal | null
 }
 
 function isJson(contentType: string | undefined): boolean {
+  // In this spelling nearly always.
+  if (contentType === JSON_TYPE) return true;
   const type = contentType?.split(";", 1)[0] ?? "";
-  return type.trim().toLowerCase() === "application/json";
+  return type.trim().toLowerCase() === JSON_TYPE;
 }

@@ -1,3 +1,4 @@
+import type { HeaderIndex } from "./header-index.ts";
 import { isPlainLength } from "./plain-length.ts";
 
 /** What an upstream's answer is judged by before anything of it goes on. */
@@ -5,8 +6,7 @@ export interface AnswerHead {
   status: number;
   /** `1.1`, as Node's parser gives it. */
   httpVersion: string;
-  /** By lower-case name, repeated ones joined by commas as Node does it. */
-  headers: { readonly [name: string]: string | string[] | undefined };
+  headers: HeaderIndex;
 }
 
 /**
@@ -17,13 +17,13 @@ export interface AnswerHead {
 export function faultOfAnswer({ status, httpVersion, headers }: AnswerHead): string | null {
   if (status < 200 || status > 599) return `the upstream answered with status ${status}`;
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return `the upstream answered in HTTP/${httpVersion}`;
-  const encoding = headers["transfer-encoding"];
-  const isChunked = httpVersion === "1.1" && String(encoding).toLowerCase() === "chunked";
-  if (encoding !== undefined && !isChunked) {
+  const encoding = headers.get("transfer-encoding");
+  const isChunked = httpVersion === "1.1" && encoding?.toLowerCase() === "chunked";
+  if (encoding !== undefined && (!isChunked || headers.repeated.includes("transfer-encoding"))) {
     return "the upstream's answer has a transfer-encoding other than chunked";
   }
-  const length = headers["content-length"];
-  if (length !== undefined && !isPlainLength(String(length))) {
+  const length = headers.get("content-length");
+  if (length !== undefined && !isPlainLength(length)) {
     return "the upstream's answer has an odd content-length";
   }
   return null;

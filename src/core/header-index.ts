@@ -1,3 +1,5 @@
+import { headerName } from "./header-name.ts";
+
 /**
  * Headers by lower-case name, made from the raw list, because Node's own `headers` object silently keeps the
  * first of two `Host` or `Origin` lines (facts/threats.md C2).
@@ -15,7 +17,7 @@ export function indexHeaders(rawHeaders: readonly string[]): HeaderIndex {
   const first = new Map<string, string>();
   const repeated: string[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] ?? "").toLowerCase();
+    const name = headerName(rawHeaders[i] ?? "").lower;
     if (first.has(name)) repeated.push(name);
     else first.set(name, rawHeaders[i + 1] ?? "");
   }

@@ -20,6 +20,11 @@ export function dayAt(time: number): string {
   return dayOf(new Date(time).toISOString());
 }
 
+/** UTC days since 1970 of a wall time: tells two days apart without writing out either. */
+export function dayNumber(time: number): number {
+  return Math.floor(time / DAY_MS);
+}
+
 export function dayFileName(day: string): string {
   return `${day}.ndjson`;
 }

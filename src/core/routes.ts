@@ -98,7 +98,7 @@ export function routesOf(upstream: Upstream): Route[] {
 
 /** Builds the table: paths match by equality, each under its three aliases. */
 export function buildRouteTable(routes: readonly Route[]): RouteTable {
-  const exact = new Map<string, Route[]>();
+  const exact = new Map<string, RouteMatch[]>();
   const patterns: { pattern: RegExp; route: Route }[] = [];
   for (const route of routes) {
     if (route.path.includes("{id}")) {
@@ -107,26 +107,26 @@ export function buildRouteTable(routes: readonly Route[]): RouteTable {
     }
     for (const alias of ALIASES) {
       const path = alias + route.path;
-      exact.set(path, [...(exact.get(path) ?? []), route]);
+      exact.set(path, [...(exact.get(path) ?? []), { route, path: route.path }]);
     }
   }
 
-  function candidatesOf(path: string): RouteMatch[] {
-    const found = (exact.get(path) ?? []).map((route) => ({ route, path: route.path }));
-    for (const { pattern, route } of patterns) {
+  function matchPatterns(path: string): RouteMatch[] {
+    return patterns.flatMap(({ pattern, route }) => {
       const below = pattern.exec(path)?.[1];
-      if (below !== undefined) found.push({ route, path: below });
-    }
-    return found;
+      return below === undefined ? [] : { route, path: below };
+    });
   }
 
   return {
     find(method, path) {
-      const candidates = candidatesOf(path);
-      const match = candidates.find(({ route }) => route.method === method);
+      const byMethod = ({ route }: RouteMatch) => route.method === method;
+      const known = exact.get(path) ?? [];
+      const match = known.find(byMethod);
       if (match !== undefined) return match;
+      const candidates = [...known, ...matchPatterns(path)];
       if (candidates.length === 0) return null;
-      return { allow: candidates.map(({ route }) => route.method).join(", ") };
+      return candidates.find(byMethod) ?? { allow: candidates.map(({ route }) => route.method).join(", ") };
     },
   };
 }

@@ -32,8 +32,9 @@ export class Secret {
     return this.#spellings.longest;
   }
 
+  /** Most texts are shorter than a key, which says it all. */
   isIn(text: string): boolean {
-    return text.search(this.#spellings.pattern) !== -1;
+    return text.length >= this.#value.length && text.search(this.#spellings.pattern) !== -1;
   }
 
   /** `text` with every occurrence of the value, as JSON or a URL may spell it too, replaced by asterisks. */

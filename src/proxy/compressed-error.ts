@@ -34,6 +34,9 @@ export class CompressedError implements Delivery {
     this.#headers = [...order.rawHeaders];
   }
 
+  /** There is no head before there is a body. */
+  flush(): void {}
+
   write(chunk: Buffer): boolean {
     this.#heldBytes += chunk.length;
     if (this.#heldBytes <= LIMIT_BYTES) this.#chunks.push(chunk);

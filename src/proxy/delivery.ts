@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { createBlotter, type Blotter } from "../core/blotter.ts";
+import type { HeaderIndex } from "../core/header-index.ts";
 import { buildDownstreamHeaders } from "../core/headers.ts";
 import type { Secret } from "../core/secret.ts";
 import { CompressedError } from "./compressed-error.ts";
@@ -13,10 +14,23 @@ const FIRST_SEARCHED_STATUS = 300;
 /** Answers that end with their head (RFC 9112 section 6.3). */
 const BODILESS = new Set([204, 304]);
 
+/** The last piece of an answer up to this size goes out as text, which Node joins with the head: one buffer less. */
+const ONE_WRITE_BYTES = 16 * 1024;
+
+/** The head of an upstream's answer. */
+export interface Head {
+  status: number;
+  reason: string;
+  rawHeaders: readonly string[];
+  headers: HeaderIndex;
+}
+
 /** The upstream's answer on its way to the client. */
 export interface Delivery {
   /** Body bytes handed over so far, those held back included. */
   readonly bytes: number;
+  /** Sends the head of a stream by itself, unless it is sent: it must not wait for the first event. */
+  flush(): void;
   /** Hands on the next piece of the body; false: the client does not keep up, wait for `drain`. */
   write(chunk: Buffer): boolean;
   /** Counts what is still held back: call before the record is written, then {@link Delivery.end}. */
@@ -26,16 +40,15 @@ export interface Delivery {
 }
 
 /** Begins to deliver. Throws nothing that a head could hold: what Node would refuse is left out. */
-export function deliver(res: ServerResponse, answer: IncomingMessage, secret: Secret): Delivery {
-  const { statusCode: status = 0, headers } = answer;
+export function deliver(res: ServerResponse, head: Head, secret: Secret): Delivery {
   res.sendDate = false;
-  if (status < FIRST_SEARCHED_STATUS) return new Direct(res, answer, secret, null);
-  const encoding = headers["content-encoding"]?.toLowerCase() ?? "identity";
+  if (head.status < FIRST_SEARCHED_STATUS) return new Direct(res, head, secret, null);
+  const encoding = head.headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "") {
-    return new Direct(res, answer, secret, createBlotter(secret));
+    return new Direct(res, head, secret, createBlotter(secret));
   }
-  const head = (rawHeaders: string[]) => writeHead(res, { ...headOf(answer), rawHeaders }, secret);
-  return new CompressedError(res, { encoding, rawHeaders: answer.rawHeaders, secret, writeHead: head });
+  const send = (rawHeaders: string[]) => writeHead(res, { ...head, rawHeaders }, secret);
+  return new CompressedError(res, { encoding, rawHeaders: head.rawHeaders, secret, writeHead: send });
 }
 
 /**
@@ -47,19 +60,27 @@ class Direct implements Delivery {
   bytes = 0;
   readonly #res: ServerResponse;
   readonly #blotter: Blotter | null;
+  /** null: the body ends as its framing says. */
   readonly #announcedBytes: number | null;
-  readonly #held: Buffer[] = [];
+  readonly #hasBody: boolean;
+  #isFlushed = false;
+  #held: Buffer | null = null;
 
-  /** Sends the head. */
-  constructor(res: ServerResponse, answer: IncomingMessage, secret: Secret, blotter: Blotter | null) {
-    const { headers } = answer;
+  /** Writes the head, which Node sends with what comes next. */
+  constructor(res: ServerResponse, head: Head, secret: Secret, blotter: Blotter | null) {
+    const length = head.headers.get("content-length");
     this.#res = res;
     this.#blotter = blotter;
-    this.#announcedBytes = headers["content-length"] === undefined ? null : Number(headers["content-length"]);
-    writeHead(res, headOf(answer), secret);
-    // The head of a stream must not wait for its first event; one without a body is the whole answer, and waits for its record.
-    const { statusCode = 0 } = answer;
-    if (this.#announcedBytes === null && !BODILESS.has(statusCode)) res.flushHeaders();
+    this.#announcedBytes = length === undefined ? null : Number(length);
+    this.#hasBody = !BODILESS.has(head.status);
+    writeHead(res, head, secret);
+  }
+
+  flush(): void {
+    // One without a body is the whole answer, and waits for its record.
+    const isStream = this.#announcedBytes === null && this.#hasBody;
+    if (isStream && !this.#isFlushed) this.#res.flushHeaders();
+    this.#isFlushed = true;
   }
 
   write(chunk: Buffer): boolean {
@@ -70,32 +91,33 @@ class Direct implements Delivery {
     if (this.#blotter === null) return;
     const rest = this.#blotter.end();
     this.bytes += rest.length;
-    this.#held.push(rest);
+    this.#hold(rest);
   }
 
   end(): void {
-    this.#res.end(this.#held.length === 1 ? this.#held[0] : Buffer.concat(this.#held));
+    const held = this.#held;
+    if (held === null) this.#res.end();
+    else if (held.length <= ONE_WRITE_BYTES) this.#res.end(held.toString("latin1"), "latin1");
+    else this.#res.end(held);
   }
 
   #send(bytes: Buffer): boolean {
-    if (bytes.length === 0) return true;
+    if (bytes.length === 0) {
+      this.flush();
+      return true;
+    }
+    this.#isFlushed = true;
     this.bytes += bytes.length;
     if (this.#announcedBytes !== null && this.bytes >= this.#announcedBytes) {
-      this.#held.push(bytes);
+      this.#hold(bytes);
       return true;
     }
     return this.#res.write(bytes);
   }
-}
 
-interface Head {
-  status: number;
-  reason: string;
-  rawHeaders: string[];
-}
-
-function headOf({ statusCode = 0, statusMessage = "", rawHeaders }: IncomingMessage): Head {
-  return { status: statusCode, reason: statusMessage, rawHeaders };
+  #hold(bytes: Buffer): void {
+    this.#held = this.#held === null ? bytes : Buffer.concat([this.#held, bytes]);
+  }
 }
 
 function writeHead(res: ServerResponse, { status, reason, rawHeaders }: Head, secret: Secret): void {

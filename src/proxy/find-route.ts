@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import { keyRefOf } from "../core/config.ts";
 import type { HeaderIndex } from "../core/header-index.ts";
 import type { KeyRef } from "../core/key-source.ts";
 import { Refused } from "../core/refusal.ts";
@@ -45,8 +44,7 @@ export function findRoute(req: IncomingMessage, headers: HeaderIndex, settings: 
   ) {
     throw new Refused({ code: "bad_request", message: "a GET has no body here" });
   }
-  const key = keyRefOf(upstream.upstream, settings.keyNameFor(tool.tool));
-  return { tool, match, query: target.query, upstream, key };
+  return { tool, match, query: target.query, upstream, key: settings.keyFor(tool.tool) };
 }
 
 /** RFC 9110 section 15.5.22 wants `Upgrade` on a 426; the connection is not worth keeping. */

@@ -83,7 +83,7 @@ export class Gate implements Door {
         return;
       }
       exchange = this.#openExchange(routed, headers);
-      judgeLength(headers, settings);
+      const announcedBytes = judgeLength(headers, settings);
       const cached = this.#keyring.cached(routed.key);
       const secret = cached ?? (await this.#readKey(routed.key));
       // Looked for again after the last wait: from here on the passage hears of it.
@@ -92,7 +92,7 @@ export class Gate implements Door {
         return;
       }
       if (expectsContinue) res.writeContinue();
-      this.#forward(req, res, { routed, exchange, secret, settings });
+      this.#forward(req, res, { routed, exchange, secret, settings, announcedBytes });
     } catch (error) {
       this.#refuse(req, res, exchange, this.#refusalOf(error));
     }
@@ -168,10 +168,10 @@ export class Gate implements Door {
     }
   }
 
-  #forward(req: IncomingMessage, res: ServerResponse, { routed, exchange, secret, settings }: Onward): void {
+  #forward(req: IncomingMessage, res: ServerResponse, onward: Onward): void {
+    const { routed, exchange, secret, settings, announcedBytes } = onward;
     const { match, upstream, key, query } = routed;
     const { route } = match;
-    const { limits, abort } = settings.config;
     this.#forwarder.forward(req, res, {
       exchange,
       origin: upstream.upstream.origin,
@@ -184,7 +184,8 @@ export class Gate implements Door {
         defaultVersion: route.dialect === "messages" ? upstream.upstream.anthropicVersion : null,
       }),
       secret,
-      limits: { ...limits, graceMs: abort.graceMs },
+      limits: settings.limits,
+      announcedBytes,
       inputIncludesCache: upstream.upstream.inputIncludesCache,
       refuse: (refusal) => refuse(req, res, refusal, route.api),
       onUnauthorized: () => this.#keyring.recheck(key, secret),
@@ -229,6 +230,7 @@ interface Onward {
   exchange: Exchange;
   secret: Secret;
   settings: Settings;
+  announcedBytes: number | null;
 }
 
 const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
@@ -239,10 +241,13 @@ const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
   unsafe: "key_unavailable",
 };
 
-function judgeLength(headers: HeaderIndex, settings: Settings): void {
+/** Refuses a body that says that it is too large; returns how large it says it is, null where it does not. */
+function judgeLength(headers: HeaderIndex, settings: Settings): number | null {
+  const length = headers.get("content-length");
+  if (length === undefined) return headers.has("transfer-encoding") ? null : 0;
   const limit = settings.config.limits.bodyBytes;
-  if (Number(headers.get("content-length") ?? 0) <= limit) return;
-  throw new Refused(tooLarge(limit));
+  if (Number(length) > limit) throw new Refused(tooLarge(limit));
+  return Number(length);
 }
 
 function orRefuse(refusal: Refusal | null): void {

@@ -1,9 +1,11 @@
-import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from "node:http";
+import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import { faultOfAnswer } from "../core/answer-head.ts";
 import { blotReading } from "../core/blotter.ts";
+import { indexHeaders, type HeaderIndex } from "../core/header-index.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
 import type { Secret } from "../core/secret.ts";
+import type { Reading } from "../core/usage/reading.ts";
 import { deliver, type Delivery } from "./delivery.ts";
 import type { Exchange } from "./exchange.ts";
 import { noConnection, tooLarge, tooSilent, tooSlow, tooStuck } from "./limit-refusals.ts";
@@ -23,12 +25,16 @@ export interface PassageLimits extends UpstreamLimits {
   graceMs: number;
 }
 
+/** How an upstream is reached. */
+export interface Way {
+  /** Begins a request over one of its connections; `headers` is a flat list, and complete. */
+  open(method: string, path: string, headers: string[]): ClientRequest;
+  secure: boolean;
+}
+
 /** Everything that a passage needs to know; composed by the steps before it. */
 export interface PassageOrder {
   exchange: Exchange;
-  /** Opens the upstream request: `http.request` or `https.request` bound to the upstream's address and agent. */
-  open(options: RequestOptions): ClientRequest;
-  secure: boolean;
   method: string;
   /** Path and query on the upstream. */
   path: string;
@@ -41,7 +47,8 @@ export interface PassageOrder {
   refuse(refusal: Refusal): void;
   /** The upstream did not accept the key. */
   onUnauthorized(): void;
-  /** As in `UploadOrder`. */
+  /** As in `UploadOrder`, both. */
+  announcedBytes: number | null;
   clientHasLeft(): Promise<boolean>;
 }
 
@@ -51,6 +58,8 @@ export interface PassageOrder {
  * can see the last byte.
  */
 export class Passage {
+  /** Where `Passages` has it. */
+  place = 0;
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   readonly #order: PassageOrder;
@@ -60,6 +69,9 @@ export class Passage {
   readonly #clock: UpstreamClock;
   readonly #upload: Upload;
   #answer: IncomingMessage | null = null;
+  #answerHeaders: HeaderIndex = NO_HEADERS;
+  /** The client does not keep up: what comes of the answer waits until it has read what it has. */
+  #isHeldUp = false;
   #meter: AnswerMeter | null = null;
   #delivery: Delivery | null = null;
   #clientGone = false;
@@ -67,18 +79,25 @@ export class Passage {
   #settled = false;
 
   /** `onEnd` is called once, never from within the constructor. */
-  constructor(req: IncomingMessage, res: ServerResponse, order: PassageOrder, onEnd: () => void) {
+  constructor(
+    req: IncomingMessage,
+    res: ServerResponse,
+    order: PassageOrder,
+    { open, secure }: Way,
+    onEnd: () => void,
+  ) {
     this.#onEnd = onEnd;
     this.#req = req;
     this.#res = res;
     this.#order = order;
     this.#exchange = order.exchange;
-    const { method, path, headers, secure, limits } = order;
-    this.#upstream = order.open({ method, path, headers, setHost: false });
+    const { method, path, headers, limits } = order;
+    this.#upstream = open(method, path, headers);
     this.#clock = new UpstreamClock(this.#upstream, { secure, limits, onLate: () => this.#onLate() });
     this.#watchUpstream();
     this.#watchClient();
     this.#upload = new Upload(req, this.#upstream, order.exchange, {
+      announcedBytes: order.announcedBytes,
       limitBytes: limits.bodyBytes,
       idleMs: limits.bodyIdleMs,
       onTooLarge: () => this.#fail(tooLarge(limits.bodyBytes)),
@@ -115,8 +134,8 @@ export class Passage {
     this.#req.socket.on("close", this.#onClientGone);
     this.#res.on("drain", () => this.#goOn());
     // Both are followed by `close`, which is where they are dealt with; unheard they would end the process.
-    this.#res.on("error", () => {});
-    this.#req.on("error", () => {});
+    this.#res.on("error", ignore);
+    this.#req.on("error", ignore);
   }
 
   #onAnswer(answer: IncomingMessage): void {
@@ -125,51 +144,78 @@ export class Passage {
       answer.destroy();
       return;
     }
-    const { statusCode: status = 0, httpVersion, headers } = answer;
+    const { statusCode: status = 0, statusMessage: reason = "", httpVersion, rawHeaders } = answer;
+    const headers = indexHeaders(rawHeaders);
     const fault = faultOfAnswer({ status, httpVersion, headers });
     if (fault !== null) {
       this.#fail({ code: "upstream_invalid", message: fault }, "upstream");
       return;
     }
     this.#clock.answering();
-    this.#meterAnswer(answer, status);
+    this.#answerHeaders = headers;
+    this.#meterAnswer(status, headers);
     if (status === 401) this.#order.onUnauthorized();
-    if (!this.#clientGone) this.#delivery = deliver(this.#res, answer, this.#order.secret);
-    answer.on("data", (chunk: Buffer) => this.#onChunk(chunk));
-    answer.on("end", () => (answer.complete ? this.#finish() : this.#break("upstream")));
-    answer.on("error", () => this.#break("upstream"));
-    answer.on("close", () => this.#break("upstream"));
+    if (!this.#clientGone) {
+      this.#delivery = deliver(this.#res, { status, reason, rawHeaders, headers }, this.#order.secret);
+    }
+    this.#watchAnswer(answer);
   }
 
-  #meterAnswer(answer: IncomingMessage, status: number): void {
-    const { headers } = answer;
-    const contentType = headers["content-type"] ?? null;
+  /**
+   * Read in pauses rather than as it flows: what came in one read of the connection is one piece then, however many
+   * chunks it was sent in. Of a fast stream that is 64 KB in place of an event: 1 µs less per event.
+   */
+  #watchAnswer(answer: IncomingMessage): void {
+    answer.on("readable", () => this.#readOn());
+    answer.on("error", () => this.#break("upstream"));
+    answer.on("close", () => this.#break("upstream"));
+    if (this.#answerHeaders.has("content-length")) return;
+    // A head waits for the first of its stream only if that came with it: then it is here in the next tick.
+    process.nextTick(() => {
+      if (answer.readableLength === 0 && !answer.complete && !this.#settled) this.#delivery?.flush();
+    });
+  }
+
+  #meterAnswer(status: number, headers: HeaderIndex): void {
+    const contentType = headers.get("content-type") ?? null;
     this.#exchange.status = status;
     this.#exchange.streamed = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
-    const requestId = requestIdOf(answer);
-    this.#exchange.upstreamRequestId = requestId === null ? null : this.#order.secret.blotText(requestId);
+    const requestId = headers.get("request-id") ?? headers.get("x-request-id");
+    this.#exchange.upstreamRequestId =
+      requestId === undefined ? null : this.#order.secret.blotText(requestId);
     const { dialect, spend } = this.#exchange.route;
     const { inputIncludesCache } = this.#order;
     this.#meter = createAnswerMeter(
       { dialect, spend, status, contentType, inputIncludesCache },
-      headers["content-encoding"] ?? null,
+      headers.get("content-encoding") ?? null,
     );
+  }
+
+  /** Takes what has come of the answer since the last time. */
+  #readOn(): void {
+    const answer = this.#answer;
+    if (answer === null || this.#isHeldUp || this.#settled) return;
+    const bytes = answer.read() as Buffer | null;
+    if (bytes !== null) this.#take(bytes);
+    if (answer.complete && answer.readableLength === 0) this.#finish();
+  }
+
+  #take(bytes: Buffer): void {
+    this.#clock.restart();
+    if (!this.#clientGone) this.#isHeldUp = this.#delivery?.write(bytes) === false;
+    // After the write: the client does not wait for our books.
+    this.#meter?.feed(bytes);
+    if (this.#exchange.hasFirstContent) return;
+    const contentSeen = this.#exchange.streamed !== true || this.#meter?.sawContent === true;
+    if (contentSeen) this.#exchange.sawFirstContent();
   }
 
   /** The client has read what it had. */
   #goOn(): void {
-    if (this.#answer?.isPaused() !== true) return;
+    if (!this.#isHeldUp) return;
+    this.#isHeldUp = false;
     this.#clock.restart();
-    this.#answer.resume();
-  }
-
-  #onChunk(chunk: Buffer): void {
-    if (this.#settled) return;
-    this.#clock.restart();
-    if (!this.#clientGone && this.#delivery?.write(chunk) === false) this.#answer?.pause();
-    this.#meter?.feed(chunk);
-    const contentSeen = this.#exchange.streamed !== true || this.#meter?.sawContent === true;
-    if (contentSeen) this.#exchange.sawFirstContent();
+    this.#readOn();
   }
 
   /** The upstream's answer is complete. */
@@ -205,20 +251,20 @@ export class Passage {
     // Whatever happens in the grace, it was the client who left first.
     const cutBy = this.#clientGone ? "client" : breaker;
     this.#stopClocks();
-    const [answer, meter] = [this.#answer, this.#meter];
-    if (answer === null || meter === null) {
+    const meter = this.#meter;
+    if (meter === null) {
       this.#exchange.recordUnanswered("cut", null, cutBy);
       this.#close(false);
       return;
     }
     meter.finish(whole, (reading) => {
-      const isWhole = whole && !isBrokenUnseen(answer, reading, meter.isOver);
+      const isWhole = whole && !isBrokenUnseen(this.#answerHeaders, reading, meter.isOver);
       // An error is one, whole or not; and what the service had its last word on is complete, whatever the client got.
       const isCut = whole && !isWhole && reading.outcome === "completed" && reading.usage !== "final";
-      const outcome = isCut ? "cut" : reading.outcome;
+      const told: Reading = isCut ? { ...reading, outcome: "cut" } : reading;
       this.#exchange.bytesOut = this.#delivery?.bytes ?? 0;
       // An upstream that echoes the key, as a model's name say, must not get it into the ledger.
-      this.#exchange.record(blotReading({ ...reading, outcome }, this.#order.secret), cutBy);
+      this.#exchange.record(blotReading(told, this.#order.secret), cutBy);
       this.#close(isWhole);
     });
   }
@@ -244,7 +290,7 @@ export class Passage {
       return;
     }
     // Nobody reads any more; what is left of the answer goes to the meter alone.
-    this.#answer?.resume();
+    this.#goOn();
     this.#graceTimer = setTimeout(() => this.#break("client"), graceMs);
   };
 
@@ -265,7 +311,7 @@ export class Passage {
         break;
       case "answering":
         // Silence that we made ourselves, because the client does not read, is not the upstream's.
-        if (this.#answer?.isPaused() === true) this.#clock.restart();
+        if (this.#isHeldUp) this.#clock.restart();
         else this.#break("proxy");
     }
   }
@@ -276,7 +322,8 @@ export class Passage {
       // A reset: Node says so before it calls an answer without length complete, and only here.
       if (this.#answer.complete) return;
       // What came in the same piece as the fault is still to be had: it was sent, and may tell the usage.
-      this.#answer.read();
+      this.#isHeldUp = false;
+      this.#readOn();
       this.#break("upstream");
       return;
     }
@@ -293,8 +340,7 @@ export class Passage {
   }
 }
 
-/** The service's own name for the request (facts/usage.md section 5); the ledger caps it. */
-function requestIdOf(answer: IncomingMessage): string | null {
-  const id = answer.headers["request-id"] ?? answer.headers["x-request-id"];
-  return typeof id === "string" ? id : null;
-}
+function ignore(): void {}
+
+/** Before there is an answer. */
+const NO_HEADERS = indexHeaders([]);

@@ -1,12 +1,16 @@
 import type { AdmissionRules } from "../core/admission.ts";
-import { upstreamOf, type Config, type Upstream } from "../core/config.ts";
+import { keyRefOf, upstreamOf, type Config, type Upstream } from "../core/config.ts";
+import type { KeyRef } from "../core/key-source.ts";
 import { buildRouteTable, routesOf, type RouteTable } from "../core/routes.ts";
+import type { PassageLimits } from "./passage.ts";
 
 /** One upstream as requests need it: everything that can be worked out before they come. */
 export interface UpstreamSettings {
   upstream: Upstream;
   /** For the `Host` header. */
   host: string;
+  /** For tools without one of their own. */
+  key: KeyRef;
   routes: RouteTable;
 }
 
@@ -14,27 +18,38 @@ export interface UpstreamSettings {
 export interface Settings {
   config: Config;
   rules: AdmissionRules;
+  limits: PassageLimits;
   upstreamFor(tool: string): UpstreamSettings;
-  /** Key name that the configuration gives a tool; null for the upstream's own. */
-  keyNameFor(tool: string): string | null;
+  /** The tool's own key when the configuration names one, else its upstream's; the same object each time. */
+  keyFor(tool: string): KeyRef;
 }
 
 /** Prepares a configuration that has at least a default upstream. */
 export function prepareSettings(config: Config): Settings {
   const prepared = new Map<Upstream, UpstreamSettings>();
+  const ownKeys = new Map<string, KeyRef>();
   for (const upstream of Object.values(config.upstreams)) {
     const routes = buildRouteTable(routesOf(upstream));
-    prepared.set(upstream, { upstream, host: new URL(upstream.origin).host, routes });
+    const key = keyRefOf(upstream, null);
+    prepared.set(upstream, { upstream, host: new URL(upstream.origin).host, key, routes });
   }
+  for (const [name, tool] of Object.entries(config.tools)) {
+    const upstream = upstreamOf(config, name);
+    if (upstream !== null) ownKeys.set(name, keyRefOf(upstream, tool.key));
+  }
+
+  function upstreamFor(tool: string): UpstreamSettings {
+    const upstream = upstreamOf(config, tool);
+    const settings = upstream === null ? undefined : prepared.get(upstream);
+    if (settings === undefined) throw new Error("a configuration without upstreams was put to work");
+    return settings;
+  }
+
   return {
     config,
     rules: config.listen,
-    upstreamFor(tool) {
-      const upstream = upstreamOf(config, tool);
-      const settings = upstream === null ? undefined : prepared.get(upstream);
-      if (settings === undefined) throw new Error("a configuration without upstreams was put to work");
-      return settings;
-    },
-    keyNameFor: (tool) => (Object.hasOwn(config.tools, tool) ? (config.tools[tool]?.key ?? null) : null),
+    limits: { ...config.limits, graceMs: config.abort.graceMs },
+    upstreamFor,
+    keyFor: (tool) => ownKeys.get(tool) ?? upstreamFor(tool).key,
   };
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { HeaderIndex } from "../core/header-index.ts";
 import type { Reading } from "../core/usage/reading.ts";
 
 /**
@@ -7,10 +7,10 @@ import type { Reading } from "../core/usage/reading.ts";
  * `isOver`: it says of itself that it is all.
  */
 export function isBrokenUnseen(
-  { headers }: IncomingMessage,
+  headers: HeaderIndex,
   { outcome, flags }: Reading,
   isOver: boolean,
 ): boolean {
-  const isFramed = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+  const isFramed = headers.has("content-length") || headers.has("transfer-encoding");
   return !isFramed && (outcome === "cut" || flags.includes("bad_json") || !isOver);
 }

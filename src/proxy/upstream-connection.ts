@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import { headerName } from "../core/header-name.ts";
 import { idleLimitMs } from "../core/idle-limit.ts";
 import type { Clock } from "../ports.ts";
 
@@ -27,6 +28,8 @@ export class UpstreamConnection {
     socket.once(readyEvent, () => (this.#isReady = true));
     // Followed by `close`, which is where it is dealt with; unheard, on an idle connection it would end the process.
     socket.on("error", () => {});
+    // Heard at all times, because to listen anew in each pause costs 6 µs per request.
+    socket.on("data", () => this.#onData());
   }
 
   /** Is the request that has it through with it? Node then calls that destroyed. */
@@ -39,7 +42,6 @@ export class UpstreamConnection {
     this.#borrower = null;
     this.#wallMs = this.#clock.now();
     this.#tickMs = this.#clock.monotonic();
-    this.socket.on("data", giveUp);
     return this.isUsable();
   }
 
@@ -55,21 +57,22 @@ export class UpstreamConnection {
   /** Lends an idle or a new one; where its handshakes are still under way the request waits for them. */
   lend(request: ClientRequest): void {
     this.#borrower = request;
-    this.socket.off("data", giveUp);
     request.reusedSocket = this.#isReady;
     request.on("response", this.#onResponse);
     request.onSocket(this.socket);
   }
 
-  readonly #onResponse = ({ headers }: IncomingMessage): void => {
-    this.#limitMs = idleLimitMs(headers["keep-alive"]?.toString());
+  readonly #onResponse = ({ rawHeaders }: IncomingMessage): void => {
+    // Not `headers`, which Node makes at the first look: 3 µs.
+    const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && headerName(name).lower === "keep-alive");
+    this.#limitMs = idleLimitMs(at === -1 ? undefined : rawHeaders[at + 1]);
   };
-}
 
-/**
- * What comes on an idle connection was not asked for: the next client must not get it, nor what may follow, so the
- * connection is given up (facts/threats.md C7). Unheard it would also not be seen to end.
- */
-function giveUp(this: Socket): void {
-  this.destroy();
+  /**
+   * What comes on an idle connection was not asked for: the next client must not get it, nor what may follow, so the
+   * connection is given up (facts/threats.md C7). Unheard it would also not be seen to end.
+   */
+  #onData(): void {
+    if (this.#borrower === null) this.socket.destroy();
+  }
 }

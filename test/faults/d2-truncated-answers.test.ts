@@ -101,16 +101,17 @@ test(
   async (t) => {
     const body = JSON.stringify(MESSAGE);
     // In two pieces, of which the second waits for the client.
-    const chunks = [body.slice(0, 9), body.slice(9), ""].map(
+    const [first = "", ...rest] = [body.slice(0, 9), body.slice(9), ""].map(
       (piece) => `${hexLength(piece)}\r\n${piece}\r\n`,
     );
-    const answer = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks.join("")}`;
     const upstream = await startRawUpstream(t, (_request, { socket }) => {
-      socket.write(answer);
+      socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${first}`);
     });
     const { client, gate, ledger, port } = await startPiledGate(t, upstream.baseUrl);
     client.write(rawRequest(port));
     while (upstream.requests.length === 0) await setImmediate();
+    await untilStill(() => gate.openExchanges);
+    upstream.connections[0]?.socket.write(rest.join(""));
     await untilStill(() => gate.openExchanges);
     upstream.connections[0]?.socket.resetAndDestroy();
     await untilStill(() => gate.openExchanges);

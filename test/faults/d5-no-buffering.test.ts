@@ -93,19 +93,20 @@ test("a compressed stream passes piece by piece, as it is", LIMIT, async (t) => 
   answer.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
   const gzip = createGzip();
   let sent = "";
-  gzip.on("data", (bytes: Buffer) => {
-    sent += `${bytes.length.toString(16)}\r\n${bytes.toString("latin1")}\r\n`;
-    answer.write(bytes);
-  });
+  const pieces: Buffer[] = [];
+  gzip.on("data", (bytes: Buffer) => pieces.push(bytes));
   for (const event of MESSAGE_EVENTS) {
     gzip.write(event);
     await new Promise<void>((resolve) => gzip.flush(constants.Z_SYNC_FLUSH, resolve));
+    const bytes = Buffer.concat(pieces.splice(0));
+    sent += `${bytes.length.toString(16)}\r\n${bytes.toString("latin1")}\r\n`;
+    answer.write(bytes);
     const received = await client.until(new RegExp(`\\r\\n\\r\\n[^]{${sent.length}}$`));
     assert.ok(received.endsWith(sent));
   }
   gzip.end();
   await once(gzip, "end");
-  answer.end();
+  answer.end(Buffer.concat(pieces));
   await client.until(/\r\n0\r\n\r\n$/);
   assert.equal((await gate.ledger.only()).tokens?.output, 2);
 });

@@ -83,9 +83,9 @@ function countRouted({ gate }: TestGate): () => number {
   const { settings } = gate;
   gate.use({
     ...settings,
-    keyNameFor(tool) {
+    keyFor(tool) {
       routed += 1;
-      return settings.keyNameFor(tool);
+      return settings.keyFor(tool);
     },
   });
   return () => routed;

@@ -1,7 +1,8 @@
 /** A record's line that waits for the disk, and the day whose file it belongs to. */
 export interface Entry {
   day: string;
-  line: Buffer;
+  /** With its newline. */
+  line: string;
 }
 
 const MAX_ENTRIES = 10_000;
@@ -22,13 +23,15 @@ export class Backlog {
 
   /** False when there is no room left: the entry is lost. */
   push(entry: Entry): boolean {
-    if (this.#entries.length >= MAX_ENTRIES || this.#bytes + entry.line.length > MAX_BYTES) return false;
+    const bytes = Buffer.byteLength(entry.line);
+    if (this.#entries.length >= MAX_ENTRIES || this.#bytes + bytes > MAX_BYTES) return false;
     this.#entries.push(entry);
-    this.#bytes += entry.line.length;
+    this.#bytes += bytes;
     return true;
   }
 
   dropFirst(): void {
-    this.#bytes -= this.#entries.shift()?.line.length ?? 0;
+    const entry = this.#entries.shift();
+    if (entry !== undefined) this.#bytes -= Buffer.byteLength(entry.line);
   }
 }

@@ -37,11 +37,12 @@ export class DayFile {
    * fails: the line is whole in the file or not there. No fsync: a crash of the daemon loses nothing, and one of the
    * machine is not worth 180 µs per request (facts/platform.md section 7).
    */
-  append(line: Buffer): void {
+  append(line: string): void {
+    const bytes = Buffer.byteLength(line);
     const taken = fs.writeSync(this.#fd, line);
-    if (taken === line.length) return;
+    if (taken === bytes) return;
     fs.ftruncateSync(this.#fd, fs.fstatSync(this.#fd).size - taken);
-    throw new Error(`the disk took ${taken} of ${line.length} bytes`);
+    throw new Error(`the disk took ${taken} of ${bytes} bytes`);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { dayAt } from "../../core/ledger-day.ts";
+import { dayNumber } from "../../core/ledger-day.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Clock, LedgerHealth, LedgerPlace, Log } from "../../ports.ts";
 import { Backlog, type Entry } from "./backlog.ts";
@@ -25,7 +25,7 @@ export class LineWriter {
   readonly #backlog = new Backlog();
   #file: DayFile | null = null;
   #checkedAt = 0;
-  #tidiedOn = "";
+  #tidiedOn = NaN;
   #written = 0;
   #lost = 0;
   /** Set while the disk refuses, by the monotonic clock; null while all is well. */
@@ -171,8 +171,9 @@ export class LineWriter {
   #tidyOnNewDay(): void {
     const { directory, retainDays, clock, log } = this.#options;
     const now = clock.now();
-    if (dayAt(now) === this.#tidiedOn) return;
-    this.#tidiedOn = dayAt(now);
+    const today = dayNumber(now);
+    if (today === this.#tidiedOn) return;
+    this.#tidiedOn = today;
     try {
       deleteOldDays(directory, retainDays, now, log);
     } catch (error) {

@@ -1,0 +1,27 @@
+import type { Passage } from "./passage.ts";
+
+/** Those under way. A list, because a Set that each request goes in and out of holds them too long: see `Connections`. */
+export class Passages {
+  readonly #list: Passage[] = [];
+
+  get size(): number {
+    return this.#list.length;
+  }
+
+  add(passage: Passage): void {
+    passage.place = this.#list.push(passage) - 1;
+  }
+
+  /** The last one takes its place. */
+  remove(passage: Passage): void {
+    const last = this.#list.pop();
+    if (last === undefined || last === passage) return;
+    this.#list[passage.place] = last;
+    last.place = passage.place;
+  }
+
+  /** Ends each of them, which takes it off the list. */
+  abort(): void {
+    for (const passage of [...this.#list]) passage.abort();
+  }
+}
