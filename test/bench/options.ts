@@ -11,13 +11,16 @@ export interface Options {
   scenarios: Scenario[];
   /** Is the way to a far upstream to be measured? */
   isFar: boolean;
+  /** Is the meter to be measured on its own? */
+  isMeter: boolean;
   rounds: number;
   isQuick: boolean;
   isJson: boolean;
 }
 
-/** What the far upstream is called among the scenarios. */
+/** What the far upstream is called among the scenarios, and the meter on its own. */
 const FAR = "tls";
+const METER = "meter";
 
 /** Throws on what it does not know. `direct` is always measured: added times are those beyond its. */
 export function readOptions(args: string[]): Options {
@@ -38,13 +41,16 @@ export function readOptions(args: string[]): Options {
   const usualTargets = TARGETS.filter((target) => gateways || !GATEWAYS.includes(target));
   const targets = choose(values.only, namesOf(TARGETS), namesOf(usualTargets));
   const usualScenarios = isQuick
-    ? SCENARIOS.filter(({ isInQuick }) => isInQuick)
-    : [...SCENARIOS, { name: FAR }];
-  const scenarios = choose(values.scenario, [...namesOf(SCENARIOS), FAR], namesOf(usualScenarios));
+    ? [...SCENARIOS.filter(({ isInQuick }) => isInQuick), { name: METER }]
+    : [...SCENARIOS, { name: FAR }, { name: METER }];
+  const chosen = choose(values.scenario, [...namesOf(SCENARIOS), FAR, METER], namesOf(usualScenarios));
+  const scenarios = SCENARIOS.filter(({ name }) => chosen.has(name));
   return {
-    targets: TARGETS.filter((target) => target === direct || targets.has(target.name)),
-    scenarios: SCENARIOS.filter(({ name }) => scenarios.has(name)),
-    isFar: scenarios.has(FAR),
+    targets:
+      scenarios.length === 0 ? [] : TARGETS.filter((target) => target === direct || targets.has(target.name)),
+    scenarios,
+    isFar: chosen.has(FAR),
+    isMeter: chosen.has(METER),
     rounds,
     isQuick,
     isJson,

@@ -1,4 +1,5 @@
 import type { FarResult } from "./far/far.ts";
+import type { MeterResult } from "./meter/meter.ts";
 import { type Base, BASES, type BenchResult, type ScenarioResult } from "./result.ts";
 import type { Figure } from "./scenarios/scenario.ts";
 import type { Summary } from "./statistics.ts";
@@ -9,14 +10,16 @@ const NOTHING = "–";
 
 /** What a run found, for people and for the README: ratios, then figures, then how far to trust them. */
 export function renderReport(result: BenchResult): string[] {
-  const { machine, placement, rounds, versions, scenarios, far, faults } = result;
+  const { machine, placement, rounds, versions, scenarios, far, meter, faults } = result;
   const names = Object.entries(versions).filter(([, version]) => version !== "");
   return [
     `${machine.cpu}, ${machine.cores} cores, ${machine.kernel}, Node ${machine.node}; ${placement}.`,
-    `${names.map(([name, version]) => `${name} ${version}`).join(", ")}. Medians of ${rounds} interleaved rounds.`,
+    ...(names.length === 0 ? [] : [`${names.map(([name, version]) => `${name} ${version}`).join(", ")}.`]),
+    `Medians of ${rounds} interleaved rounds.`,
     ...BASES.flatMap((base) => renderRatios(scenarios, base)),
     ...scenarios.flatMap(renderScenario),
     ...(far === null ? [] : renderFar(far)),
+    ...(meter.length === 0 ? [] : renderMeter(meter)),
     "",
     ...describeTrust(result),
     ...(faults.length === 0 ? [] : ["", "WRONG, and so no figure above means anything:"]),
@@ -63,6 +66,19 @@ function renderFar({ ways }: FarResult): string[] {
   const rows = ways.map((one) => [WAY_TITLES[one.way], number(one.ratioToDirect, 2), spread(one, figure)]);
   const title = "tls: a fresh client's first byte from an upstream over TLS, 40 ms of round trip away";
   return ["", title, "", ...markdownTable(["", "times direct", "ms"], rows)];
+}
+
+function renderMeter(results: readonly MeterResult[]): string[] {
+  const rows = results.map(({ name, unit, ns, usPerMegabyte, allocatedBytes }) => [
+    name,
+    unit,
+    spread(ns, { digits: 0 }),
+    number(usPerMegabyte, 0),
+    number(allocatedBytes, 0),
+  ]);
+  const rounds = results[0]?.ns.rounds.length ?? 0;
+  const title = `meter: on its own, without sockets, ${rounds} rounds; processor time, and memory that is allocated`;
+  return ["", title, "", ...markdownTable(["", "per", "ns", "µs/MB", "bytes"], rows)];
 }
 
 const WAY_TITLES: Record<FarResult["ways"][number]["way"], string> = {

@@ -1,6 +1,7 @@
 import type { FarResult } from "./far/far.ts";
 import type { Machine } from "./machine.ts";
 import type { Trust } from "./measure.ts";
+import type { MeterResult } from "./meter/meter.ts";
 import type { Figure, Sample, Scenario } from "./scenarios/scenario.ts";
 import { medianRatio, summarise, type Summary } from "./statistics.ts";
 
@@ -43,6 +44,8 @@ export interface BenchResult {
   scenarios: ScenarioResult[];
   /** null: not measured. */
   far: FarResult | null;
+  /** Empty: not measured. */
+  meter: MeterResult[];
   /** Answers and records that were not as they must be. Not empty: the figures mean nothing. */
   faults: string[];
 }

@@ -1,9 +1,6 @@
 import type { Fields, Shape } from "./json-scan.ts";
 import type { Outcome, Reading, Tokens, UsageState } from "./reading.ts";
 
-/** What the answer itself tells; whether it is spend depends on the route as well. */
-export type Learned = Omit<Reading, "spend">;
-
 /** Puts one answer together from the parts of it that its dialect wants. */
 export interface Answer {
   /** An event of a stream, of a type that the dialect wants; JSON already read. */
@@ -12,8 +9,8 @@ export interface Answer {
   takeBody(fields: Fields): void;
   /** Has the event come that ends a stream? */
   readonly isOver: boolean;
-  /** What the answer comes to if nothing follows. */
-  learn(): Learned;
+  /** What the answer comes to if nothing follows, as an object of its own. Whether that is spend is for the route to say. */
+  learn(): Reading;
 }
 
 /** One API's way to tell usage: which parts of an answer to read, and how. */
@@ -44,8 +41,8 @@ export function usageStateOf(tokens: Tokens | null, isLastWord: boolean): UsageS
   return isLastWord ? "final" : "partial";
 }
 
-/** An answer that told nothing but how it ended. */
-export function nothingLearned(outcome: Outcome, usage: UsageState): Learned {
+/** An answer that told nothing but how it ended: a new object, to be filled in with what it did tell. */
+export function nothingLearned(outcome: Outcome, usage: UsageState): Reading {
   return {
     outcome,
     stop: null,
@@ -61,5 +58,6 @@ export function nothingLearned(outcome: Outcome, usage: UsageState): Learned {
     server_tools: {},
     raw_usage: null,
     flags: [],
+    spend: "never",
   };
 }

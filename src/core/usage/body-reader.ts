@@ -1,5 +1,6 @@
 import type { Answer, Dialect } from "./answer.ts";
 import { EventScan } from "./event-scan.ts";
+import { isSpace } from "./is-space.ts";
 import { JsonScan } from "./json-scan.ts";
 
 /** A body in one of the two formats. */
@@ -12,7 +13,6 @@ interface BodyScan {
 
 const EVENT_STREAM = /^\s*text\/event-stream/i;
 const OPEN_BRACE = 0x7b;
-const SPACES = new Set(Buffer.from(" \t\r\n"));
 
 /**
  * Hands an answer what its dialect wants of a body: the events of a `text/event-stream`, or else one JSON document.
@@ -37,7 +37,7 @@ export class BodyReader implements BodyScan {
 
   feed(chunk: Buffer): void {
     const start = this.#scan === null ? this.#begin(chunk) : 0;
-    this.#scan?.feed(chunk.subarray(start));
+    this.#scan?.feed(start === 0 ? chunk : chunk.subarray(start));
   }
 
   finish(): boolean {
@@ -50,8 +50,9 @@ export class BodyReader implements BodyScan {
       this.#scan = new EventScan(this.#dialect, this.#answer);
       return 0;
     }
-    const start = chunk.findIndex((byte) => !SPACES.has(byte));
-    if (start === -1) return 0;
+    let start = 0;
+    while (isSpace(chunk[start] ?? 0)) start++;
+    if (start === chunk.length) return 0;
     const isStream = this.#contentType === null && chunk[start] !== OPEN_BRACE;
     this.#scan = isStream
       ? new EventScan(this.#dialect, this.#answer)

@@ -1,7 +1,8 @@
 import { TEXT_BYTES, nothingLearned } from "./answer.ts";
-import type { Answer, Dialect, Learned } from "./answer.ts";
+import type { Answer, Dialect } from "./answer.ts";
 import { isFields, wordOf } from "./fields.ts";
 import type { Fields, Shape } from "./json-scan.ts";
+import type { Reading } from "./reading.ts";
 
 /** What to read of an error, in any of the shapes that {@link errorTypeOf} knows. */
 export const ERROR: Shape = { error: { code: TEXT_BYTES, type: TEXT_BYTES }, code: TEXT_BYTES };
@@ -43,7 +44,9 @@ class ErrorAnswer implements Answer {
     this.#errorType = errorTypeOf(fields);
   }
 
-  learn(): Learned {
-    return { ...nothingLearned("error", "absent"), error_type: this.#errorType };
+  learn(): Reading {
+    const reading = nothingLearned("error", "absent");
+    reading.error_type = this.#errorType;
+    return reading;
   }
 }

@@ -4,55 +4,49 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 const LF = 0x0a;
-const TYPE_MEMBER = Buffer.from('{"type":');
+const TYPE_MEMBER = '{"type":';
 /** No service has a longer type; one that is longer is left to the JSON reader. */
 const LONGEST_TYPE = 64;
-/** With a space before the type, and the quotes around it. */
-const OPENING_BYTES = TYPE_MEMBER.length + LONGEST_TYPE + 3;
-
-/** Where the text of a type stands: `bytes[start, end)`. */
-export interface TypeSpan {
-  start: number;
-  end: number;
-}
 
 /**
- * The type that an event's data opens with, `{"type":"ping"`, as nearly all do; null when it does not, or has an escape.
- * The first bytes alone decide, so that the rest need not be there.
+ * Where the text of the type begins that an event's data, `bytes[from, to)`, opens with: `{"type":"ping"`, as nearly all
+ * do. -1 when it does not. The first 75 bytes alone decide, so that the rest need not be there.
  */
-export function findOpeningType(bytes: Buffer, from: number, to: number): TypeSpan | null {
-  if (!hasTextAt(bytes, from, to, TYPE_MEMBER)) return null;
+export function findTypeStart(bytes: Buffer, from: number, to: number): number {
+  if (!hasTextAt(bytes, from, to, TYPE_MEMBER)) return -1;
   const afterColon = from + TYPE_MEMBER.length;
   const quote = bytes[afterColon] === SPACE ? afterColon + 1 : afterColon;
-  if (quote >= to || bytes[quote] !== QUOTE) return null;
-  const start = quote + 1;
-  const last = Math.min(to, start + LONGEST_TYPE + 1);
-  for (let end = start; end < last; end++) {
-    if (bytes[end] === QUOTE) return { start, end };
-    if (bytes[end] === BACKSLASH) return null;
-  }
-  return null;
+  return quote < to && bytes[quote] === QUOTE ? quote + 1 : -1;
 }
 
-/** How the data of an event opens that comes in parts: holds its first bytes, and the last one of its first line. */
+/** Where the text of a type that starts there ends; -1 when it does not, or has an escape. */
+export function findTypeEnd(bytes: Buffer, start: number, to: number): number {
+  const last = Math.min(to, start + LONGEST_TYPE + 1);
+  for (let end = start; end < last; end++) {
+    if (bytes[end] === QUOTE) return end;
+    if (bytes[end] === BACKSLASH) return -1;
+  }
+  return -1;
+}
+
+/** How the data of an event opens that comes in parts; the first part is long enough to tell. */
 export class EventOpening {
-  readonly #bytes = Buffer.alloc(OPENING_BYTES);
-  #length = 0;
+  #type: string | null = null;
   #lastByte = 0;
-  #isInFirstLine = true;
+  #place: "start" | "first line" | "later lines" = "start";
 
   /** Takes the next part of the data. Lines come joined by parts of one LF; no other part has one. */
   add(part: Buffer): void {
-    if (part[0] === LF) this.#isInFirstLine = false;
-    if (!this.#isInFirstLine) return;
-    this.#length += part.copy(this.#bytes, this.#length);
-    this.#lastByte = part.at(-1) ?? this.#lastByte;
+    if (part[0] === LF) this.#place = "later lines";
+    if (this.#place === "later lines") return;
+    if (this.#place === "start") this.#type = openingType(part);
+    this.#place = "first line";
+    this.#lastByte = part.at(-1) ?? 0;
   }
 
-  /** See {@link findOpeningType}. */
+  /** The type that the data opens with; null when it does not open with one. */
   get type(): string | null {
-    const span = findOpeningType(this.#bytes, 0, this.#length);
-    return span === null ? null : this.#bytes.toString("latin1", span.start, span.end);
+    return this.#type;
   }
 
   /** The last byte of the first line so far; 0 when there is none. */
@@ -62,8 +56,14 @@ export class EventOpening {
 
   /** Forgets everything, ready for the next event. */
   reset(): void {
-    this.#length = 0;
+    this.#type = null;
     this.#lastByte = 0;
-    this.#isInFirstLine = true;
+    this.#place = "start";
   }
+}
+
+function openingType(data: Buffer): string | null {
+  const start = findTypeStart(data, 0, data.length);
+  const end = start === -1 ? -1 : findTypeEnd(data, start, data.length);
+  return end === -1 ? null : data.toString("latin1", start, end);
 }

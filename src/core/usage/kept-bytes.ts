@@ -1,8 +1,12 @@
+import { copyBytes } from "./copy-bytes.ts";
+
 const FIRST_CAPACITY = 256;
+/** Shared: nothing is ever written to it, and a buffer takes 0.2 µs to make. */
+const NOTHING = Buffer.alloc(0);
 
 /** Collects bytes as text up to a limit. Copies what it is given; holds at most the largest limit it was reset to. */
 export class KeptBytes {
-  #bytes = Buffer.alloc(0);
+  #bytes = NOTHING;
   #length = 0;
   #limit = 0;
   #isOver = false;
@@ -14,20 +18,24 @@ export class KeptBytes {
     this.#isOver = false;
   }
 
+  /** Has nothing been added, or lost, since the start? */
+  get isEmpty(): boolean {
+    return this.#length === 0 && !this.#isOver;
+  }
+
   /** Adds `bytes[from, to)`. Past the limit nothing is kept any more, and the text is lost. */
   add(bytes: Buffer, from: number, to: number): void {
     const length = this.#length + to - from;
     if (length > this.#limit) this.#isOver = true;
     if (this.#isOver) return;
     if (length > this.#bytes.length) this.#grow(length);
-    bytes.copy(this.#bytes, this.#length, from, to);
+    copyBytes(bytes, from, to, this.#bytes, this.#length);
     this.#length = length;
   }
 
   /** The text that `bytes[from, to)` completes, read as UTF-8; null when it is longer than the limit. */
   finish(bytes: Buffer, from: number, to: number): string | null {
-    const isAllHere = this.#length === 0 && !this.#isOver;
-    if (isAllHere && to - from <= this.#limit) return bytes.toString("utf8", from, to);
+    if (this.isEmpty && to - from <= this.#limit) return bytes.toString("utf8", from, to);
     this.add(bytes, from, to);
     return this.text();
   }

@@ -9,6 +9,8 @@ const INPUTS = ["input_tokens", "cache_read_input_tokens", "cache_creation_input
 const OUTPUTS = ["output_tokens", "completion_tokens"];
 /** No service says more; what comes on top of it is not kept, so that a stream cannot make it grow for ever. */
 const MAX_NAMES = 64;
+/** What an assignment would make. */
+const ORDINARY = { writable: true, enumerable: true, configurable: true };
 
 /**
  * The usage object of a Messages stream as it stands: the numbers are cumulative, so each one replaces the last, 0
@@ -16,13 +18,14 @@ const MAX_NAMES = 64;
  */
 export class MergedUsage {
   readonly flags = new Set<Flag>();
-  #fields = new Map<string, unknown>();
+  #fields: Fields = {};
+  #size = 0;
   #hasStarted = false;
   #hasLastOutput = false;
 
   /** The merged object, under the service's own names. */
   get fields(): Fields {
-    return Object.fromEntries(this.#fields);
+    return this.#fields;
   }
 
   get hasStarted(): boolean {
@@ -42,46 +45,48 @@ export class MergedUsage {
 
   /** Takes the usage of a `message_delta`, or of a whole body. */
   takeLast(usage: Fields): void {
-    const before = this.#inputs();
+    const before = INPUTS.map((name) => countOf(this.#fields[name]));
     this.#merge(usage);
     this.#hasLastOutput ||= OUTPUTS.some((name) => countOf(usage[name]) !== null);
-    const isEmptied = sum(before) > 0 && sum(this.#inputs()) === 0;
-    if (!isEmptied || this.#fields.has("iterations")) return;
+    const isEmptied = sum(before) > 0 && sum(INPUTS.map((name) => countOf(this.#fields[name]))) === 0;
+    if (!isEmptied || Object.hasOwn(this.#fields, "iterations")) return;
     // Gateways write zeros where they know nothing; only a compaction empties all three, and it lists iterations.
-    for (const [name, value] of before) this.#fields.set(name, value);
+    for (const [i, name] of INPUTS.entries()) if (before[i] !== null) this.#set(name, before[i]);
     this.flags.add("delta_zero_placeholder");
   }
 
   /** Takes Bedrock's metrics, when there are any. */
   takeMetrics(metrics: Fields): void {
     if (Object.keys(metrics).length === 0) return;
-    this.#fields.set(BEDROCK_METRICS, metrics);
+    this.#set(BEDROCK_METRICS, metrics);
     this.#hasLastOutput ||= countOf(metrics["outputTokenCount"]) !== null;
     this.flags.add("bedrock_invocation_metrics");
   }
 
   /** Drops all counts: another message begins. */
   forget(): void {
-    this.#fields.clear();
+    this.#fields = {};
+    this.#size = 0;
     this.#hasLastOutput = false;
   }
 
-  #inputs(): [string, number][] {
-    return INPUTS.flatMap((name): [string, number][] => {
-      const count = countOf(this.#fields.get(name));
-      return count === null ? [] : [[name, count]];
-    });
+  #merge(usage: Fields): void {
+    for (const name in usage) {
+      const value = usage[name];
+      const losesCount = countOf(this.#fields[name]) !== null && countOf(value) === null;
+      const hasRoom = this.#size < MAX_NAMES || Object.hasOwn(this.#fields, name);
+      if (value !== null && !losesCount && hasRoom) this.#set(name, value);
+    }
   }
 
-  #merge(usage: Fields): void {
-    for (const [name, value] of Object.entries(usage)) {
-      const losesCount = countOf(this.#fields.get(name)) !== null && countOf(value) === null;
-      const hasRoom = this.#fields.size < MAX_NAMES || this.#fields.has(name);
-      if (value !== null && !losesCount && hasRoom) this.#fields.set(name, value);
-    }
+  #set(name: string, value: unknown): void {
+    if (!Object.hasOwn(this.#fields, name)) this.#size++;
+    // Assigned, it would be the object's prototype.
+    if (name === "__proto__") Object.defineProperty(this.#fields, name, { value, ...ORDINARY });
+    else this.#fields[name] = value;
   }
 }
 
-function sum(counts: [string, number][]): number {
-  return counts.reduce((total, [, count]) => total + count, 0);
+function sum(counts: (number | null)[]): number {
+  return counts.reduce<number>((total, count) => total + (count ?? 0), 0);
 }

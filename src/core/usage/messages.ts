@@ -1,12 +1,12 @@
 import { TEXT_BYTES, USAGE_BYTES, nothingLearned, usageStateOf } from "./answer.ts";
-import type { Answer, Dialect, Learned } from "./answer.ts";
+import type { Answer, Dialect } from "./answer.ts";
 import { ERROR, errorTypeOf } from "./errors.ts";
 import { fieldsOf, isFields, textOf, withoutSentences, wordOf } from "./fields.ts";
 import type { Fields } from "./json-scan.ts";
 import { BEDROCK_METRICS, MergedUsage } from "./merged-usage.ts";
 import { readIterations } from "./messages-iterations.ts";
 import { readMessagesUsage, readServerTools } from "./messages-usage.ts";
-import type { Flag, Outcome } from "./reading.ts";
+import type { Flag, Outcome, Reading } from "./reading.ts";
 import { hasInput, tokensOf } from "./tokens.ts";
 
 /** What a `stop_reason` means for the outcome; all others, also those yet to come, are `completed`. */
@@ -85,28 +85,27 @@ class MessagesAnswer implements Answer {
     return this.#isStopped || this.#hasFailed;
   }
 
-  learn(): Learned {
+  learn(): Reading {
     const usage = withoutSentences(this.#usage.fields);
     const flags = new Set<Flag>([...this.#flags, ...this.#usage.flags]);
     const iterations = readIterations(usage["iterations"], this.#model, flags);
     const counts = readMessagesUsage(usage, iterations.lifetimes, this.#inputIncludesCache, flags);
     const tokens = tokensOf(counts, flags);
     const isExact = this.#isEnded && this.#usage.hasLastOutput && hasInput(counts);
-    return {
-      ...nothingLearned(this.#outcome(), usageStateOf(tokens, isExact)),
-      stop: this.#stop,
-      error_type: this.#errorType,
-      response_id: this.#id,
-      model: iterations.servedModel ?? this.#fallbackModel ?? this.#model,
-      service_tier: textOf(usage["service_tier"]),
-      speed: textOf(usage["speed"]),
-      inference_geo: textOf(usage["inference_geo"]),
-      tokens,
-      extra: iterations.extra,
-      server_tools: readServerTools(fieldsOf(usage["server_tool_use"])),
-      raw_usage: Object.keys(usage).length > 0 ? usage : null,
-      flags: [...flags],
-    };
+    const reading = nothingLearned(this.#outcome(), usageStateOf(tokens, isExact));
+    reading.stop = this.#stop;
+    reading.error_type = this.#errorType;
+    reading.response_id = this.#id;
+    reading.model = iterations.servedModel ?? this.#fallbackModel ?? this.#model;
+    reading.service_tier = textOf(usage["service_tier"]);
+    reading.speed = textOf(usage["speed"]);
+    reading.inference_geo = textOf(usage["inference_geo"]);
+    reading.tokens = tokens;
+    reading.extra = iterations.extra;
+    reading.server_tools = readServerTools(fieldsOf(usage["server_tool_use"]));
+    reading.raw_usage = Object.keys(usage).length > 0 ? usage : null;
+    reading.flags = [...flags];
+    return reading;
   }
 
   #outcome(): Outcome {

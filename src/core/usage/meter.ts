@@ -1,9 +1,9 @@
 import { nothingLearned } from "./answer.ts";
-import type { Answer, Dialect, Learned } from "./answer.ts";
+import type { Answer, Dialect } from "./answer.ts";
 import { BodyReader } from "./body-reader.ts";
 import { ERRORS } from "./errors.ts";
 import { MESSAGES } from "./messages.ts";
-import type { Flag, Reading, Spend, UsageState } from "./reading.ts";
+import type { Reading, Spend, UsageState } from "./reading.ts";
 import { RESPONSES } from "./responses.ts";
 
 /** What is known of an answer before its body. */
@@ -23,7 +23,12 @@ export interface MeterSetup {
 /**
  * Reads one answer's usage as its body passes. Never throws, whatever the bytes. Holds copies only, bounded however
  * long the body: the kept values of one JSON document (usage objects at 64 KiB each, the rest at 1 KiB), a buffer no
- * larger than the largest of them, and of a Messages stream the last value of at most 64 names of its usage.
+ * larger than the largest of them, of a stream the first KiB of one line, and of a Messages stream the last value of at
+ * most 64 names of its usage.
+ *
+ * Costs 0.2 µs of processor time per event without usage, 0.4 when it comes in two chunks, and nothing to be collected
+ * afterwards; 3 to 6 µs per event with usage; 5 µs and 4 KB per answer of one JSON document, 0.3 of it before the first
+ * byte (`npm run bench -- --scenario meter`).
  */
 export interface Meter {
   /** Takes the next bytes of the decoded body, in any chunking. */
@@ -80,11 +85,12 @@ class PlainMeter implements Meter {
 
   finish(whole: boolean): Reading {
     const isReadable = this.#body.finish();
-    const learned = this.#isError
+    const reading = this.#isError
       ? this.#answer.learn()
       : nothingLearned(whole ? "completed" : "cut", this.#usage);
-    const flags: Flag[] = isReadable || !this.#isJson ? [] : ["bad_json"];
-    return { ...learned, usage: this.#usage, flags, spend: "never" };
+    reading.usage = this.#usage;
+    if (!isReadable && this.#isJson) reading.flags.push("bad_json");
+    return reading;
   }
 }
 
@@ -116,17 +122,17 @@ class UsageMeter implements Meter {
 
   finish(whole: boolean): Reading {
     const isReadable = this.#body.finish();
-    const told = this.#answer.learn();
+    const reading = this.#answer.learn();
     // A stream without its last word broke off, however cleanly; anything else that came whole is merely no message.
-    const isOver = whole && !this.#isStream && told.outcome === "cut";
-    const learned: Learned = isOver ? { ...told, outcome: "completed" } : told;
-    const flags: Flag[] = isReadable ? learned.flags : [...learned.flags, "bad_json"];
-    return { ...learned, flags, spend: spendOf(learned, this.#spend) };
+    if (whole && !this.#isStream && reading.outcome === "cut") reading.outcome = "completed";
+    if (!isReadable) reading.flags.push("bad_json");
+    reading.spend = spendOf(reading, this.#spend);
+    return reading;
   }
 }
 
 /** Without tokens there is nothing to count, unless they come with a later fetch. */
-function spendOf({ tokens, usage }: Learned, route: Spend): Spend {
+function spendOf({ tokens, usage }: Reading, route: Spend): Spend {
   if (usage === "pending") return "attach_by_response_id";
   return tokens === null ? "never" : route;
 }

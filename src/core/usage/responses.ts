@@ -1,10 +1,10 @@
 import { MOST_EXTRA, TEXT_BYTES, USAGE_BYTES, nothingLearned, usageStateOf } from "./answer.ts";
-import type { Answer, Dialect, Learned } from "./answer.ts";
+import type { Answer, Dialect } from "./answer.ts";
 import { ERROR, errorTypeOf } from "./errors.ts";
 import { countOf, fieldsOf, isFields, textOf, withoutSentences, wordOf } from "./fields.ts";
 import { readResponsesUsage } from "./inclusive-usage.ts";
 import type { Fields, Shape } from "./json-scan.ts";
-import type { ExtraTokens, Flag, Outcome } from "./reading.ts";
+import type { ExtraTokens, Flag, Outcome, Reading } from "./reading.ts";
 import { classesOf, hasInput, tokensOf } from "./tokens.ts";
 
 const RESPONSE: Shape = {
@@ -74,28 +74,28 @@ class ResponsesAnswer implements Answer {
     return this.#last !== null || this.#outcome === "error";
   }
 
-  learn(): Learned {
-    const last = withoutSentences(this.#goesOn ? {} : (this.#last ?? {}));
+  learn(): Reading {
+    const last = this.#goesOn ? {} : (this.#last ?? {});
+    const rawUsage = isFields(last["usage"]) ? withoutSentences(last["usage"]) : null;
     const flags = new Set<Flag>();
-    const counts = readResponsesUsage(fieldsOf(last["usage"]), flags);
+    const counts = readResponsesUsage(rawUsage ?? {}, flags);
     const tokens = tokensOf(counts, flags);
     const isExact = hasInput(counts) && counts.output !== null;
-    const toolUsage = Object.entries(fieldsOf(last["tool_usage"])).slice(0, MOST_EXTRA);
-    return {
-      ...nothingLearned(this.#outcome, this.#goesOn ? "pending" : usageStateOf(tokens, isExact)),
-      stop: textOf(fieldsOf(last["incomplete_details"])["reason"]),
-      error_type: this.#errorType,
-      response_id: this.#id,
-      model: this.#model,
-      service_tier: this.#serviceTier,
-      tokens,
-      extra: toolUsage.flatMap(([name, usage]) => readToolTokens(name, fieldsOf(usage))),
-      server_tools: Object.fromEntries(
-        toolUsage.flatMap(([name, usage]) => readToolCalls(name, fieldsOf(usage))),
-      ),
-      raw_usage: isFields(last["usage"]) ? last["usage"] : null,
-      flags: [...flags],
-    };
+    const toolUsage = Object.entries(withoutSentences(fieldsOf(last["tool_usage"]))).slice(0, MOST_EXTRA);
+    const reading = nothingLearned(this.#outcome, this.#goesOn ? "pending" : usageStateOf(tokens, isExact));
+    reading.stop = wordOf(fieldsOf(last["incomplete_details"])["reason"]);
+    reading.error_type = this.#errorType;
+    reading.response_id = this.#id;
+    reading.model = this.#model;
+    reading.service_tier = this.#serviceTier;
+    reading.tokens = tokens;
+    reading.extra = toolUsage.flatMap(([name, usage]) => readToolTokens(name, fieldsOf(usage)));
+    reading.server_tools = Object.fromEntries(
+      toolUsage.flatMap(([name, usage]) => readToolCalls(name, fieldsOf(usage))),
+    );
+    reading.raw_usage = rawUsage;
+    reading.flags = [...flags];
+    return reading;
   }
 
   #fail(fields: Fields): void {

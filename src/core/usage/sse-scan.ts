@@ -1,3 +1,4 @@
+import { copyBytes } from "./copy-bytes.ts";
 import { hasTextAt } from "./has-text-at.ts";
 import { KeptBytes } from "./kept-bytes.ts";
 
@@ -5,7 +6,10 @@ import { KeptBytes } from "./kept-bytes.ts";
 export interface EventSink {
   /** May the event that begins with this whole data line, `bytes[from, to)`, be left unread? */
   skips(bytes: Buffer, from: number, to: number): boolean;
-  /** The next part of the event's data; several data lines come joined by one LF. */
+  /**
+   * The next part of the event's data; several data lines come joined by one LF. The first part of a line is all of it
+   * or at least a thousand bytes, unless the stream ends there.
+   */
   data(part: Buffer): void;
   /** The event is over. `name`: its `event` field. `isEnded`: a blank line ended it, rather than the stream. */
   end(name: string | null, isEnded: boolean): void;
@@ -18,23 +22,29 @@ const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
 const NEW_LINE = Buffer.from("\n");
-const BOM = Buffer.from("\u{feff}");
-const DATA = Buffer.from("data");
-const EVENT = Buffer.from("event");
-/** Enough of a line to tell its field: a byte order mark, the longest name, the colon, one space. */
-const HEAD_BYTES = BOM.length + EVENT.length + 2;
+/** As Latin-1. */
+const BOM = "\u00ef\u00bb\u00bf";
+const DATA = "data";
+const EVENT = "event";
+/**
+ * What comes of a line in several chunks is gathered up to here, so that nearly every line is judged whole: an event that is
+ * cut in two takes 0.4 µs then, where it takes 2.9 to read it in parts.
+ */
+const GATHERED_BYTES = 1024;
 const NAME_BYTES = 128;
 
 /**
  * Cuts the bytes of a `text/event-stream` into events, in any chunking (WHATWG HTML, "interpreting an event stream"):
  * lines end with LF, CRLF or CR and nothing else, one byte order mark at the start is dropped, comments, `id`, `retry`
  * and unknown fields are ignored. Unlike there, an event that the end of the stream interrupts is told too.
- * Holds no line: at most 10 bytes of a line's head and 128 of an event's name.
+ * Holds at most the first 1024 bytes of a line and 128 of an event's name. Costs 0.13 µs per event of 125 bytes, besides
+ * what the sink does with it, and allocates nothing for one that is skipped.
  */
 export class SseScan {
   readonly #sink: EventSink;
-  readonly #head = Buffer.alloc(HEAD_BYTES);
   readonly #name = new KeptBytes();
+  /** The beginning of a line that is spread over chunks; null until there is one. */
+  #head: Buffer | null = null;
   #headLength = 0;
   #field: Field = "undecided";
   #event: "none" | "read" | "skipped" = "none";
@@ -60,8 +70,7 @@ export class SseScan {
 
   /** The stream is over: what has begun is told as it is. */
   finish(): void {
-    if (this.#field === "undecided" && this.#headLength > 0)
-      this.#openLine(this.#head, 0, this.#headLength, false);
+    if (this.#head !== null && this.#headLength > 0) this.#openLine(this.#head, 0, this.#headLength, false);
     this.#endEvent(false);
   }
 
@@ -70,12 +79,11 @@ export class SseScan {
     const end = this.#lineEnd(chunk, at);
     const isWhole = end < chunk.length;
     if (this.#field !== "undecided") this.#value(chunk, at, end);
-    else if (this.#headLength === 0 && (isWhole || end - at >= HEAD_BYTES))
+    else if (this.#headLength === 0 && (isWhole || end - at >= GATHERED_BYTES))
       this.#openLine(chunk, at, end, isWhole);
-    else this.#gatherHead(chunk, at, end, isWhole);
+    else this.#gather(chunk, at, end, isWhole);
     if (!isWhole) return end;
     this.#field = "undecided";
-    this.#headLength = 0;
     if (chunk[end] === LF) return end + 1;
     this.#isAfterCr = end + 1 === chunk.length;
     return chunk[end + 1] === LF ? end + 2 : end + 1;
@@ -88,12 +96,15 @@ export class SseScan {
     return Math.min(this.#lf, this.#cr);
   }
 
-  /** A line whose head is spread over chunks: collects it until the field can be told. */
-  #gatherHead(chunk: Buffer, at: number, end: number, isWhole: boolean): void {
-    const from = Math.min(end, at + HEAD_BYTES - this.#headLength);
-    this.#headLength += chunk.copy(this.#head, this.#headLength, at, from);
-    if (!isWhole && this.#headLength < HEAD_BYTES) return;
-    this.#openLine(this.#head, 0, this.#headLength, isWhole && from === end);
+  /** A line that is spread over chunks: collects it until all of it is here, or enough. */
+  #gather(chunk: Buffer, at: number, end: number, isWhole: boolean): void {
+    const head = (this.#head ??= Buffer.alloc(GATHERED_BYTES));
+    const from = Math.min(end, at + GATHERED_BYTES - this.#headLength);
+    this.#headLength += copyBytes(chunk, at, from, head, this.#headLength);
+    if (!isWhole && this.#headLength < GATHERED_BYTES) return;
+    const headLength = this.#headLength;
+    this.#headLength = 0;
+    this.#openLine(head, 0, headLength, isWhole && from === end);
     this.#value(chunk, from, end);
   }
 
@@ -144,12 +155,12 @@ function indexOrEnd(chunk: Buffer, byte: number, at: number): number {
 }
 
 /** Is this the field's line, `name` alone or `name:` and a value? */
-function isField(bytes: Buffer, at: number, end: number, name: Buffer): boolean {
+function isField(bytes: Buffer, at: number, end: number, name: string): boolean {
   if (!hasTextAt(bytes, at, end, name)) return false;
   return at + name.length === end || bytes[at + name.length] === COLON;
 }
 
-function valueStart(bytes: Buffer, at: number, end: number, name: Buffer): number {
+function valueStart(bytes: Buffer, at: number, end: number, name: string): number {
   const afterColon = Math.min(end, at + name.length + 1);
   return afterColon < end && bytes[afterColon] === SPACE ? afterColon + 1 : afterColon;
 }

@@ -145,6 +145,16 @@ test("what is no JSON, or more than one document, is broken", () => {
   assert.equal(isComplete('{"type":"a"}{"type":"b"}'), false);
 });
 
+test("a name with a control character in it is no JSON, wanted or not, however it is cut", () => {
+  for (const name of ["type\u0001", "no\n", "\t", "usage\u0000"]) {
+    const bytes = Buffer.from(`{"${name}":1}`);
+    for (let at = 0; at <= bytes.length; at++) {
+      const json = scanChunks([bytes.subarray(0, at), bytes.subarray(at)]);
+      assert.equal(json.isBroken, true, `${JSON.stringify(name)} cut at ${at}`);
+    }
+  }
+});
+
 test("after a reset the next document owes nothing to the last", () => {
   const json = new JsonScan(SHAPE);
   json.feed(Buffer.from('{"type":"a","message":{"id":"\\'));

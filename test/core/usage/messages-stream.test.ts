@@ -20,6 +20,17 @@ test("a later number replaces the earlier one, zero included, and null does not"
   assert.equal(reading.usage, "final");
 });
 
+test("a usage's member that is named as what objects inherit is an ordinary one", () => {
+  const events = [
+    '{"type":"message_start","message":{"usage":{"input_tokens":1,"__proto__":{"n":1},"constructor":2}}}',
+    '{"type":"message_delta","usage":{"__proto__":{"n":2},"toString":3}}',
+  ];
+  const { raw_usage } = readBody(events.map((event) => `data: ${event}\n\n`).join(""), setup());
+  const expected = '{"input_tokens":1,"__proto__":{"n":2},"constructor":2,"toString":3}';
+  assert.equal(JSON.stringify(raw_usage), expected);
+  assert.deepEqual(raw_usage, JSON.parse(expected));
+});
+
 test("what is no count never replaces one", () => {
   const reading = readUsages([START, { input_tokens: "99", output_tokens: 4 }]);
   assert.deepEqual(counted(reading), { input_uncached: 10, cache_read: 5, output: 4 });
@@ -41,6 +52,7 @@ test("zeros that fill all three inputs are not believed, and are flagged", () =>
   };
   const reading = readUsages([START, zeros]);
   assert.deepEqual(counted(reading), { input_uncached: 10, cache_read: 5, output: 9 });
+  assert.deepEqual(reading.raw_usage, { ...START, cache_creation_input_tokens: 0, output_tokens: 9 });
   assert.deepEqual(reading.flags, ["delta_zero_placeholder"]);
 });
 

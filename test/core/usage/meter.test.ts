@@ -160,6 +160,15 @@ test("an event is what its data opens with: a second type does not make it anoth
   assert.deepEqual([reading.outcome, reading.usage, reading.flags], ["cut", "partial", []]);
 });
 
+test("what a later piece of a long event opens with is not the event's type", () => {
+  const last = JSON.stringify(messageEvents([{}, { output_tokens: 5 }])[1]);
+  const opening = `{"long":"${"x".repeat(2_000)}","decoy":`;
+  const event = last.replace("{", `${opening}{"type":"ping"},`);
+  const [before, after] = [`data: ${opening}`, `${event.slice(opening.length)}\n\n`];
+  const reading = meterChunks(setup(), [Buffer.from(before), Buffer.from(after)]);
+  assert.equal(reading.tokens?.output, 5);
+});
+
 test("an interrupted event of no interest is flagged unless its line ends as an object does", () => {
   assert.deepEqual(readBody(`${STREAM}data: {"type":"ping","a":{}\n`, setup(), false).flags, []);
   assert.deepEqual(readBody(`${STREAM}data: {"type":"ping","a":[\n`, setup(), false).flags, ["bad_json"]);

@@ -27,6 +27,17 @@ for (const text of [SENTENCE, LONG, "two\nlines", "naïve"]) {
   });
 }
 
+test("a sentence that is the only one in a usage is found wherever it stands", () => {
+  const cases: [usage: object, kept: object][] = [
+    [{ note: SENTENCE }, { note: null }],
+    [{ n: 1, [SENTENCE]: 1 }, { n: 1 }],
+    [{ list: [1, [SENTENCE]] }, { list: [1, [null]] }],
+    [{ list: [{ [SENTENCE]: 1 }] }, { list: [{}] }],
+    [{ deep: { deeper: { note: SENTENCE } } }, { deep: { deeper: { note: null } } }],
+  ];
+  for (const [usage, kept] of cases) assert.deepEqual(readUsages([usage]).raw_usage, kept);
+});
+
 test("nor does a sentence get from a Messages usage into the fields that are read of it", () => {
   const { service_tier, speed, inference_geo, extra, server_tools } = readUsages([
     {

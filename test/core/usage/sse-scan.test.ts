@@ -67,7 +67,7 @@ test("one space after the colon belongs to the field, a second one to its value"
 
 test("comments, id, retry, unknown fields and longer names are ignored", () => {
   const text =
-    ": c\nid: 1\nretry: 2\ndatabase: no\nevents: no\ndat: no\nDATA: no\n data: no\nx\n:\ndata: a\n\n";
+    ": c\nid: 1\nretry: 2\ndatabase: no\nevents: no\ndat: no\nDATA: no\n data: no\nxata: no\nxvent: no\nx\n:\ndata: a\n\n";
   assert.deepEqual(read(text), [["a", null, true]]);
 });
 
@@ -89,6 +89,39 @@ test("an event that the end of the stream interrupts is told as it is", () => {
   assert.deepEqual(read("data: par"), [["par", null, false]]);
   assert.deepEqual(read("data:"), [["", null, false]]);
   assert.deepEqual(read(""), []);
+});
+
+test("a long line is told whole, wherever it is cut in two", () => {
+  for (const length of [1_000, 1_018, 1_024, 1_030, 3_000]) {
+    const long = "x".repeat(length);
+    const body = Buffer.from(`event: ${long}\ndata: ${long}y\ndata: z\n\nevent: e\n:${long}\ndata: 1\n\n`);
+    for (let at = 0; at <= body.length; at += 7) {
+      const told = tell([body.subarray(0, at), body.subarray(at)]);
+      assert.deepEqual(
+        told,
+        [
+          [`${long}y\nz`, null, true],
+          ["1", "e", true],
+        ],
+        `${length}, cut at ${at}`,
+      );
+    }
+  }
+});
+
+test("an event may be skipped also when its line was cut, unless that is very long", () => {
+  for (const [length, skipped] of [
+    [900, 2],
+    [1_200, 1],
+  ] as const) {
+    let asked = 0;
+    const sse = new SseScan({ skips: () => (asked += 1) > 0, data: () => {}, end: () => {} });
+    const line = Buffer.from(`data: ${"x".repeat(length)}\n\n`);
+    sse.feed(line);
+    sse.feed(line.subarray(0, 100));
+    sse.feed(line.subarray(100));
+    assert.equal(asked, skipped);
+  }
 });
 
 test("a skipped event is not told, with all its lines", () => {

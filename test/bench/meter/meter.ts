@@ -1,0 +1,47 @@
+import { summarise, type Summary } from "../statistics.ts";
+import { Worker } from "../worker.ts";
+import type { MeterCase } from "./cases.ts";
+import type { Cost } from "./measure.ts";
+
+/** Each is some hundredths of a second for every case. */
+const ROUNDS = 3;
+
+/** What the meter's process says of each case. */
+export type MeterCosts = readonly (Pick<MeterCase, "name" | "unit"> & Cost & { bytesPerUnit: number })[];
+
+/** What one job of the meter's costs. */
+export interface MeterResult {
+  name: string;
+  unit: MeterCase["unit"];
+  /** Processor time per unit, nanoseconds. */
+  ns: Summary & { rounds: number[] };
+  /** Processor time per megabyte of 10^6 bytes, microseconds. NaN where nothing is fed. */
+  usPerMegabyte: number;
+  /** Bytes allocated per unit. */
+  allocatedBytes: number;
+}
+
+/** Measures the meter on its own: no sockets, and no other code in the process. */
+export async function measureMeter(
+  rounds: number,
+  onProgress: (what: string) => void,
+): Promise<MeterResult[]> {
+  onProgress("the meter on its own");
+  const worker = new Worker("meter/meter-process.ts");
+  try {
+    worker.send(ROUNDS * rounds);
+    const costs = (await worker.next()) as MeterCosts;
+    return costs.map(({ name, unit, bytesPerUnit, ns, allocated }) => {
+      const summary = summarise(ns);
+      return {
+        name,
+        unit,
+        ns: { ...summary, rounds: ns },
+        usPerMegabyte: bytesPerUnit === 0 ? Number.NaN : (summary.median / bytesPerUnit) * 1_000,
+        allocatedBytes: allocated,
+      };
+    });
+  } finally {
+    await worker.stop();
+  }
+}
