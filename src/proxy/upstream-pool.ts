@@ -7,7 +7,7 @@ import type { Dial } from "./upstream-dial.ts";
  * Idle connections that are kept: more than a person's tools have under way at a time, so that none of theirs is closed
  * only to be made again; what a flood leaves behind goes at once.
  */
-const MOST_IDLE = 64;
+const MOST_IDLE = 256;
 
 /** How often those that are too old are looked for; that none of them is lent does not depend on it. */
 const SWEEP_MS = 5_000;
