@@ -1,29 +1,44 @@
-import { headerName } from "./header-name.ts";
+import { headerName, type HeaderName } from "./header-name.ts";
+
+/** One line of a message's head, as it came. */
+export interface HeaderLine {
+  name: HeaderName;
+  /** The name as it was spelled. */
+  spelled: string;
+  value: string;
+}
 
 /**
  * Headers by lower-case name, made from the raw list, because Node's own `headers` object silently keeps the
  * first of two `Host` or `Origin` lines (facts/threats.md C2).
  */
-export interface HeaderIndex {
-  /** First value of the header `name` (lower case). */
-  get(name: string): string | undefined;
-  has(name: string): boolean;
+export class HeaderIndex {
+  readonly lines: readonly HeaderLine[];
   /** Names that came more than once. */
   readonly repeated: readonly string[];
-}
+  readonly #first = new Map<string, string>();
 
-/** Indexes `[name, value, name, value, ...]` as `IncomingMessage.rawHeaders` has it. */
-export function indexHeaders(rawHeaders: readonly string[]): HeaderIndex {
-  const first = new Map<string, string>();
-  const repeated: string[] = [];
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = headerName(rawHeaders[i] ?? "").lower;
-    if (first.has(name)) repeated.push(name);
-    else first.set(name, rawHeaders[i + 1] ?? "");
+  /** Takes `[name, value, name, value, ...]`, as `IncomingMessage.rawHeaders` has it. */
+  constructor(rawHeaders: readonly string[]) {
+    const lines: HeaderLine[] = [];
+    const repeated: string[] = [];
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+      const [spelled = "", value = ""] = [rawHeaders[i], rawHeaders[i + 1]];
+      const name = headerName(spelled);
+      lines.push({ name, spelled, value });
+      if (this.#first.has(name.lower)) repeated.push(name.lower);
+      else this.#first.set(name.lower, value);
+    }
+    this.lines = lines;
+    this.repeated = repeated;
   }
-  return {
-    get: (name) => first.get(name),
-    has: (name) => first.has(name),
-    repeated,
-  };
+
+  /** First value of the header `name` (lower case). */
+  get(name: string): string | undefined {
+    return this.#first.get(name);
+  }
+
+  has(name: string): boolean {
+    return this.#first.has(name);
+  }
 }

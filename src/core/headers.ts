@@ -1,5 +1,6 @@
 import type { Auth } from "./config.ts";
-import { FRAMING, headerName } from "./header-name.ts";
+import type { HeaderIndex } from "./header-index.ts";
+import { FRAMING } from "./header-name.ts";
 import type { Secret } from "./secret.ts";
 
 /** What the upstream headers of one request depend on, besides the client's own. */
@@ -28,21 +29,16 @@ export function credentialHeader(auth: Auth, secret: Secret): [name: string, val
  * and spelling, without anything that could be a credential, then exactly one credential, set last so that nothing
  * the client sends can remove or replace it.
  */
-export function buildUpstreamHeaders(rawHeaders: readonly string[], head: UpstreamHead): string[] {
-  const listed = connectionOptions(rawHeaders);
+export function buildUpstreamHeaders(headers: HeaderIndex, head: UpstreamHead): string[] {
+  const listed = connectionOptions(headers);
   const out = ["host", head.host];
   let hasVersion = false;
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? "";
-    const { lower, goesUpstream } = headerName(name);
-    let value = rawHeaders[i + 1] ?? "";
+  for (const { name, spelled, value } of headers.lines) {
+    const { lower, goesUpstream } = name;
     if (!goesUpstream || listed?.has(lower)) continue;
     if (lower === "anthropic-version") hasVersion = true;
-    if (lower === "anthropic-beta" && value.includes(OAUTH_BETA)) {
-      value = withoutOauthBeta(value);
-      if (value === "") continue;
-    }
-    out.push(name, value);
+    const passed = lower === "anthropic-beta" ? withoutOauthBeta(value) : value;
+    if (passed !== "" || value === "") out.push(spelled, passed);
   }
   if (head.defaultVersion !== null && !hasVersion) out.push("anthropic-version", head.defaultVersion);
   // Uncompressed, so that the meter can read the answer and our key be found in an error that echoes it.
@@ -52,37 +48,36 @@ export function buildUpstreamHeaders(rawHeaders: readonly string[], head: Upstre
 }
 
 /** The upstream's headers as the client may have them: as they came, less what is not for them. */
-export function buildDownstreamHeaders(rawHeaders: readonly string[], secret: Secret): string[] {
-  const listed = connectionOptions(rawHeaders);
+export function buildDownstreamHeaders(headers: HeaderIndex, secret: Secret): string[] {
+  const listed = connectionOptions(headers);
   const out: string[] = [];
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? "";
-    const value = rawHeaders[i + 1] ?? "";
-    const { lower, goesDownstream } = headerName(name);
-    if (!goesDownstream || listed?.has(lower)) continue;
-    if (!HEADER_VALUE.test(value) || secret.isIn(name)) continue;
-    out.push(name, secret.isIn(value) ? secret.blotText(value) : value);
+  for (const { name, spelled, value } of headers.lines) {
+    if (!name.goesDownstream || listed?.has(name.lower)) continue;
+    if (!HEADER_VALUE.test(value) || secret.isIn(spelled)) continue;
+    out.push(spelled, secret.isIn(value) ? secret.blotText(value) : value);
   }
   return out;
 }
 
 /** Names that `Connection` lists: hop-by-hop by the sender's will. null when there are none, as almost always. */
-function connectionOptions(rawHeaders: readonly string[]): Set<string> | null {
+function connectionOptions(headers: HeaderIndex): Set<string> | null {
+  if (!headers.has("connection")) return null;
   let options: Set<string> | null = null;
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    if (headerName(rawHeaders[i] ?? "").lower !== "connection") continue;
-    for (const option of (rawHeaders[i + 1] ?? "").split(",")) {
-      const name = option.trim().toLowerCase();
+  for (const { name, value } of headers.lines) {
+    if (name.lower !== "connection") continue;
+    for (const option of value.split(",")) {
+      const listed = option.trim().toLowerCase();
       // Framing and content type are not the client's to strip: without them the body would change its meaning.
-      if (name === "" || name === "keep-alive" || name === "close" || FRAMING.has(name)) continue;
+      if (listed === "" || listed === "keep-alive" || listed === "close" || FRAMING.has(listed)) continue;
       options ??= new Set();
-      options.add(name);
+      options.add(listed);
     }
   }
   return options;
 }
 
 function withoutOauthBeta(value: string): string {
+  if (!value.includes(OAUTH_BETA)) return value;
   return value
     .split(",")
     .filter((beta) => beta.trim() !== OAUTH_BETA)

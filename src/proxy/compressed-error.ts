@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import * as zlib from "node:zlib";
+import { HeaderIndex } from "../core/header-index.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Delivery } from "./delivery.ts";
 
@@ -9,9 +10,9 @@ const LIMIT_BYTES = 1024 * 1024;
 /** What a compressed error needs besides its client. */
 export interface CompressedErrorOrder {
   encoding: string;
-  rawHeaders: readonly string[];
+  headers: HeaderIndex;
   secret: Secret;
-  writeHead(rawHeaders: string[]): void;
+  writeHead(headers: HeaderIndex): void;
 }
 
 /**
@@ -25,13 +26,13 @@ export class CompressedError implements Delivery {
   readonly #order: CompressedErrorOrder;
   readonly #chunks: Buffer[] = [];
   #heldBytes = 0;
-  #headers: string[];
+  #headers: HeaderIndex;
   #body: Buffer = Buffer.alloc(0);
 
   constructor(res: ServerResponse, order: CompressedErrorOrder) {
     this.#res = res;
     this.#order = order;
-    this.#headers = [...order.rawHeaders];
+    this.#headers = order.headers;
   }
 
   /** There is no head before there is a body. */
@@ -44,7 +45,7 @@ export class CompressedError implements Delivery {
   }
 
   complete(): void {
-    const { encoding, rawHeaders, secret } = this.#order;
+    const { encoding, headers, secret } = this.#order;
     const compressed = Buffer.concat(this.#chunks);
     const plain = this.#heldBytes <= LIMIT_BYTES ? decode(compressed, encoding) : null;
     if (plain !== null && !secret.isIn(plain.toString("latin1"))) {
@@ -52,7 +53,8 @@ export class CompressedError implements Delivery {
     } else {
       this.#body = plain ?? Buffer.alloc(0);
       secret.blot(this.#body);
-      this.#headers = [...withoutFraming(rawHeaders), "content-length", String(this.#body.length)];
+      const length = String(this.#body.length);
+      this.#headers = new HeaderIndex([...withoutFraming(headers), "content-length", length]);
     }
     this.bytes = this.#body.length;
   }
@@ -92,8 +94,8 @@ function decodeZstd(bytes: Buffer, options: zlib.ZlibOptions): Buffer | null {
   return typeof decompress === "function" ? (decompress(bytes, options) as Buffer) : null;
 }
 
-function withoutFraming(rawHeaders: readonly string[]): string[] {
-  return rawHeaders.filter((_, i) => !FRAMING.has((rawHeaders[i - (i % 2)] ?? "").toLowerCase()));
+function withoutFraming({ lines }: HeaderIndex): string[] {
+  return lines.flatMap(({ name, spelled, value }) => (FRAMING.has(name.lower) ? [] : [spelled, value]));
 }
 
 const FRAMING = new Set(["content-encoding", "content-length", "transfer-encoding"]);

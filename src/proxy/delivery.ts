@@ -21,7 +21,6 @@ const ONE_WRITE_BYTES = 16 * 1024;
 export interface Head {
   status: number;
   reason: string;
-  rawHeaders: readonly string[];
   headers: HeaderIndex;
 }
 
@@ -47,8 +46,8 @@ export function deliver(res: ServerResponse, head: Head, secret: Secret): Delive
   if (encoding === "identity" || encoding === "") {
     return new Direct(res, head, secret, createBlotter(secret));
   }
-  const send = (rawHeaders: string[]) => writeHead(res, { ...head, rawHeaders }, secret);
-  return new CompressedError(res, { encoding, rawHeaders: head.rawHeaders, secret, writeHead: send });
+  const send = (headers: HeaderIndex) => writeHead(res, { ...head, headers }, secret);
+  return new CompressedError(res, { encoding, headers: head.headers, secret, writeHead: send });
 }
 
 /**
@@ -120,7 +119,7 @@ class Direct implements Delivery {
   }
 }
 
-function writeHead(res: ServerResponse, { status, reason, rawHeaders }: Head, secret: Secret): void {
+function writeHead(res: ServerResponse, { status, reason, headers }: Head, secret: Secret): void {
   const text = secret.blotText(reason);
-  res.writeHead(status, REASON_PHRASE.test(text) ? text : "", buildDownstreamHeaders(rawHeaders, secret));
+  res.writeHead(status, REASON_PHRASE.test(text) ? text : "", buildDownstreamHeaders(headers, secret));
 }

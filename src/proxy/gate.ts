@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { admit } from "../core/admission.ts";
 import { KeyFailure } from "../core/failure.ts";
-import { indexHeaders, type HeaderIndex } from "../core/header-index.ts";
+import { HeaderIndex } from "../core/header-index.ts";
 import { buildUpstreamHeaders } from "../core/headers.ts";
 import type { KeyRef } from "../core/key-source.ts";
 import { refusalStatus, Refused, type Refusal, type RefusalCode } from "../core/refusal.ts";
@@ -75,7 +75,7 @@ export class Gate implements Door {
     const settings = this.#settings;
     let exchange: Exchange | null = null;
     try {
-      const headers = indexHeaders(req.rawHeaders);
+      const headers = new HeaderIndex(req.rawHeaders);
       this.#admit(req, res, headers, settings);
       const routed = findRoute(req, headers, settings);
       if (routed === null) {
@@ -92,7 +92,7 @@ export class Gate implements Door {
         return;
       }
       if (expectsContinue) res.writeContinue();
-      this.#forward(req, res, { routed, exchange, secret, settings, announcedBytes });
+      this.#forward(req, res, { routed, exchange, headers, secret, settings, announcedBytes });
     } catch (error) {
       this.#refuse(req, res, exchange, this.#refusalOf(error));
     }
@@ -169,7 +169,7 @@ export class Gate implements Door {
   }
 
   #forward(req: IncomingMessage, res: ServerResponse, onward: Onward): void {
-    const { routed, exchange, secret, settings, announcedBytes } = onward;
+    const { routed, exchange, headers, secret, settings, announcedBytes } = onward;
     const { match, upstream, key, query } = routed;
     const { route } = match;
     this.#forwarder.forward(req, res, {
@@ -177,7 +177,7 @@ export class Gate implements Door {
       origin: upstream.upstream.origin,
       method: route.method,
       path: upstream.upstream.basePath + match.path + query,
-      headers: buildUpstreamHeaders(req.rawHeaders, {
+      headers: buildUpstreamHeaders(headers, {
         host: upstream.host,
         auth: route.auth,
         secret,
@@ -228,6 +228,7 @@ const PIPELINED: Refusal = {
 interface Onward {
   routed: Routed;
   exchange: Exchange;
+  headers: HeaderIndex;
   secret: Secret;
   settings: Settings;
   announcedBytes: number | null;

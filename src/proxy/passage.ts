@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import { faultOfAnswer } from "../core/answer-head.ts";
 import { blotReading } from "../core/blotter.ts";
-import { indexHeaders, type HeaderIndex } from "../core/header-index.ts";
+import { HeaderIndex } from "../core/header-index.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
 import type { Secret } from "../core/secret.ts";
@@ -145,7 +145,7 @@ export class Passage {
       return;
     }
     const { statusCode: status = 0, statusMessage: reason = "", httpVersion, rawHeaders } = answer;
-    const headers = indexHeaders(rawHeaders);
+    const headers = new HeaderIndex(rawHeaders);
     const fault = faultOfAnswer({ status, httpVersion, headers });
     if (fault !== null) {
       this.#fail({ code: "upstream_invalid", message: fault }, "upstream");
@@ -156,7 +156,7 @@ export class Passage {
     this.#meterAnswer(status, headers);
     if (status === 401) this.#order.onUnauthorized();
     if (!this.#clientGone) {
-      this.#delivery = deliver(this.#res, { status, reason, rawHeaders, headers }, this.#order.secret);
+      this.#delivery = deliver(this.#res, { status, reason, headers }, this.#order.secret);
     }
     this.#watchAnswer(answer);
   }
@@ -343,4 +343,4 @@ export class Passage {
 function ignore(): void {}
 
 /** Before there is an answer. */
-const NO_HEADERS = indexHeaders([]);
+const NO_HEADERS = new HeaderIndex([]);

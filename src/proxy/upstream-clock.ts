@@ -41,7 +41,8 @@ export class UpstreamClock {
     upstream.once("socket", (socket) => {
       // Not `connecting`: that ends with TCP's handshake, and TLS's comes after it.
       if (upstream.reusedSocket) this.#enter("sending", limits.firstByteMs);
-      else socket.once(secure ? "secureConnect" : "connect", () => this.#enter("sending", limits.firstByteMs));
+      else
+        socket.once(secure ? "secureConnect" : "connect", () => this.#enter("sending", limits.firstByteMs));
     });
     upstream.once("finish", () => {
       if (this.#phase === "sending") this.#enter("waiting", limits.firstByteMs);

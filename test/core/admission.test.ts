@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { admit } from "../../src/core/admission.ts";
-import { indexHeaders } from "../../src/core/header-index.ts";
+import { HeaderIndex } from "../../src/core/header-index.ts";
 
 const JSON_TYPE = ["content-type", "application/json"];
 const HOST = ["host", "127.0.0.1:8655"];
 const rules = { allowedHosts: ["docker.internal:8655"], allowedOrigins: ["vscode-webview://abc"] };
 
 function judge(raw: string[], { method = "POST", httpVersion = "1.1" } = {}): string | null {
-  const arrival = { method, httpVersion, headers: indexHeaders(raw), localPort: 8655 };
+  const arrival = { method, httpVersion, headers: new HeaderIndex(raw), localPort: 8655 };
   return admit(arrival, rules)?.code ?? null;
 }
 

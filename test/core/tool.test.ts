@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { indexHeaders } from "../../src/core/header-index.ts";
+import { HeaderIndex } from "../../src/core/header-index.ts";
 import { identifyTool } from "../../src/core/tool.ts";
 
 const RECORDED = new URL("../../../shared/facts/recorded-headers.json", import.meta.url);
@@ -16,7 +16,7 @@ interface Recorded {
 }
 
 const identify = (headers: Record<string, string>, mark: string | null = null) =>
-  identifyTool(mark, indexHeaders(Object.entries(headers).flat()));
+  identifyTool(mark, new HeaderIndex(Object.entries(headers).flat()));
 
 test(
   "every recorded request of a real program is given its tool, by its headers alone",
@@ -34,7 +34,7 @@ test(
       if (method === "HEAD") continue;
       // One recording was made with our own mark; it must be found without it too.
       const unmarked = headers.filter(([name]) => name !== "x-tollkeeper-tool");
-      const found = identifyTool(null, indexHeaders(unmarked.flat()));
+      const found = identifyTool(null, new HeaderIndex(unmarked.flat()));
       assert.equal(found.tool, tool, `${id}, ${mode}`);
       assert.ok(found.by === "signature" || found.by === "library", `${id}: ${found.by}`);
     }

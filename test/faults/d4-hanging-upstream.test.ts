@@ -53,13 +53,13 @@ for (const [what, start] of UNREACHABLE) {
       const [baseUrl, begun] = await start(t);
       const gate = await startGate(t, baseUrl);
       const client = await rawClient(t, gate.port);
-      t.mock.timers.enable({ apis: ["setTimeout"] });
+      const pass = holdTime(t);
       client.write(rawRequest(gate.port));
       await begun;
       await untilStill(() => gate.gate.openExchanges);
-      t.mock.timers.tick(CONNECT_LIMIT_MS - 1);
+      pass(CONNECT_LIMIT_MS - 1);
       assert.deepEqual([gate.gate.openExchanges, gate.ledger.records.length], [1, 0]);
-      t.mock.timers.tick(1);
+      pass(1);
       await assertTimeout(client, /did not accept a connection within 30000 ms/);
       const record = await gate.ledger.only();
       assert.deepEqual([record.outcome, record.cut_by, record.status], ["rejected", null, 504]);
@@ -72,15 +72,26 @@ test("the connection of an upstream that hangs within the TLS handshake is close
   const upstream = await startTcpUpstream(t, (socket) => socket.resume());
   const gate = await startGate(t, `https://127.0.0.1:${upstream.port}/v1`);
   const client = await rawClient(t, gate.port);
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const pass = holdTime(t);
   client.write(rawRequest(gate.port));
   const socket = await upstream.first;
   const closed = once(socket, "close");
   // The connection is opened ahead of the request, which then waits with it.
   while (gate.gate.openExchanges === 0) await setImmediate();
-  t.mock.timers.tick(CONNECT_LIMIT_MS);
+  pass(CONNECT_LIMIT_MS);
   await closed;
 });
+
+/** From now on no time passes but by the function that is returned, which takes milliseconds. */
+function holdTime(t: TestContext): (ms: number) => void {
+  let now = performance.now();
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  t.mock.method(performance, "now", () => now);
+  return (ms) => {
+    now += ms;
+    t.mock.timers.tick(ms);
+  };
+}
 
 /** Says a piece, and the next one when the last has left and a moment is over, for as long as the connection lasts. */
 function drip(socket: Socket, pieces: Iterator<string>): void {

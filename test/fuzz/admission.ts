@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { admit } from "../../src/core/admission.ts";
-import { indexHeaders } from "../../src/core/header-index.ts";
+import { HeaderIndex } from "../../src/core/header-index.ts";
 import { flatten, headerName, headerValue, respelled, type Header } from "./header-lists.ts";
 import { property, type Property } from "./property.ts";
 import { words } from "./words.ts";
@@ -71,7 +71,7 @@ const headers: fc.Arbitrary<Header[]> = fc
   .chain(([good, more]) => fc.shuffledSubarray([...good, ...more], { minLength: good.length + more.length }));
 
 function admits(method: string, httpVersion: string, list: readonly Header[]): boolean {
-  const arrival = { method, httpVersion, headers: indexHeaders(flatten(list)), localPort: PORT };
+  const arrival = { method, httpVersion, headers: new HeaderIndex(flatten(list)), localPort: PORT };
   return admit(arrival, RULES) === null;
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import * as fc from "fast-check";
+import { HeaderIndex } from "../../src/core/header-index.ts";
 import { buildDownstreamHeaders, buildUpstreamHeaders } from "../../src/core/headers.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { flatten, headerName, headerValue, pairsOf, respelled, type Header } from "./header-lists.ts";
@@ -76,7 +77,12 @@ function judgeUpstream(
   defaultVersion: string | null,
 ): void {
   const out = pairsOf(
-    buildUpstreamHeaders(flatten(list), { host: HOST, auth, secret: SECRET, defaultVersion }),
+    buildUpstreamHeaders(new HeaderIndex(flatten(list)), {
+      host: HOST,
+      auth,
+      secret: SECRET,
+      defaultVersion,
+    }),
   );
   const credential: Header = auth === "bearer" ? ["authorization", `Bearer ${KEY}`] : ["x-api-key", KEY];
   assert.deepEqual(out[0], ["host", HOST]);
@@ -141,7 +147,7 @@ export const HEADERS: readonly Property[] = [
     "headers: a client gets what the upstream sent, less what is ours or has power, and never the key",
     { batch: 600 },
     fc.property(echoing, (list) => {
-      const out = pairsOf(buildDownstreamHeaders(flatten(list), SECRET));
+      const out = pairsOf(buildDownstreamHeaders(new HeaderIndex(flatten(list)), SECRET));
       const listed = listedIn(list);
       assert.ok(out.every(isLegal));
       for (const [header] of out) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { indexHeaders } from "../../src/core/header-index.ts";
+import { HeaderIndex } from "../../src/core/header-index.ts";
 import { LIBRARIES, SIGNATURES } from "../../src/core/signatures.ts";
 import { identifyTool, toolName, type ToolIdentity } from "../../src/core/tool.ts";
 import { flatten, headerName, headerValue, respelled, type Header } from "./header-lists.ts";
@@ -57,7 +57,7 @@ function claimOf(mark: string | null, list: readonly Header[]): Pick<ToolIdentit
 }
 
 function identify(mark: string | null, list: readonly Header[]): ToolIdentity {
-  return identifyTool(mark, indexHeaders(flatten(list)));
+  return identifyTool(mark, new HeaderIndex(flatten(list)));
 }
 
 export const TOOLS: readonly Property[] = [

@@ -163,12 +163,12 @@ test("an answer that was paused until its end leaves a connection that can be us
   assert.equal(sockets.size, 1);
 });
 
-test("no more than 64 idle connections are kept", async (t) => {
+test("no more than 256 idle connections are kept", async (t) => {
   const upstream = await startUpstream(t, announce(null));
   const { pool } = openPool(t, upstream.origin);
-  const sockets = await Promise.all(Array.from({ length: 70 }, () => answered(ask(pool))));
-  assert.equal(new Set(sockets).size, 70);
-  assert.equal(sockets.filter(({ destroyed }) => !destroyed).length, 64);
+  const sockets = await Promise.all(Array.from({ length: 260 }, () => answered(ask(pool))));
+  assert.equal(new Set(sockets).size, 260);
+  assert.equal(sockets.filter(({ destroyed }) => !destroyed).length, 256);
 });
 
 test("connections that are too old are closed, although no request comes", async (t) => {

@@ -108,10 +108,15 @@ test(
   "SIGUSR1 in the first moments of a start, before a listener can be there, ends it",
   { skip: linuxOnly },
   async (t) => {
-    const start = launchDaemon(scratchDirectory(t), { env: { NODE_OPTIONS: "--inspect-port=0" } });
+    const home = scratchDirectory(t);
+    // Raised before the program's first line, and waited for until Node has obeyed.
+    const early = join(home, "early.cjs");
+    writeFileSync(
+      early,
+      `process.kill(process.pid, "SIGUSR1"); while (require("node:inspector").url() === undefined);`,
+    );
+    const start = launchDaemon(home, { env: { NODE_OPTIONS: `--inspect-port=0 --require=${early}` } });
     t.after(() => start.kill());
-    assert.equal(await catchesSigusr1(start.pid), true);
-    process.kill(start.pid, "SIGUSR1");
     await assert.rejects(
       start.ready,
       /error: Node's inspector is open.*\nhint: take --inspect out of NODE_OPTIONS/,
