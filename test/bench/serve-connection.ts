@@ -82,8 +82,10 @@ function sendPaced(socket: Socket, { events, everyMs }: Pace): void {
     socket.write(stampedChunk());
     sent += 1;
     if (sent < events) return;
-    clearInterval(timer);
+    stop();
+    socket.off("close", stop);
     socket.write(STREAM_END);
   }, everyMs);
-  socket.once("close", () => clearInterval(timer));
+  const stop = () => clearInterval(timer);
+  socket.once("close", stop);
 }
