@@ -77,7 +77,7 @@ function renderMeter(results: readonly MeterResult[]): string[] {
     number(allocatedBytes, 0),
   ]);
   const rounds = results[0]?.ns.rounds.length ?? 0;
-  const title = `meter: on its own, without sockets, ${rounds} rounds; processor time, and memory that is allocated`;
+  const title = `meter and ledger: on their own, without sockets, ${rounds} rounds; processor time, and memory that is allocated`;
   return ["", title, "", ...markdownTable(["", "per", "ns", "µs/MB", "bytes"], rows)];
 }
 

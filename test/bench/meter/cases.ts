@@ -13,7 +13,7 @@ export interface Measured {
 export interface MeterCase {
   name: string;
   /** What is counted. */
-  unit: "event" | "answer" | "request";
+  unit: "event" | "answer" | "request" | "record";
   /** How many of them one run does, and how many bytes they have. */
   units: number;
   bytes: number;

@@ -1,6 +1,15 @@
-// The meter, measured in a process of its own with nothing else in it. Told how many rounds, it says what they cost.
+// The meter and the ledger, measured in a process of their own with nothing else in it. Told how many rounds, it says what
+// they cost.
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LedgerOptions } from "../../../src/adapters/ledger-file.ts";
+import type { MovableLedger } from "../../../src/ports.ts";
+import { MemoryLog, realClock } from "../../helpers/memory.ts";
+import { usageRecord } from "../../helpers/usage-record.ts";
 import { listCases, type Measured } from "./cases.ts";
+import { listLedgerCases } from "./ledger-cases.ts";
 import { measureCases } from "./measure.ts";
 import type { MeterCosts } from "./meter.ts";
 
@@ -10,7 +19,17 @@ process.on("disconnect", () => process.exit());
 const [rounds] = (await once(process, "message")) as [number];
 const { createAnswerMeter } = (await import(`${DIST.href}proxy/meter.js`)) as Measured;
 const { createRequestScan } = (await import(`${DIST.href}core/usage/request-scan.js`)) as Measured;
-const cases = listCases({ createAnswerMeter, createRequestScan });
+const { openLedger } = (await import(`${DIST.href}adapters/ledger-file.js`)) as {
+  openLedger(options: LedgerOptions): MovableLedger;
+};
+const directory = mkdtempSync(join(tmpdir(), "tollkeeper-bench-"));
+process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
+const ledger = openLedger({ directory, retainDays: 400, clock: realClock, log: new MemoryLog() });
+const usage = { input_tokens: 10, cache_read_input_tokens: 2, output_tokens: 5, service_tier: "standard" };
+const cases = [
+  ...listCases({ createAnswerMeter, createRequestScan }),
+  ...listLedgerCases(ledger, directory, usageRecord({ raw_usage: usage })),
+];
 const costs = measureCases(cases, rounds);
 const said: MeterCosts = cases.map(({ name, unit, units, bytes }, i) => ({
   name,
