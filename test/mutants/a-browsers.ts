@@ -207,8 +207,8 @@ export const BROWSERS: readonly Mutant[] = [
     ...A3,
     without: "the whole content type: JSON anywhere in it will do",
     file: "src/core/admission.ts",
-    find: 'type.trim().toLowerCase() === "application/json"',
-    replace: '(contentType ?? "").toLowerCase().includes("application/json")',
+    find: "type.trim().toLowerCase() === JSON_TYPE",
+    replace: '(contentType ?? "").toLowerCase().includes(JSON_TYPE)',
   },
   {
     ...A3,
@@ -236,8 +236,8 @@ export const BROWSERS: readonly Mutant[] = [
   {
     ...A4,
     without: "taking the upstream's grants off",
-    file: "src/core/headers.ts",
-    find: 'lower.startsWith("access-control-") || ',
+    file: "src/core/header-name.ts",
+    find: '!lower.startsWith("access-control-") && ',
     replace: "",
   },
   {
@@ -286,7 +286,7 @@ export const BROWSERS: readonly Mutant[] = [
   {
     ...A5,
     without: "keeping an offer of h2c to ourselves",
-    file: "src/core/headers.ts",
+    file: "src/core/header-name.ts",
     find: '"upgrade",\n  "http2-settings",\n',
     replace: "",
   },

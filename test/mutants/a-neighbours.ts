@@ -184,8 +184,8 @@ export const NEIGHBOURS: readonly Mutant[] = [
     ...A9,
     without: "blotting the key out of errors",
     file: "src/proxy/delivery.ts",
-    find: "return new Direct(res, answer, secret, createBlotter(secret));",
-    replace: "return new Direct(res, answer, secret, null);",
+    find: "return new Direct(res, head, secret, createBlotter(secret));",
+    replace: "return new Direct(res, head, secret, null);",
   },
   {
     ...A10,

@@ -16,7 +16,7 @@ export const LEAKS: readonly Mutant[] = [
     ...B8,
     without: "the search of header names",
     file: "src/core/headers.ts",
-    find: " || secret.isIn(name)",
+    find: " || secret.isIn(spelled)",
     replace: "",
   },
   {

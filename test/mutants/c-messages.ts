@@ -1,7 +1,8 @@
 import type { Mutant } from "./mutant.ts";
 
 const ADMISSION = "src/core/admission.ts";
-const HEADERS = "src/core/headers.ts";
+const ANSWER_HEAD = "src/core/answer-head.ts";
+const HEADER_NAME = "src/core/header-name.ts";
 const PASSAGE = "src/proxy/passage.ts";
 const UPLOAD = "src/proxy/upload.ts";
 
@@ -43,14 +44,14 @@ export const MESSAGES: readonly Mutant[] = [
   {
     ...C1,
     without: "underscores in framing names",
-    file: HEADERS,
+    file: HEADER_NAME,
     find: `lower.includes("_") ? lower.replaceAll("_", "-") : lower`,
     replace: "lower",
   },
   {
     ...C1,
     without: "an end to Expect here",
-    file: HEADERS,
+    file: HEADER_NAME,
     find: `  "expect",\n`,
     replace: "",
   },
@@ -79,8 +80,8 @@ export const MESSAGES: readonly Mutant[] = [
     ...C1,
     without: "an end to what is sent of an upload that was answered early",
     file: UPLOAD,
-    find: "  #send(chunk: Buffer): void {\n    if (this.#isStopped) return;\n",
-    replace: "  #send(chunk: Buffer): void {\n",
+    find: "if (this.#isStopped || this.#isTooLarge(chunk)) return;",
+    replace: "if (this.#isTooLarge(chunk)) return;",
   },
   {
     ...C1,
@@ -120,28 +121,35 @@ export const MESSAGES: readonly Mutant[] = [
   {
     ...C6,
     without: "a range of statuses",
-    file: "src/core/answer-head.ts",
+    file: ANSWER_HEAD,
     find: "status < 200 || status > 599",
     replace: "status === 0",
   },
   {
     ...C6,
     without: "chunked as the only encoding",
-    file: "src/core/answer-head.ts",
-    find: "encoding !== undefined && !isChunked",
-    replace: "encoding === null",
+    file: ANSWER_HEAD,
+    find: "encoding !== undefined && (!isChunked ||",
+    replace: "encoding !== undefined && (",
+  },
+  {
+    ...C6,
+    without: "one transfer-encoding alone",
+    file: ANSWER_HEAD,
+    find: ` || headers.repeated.includes("transfer-encoding")`,
+    replace: "",
   },
   {
     ...C6,
     without: "a plain content-length",
-    file: "src/core/answer-head.ts",
-    find: "length !== undefined && !isPlainLength(String(length))",
+    file: ANSWER_HEAD,
+    find: "length !== undefined && !isPlainLength(length)",
     replace: "length === null",
   },
   {
     ...C6,
     without: "HTTP/1 as the only version",
-    file: "src/core/answer-head.ts",
+    file: ANSWER_HEAD,
     find: `httpVersion !== "1.1" && httpVersion !== "1.0"`,
     replace: `httpVersion === ""`,
   },
@@ -173,7 +181,7 @@ export const MESSAGES: readonly Mutant[] = [
     ...C7,
     without: "ears on idle connections",
     file: "src/proxy/upstream-connection.ts",
-    find: `this.socket.on("data", giveUp);`,
+    find: `socket.on("data", () => this.#onData());`,
     replace: "",
   },
 ];

@@ -73,7 +73,7 @@ export const ANSWERS: readonly Mutant[] = [
     ...D2,
     without: "a look at answers that the end of the connection delimits",
     file: PASSAGE,
-    find: "const isWhole = whole && !isBrokenUnseen(answer, reading, meter.isOver);",
+    find: "const isWhole = whole && !isBrokenUnseen(this.#answerHeaders, reading, meter.isOver);",
     replace: "const isWhole = whole;",
   },
   {
@@ -87,8 +87,8 @@ export const ANSWERS: readonly Mutant[] = [
     ...D2,
     without: "a look at what came together with a fault",
     file: PASSAGE,
-    find: "      this.#answer.read();\n",
-    replace: "",
+    find: "      this.#isHeldUp = false;\n      this.#readOn();\n      this.#break",
+    replace: "      this.#break",
   },
   {
     ...D2,
@@ -108,9 +108,12 @@ export const ANSWERS: readonly Mutant[] = [
     ...D3,
     without: "leaving it to the client to try again",
     file: "src/proxy/forward.ts",
-    find: "const open = (options: RequestOptions) => request({",
-    replace: `const open = (options: RequestOptions) => openOnce(options).on("error", () => openOnce(options).on("error", () => {}).end());
-  const openOnce = (options: RequestOptions) => request({`,
+    find: `const open = (method: string, path: string, headers: string[]) =>
+    request({`,
+    replace: `const open = (method: string, path: string, headers: string[]) =>
+    openOnce(method, path, headers).on("error", () => openOnce(method, path, headers).on("error", () => {}).end());
+  const openOnce = (method: string, path: string, headers: string[]) =>
+    request({`,
   },
   {
     ...D3,
@@ -160,14 +163,17 @@ export const ANSWERS: readonly Mutant[] = [
     ...D4,
     without: "a limit to the connection",
     file: CLOCK,
-    find: `this.#enter("connecting", CONNECT_LIMIT_MS);`,
-    replace: `socket.setTimeout(CONNECT_LIMIT_MS, this.#onLate);`,
+    find: `    this.restart();
+    upstream.once("socket", (socket) => {`,
+    replace: `    this.#limitMs = 2 ** 31 - 1;
+    upstream.once("socket", (socket) => {
+      socket.setTimeout(CONNECT_LIMIT_MS, onLate);`,
   },
   {
     ...D4,
     without: "a difference between the upstream's silence and the client's",
     file: PASSAGE,
-    find: `if (this.#answer?.isPaused() === true) this.#clock.restart();
+    find: `if (this.#isHeldUp) this.#clock.restart();
         else this.#break("proxy");`,
     replace: `this.#break("proxy");`,
   },
@@ -175,7 +181,7 @@ export const ANSWERS: readonly Mutant[] = [
     ...D5,
     without: "sending the head at once",
     file: DELIVERY,
-    find: "if (this.#announcedBytes === null && !BODILESS.has(statusCode)) res.flushHeaders();",
+    find: "if (isStream && !this.#isFlushed) this.#res.flushHeaders();",
     replace: "",
   },
   {
@@ -183,7 +189,7 @@ export const ANSWERS: readonly Mutant[] = [
     without: "passing each piece on",
     file: DELIVERY,
     find: "return this.#res.write(bytes);",
-    replace: "this.#held.push(bytes);\n    return true;",
+    replace: "this.#hold(bytes);\n    return true;",
   },
   {
     ...D5,

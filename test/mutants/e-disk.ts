@@ -19,10 +19,10 @@ export const DISK: readonly Mutant[] = [
     ...E1,
     without: "the record before the end of the answer",
     file: "src/proxy/passage.ts",
-    find: `      this.#exchange.record(blotReading({ ...reading, outcome }, this.#order.secret), cutBy);
+    find: `      this.#exchange.record(blotReading(told, this.#order.secret), cutBy);
       this.#close(isWhole);`,
     replace: `      this.#close(isWhole);
-      this.#exchange.record(blotReading({ ...reading, outcome }, this.#order.secret), cutBy);`,
+      this.#exchange.record(blotReading(told, this.#order.secret), cutBy);`,
   },
   {
     ...E1,
@@ -65,8 +65,8 @@ export const DISK: readonly Mutant[] = [
     ...E1_KILL,
     without: "a write for each record: they are written in batches",
     file: "src/adapters/ledger-file.ts",
-    find: "lines.info(fields);",
-    replace: "setTimeout(() => lines.info(fields), 20);",
+    find: "writer.write({ day: dayOf(record.ts), line: `${line}\\n` });",
+    replace: "setTimeout(() => writer.write({ day: dayOf(record.ts), line: `${line}\\n` }), 20);",
   },
   {
     ...E2,
@@ -88,7 +88,7 @@ export const DISK: readonly Mutant[] = [
     ...E2,
     without: "noticing a short write",
     file: DAY_FILE,
-    find: "if (taken === line.length) return;",
+    find: "if (taken === bytes) return;",
     replace: "if (taken > 0) return;",
   },
   {
@@ -102,7 +102,7 @@ export const DISK: readonly Mutant[] = [
     ...E2,
     without: "the bound of the queue",
     file: "src/adapters/ledger-file/backlog.ts",
-    find: " || this.#bytes + entry.line.length > MAX_BYTES",
+    find: " || this.#bytes + bytes > MAX_BYTES",
     replace: "",
   },
   {
