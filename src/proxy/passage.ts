@@ -5,12 +5,9 @@ import { HeaderIndex } from "../core/header-index.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
 import type { Secret } from "../core/secret.ts";
-import type { Reading } from "../core/usage/reading.ts";
-import { deliver, type Delivery } from "./delivery.ts";
+import { Answer } from "./answer.ts";
 import type { Exchange } from "./exchange.ts";
 import { noConnection, tooLarge, tooSilent, tooSlow, tooStuck } from "./limit-refusals.ts";
-import { createAnswerMeter, type AnswerMeter } from "./meter.ts";
-import { isBrokenUnseen } from "./unframed.ts";
 import { Upload } from "./upload.ts";
 import { CONNECT_LIMIT_MS, UpstreamClock, type UpstreamLimits } from "./upstream-clock.ts";
 import { explainUpstreamError } from "./upstream-error.ts";
@@ -68,12 +65,7 @@ export class Passage {
   readonly #upstream: ClientRequest;
   readonly #clock: UpstreamClock;
   readonly #upload: Upload;
-  #answer: IncomingMessage | null = null;
-  #answerHeaders: HeaderIndex = NO_HEADERS;
-  /** The client does not keep up: what comes of the answer waits until it has read what it has. */
-  #isHeldUp = false;
-  #meter: AnswerMeter | null = null;
-  #delivery: Delivery | null = null;
+  #answer: Answer | null = null;
   #clientGone = false;
   #graceTimer: NodeJS.Timeout | null = null;
   #settled = false;
@@ -132,19 +124,18 @@ export class Passage {
   #watchClient(): void {
     // The connection's end, not the answer's: one that is queued behind another never hears of it.
     this.#req.socket.on("close", this.#onClientGone);
-    this.#res.on("drain", () => this.#goOn());
+    this.#res.on("drain", () => this.#answer?.goOn());
     // Both are followed by `close`, which is where they are dealt with; unheard they would end the process.
     this.#res.on("error", ignore);
     this.#req.on("error", ignore);
   }
 
-  #onAnswer(answer: IncomingMessage): void {
-    this.#answer = answer;
+  #onAnswer(incoming: IncomingMessage): void {
     if (this.#settled) {
-      answer.destroy();
+      incoming.destroy();
       return;
     }
-    const { statusCode: status = 0, statusMessage: reason = "", httpVersion, rawHeaders } = answer;
+    const { statusCode: status = 0, httpVersion, rawHeaders } = incoming;
     const headers = new HeaderIndex(rawHeaders);
     const fault = faultOfAnswer({ status, httpVersion, headers });
     if (fault !== null) {
@@ -152,76 +143,16 @@ export class Passage {
       return;
     }
     this.#clock.answering();
-    this.#answerHeaders = headers;
-    this.#meterAnswer(status, headers);
     if (status === 401) this.#order.onUnauthorized();
-    if (!this.#clientGone) {
-      this.#delivery = deliver(this.#res, { status, reason, headers }, this.#order.secret);
-    }
-    this.#watchAnswer(answer);
-  }
-
-  /**
-   * Read in pauses rather than as it flows: what came in one read of the connection is one piece then, however many
-   * chunks it was sent in. Of a fast stream that is 64 KB in place of an event: 1 µs less per event.
-   */
-  #watchAnswer(answer: IncomingMessage): void {
-    answer.on("readable", () => this.#readOn());
-    answer.on("error", () => this.#break("upstream"));
-    answer.on("close", () => this.#break("upstream"));
-    if (this.#answerHeaders.has("content-length")) return;
-    // A head waits for the first of its stream only if that came with it: then it is here in the next tick.
-    process.nextTick(() => {
-      if (answer.readableLength === 0 && !answer.complete && !this.#settled) this.#delivery?.flush();
+    this.#answer = new Answer(incoming, headers, {
+      exchange: this.#exchange,
+      secret: this.#order.secret,
+      inputIncludesCache: this.#order.inputIncludesCache,
+      res: this.#clientGone ? null : this.#res,
+      onProgress: () => this.#clock.restart(),
+      onWhole: () => this.#settle("upstream", true),
+      onBroken: () => this.#break("upstream"),
     });
-  }
-
-  #meterAnswer(status: number, headers: HeaderIndex): void {
-    const contentType = headers.get("content-type") ?? null;
-    this.#exchange.status = status;
-    this.#exchange.streamed = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
-    const requestId = headers.get("request-id") ?? headers.get("x-request-id");
-    this.#exchange.upstreamRequestId =
-      requestId === undefined ? null : this.#order.secret.blotText(requestId);
-    const { dialect, spend } = this.#exchange.route;
-    const { inputIncludesCache } = this.#order;
-    this.#meter = createAnswerMeter(
-      { dialect, spend, status, contentType, inputIncludesCache },
-      headers.get("content-encoding") ?? null,
-    );
-  }
-
-  /** Takes what has come of the answer since the last time. */
-  #readOn(): void {
-    const answer = this.#answer;
-    if (answer === null || this.#isHeldUp || this.#settled) return;
-    const bytes = answer.read() as Buffer | null;
-    if (bytes !== null) this.#take(bytes);
-    if (answer.complete && answer.readableLength === 0) this.#finish();
-  }
-
-  #take(bytes: Buffer): void {
-    this.#clock.restart();
-    if (!this.#clientGone) this.#isHeldUp = this.#delivery?.write(bytes) === false;
-    // After the write: the client does not wait for our books.
-    this.#meter?.feed(bytes);
-    if (this.#exchange.hasFirstContent) return;
-    const contentSeen = this.#exchange.streamed !== true || this.#meter?.sawContent === true;
-    if (contentSeen) this.#exchange.sawFirstContent();
-  }
-
-  /** The client has read what it had. */
-  #goOn(): void {
-    if (!this.#isHeldUp) return;
-    this.#isHeldUp = false;
-    this.#clock.restart();
-    this.#readOn();
-  }
-
-  /** The upstream's answer is complete. */
-  #finish(): void {
-    if (!this.#settled && !this.#clientGone) this.#delivery?.complete();
-    this.#settle("upstream", true);
   }
 
   /** The exchange broke off; the client must not take what it has for the whole. */
@@ -251,20 +182,16 @@ export class Passage {
     // Whatever happens in the grace, it was the client who left first.
     const cutBy = this.#clientGone ? "client" : breaker;
     this.#stopClocks();
-    const meter = this.#meter;
-    if (meter === null) {
+    const answer = this.#answer;
+    if (answer === null) {
       this.#exchange.recordUnanswered("cut", null, cutBy);
       this.#close(false);
       return;
     }
-    meter.finish(whole, (reading) => {
-      const isWhole = whole && !isBrokenUnseen(this.#answerHeaders, reading, meter.isOver);
-      // An error is one, whole or not; and what the service had its last word on is complete, whatever the client got.
-      const isCut = whole && !isWhole && reading.outcome === "completed" && reading.usage !== "final";
-      const told: Reading = isCut ? { ...reading, outcome: "cut" } : reading;
-      this.#exchange.bytesOut = this.#delivery?.bytes ?? 0;
+    answer.settle(whole, (reading, isWhole) => {
+      this.#exchange.bytesOut = answer.bytes;
       // An upstream that echoes the key, as a model's name say, must not get it into the ledger.
-      this.#exchange.record(blotReading(told, this.#order.secret), cutBy);
+      this.#exchange.record(blotReading(reading, this.#order.secret), cutBy);
       this.#close(isWhole);
     });
   }
@@ -272,7 +199,7 @@ export class Passage {
   /** The last step: the record is written, the client may see the end. */
   #close(whole: boolean): void {
     if (whole) {
-      this.#delivery?.end();
+      this.#answer?.end();
       this.#upload.discardRest();
     } else {
       this.#upstream.destroy();
@@ -289,8 +216,7 @@ export class Passage {
       this.#break("client");
       return;
     }
-    // Nobody reads any more; what is left of the answer goes to the meter alone.
-    this.#goOn();
+    this.#answer?.loseClient();
     this.#graceTimer = setTimeout(() => this.#break("client"), graceMs);
   };
 
@@ -311,7 +237,7 @@ export class Passage {
         break;
       case "answering":
         // Silence that we made ourselves, because the client does not read, is not the upstream's.
-        if (this.#isHeldUp) this.#clock.restart();
+        if (this.#answer?.isHeldUp === true) this.#clock.restart();
         else this.#break("proxy");
     }
   }
@@ -320,10 +246,10 @@ export class Passage {
     if (this.#settled) return;
     if (this.#answer !== null) {
       // A reset: Node says so before it calls an answer without length complete, and only here.
-      if (this.#answer.complete) return;
+      if (this.#answer.isComplete) return;
       // What came in the same piece as the fault is still to be had: it was sent, and may tell the usage.
-      this.#isHeldUp = false;
-      this.#readOn();
+      this.#answer.goOn();
+      this.#answer.readOn();
       this.#break("upstream");
       return;
     }
@@ -341,6 +267,3 @@ export class Passage {
 }
 
 function ignore(): void {}
-
-/** Before there is an answer. */
-const NO_HEADERS = new HeaderIndex([]);

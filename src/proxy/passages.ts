@@ -22,6 +22,7 @@ export class Passages {
 
   /** Ends each of them, which takes it off the list. */
   abort(): void {
-    for (const passage of [...this.#list]) passage.abort();
+    const running = [...this.#list];
+    for (const passage of running) passage.abort();
   }
 }
