@@ -43,8 +43,8 @@ export const LEAKS: readonly Mutant[] = [
   {
     ...B8,
     without: "the search of the upstream's name for the request",
-    file: "src/proxy/passage.ts",
-    find: "this.#order.secret.blotText(requestId)",
+    file: "src/proxy/answer.ts",
+    find: "secret.blotText(requestId)",
     replace: "requestId",
   },
   {

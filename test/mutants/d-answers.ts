@@ -1,5 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
+const ANSWER = "src/proxy/answer.ts";
 const PASSAGE = "src/proxy/passage.ts";
 const DELIVERY = "src/proxy/delivery.ts";
 const UPLOAD = "src/proxy/upload.ts";
@@ -58,9 +59,9 @@ export const ANSWERS: readonly Mutant[] = [
   {
     ...D2,
     without: "a difference between an answer's end and its breaking off",
-    file: PASSAGE,
-    find: `answer.on("error", () => this.#break("upstream"));`,
-    replace: `answer.on("error", () => this.#finish());`,
+    file: ANSWER,
+    find: `incoming.on("error", () => this.#order.onBroken());`,
+    replace: `incoming.on("error", () => this.#order.onWhole());`,
   },
   {
     ...D2,
@@ -72,22 +73,22 @@ export const ANSWERS: readonly Mutant[] = [
   {
     ...D2,
     without: "a look at answers that the end of the connection delimits",
-    file: PASSAGE,
-    find: "const isWhole = whole && !isBrokenUnseen(this.#answerHeaders, reading, meter.isOver);",
+    file: ANSWER,
+    find: "const isWhole = whole && !isBrokenUnseen(this.#headers, reading, this.#meter.isOver);",
     replace: "const isWhole = whole;",
   },
   {
     ...D2,
     without: "taking a whole answer for whole, whatever follows it",
     file: PASSAGE,
-    find: "      if (this.#answer.complete) return;\n",
+    find: "      if (this.#answer.isComplete) return;\n",
     replace: "",
   },
   {
     ...D2,
     without: "a look at what came together with a fault",
     file: PASSAGE,
-    find: "      this.#isHeldUp = false;\n      this.#readOn();\n      this.#break",
+    find: "      this.#answer.goOn();\n      this.#answer.readOn();\n      this.#break",
     replace: "      this.#break",
   },
   {
@@ -173,7 +174,7 @@ export const ANSWERS: readonly Mutant[] = [
     ...D4,
     without: "a difference between the upstream's silence and the client's",
     file: PASSAGE,
-    find: `if (this.#isHeldUp) this.#clock.restart();
+    find: `if (this.#answer?.isHeldUp === true) this.#clock.restart();
         else this.#break("proxy");`,
     replace: `this.#break("proxy");`,
   },

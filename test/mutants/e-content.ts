@@ -112,14 +112,14 @@ export const CONTENT: readonly Mutant[] = [
     ...E5,
     without: "what a cut answer had said of its usage",
     file: PASSAGE,
-    find: "if (meter === null) {",
-    replace: "if (!whole || meter === null) {",
+    find: "if (answer === null) {",
+    replace: "if (!whole || answer === null) {",
   },
   {
     ...E5,
     without: "records of what runs when we stop",
     file: "src/proxy/passages.ts",
-    find: "for (const passage of [...this.#list]) passage.abort();",
+    find: "for (const passage of running) passage.abort();",
     replace: "",
   },
   {

@@ -19,10 +19,10 @@ export const DISK: readonly Mutant[] = [
     ...E1,
     without: "the record before the end of the answer",
     file: "src/proxy/passage.ts",
-    find: `      this.#exchange.record(blotReading(told, this.#order.secret), cutBy);
+    find: `      this.#exchange.record(blotReading(reading, this.#order.secret), cutBy);
       this.#close(isWhole);`,
     replace: `      this.#close(isWhole);
-      this.#exchange.record(blotReading(told, this.#order.secret), cutBy);`,
+      this.#exchange.record(blotReading(reading, this.#order.secret), cutBy);`,
   },
   {
     ...E1,
