@@ -1,6 +1,5 @@
 import type { Mutant } from "./mutant.ts";
 
-const PASSAGE = "src/proxy/passage.ts";
 const UPLOAD = "src/proxy/upload.ts";
 const CONNECTIONS = "src/proxy/connections.ts";
 
