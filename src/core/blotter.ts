@@ -36,7 +36,7 @@ export function createBlotter(secret: Secret): Blotter {
  * costs 0.2 µs, a copy without it 2 µs: that is made only where it was found.
  */
 export function blotReading(reading: Reading, secret: Secret): Reading {
-  if (!isInData(reading, secret)) return reading;
+  if (!isInReading(reading, secret)) return reading;
   const blot = (text: string | null) => (text === null ? null : secret.blotText(text));
   return {
     ...reading,
@@ -58,7 +58,15 @@ export function blotData<Data>(data: Data, secret: Secret): Data {
   return blotValue(data, secret) as Data;
 }
 
-/** `for in` walks plain data without a copy of its names: 0.2 µs for a reading, 1.8 by `Object.entries`. */
+function isInReading(reading: Reading, secret: Secret): boolean {
+  const { stop, error_type, response_id, model, service_tier, speed, inference_geo } = reading;
+  const texts = [stop, error_type, response_id, model, service_tier, speed, inference_geo];
+  if (texts.some((text) => text !== null && secret.isIn(text))) return true;
+  const { extra, server_tools, raw_usage } = reading;
+  return isInData(extra, secret) || isInData(server_tools, secret) || isInData(raw_usage, secret);
+}
+
+/** `for in` walks plain data without a copy of its names: 0.2 µs for a whole reading, 1.8 by `Object.entries`. */
 function isInData(data: unknown, secret: Secret): boolean {
   if (typeof data === "string") return secret.isIn(data);
   if (typeof data !== "object" || data === null) return false;
