@@ -95,6 +95,43 @@ test(
   },
 );
 
+/** More than is read ahead for a client that does not read. */
+const MANY_EVENTS = ": more to come\n\n".repeat(200_000);
+
+for (const [what, field, frame] of [
+  ["of a length", "content-length: 50000000\r\n", (body: string) => body],
+  ["in chunks", "transfer-encoding: chunked\r\n", (body: string) => `${hexLength(body)}\r\n${body}\r\n`],
+  ["without either", "", (body: string) => body],
+] as const) {
+  for (const ending of ["end", "reset"]) {
+    // undici's parser throws here, where nobody can catch it, because it is paused.
+    test(
+      `an answer ${what} that breaks off (${ending}) while its client does not read is cut`,
+      LIMIT,
+      async (t) => {
+        const upstream = await startRawUpstream(t, (_request, { socket }) => {
+          socket.write(`HTTP/1.1 200 OK\r\n${STREAM_HEAD}${field}\r\n${frame(MANY_EVENTS)}`, "latin1");
+        });
+        const { client, gate, ledger, port } = await startPiledGate(t, upstream.baseUrl);
+        client.write(rawRequest(port));
+        while (upstream.requests.length === 0) await setImmediate();
+        const [connection] = upstream.connections;
+        await untilStill(() => connection?.socket.bytesWritten ?? 0);
+        if (ending === "end") connection?.socket.end();
+        else connection?.socket.resetAndDestroy();
+        await untilStill(() => gate.openExchanges);
+        let last = Buffer.alloc(0);
+        client.on("data", (bytes: Buffer) => (last = Buffer.concat([last, bytes]).subarray(-16)));
+        client.on("error", () => {});
+        await once(client, "close");
+        assert.ok(!last.toString().endsWith("\r\n0\r\n\r\n"));
+        const record = await ledger.only();
+        assert.deepEqual([record.outcome, record.cut_by, gate.openExchanges], ["cut", "upstream", 0]);
+      },
+    );
+  }
+}
+
 test(
   "a whole answer is whole, also when a reset follows it before the client could take it",
   LIMIT,
