@@ -129,7 +129,8 @@ export class Answer {
     incoming.on("error", () => this.#order.onBroken());
     incoming.on("close", () => this.#order.onBroken());
     if (this.#headers.has("content-length")) return;
-    // A head waits for the first of its stream only if that came with it: then it is here in the next tick.
+    // A head waits for the first of its stream only if that came with it: then it is here in the next tick. One without a
+    // body (204, 304) is the whole answer by then, and waits for its record.
     process.nextTick(() => {
       if (incoming.readableLength === 0 && !incoming.complete && !this.#isSettled) this.#delivery?.flush();
     });

@@ -11,9 +11,6 @@ const REASON_PHRASE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 /** From here on it is no answer to what was asked, and its body is searched for our key. */
 const FIRST_SEARCHED_STATUS = 300;
 
-/** Answers that end with their head (RFC 9112 section 6.3). */
-const BODILESS = new Set([204, 304]);
-
 /** The last piece of an answer up to this size goes out as text, which Node joins with the head: one buffer less. */
 const ONE_WRITE_BYTES = 16 * 1024;
 
@@ -61,7 +58,6 @@ class Direct implements Delivery {
   readonly #blotter: Blotter | null;
   /** null: the body ends as its framing says. */
   readonly #announcedBytes: number | null;
-  readonly #hasBody: boolean;
   #isFlushed = false;
   #held: Buffer | null = null;
 
@@ -71,14 +67,11 @@ class Direct implements Delivery {
     this.#res = res;
     this.#blotter = blotter;
     this.#announcedBytes = length === undefined ? null : Number(length);
-    this.#hasBody = !BODILESS.has(head.status);
     writeHead(res, head, secret);
   }
 
   flush(): void {
-    // One without a body is the whole answer, and waits for its record.
-    const isStream = this.#announcedBytes === null && this.#hasBody;
-    if (isStream && !this.#isFlushed) this.#res.flushHeaders();
+    if (this.#announcedBytes === null && !this.#isFlushed) this.#res.flushHeaders();
     this.#isFlushed = true;
   }
 

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { constants, createGzip, gzipSync } from "node:zlib";
 import { startGate, type TestGate } from "../helpers/gate.ts";
 import { rawClient, rawRequest, type RawClient } from "../helpers/raw-client.ts";
+import { startRawUpstream } from "../helpers/raw-upstream.ts";
 import {
   MESSAGE,
   MESSAGE_EVENTS,
@@ -84,6 +85,20 @@ for (const [what, headers] of [
     assert.equal((await gate.ledger.only()).bytes_out, 180);
   });
 }
+
+test(
+  "the head of an error goes out at once, also when all that came with it is held back",
+  LIMIT,
+  async (t) => {
+    const upstream = await startRawUpstream(t, (_request, { socket }) => {
+      socket.write("HTTP/1.1 500 Odd\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n");
+    });
+    const gate = await startGate(t, upstream.baseUrl);
+    const client = await rawClient(t, gate.port);
+    client.write(rawRequest(gate.port));
+    assert.match(await client.until(/\r\n\r\n/), /^HTTP\/1\.1 500 Odd\r\n/);
+  },
+);
 
 test("a compressed stream passes piece by piece, as it is", LIMIT, async (t) => {
   const upstream = await startUpstream(t, () => {});

@@ -9,6 +9,7 @@ const CLOCK = "src/proxy/upstream-clock.ts";
 const D1 = { row: "D1", test: "test/faults/d1-client-gone.test.ts" };
 const D2 = { row: "D2", test: "test/faults/d2-truncated-answers.test.ts" };
 const D3 = { row: "D3", test: "test/faults/d3-no-second-post.test.ts" };
+const D3_POOL = { row: "D3", test: "test/proxy/upstream-pool.test.ts" };
 const D4 = { row: "D4", test: "test/faults/d4-hanging-upstream.test.ts" };
 const D5 = { row: "D5", test: "test/faults/d5-no-buffering.test.ts" };
 
@@ -124,6 +125,20 @@ export const ANSWERS: readonly Mutant[] = [
     replace: "const connected = false;",
   },
   {
+    ...D3_POOL,
+    without: "a look at how long a connection was idle",
+    file: "src/proxy/upstream-connection.ts",
+    find: "return idleMs < this.#limitMs;",
+    replace: "return true;",
+  },
+  {
+    ...D3_POOL,
+    without: "that look when a connection is lent",
+    file: "src/proxy/upstream-pool.ts",
+    find: "    this.#dropUnusable();\n    const connection",
+    replace: "    const connection",
+  },
+  {
     ...D4,
     without: "a limit to the first byte",
     file: CLOCK,
@@ -182,8 +197,15 @@ export const ANSWERS: readonly Mutant[] = [
     ...D5,
     without: "sending the head at once",
     file: DELIVERY,
-    find: "if (isStream && !this.#isFlushed) this.#res.flushHeaders();",
+    find: "if (this.#announcedBytes === null && !this.#isFlushed) this.#res.flushHeaders();",
     replace: "",
+  },
+  {
+    ...D5,
+    without: "sending the head of an error of which all that came with it is held back",
+    file: DELIVERY,
+    find: "      this.flush();\n      return true;",
+    replace: "      return true;",
   },
   {
     ...D5,

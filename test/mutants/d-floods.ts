@@ -4,6 +4,7 @@ const UPLOAD = "src/proxy/upload.ts";
 const CONNECTIONS = "src/proxy/connections.ts";
 
 const D8 = { row: "D8", test: "test/faults/d8-slow-and-flooding.test.ts" };
+const D8_POOL = { row: "D8", test: "test/proxy/upstream-pool.test.ts" };
 const D9 = { row: "D9", test: "test/faults/d9-load.test.ts" };
 
 /** However slowly, and however much of it: D8 and D9. */
@@ -120,6 +121,13 @@ export const FLOODS: readonly Mutant[] = [
     file: CONNECTIONS,
     find: "if (connection.isOverrun || latest?.shouldKeepAlive === false || socket.writableEnded) return false;",
     replace: "if (isUnderWay(latest)) return false;",
+  },
+  {
+    ...D8_POOL,
+    without: "waiting for a request before another connection is opened ahead of one",
+    file: "src/proxy/upstream-pool.ts",
+    find: "!this.#mayWarm || ",
+    replace: "",
   },
   {
     ...D9,

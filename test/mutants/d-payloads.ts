@@ -6,6 +6,7 @@ const COMPRESSED_ERROR = "src/proxy/compressed-error.ts";
 
 const D6 = { row: "D6", test: "test/faults/d6-hostile-payloads.test.ts" };
 const D7 = { row: "D7", test: "test/faults/d7-nothing-ends-the-daemon.test.ts" };
+const D7_TLS = { row: "D7", test: "test/proxy/upstream-tls.test.ts" };
 
 /** Whatever is sent to the daemon: D6 and D7. */
 export const PAYLOADS: readonly Mutant[] = [
@@ -50,6 +51,13 @@ export const PAYLOADS: readonly Mutant[] = [
     file: "src/core/usage/json-scan.ts",
     find: "if (text === null || this.#hop.deepest > KEPT_DEPTH) return undefined;",
     replace: "if (text === null) return undefined;",
+  },
+  {
+    ...D7_TLS,
+    without: "doubt of a session with which a handshake has failed",
+    file: "src/proxy/upstream-dial.ts",
+    find: "    this.#session = undefined;\n",
+    replace: "",
   },
   {
     ...D7,

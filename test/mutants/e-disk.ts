@@ -33,10 +33,10 @@ export const DISK: readonly Mutant[] = [
   },
   {
     ...E1,
-    without: "304 among the answers that end with their head",
-    file: "src/proxy/delivery.ts",
-    find: "new Set([204, 304])",
-    replace: "new Set([204])",
+    without: "a difference between a head that is the whole answer and one that begins it",
+    file: "src/proxy/answer.ts",
+    find: " && !incoming.complete &&",
+    replace: " &&",
   },
   {
     ...E1,

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { answered, ask, openPool } from "../helpers/pool.ts";
-import { startFullListener, startTcpUpstream } from "../helpers/tcp-upstream.ts";
+import { startFullListener } from "../helpers/tcp-upstream.ts";
 import { answerJson, startUpstream, type Script } from "../helpers/upstream.ts";
 
 /** Node's server announces 5 s; most upstreams announce nothing. */
@@ -219,17 +219,21 @@ test("a connection opened ahead takes the first request, and there is one at mos
 
 test("clients that connect again and again and ask nothing cost one connection, for 8 seconds", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
+  const upstream = await startUpstream(t, announce(null));
   let connections = 0;
-  const { port, first } = await startTcpUpstream(t, () => (connections += 1));
-  const { pool, clock } = openPool(t, `http://127.0.0.1:${port}`);
+  upstream.server.on("connection", () => (connections += 1));
+  const { pool, clock } = openPool(t, upstream.origin);
+  const connected = once(upstream.server, "connection") as Promise<[Socket]>;
   pool.warm();
-  const opened = await first;
-  const closed = once(opened.resume(), "close");
+  const [opened] = await connected;
+  const closed = once(opened, "close");
   clock.advance(8_000);
   t.mock.timers.tick(5_000);
   await closed;
   for (let i = 0; i < 3; i += 1) pool.warm();
-  assert.equal(connections, 1);
+  // Taken after any that was opened before it.
+  await answered(ask(openPool(t, upstream.origin).pool));
+  assert.equal(connections, 2);
 });
 
 test("a connection opened ahead that cannot be made is nobody's error", async (t) => {
