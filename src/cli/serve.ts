@@ -68,7 +68,7 @@ async function buildDaemon(configFile: string, daemonLog: Log, opened: Closable[
     clock,
     log,
   });
-  opened.push({ close: () => listener.destroy() });
+  opened.push({ close: () => gate.close() }, { close: () => listener.destroy() });
   const lifecycle = new Lifecycle({ source, ledger, keyring, sandbox, gate, listener, log });
   const handlers = {
     status: () => describeDaemon({ lifecycle, source, keyring, ledger, gate, lastError }),

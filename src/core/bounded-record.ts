@@ -35,7 +35,7 @@ function mostBytes(value: unknown, depth: number): number {
   if (typeof value === "string") return QUOTES + value.length * CHARACTER_BYTES;
   if (typeof value !== "object" || value === null) return NUMBER_BYTES;
   if (depth > COUNTED_DEPTH) return Infinity;
-  let bytes = 0;
+  let bytes = QUOTES;
   for (const name in value) {
     const below = mostBytes(value[name as keyof typeof value], depth + 1);
     bytes += MEMBER_SIGNS + name.length * CHARACTER_BYTES + below;

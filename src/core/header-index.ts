@@ -38,6 +38,12 @@ export class HeaderIndex {
     return this.#first.get(name);
   }
 
+  /** All values of the header `name`, joined as one list (RFC 9110 section 5.3). */
+  all(name: string): string | undefined {
+    if (!this.repeated.includes(name)) return this.get(name);
+    return this.lines.flatMap((line) => (line.name.lower === name ? line.value : [])).join(", ");
+  }
+
   has(name: string): boolean {
     return this.#first.has(name);
   }

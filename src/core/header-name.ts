@@ -20,7 +20,11 @@ const HOP_BY_HOP = [
 ];
 
 /** What the body means: without these it would be another one. */
-export const FRAMING: ReadonlySet<string> = new Set(["content-length", "content-type", "content-encoding"]);
+export const CONTENT_NAMES: ReadonlySet<string> = new Set([
+  "content-length",
+  "content-type",
+  "content-encoding",
+]);
 
 /** Not passed upstream, besides what {@link LOOKS_LIKE_CREDENTIAL} and {@link LOOKS_LIKE_FORWARDING} find (facts/threats.md C3). */
 const NOT_UPSTREAM = new Set([
@@ -76,7 +80,7 @@ export function headerName(raw: string): HeaderName {
 function goesUpstream(lower: string): boolean {
   const dashed = lower.includes("_") ? lower.replaceAll("_", "-") : lower;
   // `content_length` and its like: some servers take them for the real ones (facts/threats.md C1).
-  if (dashed !== lower && FRAMING.has(dashed)) return false;
+  if (dashed !== lower && CONTENT_NAMES.has(dashed)) return false;
   return (
     !NOT_UPSTREAM.has(dashed) &&
     !dashed.startsWith("x-tollkeeper-") &&

@@ -1,6 +1,6 @@
 import type { Auth } from "./config.ts";
 import type { HeaderIndex } from "./header-index.ts";
-import { FRAMING } from "./header-name.ts";
+import { CONTENT_NAMES } from "./header-name.ts";
 import type { Secret } from "./secret.ts";
 
 /** What the upstream headers of one request depend on, besides the client's own. */
@@ -68,7 +68,8 @@ function connectionOptions(headers: HeaderIndex): Set<string> | null {
     for (const option of value.split(",")) {
       const listed = option.trim().toLowerCase();
       // Framing and content type are not the client's to strip: without them the body would change its meaning.
-      if (listed === "" || listed === "keep-alive" || listed === "close" || FRAMING.has(listed)) continue;
+      if (listed === "" || listed === "keep-alive" || listed === "close" || CONTENT_NAMES.has(listed))
+        continue;
       options ??= new Set();
       options.add(listed);
     }

@@ -39,7 +39,7 @@ export interface Delivery {
 export function deliver(res: ServerResponse, head: Head, secret: Secret): Delivery {
   res.sendDate = false;
   if (head.status < FIRST_SEARCHED_STATUS) return new Direct(res, head, secret, null);
-  const encoding = head.headers.get("content-encoding")?.toLowerCase() ?? "identity";
+  const encoding = head.headers.all("content-encoding")?.toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "") {
     return new Direct(res, head, secret, createBlotter(secret));
   }

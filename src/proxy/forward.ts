@@ -37,7 +37,7 @@ export interface Forwarder {
 export function createForwarder(clock: Clock): Forwarder {
   const library = new ProxyServer({});
   /**
-   * What the request at hand is about: the library calls the pass before `web` returns. Not a WeakMap of requests, which
+   * What the request at hand is about, for the pass to take: the library calls that before `web` returns. Not a WeakMap of requests, which
    * would hold each of them, its value being a way to its key, until the next full collection: 30 µs.
    */
   let next: { order: PassageOrder; way: Way } | null = null;
@@ -47,7 +47,9 @@ export function createForwarder(clock: Clock): Forwarder {
 
   library.before("web", "stream", (req, res) => {
     if (next === null) throw new Error("a request without an order");
-    const passage = new Passage(req, res, next.order, next.way, () => passages.remove(passage));
+    const { order, way } = next;
+    next = null;
+    const passage = new Passage(req, res, order, way, () => passages.remove(passage));
     passages.add(passage);
     return true;
   });
@@ -68,7 +70,6 @@ export function createForwarder(clock: Clock): Forwarder {
       const way = upstreamAt(order.origin);
       next = { order, way };
       library.web(req, res, { target: way.target });
-      next = null;
     },
     prepare(origin) {
       upstreamAt(origin);

@@ -5,7 +5,7 @@ import { HeaderIndex } from "../core/header-index.ts";
 import type { CutBy } from "../core/record.ts";
 import { refusalStatus, type Refusal } from "../core/refusal.ts";
 import type { Secret } from "../core/secret.ts";
-import { Answer } from "./answer.ts";
+import { AnswerFlow } from "./answer-flow.ts";
 import type { Exchange } from "./exchange.ts";
 import { noConnection, tooLarge, tooSilent, tooSlow, tooStuck } from "./limit-refusals.ts";
 import { Upload } from "./upload.ts";
@@ -65,7 +65,7 @@ export class Passage {
   readonly #upstream: ClientRequest;
   readonly #clock: UpstreamClock;
   readonly #upload: Upload;
-  #answer: Answer | null = null;
+  #answer: AnswerFlow | null = null;
   #clientGone = false;
   #graceTimer: NodeJS.Timeout | null = null;
   #settled = false;
@@ -144,7 +144,7 @@ export class Passage {
     }
     this.#clock.answering();
     if (status === 401) this.#order.onUnauthorized();
-    this.#answer = new Answer(incoming, headers, {
+    this.#answer = new AnswerFlow(incoming, headers, {
       exchange: this.#exchange,
       secret: this.#order.secret,
       inputIncludesCache: this.#order.inputIncludesCache,

@@ -16,6 +16,7 @@ export class UpstreamConnection {
   readonly #clock: Clock;
   #isReady = false;
   #borrower: ClientRequest | null = null;
+  #answer: IncomingMessage | null = null;
   #limitMs = UNUSED_LIMIT_MS;
   /** Since when it is idle, by either clock. */
   #wallMs = 0;
@@ -40,6 +41,9 @@ export class UpstreamConnection {
   /** It is nobody's from now on. False when it cannot be used again. */
   rest(): boolean {
     this.#borrower = null;
+    this.#answer = null;
+    // As Node's agent does: the socket would keep its last request, and all that hangs on it, for as long as it is idle.
+    Reflect.set(this.socket, "_httpMessage", null);
     this.#wallMs = this.#clock.now();
     this.#tickMs = this.#clock.monotonic();
     return this.isUsable();
@@ -62,17 +66,20 @@ export class UpstreamConnection {
     request.onSocket(this.socket);
   }
 
-  readonly #onResponse = ({ rawHeaders }: IncomingMessage): void => {
+  readonly #onResponse = (answer: IncomingMessage): void => {
+    this.#answer = answer;
+    const { rawHeaders } = answer;
     // Not `headers`, which Node makes at the first look: 3 µs.
     const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && headerName(name).lower === "keep-alive");
     this.#limitMs = idleLimitMs(at === -1 ? undefined : rawHeaders[at + 1]);
   };
 
   /**
-   * What comes on an idle connection was not asked for: the next client must not get it, nor what may follow, so the
-   * connection is given up (facts/threats.md C7). Unheard it would also not be seen to end.
+   * What comes on an idle connection, or behind a whole answer that is still being delivered, was not asked for: the next
+   * client must not get it, nor what may follow, so the connection is given up (facts/threats.md C7). Unheard it would
+   * also not be seen to end. The piece that makes an answer whole is heard here before Node has read it.
    */
   #onData(): void {
-    if (this.#borrower === null) this.socket.destroy();
+    if (this.#borrower === null || this.#answer?.complete === true) this.socket.destroy();
   }
 }

@@ -15,6 +15,11 @@ function accepted(file: unknown): Config {
 const DEFAULT = { baseUrl: "https://api.example.com/v1" };
 const GATEWAY = { baseUrl: "https://gateway.example.com/api/v1/", key: "team" };
 
+test("an upstream may have any name", () => {
+  const { upstreams } = accepted({ upstreams: { default: DEFAULT, problem: DEFAULT, value: DEFAULT } });
+  assert.deepEqual(Object.keys(upstreams), ["default", "problem", "value"]);
+});
+
 test("an empty file gives the documented defaults", () => {
   assert.deepEqual(accepted({}), {
     listen: { port: 8655, allowedHosts: [], allowedOrigins: [] },

@@ -41,9 +41,17 @@ export const LEAKS: readonly Mutant[] = [
     replace: "return data;",
   },
   {
+    row: "B8",
+    test: "test/proxy/compressed-errors.test.ts",
+    without: "all encodings of an error: the first one will do",
+    file: "src/proxy/delivery.ts",
+    find: `head.headers.all("content-encoding")`,
+    replace: `head.headers.get("content-encoding")`,
+  },
+  {
     ...B8,
     without: "the search of the upstream's name for the request",
-    file: "src/proxy/answer.ts",
+    file: "src/proxy/answer-flow.ts",
     find: "secret.blotText(requestId)",
     replace: "requestId",
   },

@@ -42,8 +42,8 @@ export const HEADERS: readonly Mutant[] = [
     ...C4,
     without: "framing that Connection cannot take away",
     file: HEADERS_FILE,
-    find: ` || listed === "close" || FRAMING.has(listed)) continue;`,
-    replace: ` || listed === "close") continue;`,
+    find: ` || listed === "close" || CONTENT_NAMES.has(listed))`,
+    replace: ` || listed === "close")`,
   },
   {
     ...C4,

@@ -184,4 +184,12 @@ export const MESSAGES: readonly Mutant[] = [
     find: `socket.on("data", () => this.#onData());`,
     replace: "",
   },
+  {
+    row: "C7",
+    test: "test/proxy/upstream-pool.test.ts",
+    without: "ears on connections whose whole answer is still being delivered",
+    file: "src/proxy/upstream-connection.ts",
+    find: " || this.#answer?.complete === true",
+    replace: "",
+  },
 ];

@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
-const ANSWER = "src/proxy/answer.ts";
+const ANSWER = "src/proxy/answer-flow.ts";
 const PASSAGE = "src/proxy/passage.ts";
 const DELIVERY = "src/proxy/delivery.ts";
 const UPLOAD = "src/proxy/upload.ts";

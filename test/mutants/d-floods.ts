@@ -34,7 +34,7 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "back-pressure from the client",
-    file: "src/proxy/answer.ts",
+    file: "src/proxy/answer-flow.ts",
     find: "this.#isHeldUp = this.#delivery?.write(bytes) === false;",
     replace: "this.#delivery?.write(bytes);",
   },

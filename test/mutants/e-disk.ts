@@ -34,7 +34,7 @@ export const DISK: readonly Mutant[] = [
   {
     ...E1,
     without: "a difference between a head that is the whole answer and one that begins it",
-    file: "src/proxy/answer.ts",
+    file: "src/proxy/answer-flow.ts",
     find: " && !incoming.complete &&",
     replace: " &&",
   },

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { answered, ask, openPool } from "../helpers/pool.ts";
-import { startFullListener } from "../helpers/tcp-upstream.ts";
+import { startFullListener, startTcpUpstream } from "../helpers/tcp-upstream.ts";
 import { answerJson, startUpstream, type Script } from "../helpers/upstream.ts";
+import { measureUsed } from "../helpers/used-memory.ts";
 
 /** Node's server announces 5 s; most upstreams announce nothing. */
 function announce(keepAlive: string | null): Script {
@@ -24,6 +27,34 @@ test("of two idle connections the one that was used last is lent first", async (
   assert.equal(await answered(ask(pool)), second);
   const both = await Promise.all([answered(ask(pool)), answered(ask(pool))]);
   assert.deepEqual(new Set(both), new Set([first, second]));
+});
+
+test("an idle connection keeps nothing of the request that it was lent to", async (t) => {
+  const upstream = await startUpstream(t, announce(null));
+  const { pool } = openPool(t, upstream.origin);
+  let asked: ClientRequest | null = ask(pool);
+  const socket = await answered(asked);
+  const past = new WeakRef(asked);
+  asked = null;
+  await setImmediate();
+  measureUsed();
+  assert.equal(past.deref(), undefined);
+  assert.ok(!socket.destroyed);
+});
+
+test("a connection on which more comes than a whole answer, before that is read, is not lent again", async (t) => {
+  const answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+  const upstream = await startTcpUpstream(t, (socket) => socket.on("data", () => socket.write(answer)));
+  const { pool } = openPool(t, `http://127.0.0.1:${upstream.port}`);
+  const asked = ask(pool);
+  const [first] = (await once(asked, "response")) as [IncomingMessage];
+  const socket = asked.socket;
+  assert.ok(socket);
+  const closed = once(socket, "close");
+  (await upstream.first).write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nNO");
+  await closed;
+  assert.equal(await text(first), "{}");
+  assert.notEqual(await answered(ask(pool)), socket);
 });
 
 for (const [what, keepAlive, limitMs] of [

@@ -2,7 +2,7 @@ import { KEY_VALUE_FOUND, looksLikeKey, repeatable, type Fault } from "../config
 import { isForbiddenKey } from "../config-rules.ts";
 import { NAME } from "../config-text.ts";
 import { nearest } from "../did-you-mean.ts";
-import { Shape, wrongKind, type OutputOf, type Reading } from "./shape.ts";
+import { Shape, wrongKind, type OutputOf, type Verdict } from "./shape.ts";
 
 type Fields = Record<string, Shape<unknown>>;
 
@@ -25,7 +25,7 @@ export function object<Of extends Fields>(fields: Of): Shape<Resolved<Of>> {
       return [key, shape.read(below, [...path, key])] as const;
     });
     // Each key has been resolved by the shape that its type was taken from.
-    return join(read, findUnknown(value, known, path)) as Reading<Resolved<Of>>;
+    return join(read, findUnknown(value, known, path)) as Verdict<Resolved<Of>>;
   });
 }
 
@@ -62,7 +62,7 @@ export function listFrom<Item>(first: Shape<Item>, item: Shape<Item>): Shape<[It
     if (!Array.isArray(value)) return wrongKind(value, path, "a list: [ ... ]");
     const items = value.length === 0 ? [undefined] : (value as unknown[]);
     // Of an empty list the first item is missing, which is a fault.
-    return readItems(items, path, (index) => (index === 0 ? first : item)) as Reading<[Item, ...Item[]]>;
+    return readItems(items, path, (index) => (index === 0 ? first : item)) as Verdict<[Item, ...Item[]]>;
   });
 }
 
@@ -70,7 +70,7 @@ function readItems<Item>(
   items: readonly unknown[],
   path: Fault["path"],
   shapeAt: (index: number) => Shape<Item>,
-): Reading<Item[]> {
+): Verdict<Item[]> {
   const readings = items.map((item, index) => shapeAt(index).read(item, [...path, index]));
   const faults = readings.flatMap((reading) => ("faults" in reading ? reading.faults : []));
   if (faults.length > 0) return { faults };
@@ -79,9 +79,9 @@ function readItems<Item>(
 
 /** A fresh object of all values, or all faults. Defines its keys, where an assignment could reach a prototype. */
 function join<Value>(
-  readings: readonly (readonly [key: string, Reading<Value>])[],
+  readings: readonly (readonly [key: string, Verdict<Value>])[],
   more: Fault[] = [],
-): Reading<Record<string, Value>> {
+): Verdict<Record<string, Value>> {
   const faults = readings.flatMap(([, reading]) => ("faults" in reading ? reading.faults : []));
   if (faults.length + more.length > 0) return { faults: [...faults, ...more] };
   return {

@@ -1,10 +1,10 @@
 import type { Fault } from "../config-problem.ts";
 
 /** What a shape makes of a value: the value resolved, or everything that is wrong with it. */
-export type Reading<Output> = { value: Output } | { faults: Fault[] };
+export type Verdict<Output> = { value: Output } | { faults: Fault[] };
 
 /** Judges and resolves a value; `path` leads to it. undefined stands for a value that is not there. */
-type Read<Output> = (value: unknown, path: Fault["path"]) => Reading<Output>;
+type Read<Output> = (value: unknown, path: Fault["path"]) => Verdict<Output>;
 
 /** What a shape resolves a good value to. */
 export type OutputOf<Kind> = Kind extends Shape<infer Output> ? Output : never;
@@ -81,5 +81,11 @@ export function wrongKind(value: unknown, path: Fault["path"], kind: string): { 
 }
 
 function isProblem(resolved: unknown): resolved is { problem: string } {
-  return typeof resolved === "object" && resolved !== null && "problem" in resolved;
+  // Of an object of named entries one may be called so, but is no text.
+  return (
+    typeof resolved === "object" &&
+    resolved !== null &&
+    "problem" in resolved &&
+    typeof resolved.problem === "string"
+  );
 }

@@ -8,7 +8,7 @@ import { createAnswerMeter, type AnswerMeter } from "./meter.ts";
 import { isBrokenUnseen } from "./unframed.ts";
 
 /** What an answer needs to know, and whom it tells. */
-export interface AnswerOrder {
+export interface AnswerFlowOrder {
   exchange: Exchange;
   secret: Secret;
   inputIncludesCache: boolean;
@@ -23,10 +23,10 @@ export interface AnswerOrder {
 }
 
 /** An upstream's answer whose head is good, on its way to the client: read, delivered, and metered from a copy. */
-export class Answer {
+export class AnswerFlow {
   readonly #incoming: IncomingMessage;
   readonly #headers: HeaderIndex;
-  readonly #order: AnswerOrder;
+  readonly #order: AnswerFlowOrder;
   readonly #meter: AnswerMeter;
   /** null: nobody gets it, the rest goes to the meter alone. */
   #delivery: Delivery | null;
@@ -35,7 +35,7 @@ export class Answer {
   #isHeldUp = false;
   #isSettled = false;
 
-  constructor(incoming: IncomingMessage, headers: HeaderIndex, order: AnswerOrder) {
+  constructor(incoming: IncomingMessage, headers: HeaderIndex, order: AnswerFlowOrder) {
     const { exchange, res, secret } = order;
     const { statusCode: status = 0, statusMessage: reason = "" } = incoming;
     this.#incoming = incoming;
@@ -115,7 +115,7 @@ export class Answer {
     const { dialect, spend } = exchange.route;
     return createAnswerMeter(
       { dialect, spend, status, contentType, inputIncludesCache },
-      this.#headers.get("content-encoding") ?? null,
+      this.#headers.all("content-encoding") ?? null,
     );
   }
 
