@@ -120,7 +120,9 @@ export class Ledgers {
 
   #wasInFlightAtKill(nonce: string): boolean {
     const sent = this.#books.sent.get(nonce);
-    if (sent === undefined || sent.answer?.isComplete === true) return false;
+    if (sent === undefined) return false;
+    // What Node says by itself, to a client that stopped within its body, comes before the record.
+    if (sent.answer?.isComplete === true && sent.answer.refusal !== BY_NODE) return false;
     const seenUntil = this.#books.seen.get(nonce)?.endedAt ?? Infinity;
     const until = Math.max(sent.endedAt ?? Infinity, seenUntil);
     return this.#books.killedAt.some((at) => sent.startedAt < at && until > at - IN_FLIGHT_MS);
