@@ -111,7 +111,7 @@ export class Exchange {
   /** The record of an exchange that had no answer of the upstream's: `rejected` by us, or `cut` before its head. */
   recordUnanswered(outcome: "rejected" | "cut", errorType: string | null, cutBy: CutBy | null): void {
     const usage = this.route.spend === "never" ? "none" : "absent";
-    this.record({ ...nothingLearned(outcome, usage), error_type: errorType, spend: "never" }, cutBy);
+    this.record({ ...nothingLearned(outcome, usage), error_type: errorType }, cutBy);
   }
 
   #elapsedMs(): number {

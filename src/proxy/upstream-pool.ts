@@ -4,8 +4,8 @@ import { UpstreamConnection } from "./upstream-connection.ts";
 import type { Dial } from "./upstream-dial.ts";
 
 /**
- * Idle connections that are kept: more than a person's tools have under way at a time, so that none of theirs is closed
- * only to be made again; what a flood leaves behind goes at once.
+ * Idle connections that are kept, as many as Node's agent does: more than a person's tools have under way at a time, so
+ * that none of theirs is closed only to be made again; what a flood leaves behind goes at once.
  */
 const MOST_IDLE = 256;
 
