@@ -13,10 +13,10 @@ export type ConfigVerdict = { ok: true; config: Config } | { ok: false; faults: 
  * @param home home directory, absolute, for paths that start with `~/`
  */
 export function checkConfig(file: unknown, home: string): ConfigVerdict {
-  const reading = configSchema.read(file, []);
-  const faults = [...("faults" in reading ? reading.faults : []), ...findRuleFaults(file)];
-  if ("faults" in reading || faults.length > 0) return { ok: false, faults };
-  return { ok: true, config: resolvePaths(reading.value, home) };
+  const verdict = configSchema.read(file, []);
+  const faults = [...("faults" in verdict ? verdict.faults : []), ...findRuleFaults(file)];
+  if ("faults" in verdict || faults.length > 0) return { ok: false, faults };
+  return { ok: true, config: resolvePaths(verdict.value, home) };
 }
 
 /** A service has no shell to expand `~`. Changes `config`, which is fresh. */

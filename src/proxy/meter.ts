@@ -31,7 +31,10 @@ export function createAnswerMeter(setup: MeterSetup, contentEncoding: string | n
   return new DecodingMeter(meter, createDecoder(encoding));
 }
 
-/** The bytes are as the meter wants them. A class: an object with accessors takes 0.8 µs to make. */
+/**
+ * The bytes are as the meter wants them. A class, because V8 makes a new shape for each object literal with accessors: that
+ * takes 0.8 µs, and holds the request until the next full collection.
+ */
 class DirectMeter implements AnswerMeter {
   readonly #meter: Meter;
 

@@ -80,8 +80,8 @@ export const MESSAGES: readonly Mutant[] = [
     ...C1,
     without: "an end to what is sent of an upload that was answered early",
     file: UPLOAD,
-    find: "if (this.#isStopped || this.#isTooLarge(chunk)) return;",
-    replace: "if (this.#isTooLarge(chunk)) return;",
+    find: "  #send(chunk: Buffer): void {\n    if (this.#isStopped) return;\n",
+    replace: "  #send(chunk: Buffer): void {\n",
   },
   {
     ...C1,

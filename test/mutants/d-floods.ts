@@ -49,8 +49,8 @@ export const FLOODS: readonly Mutant[] = [
     ...D8,
     without: "a limit to the body",
     file: UPLOAD,
-    find: "if (this.#exchange.bytesIn + next.length <= this.#order.limitBytes)",
-    replace: "if (next.length <= this.#order.limitBytes)",
+    find: "if (this.#exchange.bytesIn + chunk.length > this.#order.limitBytes) {",
+    replace: "if (chunk.length > this.#order.limitBytes) {",
   },
   {
     ...D8,

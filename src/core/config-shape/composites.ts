@@ -71,22 +71,22 @@ function readItems<Item>(
   path: Fault["path"],
   shapeAt: (index: number) => Shape<Item>,
 ): Verdict<Item[]> {
-  const readings = items.map((item, index) => shapeAt(index).read(item, [...path, index]));
-  const faults = readings.flatMap((reading) => ("faults" in reading ? reading.faults : []));
+  const verdicts = items.map((item, index) => shapeAt(index).read(item, [...path, index]));
+  const faults = verdicts.flatMap((verdict) => ("faults" in verdict ? verdict.faults : []));
   if (faults.length > 0) return { faults };
-  return { value: readings.flatMap((reading) => ("value" in reading ? [reading.value] : [])) };
+  return { value: verdicts.flatMap((verdict) => ("value" in verdict ? [verdict.value] : [])) };
 }
 
 /** A fresh object of all values, or all faults. Defines its keys, where an assignment could reach a prototype. */
 function join<Value>(
-  readings: readonly (readonly [key: string, Verdict<Value>])[],
+  verdicts: readonly (readonly [key: string, Verdict<Value>])[],
   more: Fault[] = [],
 ): Verdict<Record<string, Value>> {
-  const faults = readings.flatMap(([, reading]) => ("faults" in reading ? reading.faults : []));
+  const faults = verdicts.flatMap(([, verdict]) => ("faults" in verdict ? verdict.faults : []));
   if (faults.length + more.length > 0) return { faults: [...faults, ...more] };
   return {
     value: Object.fromEntries(
-      readings.flatMap(([key, reading]) => ("value" in reading ? [[key, reading.value]] : [])),
+      verdicts.flatMap(([key, verdict]) => ("value" in verdict ? [[key, verdict.value]] : [])),
     ),
   };
 }

@@ -61,9 +61,9 @@ export class Shape<Output> {
   /** Makes something else of a good value, or tells what is wrong with it after all. */
   resolve<Resolved>(resolve: (value: Output) => Resolved | { problem: string }): Shape<Resolved> {
     const read: Read<Resolved> = (value, path) => {
-      const reading = this.read(value, path);
-      if ("faults" in reading) return reading;
-      const resolved = resolve(reading.value);
+      const verdict = this.read(value, path);
+      if ("faults" in verdict) return verdict;
+      const resolved = resolve(verdict.value);
       return isProblem(resolved) ? faultAt(path, resolved.problem) : { value: resolved };
     };
     return new Shape(this.jsonSchema, read, this.isRequired);
