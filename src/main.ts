@@ -14,6 +14,7 @@ const COMMANDS = [
     "Show what the running daemon does: addresses, upstreams, keys, configuration, ledger",
     () => import("./cli/status.ts"),
   ),
+  command("tail", "Show each exchange as it ends", () => import("./cli/tail.ts")),
   command(
     "check",
     "Check that this installation keeps its promises; needs no key, costs nothing",

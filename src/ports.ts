@@ -76,12 +76,24 @@ export interface Log {
   error(facts: object, message: string): void;
 }
 
+/** The service manager that started the daemon, where it wants to know how that is. Nothing here ever throws. */
+export interface ServiceNotifier {
+  /** The daemon serves. `status` is one line for people, here and below. */
+  ready(status: string): void;
+  status(status: string): void;
+  /** It stops, and may need `limitMs` milliseconds for it. */
+  stopping(status: string, limitMs: number): void;
+  close(): void;
+}
+
 /** What became of the configuration file; shown by `status`. */
 export interface ConfigStatus {
   path: string;
   exists: boolean;
   /** When the configuration in force was accepted; ISO 8601, UTC. */
   loadedAt: string;
+  /** When the newest file was read and judged; ISO 8601, UTC. */
+  judgedAt: string;
   /** What is wrong with the newest file; empty when it was accepted. */
   problems: Problem[];
 }

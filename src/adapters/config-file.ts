@@ -43,6 +43,7 @@ class ConfigFile implements ConfigSource {
   #watcher: FSWatcher | null = null;
   #config = defaultConfig;
   #loadedAt = new Date();
+  #judgedAt = new Date();
   /** Does the configuration in force come from the file? Then the file's absence is no configuration. */
   #isFromFile = false;
   #exists = false;
@@ -68,7 +69,13 @@ class ConfigFile implements ConfigSource {
 
   status(): ConfigStatus {
     const problems = this.#watchProblem === null ? this.#problems : [...this.#problems, this.#watchProblem];
-    return { path: this.#path, exists: this.#exists, loadedAt: this.#loadedAt.toISOString(), problems };
+    return {
+      path: this.#path,
+      exists: this.#exists,
+      loadedAt: this.#loadedAt.toISOString(),
+      judgedAt: this.#judgedAt.toISOString(),
+      problems,
+    };
   }
 
   onChange(listener: (config: Config) => Promise<Problem[]>): void {
@@ -159,6 +166,7 @@ class ConfigFile implements ConfigSource {
   }
 
   async #judge(reading: ConfigReading): Promise<void> {
+    this.#judgedAt = new Date();
     this.#exists = !reading.ok || reading.exists;
     if (!reading.ok) this.#refuse(reading.problems);
     else if (this.#isDoubtful(reading)) this.#refuse([GONE]);

@@ -1,27 +1,34 @@
-import { once } from "node:events";
 import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
-import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { dirname } from "node:path";
-import { text } from "node:stream/consumers";
 import { Failure } from "../core/failure.ts";
 import type { Log } from "../ports.ts";
+import { hasCode, isNobodyThere, messageOf, refuseLongPath } from "./control-socket/path.ts";
 
-/** What the CLI may ask of a running daemon. */
-export type ControlCommand = "status" | "reload" | "keys-changed";
+export { askDaemon, followDaemon } from "./control-socket/client.ts";
 
-/** One handler per command; what it returns is sent as JSON. Never nothing: that is what {@link askDaemon} gives when no daemon runs. */
-export type ControlHandlers = Record<ControlCommand, () => object | number | boolean>;
+/** What the CLI may tell a running daemon. */
+export type ControlOrder = "reload" | "keys-changed" | "drain";
+
+/** What the CLI may ask of one. */
+export type ControlCommand = "status" | ControlOrder;
+
+/** One handler for each. */
+export interface ControlHandlers extends Record<ControlOrder, () => void> {
+  /** Sent as JSON. */
+  status(): object;
+  /** Hands every record from now on to `send`, until the function that it returns is called. */
+  tail(send: (record: object) => void): () => void;
+}
 
 /** The daemon's end of the control socket. */
 export interface ControlSocket {
   close(): Promise<void>;
 }
 
-const ANSWER_LIMIT_MS = 5_000;
-
-/** `sun_path` with its closing NUL holds 108 bytes on Linux, 104 on macOS (unix(7), unix(4)). */
-const MAX_PATH_BYTES = process.platform === "linux" ? 107 : 103;
+/** What may wait for a reader of `tail`; one that does not read is let go, so that it holds no memory of the daemon's. */
+const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 /**
  * Opens the Unix socket through which the CLI reaches its daemon: HTTP, because Node speaks it on both ends. Only its
@@ -50,32 +57,6 @@ export async function openControlSocket(
   };
 }
 
-/** Asks the daemon that listens on `path`; null when none does. Throws a Failure when there is one and it fails to answer. */
-export async function askDaemon(path: string, command: ControlCommand): Promise<unknown> {
-  refuseLongPath(path);
-  try {
-    // When a daemon starts, nobody is there. This finds it out in 0.1 ms, a request in 9.
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
-    return await post(path, command);
-  } catch (error) {
-    if (isNobodyThere(error)) return null;
-    const message = `the daemon does not answer as it should: ${messageOf(error)}`;
-    throw new Failure(message, "its log says why: tollkeeper service logs", { cause: error });
-  }
-}
-
-async function post(path: string, command: ControlCommand): Promise<unknown> {
-  const req = request({ socketPath: path, path: `/${command}`, method: "POST", timeout: ANSWER_LIMIT_MS });
-  req.on("timeout", () => req.destroy(new Error(`no answer within ${ANSWER_LIMIT_MS} ms`)));
-  // An error that comes after the head is the answer's too, and is dealt with there; unheard it would end the process.
-  req.on("error", () => {});
-  req.end();
-  const [res] = (await once(req, "response")) as [IncomingMessage];
-  const body = await text(res);
-  if (res.statusCode !== 200) throw new Error(`status ${res.statusCode}`);
-  return JSON.parse(body) as unknown;
-}
-
 function answer(req: IncomingMessage, res: ServerResponse, handlers: ControlHandlers, log: Log): void {
   const command = (req.url ?? "").slice(1);
   if (!Object.hasOwn(handlers, command)) {
@@ -83,7 +64,11 @@ function answer(req: IncomingMessage, res: ServerResponse, handlers: ControlHand
     return;
   }
   try {
-    const body = JSON.stringify(handlers[command as ControlCommand]());
+    if (command === "tail") {
+      tail(res, handlers);
+      return;
+    }
+    const body = JSON.stringify(handlers[command as ControlCommand]() ?? true);
     res.writeHead(200, { "content-type": "application/json" }).end(body);
   } catch (error) {
     log.error({ command, err: error }, "a command on the control socket failed");
@@ -91,14 +76,13 @@ function answer(req: IncomingMessage, res: ServerResponse, handlers: ControlHand
   }
 }
 
-/** libuv may cut a longer path off without a word, and the socket would be another one. */
-function refuseLongPath(path: string): void {
-  const bytes = Buffer.byteLength(path);
-  if (bytes <= MAX_PATH_BYTES) return;
-  throw new Failure(
-    `the control socket's path has ${bytes} bytes, and ${MAX_PATH_BYTES} is the most that the system takes: ${path}`,
-    "name a shorter directory with: export XDG_RUNTIME_DIR=/run/user/$(id -u)",
-  );
+function tail(res: ServerResponse, handlers: ControlHandlers): void {
+  const stop = handlers.tail((record) => {
+    res.write(`${JSON.stringify(record)}\n`);
+    if (res.writableLength > MAX_WAITING_BYTES) res.destroy();
+  });
+  res.once("close", stop);
+  res.writeHead(200, { "content-type": "application/x-ndjson" }).flushHeaders();
 }
 
 /**
@@ -159,16 +143,4 @@ function cannotOpen(path: string, error: unknown): Failure {
     `look at: ls -ld ${dirname(path)}`,
     { cause: error },
   );
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function isNobodyThere(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR", "ECONNREFUSED"].some((code) => hasCode(error, code));
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && Reflect.get(error, "code") === code;
 }

@@ -1,41 +1,54 @@
+import { writeSync } from "node:fs";
+import { isatty } from "node:tty";
 import { pino } from "pino";
-import { printable } from "../core/printable.ts";
 import type { Log } from "../ports.ts";
-import { LineOutput } from "./log/line-output.ts";
+import { fileLine, isJournal, journalLine, jsonLine, terminalLine, type LineForm } from "./log/line-form.ts";
+import { LineOutput, type Write } from "./log/line-output.ts";
+import { LogFile } from "./log/log-file.ts";
 
 const STANDARD_ERROR = 2;
 
-/** Fields that pino adds by itself; on a terminal they are worked into the line or left out. */
-const OWN_FIELDS = new Set(["level", "time", "pid", "hostname", "msg"]);
+/** The daemon's log, and what its file needs. */
+export interface DaemonLog extends Log {
+  /** Does it go where it is kept and looked up, a file or the journal, rather than to who started the daemon? */
+  readonly isKept: boolean;
+  /** Goes on in the file that has the log's name now, if the log is a file. */
+  reopen(): void;
+}
 
 /**
- * The daemon's log, on standard error: JSON lines for a service manager, short readable lines on a terminal. What
- * strangers say in it can neither forge a line nor act on a terminal (facts/threats.md E3), and what cannot be written
- * ends nothing; how much that was is said once it can be.
+ * The daemon's log: in `file`, or where that is null on standard error, in the form that fits what reads it: short lines
+ * on a terminal, lines with a priority in the journal, JSON elsewhere. What strangers say in it can neither forge a line
+ * nor act on a terminal (facts/threats.md E3), and what cannot be written ends nothing; how much that was is said once it
+ * can be. Throws a Failure when the file cannot be had.
  * Paths named in `redact` are a second net only; nothing that holds a credential is ever passed in.
  */
-export function openLog(options: { debug: boolean; pretty: boolean }): Log {
+export function openLog({ debug, file }: { debug: boolean; file: string | null }): DaemonLog {
   const settings = {
-    level: options.debug ? "debug" : "info",
+    level: debug ? "debug" : "info",
     redact: ["headers", "*.headers", "key_value", "secret"],
     base: { pid: process.pid },
   };
-  const output = new LineOutput(STANDARD_ERROR, (dropped) =>
+  const logFile = file === null ? null : new LogFile(file);
+  const write: Write = (bytes) => logFile?.write(bytes) ?? writeSync(STANDARD_ERROR, bytes);
+  const output = new LineOutput(write, (dropped) =>
     log.warn({ dropped }, "the log is written again; lines of it are lost"),
   );
-  const form = options.pretty ? prettyLine : (line: string) => printable(line.trimEnd());
+  const form = logFile === null ? formOfStandardError() : fileLine;
   const log = pino(settings, { write: (line) => output.write(form(line)) });
-  return log;
+  return Object.assign(log, {
+    isKept: form === fileLine || form === journalLine,
+    reopen() {
+      try {
+        logFile?.reopen();
+      } catch (error) {
+        log.warn({ err: error }, "the log's file cannot be opened anew; the old one stays");
+      }
+    },
+  });
 }
 
-/** pino's JSON line as people read it: `12:34:56  warn   message  name=value ...`. */
-export function prettyLine(line: string): string {
-  const entry = JSON.parse(line) as Record<string, unknown>;
-  const time = new Date(Number(entry["time"])).toTimeString().slice(0, 8);
-  const message = typeof entry["msg"] === "string" ? entry["msg"] : "";
-  const level = (pino.levels.labels[Number(entry["level"])] ?? "info").padEnd(5);
-  const facts = Object.entries(entry)
-    .filter(([name]) => !OWN_FIELDS.has(name))
-    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
-  return printable([time, level, message, ...facts].join("  "));
+function formOfStandardError(): LineForm {
+  if (isatty(STANDARD_ERROR)) return terminalLine;
+  return isJournal(STANDARD_ERROR, process.env["JOURNAL_STREAM"]) ? journalLine : jsonLine;
 }

@@ -9,6 +9,7 @@ import { plainUpstream, type Config, type Upstream } from "../core/config.ts";
 import type { UsageRecord } from "../core/record.ts";
 import { Secret } from "../core/secret.ts";
 import type { KeyStore, Log } from "../ports.ts";
+import { RecordFeed } from "./record-feed.ts";
 import { openRequestPath, systemClock } from "./request-path.ts";
 
 /** The daemon's request path in this process, in front of an echo; to be closed. */
@@ -32,16 +33,16 @@ export async function openOwnInstallation(config: Config, log: Log): Promise<Own
     rmSync(directory, { recursive: true, force: true });
   };
   try {
-    const parts = { config: onEcho, keys, clock: systemClock, log };
-    const { gate, listener, ledger } = await openRequestPath(parts);
+    const parts = { config: onEcho, keys, clock: systemClock, log, feed: new RecordFeed(), sockets: [] };
+    const { gate, listeners, ledger } = await openRequestPath(parts);
     const close = async () => {
       gate.close();
       ledger.close();
-      await listener.destroy();
+      await listeners.destroy();
       await cleanUp();
     };
     const records = () => recordsIn(directory);
-    return { port: listener.port, echo, config: onEcho, keyNamed, records, close };
+    return { port: listeners.port, echo, config: onEcho, keyNamed, records, close };
   } catch (error) {
     await cleanUp();
     throw error;

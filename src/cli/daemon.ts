@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { askDaemon, type ControlCommand } from "../adapters/control-socket.ts";
+import { askDaemon, type ControlOrder } from "../adapters/control-socket.ts";
 import { Failure } from "../core/failure.ts";
 import { runtimeDirectory } from "./paths.ts";
 import type { DaemonStatus } from "./status-report.ts";
@@ -9,8 +9,8 @@ export function controlPath(): string {
   return join(runtimeDirectory(), "control.sock");
 }
 
-/** Tells a running daemon to read something anew; false when none runs. */
-export async function notifyDaemon(what: Exclude<ControlCommand, "status">): Promise<boolean> {
+/** Tells a running daemon what to do; false when none runs. */
+export async function notifyDaemon(what: ControlOrder): Promise<boolean> {
   return (await askDaemon(controlPath(), what)) !== null;
 }
 

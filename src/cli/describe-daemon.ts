@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import { keyRefsOf } from "../core/config.ts";
 import { describeKeySource } from "../core/key-source.ts";
-import type { ConfigSource, Ledger } from "../ports.ts";
+import { SANDBOX_UPSTREAM } from "../core/record.ts";
+import type { Clock, ConfigSource, Ledger } from "../ports.ts";
 import type { Gate } from "../proxy/gate.ts";
 import type { Keyring } from "../proxy/keyring.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { programVersion } from "./program.ts";
+import type { RecordFeed } from "./record-feed.ts";
 import type { LastError } from "./remember-errors.ts";
-import type { DaemonStatus, KeyStatus } from "./status-report.ts";
+import type { DaemonStatus, KeyStatus, LastExchange } from "./status-report.ts";
 
 /** The parts that a status is read from. */
 export interface StatusParts {
@@ -16,20 +18,29 @@ export interface StatusParts {
   keyring: Keyring;
   ledger: Ledger;
   gate: Gate;
+  feed: RecordFeed;
+  clock: Clock;
   lastError: () => LastError | null;
 }
 
 /** What the daemon says of itself right now. */
 export function describeDaemon(parts: StatusParts): DaemonStatus {
-  const { lifecycle, source, gate, ledger } = parts;
+  const { lifecycle, source, gate, ledger, feed, clock } = parts;
   const { upstreams } = gate.settings.config;
   return {
+    at: isoTime(clock.now()),
     version: programVersion(),
     pid: process.pid,
+    state: lifecycle.isStopping ? "stopping" : "serving",
     startedAt: lifecycle.startedAt.toISOString(),
     listening: lifecycle.addresses,
     upstreams: Object.values(upstreams).map(({ name, baseUrl }) => {
-      return { name, baseUrl, isSandbox: Object.keys(source.current().upstreams).length === 0 };
+      return {
+        name,
+        baseUrl,
+        isSandbox: name === SANDBOX_UPSTREAM,
+        lastExchange: lastExchangeOf(feed, name),
+      };
     }),
     keys: keyStatuses(source, parts.keyring),
     config: source.status(),
@@ -37,6 +48,17 @@ export function describeDaemon(parts: StatusParts): DaemonStatus {
     openExchanges: gate.openExchanges,
     lastError: parts.lastError(),
   };
+}
+
+function lastExchangeOf(feed: RecordFeed, upstream: string): LastExchange | null {
+  const record = feed.newest(upstream);
+  if (record === null) return null;
+  const { ts, duration_ms: durationMs, outcome, status } = record;
+  return { at: isoTime(Date.parse(ts) + durationMs), outcome, status };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 function keyStatuses(source: ConfigSource, keyring: Keyring): KeyStatus[] {
@@ -49,7 +71,7 @@ function keyStatuses(source: ConfigSource, keyring: Keyring): KeyStatus[] {
       source: describeKeySource(ref.source),
       state: known?.state ?? "not asked yet",
       problem: known?.problem ?? null,
-      at: known === undefined ? null : new Date(known.at).toISOString(),
+      at: known === undefined ? null : isoTime(known.at),
     };
   });
 }

@@ -2,13 +2,14 @@ import type { ControlSocket } from "../adapters/control-socket.ts";
 import type { Config } from "../core/config.ts";
 import { writeProblem, type Problem } from "../core/config-problem.ts";
 import { Failure } from "../core/failure.ts";
-import type { ConfigSource, Log, MovableLedger } from "../ports.ts";
+import { SANDBOX_UPSTREAM } from "../core/record.ts";
+import type { ConfigSource, Log, MovableLedger, ServiceNotifier } from "../ports.ts";
 import type { Gate } from "../proxy/gate.ts";
 import type { Keyring } from "../proxy/keyring.ts";
-import { listen, type Listener } from "../proxy/listener.ts";
+import type { Listener } from "../proxy/listener.ts";
 import { prepareSettings } from "../proxy/settings.ts";
+import type { Listeners } from "./listeners.ts";
 import { ledgerPlace } from "./paths.ts";
-import { portTaken } from "./port-holder.ts";
 import type { SandboxFallback } from "./sandbox-fallback.ts";
 
 /** The parts that a running daemon consists of. */
@@ -18,71 +19,73 @@ export interface DaemonParts {
   keyring: Keyring;
   sandbox: SandboxFallback;
   gate: Gate;
-  listener: Listener;
+  listeners: Listeners;
+  notifier: ServiceNotifier;
   log: Log;
+  /** Goes on in the log file that has the name now. */
+  reopenLog: () => void;
 }
+
+/** What a stop takes beside its drain, at most: closing connections and flushing, in milliseconds. */
+const CLOSING_MS = 5_000;
 
 /** What happens to a daemon between its start and its end: new configurations, signals, the stop. */
 export class Lifecycle {
   readonly startedAt = new Date();
   /** Resolves when everything is closed and flushed. */
   readonly stopped: Promise<void>;
-  readonly #parts: Omit<DaemonParts, "listener">;
-  #listener: Listener;
-  /** Those of earlier ports, as long as something runs on them. */
-  readonly #oldListeners = new Set<Listener>();
+  readonly #parts: DaemonParts;
   #control: ControlSocket | null = null;
   /** The newest configuration's way into force, which a stop waits for: it may be about to open something. */
   #change: Promise<unknown> = Promise.resolve();
   #isStopping = false;
   #resolveStopped: () => void = () => {};
 
-  constructor({ listener, ...parts }: DaemonParts) {
+  constructor(parts: DaemonParts) {
     this.#parts = parts;
-    this.#listener = listener;
     this.stopped = new Promise((resolve) => (this.#resolveStopped = resolve));
   }
 
   get port(): number {
-    return this.#listener.port;
+    return this.#parts.listeners.port;
   }
 
   get addresses(): string[] {
-    return this.#listener.addresses;
+    return this.#parts.listeners.addresses;
   }
 
   get config(): Config {
     return this.#parts.source.current();
   }
 
+  /** Is it on its way to its end? */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
   /** Follows the configuration file and the signals. `control` is closed with the rest. */
   begin(control: ControlSocket): void {
     this.#control = control;
-    const { source, gate, log } = this.#parts;
+    const { source, gate, log, notifier } = this.#parts;
     source.onChange((config) => {
       const applied = this.#apply(config);
       this.#change = applied;
       return applied;
     });
-    source.onProblems((problems) => {
-      const [first] = problems;
-      const what = first === undefined ? "" : `: ${writeProblem(source.status().path, first)}`;
-      log.error(
-        { problems: problems.length },
-        `the new configuration is not accepted, the old one stays${what}`,
-      );
-    });
-    process.on("SIGTERM", () => this.#onStopSignal());
-    process.on("SIGINT", () => this.#onStopSignal());
+    source.onProblems((problems) => this.#onProblems(problems));
+    process.on("SIGTERM", () => this.stop());
+    process.on("SIGINT", () => this.stop());
     process.on("SIGHUP", () => this.reload());
     log.info({ listening: this.addresses }, "tollkeeper is ready");
+    notifier.ready(this.#describe());
     // After whoever waits for that was told.
     setImmediate(() => gate.prepare());
   }
 
-  /** Reads configuration and keys anew. */
+  /** Reads configuration and keys anew, and goes on in the log file that has the name now. */
   reload(): void {
-    const { source, keyring, log } = this.#parts;
+    const { source, keyring, log, reopenLog } = this.#parts;
+    reopenLog();
     keyring.forget();
     source.reload().then(
       () => log.info({}, "keys are forgotten and the configuration was read anew"),
@@ -90,44 +93,8 @@ export class Lifecycle {
     );
   }
 
-  /** Puts a configuration in force as a whole, or, when something stands in its way, nothing of it. */
-  async #apply(config: Config): Promise<Problem[]> {
-    const { gate, ledger, sandbox, log } = this.#parts;
-    let opened: Listener | null = null;
-    try {
-      const settings = prepareSettings(await sandbox.complete(config));
-      opened = await this.#listenAnew(config.listen.port);
-      if (this.#isStopping) {
-        await opened?.destroy();
-        return [];
-      }
-      ledger.moveTo(ledgerPlace(config));
-      if (opened !== null) this.#moveTo(opened);
-      gate.use(settings);
-      log.info({}, "the new configuration is in force");
-      return [];
-    } catch (error) {
-      await opened?.destroy();
-      return [problemOf(error)];
-    }
-  }
-
-  /** null when the port stays the same. */
-  async #listenAnew(port: number): Promise<Listener | null> {
-    const isSame = port === this.#listener.port || port === 0;
-    return isSame ? null : listenOn(port, this.#parts.gate);
-  }
-
-  /** What runs on the old port runs on. */
-  #moveTo(listener: Listener): void {
-    const old = this.#listener;
-    this.#listener = listener;
-    this.#oldListeners.add(old);
-    void old.close().then(() => this.#oldListeners.delete(old));
-    this.#parts.log.info({ listening: this.addresses }, "moved to another port");
-  }
-
-  #onStopSignal(): void {
+  /** Stops accepting and lets open streams finish, up to `limits.drainMs`; the second call stops at once. */
+  stop(): void {
     if (this.#isStopping) {
       this.#parts.log.warn({}, "stopping at once");
       this.#finish();
@@ -137,14 +104,57 @@ export class Lifecycle {
     void this.#drain();
   }
 
-  async #drain(): Promise<void> {
-    const { gate, source, log } = this.#parts;
-    const { drainMs } = source.current().limits;
-    void this.#listener.close();
-    log.info(
-      { open: gate.openExchanges },
-      "stopping; open streams may finish, a second signal stops at once",
+  /** Puts a configuration in force as a whole, or, when something stands in its way, nothing of it. */
+  async #apply(config: Config): Promise<Problem[]> {
+    const { gate, ledger, listeners, sandbox, log, notifier } = this.#parts;
+    let opened: Listener | null = null;
+    try {
+      const settings = prepareSettings(await sandbox.complete(config));
+      opened = await listeners.prepare(config.listen.port);
+      if (this.#isStopping) {
+        await opened?.destroy();
+        return [];
+      }
+      ledger.moveTo(ledgerPlace(config));
+      if (opened !== null) {
+        listeners.moveTo(opened);
+        log.info({ listening: this.addresses }, "moved to another port");
+      }
+      gate.use(settings);
+      log.info({}, "the new configuration is in force");
+      notifier.status(this.#describe());
+      return [];
+    } catch (error) {
+      await opened?.destroy();
+      return [problemOf(error)];
+    }
+  }
+
+  #onProblems(problems: Problem[]): void {
+    const { source, log, notifier } = this.#parts;
+    const [first] = problems;
+    const what = first === undefined ? "" : `: ${writeProblem(source.status().path, first)}`;
+    log.error(
+      { problems: problems.length },
+      `the new configuration is not accepted, the old one stays${what}`,
     );
+    notifier.status(`${this.#describe()}; the newest configuration is not accepted`);
+  }
+
+  /** For people, in one line. */
+  #describe(): string {
+    const { name, baseUrl } = this.#parts.gate.settings.upstreamFor("").upstream;
+    const what = name === SANDBOX_UPSTREAM ? "the built-in sandbox answers" : `forwards to ${baseUrl}`;
+    return `listens on ${this.addresses.join(" and ")}, ${what}`;
+  }
+
+  async #drain(): Promise<void> {
+    const { gate, listeners, source, log, notifier } = this.#parts;
+    const { drainMs } = source.current().limits;
+    listeners.close();
+    const open = gate.openExchanges;
+    log.info({ open }, "stopping; open streams may finish, a second signal stops at once");
+    notifier.stopping(`stops when ${open} open exchanges have finished`, drainMs + CLOSING_MS);
     const timer = setTimeout(() => this.#finish(), drainMs);
     await gate.drain();
     clearTimeout(timer);
@@ -152,21 +162,17 @@ export class Lifecycle {
   }
 
   #finish(): void {
-    const { gate, ledger } = this.#parts;
+    const { gate, ledger, notifier } = this.#parts;
     gate.close();
     ledger.close();
+    notifier.close();
     void this.#closeRest().then(() => this.#resolveStopped());
   }
 
   async #closeRest(): Promise<void> {
-    const { sandbox, source } = this.#parts;
+    const { listeners, sandbox, source } = this.#parts;
     await this.#change;
-    await Promise.allSettled([
-      ...[this.#listener, ...this.#oldListeners].map((listener) => listener.destroy()),
-      sandbox.close(),
-      source.close(),
-      this.#control?.close(),
-    ]);
+    await Promise.allSettled([listeners.destroy(), sandbox.close(), source.close(), this.#control?.close()]);
   }
 }
 
@@ -174,14 +180,4 @@ export class Lifecycle {
 function problemOf(error: unknown): Problem {
   const hint = error instanceof Failure && error.hint !== undefined ? `; ${error.hint}` : "";
   return { path: "", line: null, message: (error instanceof Error ? error.message : String(error)) + hint };
-}
-
-/** Listens for the gate; a taken port becomes a Failure that says who has it. */
-export async function listenOn(port: number, gate: Gate): Promise<Listener> {
-  try {
-    return await listen(port, gate);
-  } catch (error) {
-    if (error instanceof Error && Reflect.get(error, "code") === "EADDRINUSE") throw portTaken(port, error);
-    throw error;
-  }
 }

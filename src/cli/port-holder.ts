@@ -3,8 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { Failure } from "../core/failure.ts";
 import { printable } from "../core/printable.ts";
-
-const LISTEN_STATE = "0A";
+import { listKernelSockets } from "./kernel-sockets.ts";
 
 /** The failure for a port that is taken: who holds it, as far as the system tells, and what to type next. */
 export function portTaken(port: number, cause: unknown): Failure {
@@ -22,7 +21,8 @@ export async function portUsurped(port: number): Promise<Failure | null> {
   return new Failure(message, hintFor(port));
 }
 
-function isListening(port: number, address: string): Promise<boolean> {
+/** Does anybody accept connections there? Connects to look, and sends nothing. */
+export function isListening(port: number, address: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(port, address);
     probe.once("connect", () => {
@@ -33,13 +33,15 @@ function isListening(port: number, address: string): Promise<boolean> {
   });
 }
 
-function hintFor(port: number): string {
+/** What to type when somebody else has the port. */
+export function hintFor(port: number): string {
   const look =
     process.platform === "linux" ? `ss -ltnp 'sport = :${port}'` : `lsof -nP -iTCP:${port} -sTCP:LISTEN`;
   return `see who listens with: ${look}; then stop it, or set another "listen.port" with: tollkeeper config edit`;
 }
 
-function holderOf(port: number): string {
+/** Who listens on the port, as far as the system tells: "pid 4711 (node server.js)", or "another program". */
+export function holderOf(port: number): string {
   const holder = process.platform === "linux" ? linuxHolder(port) : lsofHolder(port);
   return holder ?? "another program";
 }
@@ -60,15 +62,8 @@ function linuxHolder(port: number): string | null {
 }
 
 function listeningInodes(port: number): Set<string> {
-  const hexPort = port.toString(16).toUpperCase().padStart(4, "0");
-  const inodes = new Set<string>();
-  for (const table of ["/proc/net/tcp", "/proc/net/tcp6"]) {
-    for (const line of readFileSync(table, "latin1").split("\n")) {
-      const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
-      if (state === LISTEN_STATE && local?.endsWith(`:${hexPort}`) && inode) inodes.add(`socket:[${inode}]`);
-    }
-  }
-  return inodes;
+  const listening = listKernelSockets().filter((socket) => socket.isListening && socket.localPort === port);
+  return new Set(listening.map(({ inode }) => `socket:[${inode}]`));
 }
 
 function holdsSocket(pid: string, inodes: Set<string>): boolean {

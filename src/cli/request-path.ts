@@ -5,11 +5,11 @@ import type { Config } from "../core/config.ts";
 import type { Clock, KeyStore, Log, MovableLedger } from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
-import type { Listener } from "../proxy/listener.ts";
 import { PeerGuard } from "../proxy/peer-guard.ts";
 import { prepareSettings } from "../proxy/settings.ts";
-import { listenOn } from "./lifecycle.ts";
+import { Listeners } from "./listeners.ts";
 import { ledgerPlace } from "./paths.ts";
+import type { RecordFeed } from "./record-feed.ts";
 
 /** What a request path is made of from outside. */
 export interface RequestPathParts {
@@ -18,6 +18,9 @@ export interface RequestPathParts {
   keys: KeyStore;
   clock: Clock;
   log: Log;
+  feed: RecordFeed;
+  /** Descriptors of sockets that listen for us already. */
+  sockets: readonly number[];
 }
 
 /** Everything that a request passes on its way, open and listening. */
@@ -25,7 +28,7 @@ export interface RequestPath {
   ledger: MovableLedger;
   keyring: Keyring;
   gate: Gate;
-  listener: Listener;
+  listeners: Listeners;
 }
 
 export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
@@ -34,8 +37,9 @@ export const systemClock: Clock = { now: () => Date.now(), monotonic: () => perf
  * Puts the path of a request together and listens, for `serve` and for `check` alike: what is checked is what serves.
  * Throws a Failure when the ledger's directory or the port cannot be had.
  */
-export async function openRequestPath({ config, keys, clock, log }: RequestPathParts): Promise<RequestPath> {
-  const ledger = openLedger({ ...ledgerPlace(config), clock, log });
+export async function openRequestPath(parts: RequestPathParts): Promise<RequestPath> {
+  const { config, keys, clock, log, feed, sockets } = parts;
+  const ledger = feed.observe(openLedger({ ...ledgerPlace(config), clock, log }));
   const keyring = new Keyring(keys, clock, log);
   const peers = new PeerGuard(createPeerInfo(), process.getuid?.() ?? null, clock, log);
   const gate = new Gate({
@@ -47,6 +51,6 @@ export async function openRequestPath({ config, keys, clock, log }: RequestPathP
     log,
     descriptorLimit: descriptorLimit(),
   });
-  const listener = await listenOn(config.listen.port, gate);
-  return { ledger, keyring, gate, listener };
+  const listeners = await Listeners.open(gate, config.listen.port, sockets);
+  return { ledger, keyring, gate, listeners };
 }

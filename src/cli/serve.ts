@@ -1,9 +1,12 @@
+import { takeActivatedSockets } from "../adapters/activated-sockets.ts";
+import { resolve } from "node:path";
 import { openConfigFile } from "../adapters/config-file.ts";
-import { openControlSocket } from "../adapters/control-socket.ts";
+import { openControlSocket, type ControlHandlers } from "../adapters/control-socket.ts";
 import { createKeySources } from "../adapters/key-sources.ts";
 import { createKeychain } from "../adapters/keychain/keychain.ts";
-import { openLog } from "../adapters/log.ts";
-import type { Log } from "../ports.ts";
+import { openLog, type DaemonLog } from "../adapters/log.ts";
+import { openServiceNotifier } from "../adapters/service-notifier.ts";
+import type { ServiceNotifier } from "../ports.ts";
 import type { Command } from "./command.ts";
 import { print } from "./console.ts";
 import { controlPath, refuseSecondDaemon } from "./daemon.ts";
@@ -12,6 +15,7 @@ import { hardenProcess } from "./harden.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { rememberErrors } from "./remember-errors.ts";
 import { configPath } from "./paths.ts";
+import { RecordFeed } from "./record-feed.ts";
 import { openRequestPath, systemClock } from "./request-path.ts";
 import { SandboxFallback } from "./sandbox-fallback.ts";
 import type { ServeArguments } from "./serve-line.ts";
@@ -22,16 +26,17 @@ export const command: Command<ServeArguments> = {
   builder: (yargs) =>
     yargs
       .option("config", { type: "string" })
-      .option("debug", { type: "boolean", default: false, describe: "Log refused requests too" }),
+      .option("debug", { type: "boolean", default: false, describe: "Log refused requests too" })
+      .option("log-file", { type: "string", describe: "Log there, and rotate it; default: standard error" }),
   handler: serve,
 };
 
 /** Runs the daemon until it is told to stop. Throws a Failure when it cannot start. */
-export async function serve({ config, debug }: ServeArguments): Promise<void> {
+export async function serve({ config, debug, logFile }: ServeArguments): Promise<void> {
   const warnings = hardenProcess();
   // A terminal that was closed takes no more lines; that must not end the daemon in mid-stream.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-  const log = openLog({ debug, pretty: process.stderr.isTTY });
+  const log = openLog({ debug, file: logFile === undefined ? null : resolve(logFile) });
   for (const warning of warnings) log.warn({}, warning);
   const lifecycle = await startDaemon(config ?? configPath(), log);
   for (const line of welcome(lifecycle.port, lifecycle.config)) print(line);
@@ -42,44 +47,58 @@ interface Closable {
   close(): unknown;
 }
 
-/** Starts a daemon; a start that fails closes what it has opened, which would keep the process alive. */
-async function startDaemon(configFile: string, log: Log): Promise<Lifecycle> {
+/**
+ * Starts a daemon; a start that fails closes what it has opened, which would keep the process alive, and says why where
+ * the service's user will look.
+ */
+async function startDaemon(configFile: string, log: DaemonLog): Promise<Lifecycle> {
+  const notifier = openServiceNotifier(process.env, process.pid, log);
   const opened: Closable[] = [];
   try {
-    return await buildDaemon(configFile, log, opened);
+    return await buildDaemon(configFile, log, notifier, opened);
   } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    notifier.status(message);
+    if (log.isKept) log.error({}, `cannot start: ${message}`);
     await Promise.all(opened.map((part) => part.close()));
     throw error;
   }
 }
 
 /** Builds every part, hands them to each other, and starts listening. The daemon's only composition root. */
-async function buildDaemon(configFile: string, daemonLog: Log, opened: Closable[]): Promise<Lifecycle> {
+async function buildDaemon(
+  configFile: string,
+  daemonLog: DaemonLog,
+  notifier: ServiceNotifier,
+  opened: Closable[],
+): Promise<Lifecycle> {
   const clock = systemClock;
   const { log, lastError } = rememberErrors(daemonLog, clock);
+  const sockets = takeActivatedSockets(process.env, process.pid);
   await refuseSecondDaemon();
   const source = await openConfigFile(configFile);
   const sandbox = new SandboxFallback();
   opened.push(source, sandbox);
 
-  const { ledger, keyring, gate, listener } = await openRequestPath({
+  const feed = new RecordFeed();
+  const { ledger, keyring, gate, listeners } = await openRequestPath({
     config: await sandbox.complete(source.current()),
     keys: sandbox.keysBefore(createKeySources(createKeychain())),
     clock,
     log,
+    feed,
+    sockets,
   });
-  opened.push({ close: () => gate.close() }, { close: () => listener.destroy() });
-  const lifecycle = new Lifecycle({ source, ledger, keyring, sandbox, gate, listener, log });
-  const handlers = {
-    status: () => describeDaemon({ lifecycle, source, keyring, ledger, gate, lastError }),
-    reload: () => {
-      lifecycle.reload();
-      return true;
-    },
-    "keys-changed": () => {
-      keyring.forget();
-      return true;
-    },
+  opened.push({ close: () => gate.close() }, { close: () => listeners.destroy() });
+  const reopenLog = () => daemonLog.reopen();
+  const parts = { source, ledger, keyring, sandbox, gate, listeners, notifier, log, reopenLog };
+  const lifecycle = new Lifecycle(parts);
+  const handlers: ControlHandlers = {
+    status: () => describeDaemon({ lifecycle, source, keyring, ledger, gate, feed, lastError, clock }),
+    reload: () => lifecycle.reload(),
+    "keys-changed": () => keyring.forget(),
+    drain: () => lifecycle.stop(),
+    tail: (send) => feed.subscribe(send),
   };
   const control = await openControlSocket(controlPath(), handlers, log);
   opened.push(control);

@@ -1,14 +1,20 @@
 import type { ConfigStatus, LedgerHealth } from "../ports.ts";
+import { describeAge } from "../core/age.ts";
 import { writeProblem } from "../core/config-problem.ts";
+import type { Outcome } from "../core/usage/reading.ts";
 
 /** What a running daemon says of itself, over its control socket. Times are ISO 8601, UTC. */
 export interface DaemonStatus {
+  /** When it said so. */
+  at: string;
   version: string;
   pid: number;
   startedAt: string;
+  /** `stopping`: open exchanges may finish, and nothing new is accepted. */
+  state: "serving" | "stopping";
   /** e.g. `127.0.0.1:8655`. */
   listening: string[];
-  upstreams: { name: string; baseUrl: string; isSandbox: boolean }[];
+  upstreams: { name: string; baseUrl: string; isSandbox: boolean; lastExchange: LastExchange | null }[];
   /** Every key that the configuration names, as the daemon last found it. */
   keys: KeyStatus[];
   config: ConfigStatus;
@@ -16,6 +22,15 @@ export interface DaemonStatus {
   openExchanges: number;
   /** The newest thing that went wrong; null when nothing has. */
   lastError: { at: string; message: string } | null;
+}
+
+/** What became of the newest exchange with an upstream since the daemon's start. */
+export interface LastExchange {
+  /** When it ended. */
+  at: string;
+  outcome: Outcome;
+  /** Status of the answer, the upstream's or our own; null when there was none. */
+  status: number | null;
 }
 
 /** One key: where it comes from and whether it was there; never its value. */
@@ -36,31 +51,49 @@ export function isHealthy(status: DaemonStatus): boolean {
   return keysWell && status.config.problems.length === 0 && status.ledger.waiting === 0;
 }
 
-/** The status as people read it, one fact a line. */
+/** The status as people read it, one fact a line, each with its age. */
 export function renderStatus(status: DaemonStatus): string[] {
-  const { config, ledger } = status;
+  const { config, ledger, lastError } = status;
+  const age = (at: string) => describeAge(Date.parse(at), Date.parse(status.at));
+  const state = status.state === "stopping" ? ", stopping" : "";
   const lines = [
-    row("daemon", `tollkeeper ${status.version}, pid ${status.pid}, since ${status.startedAt}`),
-    row("listening", status.listening.join(" and ")),
-    ...status.upstreams.map(({ name, baseUrl, isSandbox }) =>
-      row("upstream", `${name}: ${isSandbox ? "the built-in sandbox, answers are made up" : baseUrl}`),
+    row(
+      "daemon",
+      `tollkeeper ${status.version}, pid ${status.pid}, started ${age(status.startedAt)}${state}`,
     ),
-    ...status.keys.flatMap(keyRows),
+    row("listening", status.listening.join(" and ")),
+    ...status.upstreams.flatMap((upstream) => upstreamRows(upstream, age)),
+    ...status.keys.flatMap((key) => keyRows(key, age)),
     row(
       "config",
-      `${config.path}${config.exists ? "" : " (no such file; defaults)"}, read ${config.loadedAt}`,
+      `${config.path}${config.exists ? "" : " (no such file; defaults)"}, read ${age(config.loadedAt)}`,
     ),
-    ...config.problems.map((problem) => row("", `not accepted: ${writeProblem(config.path, problem)}`)),
+    ...config.problems.map((problem) =>
+      row("", `not accepted ${age(config.judgedAt)}: ${writeProblem(config.path, problem)}`),
+    ),
     row("ledger", `${ledger.directory}, ${ledger.written} written${trouble(ledger)}`),
     row("open", `${status.openExchanges} exchanges`),
   ];
-  if (status.lastError !== null)
-    lines.push(row("last error", `${status.lastError.message} (${status.lastError.at})`));
+  if (lastError !== null) lines.push(row("last error", `${lastError.message} (${age(lastError.at)})`));
   return lines;
 }
 
-function keyRows({ upstream, name, source, state, at, problem }: KeyStatus): string[] {
-  const what = row("key", `${name} for ${upstream}: ${state} (${source}${at === null ? "" : `, ${at}`})`);
+type DescribeAge = (at: string) => string;
+
+function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: DescribeAge): string[] {
+  const { name, baseUrl, isSandbox, lastExchange } = upstream;
+  const what = row(
+    "upstream",
+    `${name}: ${isSandbox ? "the built-in sandbox, answers are made up" : baseUrl}`,
+  );
+  if (lastExchange === null) return [what];
+  const { at, outcome, status } = lastExchange;
+  return [what, row("", `last exchange ${outcome}${status === null ? "" : ` with ${status}`}, ${age(at)}`)];
+}
+
+function keyRows({ upstream, name, source, state, at, problem }: KeyStatus, age: DescribeAge): string[] {
+  const seen = at === null ? "" : `, ${age(at)}`;
+  const what = row("key", `${name} for ${upstream}: ${state} (${source}${seen})`);
   return problem === null ? [what] : [what, row("", problem)];
 }
 

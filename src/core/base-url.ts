@@ -61,7 +61,7 @@ function pathOf(url: URL): string {
   return url.pathname.replace(/\/$/, "");
 }
 
-/** The URL parser has already brought every spelling of an IPv4 address into four decimal parts. */
-function isLoopback(hostname: string): boolean {
+/** Is this host, as a URL parser wrote it, this machine? That has brought every IPv4 address into four decimal parts. */
+export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }

@@ -11,6 +11,8 @@ import {
   judgeRoutePath,
 } from "./config-text.ts";
 import type { KeySource } from "./key-source.ts";
+import { judgeNoProxy } from "./no-proxy.ts";
+import { readProxyUrl } from "./proxy-url.ts";
 
 /** Longest time that a Node timer takes; a longer one would fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
@@ -102,6 +104,31 @@ const listen = object({
     .describe("Web origins to admit, e.g. that of an editor's web view. All others are refused."),
 });
 
+const outbound = object({
+  httpsProxy: text()
+    .keywords({ format: "uri" })
+    .resolve(readProxyUrl)
+    .nullable()
+    .default(null)
+    .describe(
+      'HTTP proxy on the way to upstreams, e.g. "http://proxy.example.com:8080", with USER:PASSWORD@ before the host where it asks for that; only you may then read this file.',
+    ),
+  noProxy: list(text(judgeNoProxy))
+    .default([])
+    .describe(
+      'Upstreams to reach without it: "example.com" with its subdomains, ".example.com" for those alone, "10.0.0.0/8", any with ":PORT", or "*". Loopback always is.',
+    ),
+  caFile: text(judgeFilePath)
+    .nullable()
+    .default(null)
+    .describe("File with certificates of authorities to trust beside the usual ones, in PEM."),
+}).resolve(({ httpsProxy, ...rest }) => ({
+  proxy: httpsProxy,
+  ...rest,
+  /** What is in `caFile`, put in by who reads the file: so a changed certificate is a changed configuration. */
+  authorities: [] as string[],
+}));
+
 const ledger = object({
   directory: text(judgeFilePath)
     .nullable()
@@ -141,6 +168,7 @@ export const configSchema = object({
     )
     .describe('Where requests go. One must be called "default". With none, the built-in sandbox serves.'),
   tools: named(tool).default({}).describe('Tools that do not use the "default" upstream with its own key.'),
+  outbound: outbound.default({}).describe("How upstreams are reached. The environment is not asked."),
   ledger: ledger.default({}).describe("The usage records."),
   abort: abort.default({}).describe("What happens when a client leaves."),
   limits: limits.default({}).describe("Bounds of one request."),

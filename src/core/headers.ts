@@ -24,6 +24,11 @@ export function credentialHeader(auth: Auth, secret: Secret): [name: string, val
   return auth === "bearer" ? ["authorization", `Bearer ${secret.reveal()}`] : ["x-api-key", secret.reveal()];
 }
 
+/** What a proxy on the way is shown (RFC 9110 section 11.7.2, RFC 7617): `credentials` are `USER:PASSWORD`. */
+export function proxyCredentialHeader(credentials: Secret): [name: string, value: string] {
+  return ["proxy-authorization", `Basic ${Buffer.from(credentials.reveal()).toString("base64")}`];
+}
+
 /**
  * Composes the upstream's headers as a flat list, from an empty one: the client's end-to-end headers in their order
  * and spelling, without anything that could be a credential, then exactly one credential, set last so that nothing

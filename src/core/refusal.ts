@@ -20,7 +20,6 @@ const REFUSALS = {
   key_missing: { status: 503, retry: false },
   key_locked: { status: 503, retry: false },
   key_unavailable: { status: 503, retry: false },
-  shutting_down: { status: 503, retry: true },
   upstream_unreachable: { status: 502, retry: true },
   upstream_broke: { status: 502, retry: true },
   upstream_invalid: { status: 502, retry: true },

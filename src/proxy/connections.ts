@@ -12,6 +12,12 @@ export function maxConnections(descriptorLimit: number): number {
   return Math.max(1, Math.min(MAX_CONNECTIONS, Math.floor((descriptorLimit - OTHER_DESCRIPTORS) / 2)));
 }
 
+/**
+ * What a connection gets, from the moment that it is to end, for a request which may be under way: a client that has just
+ * connected, or keeps its connection busy, would otherwise see it cut.
+ */
+const LAST_REQUEST_MS = 500;
+
 /** One client's. */
 interface Connection {
   /** The latest answer on it; null before the first request. */
@@ -20,6 +26,8 @@ interface Connection {
   usedAt: number;
   /** Was a request refused on it for coming too early? That answer is the last. */
   isOverrun: boolean;
+  /** Resolves when it is closed, from the moment that it is to end; null before that. */
+  released: Promise<void> | null;
 }
 
 /**
@@ -41,7 +49,7 @@ export class Connections {
   open(socket: Socket): void {
     if (this.#all.size >= this.#most) (this.#longestIdle() ?? socket).destroy();
     if (socket.destroyed) return;
-    this.#all.set(socket, { latest: null, usedAt: this.#uses++, isOverrun: false });
+    this.#all.set(socket, { latest: null, usedAt: this.#uses++, isOverrun: false, released: null });
     socket.once("close", () => this.#all.delete(socket));
   }
 
@@ -57,21 +65,31 @@ export class Connections {
     if (connection.isOverrun || latest?.shouldKeepAlive === false || socket.writableEnded) return false;
     connection.latest = res;
     connection.usedAt = this.#uses++;
+    if (connection.released !== null) endWith(res, socket);
     return true;
   }
 
-  /** Ends a connection with the answer that is under way on it; resolves when it is closed. */
+  /**
+   * Ends a connection with the answer that is under way on it, or with that to the request which may be; resolves when it
+   * is closed.
+   */
   release(socket: Socket): Promise<void> {
-    const res = this.#all.get(socket)?.latest ?? null;
+    const connection = this.#all.get(socket);
+    if (connection === undefined) return Promise.resolve();
+    connection.released ??= this.#release(socket, connection);
+    return connection.released;
+  }
+
+  #release(socket: Socket, { latest }: Connection): Promise<void> {
     const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-    if (res !== null && isUnderWay(res)) {
-      res.shouldKeepAlive = false;
-      res.once("finish", () => socket.destroySoon());
-    } else {
-      // Sends what is written first: an answer that has ended may not have left yet.
-      socket.destroySoon();
-    }
+    if (latest !== null && isUnderWay(latest)) endWith(latest, socket);
+    else setTimeout(() => this.#endIdle(socket), LAST_REQUEST_MS).unref();
     return closed;
+  }
+
+  #endIdle(socket: Socket): void {
+    // Sends what is written first: an answer that has ended may not have left yet.
+    if (!isUnderWay(this.#all.get(socket)?.latest ?? null)) socket.destroySoon();
   }
 
   /** Releases every connection. */
@@ -94,6 +112,12 @@ export class Connections {
     }
     return found;
   }
+}
+
+/** The answer says so itself, in its `Connection` header, where its head has not left yet. */
+function endWith(res: ServerResponse, socket: Socket): void {
+  res.shouldKeepAlive = false;
+  res.once("finish", () => socket.destroySoon());
 }
 
 /** Is this answer still being written? `finish` would come too late: the client may have the last byte before it. */

@@ -59,7 +59,8 @@ export class Gate implements Door {
   accept(socket: Socket): void {
     this.#connections.open(socket);
     this.#peers.meet(socket);
-    if (!this.#draining) this.#forwarder.warm(this.#usualOrigin);
+    if (this.#draining) this.release(socket);
+    else this.#forwarder.warm(this.#usualOrigin);
   }
 
   /** A connection is to end, with the answer that is under way on it. */
@@ -141,7 +142,6 @@ export class Gate implements Door {
     const isOccupied = !this.#connections.occupy(socket, res);
     orRefuse(admit({ method, httpVersion, headers, localPort }, settings.rules));
     if (isOccupied) throw new Refused(PIPELINED);
-    if (this.#draining) throw new Refused(STOPPING);
     if (!this.#peers.hasAdmitted(socket)) throw new Refused(OTHER_USER);
   }
 
@@ -209,8 +209,6 @@ export class Gate implements Door {
     return { code: "internal", message: "something went wrong in here; the daemon's log says what" };
   }
 }
-
-const STOPPING: Refusal = { code: "shutting_down", message: "tollkeeper is stopping; try again" };
 
 const OTHER_USER: Refusal = {
   code: "peer_not_allowed",

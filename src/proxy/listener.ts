@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { Failure } from "../core/failure.ts";
 
 /** Both loopback addresses, because clients resolve `localhost` to either. Nothing else, ever. */
 const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"] as const;
@@ -24,9 +25,10 @@ export interface Door {
   handle(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): Promise<void>;
 }
 
-/** HTTP servers on the loopback addresses, on one port. */
+/** HTTP servers on the loopback addresses. */
 export interface Listener {
   port: number;
+  /** e.g. `127.0.0.1:8655` and `[::1]:8655`. */
   addresses: string[];
   /** Stops accepting; resolves once the last connection is closed. Running exchanges end by themselves. */
   close(): Promise<void>;
@@ -34,36 +36,68 @@ export interface Listener {
   destroy(): Promise<void>;
 }
 
+/** What may be different about a listener. */
+export interface ListenOptions {
+  /** From the connection, or the first byte of a later request, to the end of its head. */
+  headersLimitMs?: number | undefined;
+  /** Addresses that somebody listens on for us already, e.g. `[::1]:8655`. */
+  except?: readonly string[];
+}
+
 /**
  * Listens on both loopback addresses. Rejects with Node's error when the port is taken on either: another program on
  * `::1` would get what is meant for us (facts/threats.md A11). A machine without IPv6 is fine. Port 0 picks a free one.
  */
-export async function listen(
-  port: number,
-  door: Door,
-  headersLimitMs: number = HEADERS_LIMIT_MS,
-): Promise<Listener> {
+export async function listen(port: number, door: Door, options: ListenOptions = {}): Promise<Listener> {
   const servers: Server[] = [];
-  const addresses: string[] = [];
   let bound = port;
   try {
-    for (const address of LOOPBACK_ADDRESSES) {
-      const server = await listenOn(address, bound, door, headersLimitMs);
+    for (const host of LOOPBACK_ADDRESSES) {
+      if (options.except?.includes(writeAddress(host, bound))) continue;
+      const server = await open(
+        { port: bound, host, ipv6Only: host === "::1" },
+        door,
+        options.headersLimitMs,
+      );
       if (server === null) continue;
       servers.push(server);
-      bound = portOf(server);
-      addresses.push(address === "::1" ? `[::1]:${bound}` : `${address}:${bound}`);
+      bound = addressOf(server).port;
     }
   } catch (error) {
     await Promise.all(servers.map(closeServer));
     throw error;
   }
+  return { ...listenerOf(servers), port: bound };
+}
+
+/**
+ * Takes over sockets that listen already, by their descriptors: a service manager keeps them open from one process of ours
+ * to the next, so that a restart refuses nobody. Rejects, and closes them, unless each is a TCP socket on loopback (facts/
+ * threats.md A6).
+ */
+export async function adopt(descriptors: readonly number[], door: Door): Promise<Listener> {
+  const servers: Server[] = [];
+  try {
+    for (const fd of descriptors) {
+      const server = await open({ fd }, door);
+      if (server !== null) servers.push(server);
+    }
+    for (const server of servers) refuseBeyondLoopback(addressOf(server));
+  } catch (error) {
+    await Promise.all(servers.map(closeServer));
+    throw error;
+  }
+  return listenerOf(servers);
+}
+
+function listenerOf(servers: readonly Server[]): Listener {
+  const addresses = servers.map(addressOf);
   const close = async () => {
     await Promise.all(servers.map(closeServer));
   };
   return {
-    port: bound,
-    addresses,
+    port: addresses[0]?.port ?? 0,
+    addresses: addresses.map(({ address, port }) => writeAddress(address, port)),
     close,
     destroy() {
       for (const server of servers) server.closeAllConnections();
@@ -72,8 +106,23 @@ export async function listen(
   };
 }
 
+function writeAddress(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function refuseBeyondLoopback({ address, port }: AddressInfo): void {
+  if (LOOPBACK_ADDRESSES.some((loopback) => loopback === address)) return;
+  throw new Failure(
+    `a socket was handed over that listens on ${writeAddress(address, port)}, which is not loopback`,
+    "correct ListenStream= in the socket unit, or install it anew: tollkeeper service install",
+  );
+}
+
+/** An address of this machine, or a socket that is open already. */
+type Place = { port: number; host: string; ipv6Only: boolean } | { fd: number };
+
 /** null when the machine does not have the address. */
-function listenOn(address: string, port: number, door: Door, headersLimitMs: number): Promise<Server | null> {
+function open(where: Place, door: Door, headersLimitMs = HEADERS_LIMIT_MS): Promise<Server | null> {
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: headersLimitMs,
@@ -91,10 +140,10 @@ function listenOn(address: string, port: number, door: Door, headersLimitMs: num
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const isMissing = error.code === "EADDRNOTAVAIL" || error.code === "EAFNOSUPPORT";
-      if (isMissing && address === "::1") resolve(null);
+      if (isMissing && "host" in where && where.host === "::1") resolve(null);
       else reject(error);
     });
-    server.listen({ port, host: address, ipv6Only: address === "::1" }, () => resolve(server));
+    server.listen(where, () => resolve(server));
   });
 }
 
@@ -115,10 +164,10 @@ function openDoor(server: Server, door: Door): void {
   server.on("checkContinue", (req, res) => void door.handle(req, res, true));
 }
 
-function portOf(server: Server): number {
+function addressOf(server: Server): AddressInfo {
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("not listening on a TCP port");
-  return address.port;
+  return address;
 }
 
 function closeServer(server: Server): Promise<void> {

@@ -1,25 +1,26 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:net";
+import { connect, createServer, type Server } from "node:net";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { askDaemon, openControlSocket, type ControlHandlers } from "../../src/adapters/control-socket.ts";
+import {
+  askDaemon,
+  followDaemon,
+  openControlSocket,
+  type ControlHandlers,
+} from "../../src/adapters/control-socket.ts";
 import { Failure } from "../../src/core/failure.ts";
+import { controlHandlers } from "../helpers/control-handlers.ts";
 import { scratchDirectory } from "../helpers/keyring.ts";
 import { MemoryLog } from "../helpers/memory.ts";
-
-const HANDLERS: ControlHandlers = {
-  status: () => ({ pid: 1 }),
-  reload: () => true,
-  "keys-changed": () => true,
-};
+import { withResolvers } from "../helpers/with-resolvers.ts";
 
 const SUN_PATH_BYTES = process.platform === "linux" ? 108 : 104;
 
 async function open(t: TestContext, path: string, handlers: Partial<ControlHandlers> = {}) {
   const log = new MemoryLog();
-  const socket = await openControlSocket(path, { ...HANDLERS, ...handlers }, log);
+  const socket = await openControlSocket(path, controlHandlers(handlers), log);
   t.after(() => socket.close());
   return { socket, log };
 }
@@ -61,7 +62,7 @@ test("each command reaches its handler, and what that returns comes back", async
   const called: string[] = [];
   await open(t, path, { status: () => ({ pid: 4711 }), reload: () => called.push("reload") });
   assert.deepEqual(await askDaemon(path, "status"), { pid: 4711 });
-  assert.equal(await askDaemon(path, "reload"), 1);
+  assert.equal(await askDaemon(path, "reload"), true);
   assert.deepEqual(called, ["reload"]);
 });
 
@@ -82,7 +83,7 @@ test("a stale socket is replaced", async (t) => {
 test("a socket on which a daemon answers is left to it", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
   await open(t, path);
-  await assert.rejects(openControlSocket(path, HANDLERS, new MemoryLog()), {
+  await assert.rejects(openControlSocket(path, controlHandlers(), new MemoryLog()), {
     name: "Failure",
     message: "tollkeeper is already running",
   });
@@ -139,7 +140,7 @@ test("a path that is too long for a socket is a Failure that says so, at both en
     name: "Failure",
     message: new RegExp(`${SUN_PATH_BYTES} bytes, .*${SUN_PATH_BYTES - 1}`),
   };
-  await assert.rejects(openControlSocket(tooLong, HANDLERS, new MemoryLog()), expected);
+  await assert.rejects(openControlSocket(tooLong, controlHandlers(), new MemoryLog()), expected);
   await assert.rejects(askDaemon(tooLong, "status"), expected);
   await open(t, path(SUN_PATH_BYTES - 1));
   assert.deepEqual(await askDaemon(path(SUN_PATH_BYTES - 1), "status"), { pid: 1 });
@@ -148,9 +149,74 @@ test("a path that is too long for a socket is a Failure that says so, at both en
 test("a directory that cannot be made is a Failure with a hint", async (t) => {
   const file = join(scratchDirectory(t), "file");
   writeFileSync(file, "");
-  await assert.rejects(openControlSocket(join(file, "control.sock"), HANDLERS, new MemoryLog()), {
+  await assert.rejects(openControlSocket(join(file, "control.sock"), controlHandlers(), new MemoryLog()), {
     name: "Failure",
     message: /cannot open the control socket .*EEXIST/,
     hint: `look at: ls -ld ${file}`,
   });
+});
+
+test("`tail` brings every record from now on, and ends with the daemon", async (t) => {
+  const path = join(scratchDirectory(t), "control.sock");
+  const subscribed = withResolvers<(record: object) => void>();
+  const { socket } = await open(t, path, {
+    tail(send) {
+      subscribed.resolve(send);
+      return () => {};
+    },
+  });
+  const records = await followDaemon(path);
+  assert.ok(records !== null);
+  const send = await subscribed.promise;
+  const seen: unknown[] = [];
+  send({ n: 1 });
+  send({ n: 2 });
+  for await (const record of records) {
+    seen.push(record);
+    if (seen.length === 2) void socket.close();
+  }
+  assert.deepEqual(seen, [{ n: 1 }, { n: 2 }]);
+});
+
+test("a reader of `tail` that leaves is forgotten", async (t) => {
+  const path = join(scratchDirectory(t), "control.sock");
+  const left = withResolvers<void>();
+  await open(t, path, {
+    tail(send) {
+      send({ n: 1 });
+      return () => left.resolve();
+    },
+  });
+  for await (const record of (await followDaemon(path)) ?? []) {
+    assert.deepEqual(record, { n: 1 });
+    break;
+  }
+  await left.promise;
+});
+
+test("a reader of `tail` that does not read is let go once 4 MiB wait for it", async (t) => {
+  const path = join(scratchDirectory(t), "control.sock");
+  const left = withResolvers<number>();
+  await open(t, path, {
+    tail(send) {
+      let sent = 0;
+      const timer = setInterval(() => {
+        for (let i = 0; i < 64; i += 1) send({ text: "x".repeat(1024) });
+        sent += 64 * 1024;
+      });
+      return () => {
+        clearInterval(timer);
+        left.resolve(sent);
+      };
+    },
+  });
+  const client = connect(path);
+  t.after(() => client.destroy());
+  client.pause().on("error", () => {});
+  client.write("POST /tail HTTP/1.1\r\nHost: x\r\n\r\n");
+  assert.ok((await left.promise) >= 4 * 1024 * 1024);
+});
+
+test("nobody to follow is null", async (t) => {
+  assert.equal(await followDaemon(join(scratchDirectory(t), "control.sock")), null);
 });

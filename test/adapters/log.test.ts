@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
+import { closeSync, openSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { prettyLine } from "../../src/adapters/log.ts";
+import { fileLine, isJournal, journalLine, terminalLine } from "../../src/adapters/log/line-form.ts";
 
 const LOG = fileURLToPath(new URL("../../src/adapters/log.ts", import.meta.url));
 
@@ -13,7 +14,7 @@ const HOSTILE = 'a\u001b[2Jb\u0085c\u202ed\u2028e\n{"level":50,"msg":"forged"}';
 /** A process that opens the log as `serve` does and then runs `statement`. */
 function program(statement: string, debug = false): string[] {
   const opening = `import { openLog } from ${JSON.stringify(LOG)};
-    const log = openLog({ debug: ${debug}, pretty: process.stderr.isTTY });`;
+    const log = openLog({ debug: ${debug}, file: null });`;
   return ["--import", "tsx", "--input-type=module", "--eval", `${opening} ${statement}`];
 }
 
@@ -92,16 +93,44 @@ test("headers are taken out even where somebody passes them in", async () => {
 
 test("on a terminal a line is time, level, message, facts", () => {
   const time = Date.UTC(2026, 10, 21, 12, 34, 56);
-  const line = prettyLine(
+  const line = terminalLine(
     JSON.stringify({ level: 40, time, pid: 1, msg: "slow", ms: 7, tool: "codex", at: [1] }),
   );
   assert.match(line, /^\d\d:\d\d:56 {2}warn {3}slow {2}ms=7 {2}tool=codex {2}at=\[1\]$/);
 });
 
 test("on a terminal what a stranger says stays in its line and moves nothing", () => {
-  const line = prettyLine(JSON.stringify({ level: 30, time: 0, msg: HOSTILE, agent: HOSTILE }));
+  const line = terminalLine(JSON.stringify({ level: 30, time: 0, msg: HOSTILE, agent: HOSTILE }));
   assert.doesNotMatch(line, /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u);
   assert.match(line, /a\\u001b\[2Jb\\u0085c\\u202ed\\u2028e\\u000a/);
+});
+
+test("in the journal a line has syslog's priority before it, and no time of its own", () => {
+  const line = (level: number) => journalLine(JSON.stringify({ level, time: 0, pid: 1, msg: "slow", ms: 7 }));
+  assert.deepEqual([20, 30, 40, 50, 60].map(line), [
+    "<7>slow  ms=7",
+    "<6>slow  ms=7",
+    "<4>slow  ms=7",
+    "<3>slow  ms=7",
+    "<2>slow  ms=7",
+  ]);
+});
+
+test("the journal is told from another file by the device and inode that it names", () => {
+  const { dev, ino } = statSync("/dev/null");
+  const fd = openSync("/dev/null", "w");
+  assert.deepEqual(
+    [`${dev}:${ino}`, `${dev}:${ino + 1}`, undefined].map((stream) => isJournal(fd, stream)),
+    [true, false, false],
+  );
+  closeSync(fd);
+});
+
+test("in a file a line has its whole time", () => {
+  const line = fileLine(
+    JSON.stringify({ level: 50, time: Date.UTC(2026, 10, 21, 12), pid: 1, msg: "broken" }),
+  );
+  assert.equal(line, "2026-11-21T12:00:00.000Z  error  broken");
 });
 
 test(

@@ -14,7 +14,6 @@ const BEFORE_RECORDS = new Set([
   "method_not_allowed",
   "content_type",
   "upgrade_not_supported",
-  "shutting_down",
 ]);
 
 /** What the daemon had ended so shortly before it was killed may not have reached it, or it may not have reached others. */

@@ -3,11 +3,12 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { openControlSocket, type ControlHandlers } from "../../src/adapters/control-socket.ts";
+import { openControlSocket } from "../../src/adapters/control-socket.ts";
 import { INSTALLATION_CHECKS } from "../../src/check/list.ts";
 import { DAEMON_CHECKS } from "../../src/check/refusals.ts";
 import type { CheckReport } from "../../src/cli/check-report.ts";
 import { programVersion } from "../../src/cli/program.ts";
+import { controlHandlers } from "../helpers/control-handlers.ts";
 import { prepareHome, startDaemon } from "../helpers/daemon.ts";
 import { scratchDirectory } from "../helpers/keyring.ts";
 import { MemoryLog } from "../helpers/memory.ts";
@@ -93,7 +94,7 @@ test("a running daemon that lets everybody in fails the command, with what it me
   const { home, command } = prepareHome(t, {});
   const port = await answerEverything(t);
   const status = { ...STATUS, listening: [`127.0.0.1:${port}`] };
-  const handlers: ControlHandlers = { status: () => status, reload: () => true, "keys-changed": () => true };
+  const handlers = controlHandlers({ status: () => status });
   const control = await openControlSocket(
     join(home, "run", "tollkeeper", "control.sock"),
     handlers,

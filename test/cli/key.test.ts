@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openControlSocket } from "../../src/adapters/control-socket.ts";
+import { controlHandlers } from "../helpers/control-handlers.ts";
 import { prepareKeyCommand, sentinelKey } from "../helpers/key-command.ts";
 import type { Result } from "../helpers/key-command.ts";
 import { noKeyring } from "../helpers/keyring.ts";
@@ -181,11 +182,10 @@ test("a running daemon is told when a key was set or removed, and not otherwise"
   const told: string[] = [];
   const control = await openControlSocket(
     join(directory, "control.sock"),
-    {
-      status: () => told.push("status"),
+    controlHandlers({
       reload: () => told.push("reload"),
       "keys-changed": () => told.push("keys-changed"),
-    },
+    }),
     new MemoryLog(),
   );
   t.after(() => control.close());

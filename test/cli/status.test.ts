@@ -33,11 +33,12 @@ test("status of a daemon that is well has a line for each fact, and exits 0", as
   const { code, stdout, stderr } = await daemon.command("status");
   assert.deepEqual([code, stderr], [0, ""]);
   for (const line of [
-    `daemon +tollkeeper ${programVersion()}, pid ${daemon.pid}, since \\d{4}-`,
+    `daemon +tollkeeper ${programVersion()}, pid ${daemon.pid}, started (?:just now|\\d+ s ago)$`,
     `listening +127\\.0\\.0\\.1:${daemon.port} and \\[::1\\]:${daemon.port}$`,
     `upstream +default: ${upstream.baseUrl}$`,
-    `key +default for default: present \\(file ${key.path}, \\d{4}-`,
-    `config +${daemon.configFile}, read \\d{4}-`,
+    ` +last exchange completed with 200, (?:just now|\\d+ s ago)$`,
+    `key +default for default: present \\(file ${key.path}, (?:just now|\\d+ s ago)\\)$`,
+    `config +${daemon.configFile}, read (?:just now|\\d+ s ago)$`,
     `ledger +${daemon.home}/state/tollkeeper/ledger, 1 written$`,
     `open +0 exchanges$`,
   ]) {
@@ -58,13 +59,15 @@ test("--json is the whole status as one object", async (t) => {
   const { code, stdout } = await daemon.command("status", "--json");
   assert.equal(code, 0);
   const status = JSON.parse(stdout) as DaemonStatus;
-  const { startedAt, config, ...rest } = status;
+  const { at, startedAt, config, ...rest } = status;
   assert.ok(Date.parse(startedAt) > 0 && Date.parse(config.loadedAt) > 0);
+  assert.ok(Date.parse(at) >= Date.parse(config.judgedAt));
   assert.deepEqual(rest, {
     version: programVersion(),
     pid: daemon.pid,
+    state: "serving",
     listening: [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`],
-    upstreams: [{ name: "default", baseUrl: upstream.baseUrl, isSandbox: false }],
+    upstreams: [{ name: "default", baseUrl: upstream.baseUrl, isSandbox: false, lastExchange: null }],
     keys: [
       {
         upstream: "default",
@@ -98,7 +101,7 @@ test("a key that is not there makes the status exit 1, in both forms", async (t)
   assert.equal(text.code, 1);
   assert.match(text.stdout, /^key +default for default: unavailable /m);
   assert.match(text.stdout, /^ +key file .* does not exist$/m);
-  assert.match(text.stdout, /^last error +key file .* does not exist \(\d{4}-/m);
+  assert.match(text.stdout, /^last error +key file .* does not exist \((?:just now|\d+ s ago)\)$/m);
   const json = await daemon.command("status", "--json");
   assert.deepEqual([json.code, (JSON.parse(json.stdout) as DaemonStatus).keys[0]?.state], [1, "unavailable"]);
 });

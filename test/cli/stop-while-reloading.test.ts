@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { test, type TestContext } from "node:test";
+import { openServiceNotifier } from "../../src/adapters/service-notifier.ts";
 import { Lifecycle } from "../../src/cli/lifecycle.ts";
+import { Listeners } from "../../src/cli/listeners.ts";
 import { SandboxFallback } from "../../src/cli/sandbox-fallback.ts";
 import type { Problem } from "../../src/core/config-problem.ts";
 import type { Config } from "../../src/core/config.ts";
@@ -14,18 +16,21 @@ import { withResolvers } from "../helpers/with-resolvers.ts";
 
 /** A lifecycle in this process, to which the test tells new configurations. */
 async function startLifecycle(t: TestContext, sandbox = new SandboxFallback()) {
-  const { gate, listener, keyring, ledger, log } = await startGate(t, "http://127.0.0.1:9/v1");
+  const { gate, keyring, ledger, log } = await startGate(t, "http://127.0.0.1:9/v1");
+  const listeners = await Listeners.open(gate, 0);
   const { config } = gate.settings;
   let change: ((config: Config) => Promise<Problem[]>) | undefined;
   const source: ConfigSource = {
     current: () => config,
-    status: () => ({ path: "config.jsonc", exists: true, loadedAt: "", problems: [] }),
+    status: () => ({ path: "config.jsonc", exists: true, loadedAt: "", judgedAt: "", problems: [] }),
     reload: () => Promise.resolve(),
     onChange: (listening) => (change = listening),
     onProblems() {},
     close: () => Promise.resolve(),
   };
-  const lifecycle = new Lifecycle({ source, ledger, keyring, sandbox, gate, listener, log });
+  const notifier = openServiceNotifier({}, process.pid, log);
+  const parts = { source, ledger, keyring, sandbox, gate, listeners, notifier, log, reopenLog: () => {} };
+  const lifecycle = new Lifecycle(parts);
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
   const known = signals.flatMap((signal) => process.listeners(signal));
   lifecycle.begin({ close: () => Promise.resolve() });

@@ -64,7 +64,7 @@ export async function startGate(
     log,
     descriptorLimit: options.descriptorLimit ?? Infinity,
   });
-  const listener = await listen(0, gate, options.headersLimitMs);
+  const listener = await listen(0, gate, { headersLimitMs: options.headersLimitMs });
   t.after(async () => {
     gate.close();
     await listener.destroy();

@@ -84,8 +84,8 @@ export const FLOODS: readonly Mutant[] = [
     ...D8,
     without: "a limit to the head's time, unless told",
     file: "src/proxy/listener.ts",
-    find: "headersLimitMs: number = HEADERS_LIMIT_MS,",
-    replace: "headersLimitMs: number = 0,",
+    find: "headersLimitMs = HEADERS_LIMIT_MS",
+    replace: "headersLimitMs = 0",
   },
   {
     ...D8,

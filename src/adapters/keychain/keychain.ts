@@ -37,6 +37,27 @@ export function createKeychain(options: { timeoutMs?: number } = {}): WritableKe
   };
 }
 
+/**
+ * Finds out whether keys could be read and stored now, by looking for one that nobody has. Changes nothing, and shows no
+ * prompt where the Secret Service can be asked first. Settles within 5 seconds; rejects with the KeyFailure that would
+ * stand in the way.
+ */
+export function tryKeychain(): Promise<void> {
+  const nobodys: KeyRef = {
+    origin: "https://tollkeeper.invalid",
+    name: "none",
+    source: { kind: "keychain" },
+  };
+  return withKeyFailures(tryOut(begin(nobodys, DEFAULT_TIMEOUT_MS)));
+}
+
+/** Asks the library as well: the bus may answer where libsecret is not installed. */
+async function tryOut(operation: Operation): Promise<void> {
+  const probe = await probed(probeCollection, operation);
+  if (probe.state === "missing") throw knownFailure(NO_COLLECTION);
+  await operation.keytar({ call: "get", account: operation.account });
+}
+
 /** The port promises a KeyFailure and nothing else; a process that cannot even be started rejects with the system's. */
 async function withKeyFailures<T>(operation: Promise<T>): Promise<T> {
   try {

@@ -1,12 +1,13 @@
-import { writeSync } from "node:fs";
+/** Takes bytes, and returns how many of them; throws when it takes none. */
+export type Write = (bytes: Buffer) => number;
 
 /**
- * A file descriptor that lines are written to, each at once: one that is logged right before an exit must not be lost.
- * A line that is not taken, by a full disk or by a pipe that nobody empties, is dropped and counted. It ends nothing and
- * holds nobody up (facts/threats.md E2).
+ * Writes lines, each at once: one that is logged right before an exit must not be lost. A line that is not taken, by a
+ * full disk or by a pipe that nobody empties, is dropped and counted. It ends nothing and holds nobody up (facts/
+ * threats.md E2).
  */
 export class LineOutput {
-  readonly #fd: number;
+  readonly #write: Write;
   readonly #onResumed: (dropped: number) => void;
   /** What is still to come of a line that was taken in part; it goes first, so that the next one starts a line. */
   #rest: Buffer = Buffer.alloc(0);
@@ -14,8 +15,8 @@ export class LineOutput {
   #told = 0;
 
   /** `onResumed` is called when a line is taken after some were not, with how many were dropped since the start. */
-  constructor(fd: number, onResumed: (dropped: number) => void) {
-    this.#fd = fd;
+  constructor(write: Write, onResumed: (dropped: number) => void) {
+    this.#write = write;
     this.#onResumed = onResumed;
   }
 
@@ -42,6 +43,6 @@ export class LineOutput {
   }
 
   #send(bytes: Buffer): void {
-    this.#rest = bytes.subarray(writeSync(this.#fd, bytes));
+    this.#rest = bytes.subarray(this.#write(bytes));
   }
 }

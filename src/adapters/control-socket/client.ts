@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import { lstatSync } from "node:fs";
+import { request, type IncomingMessage } from "node:http";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { Failure } from "../../core/failure.ts";
+import type { ControlCommand } from "../control-socket.ts";
+import { isNobodyThere, messageOf, refuseLongPath } from "./path.ts";
+
+const ANSWER_LIMIT_MS = 5_000;
+
+/**
+ * Asks the daemon that listens on `path`; null when none does, true for an order that it took. Throws a Failure when there
+ * is one and it fails to answer.
+ */
+export async function askDaemon(path: string, command: ControlCommand): Promise<unknown> {
+  refuseLongPath(path);
+  try {
+    // When a daemon starts, nobody is there. This finds it out in 0.1 ms, a request in 9.
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
+    return JSON.parse(await text(await post(path, command))) as unknown;
+  } catch (error) {
+    return orNobody(error);
+  }
+}
+
+/**
+ * The records of the daemon that listens on `path`, each when it stands in the ledger, until the daemon ends; null when
+ * none listens. Throws as {@link askDaemon} does.
+ */
+export async function followDaemon(path: string): Promise<AsyncIterable<unknown> | null> {
+  refuseLongPath(path);
+  try {
+    return linesOf(await post(path, "tail"));
+  } catch (error) {
+    return orNobody(error);
+  }
+}
+
+async function* linesOf(res: IncomingMessage): AsyncIterable<unknown> {
+  res.socket.setTimeout(0);
+  for await (const line of createInterface(res)) yield JSON.parse(line) as unknown;
+}
+
+function orNobody(error: unknown): null {
+  if (isNobodyThere(error)) return null;
+  const message = `the daemon does not answer as it should: ${messageOf(error)}`;
+  throw new Failure(message, "its log says why: tollkeeper service logs", { cause: error });
+}
+
+async function post(path: string, command: ControlCommand | "tail"): Promise<IncomingMessage> {
+  const req = request({ socketPath: path, path: `/${command}`, method: "POST", timeout: ANSWER_LIMIT_MS });
+  req.on("timeout", () => req.destroy(new Error(`no answer within ${ANSWER_LIMIT_MS} ms`)));
+  // An error that comes after the head is the answer's too, and is dealt with there; unheard it would end the process.
+  req.on("error", () => {});
+  req.end();
+  const [res] = (await once(req, "response")) as [IncomingMessage];
+  if (res.statusCode === 200) return res;
+  res.destroy();
+  throw new Error(`status ${res.statusCode}`);
+}

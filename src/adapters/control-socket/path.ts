@@ -1,0 +1,29 @@
+import { Failure } from "../../core/failure.ts";
+
+/** `sun_path` with its closing NUL holds 108 bytes on Linux, 104 on macOS (unix(7), unix(4)). */
+const MAX_PATH_BYTES = process.platform === "linux" ? 107 : 103;
+
+/** libuv may cut a longer path off without a word, and the socket would be another one. */
+export function refuseLongPath(path: string): void {
+  const bytes = Buffer.byteLength(path);
+  if (bytes <= MAX_PATH_BYTES) return;
+  throw new Failure(
+    `the control socket's path has ${bytes} bytes, and ${MAX_PATH_BYTES} is the most that the system takes: ${path}`,
+    "name a shorter directory with: export XDG_RUNTIME_DIR=/run/user/$(id -u)",
+  );
+}
+
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Is this how a connection to a socket fails on which no daemon listens? */
+export function isNobodyThere(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR", "ECONNREFUSED"].some((code) => hasCode(error, code));
+}
+
+/** Is this an error of the system's with that code? */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && Reflect.get(error, "code") === code;
+}

@@ -1,0 +1,99 @@
+/** What is to run as a service. Every path is absolute. */
+export interface ServiceTarget {
+  /** Node's executable, by a path that survives upgrades where there is one. */
+  node: string;
+  /** This program's main.js. */
+  script: string;
+  /** null for the default configuration file. */
+  configFile: string | null;
+  /** Where it listens on both loopback addresses. */
+  port: number;
+  /** How long open streams get at a stop, in milliseconds. */
+  drainMs: number;
+  /** Directories that the daemon writes to: they are there before it starts. */
+  writable: string[];
+  /** Where the daemon keeps its log when the service manager keeps none. */
+  logFile: string;
+  /** Variables of the person's own session that say where configuration and ledger are; a service starts without them. */
+  environment: Record<string, string>;
+  /** Are there keys that commands print (`keySource`)? Such commands, gpg for one, may want to write in the home directory. */
+  runsKeyCommands: boolean;
+}
+
+/** One thing that is done to the system: data, so that `--dry-run` can show it. */
+export type Step =
+  /** A file that says this already stays as it is. */
+  | { kind: "write"; path: string; text: string; mode: number }
+  | { kind: "make-directory"; path: string; mode: number }
+  /** A file, or a directory when nothing is in it. What is not there is fine. */
+  | { kind: "remove"; path: string }
+  /** Runs a command to see whether it succeeds: `then`, or else `otherwise`, which begins with telling `why`. */
+  | { kind: "try"; argv: readonly string[]; then: Step[]; otherwise: Step[]; why: string }
+  /**
+   * `tolerates`: what the command says on standard error when it fails because it is done already.
+   * `repeats`: what it says, on either output, while something else has to come to its end first: it is run again then,
+   * up to a limit. How it ended the last time counts.
+   * `ifChanged`: only when a step before it has written or removed something.
+   */
+  | {
+      kind: "run";
+      argv: readonly string[];
+      ifChanged?: true;
+      tolerates?: RegExp;
+      repeats?: { while: RegExp; limitMs: number };
+    };
+
+/** How a program ended, and what it said; code 127 where there is no such program, as in a shell. */
+export interface ProgramResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a program by its name on PATH, without a shell, until it ends. Never rejects. */
+export type RunProgram = (argv: readonly string[]) => Promise<ProgramResult>;
+
+/** What a service manager knows of the service. */
+export interface ServiceState {
+  /** Its files, absolute; those that are there. */
+  files: string[];
+  isInstalled: boolean;
+  /** Does it start at login? */
+  isEnabled: boolean;
+  isRunning: boolean;
+  pid: number | null;
+  /** Does the manager itself listen for it (socket activation), also while it does not run? */
+  holdsPort: boolean;
+  /** Is it there without a login, too (linger)? null where there is no such choice, or the system does not tell. */
+  outlivesLogin: boolean | null;
+  /** As its definition names them; null when it is not installed. */
+  node: string | null;
+  script: string | null;
+  port: number | null;
+  /** The manager's own words, e.g. `active (running)` or `failed (watchdog)`. */
+  detail: string;
+}
+
+/** The steps of a command, and what the person should know of them. */
+export interface Plan {
+  steps: Step[];
+  /** One sentence each, e.g. what was left out and why. */
+  notes: string[];
+}
+
+/** systemd or launchd, behind the same words. */
+export interface ServiceManager {
+  readonly name: "systemd" | "launchd";
+  /** Idempotent, like all of them: what is as it should be stays. */
+  install(target: ServiceTarget): Promise<Plan>;
+  /** Leaves configuration and ledger. */
+  uninstall(): Promise<Plan>;
+  start(): Promise<Plan>;
+  stop(): Promise<Plan>;
+  restart(): Promise<Plan>;
+  state(): Promise<ServiceState>;
+  /** The newest lines of the service's log, oldest first; empty when there is none. */
+  lastLines(count: number): Promise<string[]>;
+  /** The command that shows the log on a terminal. */
+  logsCommand(options: { lines: number; follow: boolean }): string[];
+}
