@@ -16,7 +16,7 @@ export function maxConnections(descriptorLimit: number): number {
  * What a connection gets, from the moment that it is to end, for a request which may be under way: a client that has just
  * connected, or keeps its connection busy, would otherwise see it cut.
  */
-const LAST_REQUEST_MS = 500;
+const LAST_REQUEST_MS = 1_000;
 
 /** One client's. */
 interface Connection {

@@ -1,9 +1,10 @@
 import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { ProxyServer } from "http-proxy-3";
+import { isSameOutbound, type Outbound } from "../core/outbound.ts";
 import type { Clock } from "../ports.ts";
 import { Passage, type PassageOrder, type Way } from "./passage.ts";
 import { Passages } from "./passages.ts";
-import { createDial } from "./upstream-dial.ts";
+import { createDialer, type Dial } from "./upstream-dial.ts";
 import { UpstreamPool } from "./upstream-pool.ts";
 
 /** A passage's order, and where it goes. How to get there is this file's business. */
@@ -22,6 +23,8 @@ export interface Forwarder {
    * client is still sending and being asked about. Not for plain ones, whose upstreams are on this machine.
    */
   warm(origin: string): void;
+  /** Reaches upstreams this way from now on; what is under way ends on the connection that it has. */
+  reach(outbound: Outbound): void;
   /** Passages under way. */
   readonly open: number;
   /** Ends every passage and every pooled connection. */
@@ -34,7 +37,7 @@ export interface Forwarder {
  * facts/performance.md). The credential is in the passage's headers alone, never in the library's options, which it
  * prints under DEBUG (trap 6).
  */
-export function createForwarder(clock: Clock): Forwarder {
+export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
   const library = new ProxyServer({});
   /**
    * What the request at hand is about, for the pass to take: the library calls that before `web` returns. Not a WeakMap of requests, which
@@ -42,6 +45,9 @@ export function createForwarder(clock: Clock): Forwarder {
    */
   let next: { order: PassageOrder; way: Way } | null = null;
   const passages = new Passages();
+  let outbound = initial;
+  let dialTo = createDialer(initial);
+  /** By origin, all of them reached as `outbound` says. */
   const upstreams = new Map<string, Upstream>();
   let isClosed = false;
 
@@ -59,7 +65,7 @@ export function createForwarder(clock: Clock): Forwarder {
   function upstreamAt(origin: string): Upstream {
     let upstream = upstreams.get(origin);
     if (upstream === undefined) {
-      upstream = openUpstream(origin, clock);
+      upstream = openUpstream(origin, dialTo(origin), clock);
       upstreams.set(origin, upstream);
     }
     return upstream;
@@ -79,6 +85,13 @@ export function createForwarder(clock: Clock): Forwarder {
     warm(origin) {
       const { pool, secure } = upstreamAt(origin);
       if (secure && !isClosed) pool.warm();
+    },
+    reach(next) {
+      if (isSameOutbound(next, outbound)) return;
+      outbound = next;
+      dialTo = createDialer(next);
+      for (const { pool } of upstreams.values()) pool.retire();
+      upstreams.clear();
     },
     get open() {
       return passages.size;
@@ -101,11 +114,11 @@ interface Upstream extends Way {
   target: URL;
 }
 
-function openUpstream(origin: string, clock: Clock): Upstream {
-  const dial = createDial(origin);
+function openUpstream(origin: string, dial: Dial, clock: Clock): Upstream {
   const pool = new UpstreamPool(dial, clock);
   // Over TLS too it is HTTP to Node: that the pool's connections are secure is the dial's business.
   const open = (method: string, path: string, headers: string[]) =>
     request({ method, path, headers, setHost: false, agent: pool, ...STRICT });
-  return { pool, target: new URL(origin), secure: dial.readyEvent === "secureConnect", open };
+  const { isProxied, readyEvent } = dial;
+  return { pool, target: new URL(origin), secure: readyEvent === "secureConnect", isProxied, open };
 }

@@ -51,7 +51,7 @@ export class Gate implements Door {
     this.#peers = parts.peers;
     this.#clock = parts.clock;
     this.#log = parts.log;
-    this.#forwarder = createForwarder(parts.clock);
+    this.#forwarder = createForwarder(parts.clock, parts.settings.config.outbound);
     this.#connections = new Connections(maxConnections(parts.descriptorLimit));
   }
 
@@ -102,6 +102,7 @@ export class Gate implements Door {
   /** Takes effect for the next request; running ones keep what they began with. */
   use(settings: Settings): void {
     this.#settings = settings;
+    this.#forwarder.reach(settings.config.outbound);
   }
 
   /** To be called when nobody waits: takes what it can off the first request. */

@@ -14,9 +14,10 @@ export function tooSlow(limitMs: number): Refusal {
   return { code: "body_timeout", message };
 }
 
-/** There is no connection to the upstream. */
-export function noConnection(limitMs: number): Refusal {
-  const message = `the upstream did not accept a connection within ${limitMs} ms; to see more, type: tollkeeper key test`;
+/** There is no connection to the upstream: neither one of its own nor a tunnel. */
+export function noConnection(limitMs: number, isProxied: boolean): Refusal {
+  const how = isProxied ? ' through the proxy ("outbound.httpsProxy" in the configuration)' : "";
+  const message = `the upstream did not accept a connection${how} within ${limitMs} ms; to see more, type: tollkeeper key test`;
   return { code: "upstream_timeout", message };
 }
 

@@ -25,6 +25,9 @@ export interface Door {
   handle(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): Promise<void>;
 }
 
+const HAND_OVER_HINT =
+  "correct ListenStream= in the socket unit, or write it anew with: tollkeeper service install";
+
 /** HTTP servers on the loopback addresses. */
 export interface Listener {
   port: number;
@@ -49,25 +52,18 @@ export interface ListenOptions {
  * `::1` would get what is meant for us (facts/threats.md A11). A machine without IPv6 is fine. Port 0 picks a free one.
  */
 export async function listen(port: number, door: Door, options: ListenOptions = {}): Promise<Listener> {
-  const servers: Server[] = [];
   let bound = port;
-  try {
+  const listener = await allOrNothing(async (servers) => {
     for (const host of LOOPBACK_ADDRESSES) {
       if (options.except?.includes(writeAddress(host, bound))) continue;
-      const server = await open(
-        { port: bound, host, ipv6Only: host === "::1" },
-        door,
-        options.headersLimitMs,
-      );
+      const place = { port: bound, host, ipv6Only: host === "::1" };
+      const server = await open(place, door, options.headersLimitMs);
       if (server === null) continue;
       servers.push(server);
       bound = addressOf(server).port;
     }
-  } catch (error) {
-    await Promise.all(servers.map(closeServer));
-    throw error;
-  }
-  return { ...listenerOf(servers), port: bound };
+  });
+  return { ...listener, port: bound };
 }
 
 /**
@@ -75,14 +71,30 @@ export async function listen(port: number, door: Door, options: ListenOptions = 
  * to the next, so that a restart refuses nobody. Rejects, and closes them, unless each is a TCP socket on loopback (facts/
  * threats.md A6).
  */
-export async function adopt(descriptors: readonly number[], door: Door): Promise<Listener> {
+export function adopt(descriptors: readonly number[], door: Door): Promise<Listener> {
+  return allOrNothing(async (servers) => {
+    for (const fd of descriptors) {
+      const server = await open({ fd }, door).catch((cause: unknown) => {
+        throw new Failure(
+          `descriptor ${fd}, which was handed over, is no socket that listens`,
+          HAND_OVER_HINT,
+          {
+            cause,
+          },
+        );
+      });
+      if (server === null) continue;
+      servers.push(server);
+      refuseBeyondLoopback(addressOf(server));
+    }
+  });
+}
+
+/** A failure half way through gives back what was opened. */
+async function allOrNothing(openAll: (servers: Server[]) => Promise<void>): Promise<Listener> {
   const servers: Server[] = [];
   try {
-    for (const fd of descriptors) {
-      const server = await open({ fd }, door);
-      if (server !== null) servers.push(server);
-    }
-    for (const server of servers) refuseBeyondLoopback(addressOf(server));
+    await openAll(servers);
   } catch (error) {
     await Promise.all(servers.map(closeServer));
     throw error;
@@ -113,8 +125,8 @@ function writeAddress(host: string, port: number): string {
 function refuseBeyondLoopback({ address, port }: AddressInfo): void {
   if (LOOPBACK_ADDRESSES.some((loopback) => loopback === address)) return;
   throw new Failure(
-    `a socket was handed over that listens on ${writeAddress(address, port)}, which is not loopback`,
-    "correct ListenStream= in the socket unit, or install it anew: tollkeeper service install",
+    `a socket was handed over that is not on loopback: ${writeAddress(address, port)}`,
+    HAND_OVER_HINT,
   );
 }
 

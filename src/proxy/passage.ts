@@ -27,6 +27,8 @@ export interface Way {
   /** Begins a request over one of its connections; `headers` is a flat list, and complete. */
   open(method: string, path: string, headers: string[]): ClientRequest;
   secure: boolean;
+  /** Through the proxy? */
+  isProxied: boolean;
 }
 
 /** Everything that a passage needs to know; composed by the steps before it. */
@@ -65,6 +67,7 @@ export class Passage {
   readonly #upstream: ClientRequest;
   readonly #clock: UpstreamClock;
   readonly #upload: Upload;
+  readonly #isProxied: boolean;
   #answer: AnswerFlow | null = null;
   #clientGone = false;
   #graceTimer: NodeJS.Timeout | null = null;
@@ -75,7 +78,7 @@ export class Passage {
     req: IncomingMessage,
     res: ServerResponse,
     order: PassageOrder,
-    { open, secure }: Way,
+    { open, secure, isProxied }: Way,
     onEnd: () => void,
   ) {
     this.#onEnd = onEnd;
@@ -83,6 +86,7 @@ export class Passage {
     this.#res = res;
     this.#order = order;
     this.#exchange = order.exchange;
+    this.#isProxied = isProxied;
     const { method, path, headers, limits } = order;
     this.#upstream = open(method, path, headers);
     this.#clock = new UpstreamClock(this.#upstream, { secure, limits, onLate: () => this.#onLate() });
@@ -225,7 +229,7 @@ export class Passage {
     const { firstByteMs } = this.#order.limits;
     switch (this.#clock.phase) {
       case "connecting":
-        this.#fail(noConnection(CONNECT_LIMIT_MS));
+        this.#fail(noConnection(CONNECT_LIMIT_MS, this.#isProxied));
         break;
       case "sending":
         // Silence of the client within its body has a limit of its own.

@@ -1,11 +1,23 @@
 import { connect, isIP, type Socket } from "node:net";
-import { connect as connectTls, createSecureContext, type SecureContext } from "node:tls";
+import { connect as connectTls, createSecureContext, rootCertificates, type SecureContext } from "node:tls";
+import { proxyCredentialHeader } from "../core/headers.ts";
+import { isPastProxy } from "../core/no-proxy.ts";
+import type { Outbound } from "../core/outbound.ts";
+import type { ProxyAddress } from "../core/proxy-url.ts";
+import { Tunnel } from "./upstream-tunnel.ts";
 
 /** Ways to an upstream: a connection that is being made, never one that exists. */
 export interface Dial {
   /** What the socket emits once the upstream can be sent to. */
   readonly readyEvent: "connect" | "secureConnect";
+  /** Does the way go through the proxy? */
+  readonly isProxied: boolean;
   open(): Socket;
+}
+
+interface Address {
+  host: string;
+  port: number;
 }
 
 /** For all connections: small pieces leave at once, and a peer or a NAT that has forgotten us shows within 25 s. */
@@ -14,29 +26,65 @@ const TCP = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 };
 /** Node refuses an address as the name to ask for (RFC 6066 section 3); its certificate is checked all the same. */
 const serverNameOf = (host: string): string => (isIP(host) === 0 ? host : "");
 
-/** The way to an origin: `https://HOST[:PORT]`, or `http:` for an upstream on this machine. */
-export function createDial(origin: string): Dial {
+/** Finds the way to an origin: `https://HOST[:PORT]`, or `http:` for an upstream on this machine. */
+export type Dialer = (origin: string) => Dial;
+
+/** Ways as the configuration wants them: whom TLS trusts, and which of them lead through a proxy. */
+export function createDialer({ proxy, noProxy, authorities }: Outbound): Dialer {
+  let trust: SecureContext | null = null;
+  /** One for all, made when first needed: it reads all root certificates, 7 ms, and 20 ms where others are trusted, too. */
+  const trusted = () => (trust ??= createSecureContext(authorities.length === 0 ? {} : trusting(authorities)));
+  const dialDirect: Dialer = (origin) => {
+    const address = addressOf(origin);
+    if (origin.startsWith("https:")) return new SecureDial(address, trusted());
+    return { readyEvent: "connect", isProxied: false, open: () => connect({ ...TCP, ...address }) };
+  };
+  return (origin) => {
+    if (proxy === null || origin.startsWith("http:") || isPastProxy(origin, noProxy)) return dialDirect(origin);
+    const address = addressOf(origin);
+    return new SecureDial(address, trusted(), digTo(address, proxy, dialDirect(proxy.origin)));
+  };
+}
+
+/** Naming authorities to Node is naming all of them. */
+function trusting(authorities: readonly string[]) {
+  return { ca: [...rootCertificates, ...authorities] };
+}
+
+function addressOf(origin: string): Address {
   const { protocol, hostname, port } = new URL(origin);
-  const host = hostname.replace(/^\[(.*)\]$/, "$1");
-  if (protocol === "https:") return new SecureDial(host, port === "" ? 443 : Number(port));
-  const address = { ...TCP, host, port: port === "" ? 80 : Number(port) };
-  return { readyEvent: "connect", open: () => connect(address) };
+  const usualPort = protocol === "https:" ? 443 : 80;
+  return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? usualPort : Number(port) };
+}
+
+/** Tunnels to this address, each over a connection of its own to the proxy. */
+function digTo({ host, port }: Address, { credentials }: ProxyAddress, proxy: Dial): () => Tunnel {
+  const order = {
+    authority: `${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
+    credential: credentials === null ? null : proxyCredentialHeader(credentials),
+  };
+  return () => new Tunnel(proxy.open(), proxy.readyEvent, order);
 }
 
 /**
  * TLS, with the latest session offered again: its handshake spares the upstream's certificate, and with TLS 1.2 a round
  * trip as well. Sessions live in memory only. Certificates are always verified, whatever the environment says (facts/
- * threats.md B5).
+ * threats.md B5), inside a tunnel as well: the proxy sees nothing that it could read.
  */
 class SecureDial implements Dial {
   readonly readyEvent = "secureConnect";
-  readonly #address: { host: string; port: number };
-  /** Made once: the first one of a process reads all root certificates (7 ms), and each takes 0.2 ms. */
-  readonly #secureContext: SecureContext = createSecureContext();
+  readonly isProxied: boolean;
+  readonly #address: Address;
+  readonly #secureContext: SecureContext;
+  readonly #dig: (() => Tunnel) | null;
   #session: Buffer | undefined;
 
-  constructor(host: string, port: number) {
-    this.#address = { host, port };
+  /** `dig` makes a tunnel to the address, where the way leads through a proxy. */
+  constructor(address: Address, secureContext: SecureContext, dig: (() => Tunnel) | null = null) {
+    this.#address = address;
+    this.#secureContext = secureContext;
+    this.#dig = dig;
+    this.isProxied = dig !== null;
   }
 
   open(): Socket {
@@ -46,6 +94,7 @@ class SecureDial implements Dial {
     const socket = connectTls({
       ...TCP,
       ...this.#address,
+      ...(this.#dig === null ? {} : { socket: this.#dig() }),
       servername: serverNameOf(this.#address.host),
       secureContext: this.#secureContext,
       rejectUnauthorized: true,

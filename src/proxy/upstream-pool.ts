@@ -23,6 +23,7 @@ export class UpstreamPool extends Agent {
   readonly #all = new Set<UpstreamConnection>();
   /** The one that was used last at the end. */
   readonly #idle: UpstreamConnection[] = [];
+  #mostIdle = MOST_IDLE;
   #sweeper: NodeJS.Timeout | null = null;
   /** Has a request come since the last connection that was opened ahead of one? */
   #mayWarm = true;
@@ -52,6 +53,12 @@ export class UpstreamPool extends Agent {
     this.#keep(this.#open());
   }
 
+  /** Upstreams are reached another way from now on: what is lent is used to its end, and nothing is kept. */
+  retire(): void {
+    this.#mostIdle = 0;
+    for (const { socket } of this.#idle) socket.destroy();
+  }
+
   /** Ends every connection. */
   override destroy(): void {
     if (this.#sweeper !== null) clearTimeout(this.#sweeper);
@@ -71,7 +78,7 @@ export class UpstreamPool extends Agent {
   }
 
   #keep(connection: UpstreamConnection): void {
-    if (!connection.rest() || this.#idle.length >= MOST_IDLE) {
+    if (!connection.rest() || this.#idle.length >= this.#mostIdle) {
       connection.socket.destroy();
       return;
     }

@@ -11,6 +11,7 @@ import { askDaemon } from "../../src/adapters/control-socket.ts";
 import { readLedger } from "../../src/adapters/ledger-reader.ts";
 import type { DaemonStatus } from "../../src/cli/status-report.ts";
 import type { UsageRecord } from "../../src/core/record.ts";
+import type { BoundSockets } from "./bound-sockets.ts";
 import { PROGRAM } from "./program.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -28,6 +29,8 @@ export interface DaemonOptions {
   cwd?: string;
   /** A command that ends in running, in its own place, the one that is appended to it. */
   launcher?: string[];
+  /** Sockets that it is handed as a service manager does. */
+  sockets?: BoundSockets;
   /** Nobody reads its standard output: from the beginning the pipe has no other end. */
   isUnread?: boolean;
 }
@@ -98,7 +101,7 @@ export function launchDaemon(home: string, options: DaemonOptions = {}): DaemonS
   const listen = async (): Promise<Daemon> => {
     await until(options.isUnread === true ? /tollkeeper is ready/ : /listens on [^\n]*\n/);
     const { pid, ledger, listening } = (await status()) as DaemonStatus;
-    const port = Number(listening[0]?.split(":")[1]);
+    const port = Number(listening[0]?.split(":").at(-1));
     return {
       url: `http://127.0.0.1:${port}`,
       port,
@@ -163,13 +166,19 @@ function writeConfig(home: string, { config = {}, port = 0 }: DaemonOptions): st
   return file;
 }
 
+/** Only the process itself can say its own id (sd_listen_fds(3)). */
+const HAND_OVER = ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh"];
+
 function runProgram(
   env: Record<string, string>,
   args: string[],
-  { cwd = ROOT, launcher = [] }: Pick<DaemonOptions, "cwd" | "launcher"> = {},
+  { cwd = ROOT, launcher = [], sockets }: Pick<DaemonOptions, "cwd" | "launcher" | "sockets"> = {},
 ): ChildProcess {
-  const [file, ...words] = [...launcher, process.execPath, PROGRAM, ...args];
-  return spawn(file ?? "", words, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const descriptors = sockets?.descriptors ?? [];
+  const handOver = descriptors.length > 0 ? HAND_OVER : [];
+  const [file, ...words] = [...launcher, ...handOver, process.execPath, PROGRAM, ...args];
+  const fullEnv = { ...env, ...(descriptors.length > 0 && { LISTEN_FDS: String(descriptors.length) }) };
+  return spawn(file ?? "", words, { cwd, env: fullEnv, stdio: ["ignore", "pipe", "pipe", ...descriptors] });
 }
 
 async function runCommand(env: Record<string, string>, args: string[]): Promise<CommandResult> {

@@ -20,8 +20,15 @@ export const NEIGHBOURS: readonly Mutant[] = [
     ...A6,
     without: "loopback: every IPv6 address",
     file: "src/proxy/listener.ts",
-    find: 'server.listen({ port, host: address, ipv6Only: address === "::1" }',
-    replace: 'server.listen({ port, host: address.replace("::1", "::"), ipv6Only: address === "::1" }',
+    find: 'const place = { port: bound, host, ',
+    replace: 'const place = { port: bound, host: host.replace("::1", "::"), ',
+  },
+  {
+    ...A6,
+    without: "loopback for sockets that are handed over",
+    file: "src/proxy/listener.ts",
+    find: "refuseBeyondLoopback(addressOf(server));",
+    replace: "",
   },
   {
     ...A6,
@@ -218,9 +225,10 @@ export const NEIGHBOURS: readonly Mutant[] = [
   {
     ...A11,
     without: "failing: another port is taken",
-    file: "src/cli/request-path.ts",
-    find: "await listenOn(config.listen.port, gate)",
-    replace: "await listenOn(config.listen.port, gate).catch(() => listenOn(0, gate))",
+    file: "src/cli/listeners.ts",
+    find: "new Listeners(door, adopted, await listenOn(port, door, adopted))",
+    replace:
+      "new Listeners(door, adopted, await listenOn(port, door, adopted).catch(() => listenOn(0, door, adopted)))",
   },
   {
     ...A11,
@@ -239,7 +247,7 @@ export const NEIGHBOURS: readonly Mutant[] = [
   {
     ...A11,
     without: "naming who has the port",
-    file: "src/cli/lifecycle.ts",
+    file: "src/cli/listeners.ts",
     find: "throw portTaken(port, error);",
     replace: "throw error;",
   },

@@ -20,7 +20,7 @@ export const CONTENT: readonly Mutant[] = [
   {
     ...E3,
     without: "escapes in the log beyond those of JSON",
-    file: "src/adapters/log.ts",
+    file: "src/adapters/log/line-form.ts",
     find: "printable(line.trimEnd())",
     replace: "line.trimEnd()",
   },

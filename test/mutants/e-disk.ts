@@ -279,7 +279,7 @@ export const DISK: readonly Mutant[] = [
   {
     ...E4,
     without: "refusing a configuration that anybody may change",
-    file: "src/adapters/config-file/read.ts",
+    file: "src/adapters/config-file/trusted-file.ts",
     find: "(stats.mode & WRITABLE_BY_ALL) !== 0",
     replace: "stats.mode === 0",
   },

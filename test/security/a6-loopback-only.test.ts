@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { test } from "node:test";
+import { bindSockets } from "../helpers/bound-sockets.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { startGate } from "../helpers/gate.ts";
 import { answerJson, startUpstream } from "../helpers/upstream.ts";
@@ -107,3 +108,11 @@ test(
     assert.match(sandbox[0] ?? "", new RegExp(`^${V4_LOOPBACK}:`));
   },
 );
+
+test("a socket that is handed over and not on loopback is not served", async (t) => {
+  const sockets = bindSockets(t, ["0.0.0.0"]);
+  await assert.rejects(
+    startDaemon(t, { port: sockets.port, sockets }),
+    /error: a socket was handed over that is not on loopback: 0\.0\.0\.0:\d+\nhint: /,
+  );
+});
