@@ -7,6 +7,7 @@ import type { FSWatcher } from "chokidar";
 import type { Problem } from "../core/config-problem.ts";
 import { defaultConfig } from "../core/config.ts";
 import type { Config } from "../core/config.ts";
+import { isSameOutbound } from "../core/outbound.ts";
 import type { ConfigSource, ConfigStatus } from "../ports.ts";
 import { configFailure, readConfigFile } from "./config-file/read.ts";
 import type { ConfigReading } from "./config-file/read.ts";
@@ -180,7 +181,7 @@ class ConfigFile implements ConfigSource {
   }
 
   async #accept(config: Config): Promise<void> {
-    if (!isDeepStrictEqual(config, this.#config)) {
+    if (!isSame(config, this.#config)) {
       const problems = await this.#apply(config);
       if (problems.length > 0) {
         this.#refuse(problems);
@@ -192,6 +193,11 @@ class ConfigFile implements ConfigSource {
     this.#problems = [];
     this.#isFromFile = this.#exists;
   }
+}
+
+/** To whoever compares properties alone, two secrets are the same. */
+function isSame(one: Config, other: Config): boolean {
+  return isDeepStrictEqual(one, other) && isSameOutbound(one.outbound, other.outbound);
 }
 
 /** The file's directory, or the closest one above it that is there. */

@@ -64,25 +64,31 @@ function answer(req: IncomingMessage, res: ServerResponse, handlers: ControlHand
     return;
   }
   try {
-    if (command === "tail") {
-      tail(res, handlers);
-      return;
+    if (command === "tail") tail(res, handlers);
+    else if (command === "status") answerJson(res, handlers.status());
+    else {
+      handlers[command as ControlOrder]();
+      answerJson(res, true);
     }
-    const body = JSON.stringify(handlers[command as ControlCommand]() ?? true);
-    res.writeHead(200, { "content-type": "application/json" }).end(body);
   } catch (error) {
     log.error({ command, err: error }, "a command on the control socket failed");
     res.writeHead(500).end("null");
   }
 }
 
+function answerJson(res: ServerResponse, value: unknown): void {
+  // Before the head is sent: what cannot be written must still become a 500.
+  const body = JSON.stringify(value);
+  res.writeHead(200, { "content-type": "application/json" }).end(body);
+}
+
 function tail(res: ServerResponse, handlers: ControlHandlers): void {
+  res.writeHead(200, { "content-type": "application/x-ndjson" }).flushHeaders();
   const stop = handlers.tail((record) => {
     res.write(`${JSON.stringify(record)}\n`);
     if (res.writableLength > MAX_WAITING_BYTES) res.destroy();
   });
   res.once("close", stop);
-  res.writeHead(200, { "content-type": "application/x-ndjson" }).flushHeaders();
 }
 
 /**

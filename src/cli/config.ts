@@ -6,6 +6,7 @@ import { writeProblem } from "../core/config-problem.ts";
 import { buildJsonSchema } from "../core/config-schema.ts";
 import type { Config } from "../core/config.ts";
 import { describeKeySource } from "../core/key-source.ts";
+import { describeOutbound } from "../core/outbound.ts";
 import { editConfig } from "./config-edit.ts";
 import type { Command } from "./command.ts";
 import { EXIT, print } from "./console.ts";
@@ -91,6 +92,7 @@ function describeConfig(config: Config): string[] {
     `listens on 127.0.0.1 and ::1, port ${config.listen.port}`,
     ...(upstreams.length === 0 ? ["no upstream is configured: the built-in sandbox answers"] : upstreams),
     ...tools,
+    ...describeOutbound(config.outbound),
     `keeps usage records ${config.ledger.retainDays} days in ${ledgerDirectory(config)}`,
   ];
 }

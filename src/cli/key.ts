@@ -60,9 +60,9 @@ const testCommand: CommandModule<object, KeyArguments> = {
   describe: "Ask the upstream for its models with the key",
   builder: targetOptions,
   handler: async (argv) => {
-    const { upstream, ref } = await findKey(argv);
+    const { config, upstream, ref } = await findKey(argv);
     const secret = await createKeySources(createKeychain()).read(ref);
-    const count = await countModels(upstream, secret);
+    const count = await countModels(upstream, secret, config.outbound);
     const models = count === null ? "" : `: ${count} ${count === 1 ? "model" : "models"}`;
     print(`accepted by ${upstream.baseUrl}${models}`);
   },

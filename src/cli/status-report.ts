@@ -102,6 +102,7 @@ function trouble({ waiting, lost, lastError }: LedgerHealth): string {
   return `, ${waiting} waiting, ${lost} lost: ${lastError ?? "unknown"}`;
 }
 
-function row(name: string, text: string): string {
+/** One fact of a report that has a line for each: its name, and what is known. */
+export function row(name: string, text: string): string {
   return `${name.padEnd(11)} ${text}`;
 }

@@ -1,6 +1,7 @@
 import { printable } from "../core/printable.ts";
 import type { Report, Row } from "../core/report.ts";
 import type { UnreadableLine } from "../adapters/ledger-reader.ts";
+import { countOf, NUMBERS } from "./count-of.ts";
 import { layOut } from "./table.ts";
 
 /** A report and where it comes from. */
@@ -13,8 +14,6 @@ export interface UsageReport extends Report {
 }
 
 type Sum = Exclude<keyof Row, "name">;
-
-const NUMBERS = new Intl.NumberFormat("en-US");
 
 /** In the order shown; those marked appear only where a row has something in them. */
 const COLUMNS: readonly { sum: Sum; head: string; onlyIfAny?: true }[] = [
@@ -55,25 +54,21 @@ export function remarksOn({ total, aside }: UsageReport): string[] {
   const { sandboxed, unreadable, firstUnreadable } = aside;
   const remarks = [
     total.partial > 0 &&
-      `partial: ${count(total.partial, "request")} broke off; what they spent is in the sums as a lower bound`,
+      `partial: ${countOf(total.partial, "request")} broke off; what they spent is in the sums as a lower bound`,
     total.absent > 0 &&
-      `absent: ${count(total.absent, "request")} came back without usage; what they spent is unknown and not in the sums`,
+      `absent: ${countOf(total.absent, "request")} came back without usage; what they spent is unknown and not in the sums`,
     total.failed > 0 &&
-      `failed: ${count(total.failed, "request")} beside these, refused or answered with an error; nothing was spent`,
+      `failed: ${countOf(total.failed, "request")} beside these, refused or answered with an error; nothing was spent`,
     total.reasoning_unknown > 0 &&
-      `reasoning: ${count(total.reasoning_unknown, "answer")} did not say how much of the output was reasoning (≥, ?)`,
+      `reasoning: ${countOf(total.reasoning_unknown, "answer")} did not say how much of the output was reasoning (≥, ?)`,
     total.maybe_unbilled > 0 &&
-      `maybe unbilled: ${count(total.maybe_unbilled, "token")} of attempts that another model replaced are not in the sums; the service bills them in some cases only`,
+      `maybe unbilled: ${countOf(total.maybe_unbilled, "token")} of attempts that another model replaced are not in the sums; the service bills them in some cases only`,
     sandboxed > 0 &&
-      `sandbox: ${count(sandboxed, "request")} went to the built-in sandbox; their tokens are made up, and cost nothing`,
+      `sandbox: ${countOf(sandboxed, "request")} went to the built-in sandbox; their tokens are made up, and cost nothing`,
     firstUnreadable !== null &&
-      `unreadable: ${count(unreadable, "line")} of the ledger, the first in ${firstUnreadable.file}, line ${firstUnreadable.line}`,
+      `unreadable: ${countOf(unreadable, "line")} of the ledger, the first in ${firstUnreadable.file}, line ${firstUnreadable.line}`,
   ];
   return remarks.filter((remark) => remark !== false);
-}
-
-function count(number: number, noun: string): string {
-  return `${NUMBERS.format(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 /** The report as one JSON document: the sums' names are the ledger's, unknown is null. */

@@ -106,14 +106,11 @@ test("on a terminal what a stranger says stays in its line and moves nothing", (
 });
 
 test("in the journal a line has syslog's priority before it, and no time of its own", () => {
-  const line = (level: number) => journalLine(JSON.stringify({ level, time: 0, pid: 1, msg: "slow", ms: 7 }));
-  assert.deepEqual([20, 30, 40, 50, 60].map(line), [
-    "<7>slow  ms=7",
-    "<6>slow  ms=7",
-    "<4>slow  ms=7",
-    "<3>slow  ms=7",
-    "<2>slow  ms=7",
-  ]);
+  const lines = [20, 30, 40, 50, 60].map((level) => ({ level, time: 0, pid: 1, msg: "slow", ms: 7 }));
+  assert.deepEqual(
+    lines.map((line) => journalLine(JSON.stringify(line))),
+    ["<7>slow  ms=7", "<6>slow  ms=7", "<4>slow  ms=7", "<3>slow  ms=7", "<2>slow  ms=7"],
+  );
 });
 
 test("the journal is told from another file by the device and inode that it names", () => {

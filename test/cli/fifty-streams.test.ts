@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { startDaemon, type Daemon } from "../helpers/daemon.ts";
 import { freePort } from "../helpers/free-port.ts";
@@ -26,16 +26,55 @@ async function expectComplete(daemon: Daemon, count: number): Promise<void> {
   }
 }
 
-test("50 streams run through a reload: none is cut, every record is complete", LIMIT, async (t) => {
-  const { streams, daemon, clients, edit } = await startStreams(t);
-  edit({ limits: { drainMs: 20_000 } });
-  await daemon.until(/"msg":"the new configuration is in force"/);
-  process.kill(daemon.pid, "SIGHUP");
-  await daemon.until(/"msg":"keys are forgotten/);
-  streams.finish();
-  await expectWhole(clients);
-  await expectComplete(daemon, COUNT);
-});
+/** Each way by which a configuration file is changed, to say what `text` says. */
+const WAYS: Record<string, (file: string, text: string) => void> = {
+  "an edit in place": (file, text) => writeFileSync(file, text),
+  "an editor's replacing": (file, text) => {
+    writeFileSync(`${file}.new`, text);
+    renameSync(`${file}.new`, file);
+  },
+  "deleting and making it again": (file, text) => {
+    rmSync(file);
+    writeFileSync(file, text);
+  },
+  "a link put in its place": (file, text) => {
+    writeFileSync(`${file}.target`, text);
+    symlinkSync(`${file}.target`, `${file}.link`);
+    renameSync(`${file}.link`, file);
+  },
+  "ten saves at once": (file, text) => {
+    rmSync(file);
+    for (let save = 9; save > 0; save -= 1) writeFileSync(file, text.slice(save));
+    writeFileSync(file, text);
+  },
+};
+
+test(
+  "50 streams run through every kind of reload: none is cut, every record is complete",
+  LIMIT,
+  async (t) => {
+    const { streams, daemon, clients } = await startStreams(t);
+    const textOf = (drainMs: number) =>
+      JSON.stringify({ ...streams.config, limits: { drainMs }, listen: { port: daemon.port } });
+    const inForce = (times: number) =>
+      daemon.until(new RegExp(`(?:"msg":"the new configuration is in force"[^]*){${times}}`));
+    let changes = 0;
+    for (const change of Object.values(WAYS)) {
+      changes += 1;
+      change(daemon.configFile, textOf(changes));
+      await inForce(changes);
+    }
+    writeFileSync(daemon.configFile, '{ "listen": ');
+    await daemon.until(/is not accepted, the old one stays/);
+    writeFileSync(daemon.configFile, textOf(20_000));
+    await inForce(changes + 1);
+    process.kill(daemon.pid, "SIGHUP");
+    await daemon.until(/"msg":"keys are forgotten/);
+    streams.finish();
+    await expectWhole(clients);
+    await expectComplete(daemon, COUNT);
+  },
+);
 
 test("50 streams run through a change of port, and new ones go to the new port", LIMIT, async (t) => {
   const { streams, daemon, clients, edit } = await startStreams(t);

@@ -79,9 +79,9 @@ test(
     const first = await startActivated(t, sockets, home, streams.config);
     const clients = await streams.open(port, 50);
     const answers: (number | undefined)[] = [];
-    let isLoaded = true;
-    const load = Array.from({ length: 8 }, async (_, index) => {
-      while (isLoaded) answers.push(await head(port, index % 2 === 0 ? "127.0.0.1" : "::1"));
+    const load = { isOn: true };
+    const asking = Array.from({ length: 8 }, async (_, index) => {
+      while (load.isOn) answers.push(await head(port, index % 2 === 0 ? "127.0.0.1" : "::1"));
     });
     process.kill(first.pid, "SIGTERM");
     await first.until(/"open":50,"msg":"stopping/);
@@ -92,8 +92,8 @@ test(
     const more = await streams.open(port, 50);
     streams.finish();
     await expectWhole(more);
-    isLoaded = false;
-    await Promise.all(load);
+    load.isOn = false;
+    await Promise.all(asking);
     assert.ok(answers.length >= 16 && answers.every((status) => status === 200), String(answers.length));
     const records = await second.ledger();
     assert.deepEqual(

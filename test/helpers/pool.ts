@@ -3,14 +3,20 @@ import { once } from "node:events";
 import { request, type ClientRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { createDial } from "../../src/proxy/upstream-dial.ts";
+import { defaultConfig } from "../../src/core/config.ts";
+import type { Outbound } from "../../src/core/outbound.ts";
+import { createDialer } from "../../src/proxy/upstream-dial.ts";
 import { UpstreamPool } from "../../src/proxy/upstream-pool.ts";
 import { StillClock } from "./memory.ts";
 
 /** A pool of connections to one upstream, which ends with the test, and the clock that it goes by. */
-export function openPool(t: TestContext, origin: string): { pool: UpstreamPool; clock: StillClock } {
+export function openPool(
+  t: TestContext,
+  origin: string,
+  outbound: Outbound = defaultConfig.outbound,
+): { pool: UpstreamPool; clock: StillClock } {
   const clock = new StillClock();
-  const pool = new UpstreamPool(createDial(origin), clock);
+  const pool = new UpstreamPool(createDialer(outbound)(origin), clock);
   t.after(() => pool.destroy());
   return { pool, clock };
 }

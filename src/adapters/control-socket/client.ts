@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { Failure } from "../../core/failure.ts";
 import type { ControlCommand } from "../control-socket.ts";
-import { isNobodyThere, messageOf, refuseLongPath } from "./path.ts";
+import { hasCode, isNobodyThere, messageOf, refuseLongPath } from "./path.ts";
 
 const ANSWER_LIMIT_MS = 5_000;
 
@@ -39,7 +39,14 @@ export async function followDaemon(path: string): Promise<AsyncIterable<unknown>
 
 async function* linesOf(res: IncomingMessage): AsyncIterable<unknown> {
   res.socket.setTimeout(0);
-  for await (const line of createInterface(res)) yield JSON.parse(line) as unknown;
+  try {
+    for await (const line of createInterface(res)) yield JSON.parse(line) as unknown;
+  } catch (error) {
+    // However the daemon ended, there is no more to come.
+    if (!hasCode(error, "ECONNRESET")) throw error;
+  } finally {
+    res.destroy();
+  }
 }
 
 function orNobody(error: unknown): null {

@@ -1,0 +1,71 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Failure } from "../core/failure.ts";
+import { describeSteps } from "../service/describe-steps.ts";
+import { runProgram } from "../service/run-program.ts";
+import { CommandFailure, runSteps } from "../service/run-steps.ts";
+import type { Plan, ServiceManager } from "../service/service-manager.ts";
+import { note, print } from "./console.ts";
+import { daemonStatus } from "./daemon.ts";
+import { likelyCause } from "./service-causes.ts";
+import type { DaemonStatus } from "./status-report.ts";
+
+/** A start takes a quarter of a second; this is for a machine that is busy with its own. */
+const START_LIMIT_MS = 15_000;
+const POLL_MS = 100;
+
+/** How much of the log is shown when a start fails. */
+const SHOWN_LINES = 12;
+
+/** Does what a plan says, telling each step; or, with `dryRun`, only shows it. Its notes are for the end: {@link tellNotes}. */
+export async function carryOut({ steps }: Plan, dryRun: boolean): Promise<void> {
+  if (steps.length === 0) print("nothing is to be done");
+  if (dryRun) for (const line of describeSteps(steps)) print(line);
+  else await runSteps(steps, runProgram, print);
+}
+
+/** Tells what a plan has to say beside its steps. */
+export function tellNotes({ notes }: Plan): void {
+  for (const text of notes) note(`note: ${text}`);
+}
+
+/**
+ * Carries out a plan that ends with a running daemon, and waits until that answers and listens on the port.
+ * @param port 0 for any
+ * @throws Failure with the likely cause when it does not start; the newest lines of its log are shown before
+ */
+export async function startByPlan(manager: ServiceManager, plan: Plan, port: number): Promise<DaemonStatus> {
+  try {
+    await carryOut(plan, false);
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error;
+    throw await explain(manager, error);
+  }
+  const status = await untilItListens(port);
+  if (status === null) throw await explain(manager, null);
+  return status;
+}
+
+async function untilItListens(port: number): Promise<DaemonStatus | null> {
+  const end = Date.now() + START_LIMIT_MS;
+  while (Date.now() < end) {
+    // While it starts, it may not answer as it should.
+    const status = await daemonStatus().catch(() => null);
+    const isThere = status?.listening.some((address) => port === 0 || address.endsWith(`:${port}`));
+    if (status !== null && isThere === true) return status;
+    await delay(POLL_MS);
+  }
+  return null;
+}
+
+async function explain(manager: ServiceManager, failed: CommandFailure | null): Promise<Failure> {
+  const { detail } = await manager.state();
+  const lines = await manager.lastLines(SHOWN_LINES);
+  if (lines.length > 0)
+    note(`the newest lines of its log:\n${lines.map((line) => `    ${line}`).join("\n")}`);
+  else note("its log shows nothing to this user");
+  const newestFirst = lines.toReversed();
+  const cause = likelyCause([detail, failed?.message ?? "", ...newestFirst]);
+  const why = cause?.what ?? failed?.message ?? `it did not answer within ${START_LIMIT_MS / 1000} s`;
+  const hint = cause?.hint ?? "see more of its log with: tollkeeper service logs -n 100";
+  return new Failure(`the service does not start (${detail}): ${why}`, hint);
+}

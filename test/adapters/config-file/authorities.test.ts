@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { readAuthorities } from "../../../src/adapters/config-file/authorities.ts";
+import { readConfigFile } from "../../../src/adapters/config-file.ts";
+import { makeCertificate } from "../../helpers/certificate.ts";
+import { enter, scratchDirectory } from "../../helpers/keyring.ts";
+
+function write(t: TestContext, content: string | Buffer): string {
+  const file = join(scratchDirectory(t), "ca.pem");
+  writeFileSync(file, content);
+  return file;
+}
+
+const pemOf = (t: TestContext) => makeCertificate(t, "DNS:a.invalid").cert.toString().trim();
+
+test("every certificate of a bundle is read, with whatever stands between them left out", async (t) => {
+  const [one, other] = [pemOf(t), pemOf(t)];
+  enter(t, { NODE_EXTRA_CA_CERTS: undefined });
+  const file = write(t, `# Corp root\n${one}\nsubject: x\n${other}`);
+  assert.deepEqual(await readAuthorities(file), [one, other]);
+});
+
+test("those of NODE_EXTRA_CA_CERTS stay trusted, and a bad file there counts for nothing, as with Node", async (t) => {
+  const [own, extra] = [pemOf(t), pemOf(t)];
+  const file = write(t, own);
+  enter(t, { NODE_EXTRA_CA_CERTS: write(t, extra) });
+  assert.deepEqual(await readAuthorities(file), [own, extra]);
+  enter(t, { NODE_EXTRA_CA_CERTS: "/no/such.pem" });
+  assert.deepEqual(await readAuthorities(file), [own]);
+});
+
+test("a certificate in binary form is refused, with the command that converts it", async (t) => {
+  const { file: pem } = makeCertificate(t, "DNS:a.invalid");
+  const file = write(t, execFileSync("openssl", ["x509", "-in", pem, "-outform", "der"]));
+  await assert.rejects(readAuthorities(file), {
+    message: `there is no PEM certificate in it; if it is one in binary form, run \`openssl x509 -inform der -in ${file} -out ${file}.pem\``,
+  });
+});
+
+test("a private key alone is no certificate", async (t) => {
+  const file = write(t, makeCertificate(t, "DNS:a.invalid").key);
+  await assert.rejects(readAuthorities(file), /there is no PEM certificate in it/);
+});
+
+test("a certificate that is damaged is named by its number", async (t) => {
+  const [one, other] = [pemOf(t), pemOf(t)];
+  const file = write(t, `${one}\n${other.replace(/\n.{20}/, "\nAAAAAAAAAAAAAAAAAAAA")}`);
+  await assert.rejects(readAuthorities(file), { message: "certificate 2 in it cannot be read" });
+});
+
+test("a file that anybody may change is refused", async (t) => {
+  const file = write(t, pemOf(t));
+  chmodSync(file, 0o666);
+  await assert.rejects(readAuthorities(file), /anybody may change it; run `chmod go-w /);
+});
+
+test("what is wrong with it is a problem of the configuration, with its line, beside the others", async (t) => {
+  const path = join(scratchDirectory(t), "config.jsonc");
+  writeFileSync(
+    path,
+    '{\n"outbound": {\n"httpsProxy": "http://ada@proxy:1",\n"caFile": "/no/such.pem"\n} }',
+    { mode: 0o644 },
+  );
+  const reading = await readConfigFile(path);
+  assert.deepEqual(reading.ok ? [] : reading.problems, [
+    {
+      path: "outbound.httpsProxy",
+      line: 3,
+      message: `it holds a password, and others can read this file; run \`chmod 600 ${path}\``,
+    },
+    {
+      path: "outbound.caFile",
+      line: 4,
+      message: "/no/such.pem cannot be used: ENOENT: no such file or directory, open '/no/such.pem'",
+    },
+  ]);
+});

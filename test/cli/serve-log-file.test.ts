@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { readFileSync, renameSync, watch } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { launchDaemon, startDaemon } from "../helpers/daemon.ts";
+import { scratchDirectory } from "../helpers/keyring.ts";
+
+/** The file's text, once it matches. */
+function until(file: string, pattern: RegExp): Promise<string> {
+  return new Promise((resolve) => {
+    const watcher = watch(dirname(file), () => check());
+    const check = () => {
+      const text = readFileSync(file, { encoding: "utf8", flag: "a+" });
+      if (!pattern.test(text)) return;
+      watcher.close();
+      resolve(text);
+    };
+    check();
+  });
+}
+
+test("--log-file has the log, and after SIGHUP the file that has its name then", async (t) => {
+  const file = join(scratchDirectory(t), "tollkeeper.log");
+  const daemon = await startDaemon(t, { args: ["--log-file", file] });
+  assert.match(readFileSync(file, "utf8"), /^\d{4}-\S+Z {2}info {3}tollkeeper is ready {2}listening=\[/m);
+  assert.equal(daemon.stderr(), "");
+  renameSync(file, `${file}.old`);
+  process.kill(daemon.pid, "SIGHUP");
+  assert.match(await until(file, /keys are forgotten/), /^\d{4}-\S+Z {2}info {3}keys are forgotten/);
+  assert.doesNotMatch(readFileSync(`${file}.old`, "utf8"), /keys are forgotten/);
+});
+
+test("why a daemon cannot start stands in its log file, too", async (t) => {
+  const home = scratchDirectory(t);
+  const file = join(home, "tollkeeper.log");
+  const start = launchDaemon(home, { config: "{ nonsense", args: ["--log-file", file] });
+  await assert.rejects(start.ready, /the configuration is not usable/);
+  assert.match(readFileSync(file, "utf8"), / error {2}cannot start: the configuration is not usable/);
+});
+
+test("a log file that cannot be had is a failure that names it", async (t) => {
+  await assert.rejects(
+    startDaemon(t, { args: ["--log-file", "/dev/null/log"] }),
+    /error: cannot write the log: /,
+  );
+});

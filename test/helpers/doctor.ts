@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { TestContext } from "node:test";
+import type { CheckedFinding } from "../../src/cli/doctor/run.ts";
+import { launchDaemon, prepareHome, type CommandResult, type Daemon } from "./daemon.ts";
+import { fakePrograms } from "./fake-programs.ts";
+import { freePort } from "./free-port.ts";
+import { sentinelKey } from "./key-command.ts";
+import { keyInFile } from "./key-file.ts";
+import { answerJson, startUpstream, type Script } from "./upstream.ts";
+
+/** What is different from a set-up in which all is well: its key in a file, its daemon started by hand, no service manager. */
+export interface SetUpOptions {
+  /** In place of the same keys of the configuration, of which the upstream's address may be a part. */
+  config?: (baseUrl: string, keyFile: string) => object;
+  upstream?: Script;
+  /** `doctor`'s environment, not the daemon's. */
+  env?: Record<string, string>;
+  /** Of both. */
+  session?: Record<string, string>;
+  /** A directory with programs that are found before all others. */
+  programs?: string;
+  /** Files below the home directory. `PORT` stands for the configuration's port, `KEY` for the key. */
+  files?: Record<string, string>;
+  /** Names for more of what differs from run to run; see {@link SetUp.named}. */
+  names?: Record<string, string>;
+  /** Of the configuration; any free one unless given. */
+  port?: number;
+  /** Does no daemon run? */
+  isStopped?: true;
+}
+
+/** A machine that a doctor is called to. */
+export interface SetUp {
+  home: string;
+  port: number;
+  key: string;
+  keyFile: string;
+  configFile: string;
+  /** null where none was started. */
+  daemon: Daemon | null;
+  doctor(...args: string[]): Promise<CommandResult>;
+  /** What `doctor --json` finds. */
+  findings(): Promise<CheckedFinding[]>;
+  /** A text with what differs from run to run replaced by its name: HOME, PORT, KEYFILE, UPSTREAM, PID. */
+  named(text: string): string;
+}
+
+/** Makes one, gone with the test. */
+export async function setUp(t: TestContext, options: SetUpOptions = {}): Promise<SetUp> {
+  let kill = async () => {};
+  // Registered first, and so done before the home is removed.
+  t.after(() => kill());
+  const port = options.port ?? (await freePort());
+  const upstream = await startUpstream(t, options.upstream ?? answerModels);
+  const key = sentinelKey();
+  const { path: keyFile, config: upstreams } = keyInFile(t, upstream.baseUrl, key);
+  const config = { listen: { port }, ...upstreams, ...options.config?.(upstream.baseUrl, keyFile) };
+  const programs = options.programs ?? fakePrograms(t, { systemctl: [{ match: "*", code: 127 }] }).directory;
+  const env = { PATH: `${programs}:${process.env["PATH"]}`, ...options.session };
+  const { home, configFile, command } = prepareHome(t, { config, env: { ...env, ...options.env } });
+  for (const [name, text] of Object.entries(options.files ?? {})) {
+    const path = join(home, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text.replaceAll("PORT", String(port)).replaceAll("KEY", key));
+  }
+  const launched = options.isStopped === true ? null : launchDaemon(home, { config, env });
+  if (launched !== null) kill = () => launched.kill();
+  const daemon = (await launched?.ready) ?? null;
+  const names: [string, string][] = [
+    ...Object.entries(options.names ?? {}).map(([name, value]): [string, string] => [value, name]),
+    [keyFile, "KEYFILE"],
+    [home, "HOME"],
+    [upstream.origin, "UPSTREAM"],
+    [String(port), "PORT"],
+    [String(daemon?.pid ?? "no pid"), "PID"],
+  ];
+  const findings = async () => {
+    const { stdout, stderr } = await command("doctor", "--json");
+    assert.equal(stderr, "");
+    return (JSON.parse(stdout) as { checks: CheckedFinding[] }).checks;
+  };
+  return {
+    ...{ home, port, key, keyFile, configFile, daemon, findings },
+    doctor: (...args) => command("doctor", ...args),
+    named: (text) => names.reduce((named, [value, name]) => named.replaceAll(value, name), text),
+  };
+}
+
+const answerModels: Script = (_seen, res) => answerJson(res, { data: [{ id: "a" }, { id: "b" }] });

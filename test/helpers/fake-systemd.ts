@@ -1,0 +1,62 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { TestContext } from "node:test";
+import type { ServiceTarget } from "../../src/service/service-manager.ts";
+import { renderService, renderSocket, SERVICE, SOCKET, unitPaths } from "../../src/service/systemd/units.ts";
+import { fakePrograms } from "./fake-programs.ts";
+import { scratchDirectory } from "./keyring.ts";
+
+/** A systemd in which tollkeeper is installed. */
+export interface FakeSystemd {
+  /** Of the socket unit. */
+  port: number;
+  /** `active` unless given; with `failed` nothing listens for it either. */
+  state?: "active" | "failed";
+  isEnabled?: boolean;
+  node?: string;
+  log?: string;
+}
+
+/** Makes the units, and programs that speak for a systemd; gives the directory of the programs. */
+export function fakeSystemd(t: TestContext, systemd: FakeSystemd): string {
+  const { port, state = "active", isEnabled = true, node = process.execPath, log = "" } = systemd;
+  const directory = join(scratchDirectory(t), "systemd", "user");
+  const paths = unitPaths(directory);
+  const files = [
+    [paths.service, renderService(targetOf(node, port))],
+    [paths.socket, renderSocket(port, true)],
+  ] as const;
+  for (const [path, text] of files) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  const enabled = `UnitFileState=${isEnabled ? "enabled" : "disabled"}\n`;
+  const said =
+    state === "active"
+      ? "ActiveState=active\nSubState=running\nResult=success\nMainPID=1\nActiveEnterTimestamp=Sat 2026-11-21 10:00:00 UTC\n"
+      : "ActiveState=failed\nSubState=failed\nResult=exit-code\nMainPID=0\nExecMainStatus=1\n";
+  const socket = state === "active" ? "ActiveState=active\n" : "ActiveState=failed\n";
+  const units = `Id=${SERVICE}\n${said}${enabled}\nId=${SOCKET}\n${socket}${enabled}`;
+  return fakePrograms(t, {
+    systemctl: [
+      { match: "--user show --property=UnitPath", stdout: `UnitPath=${directory}\n` },
+      { match: `--user show ${SERVICE}*`, stdout: units },
+    ],
+    loginctl: [{ match: "*", stdout: "Linger=yes\n" }],
+    journalctl: [{ match: "*", stdout: log }],
+  }).directory;
+}
+
+function targetOf(node: string, port: number): ServiceTarget {
+  return {
+    node,
+    script: import.meta.filename,
+    configFile: null,
+    port,
+    drainMs: 30_000,
+    writable: [],
+    logFile: "/dev/null",
+    environment: {},
+    runsKeyCommands: false,
+  };
+}
