@@ -87,6 +87,7 @@ const IMPORTERS: Record<string, RegExp> = {
   "jsonc-parser": /^adapters\/config-file(?:\.ts|\/)/,
   yargs: /^(?:main\.ts|cli\/)/,
   "cli-table3": /^cli\/table\.ts$/,
+  plist: /^service\/launchd\//,
 };
 
 test("each vendor's library has one importer", () => {
@@ -141,7 +142,7 @@ test("a daemon starts without what only other commands and the sandbox need, whi
   const loaded = [...loadedWith("main.ts"), ...loadedWith("cli/serve.ts")];
   assert.ok(loaded.includes("proxy/forward.ts") && loaded.includes("http-proxy-3"));
   const needless =
-    /^(?:yargs|cli-table3|check\/|sandbox\/|cli\/(?:check|config|key|sandbox|status|usage)\.ts)/;
+    /^(?:yargs|cli-table3|plist|service\/|check\/|sandbox\/|cli\/(?:check|config|key|sandbox|status|usage)\.ts)/;
   assert.deepEqual(
     loaded.filter((path) => needless.test(path)),
     [],

@@ -1,15 +1,14 @@
 // `npm test`: sets up what the tests need, says what it could not set up, and runs every test file (or those given).
-import { spawnSync, type SpawnSyncOptions } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installMissing, isInstalled, type NeededProgram } from "./debian-packages.ts";
 import { listSkipped } from "./skipped.ts";
 
-/** A program that tests use, the Debian package that has it, and what goes untested without it. */
-interface Need {
-  program: string;
-  debianPackage: string;
+/** And what goes untested without it. */
+interface Need extends NeededProgram {
   for: string;
 }
 
@@ -26,26 +25,11 @@ const NEEDS: Need[] = [
   },
   { program: "script", debianPackage: "bsdutils", for: "the hidden prompt on a pseudo-terminal" },
   { program: "curl", debianPackage: "curl", for: "README tests, and clients of other users" },
+  { program: "plistutil", debianPackage: "libplist-utils", for: "a second reader of launchd's definitions" },
   { program: "chromium", debianPackage: "chromium", for: "what pages in a real browser can do" },
 ];
 
 const testRoot = fileURLToPath(new URL(".", import.meta.url));
-
-function isInstalled(program: string): boolean {
-  return (process.env["PATH"] ?? "").split(":").some((directory) => existsSync(`${directory}/${program}`));
-}
-
-/** Installs what is missing where that is ours to do: on Debian, as root. */
-function installMissing(): void {
-  const missing = NEEDS.filter(({ program }) => !isInstalled(program));
-  if (missing.length === 0 || process.getuid?.() !== 0 || !isInstalled("apt-get")) return;
-  const packages = [...new Set(missing.map(({ debianPackage }) => debianPackage))];
-  console.log(`installing for the tests: ${packages.join(" ")}`);
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const options: SpawnSyncOptions = { env, stdio: ["ignore", "ignore", "inherit"] };
-  spawnSync("apt-get", ["update", "-q"], options);
-  spawnSync("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...packages], options);
-}
 
 function reportMissing(): void {
   for (const { program, debianPackage, for: purpose } of NEEDS) {
@@ -76,7 +60,7 @@ function build(): void {
 }
 
 build();
-installMissing();
+installMissing(NEEDS);
 reportMissing();
 const scratch = mkdtempSync(join(tmpdir(), "tollkeeper-tests-"));
 const tapFile = join(scratch, "tap");

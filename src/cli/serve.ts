@@ -6,9 +6,10 @@ import { createKeySources } from "../adapters/key-sources.ts";
 import { createKeychain } from "../adapters/keychain/keychain.ts";
 import { openLog, type DaemonLog } from "../adapters/log.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
+import { Failure } from "../core/failure.ts";
 import type { ServiceNotifier } from "../ports.ts";
 import type { Command } from "./command.ts";
-import { print } from "./console.ts";
+import { EXIT, print } from "./console.ts";
 import { controlPath, refuseSecondDaemon } from "./daemon.ts";
 import { describeDaemon } from "./describe-daemon.ts";
 import { hardenProcess } from "./harden.ts";
@@ -38,9 +39,15 @@ export async function serve({ config, debug, logFile }: ServeArguments): Promise
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   const log = openLog({ debug, file: logFile === undefined ? null : resolve(logFile) });
   for (const warning of warnings) log.warn({}, warning);
-  const lifecycle = await startDaemon(config ?? configPath(), log);
-  for (const line of welcome(lifecycle.port, lifecycle.config)) print(line);
-  await lifecycle.stopped;
+  try {
+    const lifecycle = await startDaemon(config ?? configPath(), log);
+    for (const line of welcome(lifecycle.port, lifecycle.config)) print(line);
+    await lifecycle.stopped;
+  } catch (error) {
+    // It stands in the log file. Said again each time that a service manager tries, it would fill a file of its own.
+    if (logFile === undefined || process.stderr.isTTY) throw error;
+    process.exitCode = EXIT.failed;
+  }
 }
 
 interface Closable {
@@ -58,8 +65,9 @@ async function startDaemon(configFile: string, log: DaemonLog): Promise<Lifecycl
     return await buildDaemon(configFile, log, notifier, opened);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
+    const hint = error instanceof Failure ? error.hint : undefined;
     notifier.status(message);
-    if (log.isKept) log.error({}, `cannot start: ${message}`);
+    if (log.isKept) log.error({ hint }, `cannot start: ${message}`);
     await Promise.all(opened.map((part) => part.close()));
     throw error;
   }

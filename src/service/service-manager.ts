@@ -1,3 +1,5 @@
+import type { NamedCommand } from "./command-words.ts";
+
 /** What is to run as a service. Every path is absolute. */
 export interface ServiceTarget {
   /** Node's executable, by a path that survives upgrades where there is one. */
@@ -27,8 +29,8 @@ export type Step =
   | { kind: "make-directory"; path: string; mode: number }
   /** A file, or a directory when nothing is in it. What is not there is fine. */
   | { kind: "remove"; path: string }
-  /** Runs a command to see whether it succeeds: `then`, or else `otherwise`, which begins with telling `why`. */
-  | { kind: "try"; argv: readonly string[]; then: Step[]; otherwise: Step[]; why: string }
+  /** Runs a command to see whether `what`, which may be left out, works here. */
+  | { kind: "try"; what: string; argv: readonly string[]; onSuccess: Step[]; onFailure: Step[] }
   /**
    * `tolerates`: what the command says on standard error when it fails because it is done already.
    * `repeats`: what it says, on either output, while something else has to come to its end first: it is run again then,
@@ -53,8 +55,8 @@ export interface ProgramResult {
 /** Runs a program by its name on PATH, without a shell, until it ends. Never rejects. */
 export type RunProgram = (argv: readonly string[]) => Promise<ProgramResult>;
 
-/** What a service manager knows of the service. */
-export interface ServiceState {
+/** What a service manager knows of the service; its command as the definition names it, all null when it is not installed. */
+export interface ServiceState extends NamedCommand {
   /** Its files, absolute; those that are there. */
   files: string[];
   isInstalled: boolean;
@@ -66,9 +68,7 @@ export interface ServiceState {
   holdsPort: boolean;
   /** Is it there without a login, too (linger)? null where there is no such choice, or the system does not tell. */
   outlivesLogin: boolean | null;
-  /** As its definition names them; null when it is not installed. */
-  node: string | null;
-  script: string | null;
+  /** As its definition names it. */
   port: number | null;
   /** The manager's own words, e.g. `active (running)` or `failed (watchdog)`. */
   detail: string;

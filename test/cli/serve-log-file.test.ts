@@ -30,12 +30,15 @@ test("--log-file has the log, and after SIGHUP the file that has its name then",
   assert.doesNotMatch(readFileSync(`${file}.old`, "utf8"), /keys are forgotten/);
 });
 
-test("why a daemon cannot start stands in its log file, too", async (t) => {
+test("why a daemon cannot start stands in its log file, with what to type, and not beside it", async (t) => {
   const home = scratchDirectory(t);
   const file = join(home, "tollkeeper.log");
   const start = launchDaemon(home, { config: "{ nonsense", args: ["--log-file", file] });
-  await assert.rejects(start.ready, /the configuration is not usable/);
-  assert.match(readFileSync(file, "utf8"), / error {2}cannot start: the configuration is not usable/);
+  await assert.rejects(start.ready, /ended before it said .*:\n$/);
+  assert.match(
+    readFileSync(file, "utf8"),
+    / error {2}cannot start: the configuration is not usable.* {2}hint=correct it with: /,
+  );
 });
 
 test("a log file that cannot be had is a failure that names it", async (t) => {

@@ -1,0 +1,41 @@
+import type { Step } from "./service-manager.ts";
+import { writeCommand } from "./write-command.ts";
+
+/** What a plan would do, in full, as people read it: each command, and each file with what would stand in it. */
+export function describeSteps(steps: readonly Step[]): string[] {
+  return steps.flatMap(describeStep);
+}
+
+function describeStep(step: Step): string[] {
+  switch (step.kind) {
+    case "write":
+      return [
+        `write ${step.path} (mode ${writeMode(step.mode)}):`,
+        ...indent(step.text.trimEnd().split("\n")),
+      ];
+    case "make-directory":
+      return [`make the directory ${step.path} (mode ${writeMode(step.mode)}), unless it is there`];
+    case "remove":
+      return [`remove ${step.path}, if it is there; a directory only when it is empty`];
+    case "run":
+      return [
+        `run${step.ifChanged === true ? ", if something has changed" : ""}: ${writeCommand(step.argv)}`,
+      ];
+    case "try":
+      return [
+        `try ${step.what}: ${writeCommand(step.argv)}`,
+        "if it works:",
+        ...indent(describeSteps(step.onSuccess)),
+        "if it does not:",
+        ...indent(describeSteps(step.onFailure)),
+      ];
+  }
+}
+
+function indent(lines: readonly string[]): string[] {
+  return lines.map((line) => (line === "" ? "" : `    ${line}`));
+}
+
+function writeMode(mode: number): string {
+  return mode.toString(8).padStart(4, "0");
+}

@@ -1,0 +1,16 @@
+import { execFile } from "node:child_process";
+import type { RunProgram } from "./service-manager.ts";
+
+/** More than any of these programs says, the newest lines of a log included. */
+const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
+
+/** Runs a program by its name on PATH; in the language that failures are told apart by. */
+export const runProgram: RunProgram = ([file = "", ...args]) =>
+  new Promise((resolve) => {
+    const options = { env: { ...process.env, LC_ALL: "C" }, maxBuffer: MAX_OUTPUT_BYTES };
+    execFile(file, args, options, (error, stdout, stderr) => {
+      if (error === null) resolve({ code: 0, stdout, stderr });
+      else if (error.code === "ENOENT") resolve({ code: 127, stdout, stderr: `${file}: not found` });
+      else resolve({ code: typeof error.code === "number" ? error.code : 1, stdout, stderr });
+    });
+  });

@@ -1,0 +1,58 @@
+import type { RunProgram } from "../service-manager.ts";
+import { SERVICE, SOCKET } from "./units.ts";
+
+/** What systemd says of one unit, by the names of its properties; empty for what it does not say. */
+type Properties = Partial<Record<string, string>>;
+
+/** What systemd says of both units right now. */
+export interface UnitsNow {
+  isEnabled: boolean;
+  isRunning: boolean;
+  /** Does systemd listen on the port, for a daemon that runs or one that a connection would start? */
+  isListening: boolean;
+  pid: number | null;
+  /** e.g. `active (running) since Sat 2026-11-21 10:00:00 UTC`, `failed (exit-code, status 203)`. */
+  detail: string;
+}
+
+const PROPERTIES = "Id,ActiveState,SubState,Result,UnitFileState,MainPID,ExecMainStatus,ActiveEnterTimestamp";
+
+/** Asks systemd for the state of the service and of its socket. */
+export async function askUnits(run: RunProgram): Promise<UnitsNow> {
+  const argv = ["systemctl", "--user", "show", SERVICE, SOCKET, `--property=${PROPERTIES}`];
+  const { stdout } = await run(argv);
+  const units = parseShow(stdout);
+  const service = units.find(({ Id }) => Id === SERVICE) ?? {};
+  const socket = units.find(({ Id }) => Id === SOCKET) ?? {};
+  const pid = Number(service["MainPID"] ?? 0);
+  return {
+    isEnabled: [service, socket].some(({ UnitFileState }) => UnitFileState === "enabled"),
+    isRunning: ["active", "reloading"].includes(service["ActiveState"] ?? ""),
+    isListening: socket["ActiveState"] === "active",
+    pid: pid > 0 ? pid : null,
+    detail: describe(service),
+  };
+}
+
+/** Units stand one below the other, with an empty line between them; a line is `Property=value`. */
+function parseShow(text: string): Properties[] {
+  return text.split(/\n{2,}/).map((block) =>
+    Object.fromEntries(
+      block
+        .split("\n")
+        .filter((line) => line.includes("="))
+        .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+    ),
+  );
+}
+
+function describe(service: Properties): string {
+  const { ActiveState: state = "", SubState: sub, Result: result, ExecMainStatus: status } = service;
+  if (state === "") return "unknown";
+  const hasFailed = result !== undefined && result !== "success";
+  const reasons = [sub === state ? undefined : sub, hasFailed ? result : undefined];
+  if (hasFailed && status !== undefined && status !== "0") reasons.push(`status ${status}`);
+  const since = state === "active" ? ` since ${service["ActiveEnterTimestamp"]}` : "";
+  const told = reasons.filter((reason) => reason !== undefined).join(", ");
+  return `${state}${told === "" ? "" : ` (${told})`}${since}`;
+}

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { buildBinary, parse } from "plist";
+import { Failure } from "../../../src/core/failure.ts";
+import { readAgent, renderAgent } from "../../../src/service/launchd/agent.ts";
+import { NASTY, targetFor } from "./target.ts";
+
+const TEMPLATE = fileURLToPath(new URL("../../../launchd/tollkeeper.plist", import.meta.url));
+const hasPlistutil = spawnSync("plistutil", ["--help"]).error === undefined;
+const withoutPlistutil = hasPlistutil ? false : "plistutil is not installed (Debian: libplist-utils)";
+
+/** To Apple's binary form and back, by another program; its exit code says nothing, what it writes does. */
+function throughPlistutil(t: TestContext, xml: string): unknown {
+  const directory = mkdtempSync(join(tmpdir(), "tollkeeper-plist-"));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const input = join(directory, "in.xml");
+  const binary = join(directory, "bin");
+  const output = join(directory, "out.xml");
+  writeFileSync(input, xml);
+  spawnSync("plistutil", ["-i", input, "-o", binary, "-f", "bin"]);
+  assert.ok(existsSync(binary), "plistutil cannot read it");
+  spawnSync("plistutil", ["-i", binary, "-o", output, "-f", "xml"]);
+  return parse(readFileSync(output, "utf8"));
+}
+
+test("a definition has every value with its type, and no key that is not meant", () => {
+  assert.deepEqual(parse(renderAgent(targetFor("/Users/ada"))), {
+    Label: "tollkeeper",
+    ProgramArguments: [
+      "/opt/homebrew/opt/node/bin/node",
+      "/opt/homebrew/lib/node_modules/tollkeeper/dist/main.js",
+      "serve",
+      "--log-file",
+      "/Users/ada/Library/Logs/tollkeeper/tollkeeper.log",
+    ],
+    StandardOutPath: "/Users/ada/Library/Logs/tollkeeper/start.log",
+    StandardErrorPath: "/Users/ada/Library/Logs/tollkeeper/start.log",
+    EnvironmentVariables: {
+      PATH: "/opt/homebrew/bin:/usr/local/bin:/opt/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+    },
+    RunAtLoad: true,
+    KeepAlive: { SuccessfulExit: false },
+    ThrottleInterval: 10,
+    ExitTimeOut: 40,
+    ProcessType: "Interactive",
+    Umask: 0o077,
+    SoftResourceLimits: { NumberOfFiles: 8192 },
+    HardResourceLimits: { Core: 0 },
+  });
+});
+
+test("numbers are integers in XML, which launchd asks for", () => {
+  const xml = renderAgent(targetFor("/Users/ada", { drainMs: 1_500 }));
+  assert.match(xml, /<key>ExitTimeOut<\/key>\s*<integer>12<\/integer>/);
+  assert.doesNotMatch(xml, /<real>/);
+});
+
+test("nothing of the template's places to fill in is left", () => {
+  assert.match(readFileSync(TEMPLATE, "utf8"), /ABSOLUTE/);
+  assert.doesNotMatch(renderAgent(targetFor("/Users/ada")), /ABSOLUTE/);
+});
+
+test("a configuration file and variables of the person's own are passed on, beside PATH", () => {
+  const environment = { XDG_STATE_HOME: "/Users/ada/state" };
+  const target = targetFor("/Users/ada", { configFile: "/Users/ada/t.jsonc", environment });
+  const definition = parse(renderAgent(target)) as Record<string, Record<string, unknown> & unknown[]>;
+  assert.deepEqual(definition["ProgramArguments"]?.slice(-2), ["--config", "/Users/ada/t.jsonc"]);
+  assert.equal(definition["EnvironmentVariables"]?.["XDG_STATE_HOME"], "/Users/ada/state");
+  assert.match(String(definition["EnvironmentVariables"]?.["PATH"]), /^\/opt\/homebrew\/bin:/);
+});
+
+test("paths with spaces, markup, quotes, dollars and other scripts come back as they were", () => {
+  const target = targetFor(NASTY, {
+    node: `${NASTY}/bin/node`,
+    script: `${NASTY}/main.js`,
+    configFile: `${NASTY}/c.jsonc`,
+    environment: { XDG_CONFIG_HOME: NASTY },
+  });
+  const xml = renderAgent(target);
+  const { ProgramArguments: args, EnvironmentVariables: variables } = parse(xml) as Record<string, unknown>;
+  const { node, script, logFile, configFile } = target;
+  assert.deepEqual(args, [node, script, "serve", "--log-file", logFile, "--config", configFile]);
+  assert.equal((variables as Record<string, unknown>)["XDG_CONFIG_HOME"], NASTY);
+  assert.deepEqual(readAgent(xml), { node, script, configFile, exitMs: 40_000 });
+});
+
+test("a path with a control character is refused, with what to do", () => {
+  assert.throws(
+    () => renderAgent(targetFor("/Users/ada", { node: "/Users/\u0007/node" })),
+    (error) =>
+      error instanceof Failure &&
+      /control character/.test(error.message) &&
+      error.hint?.endsWith("run by other means: tollkeeper serve") === true,
+  );
+});
+
+test("what is no definition of ours reads as null, or without what it lacks", () => {
+  for (const text of ["", "not xml", "<plist><dict>", "<plist version='1.0'><array/></plist>"]) {
+    assert.equal(readAgent(text), null, text);
+  }
+  assert.equal(readAgent(Buffer.from(buildBinary({ Label: "tollkeeper" })).toString("utf8")), null);
+  const other =
+    '<plist version="1.0"><dict><key>ProgramArguments</key><array><integer>1</integer></array></dict></plist>';
+  assert.deepEqual(readAgent(other), { node: null, script: null, configFile: null, exitMs: null });
+});
+
+test("plistutil reads the template as it is shipped", { skip: withoutPlistutil }, (t) => {
+  const template = readFileSync(TEMPLATE, "utf8");
+  assert.deepEqual(throughPlistutil(t, template), parse(template));
+});
+
+for (const home of ["/Users/ada", NASTY]) {
+  test(`plistutil reads the definition for ${home}`, { skip: withoutPlistutil }, (t) => {
+    const xml = renderAgent(targetFor(home, { node: `${home}/bin/node`, configFile: `${home}/c.jsonc` }));
+    assert.deepEqual(throughPlistutil(t, xml), parse(xml));
+  });
+}
+
+test("plistutil would tell a broken definition", { skip: withoutPlistutil }, (t) => {
+  const broken = renderAgent(targetFor("/Users/ada")).replace("<true/>", "<truth/>");
+  assert.throws(() => throughPlistutil(t, broken), /cannot read/);
+});

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { mkdirSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { renderAgent } from "../../../src/service/launchd/agent.ts";
+import { launchdLogFile } from "../../../src/service/launchd/launchd.ts";
+import { SAYS, startMac } from "./mac.ts";
+import type { LaunchdSays } from "./mac.ts";
+import { targetFor } from "./target.ts";
+
+const { node, script } = targetFor("/Users/ada");
+
+test("what runs tells its process, and what its definition names", async (t) => {
+  const { home, file, write, launchd } = startMac(t, { service: SAYS.running });
+  write(file, renderAgent(targetFor(home)));
+  assert.deepEqual(await launchd.state(), {
+    files: [file],
+    isInstalled: true,
+    isEnabled: true,
+    isRunning: true,
+    pid: 4711,
+    holdsPort: false,
+    outlivesLogin: null,
+    node,
+    script,
+    configFile: null,
+    port: null,
+    detail: "running",
+  });
+});
+
+/** What launchd says; whether it is installed; what the state tells of it. */
+const NOT_RUNNING: [LaunchdSays, isInstalled: boolean, isEnabled: boolean, detail: string][] = [
+  [{}, false, false, "not installed"],
+  [{}, true, true, "stopped"],
+  [{ service: SAYS.crashed }, true, true, "spawn scheduled, last exit code 78: EX_CONFIG"],
+  [{ service: SAYS.killed }, true, true, "not running, ended by signal Killed: 9"],
+  [{ service: SAYS.unknownWords }, true, true, "loaded"],
+  [{ label: SAYS.disabled }, true, false, "switched off in launchd"],
+  [{ session: SAYS.noSession, service: SAYS.noSession }, true, true, "nobody is logged in at the screen"],
+];
+
+for (const [says, isInstalled, isEnabled, detail] of NOT_RUNNING) {
+  test(`what does not run is told: ${detail}`, async (t) => {
+    const { home, file, write, launchd } = startMac(t, says);
+    if (isInstalled) write(file, renderAgent(targetFor(home)));
+    const state = await launchd.state();
+    assert.deepEqual(
+      [state.isInstalled, state.isEnabled, state.isRunning, state.pid, state.detail],
+      [isInstalled, isEnabled, false, null, detail],
+    );
+  });
+}
+
+test("a definition that cannot be read is there, and names nothing", async (t) => {
+  const { file, write, launchd } = startMac(t);
+  write(file, "bplist00");
+  const { isInstalled, node: named, script: started } = await launchd.state();
+  assert.deepEqual([isInstalled, named, started], [true, null, null]);
+});
+
+test("the newest lines come from both logs, those of the file written last at the end", async (t) => {
+  const { home, write, launchd } = startMac(t);
+  const log = launchdLogFile(home);
+  const start = join(log, "../start.log");
+  write(log, "one\ntwo\nthree\n");
+  write(start, "Error: no such module\n\n    at node:internal\n");
+  utimesSync(start, 1_000, 1_000);
+  assert.deepEqual(await launchd.lastLines(2), ["two", "three"]);
+  assert.deepEqual(await launchd.lastLines(100), [
+    "Error: no such module",
+    "    at node:internal",
+    "one",
+    "two",
+    "three",
+  ]);
+  utimesSync(log, 500, 500);
+  assert.deepEqual(await launchd.lastLines(3), ["three", "Error: no such module", "    at node:internal"]);
+  assert.deepEqual(await launchd.lastLines(0), []);
+});
+
+test("of a large log the end is read, in whole lines", async (t) => {
+  const { home, write, launchd } = startMac(t);
+  const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index} é`);
+  write(launchdLogFile(home), `${lines.join("\n")}\n`);
+  const read = await launchd.lastLines(20_000);
+  assert.ok(read.length > 1_000 && read.length < 20_000, String(read.length));
+  assert.deepEqual(read, lines.slice(-read.length));
+});
+
+test("where there is no log yet, or none that can be read, there are no lines", async (t) => {
+  const { home, launchd } = startMac(t);
+  assert.deepEqual(await launchd.lastLines(10), []);
+  mkdirSync(launchdLogFile(home), { recursive: true });
+  assert.deepEqual(await launchd.lastLines(10), []);
+});
+
+test("the log is shown by tail, which follows it by its name", async (t) => {
+  const { home, launchd } = startMac(t);
+  const log = launchdLogFile(home);
+  assert.deepEqual(launchd.logsCommand({ lines: 50, follow: false }), ["tail", "-n", "50", log]);
+  assert.deepEqual(launchd.logsCommand({ lines: 50, follow: true }), ["tail", "-n", "50", "-F", log]);
+});

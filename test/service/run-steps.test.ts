@@ -1,0 +1,180 @@
+import assert from "node:assert/strict";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Failure } from "../../src/core/failure.ts";
+import { describeSteps } from "../../src/service/describe-steps.ts";
+import { CommandFailure, runSteps } from "../../src/service/run-steps.ts";
+import type { ProgramResult, Step } from "../../src/service/service-manager.ts";
+import { scratchDirectory } from "../helpers/keyring.ts";
+
+const DONE: ProgramResult = { code: 0, stdout: "", stderr: "" };
+
+/** Runs steps with programs that answer in turn, the last answer for ever; keeps what was called and told. */
+async function run(steps: Step[], ...answers: ProgramResult[]) {
+  const calls: string[] = [];
+  const told: string[] = [];
+  let failure: unknown = null;
+  const program = (argv: readonly string[]) => {
+    calls.push(argv.join(" "));
+    return Promise.resolve((answers.length > 1 ? answers.shift() : answers[0]) ?? DONE);
+  };
+  await runSteps(steps, program, (line) => told.push(line)).catch((error: unknown) => (failure = error));
+  return { calls, told, failure };
+}
+
+test("a file is written whole, with its mode whatever the umask, and told", async (t) => {
+  const path = join(scratchDirectory(t), "unit");
+  const umask = process.umask(0o077);
+  t.after(() => process.umask(umask));
+  const { told } = await run([{ kind: "write", path, text: "[Unit]\n", mode: 0o644 }]);
+  assert.deepEqual(told, [`wrote ${path}`]);
+  assert.equal(readFileSync(path, "utf8"), "[Unit]\n");
+  assert.equal(statSync(path).mode & 0o777, 0o644);
+  assert.deepEqual(readdirSync(join(path, "..")), ["unit"]);
+});
+
+test("a file that says the same already is left alone, and nothing depends on a change", async (t) => {
+  const path = join(scratchDirectory(t), "unit");
+  writeFileSync(path, "same");
+  const { ino, mtimeMs } = statSync(path);
+  const steps: Step[] = [
+    { kind: "write", path, text: "same", mode: 0o600 },
+    { kind: "run", argv: ["restart"], ifChanged: true },
+    { kind: "run", argv: ["start"] },
+  ];
+  const { calls, told } = await run(steps);
+  assert.deepEqual([statSync(path).ino, statSync(path).mtimeMs], [ino, mtimeMs]);
+  assert.deepEqual(calls, ["start"]);
+  assert.deepEqual(told, ["running: start"]);
+  assert.deepEqual(
+    (await run([{ kind: "write", path, text: "new", mode: 0o600 }, ...steps.slice(1)])).calls,
+    ["restart", "start"],
+  );
+});
+
+test("a link in a file's place is replaced, and where it leads to stays as it is", async (t) => {
+  const directory = scratchDirectory(t);
+  const [path, target] = [join(directory, "unit"), join(directory, "target")];
+  writeFileSync(target, "theirs");
+  symlinkSync(target, path);
+  await run([{ kind: "write", path, text: "ours", mode: 0o644 }]);
+  assert.deepEqual([readFileSync(path, "utf8"), readFileSync(target, "utf8")], ["ours", "theirs"]);
+});
+
+test("directories are made with all above them, once", async (t) => {
+  const path = join(scratchDirectory(t), "a", "b");
+  const step: Step = { kind: "make-directory", path, mode: 0o700 };
+  assert.deepEqual((await run([step])).told, [`made ${path}`]);
+  assert.equal(statSync(path).mode & 0o777, 0o700);
+  assert.deepEqual((await run([step])).told, []);
+});
+
+test("what is removed is gone; what is not there is fine; a directory with something in it stays", async (t) => {
+  const directory = scratchDirectory(t);
+  const [file, full, empty] = [join(directory, "f"), join(directory, "full"), join(directory, "empty")];
+  writeFileSync(file, "");
+  mkdirSync(full);
+  mkdirSync(empty);
+  writeFileSync(join(full, "own.conf"), "");
+  const steps = [file, full, empty, join(directory, "none")].map((path): Step => ({ kind: "remove", path }));
+  assert.deepEqual((await run(steps)).told, [`removed ${file}`, `removed ${empty}`]);
+  assert.deepEqual(readdirSync(directory), ["full"]);
+});
+
+test("what cannot be written is a failure with its path, and nothing is left beside it", async (t) => {
+  const directory = scratchDirectory(t);
+  const path = join(directory, "unit");
+  mkdirSync(path);
+  const { failure } = await run([{ kind: "write", path, text: "x", mode: 0o644 }]);
+  assert.ok(failure instanceof Failure);
+  assert.match(failure.message, new RegExp(`^cannot write ${path}: EISDIR`));
+  assert.deepEqual(readdirSync(directory), ["unit"]);
+});
+
+test("a command that fails ends it, with what it said and what to type next", async () => {
+  const steps: Step[] = [
+    { kind: "run", argv: ["systemctl", "start", "a b"] },
+    { kind: "run", argv: ["never"] },
+  ];
+  const { calls, failure } = await run(steps, {
+    code: 1,
+    stdout: "",
+    stderr: "Failed to start.\nSee logs.\n",
+  });
+  assert.deepEqual(calls, ["systemctl start a b"]);
+  assert.ok(failure instanceof CommandFailure);
+  assert.equal(failure.message, "systemctl start 'a b' failed: Failed to start.; See logs.");
+  assert.match(failure.hint ?? "", /tollkeeper service status/);
+});
+
+test("a failure that means that it is done already is none", async () => {
+  const step: Step = { kind: "run", argv: ["stop"], tolerates: /not loaded/ };
+  assert.equal((await run([step], { code: 5, stdout: "", stderr: "Unit x not loaded." })).failure, null);
+  assert.ok((await run([step], { code: 5, stdout: "", stderr: "other" })).failure instanceof CommandFailure);
+});
+
+test("a command is repeated while it says that it must wait, and the last time counts", async () => {
+  const step: Step = { kind: "run", argv: ["print"], repeats: { while: /busy/, limitMs: 60_000 } };
+  const busy = { code: 0, stdout: "busy", stderr: "" };
+  assert.equal((await run([step], busy, busy, DONE)).calls.length, 3);
+  const refused = { code: 1, stdout: "", stderr: "no" };
+  assert.ok((await run([step], busy, refused)).failure instanceof CommandFailure);
+  const never: Step = { kind: "run", argv: ["print"], repeats: { while: /busy/, limitMs: 0 } };
+  assert.equal((await run([never], busy)).calls.length, 1);
+});
+
+test("what is tried is done when it works, and told and left out when it does not", async (t) => {
+  const path = join(scratchDirectory(t), "sandbox.conf");
+  const step: Step = {
+    kind: "try",
+    what: "the sandbox",
+    argv: ["systemd-run"],
+    onSuccess: [{ kind: "write", path, text: "x", mode: 0o644 }],
+    onFailure: [{ kind: "remove", path }],
+  };
+  assert.deepEqual((await run([step])).told, ["trying the sandbox", `wrote ${path}`]);
+  const refused = await run([step], { code: 226, stdout: "", stderr: "" });
+  assert.deepEqual(refused.told, [
+    "trying the sandbox",
+    "the sandbox does not work here, and is left out: exit code 226",
+    `removed ${path}`,
+  ]);
+  assert.equal(existsSync(path), false);
+});
+
+test("a plan is shown in full: every file with what stands in it, every command as it can be typed", () => {
+  const lines = describeSteps([
+    { kind: "make-directory", path: "/a", mode: 0o700 },
+    { kind: "write", path: "/a/b", text: "one\n\ntwo\n", mode: 0o644 },
+    { kind: "run", argv: ["x", "it's $HOME", ""], ifChanged: true },
+    {
+      kind: "try",
+      what: "the sandbox",
+      argv: ["y"],
+      onSuccess: [{ kind: "run", argv: ["z"] }],
+      onFailure: [{ kind: "remove", path: "/a/b" }],
+    },
+  ]);
+  assert.deepEqual(lines, [
+    "make the directory /a (mode 0700), unless it is there",
+    "write /a/b (mode 0644):",
+    "    one",
+    "",
+    "    two",
+    "run, if something has changed: x 'it'\\''s $HOME' ''",
+    "try the sandbox: y",
+    "if it works:",
+    "    run: z",
+    "if it does not:",
+    "    remove /a/b, if it is there; a directory only when it is empty",
+  ]);
+});

@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { dirname } from "node:path";
+import { test } from "node:test";
+import { Failure } from "../../../src/core/failure.ts";
+import { renderSandbox, renderService, renderSocket } from "../../../src/service/systemd/units.ts";
+import { commandsOf, filesOf, LISTENING, putUnits, RUNNING, startSystemd } from "./fake-systemd.ts";
+import { targetFor } from "./target.ts";
+
+const START = "systemctl --user enable --now tollkeeper.socket tollkeeper.service";
+
+test("an installation makes directories, writes units, tries the sandbox, then enables and starts both", async (t) => {
+  const { systemd, paths } = startSystemd(t);
+  const plan = await systemd.install(targetFor({ writable: ["/state", "/ledger"] }));
+  assert.deepEqual(filesOf(plan), [
+    ["make-directory", "/state"],
+    ["make-directory", "/ledger"],
+    ["make-directory", dirname(paths.service)],
+    ["write", paths.service],
+    ["write", paths.socket],
+  ]);
+  const [trial] = plan.steps.filter((step) => step.kind === "try");
+  assert.deepEqual(
+    trial?.onSuccess.map((step) => step.kind === "write" && step.path),
+    [false, paths.sandbox],
+  );
+  assert.deepEqual(
+    trial?.onFailure.map((step) => step.kind === "remove" && step.path),
+    [paths.sandbox, dirname(paths.sandbox)],
+  );
+  assert.deepEqual(commandsOf(plan), [
+    "systemctl --user daemon-reload",
+    "systemctl --user try-restart tollkeeper.service",
+    "systemctl --user reset-failed tollkeeper.socket tollkeeper.service",
+    START,
+  ]);
+});
+
+test("the running daemon is restarted only when something has changed", async (t) => {
+  const { systemd } = startSystemd(t);
+  const { steps } = await systemd.install(targetFor());
+  const conditional = steps.flatMap((step) => (step.kind === "run" && step.ifChanged === true ? [step] : []));
+  assert.deepEqual(
+    conditional.map(({ argv }) => argv.at(-2)),
+    ["try-restart"],
+  );
+});
+
+test("a socket that would listen elsewhere, or does not listen yet, needs the daemon to stop first", async (t) => {
+  const stop = "systemctl --user stop tollkeeper.socket tollkeeper.service";
+  const cases = [
+    { socket: LISTENING, port: 8655, isStopped: false },
+    { socket: LISTENING, port: 9000, isStopped: true },
+    { socket: {}, port: 8655, isStopped: true },
+  ];
+  for (const { socket, port, isStopped } of cases) {
+    const { systemd, paths } = startSystemd(t, { service: RUNNING, socket });
+    const [, text] = (await systemd.install(targetFor({ port: 8655 }))).steps.flatMap((step) =>
+      step.kind === "write" ? [step.text] : [],
+    );
+    putUnits(paths, { socket: text ?? "" });
+    const commands = commandsOf(await systemd.install(targetFor({ port })));
+    assert.equal(commands.includes(stop), isStopped, JSON.stringify({ socket, port }));
+  }
+});
+
+test("a sandbox that is in force is not tried again, and one that is not in force is", async (t) => {
+  const target = targetFor();
+  for (const [service, tried] of [
+    [RUNNING, 0],
+    [{}, 1],
+  ] as const) {
+    const { systemd, paths } = startSystemd(t, { service });
+    putUnits(paths, { sandbox: renderSandbox(target) });
+    const { steps } = await systemd.install(target);
+    assert.equal(steps.filter(({ kind }) => kind === "try").length, tried);
+  }
+});
+
+test("where a command prints a key there is no sandbox, and it is said why", async (t) => {
+  const { systemd, paths } = startSystemd(t);
+  const plan = await systemd.install(targetFor({ runsKeyCommands: true }));
+  assert.equal(
+    plan.steps.some(({ kind }) => kind === "try"),
+    false,
+  );
+  assert.deepEqual(filesOf(plan).slice(-2), [
+    ["remove", paths.sandbox],
+    ["remove", dirname(paths.sandbox)],
+  ]);
+  assert.match(plan.notes.join("\n"), /keySource.*sandbox\.conf is left out/);
+});
+
+test("where any port is taken there is no socket; one of before goes", async (t) => {
+  const { systemd, paths } = startSystemd(t);
+  putUnits(paths, { socket: renderSocket(8655, true) });
+  const plan = await systemd.install(targetFor({ port: 0 }));
+  const commands = commandsOf(plan);
+  assert.ok(commands.includes("systemctl --user disable --now tollkeeper.socket"));
+  assert.equal(commands.at(-1), "systemctl --user enable --now tollkeeper.service");
+  assert.ok(filesOf(plan).some(([kind, path]) => kind === "remove" && path === paths.socket));
+  assert.match(plan.notes.join("\n"), /no socket unit/);
+});
+
+test("linger is explained, with what it means for the keychain; where nobody knows, nothing is said", async (t) => {
+  const notesWith = async (linger?: "yes" | "no") =>
+    (await startSystemd(t, linger === undefined ? {} : { linger }).systemd.install(targetFor())).notes.join();
+  assert.match(await notesWith("no"), /ends when you log out.*loginctl enable-linger ada.*keychain.*locked/);
+  assert.match(await notesWith("yes"), /linger is on.*keychain.*locked/);
+  assert.equal(await notesWith(), "");
+});
+
+test("taking it away removes our files and nothing else, and does nothing the second time", async (t) => {
+  const { systemd, paths } = startSystemd(t);
+  assert.deepEqual(await systemd.uninstall(), { steps: [], notes: [] });
+  putUnits(paths, { service: renderService(targetFor()) });
+  const plan = await systemd.uninstall();
+  assert.deepEqual(commandsOf(plan), [
+    "systemctl --user disable --now tollkeeper.service",
+    "systemctl --user daemon-reload",
+    "systemctl --user reset-failed tollkeeper.service",
+  ]);
+  assert.deepEqual(filesOf(plan), [
+    ["remove", paths.service],
+    ["remove", paths.socket],
+    ["remove", paths.sandbox],
+    ["remove", dirname(paths.sandbox)],
+  ]);
+});
+
+test("a unit that systemd cannot load can be stopped and taken away all the same", async (t) => {
+  const { systemd, paths } = startSystemd(t);
+  putUnits(paths, { service: "broken" });
+  for (const { steps } of [await systemd.uninstall(), await systemd.stop()]) {
+    const [first] = steps;
+    assert.ok(first?.kind === "run");
+    assert.match(
+      "Failed to stop tollkeeper.service: Unit tollkeeper.service not loaded.",
+      first.tolerates ?? /^$/,
+    );
+  }
+});
+
+test("stopping stops the socket, too, with which the next connection would start it again", async (t) => {
+  const { systemd, paths } = startSystemd(t);
+  assert.deepEqual(commandsOf(await systemd.stop()), []);
+  putUnits(paths, { service: renderService(targetFor()), socket: renderSocket(8655, true) });
+  assert.deepEqual(commandsOf(await systemd.stop()), [
+    "systemctl --user stop tollkeeper.socket tollkeeper.service",
+  ]);
+});
+
+test("a restart leaves the socket alone; one of what does not run is a start", async (t) => {
+  for (const [service, commands] of [
+    [RUNNING, ["systemctl --user restart tollkeeper.service"]],
+    [
+      { ActiveState: "failed" },
+      [
+        "systemctl --user reset-failed tollkeeper.socket tollkeeper.service",
+        "systemctl --user start tollkeeper.socket tollkeeper.service",
+      ],
+    ],
+  ] as const) {
+    const { systemd, paths } = startSystemd(t, { service });
+    putUnits(paths, { service: renderService(targetFor()), socket: renderSocket(8655, true) });
+    assert.deepEqual(commandsOf(await systemd.restart()), commands);
+  }
+});
+
+test("what is not installed is neither started nor restarted", async (t) => {
+  const { systemd } = startSystemd(t);
+  await assert.rejects(systemd.start(), Failure);
+  await assert.rejects(systemd.restart(), Failure);
+});
+
+test("its log is what the journal has of both units", async (t) => {
+  const { systemd } = startSystemd(t);
+  assert.deepEqual(await systemd.lastLines(2), ["one", "two"]);
+  const units = ["--user-unit=tollkeeper.service", "--user-unit=tollkeeper.socket"];
+  assert.deepEqual(systemd.logsCommand({ lines: 9, follow: false }), [
+    "journalctl",
+    "--quiet",
+    ...units,
+    "--lines=9",
+    "--no-pager",
+  ]);
+  assert.equal(systemd.logsCommand({ lines: 9, follow: true }).at(-1), "--follow");
+});

@@ -1,0 +1,17 @@
+import type { ServiceTarget } from "../../../src/service/service-manager.ts";
+
+/** What a service of /home/ada's would run, but for what the test says. */
+export function targetFor(changes: Partial<ServiceTarget> = {}): ServiceTarget {
+  return {
+    node: "/usr/bin/node",
+    script: "/usr/lib/node_modules/tollkeeper/dist/main.js",
+    configFile: null,
+    port: 8655,
+    drainMs: 30_000,
+    writable: ["/home/ada/.local/state/tollkeeper"],
+    logFile: "/home/ada/tollkeeper.log",
+    environment: {},
+    runsKeyCommands: false,
+    ...changes,
+  };
+}
