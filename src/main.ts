@@ -20,7 +20,17 @@ const COMMANDS = [
     "Check that this installation keeps its promises; needs no key, costs nothing",
     () => import("./cli/check.ts"),
   ),
+  command(
+    "doctor",
+    "Find out what is wrong, and say what mends it; changes nothing",
+    () => import("./cli/doctor.ts"),
+  ),
   command("config", "Show, check or edit the configuration", () => import("./cli/config.ts")),
+  command(
+    "service",
+    "Install, start, stop or look at the daemon as your service",
+    () => import("./cli/service.ts"),
+  ),
   command(
     "sandbox",
     "Run the built-in stand-in for an upstream on its own",

@@ -2,6 +2,7 @@ import type { Config } from "../core/config.ts";
 import type { Plan, ServiceManager } from "../service/service-manager.ts";
 import { note, print } from "./console.ts";
 import { loadConfig } from "./key-target.ts";
+import { programVersion } from "./program.ts";
 import { openServiceManager } from "./service-manager.ts";
 import { carryOut, startByPlan, tellNotes } from "./service-plan.ts";
 import { refuseRivals } from "./service-rivals.ts";
@@ -21,7 +22,14 @@ export async function installService(configFile: string | undefined, dryRun: boo
 }
 
 async function start(manager: ServiceManager, plan: Plan, config: Config): Promise<void> {
-  const { pid, listening } = await startByPlan(manager, plan, config.listen.port);
+  const { port } = config.listen;
+  let status = await startByPlan(manager, plan, port);
+  // After an upgrade nothing in the definition has changed, and the daemon that runs is yesterday's.
+  if (status.version !== programVersion()) {
+    print(`the daemon that runs is of version ${status.version}; this is ${programVersion()}`);
+    status = await startByPlan(manager, await manager.restart(), port);
+  }
+  const { pid, listening } = status;
   print(`tollkeeper runs as a service (pid ${pid}) and listens on ${listening.join(" and ")}`);
   print("its log: tollkeeper service logs");
   const hasUpstream = Object.keys(config.upstreams).length > 0;

@@ -1,7 +1,7 @@
 /** What a proxy answers to CONNECT. */
 export interface ProxyAnswer {
   status: number;
-  /** Does it say that basic authentication is a way to be let in? */
+  /** May basic authentication be a way to be let in? Where it does not say how, it may. */
   takesBasic: boolean;
   /** Length of its head; what follows is the tunnel's. */
   headBytes: number;
@@ -25,6 +25,8 @@ export function readProxyAnswer(bytes: Buffer): ProxyAnswer | "not-http" | null 
   if (end === -1) return bytes.length < MAX_HEAD_BYTES ? null : "not-http";
   const status = /^HTTP\/1\.[01] (\d{3})(?=[ \r])/.exec(text)?.[1];
   if (status === undefined) return "not-http";
-  const takesBasic = /^proxy-authenticate:(?:.*,)?[ \t]*basic\b/im.test(text.slice(0, end));
+  const head = text.slice(0, end);
+  const takesBasic =
+    /^proxy-authenticate:(?:.*,)?[ \t]*basic\b/im.test(head) || !/^proxy-authenticate:/im.test(head);
   return { status: Number(status), takesBasic, headBytes: end + 4 };
 }

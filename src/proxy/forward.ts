@@ -86,10 +86,10 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
       const { pool, secure } = upstreamAt(origin);
       if (secure && !isClosed) pool.warm();
     },
-    reach(next) {
-      if (isSameOutbound(next, outbound)) return;
-      outbound = next;
-      dialTo = createDialer(next);
+    reach(another) {
+      if (isSameOutbound(another, outbound)) return;
+      outbound = another;
+      dialTo = createDialer(another);
       for (const { pool } of upstreams.values()) pool.retire();
       upstreams.clear();
     },

@@ -33,14 +33,16 @@ export type Dialer = (origin: string) => Dial;
 export function createDialer({ proxy, noProxy, authorities }: Outbound): Dialer {
   let trust: SecureContext | null = null;
   /** One for all, made when first needed: it reads all root certificates, 7 ms, and 20 ms where others are trusted, too. */
-  const trusted = () => (trust ??= createSecureContext(authorities.length === 0 ? {} : trusting(authorities)));
+  const trusted = () =>
+    (trust ??= createSecureContext(authorities.length === 0 ? {} : trusting(authorities)));
   const dialDirect: Dialer = (origin) => {
     const address = addressOf(origin);
     if (origin.startsWith("https:")) return new SecureDial(address, trusted());
     return { readyEvent: "connect", isProxied: false, open: () => connect({ ...TCP, ...address }) };
   };
   return (origin) => {
-    if (proxy === null || origin.startsWith("http:") || isPastProxy(origin, noProxy)) return dialDirect(origin);
+    if (proxy === null || origin.startsWith("http:") || isPastProxy(origin, noProxy))
+      return dialDirect(origin);
     const address = addressOf(origin);
     return new SecureDial(address, trusted(), digTo(address, proxy, dialDirect(proxy.origin)));
   };
@@ -76,30 +78,33 @@ class SecureDial implements Dial {
   readonly isProxied: boolean;
   readonly #address: Address;
   readonly #secureContext: SecureContext;
-  readonly #dig: (() => Tunnel) | null;
+  readonly #dig: (() => Tunnel) | undefined;
   #session: Buffer | undefined;
 
   /** `dig` makes a tunnel to the address, where the way leads through a proxy. */
-  constructor(address: Address, secureContext: SecureContext, dig: (() => Tunnel) | null = null) {
+  constructor(address: Address, secureContext: SecureContext, dig?: () => Tunnel) {
     this.#address = address;
     this.#secureContext = secureContext;
     this.#dig = dig;
-    this.isProxied = dig !== null;
+    this.isProxied = dig !== undefined;
   }
 
   open(): Socket {
     // Offered to one handshake at a time: should that fail, the session may be the reason.
     const session = this.#session;
     this.#session = undefined;
+    const tunnel = this.#dig?.();
     const socket = connectTls({
       ...TCP,
       ...this.#address,
-      ...(this.#dig === null ? {} : { socket: this.#dig() }),
+      ...(tunnel === undefined ? {} : { socket: tunnel }),
       servername: serverNameOf(this.#address.host),
       secureContext: this.#secureContext,
       rejectUnauthorized: true,
       session,
     });
+    // TLS tells of it, too, but then seems usable for a moment longer, in which a request could be lent it.
+    tunnel?.on("error", (error) => socket.destroy(error));
     // With TLS 1.2 the upstream need not give a new one.
     socket.once("secureConnect", () => (this.#session ??= session));
     socket.on("session", (latest) => (this.#session = latest));

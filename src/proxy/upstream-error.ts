@@ -1,4 +1,5 @@
 import type { Refusal } from "../core/refusal.ts";
+import { codeOf } from "./error-code.ts";
 import { TunnelError, type TunnelErrorCode } from "./upstream-tunnel.ts";
 
 /** Why a connection never came to be, and what mends it; null where that is not to be told from here. */
@@ -49,7 +50,10 @@ const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => Obstacle> = {
     why: "the proxy asks for user name and password",
     fix: 'write them into "outbound.httpsProxy" as http://USER:PASSWORD@HOST:PORT: tollkeeper config edit',
   }),
-  ERR_PROXY_AUTH_WRONG: () => ({ why: "the proxy does not accept user name and password", fix: CORRECT_PROXY }),
+  ERR_PROXY_AUTH_WRONG: () => ({
+    why: "the proxy does not accept user name and password",
+    fix: CORRECT_PROXY,
+  }),
   ERR_PROXY_AUTH_UNKNOWN: () => ({
     why: "the proxy asks for an authentication other than user name and password",
     fix: 'run a local proxy that can do it, such as px or cntlm, and name that in "outbound.httpsProxy": tollkeeper config edit',
@@ -95,10 +99,4 @@ export function explainUpstreamError(error: Error, connected: boolean): Refusal 
 
 function wordsFor(code: string): string {
   return UNTRUSTED[code] ?? UNREACHABLE[code] ?? code;
-}
-
-/** Node's, OpenSSL's or a parser's code: one word. */
-export function codeOf(error: Error): string {
-  const code: unknown = Reflect.get(error, "code");
-  return typeof code === "string" ? code : "connection closed";
 }

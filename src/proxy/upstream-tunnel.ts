@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { readProxyAnswer, type ProxyAnswer } from "../core/proxy-answer.ts";
+import { codeOf } from "./error-code.ts";
 
 /**
  * Why there is no tunnel. The code's last word says it:
@@ -37,9 +38,9 @@ export interface TunnelOrder {
 
 /**
  * A connection through an HTTP proxy by CONNECT (RFC 9110 section 9.3.6), to be used at once: what is written before the
- * proxy has agreed waits for that. The proxy is told where to, and nothing else of the request. A stream and not the
- * proxy's socket, because that could be handed on only once the proxy has agreed, and the pool lends connections that
- * are still being made; TLS over it costs no more processor time (measured: 8 µs for each event with either).
+ * proxy has agreed waits for that. The proxy is told where to, and nothing else of the request. A stream of its own, where
+ * the proxy's socket would have to be waited for: the pool lends connections that are still being made. TLS over it takes
+ * no more processor time than over the socket (20,000 events, measured).
  */
 export class Tunnel extends Duplex {
   readonly #proxy: Socket;
@@ -53,10 +54,15 @@ export class Tunnel extends Duplex {
 
   /** `proxy` is being connected, and emits `readyEvent` when it can be sent to. It ends with the tunnel. */
   constructor(proxy: Socket, readyEvent: string, { authority, credential }: TunnelOrder) {
-    super();
+    // TLS takes it over from here: an upstream that ends the connection has ended it for both.
+    super({ allowHalfOpen: false });
     this.#proxy = proxy;
     this.#hasCredential = credential !== null;
-    const head = [`CONNECT ${authority} HTTP/1.1`, `host: ${authority}`, ...(credential === null ? [] : [credential.join(": ")])];
+    const head = [
+      `CONNECT ${authority} HTTP/1.1`,
+      `host: ${authority}`,
+      ...(credential === null ? [] : [credential.join(": ")]),
+    ];
     proxy.once(readyEvent, () => {
       this.#isConnected = true;
       proxy.write(`${head.join("\r\n")}\r\n\r\n`);
@@ -125,7 +131,6 @@ export class Tunnel extends Duplex {
   #explain(error: Error): Error {
     if (this.#head === null) return error;
     if (this.#isConnected) return new TunnelError("ERR_PROXY_CLOSED", "", { cause: error });
-    const code: unknown = Reflect.get(error, "code");
-    return new TunnelError("ERR_PROXY_UNREACHABLE", typeof code === "string" ? code : "", { cause: error });
+    return new TunnelError("ERR_PROXY_UNREACHABLE", codeOf(error), { cause: error });
   }
 }

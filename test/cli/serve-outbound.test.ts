@@ -3,7 +3,13 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { makeCertificate } from "../helpers/certificate.ts";
-import { FAR_HOST, startConnectProxy, startFarUpstream, type FarUpstream } from "../helpers/connect-proxy.ts";
+import {
+  FAR_HOST,
+  startConnectProxy,
+  startFarUpstream,
+  type ConnectProxyOptions,
+  type FarUpstream,
+} from "../helpers/connect-proxy.ts";
 import { prepareHome, startDaemon } from "../helpers/daemon.ts";
 import { post } from "../helpers/gate.ts";
 import { keyInFile } from "../helpers/key-file.ts";
@@ -115,6 +121,31 @@ test("a certificate that was exchanged in its file counts after SIGHUP", async (
   process.kill(daemon.pid, "SIGHUP");
   await daemon.until(READ_ANEW);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
+});
+
+/** Digs for one password alone. */
+const takeSecond: ConnectProxyOptions["answer"] = (head) =>
+  head.includes(Buffer.from("ada:second").toString("base64"))
+    ? null
+    : "HTTP/1.1 407 Who?\r\nproxy-authenticate: Basic\r\n\r\n";
+
+test("another password alone is another way", async (t) => {
+  const { upstream, far, config } = await startWay(t);
+  const proxy = await startConnectProxy(t, { to: far.port, answer: takeSecond });
+  const daemon = await startDaemon(t, { config });
+  chmodSync(daemon.configFile, 0o600);
+  const use = async (password: string, changes: number) => {
+    const outbound = { ...config.outbound, httpsProxy: proxy.url.replace("//", `//ada:${password}@`) };
+    writeFileSync(daemon.configFile, JSON.stringify({ ...config, listen: { port: daemon.port }, outbound }));
+    await daemon.until(new RegExp(`(?:${IN_FORCE.source}[^]*){${changes}}`));
+    return post(daemon, "/v1/messages", {});
+  };
+  const refused = await use("first", 1);
+  assert.equal(refused.status, 502);
+  assert.match(await refused.text(), /the proxy does not accept user name and password/);
+  assert.equal((await use("second", 2)).status, 200);
+  assert.equal(upstream.seen.length, 1);
+  assert.doesNotMatch(daemon.stderr() + daemon.stdout(), /first|second/);
 });
 
 test("a file of authorities that cannot be used refuses a reload, and the old way stays", async (t) => {

@@ -90,6 +90,12 @@ test("a key value is repeated in no problem, wherever in the file it was put", (
     withUpstream({ baseUrl: `https://a:${KEY}@example.com/v1`, anthropicVersion: KEY, countTokensAuth: KEY }),
     withUpstream({ baseUrl: `https://example.com/${KEY}/messages`, keySource: { file: KEY, command: KEY } }),
     withUpstream({ baseUrl: `https://example.com/v1?key=${KEY}` }),
+    {
+      outbound: { httpsProxy: `http://a:${KEY}@proxy/x`, noProxy: [`${KEY},${KEY}`], caFile: KEY, [KEY]: 1 },
+    },
+    { outbound: { httpsProxy: `a:${KEY}@proxy:80` } },
+    { outbound: { httpsProxy: `${KEY}:80` } },
+    { outbound: { httpsProxy: `http://${KEY}/x` } },
     { listen: { port: KEY, allowedHosts: [`${KEY}/`], allowedOrigins: [KEY] }, ledger: { directory: KEY } },
   ];
   for (const file of places) {

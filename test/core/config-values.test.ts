@@ -44,6 +44,32 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     { ledger: { directory: "usage" } },
     'ledger.directory: must be an absolute path, or start with "~/"',
   ],
+  [
+    "a proxy without a scheme",
+    { outbound: { httpsProxy: "proxy.example:8080" } },
+    'outbound.httpsProxy: must be the address of an HTTP proxy such as "http://proxy.example.com:8080"; did you mean "http://proxy.example:8080"?',
+  ],
+  ["a proxy that is no text", { outbound: { httpsProxy: 8080 } }, "outbound.httpsProxy: must be a string"],
+  [
+    "hosts in one text",
+    { outbound: { noProxy: "a.example,b.example" } },
+    "outbound.noProxy: must be a list: [ ... ]",
+  ],
+  [
+    "two hosts in one entry",
+    { outbound: { noProxy: ["a.example", "b.example,c.example"] } },
+    "outbound.noProxy[1]: must be one host; write each as a string of its own",
+  ],
+  [
+    "a relative file of authorities",
+    { outbound: { caFile: "ca.pem" } },
+    'outbound.caFile: must be an absolute path, or start with "~/"',
+  ],
+  [
+    "the environment's name for the proxy",
+    { outbound: { https_proxy: "http://proxy:1" } },
+    'outbound.https_proxy: unknown key "https_proxy"; did you mean "httpsProxy"?',
+  ],
   ["an upstream without address", { upstreams: { default: {} } }, "upstreams.default.baseUrl: is missing"],
   ["a key name in capitals", withUpstream({ key: "Team" }), `upstreams.default.key: ${NAME}`],
   ["a key value for a key name", withUpstream({ key: KEY }), `upstreams.default.key: ${KEY_VALUE}`],
@@ -167,7 +193,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a key of another release",
     { groups: {} },
-    'groups: unknown key "groups"; known here: $schema, listen, upstreams, tools, ledger, abort, limits',
+    'groups: unknown key "groups"; known here: $schema, listen, upstreams, tools, outbound, ledger, abort, limits',
   ],
 ];
 

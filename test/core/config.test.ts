@@ -25,6 +25,7 @@ test("an empty file gives the documented defaults", () => {
     listen: { port: 8655, allowedHosts: [], allowedOrigins: [] },
     upstreams: {},
     tools: {},
+    outbound: { proxy: null, noProxy: [], caFile: null, authorities: [] },
     ledger: { directory: null, retainDays: 400 },
     abort: { graceMs: 500 },
     limits: {

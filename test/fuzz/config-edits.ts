@@ -24,6 +24,11 @@ const GOOD = {
     "my.gateway": { baseUrl: "http://127.0.0.1:4000/api/v1", keySource: { file: "~/key" } },
   },
   tools: { codex: { upstream: "my.gateway" }, "claude-code": { key: "default" } },
+  outbound: {
+    httpsProxy: "http://proxy.example:8080",
+    noProxy: [".example.com:443", "10.0.0.0/8"],
+    caFile: null,
+  },
   ledger: { directory: "~/ledger", retainDays: 30 },
   abort: { graceMs: 0 },
   limits: { bodyBytes: 1000, firstByteMs: 1, betweenBytesMs: 5, drainMs: 0 },
@@ -72,6 +77,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
     `https://${KEY_LIKE}@api.example.com/v1`,
     `https://api.example.com/v1?key=${KEY_LIKE}`,
     `https://api.example.com/${KEY_LIKE}/v1/messages`,
+    `http://${KEY_LIKE}:${KEY_LIKE}@proxy.example:8080/`,
   ),
   fc.json({ maxDepth: 3 }).map((text) => JSON.parse(text) as unknown),
 );

@@ -59,8 +59,8 @@ export const LEAKS: readonly Mutant[] = [
     ...B8,
     without: "words of our own for an upstream's faults",
     file: "src/proxy/upstream-error.ts",
-    find: "UNREACHABLE[code] ?? code",
-    replace: "error.message",
+    find: "why: wordsFor(code), fix",
+    replace: "why: error.message, fix",
   },
   {
     ...B8,

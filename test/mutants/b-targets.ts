@@ -99,9 +99,9 @@ export const TARGETS: readonly Mutant[] = [
     ...B4,
     without: "redirects ending `key test`",
     file: "src/cli/key-check.ts",
-    find: "    return { status: response.statusCode ?? 0, text: await readText(response) };",
+    find: "    const tls = describeTls(socket);",
     replace: `    const { location } = response.headers;
-    if (location !== undefined) return await get(new URL(location, url), secret);
-    return { status: response.statusCode ?? 0, text: await readText(response) };`,
+    if (location !== undefined) return await get(new URL(location, url), secret, outbound);
+    const tls = describeTls(socket);`,
   },
 ];

@@ -15,10 +15,10 @@ export const TRUST: readonly Mutant[] = [
   },
   {
     ...B5,
-    without: "verification in `key test`",
-    file: "src/cli/key-check.ts",
-    find: "    rejectUnauthorized: true,\n",
-    replace: "",
+    without: "TLS to a proxy whose address says so",
+    file: "src/proxy/upstream-dial.ts",
+    find: "dialDirect(proxy.origin)",
+    replace: `dialDirect(proxy.origin.replace("https:", "http:"))`,
   },
   {
     ...B5,

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { answered, ask, openPool } from "../helpers/pool.ts";
 import { startFullListener, startTcpUpstream } from "../helpers/tcp-upstream.ts";
-import { answerJson, startUpstream, type Script } from "../helpers/upstream.ts";
+import { answerJson, startHeldUpstream, startUpstream, type Script } from "../helpers/upstream.ts";
 import { measureUsed } from "../helpers/used-memory.ts";
 
 /** Node's server announces 5 s; most upstreams announce nothing. */
@@ -213,6 +213,24 @@ test("connections that are too old are closed, although no request comes", async
   clock.advance(1);
   t.mock.timers.tick(5_000);
   assert.ok(first.destroyed);
+});
+
+test("a pool that is retired lets its idle connections go at once, and a lent one after its answer", async (t) => {
+  const { upstream, held } = await startHeldUpstream(t);
+  const { pool } = openPool(t, upstream.origin);
+  const lent = ask(pool);
+  const answer = await held;
+  upstream.answer(announce(null));
+  const idle = await answered(ask(pool));
+  assert.ok(!idle.destroyed);
+  pool.retire();
+  assert.ok(idle.destroyed);
+  const socket = lent.socket;
+  assert.ok(socket !== null && !socket.destroyed);
+  const ended = answered(lent);
+  answer.end("whole");
+  await ended;
+  assert.ok(socket.destroyed);
 });
 
 test("the end of a pool is that of every connection, idle, lent or being made", async (t) => {

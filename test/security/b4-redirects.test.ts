@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countModels } from "../../src/cli/key-check.ts";
+import { defaultConfig } from "../../src/core/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { startElsewhere } from "../helpers/elsewhere.ts";
@@ -77,9 +78,11 @@ test("`key test` follows none, and says so", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) =>
     res.writeHead(307, { location: `${elsewhere.origin}/v1/models` }).end(),
   );
-  const failure: unknown = await countModels(upstreamAt(upstream.baseUrl), new Secret(TEST_KEY)).catch(
-    (reason: unknown) => reason,
-  );
+  const failure: unknown = await countModels(
+    upstreamAt(upstream.baseUrl),
+    new Secret(TEST_KEY),
+    defaultConfig.outbound,
+  ).catch((reason: unknown) => reason);
   assert.ok(failure instanceof Failure);
   assert.match(failure.message, /^not decided: .* answers 307/);
   assert.match(failure.hint ?? "", /never followed/);

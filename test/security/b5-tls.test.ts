@@ -2,13 +2,17 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { countModels } from "../../src/cli/key-check.ts";
+import { defaultConfig } from "../../src/core/config.ts";
 import { Failure } from "../../src/core/failure.ts";
+import type { Outbound } from "../../src/core/outbound.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { makeCertificate, startTlsUpstream } from "../helpers/certificate.ts";
+import { outboundThrough, startConnectProxy, startFarUpstream } from "../helpers/connect-proxy.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate.ts";
 import { keyInFile } from "../helpers/key-file.ts";
 import { enter } from "../helpers/keyring.ts";
+import { answerJson, startUpstream } from "../helpers/upstream.ts";
 
 /** The switch by which people turn verification off for everything. */
 const OFF = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
@@ -30,12 +34,40 @@ test("the gate refuses a certificate that nobody vouches for with 502, whatever 
 test("`key test` never shows the key to such an upstream", async (t) => {
   const untrusted = await startUntrusted(t);
   enter(t, OFF);
-  const failure: unknown = await countModels(upstreamAt(untrusted.baseUrl), new Secret(TEST_KEY)).catch(
-    (reason: unknown) => reason,
-  );
+  const failure: unknown = await countModels(
+    upstreamAt(untrusted.baseUrl),
+    new Secret(TEST_KEY),
+    defaultConfig.outbound,
+  ).catch((reason: unknown) => reason);
   assert.ok(failure instanceof Failure);
   assert.match(failure.message, /^unreachable: .*DEPTH_ZERO_SELF_SIGNED_CERT/);
   assert.deepEqual(untrusted.credentials, []);
+});
+
+test("a proxy on the way changes nothing: neither its certificate nor the upstream's is believed untried, and it reads nothing", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const far = await startFarUpstream(t, upstream);
+  const certificate = makeCertificate(t, "IP:127.0.0.1");
+  const [plain, secure] = await Promise.all([
+    startConnectProxy(t, { to: far.port }),
+    startConnectProxy(t, { to: far.port, certificate }),
+  ]);
+  enter(t, OFF);
+  const ask = async (outbound: Outbound) => {
+    const gate = await startGate(t, far.baseUrl, { config: { outbound } });
+    return post(gate, "/v1/messages", {});
+  };
+  const untried = await ask({ ...outboundThrough(plain, far), authorities: [] });
+  assert.equal(untried.status, 502);
+  assert.match(await untried.text(), /: its certificate is self-signed/);
+  const throughUntried = await ask(outboundThrough(secure, far));
+  assert.equal(throughUntried.status, 502);
+  assert.match(await throughUntried.text(), /the proxy cannot be reached: its certificate is self-signed/);
+  assert.deepEqual([upstream.seen.length, secure.heads.length], [0, 0]);
+
+  assert.equal((await ask(outboundThrough(plain, far))).status, 200);
+  assert.equal(upstream.seen[0]?.headers["x-api-key"], TEST_KEY);
+  assert.ok(!plain.seen().includes(TEST_KEY));
 });
 
 test("a daemon with verification switched off in its environment verifies all the same, and says so once", async (t) => {

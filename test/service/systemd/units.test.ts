@@ -64,6 +64,8 @@ test("a configuration file and the session's own directories go with it", () => 
 test("the socket listens on IPv4 first, and on IPv6 only where the machine has it", () => {
   assert.deepEqual(valuesOf(renderSocket(9000, true), "ListenStream"), ["127.0.0.1:9000", "[::1]:9000"]);
   assert.deepEqual(valuesOf(renderSocket(9000, false), "ListenStream"), ["127.0.0.1:9000"]);
+  const shipped = template("tollkeeper.socket");
+  assert.deepEqual(valuesOf(shipped, "ListenStream"), ["127.0.0.1:8655", "[::1]:8655"]);
 });
 
 test("the sandbox lets the daemon write to its directories, and to nothing else", () => {
