@@ -142,7 +142,7 @@ test("a daemon starts without what only other commands and the sandbox need, whi
   const loaded = [...loadedWith("main.ts"), ...loadedWith("cli/serve.ts")];
   assert.ok(loaded.includes("proxy/forward.ts") && loaded.includes("http-proxy-3"));
   const needless =
-    /^(?:yargs|cli-table3|plist|service\/|check\/|sandbox\/|cli\/(?:check|config|key|sandbox|status|usage)\.ts)/;
+    /^(?:yargs|cli-table3|plist|service\/|check\/|sandbox\/|cli\/(?:check|config|doctor|key|sandbox|status|usage)\.ts)/;
   assert.deepEqual(
     loaded.filter((path) => needless.test(path)),
     [],

@@ -31,5 +31,11 @@ export const command: Command<StatusArguments> = {
 async function notRunning(configFile: string): Promise<Failure> {
   const reading = await readConfigFile(configFile);
   const usurped = reading.ok ? await portUsurped(reading.config.listen.port) : null;
-  return usurped ?? new Failure("tollkeeper is not running", "start it with: tollkeeper serve");
+  return (
+    usurped ??
+    new Failure(
+      "tollkeeper is not running",
+      "start it with: tollkeeper service start; or in the foreground: tollkeeper serve",
+    )
+  );
 }

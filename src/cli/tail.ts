@@ -20,7 +20,10 @@ export const command: Command<TailArguments> = {
   handler: async ({ json }) => {
     const records = await followDaemon(controlPath());
     if (records === null)
-      throw new Failure("tollkeeper is not running", "start it with: tollkeeper service start");
+      throw new Failure(
+        "tollkeeper is not running",
+        "start it with: tollkeeper service start; or in the foreground: tollkeeper serve",
+      );
     // Whoever reads, `head` say, may have enough.
     process.stdout.once("error", () => process.exit());
     note("waiting for exchanges; Ctrl-C ends this");

@@ -15,7 +15,8 @@ test("status of a daemon that does not run fails with how to start it", async (t
     assert.deepEqual(await daemon.command("status", ...form), {
       code: 1,
       stdout: "",
-      stderr: "error: tollkeeper is not running\nhint: start it with: tollkeeper serve\n",
+      stderr:
+        "error: tollkeeper is not running\nhint: start it with: tollkeeper service start; or in the foreground: tollkeeper serve\n",
     });
   }
 });

@@ -53,6 +53,7 @@ test("without a daemon there is nothing to see", async (t) => {
   assert.deepEqual(await daemon.command("tail"), {
     code: 1,
     stdout: "",
-    stderr: "error: tollkeeper is not running\nhint: start it with: tollkeeper service start\n",
+    stderr:
+      "error: tollkeeper is not running\nhint: start it with: tollkeeper service start; or in the foreground: tollkeeper serve\n",
   });
 });

@@ -6,6 +6,7 @@ import { test, type TestContext } from "node:test";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import { CONNECT_LIMIT_MS } from "../../src/proxy/upstream-clock.ts";
 import { startGate, withLimits } from "../helpers/gate.ts";
+import { holdTime } from "../helpers/hold-time.ts";
 import { readMessages, valuesOf } from "../helpers/http-messages.ts";
 import { beginRequest, rawClient, rawRequest, type RawClient } from "../helpers/raw-client.ts";
 import { startRawUpstream } from "../helpers/raw-upstream.ts";
@@ -81,17 +82,6 @@ test("the connection of an upstream that hangs within the TLS handshake is close
   pass(CONNECT_LIMIT_MS);
   await closed;
 });
-
-/** From now on no time passes but by the function that is returned, which takes milliseconds. */
-function holdTime(t: TestContext): (ms: number) => void {
-  let now = performance.now();
-  t.mock.timers.enable({ apis: ["setTimeout"] });
-  t.mock.method(performance, "now", () => now);
-  return (ms) => {
-    now += ms;
-    t.mock.timers.tick(ms);
-  };
-}
 
 /** Says a piece, and the next one when the last has left and a moment is over, for as long as the connection lasts. */
 function drip(socket: Socket, pieces: Iterator<string>): void {

@@ -1,9 +1,7 @@
-import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import type { CheckedFinding } from "../../src/cli/doctor/run.ts";
-import { launchDaemon, prepareHome, type CommandResult, type Daemon } from "./daemon.ts";
+import { launchDaemon, prepareHome, type CommandResult, type Daemon, type DaemonStart } from "./daemon.ts";
 import { fakePrograms } from "./fake-programs.ts";
 import { freePort } from "./free-port.ts";
 import { sentinelKey } from "./key-command.ts";
@@ -21,10 +19,12 @@ export interface SetUpOptions {
   session?: Record<string, string>;
   /** A directory with programs that are found before all others. */
   programs?: string;
-  /** Files below the home directory. `PORT` stands for the configuration's port, `KEY` for the key. */
+  /** Files below the home directory. `%PORT%` stands for the configuration's port, `%KEY%` for the key. */
   files?: Record<string, string>;
   /** Names for more of what differs from run to run; see {@link SetUp.named}. */
   names?: Record<string, string>;
+  /** A random one unless given. */
+  key?: string;
   /** Of the configuration; any free one unless given. */
   port?: number;
   /** Does no daemon run? */
@@ -38,23 +38,23 @@ export interface SetUp {
   key: string;
   keyFile: string;
   configFile: string;
+  /** Origin of the upstream. */
+  upstream: string;
   /** null where none was started. */
   daemon: Daemon | null;
   doctor(...args: string[]): Promise<CommandResult>;
-  /** What `doctor --json` finds. */
-  findings(): Promise<CheckedFinding[]>;
-  /** A text with what differs from run to run replaced by its name: HOME, PORT, KEYFILE, UPSTREAM, PID. */
+  /** A text with what differs from run to run replaced by its name: HOME, PORT, KEYFILE, UPSTREAM, PID, TIME. */
   named(text: string): string;
 }
 
 /** Makes one, gone with the test. */
 export async function setUp(t: TestContext, options: SetUpOptions = {}): Promise<SetUp> {
-  let kill = async () => {};
+  let launched: DaemonStart | null = null;
   // Registered first, and so done before the home is removed.
-  t.after(() => kill());
+  t.after(() => launched?.kill());
   const port = options.port ?? (await freePort());
   const upstream = await startUpstream(t, options.upstream ?? answerModels);
-  const key = sentinelKey();
+  const key = options.key ?? sentinelKey();
   const { path: keyFile, config: upstreams } = keyInFile(t, upstream.baseUrl, key);
   const config = { listen: { port }, ...upstreams, ...options.config?.(upstream.baseUrl, keyFile) };
   const programs = options.programs ?? fakePrograms(t, { systemctl: [{ match: "*", code: 127 }] }).directory;
@@ -63,10 +63,9 @@ export async function setUp(t: TestContext, options: SetUpOptions = {}): Promise
   for (const [name, text] of Object.entries(options.files ?? {})) {
     const path = join(home, name);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text.replaceAll("PORT", String(port)).replaceAll("KEY", key));
+    writeFileSync(path, text.replaceAll("%PORT%", String(port)).replaceAll("%KEY%", key));
   }
-  const launched = options.isStopped === true ? null : launchDaemon(home, { config, env });
-  if (launched !== null) kill = () => launched.kill();
+  if (options.isStopped !== true) launched = launchDaemon(home, { config, env });
   const daemon = (await launched?.ready) ?? null;
   const names: [string, string][] = [
     ...Object.entries(options.names ?? {}).map(([name, value]): [string, string] => [value, name]),
@@ -76,15 +75,19 @@ export async function setUp(t: TestContext, options: SetUpOptions = {}): Promise
     [String(port), "PORT"],
     [String(daemon?.pid ?? "no pid"), "PID"],
   ];
-  const findings = async () => {
-    const { stdout, stderr } = await command("doctor", "--json");
-    assert.equal(stderr, "");
-    return (JSON.parse(stdout) as { checks: CheckedFinding[] }).checks;
-  };
   return {
-    ...{ home, port, key, keyFile, configFile, daemon, findings },
+    home,
+    port,
+    key,
+    keyFile,
+    configFile,
+    upstream: upstream.origin,
+    daemon,
     doctor: (...args) => command("doctor", ...args),
-    named: (text) => names.reduce((named, [value, name]) => named.replaceAll(value, name), text),
+    named(text) {
+      const timeless = text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
+      return names.reduce((named, [value, name]) => named.replaceAll(value, name), timeless);
+    },
   };
 }
 

@@ -10,12 +10,23 @@ import { scratchDirectory } from "./keyring.ts";
 export interface FakeSystemd {
   /** Of the socket unit. */
   port: number;
-  /** `active` unless given; with `failed` nothing listens for it either. */
-  state?: "active" | "failed";
+  /** `active` unless given; `waiting`: it does not run, and the socket does. In the other states neither runs. */
+  state?: keyof typeof SERVICE_STATES;
   isEnabled?: boolean;
   node?: string;
   log?: string;
 }
+
+const STOPPED = "ActiveState=inactive\nSubState=dead\nResult=success\nMainPID=0\n";
+
+/** What `systemctl show` says of the service. */
+const SERVICE_STATES = {
+  active:
+    "ActiveState=active\nSubState=running\nResult=success\nMainPID=1\nActiveEnterTimestamp=Sat 2026-11-21 10:00:00 UTC\n",
+  failed: "ActiveState=failed\nSubState=failed\nResult=exit-code\nMainPID=0\nExecMainStatus=1\n",
+  waiting: STOPPED,
+  stopped: STOPPED,
+};
 
 /** Makes the units, and programs that speak for a systemd; gives the directory of the programs. */
 export function fakeSystemd(t: TestContext, systemd: FakeSystemd): string {
@@ -31,12 +42,8 @@ export function fakeSystemd(t: TestContext, systemd: FakeSystemd): string {
     writeFileSync(path, text);
   }
   const enabled = `UnitFileState=${isEnabled ? "enabled" : "disabled"}\n`;
-  const said =
-    state === "active"
-      ? "ActiveState=active\nSubState=running\nResult=success\nMainPID=1\nActiveEnterTimestamp=Sat 2026-11-21 10:00:00 UTC\n"
-      : "ActiveState=failed\nSubState=failed\nResult=exit-code\nMainPID=0\nExecMainStatus=1\n";
-  const socket = state === "active" ? "ActiveState=active\n" : "ActiveState=failed\n";
-  const units = `Id=${SERVICE}\n${said}${enabled}\nId=${SOCKET}\n${socket}${enabled}`;
+  const socket = `ActiveState=${["active", "waiting"].includes(state) ? "active" : "inactive"}\n`;
+  const units = `Id=${SERVICE}\n${SERVICE_STATES[state]}${enabled}\nId=${SOCKET}\n${socket}${enabled}`;
   return fakePrograms(t, {
     systemctl: [
       { match: "--user show --property=UnitPath", stdout: `UnitPath=${directory}\n` },

@@ -2,11 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CheckedFinding } from "../../../src/cli/doctor/run.ts";
 import type { BrokenSetUp } from "./set-ups/broken.ts";
+import { CONFIGURATION_SET_UPS } from "./set-ups/configuration.ts";
 import { DAEMON_SET_UPS } from "./set-ups/daemon.ts";
 import { KEY_SET_UPS } from "./set-ups/keys.ts";
 import { PLACE_SET_UPS } from "./set-ups/places.ts";
 
-const SET_UPS: BrokenSetUp[] = [...DAEMON_SET_UPS, ...KEY_SET_UPS, ...PLACE_SET_UPS];
+const SET_UPS: BrokenSetUp[] = [
+  ...CONFIGURATION_SET_UPS,
+  ...KEY_SET_UPS,
+  ...DAEMON_SET_UPS,
+  ...PLACE_SET_UPS,
+];
 
 const skipElsewhere =
   process.platform === "linux" ? false : "needs Linux: elsewhere the real keychain would be asked";

@@ -1,111 +1,34 @@
-import { once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { openControlSocket } from "../../../../src/adapters/control-socket.ts";
-import { holderOf } from "../../../../src/cli/port-holder.ts";
+import { programVersion } from "../../../../src/cli/program.ts";
 import type { DaemonStatus } from "../../../../src/cli/status-report.ts";
 import { controlHandlers } from "../../../helpers/control-handlers.ts";
-import { setUp, type SetUp } from "../../../helpers/doctor.ts";
+import { setUp, type SetUp, type SetUpOptions } from "../../../helpers/doctor.ts";
 import { fakeSystemd, type FakeSystemd } from "../../../helpers/fake-systemd.ts";
 import { freePort } from "../../../helpers/free-port.ts";
-import { noKeyring } from "../../../helpers/keyring.ts";
 import { MemoryLog } from "../../../helpers/memory.ts";
 import type { BrokenSetUp } from "./broken.ts";
 
-const NOT_RUNNING: [string, string] = [
-  "failure daemon: it is not running",
-  "tollkeeper serve --config HOME/config.jsonc",
-];
+/** A tool that is pointed here. */
+const TOOL = { ".codex/config.toml": 'base_url = "http://127.0.0.1:%PORT%/t/codex/v1"\n' };
 
-/** What is wrong with the program, its configuration, the daemon, its port and its service. */
+/** What is wrong with the daemon, and with its service. */
 export const DAEMON_SET_UPS: BrokenSetUp[] = [
-  {
-    name: "Node's inspector is switched on",
-    build: (t) => setUp(t, { env: { NODE_OPTIONS: "--inspect=0" } }),
-    finds: [
-      [
-        "failure node: Node's inspector is open, and would show the key to whoever connects to it; the daemon would not start like this",
-        "take --inspect out of NODE_OPTIONS and of node's own arguments, and start again",
-      ],
-    ],
-  },
-  {
-    name: "certificates are not to be verified",
-    build: (t) => setUp(t, { env: { NODE_TLS_REJECT_UNAUTHORIZED: "0" } }),
-    finds: [
-      [
-        "warning node: NODE_TLS_REJECT_UNAUTHORIZED is ignored: certificates are always verified",
-        "unset NODE_TLS_REJECT_UNAUTHORIZED",
-      ],
-    ],
-  },
-  {
-    name: "the configuration has an unknown key and a bad value, and no daemon runs",
-    build: (t) => setUp(t, { config: () => ({ portt: 1, ledger: { retainDays: 0 } }), isStopped: true }),
-    finds: [
-      [
-        'failure configuration: ~/config.jsonc:1: portt: unknown key "portt"; known here: $schema, listen, upstreams, tools, ledger, abort, limits, outbound',
-        "tollkeeper config edit --config HOME/config.jsonc",
-      ],
-      [
-        "failure configuration: ~/config.jsonc:1: ledger.retainDays: must be a whole number, at least 1",
-        "tollkeeper config edit --config HOME/config.jsonc",
-      ],
-      NOT_RUNNING,
-    ],
-  },
-  {
-    name: "the configuration is broken while the daemon runs",
-    async build(t) {
-      const machine = await setUp(t);
-      writeFileSync(machine.configFile, "{");
-      await machine.daemon?.until(/is not accepted/);
-      return machine;
-    },
-    finds: [],
-  },
-  {
-    name: "no upstream is configured",
-    skip: noKeyring,
-    build: (t) => setUp(t, { config: () => ({ upstreams: {} }) }),
-    finds: [],
-  },
   {
     name: "the daemon does not run",
     build: (t) => setUp(t, { isStopped: true }),
-    finds: [NOT_RUNNING],
-  },
-  {
-    name: "the daemon does not run, and another program has its port",
-    async build(t) {
-      const port = await occupiedPort(t);
-      return setUp(t, { port, isStopped: true, names: { HOLDER: holderOf(port) } });
-    },
-    finds: [
-      NOT_RUNNING,
-      [
-        "failure port: tollkeeper is not running, and its port PORT is taken by HOLDER, who gets what tools send",
-        "see who listens with: ss -ltnp 'sport = :PORT'; then stop it, or set another \"listen.port\" with: tollkeeper config edit",
-      ],
-    ],
-  },
-  {
-    name: "the configuration was given a port that another program has",
-    async build(t) {
-      const taken = await occupiedPort(t);
-      const machine = await setUp(t, { names: { TAKEN: String(taken), HOLDER: holderOf(taken) } });
-      writeFileSync(machine.configFile, `{ "listen": { "port": ${taken} } }`);
-      await machine.daemon?.until(/is not accepted/);
-      return machine;
-    },
-    finds: [],
+    finds: [["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"]],
   },
   {
     name: "the daemon that runs is an older one",
     build: (t) => withStatus(t, (status) => ({ ...status, version: "0.0.9" })),
-    finds: [],
+    finds: [
+      [
+        "warning version: this is tollkeeper VERSION, and the daemon that runs is still 0.0.9",
+        "kill PID, then: tollkeeper serve --config HOME/config.jsonc",
+      ],
+    ],
   },
   {
     name: "the daemon hangs, or fails to answer",
@@ -113,7 +36,12 @@ export const DAEMON_SET_UPS: BrokenSetUp[] = [
       withStatus(t, () => {
         throw new Error("broken");
       }),
-    finds: [],
+    finds: [
+      [
+        "failure daemon: the daemon does not answer as it should: status 500",
+        "its log says why: tollkeeper service logs",
+      ],
+    ],
   },
   {
     name: "the daemon cannot write its records",
@@ -127,22 +55,70 @@ export const DAEMON_SET_UPS: BrokenSetUp[] = [
       };
       return withStatus(t, (status) => ({ ...status, ledger }));
     },
-    finds: [],
+    finds: [
+      [
+        "failure daemon: records that wait to be written: 2 (no space left on device)",
+        "mend what the ledger below says; they are written by themselves then",
+      ],
+      [
+        "warning daemon: records lost since its start: 1 (no space left on device)",
+        "mend what the ledger below says; what is lost is lost",
+      ],
+    ],
   },
   {
     name: "the service's Node has vanished",
-    build: (t) => withService(t, { state: "failed", node: "/opt/node-20/bin/node" }),
-    finds: [],
+    build: (t) => withService(t, { state: "failed", node: "/opt/node-20/bin/node" }, { isStopped: true }),
+    finds: [
+      ["failure daemon: it is not running", "tollkeeper service install --config HOME/config.jsonc"],
+      [
+        "failure service: its Node, /opt/node-20/bin/node, is not there any more",
+        "tollkeeper service install --config HOME/config.jsonc",
+      ],
+    ],
   },
   {
     name: "the service fails, and its log says why",
-    build: (t) => withService(t, { state: "failed", log: "error: the configuration is not usable\n" }),
-    finds: [],
+    build: (t) =>
+      withService(
+        t,
+        { state: "failed", log: "error: the configuration is not usable\n" },
+        { isStopped: true },
+      ),
+    finds: [
+      ["failure daemon: it is not running", "see them with: tollkeeper config check"],
+      [
+        "failure service: it does not run (failed (exit-code, status 1)): its configuration has faults",
+        "see them with: tollkeeper config check",
+      ],
+    ],
+  },
+  {
+    name: "the daemon does not run, and systemd waits for the first connection to start it",
+    build: (t) => withService(t, { state: "waiting" }, { isStopped: true, files: TOOL }),
+    finds: [
+      ["warning daemon: it is not running; the first connection starts it", "tollkeeper service start"],
+    ],
+  },
+  {
+    name: "the daemon was started by hand beside the service",
+    build: (t) => withService(t, { state: "stopped" }, { files: TOOL }),
+    finds: [
+      [
+        "warning service: it does not run (inactive (dead)): the daemon, pid PID, was started by hand",
+        "tollkeeper service stop, then: tollkeeper service start",
+      ],
+    ],
   },
   {
     name: "the service does not start at login",
     build: (t) => withService(t, { isEnabled: false }),
-    finds: [],
+    finds: [
+      [
+        "warning service: it does not start at login",
+        "tollkeeper service install --config HOME/config.jsonc",
+      ],
+    ],
   },
   {
     name: "the port was changed, and the socket unit was not",
@@ -150,38 +126,41 @@ export const DAEMON_SET_UPS: BrokenSetUp[] = [
       const OLD = await freePort();
       return setUp(t, { programs: fakeSystemd(t, { port: OLD }), names: { OLD: String(OLD) } });
     },
-    finds: [],
+    finds: [
+      [
+        "failure service: its socket is for port OLD, and the configuration says PORT",
+        "tollkeeper service install --config HOME/config.jsonc",
+      ],
+    ],
   },
 ];
 
-async function occupiedPort(t: TestContext): Promise<number> {
+async function withService(
+  t: TestContext,
+  systemd: Omit<FakeSystemd, "port">,
+  more: SetUpOptions = {},
+): Promise<SetUp> {
   const port = await freePort();
-  const server = createServer().listen(port, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => server.close());
-  return port;
-}
-
-async function withService(t: TestContext, systemd: Omit<FakeSystemd, "port">): Promise<SetUp> {
-  const port = await freePort();
-  const isStopped = systemd.state === "failed" ? ({ isStopped: true } as const) : {};
-  return setUp(t, { port, programs: fakeSystemd(t, { port, ...systemd }), ...isStopped });
+  return setUp(t, { port, programs: fakeSystemd(t, { port, ...systemd }), ...more });
 }
 
 /** A daemon that says what a real one would not. */
 async function withStatus(t: TestContext, change: (real: DaemonStatus) => DaemonStatus): Promise<SetUp> {
-  const machine = await setUp(t, { isStopped: true, names: { PID: String(process.pid) } });
+  const machine = await setUp(t, {
+    isStopped: true,
+    names: { PID: String(process.pid), VERSION: programVersion() },
+  });
   const now = new Date().toISOString();
   const status: DaemonStatus = {
     at: now,
-    version: "",
+    version: programVersion(),
     pid: process.pid,
     startedAt: now,
     state: "serving",
     listening: [`127.0.0.1:${machine.port}`, `[::1]:${machine.port}`],
     upstreams: [],
     keys: [],
-    config: { path: machine.configFile, exists: true, loadedAt: now, problems: [] },
+    config: { path: machine.configFile, exists: true, loadedAt: now, judgedAt: now, problems: [] },
     ledger: { directory: "", written: 0, waiting: 0, lost: 0, lastError: null },
     openExchanges: 0,
     lastError: null,

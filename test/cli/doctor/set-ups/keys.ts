@@ -159,7 +159,7 @@ export const KEY_SET_UPS: BrokenSetUp[] = [
     },
     finds: [
       [
-        "failure upstreams: default: unreachable: https://api.example.com (the proxy cannot be reached: nothing listens there, ERR_PROXY_UNREACHABLE)",
+        "failure upstreams: default: unreachable: https://api.example.com (the proxy cannot be reached: nothing listens there, ECONNREFUSED)",
         'correct "outbound.httpsProxy": tollkeeper config edit',
       ],
     ],

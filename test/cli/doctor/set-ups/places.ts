@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { setUp, type SetUp, type SetUpOptions } from "../../../helpers/doctor.ts";
@@ -9,8 +9,6 @@ import { answerJson } from "../../../helpers/upstream.ts";
 import { usageRecord } from "../../../helpers/usage-record.ts";
 import type { BrokenSetUp } from "./broken.ts";
 
-const STORE = "store it with: tollkeeper key set --config HOME/config.jsonc; then";
-
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What is wrong with the ledger, the clock, and the files of shells and tools. */
@@ -18,12 +16,22 @@ export const PLACE_SET_UPS: BrokenSetUp[] = [
   {
     name: "the ledger can be read by others",
     build: (t) => withLedger(t, (directory) => chmodSync(directory, 0o755)),
-    finds: [],
+    finds: [
+      [
+        "warning ledger: HOME/state/tollkeeper/ledger can be read by other users",
+        "chmod 700 'HOME/state/tollkeeper/ledger'",
+      ],
+    ],
   },
   {
     name: "the ledger can be written by others",
     build: (t) => withLedger(t, (directory) => chmodSync(directory, 0o777)),
-    finds: [],
+    finds: [
+      [
+        "failure ledger: HOME/state/tollkeeper/ledger can be written by other users",
+        "chmod 700 'HOME/state/tollkeeper/ledger'",
+      ],
+    ],
   },
   {
     name: "the ledger's disk is read-only",
@@ -31,7 +39,13 @@ export const PLACE_SET_UPS: BrokenSetUp[] = [
       const disk = mountDisk(t, 1 << 30);
       return disk === null ? null : withDisk(t, disk, () => remountDisk(disk, "ro"));
     },
-    finds: [],
+    finds: [
+      ["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"],
+      [
+        "failure ledger: DISK cannot be written to",
+        'make it writable, or name another "ledger.directory" with: tollkeeper config edit --config HOME/config.jsonc',
+      ],
+    ],
   },
   {
     name: "the ledger's disk is nearly full",
@@ -39,7 +53,13 @@ export const PLACE_SET_UPS: BrokenSetUp[] = [
       const disk = mountDisk(t, 1 << 20);
       return disk === null ? null : withDisk(t, disk, () => {});
     },
-    finds: [],
+    finds: [
+      ["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"],
+      [
+        "failure ledger: 1.0 MB are free on the disk of DISK",
+        "make room; see what takes it with: df -h 'DISK'",
+      ],
+    ],
   },
   {
     name: "the newest record is of next year",
@@ -50,7 +70,12 @@ export const PLACE_SET_UPS: BrokenSetUp[] = [
         writeFileSync(path, `${JSON.stringify(usageRecord({ ts }))}\n`, { mode: 0o600 });
       });
     },
-    finds: [],
+    finds: [
+      [
+        "warning clock: it is TIME by this clock, and the newest record of the ledger is of TIME",
+        "sudo timedatectl set-ntp true",
+      ],
+    ],
   },
   {
     name: "the upstream's clock says that ours is an hour slow",
@@ -62,20 +87,35 @@ export const PLACE_SET_UPS: BrokenSetUp[] = [
         },
       });
     },
-    finds: [],
+    finds: [
+      [
+        "warning clock: it is TIME by this clock, and the answer of upstream default is of TIME",
+        "sudo timedatectl set-ntp true",
+      ],
+    ],
   },
   {
     name: "the key that tollkeeper keeps is still in a start-up file",
-    build: (t) => setUp(t, { files: { ".zshrc": "# mine\nexport ANTHROPIC_API_KEY='KEY'\n" } }),
-    finds: [],
+    build: (t) => setUp(t, { files: { ".zshrc": "# mine\nexport ANTHROPIC_API_KEY='%KEY%'\n" } }),
+    finds: [
+      [
+        "failure leftover-keys: a key that tollkeeper keeps stands in ~/.zshrc:2 (ANTHROPIC_API_KEY)",
+        "take line 2 out of ~/.zshrc",
+      ],
+    ],
   },
   {
     name: "the key that tollkeeper keeps is still in the environment",
-    async build(t) {
-      const machine = await setUp(t);
-      return { ...machine, doctor: (...args) => machine.doctor(...args) };
+    build: (t) => {
+      const key = sentinelKey();
+      return setUp(t, { key, env: { ANTHROPIC_AUTH_TOKEN: key } });
     },
-    finds: [],
+    finds: [
+      [
+        "failure leftover-keys: a key that tollkeeper keeps stands in the environment (ANTHROPIC_AUTH_TOKEN)",
+        "unset ANTHROPIC_AUTH_TOKEN, and take it out of where it is set",
+      ],
+    ],
   },
   {
     name: "a key of another provider is in Codex's own file",
@@ -83,7 +123,12 @@ export const PLACE_SET_UPS: BrokenSetUp[] = [
       const file = JSON.stringify({ OPENAI_API_KEY: sentinelKey(), tokens: null }, null, 2);
       return setUp(t, { files: { ".codex/auth.json": file } });
     },
-    finds: [],
+    finds: [
+      [
+        "warning leftover-keys: what looks like an API key stands in ~/.codex/auth.json:2 (OPENAI_API_KEY)",
+        'store it with: tollkeeper key set --config HOME/config.jsonc; then write "placeholder" in its place in line 2 of ~/.codex/auth.json',
+      ],
+    ],
   },
   {
     name: "a tool leads to the port that tollkeeper had before",
@@ -93,18 +138,29 @@ export const PLACE_SET_UPS: BrokenSetUp[] = [
       const file = `{\n  "env": { "ANTHROPIC_BASE_URL": "${url}", "ANTHROPIC_AUTH_TOKEN": "placeholder" }\n}\n`;
       return setUp(t, { files: { ".claude/settings.json": file }, names: { OLD } });
     },
-    finds: [],
+    finds: [
+      [
+        "failure base-urls: ~/.claude/settings.json:2 (ANTHROPIC_BASE_URL) leads to port OLD, and tollkeeper's is PORT",
+        "write http://127.0.0.1:PORT/t/claude-code there",
+      ],
+    ],
   },
   {
     name: "tools lead to tollkeeper, which does not run",
     build: (t) =>
       setUp(t, {
         files: {
-          ".codex/config.toml": '[model_providers.tollkeeper]\nbase_url = "http://127.0.0.1:PORT/v1"\n',
+          ".codex/config.toml": '[model_providers.tollkeeper]\nbase_url = "http://127.0.0.1:%PORT%/v1"\n',
         },
         isStopped: true,
       }),
-    finds: [],
+    finds: [
+      ["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"],
+      [
+        "failure base-urls: ~/.codex/config.toml:2 (base_url) leads to tollkeeper, which does not run",
+        "tollkeeper serve --config HOME/config.jsonc",
+      ],
+    ],
   },
   {
     name: "a base URL in the environment leads to a port where nobody listens",
@@ -112,7 +168,12 @@ export const PLACE_SET_UPS: BrokenSetUp[] = [
       const DEAD = String(await freePort());
       return setUp(t, { env: { OPENAI_BASE_URL: `http://localhost:${DEAD}/v1` }, names: { DEAD } });
     },
-    finds: [],
+    finds: [
+      [
+        "warning base-urls: the environment (OPENAI_BASE_URL) leads to port DEAD, where nobody listens",
+        "if tollkeeper is meant, write http://127.0.0.1:PORT/v1 there",
+      ],
+    ],
   },
 ];
 
