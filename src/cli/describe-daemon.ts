@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { keyRefsOf } from "../core/config.ts";
 import { describeKeySource } from "../core/key-source.ts";
+import { describeOutbound } from "../core/outbound.ts";
 import { SANDBOX_UPSTREAM } from "../core/record.ts";
 import type { Clock, ConfigSource, Ledger } from "../ports.ts";
 import type { Gate } from "../proxy/gate.ts";
@@ -26,7 +27,7 @@ export interface StatusParts {
 /** What the daemon says of itself right now. */
 export function describeDaemon(parts: StatusParts): DaemonStatus {
   const { lifecycle, source, gate, ledger, feed, clock } = parts;
-  const { upstreams } = gate.settings.config;
+  const { upstreams, outbound } = gate.settings.config;
   return {
     at: isoTime(clock.now()),
     version: programVersion(),
@@ -42,6 +43,7 @@ export function describeDaemon(parts: StatusParts): DaemonStatus {
         lastExchange: lastExchangeOf(feed, name),
       };
     }),
+    outbound: describeOutbound(outbound),
     keys: keyStatuses(source, parts.keyring),
     config: source.status(),
     ledger: ledger.health(),

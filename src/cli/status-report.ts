@@ -15,6 +15,8 @@ export interface DaemonStatus {
   /** e.g. `127.0.0.1:8655`. */
   listening: string[];
   upstreams: { name: string; baseUrl: string; isSandbox: boolean; lastExchange: LastExchange | null }[];
+  /** How they are reached where that is not directly, in sentences; never with a password. */
+  outbound: string[];
   /** Every key that the configuration names, as the daemon last found it. */
   keys: KeyStatus[];
   config: ConfigStatus;
@@ -63,6 +65,7 @@ export function renderStatus(status: DaemonStatus): string[] {
     ),
     row("listening", status.listening.join(" and ")),
     ...status.upstreams.flatMap((upstream) => upstreamRows(upstream, age)),
+    ...status.outbound.map((way) => row("", way)),
     ...status.keys.flatMap((key) => keyRows(key, age)),
     row(
       "config",

@@ -69,6 +69,7 @@ test("--json is the whole status as one object", async (t) => {
     state: "serving",
     listening: [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`],
     upstreams: [{ name: "default", baseUrl: upstream.baseUrl, isSandbox: false, lastExchange: null }],
+    outbound: [],
     keys: [
       {
         upstream: "default",

@@ -72,9 +72,9 @@ test("clients that connect and ask nothing cost one connection to the upstream",
   assert.equal(upstream.resumed.length, 1);
 });
 
-for (const [what, status, stop] of [
-  ["that stops", 503, ({ gate }: TestGate) => gate.drain()],
-  ["that has closed its connections", 200, ({ gate }: TestGate) => gate.close()],
+for (const [what, stop] of [
+  ["that stops", ({ gate }: TestGate) => gate.drain()],
+  ["that has closed its connections", ({ gate }: TestGate) => gate.close()],
 ] as const) {
   test(`no connection is opened ahead for clients of a gate ${what}`, async (t) => {
     const upstream = await startTrustedUpstream(t);
@@ -82,7 +82,7 @@ for (const [what, status, stop] of [
     upstream.server.on("connection", () => (connections += 1));
     const gate = await startGate(t, upstream.baseUrl);
     await stop(gate);
-    assert.equal((await fetch(gate.url, { method: "HEAD" })).status, status);
+    assert.equal((await fetch(gate.url, { method: "HEAD" })).status, 200);
     assert.equal(connections, 0);
   });
 }

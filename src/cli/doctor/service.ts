@@ -1,0 +1,66 @@
+import { likelyCause } from "../service-causes.ts";
+import { reportService, type ServiceReport } from "../service-status.ts";
+import type { Evidence } from "./evidence.ts";
+import { failure, ok, skipped, warning, type Check, type Finding } from "./finding.ts";
+import { commandFor, startCommand } from "./remedies.ts";
+
+/** Is the daemon a service that comes back by itself, and will it still start tomorrow? */
+export const serviceCheck: Check = {
+  id: "service",
+  title: "service",
+  async look(evidence) {
+    const { state, managerName, failure: absence, lastLines } = await evidence.service();
+    if (state === null) return [{ ...skipped(absence?.message ?? "unknown"), fix: absence?.hint ?? null }];
+    const configured = (await evidence.config())?.listen.port ?? 0;
+    const report = reportService(managerName, state, configured === 0 ? null : configured);
+    const install = commandFor(evidence, "service install");
+    if (!report.isInstalled) {
+      return [warning("it is not installed: after a logout or a crash nobody starts the daemon", install)];
+    }
+    const findings = [
+      ...programFindings(report, install),
+      ...portFindings(report, install),
+      ...(report.isEnabled ? [] : [warning("it does not start at login", install)]),
+    ];
+    if (findings.length === 0) findings.push(...(await runFindings(report, lastLines, evidence)));
+    return findings.length > 0 ? findings : [ok(describe(report))];
+  },
+};
+
+/** An upgrade of Node, or of a version manager's, may have taken away what the definition names. */
+function programFindings(report: ServiceReport, install: string): Finding[] {
+  const { node, nodeExists, script, scriptExists } = report;
+  const findings: Finding[] = [];
+  if (nodeExists === false) findings.push(failure(`its Node, ${node}, is not there any more`, install));
+  if (scriptExists === false)
+    findings.push(failure(`its program, ${script}, is not there any more`, install));
+  return findings;
+}
+
+function portFindings({ port, configuredPort }: ServiceReport, install: string): Finding[] {
+  if (port === null || configuredPort === null || port === configuredPort) return [];
+  return [failure(`its socket is for port ${port}, and the configuration says ${configuredPort}`, install)];
+}
+
+async function runFindings(
+  { isRunning, holdsPort, detail }: ServiceReport,
+  lastLines: readonly string[],
+  evidence: Evidence,
+): Promise<Finding[]> {
+  // Whether the daemon runs that the manager waits to start stands with the daemon.
+  if (isRunning || holdsPort) return [];
+  const { status } = await evidence.daemon();
+  if (status !== null) {
+    const fix = "tollkeeper service stop, then: tollkeeper service start";
+    return [warning(`it does not run (${detail}): the daemon, pid ${status.pid}, was started by hand`, fix)];
+  }
+  const cause = likelyCause([detail, ...lastLines.toReversed()]);
+  const why = cause === null ? "" : `: ${cause.what}`;
+  return [failure(`it does not run (${detail})${why}`, await startCommand(evidence))];
+}
+
+function describe({ outlivesLogin, detail }: ServiceReport): string {
+  if (outlivesLogin === null) return `installed, starts at login; ${detail}`;
+  const when = outlivesLogin ? "starts with the machine" : "starts at login and ends with it";
+  return `installed, ${when}; ${detail}`;
+}
