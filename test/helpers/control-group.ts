@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { until } from "./until.ts";
 
 /** A control group of our own, in every hierarchy in which a systemd keeps its units. */
 export interface ControlGroup {
@@ -8,6 +8,17 @@ export interface ControlGroup {
   enter: string[];
   /** Takes the group away again; waits for what has been killed to be gone. */
   remove(): Promise<void>;
+}
+
+/** Why no control group can be made here; false when one can. */
+export function noControlGroup(): string | false {
+  try {
+    const own = hierarchies();
+    for (const directory of own) accessSync(directory, constants.W_OK);
+    return own.length === 0 && "there are no control groups here";
+  } catch (error) {
+    return `control groups cannot be made here: ${String(error)}`;
+  }
 }
 
 /** Below our own, so that no systemd that we start takes the machine's groups, or those of another test, for its own. */
@@ -42,6 +53,16 @@ async function removeGroups(directory: string): Promise<void> {
   if (!existsSync(directory)) return;
   for (const entry of readdirSync(directory, { withFileTypes: true }))
     if (entry.isDirectory()) await removeGroups(join(directory, entry.name));
-  while (readFileSync(join(directory, "cgroup.procs"), "utf8") !== "") await delay(10);
-  rmdirSync(directory);
+  await until(`${directory} to be empty`, () => wasRemoved(directory) || null);
+}
+
+/** false while a process in it is still on its way out. */
+function wasRemoved(directory: string): boolean {
+  try {
+    rmdirSync(directory);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && Reflect.get(error, "code") === "EBUSY") return false;
+    throw error;
+  }
 }

@@ -1,12 +1,14 @@
 import { repeatable } from "../../core/config-problem.ts";
 import type { ConfiguredKey } from "../../core/config.ts";
+import { writeCommand } from "../../service/write-command.ts";
 import { likelyCause } from "../service-causes.ts";
 import { reportService } from "../service-status.ts";
 import type { Evidence } from "./evidence.ts";
 
 /** A command of ours about the configuration that was looked at. */
 export function commandFor({ configFile, isDefaultConfigFile }: Evidence, words: string): string {
-  return `tollkeeper ${words}${isDefaultConfigFile ? "" : ` --config ${configFile}`}`;
+  const option = isDefaultConfigFile ? [] : ["--config", configFile];
+  return writeCommand(["tollkeeper", ...words.split(" "), ...option]);
 }
 
 /** What starts the daemon: as a service where it can be one, and whatever keeps the service from it first. */

@@ -28,7 +28,10 @@ for (const { name, skip = skipElsewhere, build, finds } of SET_UPS) {
       machine.named(`${verdict} ${id}: ${message}`),
       machine.named(String(fix)),
     ]);
-    for (const [what, fix] of told) t.diagnostic(`${what}\n  -> ${fix}`);
+    for (const [what, fix] of told) {
+      t.diagnostic(`${what}`);
+      t.diagnostic(`  -> ${fix}`);
+    }
     assert.deepEqual(told, finds);
     assert.equal(code, found.some(({ verdict }) => verdict === "failure") ? 1 : 0);
     assert.ok(!stdout.includes(machine.key), "the key is in what doctor says");

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { openControlSocket } from "../../../../src/adapters/control-socket.ts";
@@ -27,6 +29,35 @@ export const DAEMON_SET_UPS: BrokenSetUp[] = [
       [
         "warning version: this is tollkeeper VERSION, and the daemon that runs is still 0.0.9",
         "kill PID, then: tollkeeper serve --config HOME/config.jsonc",
+      ],
+    ],
+  },
+  {
+    name: "the daemon listens on another port than the configuration says",
+    build: (t) => withStatus(t, (status) => ({ ...status, listening: ["127.0.0.1:1", "[::1]:1"] })),
+    finds: [
+      [
+        "failure port: the daemon listens on 127.0.0.1:1 and [::1]:1, and the configuration says PORT",
+        "kill PID, then: tollkeeper serve --config HOME/config.jsonc",
+      ],
+    ],
+  },
+  {
+    name: "another program has the port on the other loopback address",
+    async build(t) {
+      const machine = await withStatus(t, (status) => ({
+        ...status,
+        listening: status.listening.slice(0, 1),
+      }));
+      const server = createServer().listen(machine.port, "::1");
+      t.after(() => server.close());
+      await once(server, "listening");
+      return machine;
+    },
+    finds: [
+      [
+        "failure port: the daemon listens on 127.0.0.1:PORT only, and another program gets what tools send to ::1",
+        "see who listens with: ss -ltnp 'sport = :PORT'; then stop it, or set another \"listen.port\" with: tollkeeper config edit",
       ],
     ],
   },
@@ -159,6 +190,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
     state: "serving",
     listening: [`127.0.0.1:${machine.port}`, `[::1]:${machine.port}`],
     upstreams: [],
+    outbound: [],
     keys: [],
     config: { path: machine.configFile, exists: true, loadedAt: now, judgedAt: now, problems: [] },
     ledger: { directory: "", written: 0, waiting: 0, lost: 0, lastError: null },

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { findKeys } from "../../../src/cli/doctor/find-keys.ts";
+import { Secret } from "../../../src/core/secret.ts";
+
+const OWN = "held+by/tollkeeper=1";
+const RANDOM = "Qm9uZGVkIHdhcmVob3VzZSA0MjE3";
+
+/** Each finding as `LINE NAME`, with `!` for a key of ours. */
+function found(text: string): string[] {
+  return findKeys(text, [new Secret(OWN)]).map(
+    ({ line, name, isOwn }) => `${line} ${name}${isOwn ? "!" : ""}`,
+  );
+}
+
+const KEYS: [string, string][] = [
+  [`export ANTHROPIC_API_KEY=sk-ant-api03-${RANDOM}`, "1 ANTHROPIC_API_KEY"],
+  [`OPENAI_API_KEY='sk-proj-${RANDOM}'`, "1 OPENAI_API_KEY"],
+  [`set -gx OPENAI_API_KEY ${RANDOM}`, "1 OPENAI_API_KEY"],
+  [`setenv GATEWAY_AUTH_TOKEN "${RANDOM}"`, "1 GATEWAY_AUTH_TOKEN"],
+  [`SETUVAR --export OPENAI_API_KEY:sk\\x2dproj\\x2d${RANDOM}`, "1 OPENAI_API_KEY"],
+  [`{"env":{"ANTHROPIC_AUTH_TOKEN":"${RANDOM}","A":"b"}}`, "1 ANTHROPIC_AUTH_TOKEN"],
+  [`{"primaryApiKey":"sk-ant-api03-${RANDOM}"}`, "1 primaryApiKey"],
+  [`{"anthropic":{"type":"api","key":"sk-${RANDOM}"}}`, "1 key"],
+  [`http_headers = { "x-api-key" = "${RANDOM}" }`, "1 x-api-key"],
+  [`    apiKey: ${RANDOM}`, "1 apiKey"],
+  [`openai-api-key: ${RANDOM} # mine`, "1 openai-api-key"],
+  [`alias c="ANTHROPIC_API_KEY=sk-ant-${RANDOM} claude"`, "1 c"],
+  [`ANTHROPIC_CUSTOM_HEADERS="x-api-key: sk-ant-${RANDOM}"`, "1 ANTHROPIC_CUSTOM_HEADERS"],
+  [`#OPENAI_API_KEY=sk-${RANDOM}`, "1 OPENAI_API_KEY"],
+  [`\n\nsk-${RANDOM}`, "3 null"],
+  [`ANYTHING="${OWN}"`, "1 ANYTHING!"],
+  [`{"url":"https://x/?key=held%2Bby%2Ftollkeeper%3D1"}`, "1 url!"],
+  [`curl -H "authorization: Bearer ${OWN}"`, "1 null!"],
+];
+
+for (const [line, expected] of KEYS) {
+  test(`a key is found in ${JSON.stringify(line)}`, () => assert.deepEqual(found(line), [expected]));
+}
+
+const NO_KEYS = [
+  'ANTHROPIC_AUTH_TOKEN="placeholder"',
+  "ANTHROPIC_AUTH_TOKEN=x",
+  "OPENAI_API_KEY=",
+  "OPENAI_API_KEY=$SOME_OTHER_VARIABLE_0123456789",
+  'OPENAI_API_KEY="${SOME_OTHER_VARIABLE_0123456789}"',
+  "OPENAI_API_KEY=$(pass show openai/api-key-0123456789)",
+  '"apiKey": "{env:OPENAI_API_KEY_0123456789}"',
+  '"apiKey": "tk-claude-code-0123456789abcdef"',
+  '"apiKey": "tollkeeper-codex-0123456789abcdef"',
+  '"apiKey": "your-api-key-0123456789abcdef"',
+  '"apiKey": "~/.keys/api-key-0123456789abcdef"',
+  "OPENAI_API_KEY=sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+  "OPENAI_API_KEY=sk-your-key-goes-here-1234567",
+  '"apiKeyHelper": "/usr/local/bin/print-key-0123456789"',
+  `GITHUB_TOKEN=ghp_${RANDOM}`,
+  `CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-${RANDOM}`,
+  `"access_token": "eyJhbGciOiJSUzI1NiJ9.${RANDOM}.${RANDOM}"`,
+  `git clone https://host/task-${RANDOM}`,
+];
+
+for (const line of NO_KEYS) {
+  test(`no key is seen in ${JSON.stringify(line)}`, () => assert.deepEqual(found(line), []));
+}
+
+test("a line of megabytes is looked through in one go", () => {
+  for (const piece of ["a", '{"a":"', "sk-", "a='\"", "set -a "]) {
+    const line = `${piece.repeat(300_000)} "apiKey": "sk-${RANDOM}"`;
+    assert.ok(found(line).includes("1 apiKey") || found(line).includes("1 null"), piece);
+  }
+});

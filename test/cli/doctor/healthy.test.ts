@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { SCHEMA, SERVICE } from "../../../src/adapters/keychain/protocol.ts";
+import { programVersion } from "../../../src/cli/program.ts";
+import { setUp } from "../../helpers/doctor.ts";
+import { fakeSystemd } from "../../helpers/fake-systemd.ts";
+import { freePort } from "../../helpers/free-port.ts";
+import { noKeyring, startSession } from "../../helpers/keyring.ts";
+
+const CLAUDE_SETTINGS = `{
+  "env": { "ANTHROPIC_BASE_URL": "http://127.0.0.1:%PORT%/t/claude-code", "ANTHROPIC_AUTH_TOKEN": "placeholder" }
+}
+`;
+
+const CODEX_CONFIG = `model_provider = "tollkeeper"
+[model_providers.tollkeeper]
+base_url = "http://127.0.0.1:%PORT%/t/codex/v1"
+[model_providers.ollama]
+base_url = "http://localhost:11434/v1"
+`;
+
+const ZSHRC = `export EDITOR=vi PATH="$HOME/bin:$PATH"
+export OPENAI_API_KEY=$(pass show openai)
+export GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz
+`;
+
+const ALL_OK = `ok       version          tollkeeper VERSION, Node NODE
+ok       Node's settings  none of them gives a key away
+ok       configuration    ~/config.jsonc is good: 1 upstream, port PORT
+ok       keychain         it answers, and is open
+ok       keys             "default" for upstream default is there (keychain)
+ok       upstreams        default: UPSTREAM/v1 takes key "default", 2 models, N ms to connect and N ms to answer
+ok       daemon           it runs, pid PID, started AGO
+ok       port             127.0.0.1:PORT and [::1]:PORT, the daemon's own
+ok       service          installed, starts with the machine; active (running) since Sat 2026-11-21 10:00:00 UTC
+ok       other users      none holds port PORT, or is connected to it
+ok       ledger           ~/state/tollkeeper/ledger: 0 days, 0 bytes; SIZE of the disk are free
+ok       clock            TIME; nothing speaks against it
+ok       leftover keys    none in the environment and 3 files of shells and tools
+ok       base URLs        those that lead to tollkeeper: 2
+
+all is well
+`;
+
+test(
+  "where all is well every check says so in a line, the exit code is 0, and nothing was changed",
+  { skip: noKeyring },
+  async (t) => {
+    const session = await startSession(t);
+    await session.startUnlocked();
+    const port = await freePort();
+    const machine = await setUp(t, {
+      port,
+      config: (baseUrl) => ({ upstreams: { default: { baseUrl } } }),
+      session: { DBUS_SESSION_BUS_ADDRESS: session.env.DBUS_SESSION_BUS_ADDRESS },
+      programs: fakeSystemd(t, { port }),
+      files: {
+        ".claude/settings.json": CLAUDE_SETTINGS,
+        ".codex/config.toml": CODEX_CONFIG,
+        ".zshrc": ZSHRC,
+      },
+      names: { VERSION: programVersion(), NODE: process.versions.node },
+    });
+    const account = `default@${machine.upstream}`;
+    await session.plant(machine.key, "xdg:schema", SCHEMA, "service", SERVICE, "account", account);
+    const before = stateOf(machine.home);
+    const { code, stdout, stderr } = await machine.doctor();
+    const named = machine
+      .named(stdout)
+      .replaceAll(/\b\d+ ms/g, "N ms")
+      .replace(/started (?:just now|\d+ s ago)/, "started AGO")
+      .replace(/[\d.]+ [MG]B of the disk/, "SIZE of the disk");
+    assert.equal(named, ALL_OK);
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.deepEqual(stateOf(machine.home), before);
+  },
+);
+
+/** Every file below a directory, with what changes when it is written to. */
+function stateOf(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .map((name) => {
+      const { size, mode, mtimeMs } = statSync(join(directory, name));
+      return `${name} ${mode.toString(8)} ${size} ${mtimeMs}`;
+    })
+    .toSorted();
+}
