@@ -52,10 +52,7 @@ function testFiles(): string[] {
 
 /** Most tests of commands and daemons run the compiled program. */
 function build(): void {
-  const { status } = spawnSync(`${testRoot}../node_modules/.bin/tsc`, ["-p", "tsconfig.json"], {
-    cwd: `${testRoot}..`,
-    stdio: "inherit",
-  });
+  const { status } = spawnSync("npm", ["run", "-s", "build"], { cwd: `${testRoot}..`, stdio: "inherit" });
   if (status !== 0) process.exit(1);
 }
 

@@ -11,9 +11,9 @@ export function neededNode(): string {
   return readPackage().engines.node.replace(/^>=/, "");
 }
 
-/** The package.json, which lies beside `src` and `dist` alike. */
+/** The package.json; `#package` is the directory that it lies in, wherever this code is compiled to. */
 function readPackage(): { version: string; engines: { node: string } } {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  const text = readFileSync(new URL(import.meta.resolve("#package/package.json")), "utf8");
   return JSON.parse(text) as { version: string; engines: { node: string } };
 }
 

@@ -5,9 +5,14 @@ import type { KeytarReply, KeytarRequest } from "./protocol.ts";
 /** What became of one keytar call: its reply, nothing within the time given, or a child that died over it. */
 export type KeytarOutcome = KeytarReply | { ok: null; died: string | null };
 
-/** From `dist` the child is JavaScript, from source (under tsx) TypeScript. */
-const EXTENSION = extname(import.meta.filename);
-const CHILD = new URL(`./child${EXTENSION}`, import.meta.url);
+/** In `dist` this is JavaScript; the source, in TypeScript, runs under tsx. */
+const IS_SOURCE = extname(import.meta.filename) === ".ts";
+
+const CHILD = new URL(
+  import.meta.resolve(
+    IS_SOURCE ? "#package/src/adapters/keychain/child.ts" : "#package/dist/adapters/keychain/child.js",
+  ),
+);
 
 const LOADER_FLAG = /^(?:--import|--require|-r|--loader|--experimental-loader)(?:=.+)?$/;
 
@@ -54,7 +59,7 @@ export function callKeytar(
  * inspector's port would open the child to others, and a user's own preload has no business next to the key.
  */
 function loaderFlags(execArgv: readonly string[]): string[] {
-  if (EXTENSION !== ".ts") return [];
+  if (!IS_SOURCE) return [];
   return execArgv.filter((argument, i) => {
     const before = execArgv[i - 1] ?? "";
     return LOADER_FLAG.test(argument) || (LOADER_FLAG.test(before) && !before.includes("="));

@@ -69,7 +69,7 @@ function dictionary(value: PlistValue | undefined): Dictionary {
   return value as Dictionary;
 }
 
-/** The file as it is shipped, beside `src` and `dist` alike. */
+/** The file as it is shipped. */
 function readTemplate(): string {
-  return readFileSync(new URL(`../../../launchd/${LABEL}.plist`, import.meta.url), "utf8");
+  return readFileSync(new URL(import.meta.resolve(`#package/launchd/${LABEL}.plist`)), "utf8");
 }

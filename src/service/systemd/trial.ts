@@ -8,8 +8,14 @@ import { settingsOf } from "./unit-file.ts";
 const NOT_TRIED =
   /^(?:Type|NotifyAccess|Exec\w+|Environment|SyslogIdentifier|Timeout\w+|WatchdogSec|Restart\w*)$/;
 
-/** From `dist` it is JavaScript, from source (under tsx) TypeScript. */
-const INSIDE = fileURLToPath(new URL(`./inside${extname(import.meta.filename)}`, import.meta.url));
+/** JavaScript in `dist`, TypeScript in the source, which runs under tsx. */
+const INSIDE = fileURLToPath(
+  import.meta.resolve(
+    extname(import.meta.filename) === ".ts"
+      ? "#package/src/service/systemd/inside.ts"
+      : "#package/dist/service/systemd/inside.js",
+  ),
+);
 
 /**
  * The command that tries, once, whether the daemon could live under these settings: with this Node, at what the daemon

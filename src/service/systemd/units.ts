@@ -45,7 +45,7 @@ export function renderSandbox(target: ServiceTarget): string {
   return withValues(template(SANDBOX), "ReadWritePaths", target.writable.map(writeWord));
 }
 
-/** The file as it is shipped, beside `src` and `dist` alike. */
+/** The file as it is shipped. */
 function template(name: string): string {
-  return readFileSync(new URL(`../../../systemd/${name}`, import.meta.url), "utf8");
+  return readFileSync(new URL(import.meta.resolve(`#package/systemd/${name}`)), "utf8");
 }
