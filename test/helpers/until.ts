@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 60_000;
 
 /** Asks again and again until there is an answer other than null; fails when there is none in time. */
 export async function until<T>(what: string, ask: () => Promise<T | null> | T | null): Promise<T> {
