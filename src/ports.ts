@@ -109,7 +109,10 @@ export interface ConfigSource {
    * finds in the way of the new one refuses that, like the problems of a bad file; with nothing it is accepted.
    */
   onChange(listener: (config: Config) => Promise<Problem[]>): void;
-  /** Calls with the problems of a file that was not accepted, once for each list of problems. */
+  /**
+   * Calls with the problems of a file that was not accepted, once for each list of problems; with none when the file says
+   * again what is in force.
+   */
   onProblems(listener: (problems: Problem[]) => void): void;
   close(): Promise<void>;
 }

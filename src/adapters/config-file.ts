@@ -169,27 +169,32 @@ class ConfigFile implements ConfigSource {
   async #judge(reading: ConfigReading): Promise<void> {
     this.#judgedAt = new Date();
     this.#exists = !reading.ok || reading.exists;
-    if (!reading.ok) this.#refuse(reading.problems);
-    else if (this.#isDoubtful(reading)) this.#refuse([GONE]);
+    if (!reading.ok) this.#tell(reading.problems);
+    else if (this.#isDoubtful(reading)) this.#tell([GONE]);
     else await this.#accept(reading.config);
   }
 
-  #refuse(problems: Problem[]): void {
+  /** Once for each list. */
+  #tell(problems: Problem[]): void {
     if (isDeepStrictEqual(problems, this.#problems)) return;
     this.#problems = problems;
     for (const tell of this.#problemListeners) tell(problems);
   }
 
   async #accept(config: Config): Promise<void> {
-    if (!isSame(config, this.#config)) {
-      const problems = await this.#apply(config);
-      if (problems.length > 0) {
-        this.#refuse(problems);
-        return;
-      }
-      this.#config = config;
-      this.#loadedAt = new Date();
+    if (isSame(config, this.#config)) {
+      // Nothing is new, but that the file says what holds, again.
+      this.#isFromFile = this.#exists;
+      this.#tell([]);
+      return;
     }
+    const problems = await this.#apply(config);
+    if (problems.length > 0) {
+      this.#tell(problems);
+      return;
+    }
+    this.#config = config;
+    this.#loadedAt = new Date();
     this.#problems = [];
     this.#isFromFile = this.#exists;
   }

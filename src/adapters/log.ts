@@ -12,7 +12,7 @@ const STANDARD_ERROR = 2;
 export interface DaemonLog extends Log {
   /** Does it go where it is kept and looked up, a file or the journal, rather than to who started the daemon? */
   readonly isKept: boolean;
-  /** Goes on in the file that has the log's name now, if the log is a file. */
+  /** Goes on in the file that has the log's name now, if the log is a file. Throws, and stays, when that cannot be had. */
   reopen(): void;
 }
 
@@ -38,13 +38,7 @@ export function openLog({ debug, file }: { debug: boolean; file: string | null }
   const log = pino(settings, { write: (line) => output.write(form(line)) });
   return Object.assign(log, {
     isKept: form === fileLine || form === journalLine,
-    reopen() {
-      try {
-        logFile?.reopen();
-      } catch (error) {
-        log.warn({ err: error }, "the log's file cannot be opened anew; the old one stays");
-      }
-    },
+    reopen: () => logFile?.reopen(),
   });
 }
 

@@ -1,5 +1,12 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import type { Log, ServiceNotifier } from "../ports.ts";
+
+/** It takes 10 ms; one that hangs must neither keep what is said after it, nor the daemon from its end. */
+const NOTIFY_LIMIT_MS = 5_000;
+
+/** The system takes 128 KiB for a word (execve(2)), and people one line. */
+const MOST_STATUS = 500;
 
 /** Where nobody wants to know. */
 const SILENT: ServiceNotifier = { ready() {}, status() {}, stopping() {}, close() {} };
@@ -26,29 +33,31 @@ export function openServiceNotifier(env: NodeJS.ProcessEnv, pid: number, log: Lo
   };
   return {
     ready(status) {
-      say("READY=1", `STATUS=${status}`);
+      say("READY=1", writeStatus(status));
       if (watchdogMs > 0) watchdog = setInterval(() => say("WATCHDOG=1"), watchdogMs / 3).unref();
     },
-    status: (status) => say(`STATUS=${status}`),
+    status: (status) => say(writeStatus(status)),
     stopping: (status, limitMs) =>
-      say("STOPPING=1", `STATUS=${status}`, `EXTEND_TIMEOUT_USEC=${limitMs * 1000}`),
+      say("STOPPING=1", writeStatus(status), `EXTEND_TIMEOUT_USEC=${limitMs * 1000}`),
     close: () => clearInterval(watchdog),
   };
 }
 
+/** One line: after a break, another variable would begin. */
+function writeStatus(status: string): string {
+  return `STATUS=${status.replaceAll(/\p{Cc}/gu, " ").slice(0, MOST_STATUS)}`;
+}
+
 /** Never rejects: a message that is not sent ends nothing here, and systemd draws its own conclusions. */
-function runNotify(variables: readonly string[], env: NodeJS.ProcessEnv, log: Log): Promise<void> {
-  return new Promise((resolve) => {
-    // A line break would begin another variable.
-    const words = variables.map((variable) => variable.replaceAll("\n", " "));
-    const child = spawn("systemd-notify", words, { env, stdio: "ignore" });
-    child.once("error", (error) => {
-      log.warn({ err: error }, "systemd cannot be told how the daemon is: systemd-notify does not run");
-      resolve();
-    });
-    child.once("exit", (code) => {
-      if (code !== 0 && code !== null) log.warn({ code }, "systemd-notify failed");
-      resolve();
-    });
-  });
+async function runNotify(variables: readonly string[], env: NodeJS.ProcessEnv, log: Log): Promise<void> {
+  try {
+    const options = { env, timeout: NOTIFY_LIMIT_MS, killSignal: "SIGKILL" } as const;
+    // Throws at once where the system has no memory left for another process.
+    const child = spawn("systemd-notify", variables, { ...options, stdio: "ignore" });
+    const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
+    if (code !== 0)
+      log.warn({ code, signal }, "systemd cannot be told how the daemon is: systemd-notify failed");
+  } catch (error) {
+    log.warn({ err: error }, "systemd cannot be told how the daemon is: systemd-notify does not run");
+  }
 }

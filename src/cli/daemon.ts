@@ -23,9 +23,15 @@ export async function daemonStatus(): Promise<DaemonStatus | null> {
 export async function refuseSecondDaemon(): Promise<void> {
   const running = await daemonStatus();
   if (running === null) return;
+  if (running.state === "stopping") {
+    throw new Failure(
+      `tollkeeper is still stopping: pid ${running.pid} waits for ${running.openExchanges} open exchanges`,
+      "wait for it, and start again",
+    );
+  }
   const where = running.listening.join(" and ");
   throw new Failure(
     `tollkeeper is already running: pid ${running.pid}, listening on ${where}`,
-    `see it with: tollkeeper status; stop it with: kill ${running.pid}`,
+    `see it with: tollkeeper status; stop it with: tollkeeper service stop`,
   );
 }

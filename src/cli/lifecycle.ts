@@ -73,8 +73,8 @@ export class Lifecycle {
       return applied;
     });
     source.onProblems((problems) => this.#onProblems(problems));
-    process.on("SIGTERM", () => this.stop());
-    process.on("SIGINT", () => this.stop());
+    process.on("SIGTERM", () => this.#onStopSignal());
+    process.on("SIGINT", () => this.#onStopSignal());
     process.on("SIGHUP", () => this.reload());
     log.info({ listening: this.addresses }, "tollkeeper is ready");
     notifier.ready(this.#describe());
@@ -84,8 +84,8 @@ export class Lifecycle {
 
   /** Reads configuration and keys anew, and goes on in the log file that has the name now. */
   reload(): void {
-    const { source, keyring, log, reopenLog } = this.#parts;
-    reopenLog();
+    const { source, keyring, log } = this.#parts;
+    this.#reopenLog();
     keyring.forget();
     source.reload().then(
       () => log.info({}, "keys are forgotten and the configuration was read anew"),
@@ -93,15 +93,30 @@ export class Lifecycle {
     );
   }
 
-  /** Stops accepting and lets open streams finish, up to `limits.drainMs`; the second call stops at once. */
-  stop(): void {
-    if (this.#isStopping) {
-      this.#parts.log.warn({}, "stopping at once");
-      this.#finish();
-      return;
+  #reopenLog(): void {
+    const { log, reopenLog } = this.#parts;
+    try {
+      reopenLog();
+    } catch (error) {
+      log.error({ err: error }, "the log file cannot be opened anew; the old one stays");
     }
+  }
+
+  /** Stops accepting and lets open streams finish, up to `limits.drainMs`. Where that is under way, nothing changes. */
+  stop(): void {
+    if (this.#isStopping) return;
     this.#isStopping = true;
     void this.#drain();
+  }
+
+  /** Whoever signals twice will not wait. */
+  #onStopSignal(): void {
+    if (!this.#isStopping) {
+      this.stop();
+      return;
+    }
+    this.#parts.log.warn({}, "stopping at once");
+    this.#finish();
   }
 
   /** Puts a configuration in force as a whole, or, when something stands in its way, nothing of it. */
@@ -133,10 +148,15 @@ export class Lifecycle {
   #onProblems(problems: Problem[]): void {
     const { source, log, notifier } = this.#parts;
     const [first] = problems;
-    const what = first === undefined ? "" : `: ${writeProblem(source.status().path, first)}`;
+    if (first === undefined) {
+      log.info({}, "the configuration file is good again");
+      notifier.status(this.#describe());
+      return;
+    }
+    const what = writeProblem(source.status().path, first);
     log.error(
       { problems: problems.length },
-      `the new configuration is not accepted, the old one stays${what}`,
+      `the new configuration is not accepted, the old one stays: ${what}`,
     );
     notifier.status(`${this.#describe()}; the newest configuration is not accepted`);
   }

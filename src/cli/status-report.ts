@@ -47,10 +47,15 @@ export interface KeyStatus {
   at: string | null;
 }
 
-/** Is everything there that a request needs? */
+/** Is everything there that a request needs? Records that are lost are told, and change nothing for the next one. */
 export function isHealthy(status: DaemonStatus): boolean {
   const keysWell = status.keys.every(({ state }) => state === "present" || state === "not asked yet");
-  return keysWell && status.config.problems.length === 0 && status.ledger.waiting === 0;
+  return (
+    status.state === "serving" &&
+    keysWell &&
+    status.config.problems.length === 0 &&
+    status.ledger.waiting === 0
+  );
 }
 
 /** The status as people read it, one fact a line, each with its age. */

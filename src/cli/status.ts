@@ -1,10 +1,11 @@
 import { readConfigFile } from "../adapters/config-file.ts";
 import { Failure } from "../core/failure.ts";
 import type { Command } from "./command.ts";
-import { EXIT, print } from "./console.ts";
+import { EXIT, note, print } from "./console.ts";
 import { daemonStatus } from "./daemon.ts";
 import { configPath } from "./paths.ts";
 import { portUsurped } from "./port-holder.ts";
+import { programVersion } from "./program.ts";
 import { isHealthy, renderStatus } from "./status-report.ts";
 
 interface StatusArguments {
@@ -21,11 +22,16 @@ export const command: Command<StatusArguments> = {
   handler: async ({ config, json }) => {
     const status = await daemonStatus();
     if (status === null) throw await notRunning(config ?? configPath());
+    if (status.version !== programVersion()) note(otherVersion(status.version));
     if (json) print(JSON.stringify(status, null, 2));
     else for (const line of renderStatus(status)) print(line);
     if (!isHealthy(status)) process.exitCode = EXIT.failed;
   },
 };
+
+function otherVersion(version: string): string {
+  return `note: the daemon that runs is of version ${version}, this is ${programVersion()}; type: tollkeeper service restart`;
+}
 
 /** A file that cannot be used names no port: then it is only said that no daemon runs. */
 async function notRunning(configFile: string): Promise<Failure> {

@@ -39,7 +39,8 @@ export function readProxyUrl(text: string): ProxyAddress | { problem: string } {
 
 /** Did the URL parser end the host within user name or password, and so take a part of them for it? */
 function hasLostUser(text: string, url: URL): boolean {
-  return text.includes("@") && url.username === "" && url.password === "";
+  const hasUser = url.username !== "" || url.password !== "";
+  return text.includes("@") && (!hasUser || `${url.pathname}${url.search}${url.hash}`.includes("@"));
 }
 
 function sayNotProxy(text: string): string {

@@ -27,6 +27,8 @@ export interface Forwarder {
   reach(outbound: Outbound): void;
   /** Passages under way. */
   readonly open: number;
+  /** Resolves when no passage is under way. */
+  ended(): Promise<void>;
   /** Ends every passage and every pooled connection. */
   close(): void;
 }
@@ -96,6 +98,7 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
     get open() {
       return passages.size;
     },
+    ended: () => passages.ended(),
     close() {
       isClosed = true;
       passages.abort();

@@ -119,10 +119,14 @@ export class Gate implements Door {
     return this.#forwarder.open;
   }
 
-  /** From now on every connection ends with the answer that is under way on it; resolves with the last of them. */
+  /**
+   * From now on every connection ends with the answer that is under way on it; resolves with the last of them, and of the
+   * exchanges whose client has left, which may still learn their usage.
+   */
   async drain(): Promise<void> {
     this.#draining = true;
     await this.#connections.drain();
+    await this.#forwarder.ended();
   }
 
   /** Ends whatever is still under way; each exchange leaves its record. */

@@ -25,6 +25,12 @@ export interface Door {
   handle(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): Promise<void>;
 }
 
+/**
+ * Connections that may wait on a handed-over socket, as many as the system allows: they wait there for the next process.
+ * Node's 511 would hold for that time, too.
+ */
+const MOST_WAITING = 65_535;
+
 const HAND_OVER_HINT =
   "correct ListenStream= in the socket unit, or write it anew with: tollkeeper service install";
 
@@ -74,7 +80,7 @@ export async function listen(port: number, door: Door, options: ListenOptions = 
 export function adopt(descriptors: readonly number[], door: Door): Promise<Listener> {
   return allOrNothing(async (servers) => {
     for (const fd of descriptors) {
-      const server = await open({ fd }, door).catch((cause: unknown) => {
+      const server = await open({ fd, backlog: MOST_WAITING }, door).catch((cause: unknown) => {
         throw new Failure(
           `descriptor ${fd}, which was handed over, is no socket that listens`,
           HAND_OVER_HINT,
@@ -131,7 +137,7 @@ function refuseBeyondLoopback({ address, port }: AddressInfo): void {
 }
 
 /** An address of this machine, or a socket that is open already. */
-type Place = { port: number; host: string; ipv6Only: boolean } | { fd: number };
+type Place = { port: number; host: string; ipv6Only: boolean } | { fd: number; backlog: number };
 
 /** null when the machine does not have the address. */
 function open(where: Place, door: Door, headersLimitMs = HEADERS_LIMIT_MS): Promise<Server | null> {

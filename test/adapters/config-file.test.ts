@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -89,7 +89,9 @@ test("a bad file changes nothing and is told with its line; the mended file take
   const problems = await untilProblems(() => writeFileSync(path, '{\n"listen": { "port": 2 }, "oops": 1 }'));
   assert.deepEqual([problems.length, problems[0]?.path, problems[0]?.line], [1, "oops", 2]);
   assert.equal(source.current().listen.port, 1);
-  assert.deepEqual(source.status(), { path, exists: true, loadedAt: before, problems });
+  const { judgedAt, ...status } = source.status();
+  assert.deepEqual(status, { path, exists: true, loadedAt: before, problems });
+  assert.ok(judgedAt > before);
   await untilPort(2, () => writeFileSync(path, withPort(2)));
   assert.deepEqual(source.status().problems, []);
   assert.deepEqual(ports, [2]);
@@ -105,6 +107,16 @@ test("a bad file is told once, however often it is read; another bad one is told
     problems.map(([problem]) => problem?.message.slice(0, 17)),
     ['a "}" is missing', 'unknown key "oops', 'a "}" is missing'],
   );
+});
+
+test("a bad file that says again what is in force is told to be good, once", async (t) => {
+  const { path, source, ports, problems } = await followFile(t);
+  const good = readFileSync(path, "utf8");
+  for (const text of ["{", good, good]) {
+    writeFileSync(path, text);
+    await source.reload();
+  }
+  assert.deepEqual([problems.map(({ length }) => length), ports], [[1, 0], []]);
 });
 
 test("a file read anew that says the same is no change", async (t) => {
@@ -176,7 +188,7 @@ test("a bad file at the start is a failure that lists every problem", async (t) 
     assert.ok(error instanceof Failure);
     assert.deepEqual(error.message.split("\n"), [
       "the configuration is not usable",
-      `  ${path}:2: oops: unknown key "oops"; known here: $schema, listen, upstreams, tools, ledger, abort, limits`,
+      `  ${path}:2: oops: unknown key "oops"; known here: $schema, listen, upstreams, tools, outbound, ledger, abort, limits`,
       `  ${path}:3: listen: must be an object: { ... }`,
     ]);
     assert.equal(error.hint, `correct it with: tollkeeper config edit --config ${path}`);

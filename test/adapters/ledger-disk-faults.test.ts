@@ -183,3 +183,18 @@ test("close says how many records it could not write", (t) => {
   ledger.close();
   assert.match(log.lines.at(-1) ?? "", /^error the ledger is closed with records.*"lost":2/);
 });
+
+test("a ledger does not move to a disk that is read-only, where the old one takes records", (t) => {
+  const disk = mountDisk(t, 64 * PAGE_BYTES);
+  if (disk === null) return;
+  const other = join(disk, "ledger");
+  mkdirSync(other, { mode: 0o700 });
+  remountDisk(disk, "ro");
+  const { ledger, ids } = startLedger(t);
+  assert.throws(() => ledger.moveTo({ directory: other, retainDays: 400 }), {
+    message: /ledger cannot be written to: EROFS/,
+    hint: /for the service then type: tollkeeper service install$/,
+  });
+  appendAll(ledger, ["still here"]);
+  assert.deepEqual(ids(), ["still here"]);
+});

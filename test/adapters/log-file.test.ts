@@ -1,5 +1,16 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { LogFile } from "../../src/adapters/log/log-file.ts";
@@ -61,4 +72,43 @@ test("a link in its place is not followed, and what to look at is said", (t) => 
   symlinkSync(join(directory, "target"), path);
   assert.throws(() => new LogFile(path), /cannot write the log: ELOOP/);
   assert.equal(existsSync(join(directory, "target")), false);
+});
+
+test("a file that was deleted, or moved away and never opened anew, is made again when it would be full", (t) => {
+  const path = join(scratchDirectory(t), "logs", "log");
+  const file = new LogFile(path, 10);
+  file.write(line("1234567"));
+  rmSync(path);
+  file.write(line("lost"));
+  file.write(line("here"));
+  assert.equal(readFileSync(path, "utf8"), "lost\nhere\n");
+  rmSync(join(path, ".."), { recursive: true });
+  file.reopen();
+  file.write(line("and here"));
+  assert.equal(readFileSync(path, "utf8"), "and here\n");
+});
+
+test("a full file that cannot be moved is written on", (t) => {
+  const path = join(scratchDirectory(t), "log");
+  mkdirSync(`${path}.1/full`, { recursive: true });
+  const file = new LogFile(path, 10);
+  for (const text of ["123456789", "987654321"]) file.write(line(text));
+  assert.equal(readFileSync(path, "utf8"), "123456789\n987654321\n");
+});
+
+test("a file that was open to others is closed to them", (t) => {
+  const path = join(scratchDirectory(t), "log");
+  writeFileSync(path, "");
+  chmodSync(path, 0o666);
+  new LogFile(path);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+test("a device and a directory are refused, and so is a pipe, without waiting for it", (t) => {
+  const directory = scratchDirectory(t);
+  const pipe = join(directory, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  for (const path of ["/dev/null", directory, pipe]) {
+    assert.throws(() => new LogFile(path), /cannot write the log: /, path);
+  }
 });

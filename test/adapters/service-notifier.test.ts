@@ -110,5 +110,19 @@ test("a systemd-notify that fails is logged, and ends nothing", async (t) => {
   const { PATH } = fakeSystemdNotify(t, 3);
   const { log, promise } = warnings();
   openServiceNotifier({ PATH, NOTIFY_SOCKET: "/run/notify" }, PID, log).ready("listens");
-  assert.equal(await promise, "systemd-notify failed");
+  assert.match(await promise, /systemd-notify failed$/);
+});
+
+test("a child that cannot be made at all is logged, and ends nothing", async () => {
+  const { log, promise } = warnings();
+  // Node throws for this one at once, as it does where there is no memory.
+  openServiceNotifier({ PATH: "\0", NOTIFY_SOCKET: "/run/notify" }, PID, log).ready("listens");
+  assert.match(await promise, /systemd-notify does not run/);
+});
+
+test("a status is one line, however long what it tells is", async (t) => {
+  const { PATH, until } = fakeSystemdNotify(t);
+  const notifier = openServiceNotifier({ PATH, NOTIFY_SOCKET: "/run/notify" }, PID, new MemoryLog());
+  notifier.status(`a\0b\n${"x".repeat(1_000_000)}`);
+  assert.match((await until(1))[0] ?? "", /^STATUS=a b x{496}\|/);
 });

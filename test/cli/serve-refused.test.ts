@@ -21,7 +21,7 @@ test("a second daemon of the same user is told which one runs, and that one runs
   assert.equal(
     stderr,
     `error: tollkeeper is already running: pid ${daemon.pid}, listening on 127.0.0.1:${daemon.port} and [::1]:${daemon.port}\n` +
-      `hint: see it with: tollkeeper status; stop it with: kill ${daemon.pid}\n`,
+      `hint: see it with: tollkeeper status; stop it with: tollkeeper service stop\n`,
   );
   assert.equal((await daemon.status()).pid, daemon.pid);
 });

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { askDaemon } from "../../src/adapters/control-socket.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon.ts";
 import { keyInFile } from "../helpers/key-file.ts";
 import { rawClient, rawRequest } from "../helpers/raw-client.ts";
@@ -79,4 +81,50 @@ test("a second signal stops at once: the stream is cut and recorded, exit 0", as
   assert.match(daemon.stderr(), /"msg":"stopping at once"/);
   assert.doesNotMatch(await client.closed, /\r\n0\r\n\r\n$/);
   assert.deepEqual(await endings(daemon), [["cut", "proxy", "partial"]]);
+});
+
+test("the control socket's order to drain is no signal: a second one cuts nothing", async (t) => {
+  const { daemon, client, answer } = await startStream(t);
+  const control = join(daemon.home, "run", "tollkeeper", "control.sock");
+  assert.deepEqual([await askDaemon(control, "drain"), await askDaemon(control, "drain")], [true, true]);
+  for (const event of MESSAGE_EVENTS.slice(1)) answer.write(event);
+  answer.end();
+  assert.match(await client.closed, /message_stop[^]*\r\n0\r\n\r\n$/);
+  assert.equal(await daemon.ended, 0);
+  assert.deepEqual(await endings(daemon), [["completed", null, "final"]]);
+});
+
+test("while one stops, `status` exits 1, and another start is told to wait for it", async (t) => {
+  const { daemon, client, answer } = await startStream(t);
+  process.kill(daemon.pid, "SIGTERM");
+  await daemon.until(/"msg":"stopping/);
+  const { code, stdout } = await daemon.command("status");
+  assert.equal(code, 1);
+  assert.match(stdout, /^daemon .*, stopping$/m);
+  assert.deepEqual(await daemon.command("serve"), {
+    code: 1,
+    stdout: "",
+    stderr: `error: tollkeeper is still stopping: pid ${daemon.pid} waits for 1 open exchanges\nhint: wait for it, and start again\n`,
+  });
+  answer.end();
+  await client.closed;
+});
+
+test("the stop waits for an upstream that still has its grace to tell the usage", async (t) => {
+  const { upstream, held } = await startHeldUpstream(t);
+  const { config } = keyInFile(t, upstream.baseUrl, "some-key");
+  const daemon = await startDaemon(t, { config: { ...config, abort: { graceMs: 20_000 } } });
+  const client = await rawClient(t, daemon.port);
+  client.write(rawRequest(daemon.port));
+  const answer = await held;
+  answer.write(MESSAGE_EVENTS[0]);
+  await client.until(/message_start/);
+  client.socket.destroy();
+  await client.closed;
+  process.kill(daemon.pid, "SIGTERM");
+  await daemon.until(/"open":1,"msg":"stopping/);
+  answer.end(MESSAGE_EVENTS.slice(1).join(""));
+  assert.equal(await daemon.ended, 0);
+  const [record] = await daemon.ledger();
+  assert.deepEqual([record?.usage, record?.tokens?.output], ["final", 2]);
 });

@@ -48,6 +48,7 @@ const BAD: [text: string, problem: string][] = [
   ["http://ada:12#told-to-nobody@proxy:8080", ESCAPE],
   ["http://ada:12/told-to-nobody@proxy:8080", ESCAPE],
   ["http://ada:told?to-nobody@proxy:8080", `${WANTED}; ${ESCAPE}`],
+  ["http://ada:1@told/to-nobody@proxy:8080", ESCAPE],
   ["ada:12#told-to-nobody@proxy:8080", `${WANTED}; ${ESCAPE}`],
   [
     "http://a%3Ab:told-to-nobody@proxy",
@@ -58,6 +59,42 @@ const BAD: [text: string, problem: string][] = [
     "its user name may hold no colon, and neither it nor the password control characters",
   ],
 ];
+
+test("whatever stands in a password, no part of it is in what is said of the address", () => {
+  const inside = [
+    "",
+    "/",
+    "?",
+    "#",
+    "@",
+    ":",
+    "%",
+    "\\",
+    " ",
+    "[",
+    "]",
+    "\n",
+    "%zz",
+    "1/",
+    "80/",
+    ":80@",
+    "@80/",
+    "//",
+  ];
+  const schemes = ["http://", "https://", "", "http:", "//", "ftp://", "HTTP://"];
+  const tails = ["@proxy.example", "@proxy.example:3128", "@proxy.example/x?y=1"];
+  const addresses = schemes.flatMap((scheme) =>
+    inside.flatMap((one) =>
+      inside.flatMap((two) =>
+        inside.flatMap((three) => tails.map((tail) => `${scheme}ada:${one}told${two}nobody${three}${tail}`)),
+      ),
+    ),
+  );
+  for (const text of addresses) {
+    const read = readProxyUrl(text);
+    assert.doesNotMatch("problem" in read ? read.problem : read.origin, /told|nobody/, text);
+  }
+});
 
 for (const [text, problem] of BAD) {
   test(`${JSON.stringify(text)} is refused, and its password is not repeated`, () => {

@@ -3,7 +3,7 @@ import { Failure } from "../../core/failure.ts";
 import type { Clock, LedgerHealth, LedgerPlace, Log } from "../../ports.ts";
 import { Backlog, type Entry } from "./backlog.ts";
 import { DayFile } from "./day-file.ts";
-import { secureDirectory } from "./own-file.ts";
+import { refuseUnwritable, secureDirectory } from "./own-file.ts";
 import { deleteOldDays, mendDays } from "./tidy.ts";
 
 const RETRY_MS = 1000;
@@ -70,6 +70,7 @@ export class LineWriter {
     const isElsewhere = place.directory !== directory;
     if (isElsewhere) {
       secureDirectory(place.directory);
+      refuseUnwritable(place.directory);
       mendDays(place.directory, log);
     }
     this.#options = { ...this.#options, ...place };

@@ -34,6 +34,21 @@ export function secureDirectory(directory: string): void {
 }
 
 /**
+ * Throws a Failure when nothing can be written in a directory. To move to one like that is to lose records, while the old
+ * one takes them; a daemon that starts on one waits for it.
+ */
+export function refuseUnwritable(directory: string): void {
+  try {
+    fs.accessSync(directory, fs.constants.W_OK);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Failure(`the ledger directory ${directory} cannot be written to: ${why}`, UNWRITABLE_HINT, {
+      cause,
+    });
+  }
+}
+
+/**
  * Opens a file for reading and appending, made where it is missing, mode 0600 whatever the umask is. Throws a Failure
  * for a symbolic link, anything but a regular file, files of other owners, and one that has a second name elsewhere
  * (as Postfix's safe_open does: a hard link is a symbolic link that nobody sees); an errno error when the disk refuses.
@@ -55,6 +70,10 @@ export function openOwnFile(path: string): number {
 
 /** Faults of the disk rather than of the set-up: they pass, so a daemon carries on in spite of them. */
 const DISK_FAULTS: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE"]);
+
+/** A service's sandbox lets write to the directories that it was installed with. */
+const UNWRITABLE_HINT =
+  "check its owner and permissions, or name another directory (tollkeeper config edit); for the service then type: tollkeeper service install";
 
 /** Windows has neither owners nor modes in this form. */
 const isWindows = process.platform === "win32";
@@ -97,11 +116,7 @@ function unlessDiskFault(error: unknown, message: string): unknown {
   if (!(error instanceof Error)) return error;
   const { code } = error as NodeJS.ErrnoException;
   if (DISK_FAULTS.has(code)) return error;
-  return new Failure(
-    `${message}: ${error.message}`,
-    `check its owner and permissions, or name another directory (tollkeeper config edit)`,
-    { cause: error },
-  );
+  return new Failure(`${message}: ${error.message}`, UNWRITABLE_HINT, { cause: error });
 }
 
 function hasCode(error: unknown, code: string): boolean {

@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { Failure } from "../../core/failure.ts";
 
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = fs.constants;
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = fs.constants;
 
 /** A few weeks of a daemon that has something to say; with the one before it, this is all the disk that it takes. */
 const MOST_BYTES = 5 * 1024 * 1024;
@@ -22,7 +22,6 @@ export class LogFile {
     this.#path = path;
     this.#mostBytes = mostBytes;
     try {
-      fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       this.#fd = open(path);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
@@ -49,10 +48,18 @@ export class LogFile {
     this.#size = fs.fstatSync(fd).size;
   }
 
-  /** Where the old file cannot be moved, it is better a large one than none. */
+  /** What cannot be moved, or opened anew, is written on: a large file is better than none. */
   #rotate(): void {
     try {
       fs.renameSync(this.#path, `${this.#path}.1`);
+    } catch (error) {
+      // Somebody has taken it away already.
+      if (!hasCode(error, "ENOENT")) {
+        this.#size = 0;
+        return;
+      }
+    }
+    try {
       this.reopen();
     } catch {
       this.#size = 0;
@@ -60,6 +67,23 @@ export class LogFile {
   }
 }
 
+/** Throws for what is no regular file of ours: a device would be moved away, and a pipe waited for. */
 function open(path: string): number {
-  return fs.openSync(path, O_WRONLY | O_APPEND | O_CREAT | (O_NOFOLLOW ?? 0), 0o600);
+  fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const fd = fs.openSync(path, O_WRONLY | O_APPEND | O_CREAT | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0), 0o600);
+  try {
+    const found = fs.fstatSync(fd);
+    if (!found.isFile()) throw new Error(`${path} is not a regular file`);
+    const self = process.geteuid?.() ?? found.uid;
+    if (found.uid !== self) throw new Error(`${path} belongs to another user`);
+    if ((found.mode & 0o777) !== 0o600) fs.fchmodSync(fd, 0o600);
+    return fd;
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && Reflect.get(error, "code") === code;
 }
