@@ -100,7 +100,7 @@ test("a file that was open to others is closed to them", (t) => {
   const path = join(scratchDirectory(t), "log");
   writeFileSync(path, "");
   chmodSync(path, 0o666);
-  new LogFile(path);
+  new LogFile(path).write(line("one"));
   assert.equal(statSync(path).mode & 0o777, 0o600);
 });
 

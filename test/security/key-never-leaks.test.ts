@@ -11,6 +11,7 @@ import { SCHEMA, SERVICE } from "../../src/adapters/keychain/protocol.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon.ts";
 import { noKeyring, scratchDirectory, startSession } from "../helpers/keyring.ts";
 import { rawClient } from "../helpers/raw-client.ts";
+import { startTail } from "../helpers/tail.ts";
 import { answerJson, MESSAGE, MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream.ts";
 import { assertNowhere, describeProcesses, makeSentinel, readFilesBelow } from "./leak-search.ts";
 
@@ -70,7 +71,10 @@ async function askEverything(daemon: Daemon): Promise<Record<string, string>> {
     "usage --json",
     "key list",
     "key list --json",
+    "key test",
     "config check",
+    "doctor",
+    "doctor --json",
   ];
   const said = commands.map(async (words) => {
     const { stdout, stderr } = await daemon.command(...words.split(" "));
@@ -99,6 +103,7 @@ async function hunt(t: TestContext, key: string, prepare: (origin: string) => Pr
     args: ["--debug"],
   });
   const texts: Record<string, string> = {};
+  const tails = [await startTail(t, daemon), await startTail(t, daemon, "--json")];
   for (const [what, script] of Object.entries(UPSTREAMS)) {
     answer = script;
     texts[`answer to ${what}`] = await exchange(t, daemon, "POST /v1/messages?beta=true");
@@ -108,13 +113,19 @@ async function hunt(t: TestContext, key: string, prepare: (origin: string) => Pr
   await exchange(t, daemon, "POST /v1/messages");
   Object.assign(texts, await askEverything(daemon), describeProcesses());
   assert.equal(await daemon.stop(), 0);
+  for (const [index, tail] of tails.entries()) {
+    const said = await tail.said;
+    assert.equal(said.split("\n").length - 1, Object.keys(UPSTREAMS).length + 1);
+    texts[`tail ${index}`] = said;
+  }
+  const asked = upstream.seen.filter(({ method }) => method === "POST");
   assert.deepEqual(
-    upstream.seen.map(({ headers }) => headers["x-api-key"]),
+    asked.map(({ headers }) => headers["x-api-key"]),
     Object.keys(UPSTREAMS)
       .concat("success")
       .map(() => key),
   );
-  assert.equal((await daemon.ledger()).length, upstream.seen.length);
+  assert.equal((await daemon.ledger()).length, asked.length);
   Object.assign(texts, { stdout: daemon.stdout(), stderr: daemon.stderr() });
   Object.assign(texts, readFilesBelow(daemon.home, keyFile), readFilesBelow(directory, keyFile));
   assertNowhere(key, texts);
