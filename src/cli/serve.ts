@@ -41,8 +41,9 @@ export async function serve({ config, debug, logFile }: ServeArguments): Promise
   for (const warning of warnings) log.warn({}, warning);
   try {
     const lifecycle = await startDaemon(config ?? configPath(), log);
-    // For who started it; a service manager did not ask.
-    if (!log.isKept) for (const line of welcome(lifecycle.port, lifecycle.config)) print(line);
+    // For who started it: the journal has asked for nothing.
+    const isInJournal = log.isKept && logFile === undefined;
+    if (!isInJournal) for (const line of welcome(lifecycle.port, lifecycle.config)) print(line);
     await lifecycle.stopped;
   } catch (error) {
     // It stands in the log file. Said again each time that a service manager tries, it would fill a file of its own.

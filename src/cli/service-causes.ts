@@ -30,9 +30,9 @@ const CAUSES: readonly (Cause & { trace: RegExp })[] = [
     hint: "name those of today with: tollkeeper service install",
   },
   {
-    trace: /status[ =](?:226|218)|at step (?:NAMESPACE|CAPABILITIES)/,
-    what: "the kernel refuses the sandbox of its unit",
-    hint: "have it tried again, and left out, with: tollkeeper service install",
+    trace: /status[ =](?:21[78]|226)|at step (?:USER|CAPABILITIES|NAMESPACE)/,
+    what: "its sandbox cannot be set up: the kernel refuses it, or a directory that it names is gone",
+    hint: "have the directories made, and the sandbox tried again, with: tollkeeper service install",
   },
   {
     trace: /status[ =]243|at step CREDENTIALS/,

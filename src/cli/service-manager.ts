@@ -6,10 +6,20 @@ import type { ServiceManager } from "../service/service-manager.ts";
 
 /** This system's service manager, for this user. Throws a Failure where there is none that answers: what to do instead. */
 export function openServiceManager(): Promise<ServiceManager> {
-  const { uid, username: userName } = userInfo();
   const { platform, env } = process;
+  // On Windows nobody has one.
+  const uid = process.getuid?.() ?? -1;
   return findServiceManager(
-    { platform, env, uid, userName, home: homedir(), exists: existsSync },
+    { platform, env, uid, userName: userNameOf(uid), home: homedir(), exists: existsSync },
     runProgram,
   );
+}
+
+/** As whom this process runs; in a container that may be a number without a name. */
+function userNameOf(uid: number): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(uid);
+  }
 }

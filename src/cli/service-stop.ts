@@ -1,29 +1,53 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { countOf } from "./count-of.ts";
 import { print } from "./console.ts";
 import { daemonStatus, notifyDaemon } from "./daemon.ts";
 import { openServiceManager } from "./service-manager.ts";
 import { carryOut, tellNotes } from "./service-plan.ts";
+import { tellOpenExchanges } from "./service-wait.ts";
+import type { DaemonStatus } from "./status-report.ts";
+
+const POLL_MS = 100;
 
 /** Stops the service, and then whatever daemon of this user still answers, which was started by hand. */
 export async function stopService(dryRun: boolean): Promise<void> {
-  const running = await daemonStatus();
-  const manager = await openServiceManager().catch((error: unknown) => {
+  const manager = await openServiceManager().catch(async (error: unknown) => {
     // Also where there is none, a daemon that was started by hand can be stopped.
-    if (running === null) throw error;
+    if ((await daemonStatus()) === null) throw error;
     return null;
   });
-  if (manager !== null) {
-    const plan = await manager.stop();
+  const [state, plan] = [await manager?.state(), await manager?.stop()];
+  // The service's own that hangs is for its manager to end; one that was started by hand is asked again below.
+  const running = await daemonStatus().catch(() => null);
+  const byHand = running === null || running.pid === state?.pid ? null : running;
+  if (plan !== undefined && (plan.steps.length > 0 || byHand === null)) {
+    if (byHand === null && running !== null && !dryRun) tellOpenExchanges(running);
     await carryOut(plan, dryRun);
     tellNotes(plan);
   }
   if (!dryRun) await drainDaemon();
+  else if (byHand !== null) print(`stop ${describe(byHand)}: its open exchanges may finish first`);
 }
 
+/** Whoever does not wait for that leaves it to finish by itself: it is told once. */
 async function drainDaemon(): Promise<void> {
   const status = await daemonStatus();
   if (status === null) return;
-  await notifyDaemon("drain");
-  const { pid, openExchanges: open } = status;
-  const when = open === 0 ? "" : `, once its ${open} open exchanges have finished`;
-  print(`the daemon that was started by hand, pid ${pid}, stops${when}`);
+  if (status.state !== "stopping") await notifyDaemon("drain");
+  tellOpenExchanges(status);
+  await untilGone(status.pid);
+  print(`${describe(status)}, has stopped`);
+}
+
+async function untilGone(pid: number): Promise<void> {
+  for (;;) {
+    // At its very end it may break an answer off.
+    const status = await daemonStatus().catch(() => daemonStatus());
+    if (status?.pid !== pid) return;
+    await delay(POLL_MS);
+  }
+}
+
+function describe({ pid }: DaemonStatus): string {
+  return `the daemon that was started by hand, pid ${pid}`;
 }

@@ -8,19 +8,15 @@ import type { ServiceTarget } from "../service/service-manager.ts";
 import { ledgerDirectory, stateDirectory } from "./paths.ts";
 
 /** By these the person's own session may have other directories (paths.ts); systemd sets the last one itself. */
-const PLACE_VARIABLES = [
-  "XDG_CONFIG_HOME",
-  "XDG_STATE_HOME",
-  ...(process.platform === "darwin" ? ["XDG_RUNTIME_DIR"] : []),
-];
+const PLACE_VARIABLES = ["XDG_STATE_HOME", ...(process.platform === "darwin" ? ["XDG_RUNTIME_DIR"] : [])];
 
 /**
  * What a service of this installation would run, and what speaks against its paths.
- * @param configFile as the command line names it; undefined for the default one
+ * @param configFile absolute
  */
 export function serviceTarget(
   config: Config,
-  configFile: string | undefined,
+  configFile: string,
 ): { target: ServiceTarget; risks: string[] } {
   const probes = pathProbes();
   const node = chooseNode(process.execPath, probes);
@@ -28,15 +24,24 @@ export function serviceTarget(
   const target: ServiceTarget = {
     node: node.path,
     script: script.path,
-    configFile: configFile === undefined ? null : resolve(configFile),
+    configFile,
     port: config.listen.port,
     drainMs: config.limits.drainMs,
     writable: outermost([stateDirectory(), ledgerDirectory(config)]),
+    reads: filesNamed(config),
     logFile: launchdLogFile(homedir()),
     environment: placeVariables(process.env),
     runsKeyCommands: keyRefsOf(config).some(({ ref }) => ref.source.kind === "command"),
   };
   return { target, risks: [node.risk, script.risk].filter((risk) => risk !== null) };
+}
+
+function filesNamed(config: Config): string[] {
+  const { caFile } = config.outbound;
+  const keyFiles = keyRefsOf(config).flatMap(({ ref }) =>
+    ref.source.kind === "file" ? [ref.source.path] : [],
+  );
+  return [...(caFile === null ? [] : [caFile]), ...new Set(keyFiles)];
 }
 
 /** Without those that lie in another one of them. */

@@ -7,6 +7,7 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -65,7 +66,8 @@ function contentOf(path: string): string | null {
 
 function remove(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return false;
+  // A link to a directory is somebody's own: programs that keep people's settings elsewhere make them.
+  if (found === undefined || (found.isSymbolicLink() && isDirectory(path))) return false;
   if (!found.isDirectory()) {
     rmSync(path);
     return true;
@@ -77,4 +79,9 @@ function remove(path: string): boolean {
     if (error instanceof Error && Reflect.get(error, "code") === "ENOTEMPTY") return false;
     throw error;
   }
+}
+
+/** Where the path leads in the end. */
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -66,13 +66,16 @@ async function repeatedly(
 async function tryCommand(step: Extract<Step, { kind: "try" }>, state: Run): Promise<void> {
   state.tell(`trying ${step.what}`);
   const result = await state.run(step.argv);
-  if (result.code !== 0) state.tell(`${step.what} does not work here, and is left out: ${lastWords(result)}`);
+  if (result.code !== 0) {
+    const why = lastWords(result, step.exitCodes[result.code]);
+    state.tell(`${step.what} does not work here, and is left out: ${why}`);
+  }
   await doSteps(result.code === 0 ? step.onSuccess : step.onFailure, state);
 }
 
-/** What it said in the end, on one line. */
-function lastWords({ code, stdout, stderr }: ProgramResult): string {
+/** What it said in the end, on one line; where it said nothing, its exit code, or what that means. */
+function lastWords({ code, stdout, stderr }: ProgramResult, meaning?: string): string {
   const lines = (stderr.trim() || stdout.trim()).split("\n");
   const said = lines.slice(-3).join("; ");
-  return said === "" ? `exit code ${code}` : said;
+  return said || (meaning ?? `exit code ${code}`);
 }

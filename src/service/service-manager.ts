@@ -6,17 +6,19 @@ export interface ServiceTarget {
   node: string;
   /** This program's main.js. */
   script: string;
-  /** null for the default configuration file. */
-  configFile: string | null;
+  /** Also where it is the default one: a service does not look for it as the person's own session does. */
+  configFile: string;
   /** Where it listens on both loopback addresses. */
   port: number;
   /** How long open streams get at a stop, in milliseconds. */
   drainMs: number;
   /** Directories that the daemon writes to: they are there before it starts. */
   writable: string[];
+  /** Files that the configuration names, and that the daemon trusts as its user's own, there or not: authorities, keys. */
+  reads: string[];
   /** Where the daemon keeps its log when the service manager keeps none. */
   logFile: string;
-  /** Variables of the person's own session that say where configuration and ledger are; a service starts without them. */
+  /** Variables of the person's own session that say where state and sockets are; a service starts without them. */
   environment: Record<string, string>;
   /** Are there keys that commands print (`keySource`)? Such commands, gpg for one, may want to write in the home directory. */
   runsKeyCommands: boolean;
@@ -29,8 +31,18 @@ export type Step =
   | { kind: "make-directory"; path: string; mode: number }
   /** A file, or a directory when nothing is in it. What is not there is fine. */
   | { kind: "remove"; path: string }
-  /** Runs a command to see whether `what`, which may be left out, works here. */
-  | { kind: "try"; what: string; argv: readonly string[]; onSuccess: Step[]; onFailure: Step[] }
+  /**
+   * Runs a command to see whether `what`, which may be left out, works here.
+   * `exitCodes`: what those mean with which the command ends without a word.
+   */
+  | {
+      kind: "try";
+      what: string;
+      argv: readonly string[];
+      exitCodes: Readonly<Record<number, string>>;
+      onSuccess: Step[];
+      onFailure: Step[];
+    }
   /**
    * `tolerates`: what the command says on standard error when it fails because it is done already.
    * `repeats`: what it says, on either output, while something else has to come to its end first: it is run again then,
@@ -63,6 +75,8 @@ export interface ServiceState extends NamedCommand {
   /** Does it start at login? */
   isEnabled: boolean;
   isRunning: boolean;
+  /** Did its last start, or its last run, end badly? Not when somebody has stopped it. */
+  hasFailed: boolean;
   pid: number | null;
   /** Does the manager itself listen for it (socket activation), also while it does not run? */
   holdsPort: boolean;
@@ -70,6 +84,8 @@ export interface ServiceState extends NamedCommand {
   outlivesLogin: boolean | null;
   /** As its definition names it. */
   port: number | null;
+  /** How long its definition lets open streams finish at a stop, in milliseconds; null where it does not limit that. */
+  drainMs: number | null;
   /** The manager's own words, e.g. `active (running)` or `failed (watchdog)`. */
   detail: string;
 }
@@ -80,6 +96,9 @@ export interface Plan {
   /** One sentence each, e.g. what was left out and why. */
   notes: string[];
 }
+
+/** Where a log begins to count: at a time, in milliseconds since 1970, or at the last start, whether that succeeded or not. */
+export type LogStart = number | "last start";
 
 /** systemd or launchd, behind the same words. */
 export interface ServiceManager {
@@ -92,8 +111,11 @@ export interface ServiceManager {
   stop(): Promise<Plan>;
   restart(): Promise<Plan>;
   state(): Promise<ServiceState>;
-  /** The newest lines of the service's log, oldest first; empty when there is none. */
-  lastLines(count: number): Promise<string[]>;
+  /**
+   * The newest lines of the service's log, oldest first; empty when there is none. Lines from before `since` are left
+   * out as far as it can be told when a line was written.
+   */
+  lastLines(count: number, since?: LogStart): Promise<string[]>;
   /** The command that shows the log on a terminal. */
   logsCommand(options: { lines: number; follow: boolean }): string[];
 }

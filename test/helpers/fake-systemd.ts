@@ -62,6 +62,7 @@ function targetOf(node: string, port: number): ServiceTarget {
     port,
     drainMs: 30_000,
     writable: [],
+    reads: [],
     logFile: "/dev/null",
     environment: {},
     runsKeyCommands: false,

@@ -138,6 +138,7 @@ test("what is tried is done when it works, and told and left out when it does no
     kind: "try",
     what: "the sandbox",
     argv: ["systemd-run"],
+    exitCodes: { 217: "it may not" },
     onSuccess: [{ kind: "write", path, text: "x", mode: 0o644 }],
     onFailure: [{ kind: "remove", path }],
   };
@@ -149,6 +150,10 @@ test("what is tried is done when it works, and told and left out when it does no
     `removed ${path}`,
   ]);
   assert.equal(existsSync(path), false);
+  const whyWith = async (code: number, stderr: string) =>
+    (await run([step], { code, stdout: "", stderr })).told.join("\n");
+  assert.match(await whyWith(217, ""), /is left out: it may not$/);
+  assert.match(await whyWith(217, "its own words\n"), /is left out: its own words$/);
 });
 
 test("a plan is shown in full: every file with what stands in it, every command as it can be typed", () => {
@@ -160,6 +165,7 @@ test("a plan is shown in full: every file with what stands in it, every command 
       kind: "try",
       what: "the sandbox",
       argv: ["y"],
+      exitCodes: {},
       onSuccess: [{ kind: "run", argv: ["z"] }],
       onFailure: [{ kind: "remove", path: "/a/b" }],
     },

@@ -92,6 +92,7 @@ export const PROBES: readonly Probe[] = [
     perl: `tried(call("clock_settime", 0, 0))`,
     without: "EFAULT",
     with: "EPERM",
+    beside: IN_NAMESPACE,
   },
   {
     setting: "ProtectHostname",

@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, readFileSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { open } from "node:fs/promises";
 
@@ -42,8 +42,23 @@ function findDistrust(path: string, stats: Stats): string | null {
   const self = process.getuid?.();
   // Windows has neither owners nor mode bits to ask for.
   if (self === undefined) return null;
-  if (stats.uid !== self && stats.uid !== 0)
-    return `it belongs to another user; run \`chown ${self} ${path}\``;
+  if (stats.uid !== self && stats.uid !== 0) return `it belongs to ${whoseElse(path, self)}`;
   if ((stats.mode & WRITABLE_BY_ALL) !== 0) return `anybody may change it; run \`chmod go-w ${path}\``;
   return null;
+}
+
+/** In a user namespace without root, which the service's sandbox is, root's files are nobody's, as those of all others are. */
+function whoseElse(path: string, self: number): string {
+  if (isRootMapped()) return `another user; run \`chown ${self} ${path}\``;
+  return "nobody in the sandbox of the service; run `tollkeeper service install`, which leaves the sandbox out if it is root's";
+}
+
+/** Each line of the map is a range: its first uid in here, the one outside, and how many (user_namespaces(7)). */
+function isRootMapped(): boolean {
+  try {
+    return /^\s*0\s/m.test(readFileSync("/proc/self/uid_map", "utf8"));
+  } catch {
+    // Not Linux.
+    return true;
+  }
 }

@@ -13,6 +13,8 @@ export const LABEL = "tollkeeper";
 export interface Agent extends NamedCommand {
   /** How long launchd gives the daemon to end, in milliseconds; null when the definition leaves it to launchd. */
   exitMs: number | null;
+  /** How much of that is for open streams. */
+  drainMs: number | null;
 }
 
 type Dictionary = Record<string, PlistValue>;
@@ -31,11 +33,10 @@ export function startLogFile(logFile: string): string {
  */
 export function renderAgent(target: ServiceTarget): string {
   const { node, script, configFile, drainMs, logFile, environment } = target;
-  const configArgs = configFile === null ? [] : ["--config", configFile];
   const template = dictionary(parse(readTemplate()));
   const agent: Dictionary = {
     ...template,
-    ProgramArguments: [node, script, "serve", "--log-file", logFile, ...configArgs],
+    ProgramArguments: [node, script, "serve", "--log-file", logFile, "--config", configFile],
     EnvironmentVariables: { ...dictionary(template["EnvironmentVariables"]), ...environment },
     StandardOutPath: startLogFile(logFile),
     StandardErrorPath: startLogFile(logFile),
@@ -54,9 +55,11 @@ export function readAgent(text: string): Agent | null {
   try {
     const { ProgramArguments: args, ExitTimeOut: seconds } = dictionary(parse(text));
     const words = Array.isArray(args) ? args.map(String) : [];
+    const hasLimit = typeof seconds === "number";
     return {
       ...readCommandWords(words),
-      exitMs: typeof seconds === "number" ? seconds * 1000 : null,
+      exitMs: hasLimit ? seconds * 1000 : null,
+      drainMs: hasLimit ? (seconds - MARGIN_SECONDS) * 1000 : null,
     };
   } catch {
     return null;

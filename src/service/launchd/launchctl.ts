@@ -5,6 +5,8 @@ import { LABEL } from "./agent.ts";
 export interface Job {
   /** null when it does not run. */
   pid: number | null;
+  /** Does it not run because it ended badly? */
+  hasFailed: boolean;
   /** launchd's own words, e.g. `running`, or `not running, last exit code 1`. */
   detail: string;
 }
@@ -53,9 +55,11 @@ function readJob(printed: string): Job {
   const valueOf = (name: string) => new RegExp(`^\\s*${name} = (.+?)\\s*$`, "m").exec(printed)?.[1];
   const pid = Number(valueOf("pid"));
   const state = valueOf("state") ?? "loaded";
-  if (Number.isInteger(pid)) return { pid, detail: state };
+  if (Number.isInteger(pid)) return { pid, hasFailed: false, detail: state };
   const signal = valueOf("last terminating signal");
   const code = valueOf("last exit code");
   const end = signal === undefined ? code && `last exit code ${code}` : `ended by signal ${signal}`;
-  return { pid: null, detail: [state, end].filter(Boolean).join(", ") };
+  // "(never exited)" is no code.
+  const hasFailed = signal !== undefined || /^[1-9]/.test(code ?? "");
+  return { pid: null, hasFailed, detail: [state, end].filter(Boolean).join(", ") };
 }

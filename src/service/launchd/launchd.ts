@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure } from "../../core/failure.ts";
 import type {
+  LogStart,
   Plan,
   RunProgram,
   ServiceManager,
@@ -104,6 +105,7 @@ export class Launchd implements ServiceManager {
       isInstalled: text !== null,
       isEnabled: text !== null && !isDisabled,
       isRunning: typeof job?.pid === "number",
+      hasFailed: job?.hasFailed ?? false,
       pid: job?.pid ?? null,
       // The daemon itself listens: only a call in C would hand it launchd's sockets (launch_activate_socket(3)).
       holdsPort: false,
@@ -112,12 +114,15 @@ export class Launchd implements ServiceManager {
       script: agent?.script ?? null,
       configFile: agent?.configFile ?? null,
       port: null,
+      drainMs: agent?.drainMs ?? null,
       detail: job?.detail ?? (await this.#whyNotLoaded(text !== null, isDisabled)),
     };
   }
 
-  lastLines(count: number): Promise<string[]> {
-    return lastLinesOf([this.#logFile, startLogFile(this.#logFile)], count);
+  /** launchd does not tell when it last started a service: since then is since ever. */
+  lastLines(count: number, since: LogStart = "last start"): Promise<string[]> {
+    const sinceMs = since === "last start" ? 0 : since;
+    return lastLinesOf([this.#logFile, startLogFile(this.#logFile)], count, sinceMs);
   }
 
   logsCommand({ lines, follow }: { lines: number; follow: boolean }): string[] {

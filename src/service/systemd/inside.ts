@@ -1,8 +1,8 @@
 /**
  * Runs in the sandbox when it is tried, and fails where the daemon would: with exit code 1 and a line on standard error.
- * Arguments: the configuration file, or nothing when there is none, and the directories that must be writable.
+ * Arguments: the files that the daemon reads, `--`, and the directories that it writes to.
  */
-import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 
 try {
@@ -12,14 +12,15 @@ try {
   process.exitCode = 1;
 }
 
-function needWhatTheDaemonNeeds([configFile = "", ...writable]: string[]): void {
+function needWhatTheDaemonNeeds(words: string[]): void {
+  const end = words.indexOf("--");
   networkInterfaces();
-  for (const directory of writable) accessSync(directory, constants.W_OK);
-  if (configFile !== "") refuseForeignFile(configFile);
+  for (const file of words.slice(0, end)) needOwnFile(file);
+  for (const directory of words.slice(end + 1)) accessSync(directory, constants.W_OK);
 }
 
-/** In a user namespace root's file is nobody's, and a configuration of nobody's is not trusted. */
-function refuseForeignFile(path: string): void {
-  readFileSync(path);
-  if (statSync(path).uid !== process.getuid?.()) throw new Error(`${path} is nobody's own in there`);
+/** In a user namespace root's file is nobody's, and what is nobody's is not trusted. */
+function needOwnFile(path: string): void {
+  accessSync(path, constants.R_OK);
+  if (statSync(path).uid !== process.getuid?.()) throw new Error(`${path} is not your own, and nobody's in there`);
 }

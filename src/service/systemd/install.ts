@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
+import { Failure } from "../../core/failure.ts";
 import type { ServiceTarget, Step } from "../service-manager.ts";
-import { trialCommand } from "./trial.ts";
+import { TRIAL_EXIT_CODES, trialCommand } from "./trial.ts";
 import type { UnitsNow } from "./units-now.ts";
 import { renderSandbox, renderService, renderSocket, SERVICE, SOCKET, type UnitPaths } from "./units.ts";
 
@@ -18,22 +19,24 @@ export interface Installation {
 /** There is nothing in a unit that others must not see. */
 const UNIT_MODE = 0o644;
 
-/** What must be done so that the units are there, enabled and started as `target` says. */
+/**
+ * What must be done so that the units are there, enabled and started as `target` says.
+ * @throws Failure when one is masked: writing the unit would undo that
+ */
 export function installSteps({ target, paths, now, home }: Installation): Step[] {
+  refuseMasked(now.masked);
   const socket = target.port === 0 ? null : renderSocket(target.port, hasIpv6());
-  const isSocketAsItWas = now.isListening && socket !== null && contentOf(paths.socket) === socket;
   const units = [...(socket === null ? [] : [SOCKET]), SERVICE];
   return [
     ...target.writable.map((path): Step => ({ kind: "make-directory", path, mode: 0o700 })),
     { kind: "make-directory", path: dirname(paths.service), mode: 0o755 },
     { kind: "write", path: paths.service, text: renderService(target), mode: UNIT_MODE },
     ...(socket === null ? removeSocket(paths) : [writeFile(paths.socket, socket)]),
-    ...sandboxSteps({ target, paths, now, home }),
+    ...sandboxSteps(target, paths, home),
     systemctl("daemon-reload"),
-    // systemd gives no other sockets to a process that runs.
-    ...(now.isRunning && socket !== null && !isSocketAsItWas ? [systemctl("stop", SOCKET, SERVICE)] : []),
-    { ...systemctl("try-restart", SERVICE), ifChanged: true },
+    ...(socket !== null && isInTheWay(socket, paths, now) ? [systemctl("stop", SOCKET, SERVICE)] : []),
     resetFailed(units),
+    { ...systemctl("try-restart", SERVICE), ...(isBehind(paths, now) ? {} : { ifChanged: true }) },
     systemctl("enable", "--now", ...units),
   ];
 }
@@ -59,24 +62,46 @@ export function removeSandbox(paths: UnitPaths): Step[] {
   ];
 }
 
-/** What is in force and works needs no trial. */
-function sandboxSteps({ target, paths, now, home }: Installation): Step[] {
+/** systemd gives no other sockets to what runs, and a socket that listens stays at its port. */
+function isInTheWay(socket: string, paths: UnitPaths, now: UnitsNow): boolean {
+  const isAsItWas = contentOf(paths.socket) === socket && !isOlder(now.startedAt.socket, paths.socket);
+  return now.isListening ? !isAsItWas : now.startedAt.service !== null;
+}
+
+/** Was an installation begun that did not come to the service's restart? */
+function isBehind({ service, sandbox }: UnitPaths, now: UnitsNow): boolean {
+  return now.needsReload || [service, sandbox].some((path) => isOlder(now.startedAt.service, path));
+}
+
+/** Did something start, and run still, before its file was as it is? */
+function isOlder(startedAt: number | null, path: string): boolean {
+  const file = statSync(path, { throwIfNoEntry: false });
+  return startedAt !== null && file !== undefined && startedAt < file.mtimeMs;
+}
+
+/** It is tried also where it is in force: the files that the daemon reads may be others now. */
+function sandboxSteps(target: ServiceTarget, paths: UnitPaths, home: string): Step[] {
   if (target.runsKeyCommands) return removeSandbox(paths);
   const sandbox = renderSandbox(target);
-  const steps = [
-    { kind: "make-directory", path: dirname(paths.sandbox), mode: 0o755 } as const,
-    writeFile(paths.sandbox, sandbox),
-  ];
-  if (now.isRunning && contentOf(paths.sandbox) === sandbox) return steps;
   return [
     {
       kind: "try",
       what: "the sandbox of sandbox.conf",
       argv: trialCommand(target, renderService(target), sandbox, home),
-      onSuccess: steps,
+      exitCodes: TRIAL_EXIT_CODES,
+      onSuccess: [
+        { kind: "make-directory", path: dirname(paths.sandbox), mode: 0o755 },
+        writeFile(paths.sandbox, sandbox),
+      ],
       onFailure: removeSandbox(paths),
     },
   ];
+}
+
+function refuseMasked([unit]: readonly string[]): void {
+  if (unit === undefined) return;
+  const unmask = `systemctl --user unmask ${unit}`;
+  throw new Failure(`${unit} is masked`, `allow it with: ${unmask}; then: tollkeeper service install`);
 }
 
 function removeSocket(paths: UnitPaths): Step[] {

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { Failure } from "../../core/failure.ts";
 import type { ProgramResult, RunProgram } from "../service-manager.ts";
 
@@ -20,15 +21,43 @@ export async function askUnitDirectory(session: Session, run: RunProgram): Promi
   // sd_booted(3)
   if (answer.code === 127 || (answer.code !== 0 && !session.exists("/run/systemd/system"))) return null;
   if (answer.code !== 0) throw unreachable(session, answer);
-  const directory = unitDirectoryIn(answer.stdout);
-  if (directory === null) throw unreachable(session, answer);
+  const paths = unitPathIn(answer.stdout);
+  // In systemd's order, the first that is nobody's but the person's.
+  const directory = paths.find((path) => path.endsWith("/systemd/user"));
+  if (directory === undefined) throw notSystemd();
+  refuseOtherRuntime(session, paths);
   return directory;
 }
 
-/** Of the directories in systemd's order, the first that is nobody's but the person's (systemd.unit(5), "Unit File Load Path"). */
-function unitDirectoryIn(answer: string): string | null {
+/** The directories in which systemd looks for a user's units (systemd.unit(5), "Unit File Load Path"). */
+function unitPathIn(answer: string): string[] {
   const [, list = ""] = /^UnitPath=(.*)$/m.exec(answer) ?? [];
-  return list.split(/ (?=\/)/).find((path) => path.endsWith("/systemd/user")) ?? null;
+  return list.split(/ (?=\/)/);
+}
+
+/** Where it is not the same here and there, the daemon's control socket is not found, and it seems not to answer. */
+function refuseOtherRuntime({ env }: Session, paths: readonly string[]): void {
+  const transient = paths.find((path) => path.endsWith("/systemd/transient"));
+  if (transient === undefined) return;
+  const [given, runtime] = [env["XDG_RUNTIME_DIR"], resolve(transient, "../..")];
+  if (given !== undefined && resolve(given) === runtime) return;
+  throw new Failure(
+    `the service has another XDG_RUNTIME_DIR than this session, where it is ${given ?? UNSET}`,
+    setRuntime(runtime),
+  );
+}
+
+const UNSET = "not set, as after su or sudo -u";
+
+function setRuntime(runtime: string): string {
+  return `set it with: export XDG_RUNTIME_DIR=${runtime}`;
+}
+
+function notSystemd(): Failure {
+  return new Failure(
+    "systemctl answers, and not as systemd does: it may be a script that stands in for it",
+    "let what starts your services run, as you: tollkeeper serve",
+  );
 }
 
 function refuseSudo({ uid, env }: Session): void {
@@ -42,8 +71,8 @@ function unreachable({ uid, userName, env, exists }: Session, { stderr }: Progra
   const given = env["XDG_RUNTIME_DIR"];
   if (given !== runtime && exists(runtime)) {
     return new Failure(
-      `the systemd of ${userName} cannot be reached: XDG_RUNTIME_DIR is ${given ?? "not set, as after su or sudo -u"}`,
-      `log in as ${userName}, or set it with: export XDG_RUNTIME_DIR=${runtime}`,
+      `the systemd of ${userName} cannot be reached: XDG_RUNTIME_DIR is ${given ?? UNSET}`,
+      `log in as ${userName}, or ${setRuntime(runtime)}`,
     );
   }
   const why = exists(runtime) ? stderr.trim() : `it does not run, because ${userName} has not logged in`;

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { Failure } from "../../core/failure.ts";
 import { readCommandWords } from "../command-words.ts";
 import type {
+  LogStart,
   Plan,
   RunProgram,
   ServiceManager,
@@ -10,6 +11,7 @@ import type {
   Step,
 } from "../service-manager.ts";
 import { installSteps, NOT_LOADED, removeSandbox, resetFailed, systemctl } from "./install.ts";
+import { journalctl, sinceWords } from "./journal.ts";
 import { valuesOf } from "./unit-file.ts";
 import { askUnits } from "./units-now.ts";
 import { SERVICE, SOCKET, unitPaths, type UnitPaths } from "./units.ts";
@@ -26,8 +28,10 @@ export interface SystemdOwner {
   run: RunProgram;
 }
 
-const COMMANDS_NOTE =
-  "a command prints a key (keySource), and may want to write to your home directory: sandbox.conf is left out";
+const COMMANDS_NOTES = [
+  "a command prints a key (keySource), and may want to write to your home directory: sandbox.conf is left out",
+  "a key command that is set-id (1Password's op), or from a snap, has no rights of its own in the service; what gives them back is shown by: systemctl --user edit tollkeeper",
+];
 
 const ANY_PORT_NOTE =
   'the configuration takes any free port ("listen.port" is 0): there is no socket unit, and a restart refuses connections';
@@ -47,7 +51,7 @@ export class Systemd implements ServiceManager {
     const { home, run } = this.#owner;
     const now = await askUnits(run);
     const notes = [
-      ...(target.runsKeyCommands ? [COMMANDS_NOTE] : []),
+      ...(target.runsKeyCommands ? COMMANDS_NOTES : []),
       ...(target.port === 0 ? [ANY_PORT_NOTE] : []),
       ...(await this.#lingerNotes()),
     ];
@@ -56,10 +60,14 @@ export class Systemd implements ServiceManager {
 
   async uninstall(): Promise<Plan> {
     const { service, socket } = this.#paths;
-    const units = this.#installedUnits();
-    if (units.length === 0) return plan([]);
+    const { isEnabled, isListening, startedAt } = await askUnits(this.#owner.run);
+    // What somebody has removed by hand, or an uninstallation that was broken off, may run on without its files.
+    const isKnown = isEnabled || isListening || startedAt.service !== null;
+    if (this.#files().length === 0 && !isKnown) return plan([]);
+    const units = [SOCKET, SERVICE];
     return plan([
-      { ...systemctl("disable", "--now", ...units), tolerates: NOT_LOADED },
+      { ...systemctl("stop", ...units), tolerates: NOT_LOADED },
+      { ...systemctl("disable", ...units), tolerates: NO_UNIT_FILE },
       { kind: "remove", path: service },
       { kind: "remove", path: socket },
       ...removeSandbox(this.#paths),
@@ -73,6 +81,8 @@ export class Systemd implements ServiceManager {
     if (units.length === 0) {
       throw new Failure("the service is not installed", "type: tollkeeper service install");
     }
+    const { isRunning, isListening } = await askUnits(this.#owner.run);
+    if (units.includes(SOCKET) && isRunning && !isListening) throw socketIsLate();
     return plan([resetFailed(units), systemctl("start", ...units)]);
   }
 
@@ -87,32 +97,42 @@ export class Systemd implements ServiceManager {
   /** The socket stays, and with it the connections that come meanwhile. */
   async restart(): Promise<Plan> {
     const { isRunning } = await askUnits(this.#owner.run);
-    return isRunning ? plan([systemctl("restart", SERVICE)]) : this.start();
+    return isRunning ? plan([resetFailed([SERVICE]), systemctl("restart", SERVICE)]) : this.start();
   }
 
   async state(): Promise<ServiceState> {
     const [now, outlivesLogin] = await Promise.all([askUnits(this.#owner.run), this.#lingers()]);
     return {
-      files: Object.values(this.#paths).filter((path) => existsSync(path)),
+      files: this.#files(),
       isInstalled: existsSync(this.#paths.service),
       isEnabled: now.isEnabled,
       isRunning: now.isRunning,
+      hasFailed: now.hasFailed,
       pid: now.pid,
       holdsPort: now.isListening,
       outlivesLogin,
       ...readCommandWords(commandIn(contentOf(this.#paths.service))),
       port: portIn(contentOf(this.#paths.socket)),
+      // The daemon itself asks for the time that it needs (EXTEND_TIMEOUT_USEC).
+      drainMs: null,
       detail: now.detail,
     };
   }
 
-  async lastLines(count: number): Promise<string[]> {
-    const { stdout } = await this.#owner.run([...journalctl(count), "--output=cat", "--no-pager"]);
+  async lastLines(count: number, since?: LogStart): Promise<string[]> {
+    const { run } = this.#owner;
+    const from = since === undefined ? [] : await sinceWords(since, run);
+    const { stdout } = await run([...journalctl(count), ...from, "--output=cat", "--no-pager"]);
     return stdout.split("\n").filter((line) => line !== "");
   }
 
   logsCommand({ lines, follow }: { lines: number; follow: boolean }): string[] {
     return [...journalctl(lines), follow ? "--follow" : "--no-pager"];
+  }
+
+  /** Those that are there. */
+  #files(): string[] {
+    return Object.values(this.#paths).filter((path) => existsSync(path));
   }
 
   #installedUnits(): string[] {
@@ -140,6 +160,17 @@ export class Systemd implements ServiceManager {
   }
 }
 
+/** What `systemctl disable` says of units that are neither there nor enabled. */
+const NO_UNIT_FILE = /not loaded|does not exist/;
+
+/** systemd would say no more than "Job failed", and to the journal "Socket service already active, refusing". */
+function socketIsLate(): Failure {
+  return new Failure(
+    "the service runs, and its socket does not: systemd starts a socket only before its service",
+    "have both stopped and started anew with: tollkeeper service install",
+  );
+}
+
 function plan(steps: Step[]): Plan {
   return { steps, notes: [] };
 }
@@ -157,9 +188,4 @@ function portIn(socket: string): number | null {
   const [address = ""] = valuesOf(socket, "ListenStream");
   const port = /:(\d+)$/.exec(address)?.[1];
   return port === undefined ? null : Number(port);
-}
-
-/** Not `--user`, which finds nothing where the journal is not kept on disk. */
-function journalctl(lines: number): string[] {
-  return ["journalctl", "--quiet", `--user-unit=${SERVICE}`, `--user-unit=${SOCKET}`, `--lines=${lines}`];
 }

@@ -17,6 +17,17 @@ const INSIDE = fileURLToPath(
   ),
 );
 
+/** What needs seconds on no machine, and must not hang for ever. */
+const LIMIT_S = 20;
+
+/** What the trial's exit codes mean where it says nothing: systemd.exec(5), "Process exit codes", and systemd-run(1). */
+export const TRIAL_EXIT_CODES: Readonly<Record<number, string>> = {
+  1: `it did not come to its end within ${LIMIT_S} s`,
+  217: "this user may make no user namespace",
+  218: "this user may make no user namespace",
+  226: "its directories cannot be mounted; one that the daemon writes to may be below /tmp, which it does not see",
+};
+
 /**
  * The command that tries, once, whether the daemon could live under these settings: with this Node, at what the daemon
  * needs. The settings are read from the very texts that would be installed.
@@ -30,15 +41,20 @@ export function trialCommand(
   sandbox: string,
   home: string,
 ): string[] {
-  const { node, configFile, writable } = target;
+  const { node, configFile, reads, writable } = target;
   const properties = [...settingsOf(service), ...settingsOf(sandbox)]
     .filter(({ section, name }) => section === "Service" && !NOT_TRIED.test(name))
     .map(({ name, value }) => `--property=${name}=${expand(value, home)}`);
-  const config = configFile !== null && existsSync(configFile) ? configFile : "";
-  const run = ["systemd-run", "--user", "--wait", "--collect", "--quiet", "--pipe"];
-  return [...run, ...properties, "--", node, INSIDE, config, ...writable];
+  const readable = [configFile, ...reads].filter((path) => existsSync(path));
+  const limit = `--property=RuntimeMaxSec=${LIMIT_S}`;
+  const run = ["systemd-run", "--user", "--wait", "--collect", "--quiet", "--pipe", limit];
+  // Also in what systemd-run is given, `$` would begin a variable.
+  const words = [INSIDE, ...readable, "--", ...writable].map((word) => word.replaceAll("$", "$$$$"));
+  return [...run, ...properties, "--", node, ...words];
 }
 
+/** What would end a word is escaped, which systemd takes within quotes and without (systemd.syntax(7), "Quoting"). */
 function expand(value: string, home: string): string {
-  return value.replaceAll(/%([h%])/g, (_, letter) => (letter === "h" ? home : "%"));
+  const written = home.replaceAll(/[\s"'\\]/g, "\\$&");
+  return value.replaceAll(/%([h%])/g, (_, letter) => (letter === "h" ? written : "%"));
 }

@@ -27,7 +27,7 @@ export function unitPaths(directory: string): UnitPaths {
 /** The unit that runs the daemon: its command, and the variables that it needs. */
 export function renderService(target: ServiceTarget): string {
   const { node, script, configFile, environment } = target;
-  const args = [script, "serve", ...(configFile === null ? [] : ["--config", configFile])];
+  const args = [script, "serve", "--config", configFile];
   const command = [writeProgram(node), ...args.map(writeArgument)].join(" ");
   const variables = Object.entries(environment).map(([name, value]) => writeWord(`${name}=${value}`));
   const unit = withValues(template(SERVICE), "ExecStart", [command]);

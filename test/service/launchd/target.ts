@@ -12,6 +12,7 @@ export function targetFor(home: string, changes: Partial<ServiceTarget> = {}): S
     port: 8655,
     drainMs: 30_000,
     writable: [`${home}/Library/Application Support/tollkeeper`],
+    reads: [],
     logFile: `${home}/Library/Logs/tollkeeper/tollkeeper.log`,
     environment: {},
     runsKeyCommands: false,

@@ -27,8 +27,16 @@ function showUnit(id: string, properties: Properties): string {
     .join("");
 }
 
-export const RUNNING = { ActiveState: "active", SubState: "running", MainPID: 42, UnitFileState: "enabled" };
-export const LISTENING = { ActiveState: "active", SubState: "running", UnitFileState: "enabled" };
+/** In an hour: after whatever a test has written. In microseconds, by the clock of `process.hrtime`. */
+const LATER = Number(process.hrtime.bigint() / 1000n) + 3_600_000_000;
+
+export const LISTENING = {
+  ActiveState: "active",
+  SubState: "running",
+  UnitFileState: "enabled",
+  InactiveExitTimestampMonotonic: LATER,
+};
+export const RUNNING = { ...LISTENING, MainPID: 42 };
 
 /** A user's systemd that only ever answers, with a directory of units of its own. */
 export function startSystemd(t: TestContext, answers: UnitAnswers = {}) {

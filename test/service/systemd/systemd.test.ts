@@ -29,8 +29,8 @@ test("an installation makes directories, writes units, tries the sandbox, then e
   );
   assert.deepEqual(commandsOf(plan), [
     "systemctl --user daemon-reload",
-    "systemctl --user try-restart tollkeeper.service",
     "systemctl --user reset-failed tollkeeper.socket tollkeeper.service",
+    "systemctl --user try-restart tollkeeper.service",
     START,
   ]);
 });
@@ -45,35 +45,73 @@ test("the running daemon is restarted only when something has changed", async (t
   );
 });
 
-test("a socket that would listen elsewhere, or does not listen yet, needs the daemon to stop first", async (t) => {
+/** By the clock of systemd, long before any file that a test has written. */
+const LONG_AGO = { InactiveExitTimestampMonotonic: 1 };
+
+test("a socket that would listen elsewhere, or does not listen yet, needs what is up to stop first", async (t) => {
   const stop = "systemctl --user stop tollkeeper.socket tollkeeper.service";
+  const starting = { ...RUNNING, ActiveState: "activating", SubState: "start" };
+  const failed = { ...RUNNING, ActiveState: "failed" };
   const cases = [
-    { socket: LISTENING, port: 8655, isStopped: false },
-    { socket: LISTENING, port: 9000, isStopped: true },
-    { socket: {}, port: 8655, isStopped: true },
+    { service: RUNNING, socket: LISTENING, port: 8655, isStopped: false },
+    { service: RUNNING, socket: LISTENING, port: 9000, isStopped: true },
+    { service: RUNNING, socket: {}, port: 8655, isStopped: true },
+    { service: starting, socket: {}, port: 8655, isStopped: true },
+    { service: {}, socket: LISTENING, port: 9000, isStopped: true },
+    { service: failed, socket: LISTENING, port: 9000, isStopped: true },
+    { service: {}, socket: LISTENING, port: 8655, isStopped: false },
+    { service: failed, socket: {}, port: 9000, isStopped: false },
+    { service: RUNNING, socket: { ...LISTENING, ...LONG_AGO }, port: 8655, isStopped: true },
   ];
-  for (const { socket, port, isStopped } of cases) {
-    const { systemd, paths } = startSystemd(t, { service: RUNNING, socket });
+  for (const { service, socket, port, isStopped } of cases) {
+    const { systemd, paths } = startSystemd(t, { service, socket });
     const [, text] = (await systemd.install(targetFor({ port: 8655 }))).steps.flatMap((step) =>
       step.kind === "write" ? [step.text] : [],
     );
     putUnits(paths, { socket: text ?? "" });
     const commands = commandsOf(await systemd.install(targetFor({ port })));
-    assert.equal(commands.includes(stop), isStopped, JSON.stringify({ socket, port }));
+    assert.equal(commands.includes(stop), isStopped, JSON.stringify({ service, socket, port }));
   }
 });
 
-test("a sandbox that is in force is not tried again, and one that is not in force is", async (t) => {
+test("what an installation that broke off has left of the old process is restarted, though no file changes any more", async (t) => {
+  const cases = [
+    { service: RUNNING, unconditional: false },
+    { service: { ...RUNNING, ...LONG_AGO }, unconditional: true },
+    { service: { ...RUNNING, NeedDaemonReload: "yes" }, unconditional: true },
+    { service: { ...LONG_AGO, ActiveState: "inactive" }, unconditional: false },
+  ];
   const target = targetFor();
-  for (const [service, tried] of [
-    [RUNNING, 0],
-    [{}, 1],
-  ] as const) {
-    const { systemd, paths } = startSystemd(t, { service });
-    putUnits(paths, { sandbox: renderSandbox(target) });
-    const { steps } = await systemd.install(target);
-    assert.equal(steps.filter(({ kind }) => kind === "try").length, tried);
+  for (const { service, unconditional } of cases) {
+    for (const name of ["service", "sandbox"] as const) {
+      const { systemd, paths } = startSystemd(t, { service, socket: LISTENING });
+      putUnits(paths, { [name]: { service: renderService, sandbox: renderSandbox }[name](target) });
+      const { steps } = await systemd.install(target);
+      const restart = steps.find((step) => step.kind === "run" && step.argv.includes("try-restart"));
+      assert.ok(restart?.kind === "run");
+      assert.equal(restart.ifChanged !== true, unconditional, JSON.stringify({ service, name }));
+    }
   }
+});
+
+test("a unit that somebody has masked stays so, and it is said how to allow it", async (t) => {
+  for (const masked of ["service", "socket"] as const) {
+    const { systemd } = startSystemd(t, { [masked]: { LoadState: "masked" } });
+    await assert.rejects(systemd.install(targetFor()), (error: Failure) => {
+      assert.equal(error.message, `tollkeeper.${masked} is masked`);
+      assert.match(error.hint ?? "", new RegExp(`systemctl --user unmask tollkeeper\\.${masked};`));
+      return error instanceof Failure;
+    });
+  }
+});
+
+test("a sandbox that is in force is tried again: the files that the daemon reads may be others", async (t) => {
+  const { systemd, paths } = startSystemd(t, { service: RUNNING });
+  putUnits(paths, { sandbox: renderSandbox(targetFor()) });
+  const reads = [import.meta.filename];
+  const [trial] = (await systemd.install(targetFor({ reads }))).steps.filter(({ kind }) => kind === "try");
+  assert.ok(trial?.kind === "try" && trial.argv.includes(import.meta.filename));
+  assert.match(trial.exitCodes[217] ?? "", /user namespace/);
 });
 
 test("where a command prints a key there is no sandbox, and it is said why", async (t) => {
@@ -87,7 +125,7 @@ test("where a command prints a key there is no sandbox, and it is said why", asy
     ["remove", paths.sandbox],
     ["remove", dirname(paths.sandbox)],
   ]);
-  assert.match(plan.notes.join("\n"), /keySource.*sandbox\.conf is left out/);
+  assert.match(plan.notes.join("\n"), /keySource.*sandbox\.conf is left out\n.*set-id.*systemctl --user edit/);
 });
 
 test("what systemd has not loaded yet is no trouble for an installation, not even for one that drops the socket", async (t) => {
@@ -164,7 +202,13 @@ test("stopping stops the socket, too, with which the next connection would start
 
 test("a restart leaves the socket alone; one of what does not run is a start", async (t) => {
   for (const [service, commands] of [
-    [RUNNING, ["systemctl --user restart tollkeeper.service"]],
+    [
+      RUNNING,
+      [
+        "systemctl --user reset-failed tollkeeper.service",
+        "systemctl --user restart tollkeeper.service",
+      ],
+    ],
     [
       { ActiveState: "failed" },
       [

@@ -9,6 +9,7 @@ export function targetFor(changes: Partial<ServiceTarget> = {}): ServiceTarget {
     port: 8655,
     drainMs: 30_000,
     writable: ["/home/ada/.local/state/tollkeeper"],
+    reads: [],
     logFile: "/home/ada/tollkeeper.log",
     environment: {},
     runsKeyCommands: false,

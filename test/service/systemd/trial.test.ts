@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { trialCommand } from "../../../src/service/systemd/trial.ts";
 import { settingsOf } from "../../../src/service/systemd/unit-file.ts";
 import { renderSandbox, renderService } from "../../../src/service/systemd/units.ts";
+import { readWords } from "../../../src/service/systemd/words.ts";
 import { scratchDirectory } from "../../helpers/keyring.ts";
 import { targetFor } from "./target.ts";
 
@@ -43,7 +44,20 @@ test("of the service it is what restricts the daemon, and not how it is started 
 test("no specifier is left, because systemd-run takes none; a real percent sign stays one", () => {
   const properties = propertiesOf(trialOf(targetFor({ writable: ["/mnt/100%h"] })));
   assert.ok(properties.includes('ReadWritePaths="/mnt/100%h"'));
-  assert.ok(properties.includes("InaccessiblePaths=-/home/ada/.ssh -/home/ada/.gnupg"));
+  assert.ok(properties.includes("InaccessiblePaths=-/home/ada/.ssh"));
+});
+
+test("a home directory is one word, whatever is in its name", () => {
+  const home = `/home/it's "ada" l`;
+  const target = targetFor();
+  const values = propertiesOf(trialCommand(target, renderService(target), renderSandbox(target), home))
+    .filter((property) => property.startsWith("InaccessiblePaths="))
+    .map((property) => property.slice("InaccessiblePaths=".length));
+  assert.deepEqual(values.map(readWords), [[`-${home}/.ssh`], [`-${home}/.gnupg`]]);
+});
+
+test("it ends by itself when it hangs", () => {
+  assert.ok(propertiesOf(trialOf()).includes("RuntimeMaxSec=20"));
 });
 
 test("what runs inside is this Node and a program that is there", () => {
@@ -52,30 +66,36 @@ test("what runs inside is this Node and a program that is there", () => {
   const [node = "", inside = "", ...rest] = argv.slice(argv.indexOf("--") + 1);
   assert.equal(node, process.execPath);
   assert.ok(existsSync(inside));
-  assert.deepEqual(rest, ["", ...target.writable]);
+  assert.deepEqual(rest, ["--", ...target.writable]);
 });
 
-test("a configuration file that is there is tried, too", (t) => {
-  const configFile = join(scratchDirectory(t), "c.jsonc");
-  assert.equal(trialOf(targetFor({ configFile })).includes(configFile), false);
-  writeFileSync(configFile, "{}");
-  assert.equal(trialOf(targetFor({ configFile })).includes(configFile), true);
+test("the files that the daemon reads are tried, too, as far as they are there", (t) => {
+  const [configFile, key, ca] = ["c.jsonc", "$key", "ca.pem"].map((name) => join(scratchDirectory(t), name));
+  assert.ok(configFile !== undefined && key !== undefined && ca !== undefined);
+  for (const file of [configFile, key]) writeFileSync(file, "{}");
+  const argv = trialOf(targetFor({ configFile, reads: [ca, key], writable: ["/$a"] }));
+  // systemd-run reads `$` as systemd.service(5) has it.
+  const inArguments = [configFile, key, "--", "/$a"].map((word) => word.replaceAll("$", "$$$$"));
+  assert.deepEqual(argv.slice(-4), inArguments);
 });
 
-test("inside, a directory that cannot be written and a file that is not there are told on one line", (t) => {
+test("inside, what cannot be read or written, or is not one's own, is told on one line", (t) => {
   const directory = scratchDirectory(t);
-  const target = targetFor({ node: process.execPath });
-  const argv = trialOf(target);
+  const argv = trialOf(targetFor({ node: process.execPath }));
   const inside = argv[argv.indexOf("--") + 2] ?? "";
   const run = (...args: string[]) =>
     spawnSync(process.execPath, ["--import", "tsx", inside, ...args], { encoding: "utf8" });
-  assert.deepEqual([run("", directory).status, run("", directory).stderr], [0, ""]);
-  const missing = run("", join(directory, "gone"));
-  assert.equal(missing.status, 1);
-  assert.match(missing.stderr, /^ENOENT[^\n]*gone'\n$/);
   const config = join(directory, "c.jsonc");
-  assert.match(run(config).stderr, /^ENOENT[^\n]*\n$/);
-  writeFileSync(config, "{}");
-  chmodSync(config, 0o600);
-  assert.equal(run(config, directory).status, 0);
+  writeFileSync(config, "{}", { mode: 0o600 });
+  const good = run(config, "--", directory);
+  assert.deepEqual([good.status, good.stderr], [0, ""]);
+  for (const [words, complaint] of [
+    [["--", join(directory, "gone")], /^ENOENT[^\n]*gone'\n$/],
+    [[config, join(directory, "key"), "--"], /^ENOENT[^\n]*key'\n$/],
+    ...(process.getuid?.() === 0 ? [] : ([[["/etc/passwd", "--"], /^\/etc\/passwd is not your own/]] as const)),
+  ] as const) {
+    const { status, stderr } = run(...words);
+    assert.equal(status, 1);
+    assert.match(stderr, complaint);
+  }
 });

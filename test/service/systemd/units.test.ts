@@ -50,6 +50,33 @@ test("the command is the target's, and everything else is the template's", () =>
   assert.deepEqual(ours, shipped);
 });
 
+/**
+ * What makes systemd set up a user namespace for a user's service from 254 on, where some kernels refuse that:
+ * exec_context_need_unprivileged_private_users() of its src/core/exec-invoke.c, and what needs one in any version.
+ */
+const NEED_NAMESPACE = [
+  /^(?:Private(?:Users|Tmp|Devices|Network|IPC|Mounts|PIDs)|(?:Network|IPC)NamespacePath|MountAPIVFS|BindLogSockets)$/,
+  /^(?:Bind(?:ReadOnly)?Paths|TemporaryFileSystem|RootDirectory|RootImage|MountImages|Extension(?:Directories|Images))$/,
+  /^Protect(?:System|Home|KernelTunables|KernelModules|KernelLogs|ControlGroups|Clock|Hostname|Proc)$|^ProcSubset$/,
+  /^(?:ReadWrite|ReadOnly|Inaccessible|Exec|NoExec)Paths$/,
+  /^(?:CapabilityBoundingSet|AmbientCapabilities|DynamicUser)$/,
+];
+
+test("what needs a user namespace stands in the drop-in alone, which can be left out, and all of the drop-in does", () => {
+  const needOne = (name: string) =>
+    settingsOf(template(name))
+      .filter(({ section }) => section === "Service")
+      .map((setting) => ({ ...setting, needs: NEED_NAMESPACE.some((names) => names.test(setting.name)) }));
+  assert.deepEqual(
+    needOne("tollkeeper.service").filter(({ needs }) => needs),
+    [],
+  );
+  assert.deepEqual(
+    needOne("sandbox.conf").filter(({ needs }) => !needs),
+    [],
+  );
+});
+
 test("a configuration file and the session's own directories go with it", () => {
   const environment = { XDG_CONFIG_HOME: "/home/ada/conf", XDG_STATE_HOME: "/home/ada/100% $x" };
   const service = renderService(targetFor({ configFile: "/etc/t $1.jsonc", environment }));
