@@ -4,9 +4,11 @@ import { describeSteps } from "../service/describe-steps.ts";
 import { runProgram } from "../service/run-program.ts";
 import { CommandFailure, runSteps } from "../service/run-steps.ts";
 import type { Plan, ServiceManager } from "../service/service-manager.ts";
+import { countOf } from "./count-of.ts";
 import { note, print } from "./console.ts";
 import { daemonStatus } from "./daemon.ts";
 import { likelyCause } from "./service-causes.ts";
+import { listensOn } from "./service-rivals.ts";
 import type { DaemonStatus } from "./status-report.ts";
 
 /** A start takes a quarter of a second; this is for a machine that is busy with its own. */
@@ -28,20 +30,26 @@ export function tellNotes({ notes }: Plan): void {
   for (const text of notes) note(`note: ${text}`);
 }
 
+/** Says what the service's daemon waits for before it ends. */
+export function tellOpenExchanges({ openExchanges: open }: DaemonStatus): void {
+  if (open > 0) print(`waiting for ${countOf(open, "open exchange")}, which may finish first`);
+}
+
 /**
  * Carries out a plan that ends with a running daemon, and waits until that answers and listens on the port.
  * @param port 0 for any
  * @throws Failure with the likely cause when it does not start; the newest lines of its log are shown before
  */
 export async function startByPlan(manager: ServiceManager, plan: Plan, port: number): Promise<DaemonStatus> {
+  const begunMs = Date.now();
   try {
     await carryOut(plan, false);
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
-    throw await explain(manager, error);
+    throw await explain(manager, begunMs, error);
   }
   const status = await untilItListens(port);
-  if (status === null) throw await explain(manager, null);
+  if (status === null) throw await explain(manager, begunMs, null);
   return status;
 }
 
@@ -50,19 +58,23 @@ async function untilItListens(port: number): Promise<DaemonStatus | null> {
   while (Date.now() < end) {
     // While it starts, it may not answer as it should.
     const status = await daemonStatus().catch(() => null);
-    const isThere = status?.listening.some((address) => port === 0 || address.endsWith(`:${port}`));
-    if (status !== null && isThere === true) return status;
+    if (status !== null && (port === 0 || listensOn(status, port))) return status;
     await delay(POLL_MS);
   }
   return null;
 }
 
-async function explain(manager: ServiceManager, failed: CommandFailure | null): Promise<Failure> {
+/** Lines from before `begunMs` tell of other failures, which may be over. */
+async function explain(
+  manager: ServiceManager,
+  begunMs: number,
+  failed: CommandFailure | null,
+): Promise<Failure> {
   const { detail } = await manager.state();
-  const lines = await manager.lastLines(SHOWN_LINES);
+  const lines = await manager.lastLines(SHOWN_LINES, begunMs);
   if (lines.length > 0)
     note(`the newest lines of its log:\n${lines.map((line) => `    ${line}`).join("\n")}`);
-  else note("its log shows nothing to this user");
+  else note("its log shows nothing of it to this user");
   const newestFirst = lines.toReversed();
   const cause = likelyCause([detail, failed?.message ?? "", ...newestFirst]);
   const why = cause?.what ?? failed?.message ?? `it did not answer within ${START_LIMIT_MS / 1000} s`;

@@ -3,8 +3,7 @@ import { countOf } from "./count-of.ts";
 import { print } from "./console.ts";
 import { daemonStatus, notifyDaemon } from "./daemon.ts";
 import { openServiceManager } from "./service-manager.ts";
-import { carryOut, tellNotes } from "./service-plan.ts";
-import { tellOpenExchanges } from "./service-wait.ts";
+import { carryOut, tellNotes, tellOpenExchanges } from "./service-plan.ts";
 import type { DaemonStatus } from "./status-report.ts";
 
 const POLL_MS = 100;
@@ -34,17 +33,24 @@ async function drainDaemon(): Promise<void> {
   const status = await daemonStatus();
   if (status === null) return;
   if (status.state !== "stopping") await notifyDaemon("drain");
-  tellOpenExchanges(status);
+  const { openExchanges: open } = status;
+  if (open > 0) print(`waiting for ${countOf(open, "open exchange")}; Ctrl-C leaves it to finish by itself`);
   await untilGone(status.pid);
   print(`${describe(status)}, has stopped`);
 }
 
 async function untilGone(pid: number): Promise<void> {
-  for (;;) {
-    // At its very end it may break an answer off.
-    const status = await daemonStatus().catch(() => daemonStatus());
-    if (status?.pid !== pid) return;
+  do await delay(POLL_MS);
+  while ((await statusAtTheEnd())?.pid === pid);
+}
+
+/** A daemon breaks off what it is asked at its very end; one that does so a moment later, too, has other troubles. */
+async function statusAtTheEnd(): Promise<DaemonStatus | null> {
+  try {
+    return await daemonStatus();
+  } catch {
     await delay(POLL_MS);
+    return daemonStatus();
   }
 }
 

@@ -1,17 +1,18 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import type { ArgumentsCamelCase, Argv, CommandModule } from "yargs";
 import { readConfigFile } from "../adapters/config-file.ts";
 import type { Command } from "./command.ts";
-import { EXIT, note, print } from "./console.ts";
+import { EXIT, print } from "./console.ts";
 import { loadConfig } from "./key-target.ts";
-import { configPath, ledgerDirectory, stateDirectory } from "./paths.ts";
+import { configPath } from "./paths.ts";
+import { findCause } from "./service-failure.ts";
 import { installService } from "./service-install.ts";
+import { showLogs } from "./service-logs.ts";
 import { openServiceManager } from "./service-manager.ts";
-import { carryOut, startByPlan, tellNotes } from "./service-plan.ts";
+import { carryOut, startByPlan, tellOpenExchanges } from "./service-plan.ts";
 import { refuseRivals } from "./service-rivals.ts";
 import { renderService, reportService } from "./service-status.ts";
 import { stopService } from "./service-stop.ts";
+import { uninstallService } from "./service-uninstall.ts";
 
 interface ServiceArguments {
   config?: string | undefined;
@@ -32,16 +33,7 @@ const uninstallCommand: CommandModule<object, ChangeArguments> = {
   command: "uninstall",
   describe: "Stop it and take it away again; configuration and ledger stay",
   builder: changeOptions,
-  handler: async ({ config, dryRun }) => {
-    const manager = await openServiceManager();
-    const path = config ?? (await manager.state()).configFile ?? configPath();
-    const plan = await manager.uninstall();
-    await carryOut(plan, dryRun);
-    tellNotes(plan);
-    const reading = await readConfigFile(path);
-    print(`the configuration stays: ${path}`);
-    print(`the ledger stays: ${reading.ok ? ledgerDirectory(reading.config) : stateDirectory()}`);
-  },
+  handler: ({ config, dryRun }) => uninstallService(config, dryRun),
 };
 
 const startCommand: CommandModule<object, ChangeArguments> = {
@@ -73,8 +65,8 @@ const statusCommand: CommandModule<object, ServiceArguments & { json: boolean }>
     const manager = await openServiceManager();
     const state = await manager.state();
     const reading = await readConfigFile(config ?? state.configFile ?? configPath());
-    const configuredPort = reading.ok && reading.config.listen.port !== 0 ? reading.config.listen.port : null;
-    const report = reportService(manager.name, state, configuredPort);
+    const cause = await findCause(manager, state);
+    const report = reportService(manager.name, state, reading.ok ? reading.config : null, cause);
     if (json) print(JSON.stringify(report, null, 2));
     else for (const line of renderService(report)) print(line);
     if (!json && report.isRunning) print("what the daemon does: tollkeeper status");
@@ -90,12 +82,7 @@ const logsCommand: CommandModule<object, { lines: number; follow: boolean }> = {
       .option("lines", { alias: "n", type: "number", default: 50, describe: "How many lines" })
       .option("follow", { alias: "f", type: "boolean", default: false, describe: "Go on with new lines" })
       .check(({ lines }) => (Number.isInteger(lines) && lines > 0) || "-n must be a whole number above 0"),
-  handler: async ({ lines, follow }) => {
-    const manager = await openServiceManager();
-    if ((await manager.lastLines(1)).length === 0)
-      note("note: the log holds nothing that this user may read");
-    await showOnTerminal(manager.logsCommand({ lines, follow }));
-  },
+  handler: ({ lines, follow }) => showLogs({ lines, follow }),
 };
 
 /** `tollkeeper service`: the daemon as a service of systemd or launchd. */
@@ -129,20 +116,13 @@ async function start(
   const manager = await openServiceManager();
   const state = await manager.state();
   const { port } = (await loadConfig(path ?? state.configFile ?? configPath())).listen;
-  if (!dryRun) await refuseRivals(state, port, `tollkeeper service ${how}`);
+  const running = dryRun ? null : await refuseRivals(state, port, `tollkeeper service ${how}`);
   const plan = await manager[how]();
   if (dryRun) {
     await carryOut(plan, true);
     return;
   }
+  if (how === "restart" && running !== null) tellOpenExchanges(running);
   const { pid, listening } = await startByPlan(manager, plan, port);
   print(`tollkeeper runs (pid ${pid}) and listens on ${listening.join(" and ")}`);
-}
-
-/** The command gets the terminal, and Ctrl-C is for it. */
-async function showOnTerminal([file = "", ...args]: string[]): Promise<void> {
-  process.on("SIGINT", () => {});
-  const child = spawn(file, args, { stdio: "inherit" });
-  const [code] = (await once(child, "exit")) as [number | null];
-  process.exitCode = code ?? EXIT.failed;
 }

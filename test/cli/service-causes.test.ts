@@ -21,6 +21,17 @@ const TRACES: [trace: string, cause: RegExp, hint: RegExp][] = [
   ["Error: Cannot find module '/gone/main.js'", /not there/, /install/],
   ["tollkeeper.service: Main process exited, code=exited, status=226/NAMESPACE", /sandbox/, /install/],
   ["failed (exit-code, status 218)", /sandbox/, /install/],
+  ["failed (exit-code, status 217)", /sandbox.*kernel refuses/, /install/],
+  [
+    "tollkeeper.service: Failed at step USER spawning /usr/bin/node: Operation not permitted",
+    /sandbox/,
+    /install/,
+  ],
+  [
+    "tollkeeper.service: Failed at step NAMESPACE spawning /usr/bin/node: No such file or directory",
+    /a directory that it names is gone/,
+    /directories made.*install/,
+  ],
   ["tollkeeper.service: Failed at step CREDENTIALS spawning /usr/bin/node", /LoadCredential/, /logs/],
 ];
 

@@ -58,7 +58,7 @@ function targetOf(node: string, port: number): ServiceTarget {
   return {
     node,
     script: import.meta.filename,
-    configFile: null,
+    configFile: "/home/ada/.config/tollkeeper/config.jsonc",
     port,
     drainMs: 30_000,
     writable: [],

@@ -75,8 +75,8 @@ test("no browser takes an answer of ours for a page, and none repeats what was a
 
 test("a daemon takes no command of its control socket over TCP", async (t) => {
   const daemon = await startDaemon(t);
-  const before = await daemon.status();
-  for (const command of ["status", "reload", "keys-changed"]) {
+  const { at: _then, ...before } = await daemon.status();
+  for (const command of ["status", "reload", "keys-changed", "drain", "tail"]) {
     for (const below of ["", "/_tollkeeper"]) {
       const res = await fetch(`${daemon.url}${below}/${command}`, {
         method: "POST",
@@ -86,7 +86,8 @@ test("a daemon takes no command of its control socket over TCP", async (t) => {
       await res.text();
     }
   }
-  assert.deepEqual(await daemon.status(), before);
+  const { at: _now, ...after } = await daemon.status();
+  assert.deepEqual(after, before);
   assert.doesNotMatch(daemon.stderr(), /read anew/);
 });
 

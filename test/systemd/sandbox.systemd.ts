@@ -1,5 +1,6 @@
 // Each option of the unit by its effect: what the same process may do in a bare unit, with that option alone, and in ours.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { settingsOf, type Setting } from "../../src/service/systemd/unit-file.ts";
 import { prepareProbing, probe } from "./probing.ts";
@@ -44,6 +45,23 @@ for (const entry of PROBES) {
     assert.equal(await outcomeWith(entry, [...beside, setting]), entry.with);
   });
 }
+
+test("the lines that the unit shows for set-id programs give them their rights back", async () => {
+  const text = readFileSync(new URL("../../systemd/tollkeeper.service", import.meta.url), "utf8");
+  const [, shown = ""] = /^#\[Service\]\n((?:#\w+=.*\n)+)/m.exec(text) ?? [];
+  const lifted = shown.replaceAll(/^#/gm, "").trim().split("\n");
+  assert.equal(lifted[0], "NoNewPrivileges=no");
+  const names = settingsOf(text).flatMap(({ section, name }) => (section === "Service" ? [name] : []));
+  const base = linesOf(names.filter((name) => PROBES.some(({ setting }) => setting === name)));
+  const whoseWith = async (lines: string[]) =>
+    (await probe(service.container, lines, ["NoNewPrivileges"])).values();
+  assert.deepEqual([...(await whoseWith(base))], ["uid 1000"]);
+  assert.deepEqual([...(await whoseWith([...base, ...lifted]))], ["uid 0"]);
+  for (const line of lifted) {
+    const without = lifted.filter((other) => other !== line);
+    assert.deepEqual([...(await whoseWith([...base, ...without]))], ["uid 1000"], `${line} is needed`);
+  }
+});
 
 test("in the whole unit every one of these effects is there", async () => {
   const outcomes = await probe(service.container, linesOf(unit.map(({ name }) => name)));

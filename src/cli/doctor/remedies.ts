@@ -1,7 +1,6 @@
 import { repeatable } from "../../core/config-problem.ts";
 import type { ConfiguredKey } from "../../core/config.ts";
 import { writeCommand } from "../../service/write-command.ts";
-import { likelyCause } from "../service-causes.ts";
 import { reportService } from "../service-status.ts";
 import type { Evidence } from "./evidence.ts";
 
@@ -13,13 +12,13 @@ export function commandFor({ configFile, isDefaultConfigFile }: Evidence, words:
 
 /** What starts the daemon: as a service where it can be one, and whatever keeps the service from it first. */
 export async function startCommand(evidence: Evidence): Promise<string> {
-  const { state, lastLines } = await evidence.service();
+  const { state, cause } = await evidence.service();
   if (state === null) return commandFor(evidence, "serve");
-  const { isInstalled, nodeExists, scriptExists } = reportService("", state, null);
+  const { isInstalled, nodeExists, scriptExists } = reportService("", state, null, cause);
   if (!isInstalled || nodeExists === false || scriptExists === false) {
     return commandFor(evidence, "service install");
   }
-  return likelyCause([state.detail, ...lastLines.toReversed()])?.hint ?? "tollkeeper service start";
+  return cause?.hint ?? "tollkeeper service start";
 }
 
 /** What puts a daemon of this version, with this configuration, in place of the one that runs. */

@@ -1,5 +1,7 @@
 import { Failure } from "../../core/failure.ts";
 import type { ServiceState } from "../../service/service-manager.ts";
+import type { Cause } from "../service-causes.ts";
+import { findCause } from "../service-failure.ts";
 import { openServiceManager } from "../service-manager.ts";
 
 /** What the service manager knows of the service, or why there is none to ask, with what to use instead. */
@@ -8,23 +10,19 @@ export interface ServiceAnswer {
   managerName: string;
   state: ServiceState | null;
   failure: Failure | null;
-  /** The end of its log, oldest line first, when it is there and does not run. */
-  lastLines: string[];
+  /** Why it has failed; null when it has not, or nothing tells. */
+  cause: Cause | null;
 }
-
-/** Far more than a daemon says when it cannot start. */
-const LINES = 20;
 
 /** Asks this user's own service manager. */
 export async function askServiceManager(): Promise<ServiceAnswer> {
   try {
     const manager = await openServiceManager();
     const state = await manager.state();
-    const isSilent = !state.isInstalled || state.isRunning || state.holdsPort;
-    const lastLines = isSilent ? [] : await manager.lastLines(LINES);
-    return { managerName: manager.name, state, failure: null, lastLines };
+    const cause = await findCause(manager, state);
+    return { managerName: manager.name, state, failure: null, cause };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return { managerName: "", state: null, failure: error, lastLines: [] };
+    return { managerName: "", state: null, failure: error, cause: null };
   }
 }

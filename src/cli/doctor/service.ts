@@ -1,5 +1,4 @@
-import { likelyCause } from "../service-causes.ts";
-import { reportService, type ServiceReport } from "../service-status.ts";
+import { cutsDrain, reportService, type ServiceReport } from "../service-status.ts";
 import type { Evidence } from "./evidence.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "./finding.ts";
 import { commandFor, startCommand } from "./remedies.ts";
@@ -9,10 +8,9 @@ export const serviceCheck: Check = {
   id: "service",
   title: "service",
   async look(evidence) {
-    const { state, managerName, failure: absence, lastLines } = await evidence.service();
+    const { state, managerName, failure: absence, cause } = await evidence.service();
     if (state === null) return [{ ...skipped(absence?.message ?? "unknown"), fix: absence?.hint ?? null }];
-    const configured = (await evidence.config())?.listen.port ?? 0;
-    const report = reportService(managerName, state, configured === 0 ? null : configured);
+    const report = reportService(managerName, state, await evidence.config(), cause);
     const install = commandFor(evidence, "service install");
     if (!report.isInstalled) {
       return [warning("it is not installed: after a logout or a crash nobody starts the daemon", install)];
@@ -20,9 +18,10 @@ export const serviceCheck: Check = {
     const findings = [
       ...programFindings(report, install),
       ...portFindings(report, install),
+      ...drainFindings(report, install),
       ...(report.isEnabled ? [] : [warning("it does not start at login", install)]),
     ];
-    if (findings.length === 0) findings.push(...(await runFindings(report, lastLines, evidence)));
+    if (findings.length === 0) findings.push(...(await runFindings(report, evidence)));
     return findings.length > 0 ? findings : [ok(describe(report))];
   },
 };
@@ -42,9 +41,16 @@ function portFindings({ port, configuredPort }: ServiceReport, install: string):
   return [failure(`its socket is for port ${port}, and the configuration says ${configuredPort}`, install)];
 }
 
+function drainFindings(report: ServiceReport, install: string): Finding[] {
+  if (!cutsDrain(report)) return [];
+  const { manager, drainMs, configuredDrainMs } = report;
+  const [given, configured] = [drainMs, configuredDrainMs].map((ms) => `${Number(ms) / 1000} s`);
+  const what = `${manager} gives open streams ${given} at a stop, and the configuration says ${configured}`;
+  return [warning(what, install)];
+}
+
 async function runFindings(
-  { isRunning, holdsPort, detail }: ServiceReport,
-  lastLines: readonly string[],
+  { isRunning, holdsPort, detail, cause }: ServiceReport,
   evidence: Evidence,
 ): Promise<Finding[]> {
   // Whether the daemon runs that the manager waits to start stands with the daemon.
@@ -54,7 +60,6 @@ async function runFindings(
     const fix = "tollkeeper service stop, then: tollkeeper service start";
     return [warning(`it does not run (${detail}): the daemon, pid ${status.pid}, was started by hand`, fix)];
   }
-  const cause = likelyCause([detail, ...lastLines.toReversed()]);
   const why = cause === null ? "" : `: ${cause.what}`;
   return [failure(`it does not run (${detail})${why}`, await startCommand(evidence))];
 }

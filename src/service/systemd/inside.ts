@@ -22,5 +22,6 @@ function needWhatTheDaemonNeeds(words: string[]): void {
 /** In a user namespace root's file is nobody's, and what is nobody's is not trusted. */
 function needOwnFile(path: string): void {
   accessSync(path, constants.R_OK);
-  if (statSync(path).uid !== process.getuid?.()) throw new Error(`${path} is not your own, and nobody's in there`);
+  if (statSync(path).uid !== process.getuid?.())
+    throw new Error(`${path} is not your own, and nobody's in there`);
 }

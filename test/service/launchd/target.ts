@@ -8,7 +8,7 @@ export function targetFor(home: string, changes: Partial<ServiceTarget> = {}): S
   return {
     node: "/opt/homebrew/opt/node/bin/node",
     script: "/opt/homebrew/lib/node_modules/tollkeeper/dist/main.js",
-    configFile: null,
+    configFile: `${home}/Library/Application Support/tollkeeper/config.jsonc`,
     port: 8655,
     drainMs: 30_000,
     writable: [`${home}/Library/Application Support/tollkeeper`],

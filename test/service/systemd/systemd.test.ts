@@ -125,7 +125,10 @@ test("where a command prints a key there is no sandbox, and it is said why", asy
     ["remove", paths.sandbox],
     ["remove", dirname(paths.sandbox)],
   ]);
-  assert.match(plan.notes.join("\n"), /keySource.*sandbox\.conf is left out\n.*set-id.*systemctl --user edit/);
+  assert.match(
+    plan.notes.join("\n"),
+    /keySource.*sandbox\.conf is left out\n.*set-id.*systemctl --user edit/,
+  );
 });
 
 test("what systemd has not loaded yet is no trouble for an installation, not even for one that drops the socket", async (t) => {
@@ -204,10 +207,7 @@ test("a restart leaves the socket alone; one of what does not run is a start", a
   for (const [service, commands] of [
     [
       RUNNING,
-      [
-        "systemctl --user reset-failed tollkeeper.service",
-        "systemctl --user restart tollkeeper.service",
-      ],
+      ["systemctl --user reset-failed tollkeeper.service", "systemctl --user restart tollkeeper.service"],
     ],
     [
       { ActiveState: "failed" },

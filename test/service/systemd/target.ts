@@ -5,7 +5,7 @@ export function targetFor(changes: Partial<ServiceTarget> = {}): ServiceTarget {
   return {
     node: "/usr/bin/node",
     script: "/usr/lib/node_modules/tollkeeper/dist/main.js",
-    configFile: null,
+    configFile: "/home/ada/.config/tollkeeper/config.jsonc",
     port: 8655,
     drainMs: 30_000,
     writable: ["/home/ada/.local/state/tollkeeper"],

@@ -92,7 +92,9 @@ test("inside, what cannot be read or written, or is not one's own, is told on on
   for (const [words, complaint] of [
     [["--", join(directory, "gone")], /^ENOENT[^\n]*gone'\n$/],
     [[config, join(directory, "key"), "--"], /^ENOENT[^\n]*key'\n$/],
-    ...(process.getuid?.() === 0 ? [] : ([[["/etc/passwd", "--"], /^\/etc\/passwd is not your own/]] as const)),
+    ...(process.getuid?.() === 0
+      ? []
+      : ([[["/etc/passwd", "--"], /^\/etc\/passwd is not your own/]] as const)),
   ] as const) {
     const { status, stderr } = run(...words);
     assert.equal(status, 1);

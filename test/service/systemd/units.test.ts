@@ -40,9 +40,10 @@ function render(target: ServiceTarget) {
 }
 
 test("the command is the target's, and everything else is the template's", () => {
-  const service = renderService(targetFor());
+  const target = targetFor();
+  const service = renderService(target);
   assert.deepEqual(valuesOf(service, "ExecStart"), [
-    "/usr/bin/node /usr/lib/node_modules/tollkeeper/dist/main.js serve",
+    `/usr/bin/node ${target.script} serve --config ${target.configFile}`,
   ]);
   const [ours, shipped] = [service, template("tollkeeper.service")].map((unit) =>
     settingsOf(unit).filter(({ name }) => name !== "ExecStart"),
