@@ -30,7 +30,7 @@ export async function stopService(dryRun: boolean): Promise<void> {
 
 /** Whoever does not wait for that leaves it to finish by itself: it is told once. */
 async function drainDaemon(): Promise<void> {
-  const status = await daemonStatus();
+  const status = await statusAtTheEnd();
   if (status === null) return;
   if (status.state !== "stopping") await notifyDaemon("drain");
   const { openExchanges: open } = status;

@@ -2,11 +2,20 @@ import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import type { CommandResult } from "../helpers/daemon.ts";
+import { renderService, renderSocket, unitPaths } from "../../src/service/systemd/units.ts";
+import { startDaemon, type CommandResult, type Daemon } from "../helpers/daemon.ts";
 import { fakePrograms, type FakeAnswer } from "../helpers/fake-programs.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { scratchDirectory } from "../helpers/keyring.ts";
 import { PROGRAM } from "../helpers/program.ts";
-import { showUnits, type UnitAnswers } from "../service/systemd/fake-systemd.ts";
+import {
+  LISTENING,
+  putUnits,
+  RUNNING,
+  showUnits,
+  type UnitAnswers,
+} from "../service/systemd/fake-systemd.ts";
+import { targetFor } from "../service/systemd/target.ts";
 
 /** Why nothing here can be tried, for `test(..., { skip })`; false when it can. */
 export const noLinux: string | false =
@@ -17,6 +26,7 @@ export interface SystemdAnswers extends UnitAnswers {
   /** Before the usual ones. */
   systemctl?: FakeAnswer[];
   systemdRun?: FakeAnswer[];
+  journalctl?: FakeAnswer[];
   /** What the journal holds. */
   journal?: string;
 }
@@ -24,6 +34,7 @@ export interface SystemdAnswers extends UnitAnswers {
 /** A user's home with a systemd that records what it is told. */
 export interface ServiceHome {
   home: string;
+  env: Record<string, string>;
   /** Where the units go. */
   units: string;
   /** Runs `tollkeeper service ...` there. */
@@ -40,15 +51,16 @@ export function homeWithSystemd(
 ): ServiceHome {
   const units = join(home, "config", "systemd", "user");
   mkdirSync(join(home, "run"), { recursive: true, mode: 0o700 });
+  const unitPath = `/etc/x ${home}/run/systemd/transient ${units} /etc/systemd/user`;
   const { directory, calls } = fakePrograms(t, {
     systemctl: [
       ...(answers.systemctl ?? []),
-      { match: "--user show --property=UnitPath", stdout: `UnitPath=/etc/x ${units} /etc/systemd/user\n` },
+      { match: "--user show --property=UnitPath", stdout: `UnitPath=${unitPath}\n` },
       { match: "--user show *", stdout: showUnits(answers) },
     ],
     "systemd-run": answers.systemdRun ?? [],
     loginctl: answers.linger === undefined ? [] : [{ match: "*", stdout: `Linger=${answers.linger}\n` }],
-    journalctl: [{ match: "*", stdout: answers.journal ?? "" }],
+    journalctl: [...(answers.journalctl ?? []), { match: "*", stdout: answers.journal ?? "" }],
   });
   const env = {
     PATH: `${directory}:${process.env["PATH"]}`,
@@ -59,6 +71,7 @@ export function homeWithSystemd(
   };
   return {
     home,
+    env,
     units,
     service: (...words) => runProgram(["service", ...words], env),
     orders: () =>
@@ -70,7 +83,34 @@ export function homeWithSystemd(
   };
 }
 
-function runProgram(words: string[], env: Record<string, string>): Promise<CommandResult> {
+/** A daemon which the faked systemd says that it has started, and the port that its configuration names. */
+export async function startedBySystemd(t: TestContext, answers: SystemdAnswers = {}) {
+  const port = await freePort();
+  const daemon = await startDaemon(t, { port });
+  return { daemon, port, ...beside(t, daemon, answers) };
+}
+
+/** The home of a daemon with a faked systemd that says that it has started it. */
+export function beside(t: TestContext, daemon: Daemon, answers: SystemdAnswers = {}): ServiceHome {
+  const service = { ...RUNNING, MainPID: daemon.pid };
+  return homeWithSystemd(t, { service, socket: LISTENING, ...answers }, daemon.home);
+}
+
+/** The words that name a daemon's configuration. */
+export const fromConfig = ({ configFile }: Daemon): string[] => ["--config", configFile];
+
+/** Puts the units of an installation there, with a Node and a program that exist unless told otherwise. */
+export function putInstallation({ units }: ServiceHome, changes: Parameters<typeof targetFor>[0] = {}): void {
+  const target = targetFor({ node: process.execPath, script: process.execPath, ...changes });
+  putUnits(unitPaths(units), {
+    service: renderService(target),
+    socket: renderSocket(target.port, true),
+    sandbox: "[Service]\n",
+  });
+}
+
+/** Runs the program to its end in just these surroundings. */
+export function runProgram(words: string[], env: Record<string, string>): Promise<CommandResult> {
   return new Promise((resolve) => {
     execFile(process.execPath, [PROGRAM, ...words], { env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });

@@ -12,6 +12,8 @@ export interface FakeAnswer {
   stdout?: string;
   stderr?: string;
   code?: number;
+  /** What it does after that, in the words of a shell. */
+  does?: string;
 }
 
 /** Programs that record how they are called, and play answers back. */
@@ -42,11 +44,12 @@ function record(program: string): string {
 }
 
 /** A count of its own for each answer: a file with a byte for each time that it was given. */
-function answer({ match, times, stdout = "", stderr = "", code = 0 }: FakeAnswer, index: number): string {
+function answer(given: FakeAnswer, index: number): string {
+  const { match, times, stdout = "", stderr = "", code = 0, does = "true" } = given;
   const pattern = match.split("*").map(quote).join("*");
   const count = `"\${0##*/}.given-${index}"`;
   const isLeft = times === undefined ? "true" : `[ "$(cat ${count} 2>/dev/null | wc -c)" -lt ${times} ]`;
-  const say = `printf . >>${count}; printf %s ${quote(stdout)}; printf %s ${quote(stderr)} >&2; exit ${code}`;
+  const say = `printf . >>${count}; printf %s ${quote(stdout)}; printf %s ${quote(stderr)} >&2; ${does}; exit ${code}`;
   return `case "$*" in ${pattern}) if ${isLeft}; then ${say}; fi;; esac`;
 }
 

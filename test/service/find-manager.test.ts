@@ -14,7 +14,7 @@ const NOT_FOUND: ProgramResult = { code: 127, stdout: "", stderr: "systemctl: no
 const REACHED: ProgramResult = {
   code: 0,
   stdout:
-    "UnitPath=/home/ada l/.config/systemd/user.control /run/user/7/systemd/user.control /home/ada l/.config/systemd/user /etc/systemd/user\n",
+    "UnitPath=/home/ada l/.config/systemd/user.control /run/user/7/systemd/user.control /run/user/7/systemd/transient /home/ada l/.config/systemd/user /etc/systemd/user\n",
   stderr: "",
 };
 
@@ -60,6 +60,28 @@ test("after su, where XDG_RUNTIME_DIR is not set, it is said how to set it", asy
   const { message, hint } = await refusal({ env: {} }, NO_BUS);
   assert.match(message, /^the systemd of ada cannot be reached: XDG_RUNTIME_DIR is not set/);
   assert.match(hint ?? "", /export XDG_RUNTIME_DIR=\/run\/user\/7$/);
+});
+
+test("another XDG_RUNTIME_DIR than the service's is refused: its control socket would not be found", async () => {
+  for (const [given, told] of [
+    [undefined, /it is not set, as after su or sudo -u$/],
+    ["/mnt/wslg/runtime-dir", /it is \/mnt\/wslg\/runtime-dir$/],
+  ] as const) {
+    const { message, hint } = await refusal(
+      { env: given === undefined ? {} : { XDG_RUNTIME_DIR: given } },
+      REACHED,
+    );
+    assert.match(message, told);
+    assert.equal(hint, "set it with: export XDG_RUNTIME_DIR=/run/user/7");
+  }
+  const same = { ...LINUX, env: { XDG_RUNTIME_DIR: "/run/user/7/" } };
+  assert.equal((await findServiceManager(same, reached)).name, "systemd");
+});
+
+test("what answers as systemctl, and not as systemd does, is told as that", async () => {
+  const { message, hint } = await refusal({}, { code: 0, stdout: "", stderr: "" });
+  assert.match(message, /not as systemd does/);
+  assert.match(hint ?? "", /tollkeeper serve$/);
 });
 
 test("a user who is not logged in, and does not linger, is told of both", async () => {

@@ -90,6 +90,20 @@ test("what is removed is gone; what is not there is fine; a directory with somet
   assert.deepEqual(readdirSync(directory), ["full"]);
 });
 
+test("a link to a directory is not removed with it, a link to a file is", async (t) => {
+  const directory = scratchDirectory(t);
+  const [elsewhere, linked, unit] = ["elsewhere", "unit.d", "unit"].map((name) => join(directory, name));
+  assert.ok(elsewhere !== undefined && linked !== undefined && unit !== undefined);
+  mkdirSync(elsewhere);
+  writeFileSync(join(elsewhere, "sandbox.conf"), "");
+  symlinkSync(elsewhere, linked);
+  symlinkSync(join(directory, "none"), unit);
+  const paths = [join(linked, "sandbox.conf"), linked, unit];
+  const { told } = await run(paths.map((path): Step => ({ kind: "remove", path })));
+  assert.deepEqual(told, [`removed ${linked}/sandbox.conf`, `removed ${unit}`]);
+  assert.deepEqual(readdirSync(directory).sort(), ["elsewhere", "unit.d"]);
+});
+
 test("what cannot be written is a failure with its path, and nothing is left beside it", async (t) => {
   const directory = scratchDirectory(t);
   const path = join(directory, "unit");

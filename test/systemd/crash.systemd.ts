@@ -90,7 +90,8 @@ test("one that cannot start is not started for ever; status and start tell why",
 
 test("one whose Node has vanished: the command that starts it says so, and what mends it", async () => {
   await installWith("RestartSec=0");
-  await service.override("RestartSec=0", "ExecStart=", "ExecStart=/opt/vanished/bin/node serve");
+  // Not at once again: then it is told while it waits for its next attempt.
+  await service.override("RestartSec=60", "ExecStart=", "ExecStart=/opt/vanished/bin/node serve");
   const { code, stderr } = await service.tollkeeper("service", "restart");
   assert.equal(code, 1);
   assert.match(stderr, /its Node or its program is not there any more/);

@@ -25,7 +25,7 @@ export const TRIAL_EXIT_CODES: Readonly<Record<number, string>> = {
   1: `it did not come to its end within ${LIMIT_S} s`,
   217: "this user may make no user namespace",
   218: "this user may make no user namespace",
-  226: "its directories cannot be mounted; one that the daemon writes to may be below /tmp, which it does not see",
+  226: "its directories cannot be mounted: the kernel refuses it, or the ledger is below /tmp, which is another one in there",
 };
 
 /**

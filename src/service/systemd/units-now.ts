@@ -70,7 +70,10 @@ function parseShow(text: string): Properties[] {
   );
 }
 
-/** By the clock of the files, which systemd tells to the second only: from the one that it tells to the microsecond. */
+/**
+ * By the clock of the files, which systemd tells to the second only: from the one that it tells to the microsecond. That
+ * stands still while the machine sleeps, so it may be later than it was, and is never earlier.
+ */
 function startOf({ ActiveState: state, InactiveExitTimestampMonotonic: stamp }: Properties): number | null {
   if (stamp === undefined || ["inactive", "failed"].includes(state ?? "")) return null;
   const ageMs = Number(process.hrtime.bigint() / 1_000_000n) - Number(stamp) / 1000;

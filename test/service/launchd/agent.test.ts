@@ -38,6 +38,8 @@ test("a definition has every value with its type, and no key that is not meant",
       "serve",
       "--log-file",
       "/Users/ada/Library/Logs/tollkeeper/tollkeeper.log",
+      "--config",
+      "/Users/ada/Library/Application Support/tollkeeper/config.jsonc",
     ],
     StandardOutPath: "/Users/ada/Library/Logs/tollkeeper/start.log",
     StandardErrorPath: "/Users/ada/Library/Logs/tollkeeper/start.log",
@@ -87,7 +89,7 @@ test("paths with spaces, markup, quotes, dollars and other scripts come back as 
   const { node, script, logFile, configFile } = target;
   assert.deepEqual(args, [node, script, "serve", "--log-file", logFile, "--config", configFile]);
   assert.equal((variables as Record<string, unknown>)["XDG_CONFIG_HOME"], NASTY);
-  assert.deepEqual(readAgent(xml), { node, script, configFile, exitMs: 40_000 });
+  assert.deepEqual(readAgent(xml), { node, script, configFile, exitMs: 40_000, drainMs: 30_000 });
 });
 
 test("a path with a control character is refused, with what to do", () => {
@@ -107,7 +109,8 @@ test("what is no definition of ours reads as null, or without what it lacks", ()
   assert.equal(readAgent(Buffer.from(buildBinary({ Label: "tollkeeper" })).toString("utf8")), null);
   const other =
     '<plist version="1.0"><dict><key>ProgramArguments</key><array><integer>1</integer></array></dict></plist>';
-  assert.deepEqual(readAgent(other), { node: null, script: null, configFile: null, exitMs: null });
+  const nothing = { node: null, script: null, configFile: null, exitMs: null, drainMs: null };
+  assert.deepEqual(readAgent(other), nothing);
 });
 
 test("plistutil reads the template as it is shipped", { skip: withoutPlistutil }, (t) => {

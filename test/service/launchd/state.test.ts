@@ -10,6 +10,9 @@ import { targetFor } from "./target.ts";
 
 const { node, script } = targetFor("/Users/ada");
 
+/** The line that a daemon would have written then. */
+const lineAt = (ms: number, text: string) => `${new Date(ms).toISOString()}  info   ${text}\n`;
+
 test("what runs tells its process, and what its definition names", async (t) => {
   const { home, file, write, launchd } = startMac(t, { service: SAYS.running });
   write(file, renderAgent(targetFor(home)));
@@ -18,36 +21,55 @@ test("what runs tells its process, and what its definition names", async (t) => 
     isInstalled: true,
     isEnabled: true,
     isRunning: true,
+    hasFailed: false,
     pid: 4711,
     holdsPort: false,
     outlivesLogin: null,
     node,
     script,
-    configFile: null,
+    configFile: targetFor(home).configFile,
     port: null,
+    drainMs: 30_000,
     detail: "running",
   });
 });
 
+const NEVER_EXITED = `gui/501/tollkeeper = {\n\tstate = waiting\n\tlast exit code = (never exited)\n}\n`;
+const ENDED_WELL = `gui/501/tollkeeper = {\n\tstate = not running\n\tlast exit code = 0\n}\n`;
+
 /** What launchd says; whether it is installed; what the state tells of it. */
-const NOT_RUNNING: [LaunchdSays, isInstalled: boolean, isEnabled: boolean, detail: string][] = [
-  [{}, false, false, "not installed"],
-  [{}, true, true, "stopped"],
-  [{ service: SAYS.crashed }, true, true, "spawn scheduled, last exit code 78: EX_CONFIG"],
-  [{ service: SAYS.killed }, true, true, "not running, ended by signal Killed: 9"],
-  [{ service: SAYS.unknownWords }, true, true, "loaded"],
-  [{ label: SAYS.disabled }, true, false, "switched off in launchd"],
-  [{ session: SAYS.noSession, service: SAYS.noSession }, true, true, "nobody is logged in at the screen"],
+const NOT_RUNNING: [
+  LaunchdSays,
+  isInstalled: boolean,
+  isEnabled: boolean,
+  hasFailed: boolean,
+  detail: string,
+][] = [
+  [{}, false, false, false, "not installed"],
+  [{}, true, true, false, "stopped"],
+  [{ service: SAYS.crashed }, true, true, true, "spawn scheduled, last exit code 78: EX_CONFIG"],
+  [{ service: SAYS.killed }, true, true, true, "not running, ended by signal Killed: 9"],
+  [{ service: { stdout: NEVER_EXITED } }, true, true, false, "waiting, last exit code (never exited)"],
+  [{ service: { stdout: ENDED_WELL } }, true, true, false, "not running, last exit code 0"],
+  [{ service: SAYS.unknownWords }, true, true, false, "loaded"],
+  [{ label: SAYS.disabled }, true, false, false, "switched off in launchd"],
+  [
+    { session: SAYS.noSession, service: SAYS.noSession },
+    true,
+    true,
+    false,
+    "nobody is logged in at the screen",
+  ],
 ];
 
-for (const [says, isInstalled, isEnabled, detail] of NOT_RUNNING) {
+for (const [says, isInstalled, isEnabled, hasFailed, detail] of NOT_RUNNING) {
   test(`what does not run is told: ${detail}`, async (t) => {
     const { home, file, write, launchd } = startMac(t, says);
     if (isInstalled) write(file, renderAgent(targetFor(home)));
     const state = await launchd.state();
     assert.deepEqual(
-      [state.isInstalled, state.isEnabled, state.isRunning, state.pid, state.detail],
-      [isInstalled, isEnabled, false, null, detail],
+      [state.isInstalled, state.isEnabled, state.isRunning, state.hasFailed, state.pid, state.detail],
+      [isInstalled, isEnabled, false, hasFailed, null, detail],
     );
   });
 }
@@ -77,6 +99,21 @@ test("the newest lines come from both logs, those of the file written last at th
   utimesSync(log, 500, 500);
   assert.deepEqual(await launchd.lastLines(3), ["three", "Error: no such module", "    at node:internal"]);
   assert.deepEqual(await launchd.lastLines(0), []);
+});
+
+test("since a time: no line with an earlier one, and nothing of a file that was not written since", async (t) => {
+  const { home, write, launchd } = startMac(t);
+  const log = launchdLogFile(home);
+  const start = join(log, "../start.log");
+  const since = Date.parse("2026-11-21T10:00:00Z");
+  write(start, "error: port 8655 is taken by pid 1\n");
+  utimesSync(start, since / 1000 - 60, since / 1000 - 60);
+  write(log, lineAt(since - 1, "old") + lineAt(since, "new") + "goes on\n");
+  const lines = await launchd.lastLines(10, since);
+  assert.deepEqual(lines, [lineAt(since, "new").trimEnd(), "goes on"]);
+  assert.equal((await launchd.lastLines(10, "last start")).length, 4);
+  utimesSync(start, since / 1000 + 1, since / 1000 + 1);
+  assert.equal((await launchd.lastLines(10, since)).length, 3);
 });
 
 test("of a large log the end is read, in whole lines", async (t) => {

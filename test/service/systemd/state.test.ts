@@ -19,6 +19,7 @@ test("a service that runs is told with its files, its process and what it was in
     isInstalled: true,
     isEnabled: true,
     isRunning: true,
+    hasFailed: false,
     pid: 42,
     holdsPort: true,
     outlivesLogin: false,
@@ -26,6 +27,7 @@ test("a service that runs is told with its files, its process and what it was in
     script: target.script,
     configFile: "/etc/100% $x.jsonc",
     port: 9000,
+    drainMs: null,
     detail: `active (running) since ${since}`,
   });
 });
@@ -37,6 +39,7 @@ test("what is not installed has neither files nor process", async (t) => {
     isInstalled: false,
     isEnabled: false,
     isRunning: false,
+    hasFailed: false,
     pid: null,
     holdsPort: false,
     outlivesLogin: null,
@@ -44,15 +47,16 @@ test("what is not installed has neither files nor process", async (t) => {
     script: null,
     configFile: null,
     port: null,
+    drainMs: null,
     detail: "inactive (dead)",
   });
 });
 
-test("a unit made by hand, which finds the program on PATH, names no script", async (t) => {
+test("a unit made by hand, which finds the program on PATH, names neither Node nor program", async (t) => {
   const { systemd, paths } = startSystemd(t);
   putUnits(paths, { service: "[Service]\nExecStart=-/usr/bin/env tollkeeper serve\n" });
   const { node, script, port } = await systemd.state();
-  assert.deepEqual([node, script, port], ["/usr/bin/env", null, null]);
+  assert.deepEqual([node, script, port], [null, null, null]);
 });
 
 const DETAILS: [UnitAnswers["service"], string][] = [
@@ -72,5 +76,13 @@ for (const [service, detail] of DETAILS) {
   test(`systemd's own words: ${detail}`, async (t) => {
     const state = await startSystemd(t, { service: service ?? {} }).systemd.state();
     assert.deepEqual([state.detail, state.isRunning], [detail, false]);
+    assert.equal(state.hasFailed, detail !== "activating (start)");
   });
 }
+
+test("a socket that cannot listen has failed, too; what systemd has started anew has not", async (t) => {
+  const hasFailed = async (answers: UnitAnswers) =>
+    (await startSystemd(t, answers).systemd.state()).hasFailed;
+  assert.equal(await hasFailed({ socket: { ActiveState: "failed", Result: "resources" } }), true);
+  assert.equal(await hasFailed({ service: { ...RUNNING, Result: "watchdog" } }), false);
+});

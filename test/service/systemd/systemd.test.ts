@@ -163,37 +163,6 @@ test("linger is explained, with what it means for the keychain; where nobody kno
   assert.equal(await notesWith(), "");
 });
 
-test("taking it away removes our files and nothing else, and does nothing the second time", async (t) => {
-  const { systemd, paths } = startSystemd(t);
-  assert.deepEqual(await systemd.uninstall(), { steps: [], notes: [] });
-  putUnits(paths, { service: renderService(targetFor()) });
-  const plan = await systemd.uninstall();
-  assert.deepEqual(commandsOf(plan), [
-    "systemctl --user disable --now tollkeeper.service",
-    "systemctl --user daemon-reload",
-    "systemctl --user reset-failed tollkeeper.service",
-  ]);
-  assert.deepEqual(filesOf(plan), [
-    ["remove", paths.service],
-    ["remove", paths.socket],
-    ["remove", paths.sandbox],
-    ["remove", dirname(paths.sandbox)],
-  ]);
-});
-
-test("a unit that systemd cannot load can be stopped and taken away all the same", async (t) => {
-  const { systemd, paths } = startSystemd(t);
-  putUnits(paths, { service: "broken" });
-  for (const { steps } of [await systemd.uninstall(), await systemd.stop()]) {
-    const [first] = steps;
-    assert.ok(first?.kind === "run");
-    assert.match(
-      "Failed to stop tollkeeper.service: Unit tollkeeper.service not loaded.",
-      first.tolerates ?? /^$/,
-    );
-  }
-});
-
 test("stopping stops the socket, too, with which the next connection would start it again", async (t) => {
   const { systemd, paths } = startSystemd(t);
   assert.deepEqual(commandsOf(await systemd.stop()), []);
@@ -223,22 +192,16 @@ test("a restart leaves the socket alone; one of what does not run is a start", a
   }
 });
 
+test("a start of a socket whose service runs is refused, as systemd refuses it, with what to type", async (t) => {
+  const { systemd, paths } = startSystemd(t, { service: RUNNING });
+  putUnits(paths, { service: renderService(targetFor()) });
+  assert.equal(commandsOf(await systemd.start()).length, 2);
+  putUnits(paths, { socket: renderSocket(8655, true) });
+  await assert.rejects(systemd.start(), /the service runs, and its socket does not/);
+});
+
 test("what is not installed is neither started nor restarted", async (t) => {
   const { systemd } = startSystemd(t);
   await assert.rejects(systemd.start(), Failure);
   await assert.rejects(systemd.restart(), Failure);
-});
-
-test("its log is what the journal has of both units", async (t) => {
-  const { systemd } = startSystemd(t);
-  assert.deepEqual(await systemd.lastLines(2), ["one", "two"]);
-  const units = ["--user-unit=tollkeeper.service", "--user-unit=tollkeeper.socket"];
-  assert.deepEqual(systemd.logsCommand({ lines: 9, follow: false }), [
-    "journalctl",
-    "--quiet",
-    ...units,
-    "--lines=9",
-    "--no-pager",
-  ]);
-  assert.equal(systemd.logsCommand({ lines: 9, follow: true }).at(-1), "--follow");
 });
