@@ -20,7 +20,7 @@ export const NEIGHBOURS: readonly Mutant[] = [
     ...A6,
     without: "loopback: every IPv6 address",
     file: "src/proxy/listener.ts",
-    find: 'const place = { port: bound, host, ',
+    find: "const place = { port: bound, host, ",
     replace: 'const place = { port: bound, host: host.replace("::1", "::"), ',
   },
   {
