@@ -1,5 +1,5 @@
-import { takeActivatedSockets } from "../adapters/activated-sockets.ts";
 import { resolve } from "node:path";
+import { takeActivatedSockets } from "../adapters/activated-sockets.ts";
 import { openConfigFile } from "../adapters/config-file.ts";
 import { openControlSocket, type ControlHandlers } from "../adapters/control-socket.ts";
 import { createKeySources } from "../adapters/key-sources.ts";
