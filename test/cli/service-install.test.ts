@@ -167,7 +167,7 @@ test(
     writeFileSync(join(directory, "c.jsonc"), "{}");
     const { code, stderr } = await service("install", "--config", join(directory, "c.jsonc"));
     assert.equal(code, 1);
-    assert.match(stderr, /^error: systemd takes no control characters in a path: /);
+    assert.match(stderr, /^error: systemd takes no control characters in a path: /m);
     assert.equal(existsSync(units), false);
   },
 );

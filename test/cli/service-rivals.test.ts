@@ -24,7 +24,7 @@ async function takenPort(t: TestContext, { home }: ServiceHome) {
   const { port } = holder.address() as AddressInfo;
   const configFile = join(home, "taken.jsonc");
   writeFileSync(configFile, JSON.stringify({ listen: { port } }));
-  return { configFile, taken: new RegExp(`^error: .*port ${port} is taken by pid ${process.pid} `) };
+  return { configFile, taken: new RegExp(`^error: .*port ${port} is taken by pid ${process.pid} `, "m") };
 }
 
 test("beside a daemon that was started by hand nothing is installed", { skip: noLinux }, async (t) => {
@@ -34,7 +34,7 @@ test("beside a daemon that was started by hand nothing is installed", { skip: no
   assert.equal(code, 1);
   assert.match(
     stderr,
-    new RegExp(`^error: a daemon that was started by hand runs already: pid ${daemon.pid}, `),
+    new RegExp(`^error: a daemon that was started by hand runs already: pid ${daemon.pid}, `, "m"),
   );
   assert.match(stderr, /\nhint: stop it with: tollkeeper service stop; then: tollkeeper service install\n$/);
   assert.deepEqual([existsSync(units), orders()], [false, []]);
@@ -49,7 +49,10 @@ test("one that is stopping already is waited for, not stopped once more", { skip
   const { service } = homeWithSystemd(t, {}, daemon.home);
   const { code, stderr } = await service("install", ...fromConfig(daemon));
   assert.equal(code, 1);
-  assert.match(stderr, /^error: .* is stopping: 2 open exchanges may finish first\nhint: wait for it with: /);
+  assert.match(
+    stderr,
+    /^error: .* is stopping: 2 open exchanges may finish first\nhint: wait for it with: /m,
+  );
 });
 
 test(
