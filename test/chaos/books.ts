@@ -63,6 +63,8 @@ export interface Seen {
   bodyDigest: string | null;
   /** Set once all that a meter needs has left the upstream, whether or not the answer then ended well. */
   truth: Truth | null;
+  /** What an answer says that was begun: where it was cut behind its usage, that is known although the rest never came. */
+  begun: Truth | null;
   /** How the answer ended, and so may look to the client; "either": HTTP cannot tell. */
   ending: "whole" | "broken" | "either";
   endedAt: number | null;

@@ -85,6 +85,7 @@ export class Call {
     const length = answer.pieces.reduce((sum, piece) => sum + piece.length, 0);
     const isChunked = answer.contentType.startsWith("text/event-stream") || this.facts.random() < 0.3;
     const framing = isChunked ? [] : ["content-length", String(length)];
+    this.facts.seen.begun = answer.truth;
     this.res.writeHead(answer.truth.status, this.headers(answer, [...more, ...framing]));
     await this.sendPieces(answer.pieces, pauseMs);
     if (this.isOver) return;

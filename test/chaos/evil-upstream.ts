@@ -116,6 +116,7 @@ export class EvilUpstream {
       bodyBytes: 0,
       bodyDigest: null,
       truth: null,
+      begun: null,
       ending: "broken",
       endedAt: null,
     };

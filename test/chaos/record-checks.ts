@@ -166,8 +166,9 @@ function faultOfRecord(
   const isOurs = record.outcome === "rejected" || record.outcome === "cut";
   if (!isOurs && seen === undefined) return `${record.outcome}, and never forwarded`;
   if (record.usage !== "final") return null;
-  if (seen?.truth == null) return `final usage after "${seen?.behaviour}"`;
-  return seen.truth.tokens === undefined || isSameTokens(record, seen.truth.tokens) ? null : "other tokens";
+  const truth = seen?.truth ?? (record.outcome === "cut" ? seen?.begun : null) ?? null;
+  if (truth === null) return `final usage after "${seen?.behaviour}"`;
+  return truth.tokens === undefined || isSameTokens(record, truth.tokens) ? null : "other tokens";
 }
 
 function isSameTokens({ tokens }: UsageRecord, truth: KnownTokens | null): boolean {
