@@ -8,6 +8,7 @@ import type { Problem } from "../core/config-problem.ts";
 import { defaultConfig } from "../core/config.ts";
 import type { Config } from "../core/config.ts";
 import { isSameOutbound } from "../core/outbound.ts";
+import { messageOf } from "../core/thrown.ts";
 import type { ConfigSource, ConfigStatus } from "../ports.ts";
 import { configFailure, readConfigFile } from "./config-file/read.ts";
 import type { ConfigReading } from "./config-file/read.ts";
@@ -124,7 +125,7 @@ class ConfigFile implements ConfigSource {
     await new Promise<void>((isReady) => {
       watcher.once("ready", isReady);
       watcher.on("error", (error) => {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         this.#watchProblem = { path: "", line: null, message: `changes are not noticed: ${why}` };
         for (const tell of this.#problemListeners) tell([this.#watchProblem]);
         isReady();

@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect } from "node:net";
 import { dirname } from "node:path";
 import { Failure } from "../core/failure.ts";
+import { hasCode, messageOf } from "../core/thrown.ts";
 import type { Log } from "../ports.ts";
-import { hasCode, isNobodyThere, messageOf, refuseLongPath } from "./control-socket/path.ts";
+import { isNobodyThere, refuseLongPath } from "./control-socket/path.ts";
 
 export { askDaemon, followDaemon } from "./control-socket/client.ts";
 

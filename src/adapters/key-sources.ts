@@ -7,6 +7,7 @@ import { describeKeySource } from "../core/key-source.ts";
 import type { KeyRef, KeySource } from "../core/key-source.ts";
 import { MAX_KEY_LENGTH, parseKeyValue } from "../core/key-value.ts";
 import type { Secret } from "../core/secret.ts";
+import { messageOf } from "../core/thrown.ts";
 import type { KeyStore } from "../ports.ts";
 import { EDIT, firstLineOf } from "./key-sources/key-command.ts";
 
@@ -46,7 +47,7 @@ function parse(ref: KeyRef, text: string): Secret {
   try {
     return parseKeyValue(text);
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     const message = `${nameForClients(ref.source)} gives no key: ${problem}`;
     throw new KeyFailure("unavailable", message, "put the key there, alone and on one line");
   }

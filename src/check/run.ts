@@ -1,5 +1,6 @@
 import { type Check, Fault, type Subject } from "./check.ts";
 import { Client } from "./client.ts";
+import { messageOf } from "../core/thrown.ts";
 
 /** How one check went. */
 export interface CheckResult {
@@ -44,7 +45,7 @@ async function faultOf(run: Promise<void>, limitMs: number): Promise<string | nu
     await Promise.race([run, late]);
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   } finally {
     clearTimeout(timer);
   }

@@ -3,6 +3,7 @@ import type { Config } from "../core/config.ts";
 import { writeProblem, type Problem } from "../core/config-problem.ts";
 import { Failure } from "../core/failure.ts";
 import { SANDBOX_UPSTREAM } from "../core/record.ts";
+import { messageOf } from "../core/thrown.ts";
 import type { ConfigSource, Log, MovableLedger, ServiceNotifier } from "../ports.ts";
 import type { Gate } from "../proxy/gate.ts";
 import type { Keyring } from "../proxy/keyring.ts";
@@ -199,5 +200,5 @@ export class Lifecycle {
 /** What stands in the way of a configuration, told like what is wrong with its file. */
 function problemOf(error: unknown): Problem {
   const hint = error instanceof Failure && error.hint !== undefined ? `; ${error.hint}` : "";
-  return { path: "", line: null, message: (error instanceof Error ? error.message : String(error)) + hint };
+  return { path: "", line: null, message: messageOf(error) + hint };
 }

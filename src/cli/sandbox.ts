@@ -1,4 +1,5 @@
 import { Failure } from "../core/failure.ts";
+import { messageOf } from "../core/thrown.ts";
 import { startSandbox, type Sandbox } from "../sandbox/server.ts";
 import type { Command } from "./command.ts";
 import { print } from "./console.ts";
@@ -34,7 +35,7 @@ async function start(port: number): Promise<Sandbox> {
   try {
     return await startSandbox({ port });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Failure(
       `the sandbox cannot listen on port ${port}: ${reason}`,
       "take any free port with: tollkeeper sandbox --port 0",

@@ -7,6 +7,7 @@ import { createKeychain } from "../adapters/keychain/keychain.ts";
 import { openLog, type DaemonLog } from "../adapters/log.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { Failure } from "../core/failure.ts";
+import { messageOf } from "../core/thrown.ts";
 import type { ServiceNotifier } from "../ports.ts";
 import type { Command } from "./command.ts";
 import { EXIT, print } from "./console.ts";
@@ -66,7 +67,7 @@ async function startDaemon(configFile: string, log: DaemonLog): Promise<Lifecycl
   try {
     return await buildDaemon(configFile, log, notifier, opened);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const hint = error instanceof Failure ? error.hint : undefined;
     notifier.status(message);
     if (log.isKept) log.error({ hint }, `cannot start: ${message}`);

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { Failure } from "../core/failure.ts";
+import { messageOf } from "../core/thrown.ts";
 import type { Step } from "./service-manager.ts";
 
 /** A step that changes the file system. */
@@ -22,7 +23,7 @@ export function doFileStep(step: FileStep): string | null {
   try {
     return change(step);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const message = `cannot ${step.kind.replace("-", " ")} ${step.path}: ${why}`;
     throw new Failure(message, `look at it with: ls -ld ${dirname(step.path)}`, { cause: error });
   }

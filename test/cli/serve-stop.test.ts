@@ -10,10 +10,10 @@ import { rawClient, rawRequest } from "../helpers/raw-client.ts";
 import { MESSAGE_EVENTS, startHeldUpstream } from "../helpers/upstream.ts";
 
 /** A daemon through which a stream runs: the first event has reached the client, the rest is the test's to send. */
-async function startStream(t: TestContext, limits: object = {}) {
+async function startStream(t: TestContext, limits: object = {}, abort: object = {}) {
   const { upstream, held } = await startHeldUpstream(t);
   const { config } = keyInFile(t, upstream.baseUrl, "some-key");
-  const daemon = await startDaemon(t, { config: { ...config, limits } });
+  const daemon = await startDaemon(t, { config: { ...config, limits, abort } });
   const client = await rawClient(t, daemon.port);
   client.write(rawRequest(daemon.port));
   const answer = await held;
@@ -111,14 +111,7 @@ test("while one stops, `status` exits 1, and another start is told to wait for i
 });
 
 test("the stop waits for an upstream that still has its grace to tell the usage", async (t) => {
-  const { upstream, held } = await startHeldUpstream(t);
-  const { config } = keyInFile(t, upstream.baseUrl, "some-key");
-  const daemon = await startDaemon(t, { config: { ...config, abort: { graceMs: 20_000 } } });
-  const client = await rawClient(t, daemon.port);
-  client.write(rawRequest(daemon.port));
-  const answer = await held;
-  answer.write(MESSAGE_EVENTS[0]);
-  await client.until(/message_start/);
+  const { daemon, client, answer } = await startStream(t, {}, { graceMs: 20_000 });
   client.socket.destroy();
   await client.closed;
   process.kill(daemon.pid, "SIGTERM");

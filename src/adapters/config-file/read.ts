@@ -6,6 +6,7 @@ import { defaultConfig } from "../../core/config.ts";
 import type { Config } from "../../core/config.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Outbound } from "../../core/outbound.ts";
+import { hasCode, messageOf } from "../../core/thrown.ts";
 import { readAuthorities } from "./authorities.ts";
 import { readJsonc } from "./jsonc.ts";
 import { readTrusted, type TrustedFile } from "./trusted-file.ts";
@@ -24,7 +25,7 @@ export async function readConfigFile(path: string): Promise<ConfigReading> {
     return await judgeFile(path, await readTrusted(path));
   } catch (error) {
     if (hasCode(error, "ENOENT")) return { ok: true, config: defaultConfig, exists: false };
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return {
       ok: false,
       problems: [{ path: "", line: null, message: `the file cannot be used: ${message}` }],
@@ -64,12 +65,8 @@ async function completeOutbound(path: string, outbound: Outbound, isPrivate: boo
   try {
     outbound.authorities = await readAuthorities(outbound.caFile);
   } catch (error) {
-    const message = `${outbound.caFile} cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `${outbound.caFile} cannot be used: ${messageOf(error)}`;
     faults.push({ path: ["outbound", "caFile"], message });
   }
   return faults;
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

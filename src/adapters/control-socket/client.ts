@@ -4,8 +4,9 @@ import { request, type IncomingMessage } from "node:http";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { Failure } from "../../core/failure.ts";
+import { hasCode, messageOf } from "../../core/thrown.ts";
 import type { ControlCommand } from "../control-socket.ts";
-import { hasCode, isNobodyThere, messageOf, refuseLongPath } from "./path.ts";
+import { isNobodyThere, refuseLongPath } from "./path.ts";
 
 const ANSWER_LIMIT_MS = 5_000;
 

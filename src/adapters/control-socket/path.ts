@@ -1,4 +1,5 @@
 import { Failure } from "../../core/failure.ts";
+import { hasCode } from "../../core/thrown.ts";
 
 /** `sun_path` with its closing NUL holds 108 bytes on Linux, 104 on macOS (unix(7), unix(4)). */
 const MAX_PATH_BYTES = process.platform === "linux" ? 107 : 103;
@@ -13,17 +14,7 @@ export function refuseLongPath(path: string): void {
   );
 }
 
-/** What an error says, whatever was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** Is this how a connection to a socket fails on which no daemon listens? */
 export function isNobodyThere(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR", "ECONNREFUSED"].some((code) => hasCode(error, code));
-}
-
-/** Is this an error of the system's with that code? */
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && Reflect.get(error, "code") === code;
 }

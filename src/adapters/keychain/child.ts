@@ -4,6 +4,7 @@
  */
 import { createRequire } from "node:module";
 import { MAX_KEY_LENGTH } from "../../core/key-value.ts";
+import { messageOf } from "../../core/thrown.ts";
 import { SERVICE } from "./protocol.ts";
 import type { KeytarReply, KeytarRequest } from "./protocol.ts";
 
@@ -19,7 +20,7 @@ async function answer(request: KeytarRequest): Promise<KeytarReply> {
   try {
     return { ok: true, value: await perform(request) };
   } catch (error) {
-    return { ok: false, message: error instanceof Error ? error.message : String(error) };
+    return { ok: false, message: messageOf(error) };
   }
 }
 

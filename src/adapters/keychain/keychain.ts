@@ -2,6 +2,7 @@ import { KeyFailure } from "../../core/failure.ts";
 import type { KeyRef } from "../../core/key-source.ts";
 import { parseKeyValue } from "../../core/key-value.ts";
 import type { Secret } from "../../core/secret.ts";
+import { messageOf } from "../../core/thrown.ts";
 import type { WritableKeyStore } from "../../ports.ts";
 import { callBus } from "./bus.ts";
 import { callKeytar } from "./call.ts";
@@ -64,7 +65,7 @@ async function withKeyFailures<T>(operation: Promise<T>): Promise<T> {
     return await operation;
   } catch (error) {
     if (error instanceof KeyFailure) throw error;
-    throw failureOf(error instanceof Error ? error.message : String(error));
+    throw failureOf(messageOf(error));
   }
 }
 

@@ -1,5 +1,6 @@
 import { dayNumber } from "../../core/ledger-day.ts";
 import { Failure } from "../../core/failure.ts";
+import { messageOf } from "../../core/thrown.ts";
 import type { Clock, LedgerHealth, LedgerPlace, Log } from "../../ports.ts";
 import { Backlog, type Entry } from "./backlog.ts";
 import { DayFile } from "./day-file.ts";
@@ -201,8 +202,4 @@ export class LineWriter {
     this.#mustSayRecovered = false;
     this.#options.log.info({ written: this.#written, lost: this.#lost }, "the ledger is written again");
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import * as fs from "node:fs";
 import { Failure } from "../../core/failure.ts";
+import { hasCode } from "../../core/thrown.ts";
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = fs.constants;
 const PERMISSIONS = 0o777;
@@ -117,8 +118,4 @@ function unlessDiskFault(error: unknown, message: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (DISK_FAULTS.has(code)) return error;
   return new Failure(`${message}: ${error.message}`, UNWRITABLE_HINT, { cause: error });
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
 }

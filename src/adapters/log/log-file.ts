@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { Failure } from "../../core/failure.ts";
+import { hasCode, messageOf } from "../../core/thrown.ts";
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = fs.constants;
 
@@ -24,7 +25,7 @@ export class LogFile {
     try {
       this.#fd = open(path);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       throw new Failure(`cannot write the log: ${why}`, `look at: ls -ld ${dirname(path)} ${path}`, {
         cause: error,
       });
@@ -82,8 +83,4 @@ function open(path: string): number {
     fs.closeSync(fd);
     throw error;
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && Reflect.get(error, "code") === code;
 }

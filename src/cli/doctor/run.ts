@@ -1,5 +1,6 @@
 import type { Evidence } from "./evidence.ts";
 import { failure, type Check, type Finding } from "./finding.ts";
+import { messageOf } from "../../core/thrown.ts";
 
 /** What one check found, one thing; as `--json` prints it. */
 export interface CheckedFinding extends Finding {
@@ -24,7 +25,7 @@ async function runCheck({ id, title, look }: Check, evidence: Evidence): Promise
   try {
     return (await inTime(look(evidence))).map(named);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return [named(failure(`could not be checked: ${why}`, "try again: tollkeeper doctor"))];
   }
 }
