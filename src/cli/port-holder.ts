@@ -5,6 +5,9 @@ import { Failure } from "../core/failure.ts";
 import { printable } from "../core/printable.ts";
 import { listKernelSockets } from "./kernel-sockets.ts";
 
+/** Those on which tools look for tollkeeper. */
+export const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"];
+
 /** The failure for a port that is taken: who holds it, as far as the system tells, and what to type next. */
 export function portTaken(port: number, cause: unknown): Failure {
   return new Failure(`port ${port} is taken by ${holderOf(port)}`, hintFor(port), { cause });
@@ -15,10 +18,15 @@ export function portTaken(port: number, cause: unknown): Failure {
  * (facts/threats.md A11); null when nobody does. Connects to look, and sends nothing.
  */
 export async function portUsurped(port: number): Promise<Failure | null> {
-  const answers = await Promise.all(["127.0.0.1", "::1"].map((address) => isListening(port, address)));
-  if (!answers.includes(true)) return null;
+  if (!(await isAnyoneListening(port))) return null;
   const message = `tollkeeper is not running, and its port ${port} is taken by ${holderOf(port)}, who gets what tools send`;
   return new Failure(message, hintFor(port));
+}
+
+/** Does anybody accept connections on the port, on either loopback address? */
+export async function isAnyoneListening(port: number): Promise<boolean> {
+  const answers = await Promise.all(LOOPBACK_ADDRESSES.map((address) => isListening(port, address)));
+  return answers.includes(true);
 }
 
 /** Does anybody accept connections there? Connects to look, and sends nothing. */

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { Failure } from "../core/failure.ts";
-import { messageOf } from "../core/thrown.ts";
+import { hasCode, messageOf } from "../core/thrown.ts";
 import type { Step } from "./service-manager.ts";
 
 /** A step that changes the file system. */
@@ -77,7 +77,7 @@ function remove(path: string): boolean {
     rmdirSync(path);
     return true;
   } catch (error) {
-    if (error instanceof Error && Reflect.get(error, "code") === "ENOTEMPTY") return false;
+    if (hasCode(error, "ENOTEMPTY")) return false;
     throw error;
   }
 }

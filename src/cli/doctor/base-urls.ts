@@ -1,4 +1,4 @@
-import { isListening } from "../port-holder.ts";
+import { isAnyoneListening } from "../port-holder.ts";
 import type { Evidence } from "./evidence.ts";
 import { findBaseUrls, urlIn, type FoundBaseUrl } from "./find-base-urls.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "./finding.ts";
@@ -73,16 +73,11 @@ async function judge(url: PlacedUrl, ports: Ports, evidence: Evidence): Promise<
   const correct = `write ${urlWith(ports.right, url)} there`;
   if (mark !== null)
     return failure(`${where} leads to port ${port}, and tollkeeper's is ${ports.right}`, correct);
-  if (OTHERS_PORTS.includes(port) || (await isAnyoneThere(port))) return null;
+  if (OTHERS_PORTS.includes(port) || (await isAnyoneListening(port))) return null;
   return warning(
     `${where} leads to port ${port}, where nobody listens`,
     `if tollkeeper is meant, ${correct}`,
   );
-}
-
-async function isAnyoneThere(port: number): Promise<boolean> {
-  const answers = await Promise.all(["127.0.0.1", "::1"].map((address) => isListening(port, address)));
-  return answers.includes(true);
 }
 
 function urlWith(port: number, { mark, hasVersion }: PlacedUrl): string {

@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import { access, constants, lstat, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseLedgerFileName } from "../../core/ledger-day.ts";
+import { hasCode } from "../../core/thrown.ts";
 import { countOf } from "../count-of.ts";
 import { ledgerDirectory } from "../paths.ts";
 import { freeBytes, judgeSpace, writeBytes } from "./disk-space.ts";
@@ -54,7 +55,7 @@ async function isThere(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(String(Reflect.get(Object(error), "code")))) return false;
+    if (hasCode(error, "ENOENT") || hasCode(error, "ENOTDIR")) return false;
     throw error;
   }
 }
