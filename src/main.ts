@@ -8,6 +8,7 @@ import { readServeLine } from "./cli/serve-line.ts";
 const COMMANDS = [
   command("serve", "Run the daemon in the foreground", () => import("./cli/serve.ts")),
   command("key", "Store, list, test or remove API keys", () => import("./cli/key.ts")),
+  command("token", "Make, list or take back local tokens of tools", () => import("./cli/token.ts")),
   command("usage", "Show which tool spent how many tokens", () => import("./cli/usage.ts")),
   command(
     "status",
@@ -25,6 +26,14 @@ const COMMANDS = [
     "Find out what is wrong, and say what mends it; changes nothing",
     () => import("./cli/doctor.ts"),
   ),
+  command("connect [tool]", "Lead a tool here, by its own settings", () => import("./cli/connect.ts")),
+  command(
+    "disconnect [tool]",
+    "Give a tool back what connect has changed",
+    () => import("./cli/disconnect.ts"),
+  ),
+  command("run", "Run one command that is led here; nothing is written", () => import("./cli/run.ts")),
+  command("env <name>", "Print what leads a tool here, for a shell", () => import("./cli/env.ts")),
   command("config", "Show, check or edit the configuration", () => import("./cli/config.ts")),
   command(
     "service",

@@ -1,8 +1,10 @@
 import type { Problem } from "./core/config-problem.ts";
 import type { Config } from "./core/config.ts";
 import type { KeyRef } from "./core/key-source.ts";
-import type { UsageRecord } from "./core/record.ts";
+import type { ProcessName } from "./core/process-name.ts";
+import type { ProcessRecord, UsageRecord } from "./core/record.ts";
 import type { Secret } from "./core/secret.ts";
+import type { TokenEntry } from "./core/token-entry.ts";
 
 /** Where keys are kept. Every method settles within 5 seconds, and rejects with a `KeyFailure` and nothing else. */
 export interface KeyStore {
@@ -15,6 +17,19 @@ export interface WritableKeyStore extends KeyStore {
   write(ref: KeyRef, secret: Secret): Promise<void>;
   /** Resolves to false when there was nothing to remove. */
   remove(ref: KeyRef): Promise<boolean>;
+}
+
+/** Where local tokens are registered. */
+export interface TokenStore {
+  /** Every registered token. Throws a Failure when they cannot be had, or others could have written them. */
+  read(): TokenEntry[];
+}
+
+/** A token store that we may also change. Rejects with a Failure. */
+export interface WritableTokenStore extends TokenStore {
+  add(entry: TokenEntry): Promise<void>;
+  /** Takes the entries out that are meant, and resolves to them. */
+  remove(isMeant: (entry: TokenEntry) => boolean): Promise<TokenEntry[]>;
 }
 
 /** What became of the records so far; shown by `status`. */
@@ -51,13 +66,40 @@ export interface MovableLedger extends Ledger {
 /** In place of a uid: the client's end is closed, and nobody's. */
 export const GONE_UID = -1;
 
+/** The process at a client's end, as it was when it was found. */
+export interface PeerProcess {
+  record: ProcessRecord;
+  /** What it is called by itself and its parents; null where they say nothing. */
+  name: ProcessName | null;
+  /** The directory that it works on; null where that was not asked for, or cannot be told. */
+  project: string | null;
+}
+
+/** How a process is to be looked for. */
+export interface ProcessQuery {
+  /** Its directory, too? */
+  withProject: boolean;
+  /** Is it no more worth the effort, because the connection has ended? */
+  isOver(): boolean;
+}
+
+/** Who holds the client's end of one connection. */
+export interface PeerOwner {
+  /** uid of the process, or {@link GONE_UID}; null where the system cannot tell. */
+  uid: number | null;
+  /**
+   * Looks for the process; null where it is not found. Evidence and nothing more: it may take any time, so no request
+   * waits for it, and it never rejects.
+   */
+  findProcess(query: ProcessQuery): Promise<PeerProcess | null>;
+}
+
 /** Who is on the other end of a loopback connection, by what the operating system tells. */
 export interface PeerInfo {
-  /** uid of the process that holds the client's end, or {@link GONE_UID}; null where the system cannot tell. */
-  uidOf(
+  lookUp(
     client: { address: string; port: number },
     server: { address: string; port: number },
-  ): Promise<number | null>;
+  ): Promise<PeerOwner>;
 }
 
 /** Time, so that tests can hold it still. */

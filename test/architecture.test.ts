@@ -84,7 +84,10 @@ const IMPORTERS: Record<string, RegExp> = {
   "http-proxy-3": /^proxy\/forward\.ts$/,
   chokidar: /^adapters\/config-file(?:\.ts|\/)/,
   pino: /^adapters\/log(?:\.ts|\/)/,
-  "jsonc-parser": /^adapters\/config-file(?:\.ts|\/)/,
+  "jsonc-parser": /^(?:adapters\/config-file(?:\.ts|\/)|connect\/formats\/jsonc)/,
+  "toml-eslint-parser": /^connect\/formats\/toml/,
+  yaml: /^connect\/formats\/yaml/,
+  diff: /^connect\/diff\.ts$/,
   yargs: /^(?:main\.ts|cli\/)/,
   "cli-table3": /^cli\/table\.ts$/,
   plist: /^service\/launchd\//,
@@ -142,7 +145,7 @@ test("a daemon starts without what only other commands and the sandbox need, whi
   const loaded = [...loadedWith("main.ts"), ...loadedWith("cli/serve.ts")];
   assert.ok(loaded.includes("proxy/forward.ts") && loaded.includes("http-proxy-3"));
   const needless =
-    /^(?:yargs|cli-table3|plist|service\/|check\/|sandbox\/|cli\/(?:check|config|doctor|key|sandbox|status|usage)\.ts)/;
+    /^(?:yargs|cli-table3|plist|connect\/|adapters\/token-file\.ts|service\/|check\/|sandbox\/|cli\/(?:check|config|connect|disconnect|doctor|env|key|run|sandbox|status|token|usage)\.ts)/;
   assert.deepEqual(
     loaded.filter((path) => needless.test(path)),
     [],

@@ -5,12 +5,13 @@ import { dirname } from "node:path";
 import { Failure } from "../core/failure.ts";
 import { hasCode, messageOf } from "../core/thrown.ts";
 import type { Log } from "../ports.ts";
+import { answerFailure } from "./control-socket/failure-answer.ts";
 import { isNobodyThere, refuseLongPath } from "./control-socket/path.ts";
 
-export { askDaemon, followDaemon } from "./control-socket/client.ts";
+export { askDaemon, borrowToken, followDaemon, type BorrowedToken } from "./control-socket/client.ts";
 
 /** What the CLI may tell a running daemon. */
-export type ControlOrder = "reload" | "keys-changed" | "drain";
+export type ControlOrder = "reload" | "keys-changed" | "tokens-changed" | "drain";
 
 /** What the CLI may ask of one. */
 export type ControlCommand = "status" | ControlOrder;
@@ -21,6 +22,8 @@ export interface ControlHandlers extends Record<ControlOrder, () => void> {
   status(): object;
   /** Hands every record from now on to `send`, until the function that it returns is called. */
   tail(send: (record: object) => void): () => void;
+  /** Makes a local token of the tool's, which counts until it is given back. Throws a Failure when none is to be had. */
+  lend(tool: string): { token: string; giveBack(): void };
 }
 
 /** The daemon's end of the control socket. */
@@ -33,8 +36,8 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 /**
  * Opens the Unix socket through which the CLI reaches its daemon: HTTP, because Node speaks it on both ends. Only its
- * owner gets in: directory 0700, socket 0600. A stale socket is removed after nobody answered on it. A handler that
- * throws is answered 500 and logged. Throws a Failure when another daemon answers, or the socket cannot be made.
+ * owner gets in: directory 0700, socket 0600. A stale socket is removed after nobody answered on it. A handler's Failure is
+ * told to who asked; one that throws anything else is answered 500 and logged. Throws a Failure when another daemon answers, or the socket cannot be made.
  */
 export async function openControlSocket(
   path: string,
@@ -59,19 +62,24 @@ export async function openControlSocket(
 }
 
 function answer(req: IncomingMessage, res: ServerResponse, handlers: ControlHandlers, log: Log): void {
-  const command = (req.url ?? "").slice(1);
+  const [command = "", query = ""] = (req.url ?? "").slice(1).split("?", 2);
   if (!Object.hasOwn(handlers, command)) {
     res.writeHead(404).end("null");
     return;
   }
   try {
     if (command === "tail") tail(res, handlers);
+    else if (command === "lend") lend(res, handlers, new URLSearchParams(query).get("tool") ?? "");
     else if (command === "status") answerJson(res, handlers.status());
     else {
       handlers[command as ControlOrder]();
       answerJson(res, true);
     }
   } catch (error) {
+    if (error instanceof Failure) {
+      answerFailure(res, error);
+      return;
+    }
     log.error({ command, err: error }, "a command on the control socket failed");
     res.writeHead(500).end("null");
   }
@@ -90,6 +98,14 @@ function tail(res: ServerResponse, handlers: ControlHandlers): void {
     if (res.writableLength > MAX_WAITING_BYTES) res.destroy();
   });
   res.once("close", stop);
+}
+
+/** The loan ends with the connection, however that ends: a borrower that is killed keeps nothing. */
+function lend(res: ServerResponse, handlers: ControlHandlers, tool: string): void {
+  const { token, giveBack } = handlers.lend(tool);
+  res.once("close", giveBack);
+  res.writeHead(200, { "content-type": "application/x-ndjson" });
+  res.write(`${JSON.stringify({ token })}\n`);
 }
 
 /**

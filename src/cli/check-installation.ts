@@ -20,7 +20,7 @@ export interface OwnInstallation extends Omit<Installation, "client"> {
 
 /**
  * Builds what `serve` would build of this configuration, but for what would cost or touch anything: an echo in place of
- * every upstream, made-up keys, a free port, and a ledger in a temporary directory that is removed at the end.
+ * every upstream, made-up keys, a free port, open access (the tokens are the tools' own), and a ledger in a temporary directory that is removed at the end.
  */
 export async function openOwnInstallation(config: Config, log: Log): Promise<OwnInstallation> {
   const echo = await startEcho();
@@ -33,7 +33,16 @@ export async function openOwnInstallation(config: Config, log: Log): Promise<Own
     rmSync(directory, { recursive: true, force: true });
   };
   try {
-    const parts = { config: onEcho, keys, clock: systemClock, log, feed: new RecordFeed(), sockets: [] };
+    const tokens = { read: () => [] };
+    const parts = {
+      config: onEcho,
+      keys,
+      tokens,
+      clock: systemClock,
+      log,
+      feed: new RecordFeed(),
+      sockets: [],
+    };
     const { gate, listeners, ledger } = await openRequestPath(parts);
     const close = async () => {
       gate.close();
@@ -61,6 +70,7 @@ function leadToEcho(config: Config, origin: string, ledgerDirectory: string): Co
   return {
     ...config,
     listen: { ...config.listen, port: 0 },
+    access: { ...config.access, mode: "open" },
     ledger: { ...config.ledger, directory: ledgerDirectory },
     upstreams: Object.fromEntries(moved),
   };

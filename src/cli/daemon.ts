@@ -19,6 +19,21 @@ export async function daemonStatus(): Promise<DaemonStatus | null> {
   return (await askDaemon(controlPath(), "status")) as DaemonStatus | null;
 }
 
+/** What the running daemon says of itself. @throws Failure when none runs */
+export async function runningDaemon(): Promise<DaemonStatus> {
+  const status = await daemonStatus();
+  if (status === null) throw notRunning();
+  return status;
+}
+
+/** The failure of what needs a daemon, and finds none. */
+export function notRunning(): Failure {
+  return new Failure(
+    "tollkeeper is not running",
+    "start it with: tollkeeper service start; or in the foreground: tollkeeper serve",
+  );
+}
+
 /** Throws a Failure when a daemon of this user runs already. */
 export async function refuseSecondDaemon(): Promise<void> {
   const running = await daemonStatus();

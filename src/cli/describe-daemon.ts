@@ -6,6 +6,7 @@ import { SANDBOX_UPSTREAM } from "../core/record.ts";
 import type { Clock, ConfigSource, Ledger } from "../ports.ts";
 import type { Gate } from "../proxy/gate.ts";
 import type { Keyring } from "../proxy/keyring.ts";
+import type { TokenGuard } from "../proxy/token-guard.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { programVersion } from "./program.ts";
 import type { RecordFeed } from "./record-feed.ts";
@@ -17,6 +18,7 @@ export interface StatusParts {
   lifecycle: Lifecycle;
   source: ConfigSource;
   keyring: Keyring;
+  tokens: TokenGuard;
   ledger: Ledger;
   gate: Gate;
   feed: RecordFeed;
@@ -26,8 +28,8 @@ export interface StatusParts {
 
 /** What the daemon says of itself right now. */
 export function describeDaemon(parts: StatusParts): DaemonStatus {
-  const { lifecycle, source, gate, ledger, feed, clock } = parts;
-  const { upstreams, outbound } = gate.settings.config;
+  const { lifecycle, source, tokens, gate, ledger, feed, clock } = parts;
+  const { access, upstreams, outbound } = gate.settings.config;
   return {
     at: isoTime(clock.now()),
     version: programVersion(),
@@ -35,6 +37,7 @@ export function describeDaemon(parts: StatusParts): DaemonStatus {
     state: lifecycle.isStopping ? "stopping" : "serving",
     startedAt: lifecycle.startedAt.toISOString(),
     listening: lifecycle.addresses,
+    access: { ...access, tokens: tokens.status },
     upstreams: Object.values(upstreams).map(({ name, baseUrl }) => {
       return {
         name,

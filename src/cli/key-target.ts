@@ -36,6 +36,12 @@ export async function findKey({ config: path, upstream: name, name: key }: KeyAr
   return { config, upstream, ref: keyRefOf(upstream, key ?? null) };
 }
 
+/** What must follow `tollkeeper` to store a key where it is looked for. */
+export function setKeyWords({ upstream, ref }: Pick<KeyTarget, "upstream" | "ref">): string {
+  const name = ref.name === upstream.key ? "" : ` ${ref.name}`;
+  return `key set${name}${upstream.name === "default" ? "" : ` --upstream ${upstream.name}`}`;
+}
+
 function noUpstream(name: string, names: readonly string[]): Failure {
   if (names.length === 0) {
     return new Failure(

@@ -9,6 +9,7 @@ import type { Gate } from "../proxy/gate.ts";
 import type { Keyring } from "../proxy/keyring.ts";
 import type { Listener } from "../proxy/listener.ts";
 import { prepareSettings } from "../proxy/settings.ts";
+import type { TokenGuard } from "../proxy/token-guard.ts";
 import type { Listeners } from "./listeners.ts";
 import { ledgerPlace } from "./paths.ts";
 import type { SandboxFallback } from "./sandbox-fallback.ts";
@@ -18,6 +19,7 @@ export interface DaemonParts {
   source: ConfigSource;
   ledger: MovableLedger;
   keyring: Keyring;
+  tokens: TokenGuard;
   sandbox: SandboxFallback;
   gate: Gate;
   listeners: Listeners;
@@ -83,11 +85,12 @@ export class Lifecycle {
     setImmediate(() => gate.prepare());
   }
 
-  /** Reads configuration and keys anew, and goes on in the log file that has the name now. */
+  /** Reads configuration, keys and tokens anew, and goes on in the log file that has the name now. */
   reload(): void {
-    const { source, keyring, log } = this.#parts;
+    const { source, keyring, tokens, log } = this.#parts;
     this.#reopenLog();
     keyring.forget();
+    tokens.reload();
     source.reload().then(
       () => log.info({}, "keys are forgotten and the configuration was read anew"),
       (error: unknown) => log.error({ err: error }, "cannot read the configuration"),

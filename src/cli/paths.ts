@@ -16,9 +16,19 @@ export function configPath(on: Surroundings = here()): string {
   return pathsOf(on).join(baseOf("config", on), "tollkeeper", "config.jsonc");
 }
 
-/** Where the daemon keeps what outlives it: the ledger. */
+/** Where what outlives the daemon is kept: the ledger, the local tokens. */
 export function stateDirectory(on: Surroundings = here()): string {
   return pathsOf(on).join(baseOf("state", on), "tollkeeper");
+}
+
+/** Where local tokens are registered. */
+export function tokenPath(on: Surroundings = here()): string {
+  return pathsOf(on).join(stateDirectory(on), "tokens.json");
+}
+
+/** Where it is kept how each tool was connected, and what its files were before. */
+export function connectionsDirectory(on: Surroundings = here()): string {
+  return pathsOf(on).join(stateDirectory(on), "connections");
 }
 
 /** Where a running daemon can be met: sockets, which end with the session. */
@@ -38,7 +48,8 @@ export function ledgerPlace(config: Config): LedgerPlace {
   return { ...config.ledger, directory: ledgerDirectory(config) };
 }
 
-function here(): Surroundings {
+/** Where this process is. */
+export function here(): Surroundings {
   const home = homedir();
   // HOME may be empty or relative; nothing of ours is ever read from the working directory (facts/threats.md B6).
   return { platform: process.platform, env: process.env, home: isAbsolute(home) ? home : userInfo().homedir };

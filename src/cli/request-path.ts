@@ -2,11 +2,12 @@ import { descriptorLimit } from "../adapters/descriptor-limit.ts";
 import { openLedger } from "../adapters/ledger-file.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config.ts";
-import type { Clock, KeyStore, Log, MovableLedger } from "../ports.ts";
+import type { Clock, KeyStore, Log, MovableLedger, TokenStore } from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
 import { PeerGuard } from "../proxy/peer-guard.ts";
 import { prepareSettings } from "../proxy/settings.ts";
+import { TokenGuard } from "../proxy/token-guard.ts";
 import { Listeners } from "./listeners.ts";
 import { ledgerPlace } from "./paths.ts";
 import type { RecordFeed } from "./record-feed.ts";
@@ -16,6 +17,7 @@ export interface RequestPathParts {
   /** With at least a default upstream. */
   config: Config;
   keys: KeyStore;
+  tokens: TokenStore;
   clock: Clock;
   log: Log;
   feed: RecordFeed;
@@ -27,6 +29,7 @@ export interface RequestPathParts {
 export interface RequestPath {
   ledger: MovableLedger;
   keyring: Keyring;
+  tokens: TokenGuard;
   gate: Gate;
   listeners: Listeners;
 }
@@ -42,15 +45,17 @@ export async function openRequestPath(parts: RequestPathParts): Promise<RequestP
   const ledger = feed.observe(openLedger({ ...ledgerPlace(config), clock, log }));
   const keyring = new Keyring(keys, clock, log);
   const peers = new PeerGuard(createPeerInfo(), process.getuid?.() ?? null, clock, log);
+  const tokens = new TokenGuard(parts.tokens, log);
   const gate = new Gate({
     settings: prepareSettings(config),
     keyring,
     ledger,
     peers,
+    tokens,
     clock,
     log,
     descriptorLimit: descriptorLimit(),
   });
   const listeners = await Listeners.open(gate, config.listen.port, sockets);
-  return { ledger, keyring, gate, listeners };
+  return { ledger, keyring, tokens, gate, listeners };
 }

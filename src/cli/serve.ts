@@ -6,6 +6,7 @@ import { createKeySources } from "../adapters/key-sources.ts";
 import { createKeychain } from "../adapters/keychain/keychain.ts";
 import { openLog, type DaemonLog } from "../adapters/log.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
+import { readEntries } from "../adapters/token-file/read.ts";
 import { Failure } from "../core/failure.ts";
 import { messageOf } from "../core/thrown.ts";
 import type { ServiceNotifier } from "../ports.ts";
@@ -16,7 +17,7 @@ import { describeDaemon } from "./describe-daemon.ts";
 import { hardenProcess } from "./harden.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { rememberErrors } from "./remember-errors.ts";
-import { configPath } from "./paths.ts";
+import { configPath, tokenPath } from "./paths.ts";
 import { RecordFeed } from "./record-feed.ts";
 import { openRequestPath, systemClock } from "./request-path.ts";
 import { SandboxFallback } from "./sandbox-fallback.ts";
@@ -92,9 +93,10 @@ async function buildDaemon(
   opened.push(source, sandbox);
 
   const feed = new RecordFeed();
-  const { ledger, keyring, gate, listeners } = await openRequestPath({
+  const { ledger, keyring, tokens, gate, listeners } = await openRequestPath({
     config: await sandbox.complete(source.current()),
     keys: sandbox.keysBefore(createKeySources(createKeychain())),
+    tokens: { read: () => readEntries(tokenPath()) },
     clock,
     log,
     feed,
@@ -102,14 +104,17 @@ async function buildDaemon(
   });
   opened.push({ close: () => gate.close() }, { close: () => listeners.destroy() });
   const reopenLog = () => daemonLog.reopen();
-  const parts = { source, ledger, keyring, sandbox, gate, listeners, notifier, log, reopenLog };
+  const parts = { source, ledger, keyring, tokens, sandbox, gate, listeners, notifier, log, reopenLog };
   const lifecycle = new Lifecycle(parts);
   const handlers: ControlHandlers = {
-    status: () => describeDaemon({ lifecycle, source, keyring, ledger, gate, feed, lastError, clock }),
+    status: () =>
+      describeDaemon({ lifecycle, source, keyring, tokens, ledger, gate, feed, lastError, clock }),
     reload: () => lifecycle.reload(),
     "keys-changed": () => keyring.forget(),
+    "tokens-changed": () => tokens.reload(),
     drain: () => lifecycle.stop(),
     tail: (send) => feed.subscribe(send),
+    lend: (tool) => tokens.lend(tool),
   };
   const control = await openControlSocket(controlPath(), handlers, log);
   opened.push(control);

@@ -1,6 +1,9 @@
+import type { Access } from "../core/config.ts";
 import type { ConfigStatus, LedgerHealth } from "../ports.ts";
+import type { TokenStatus } from "../proxy/token-guard.ts";
 import { describeAge } from "../core/age.ts";
 import { writeProblem } from "../core/config-problem.ts";
+import { countOf } from "./count-of.ts";
 import type { Outcome } from "../core/usage/reading.ts";
 
 /** What a running daemon says of itself, over its control socket. Times are ISO 8601, UTC. */
@@ -14,6 +17,7 @@ export interface DaemonStatus {
   state: "serving" | "stopping";
   /** e.g. `127.0.0.1:8655`. */
   listening: string[];
+  access: AccessStatus;
   upstreams: { name: string; baseUrl: string; isSandbox: boolean; lastExchange: LastExchange | null }[];
   /** How they are reached where that is not directly, in sentences; never with a password. */
   outbound: string[];
@@ -24,6 +28,11 @@ export interface DaemonStatus {
   openExchanges: number;
   /** The newest thing that went wrong; null when nothing has. */
   lastError: { at: string; message: string } | null;
+}
+
+/** Who is served, and the local tokens that prove it. */
+export interface AccessStatus extends Access {
+  tokens: TokenStatus;
 }
 
 /** What became of the newest exchange with an upstream since the daemon's start. */
@@ -54,6 +63,7 @@ export function isHealthy(status: DaemonStatus): boolean {
     status.state === "serving" &&
     keysWell &&
     status.config.problems.length === 0 &&
+    (status.access.mode === "open" || status.access.tokens.problem === null) &&
     status.ledger.waiting === 0
   );
 }
@@ -69,6 +79,7 @@ export function renderStatus(status: DaemonStatus): string[] {
       `tollkeeper ${status.version}, pid ${status.pid}, started ${age(status.startedAt)}${state}`,
     ),
     row("listening", status.listening.join(" and ")),
+    ...accessRows(status.access),
     ...status.upstreams.flatMap((upstream) => upstreamRows(upstream, age)),
     ...status.outbound.map((way) => row("", way)),
     ...status.keys.flatMap((key) => keyRows(key, age)),
@@ -85,6 +96,23 @@ export function renderStatus(status: DaemonStatus): string[] {
   if (lastError !== null) lines.push(row("last error", `${lastError.message} (${age(lastError.at)})`));
   return lines;
 }
+
+function accessRows({ mode, peerUid, tokens }: AccessStatus): string[] {
+  const { registered, lent, problem } = tokens;
+  const known = `${countOf(registered, "token")} registered${lent === 0 ? "" : `, ${lent} lent`}`;
+  const rows = [row("access", `${ACCESS_WORDS[mode]}; ${known}`)];
+  if (peerUid.length > 0)
+    rows.push(row("", `programs of other users are let in, by uid: ${peerUid.join(", ")}`));
+  if (problem !== null) rows.push(row("", [problem.message, problem.hint].filter(Boolean).join("; ")));
+  else if (mode === "token" && registered + lent === 0)
+    rows.push(row("", "register one with: tollkeeper token add TOOL"));
+  return rows;
+}
+
+const ACCESS_WORDS = {
+  open: "open, no token is asked for",
+  token: "with a local token only",
+};
 
 type DescribeAge = (at: string) => string;
 

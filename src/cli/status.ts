@@ -1,8 +1,8 @@
 import { readConfigFile } from "../adapters/config-file.ts";
-import { Failure } from "../core/failure.ts";
+import type { Failure } from "../core/failure.ts";
 import type { Command } from "./command.ts";
 import { EXIT, note, print } from "./console.ts";
-import { daemonStatus } from "./daemon.ts";
+import { daemonStatus, notRunning } from "./daemon.ts";
 import { configPath } from "./paths.ts";
 import { portUsurped } from "./port-holder.ts";
 import { programVersion } from "./program.ts";
@@ -21,7 +21,7 @@ export const command: Command<StatusArguments> = {
       .option("json", { type: "boolean", default: false, describe: "Print JSON" }),
   handler: async ({ config, json }) => {
     const status = await daemonStatus();
-    if (status === null) throw await notRunning(config ?? configPath());
+    if (status === null) throw await whyNot(config ?? configPath());
     if (status.version !== programVersion()) note(otherVersion(status.version));
     if (json) print(JSON.stringify(status, null, 2));
     else for (const line of renderStatus(status)) print(line);
@@ -34,14 +34,8 @@ function otherVersion(version: string): string {
 }
 
 /** A file that cannot be used names no port: then it is only said that no daemon runs. */
-async function notRunning(configFile: string): Promise<Failure> {
+async function whyNot(configFile: string): Promise<Failure> {
   const reading = await readConfigFile(configFile);
   const usurped = reading.ok ? await portUsurped(reading.config.listen.port) : null;
-  return (
-    usurped ??
-    new Failure(
-      "tollkeeper is not running",
-      "start it with: tollkeeper service start; or in the foreground: tollkeeper serve",
-    )
-  );
+  return usurped ?? notRunning();
 }

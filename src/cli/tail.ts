@@ -1,9 +1,8 @@
 import { followDaemon } from "../adapters/control-socket.ts";
-import { Failure } from "../core/failure.ts";
 import type { UsageRecord } from "../core/record.ts";
 import type { Command } from "./command.ts";
 import { note, print } from "./console.ts";
-import { controlPath } from "./daemon.ts";
+import { controlPath, notRunning } from "./daemon.ts";
 
 interface TailArguments {
   json: boolean;
@@ -19,11 +18,7 @@ export const command: Command<TailArguments> = {
     }),
   handler: async ({ json }) => {
     const records = await followDaemon(controlPath());
-    if (records === null)
-      throw new Failure(
-        "tollkeeper is not running",
-        "start it with: tollkeeper service start; or in the foreground: tollkeeper serve",
-      );
+    if (records === null) throw notRunning();
     // Whoever reads, `head` say, may have enough.
     process.stdout.once("error", () => process.exit());
     note("waiting for exchanges; Ctrl-C ends this");

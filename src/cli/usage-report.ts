@@ -50,7 +50,7 @@ function cellOf(row: Row, sum: Sum): string {
 }
 
 /** What must be said beside the numbers, a sentence each; none where all is known. */
-export function remarksOn({ total, aside }: UsageReport): string[] {
+export function remarksOn({ by, rows, total, aside }: UsageReport): string[] {
   const { sandboxed, unreadable, firstUnreadable } = aside;
   const remarks = [
     total.partial > 0 &&
@@ -63,6 +63,10 @@ export function remarksOn({ total, aside }: UsageReport): string[] {
       `reasoning: ${countOf(total.reasoning_unknown, "answer")} did not say how much of the output was reasoning (≥, ?)`,
     total.maybe_unbilled > 0 &&
       `maybe unbilled: ${countOf(total.maybe_unbilled, "token")} of attempts that another model replaced are not in the sums; the service bills them in some cases only`,
+    by === "project" &&
+      rows.length > 0 &&
+      rows.every(({ name }) => name === null) &&
+      'project: no request says where it came from; from now on they do with "ledger": { "project": true } in the configuration',
     sandboxed > 0 &&
       `sandbox: ${countOf(sandboxed, "request")} went to the built-in sandbox; their tokens are made up, and cost nothing`,
     firstUnreadable !== null &&

@@ -14,12 +14,17 @@ export interface Setting {
   value: Value;
   /** What it is for, in one line, for the person who is asked. */
   why: string;
+  /**
+   * The tool only wants something there: a value that stands there already stays, and ours goes again when disconnecting
+   * even if the tool has made another of it, as one does that writes down when it last ran.
+   */
+  isAnyFine?: true;
 }
 
 /** How a file is written. `sh` and `fish`: a block of lines of ours that set variables, in a shell's start-up file. */
 export type Format = "jsonc" | "toml" | "yaml" | "sh" | "fish";
 
-/** The settings that one file gets; the file may be missing. */
+/** The settings that one file gets, none of them within another; the file may be missing. */
 export interface FileSettings {
   /** Absolute. */
   path: string;

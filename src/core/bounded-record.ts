@@ -1,7 +1,10 @@
-import type { UsageRecord } from "./record.ts";
+import type { ProcessRecord, UsageRecord } from "./record.ts";
 
 const USER_AGENT_CHARACTERS = 512;
+/** Linux has longer ones, but hardly anybody has. */
+const PATH_CHARACTERS = 1024;
 const TEXT_CHARACTERS = 256;
+const MOST_PARENTS = 16;
 const RAW_USAGE_BYTES = 64 * 1024;
 
 /** At most, in JSON: a character, as an escape; a number; the signs of a text, and around a member and in front of its name. */
@@ -26,6 +29,7 @@ function isBounded(record: UsageRecord): boolean {
     const value = record[name as keyof UsageRecord];
     if (typeof value === "string" && value.length > TEXT_CHARACTERS) return false;
   }
+  if (record.process !== null && !isSmallProcess(record.process)) return false;
   for (const name in record.server_tools) if (name.length > TEXT_CHARACTERS) return false;
   return record.extra.length === 0 && mostBytes(record.raw_usage, 1) <= RAW_USAGE_BYTES;
 }
@@ -48,12 +52,28 @@ function boundedCopy(record: UsageRecord): UsageRecord {
   return {
     ...capTexts(record),
     user_agent: record.user_agent === null ? null : cap(record.user_agent, USER_AGENT_CHARACTERS),
+    process: record.process === null ? null : cappedProcess(record.process),
+    project: record.project === null ? null : cap(record.project, PATH_CHARACTERS),
     extra: record.extra.map(capTexts),
     server_tools: Object.fromEntries(
       Object.entries(record.server_tools).map(([name, calls]) => [cap(name, TEXT_CHARACTERS), calls]),
     ),
     raw_usage: fits ? record.raw_usage : null,
     flags: fits ? record.flags : [...record.flags, "raw_usage_too_large"],
+  };
+}
+
+function isSmallProcess({ executable, parents }: ProcessRecord): boolean {
+  if (executable.length > PATH_CHARACTERS || parents.length > MOST_PARENTS) return false;
+  for (const name of parents) if (name.length > TEXT_CHARACTERS) return false;
+  return true;
+}
+
+function cappedProcess({ pid, executable, parents }: ProcessRecord): ProcessRecord {
+  return {
+    pid,
+    executable: cap(executable, PATH_CHARACTERS),
+    parents: parents.slice(0, MOST_PARENTS).map((name) => cap(name, TEXT_CHARACTERS)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { access } from "./access.ts";
 import { readBaseUrl } from "./base-url.ts";
 import { list, listFrom, named, object } from "./config-shape/composites.ts";
 import type { JsonSchema } from "./config-shape/shape.ts";
@@ -135,6 +136,11 @@ const ledger = object({
     .default(null)
     .describe("Where usage records are kept; null for `ledger` in the state directory."),
   retainDays: integer(1).default(400).describe("Days after which records are removed."),
+  project: flag()
+    .default(false)
+    .describe(
+      "Should records say which directory the tool's process works on? A repository's root, if it is in one.",
+    ),
 });
 
 const abort = object({
@@ -161,6 +167,9 @@ const limits = object({
 export const configSchema = object({
   $schema: text().optional().describe("Where editors find the schema of this file."),
   listen: listen.default({}).describe("Where tollkeeper listens, and whom it lets in."),
+  access: access
+    .default("open")
+    .describe('Which programs of this machine are served; "open" and "token" stand for {"mode": ...}.'),
   upstreams: named(upstream)
     .default({})
     .resolve((upstreams) =>

@@ -12,6 +12,9 @@ export type Config = OutputOf<typeof configSchema>;
 /** An upstream: its name, its address (`baseUrl` without trailing slash, `origin`, `basePath`), its key. */
 export type Upstream = Config["upstreams"][string];
 
+/** Who is served: `mode`, and the uids of other users that are let in (`peerUid`). */
+export type Access = Config["access"];
+
 /** A route that the configuration adds to an upstream; `path` is below `/v1`, one segment may be `{id}`. */
 export type ExtraRoute = Upstream["routes"][number];
 

@@ -1,8 +1,10 @@
-import { RECORD_VERSION, type UsageRecord } from "./record.ts";
+import { RECORD_VERSION, type ProcessRecord, type UsageRecord } from "./record.ts";
 import type { ExtraTokens, Tokens } from "./usage/reading.ts";
 
 const TEXTS = ["id", "ts", "tool", "key", "route", "method", "outcome", "usage", "spend"] as const;
-const TEXTS_OR_NULL = ["session", "response_id", "model", "model_requested"] as const;
+const TEXTS_OR_NULL = ["session", "project", "response_id", "model", "model_requested"] as const;
+/** The first records were written without them. */
+const LATER_FIELDS = ["process", "project"] as const;
 const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
 
 /**
@@ -14,6 +16,7 @@ export function parseRecord(line: string): UsageRecord | "unknown_version" | "un
   if (!isObject(value)) return "unreadable";
   const version = value["v"];
   if (typeof version === "number" && version !== RECORD_VERSION) return "unknown_version";
+  for (const name of LATER_FIELDS) value[name] ??= null;
   return isUsageRecord(value) ? value : "unreadable";
 }
 
@@ -32,16 +35,27 @@ function isObject(value: unknown): value is Fields {
 }
 
 function isUsageRecord(value: Fields): value is Fields & UsageRecord {
-  const { v, tokens, extra } = value;
+  const { v, process, tokens, extra } = value;
   return (
     v === RECORD_VERSION &&
     TEXTS.every((name) => typeof value[name] === "string") &&
     value["id"] !== "" &&
     TEXTS_OR_NULL.every((name) => isTextOrNull(value[name])) &&
+    (process === null || isProcess(process)) &&
     (tokens === null || isTokens(tokens)) &&
     Array.isArray(extra) &&
     extra.every(isExtra)
   );
+}
+
+function isProcess(value: unknown): value is ProcessRecord {
+  if (!isObject(value)) return false;
+  const { pid, executable, parents } = value;
+  return isCount(pid) && typeof executable === "string" && isTexts(parents);
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
 function isTokens(value: unknown): value is Tokens {

@@ -12,6 +12,15 @@ export const SANDBOX_UPSTREAM = "sandbox";
 /** Version of the record's format; readers skip versions that they do not know. */
 export const RECORD_VERSION = 1;
 
+/** A process as records keep it. Never its arguments: they may hold prompts or credentials. */
+export interface ProcessRecord {
+  pid: number;
+  /** Absolute path. */
+  executable: string;
+  /** Base names of its parents' executables, the nearest first, up to the terminal or editor. */
+  parents: readonly string[];
+}
+
 /**
  * One line of the ledger: one request, whatever became of it. A closed shape: no prompt or answer text, no
  * header values but the ones named here. Unknown is null, never 0.
@@ -27,6 +36,10 @@ export interface UsageRecord extends Reading {
   /** The tool's own name for its session, where it says one. */
   session: string | null;
   user_agent: string | null;
+  /** What held the client's end; null where that was not known when the record was written. */
+  process: ProcessRecord | null;
+  /** The directory that the process works on, absolute; null as above, and where the configuration asks for none. */
+  project: string | null;
   /** Name of the key used, never its value. */
   key: string;
   /** Name of the upstream in the configuration. */

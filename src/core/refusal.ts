@@ -9,6 +9,7 @@ const REFUSALS = {
   host_not_allowed: { status: 403, retry: false },
   origin_not_allowed: { status: 403, retry: false },
   peer_not_allowed: { status: 403, retry: false },
+  token_required: { status: 401, retry: false },
   bad_request: { status: 400, retry: false },
   http_version: { status: 505, retry: false },
   not_found: { status: 404, retry: false },

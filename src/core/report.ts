@@ -4,11 +4,11 @@ import { SpendSorter, type SpentRequest } from "./spend.ts";
 import type { ExtraTokens, Tokens } from "./usage/reading.ts";
 
 /** What the rows of a report stand for. */
-export const GROUPINGS = ["tool", "model", "day", "session", "key"] as const;
+export const GROUPINGS = ["tool", "model", "day", "session", "project", "key"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
 /**
- * Sums of one tool, model, day, session or key. Tokens as in the ledger: `input_uncached`, `cache_read` and `cache_write`
+ * Sums of one tool, model, day, session, project or key. Tokens as in the ledger: `input_uncached`, `cache_read` and `cache_write`
  * are disjoint, `output` includes `reasoning`.
  */
 export interface Row {
@@ -134,6 +134,8 @@ function nameOf(record: UsageRecord, source: UsageRecord, by: Grouping): string 
       return dayOf(record.ts);
     case "session":
       return record.session;
+    case "project":
+      return record.project;
     case "key":
       return record.key;
   }

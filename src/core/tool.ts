@@ -1,8 +1,11 @@
+import type { Access } from "./config.ts";
 import type { HeaderIndex } from "./header-index.ts";
+import { presentedCredentials } from "./presented-credentials.ts";
+import type { ProcessName } from "./process-name.ts";
 import type { ToolEvidence } from "./record.ts";
 import { LIBRARIES, SIGNATURES, type Signature } from "./signatures.ts";
 
-/** Who is calling, and how we know. A label for accounting, not an authority. */
+/** Who is calling, and how we know. A label for accounting; proven only by a local token, where one is asked for. */
 export interface ToolIdentity {
   tool: string;
   by: ToolEvidence;
@@ -22,7 +25,10 @@ export function toolName(text: string): string | null {
   return TOOL_NAME.test(name) ? name : null;
 }
 
-/** Names the tool by the strongest evidence there is: path, token, header, signature, library (DESIGN section 5). */
+/**
+ * Names the tool by the strongest evidence that the request itself bears: path, token, header, signature, library (DESIGN
+ * section 5).
+ */
 export function identifyTool(pathMark: string | null, headers: HeaderIndex): ToolIdentity {
   const session = sessionOf(headers);
   if (pathMark !== null) return { tool: pathMark, by: "path", session };
@@ -37,6 +43,26 @@ export function identifyTool(pathMark: string | null, headers: HeaderIndex): Too
   return { tool: "unknown", by: "unknown", session };
 }
 
+/**
+ * The same with the process's name as evidence, which ranks before the library: a `curl` that Claude Code has started is
+ * Claude Code's. Only where nobody claims the process is the library's name the better one, because everybody's is
+ * spelled alike; so a `curl` typed by hand is curl by its library.
+ */
+export function withProcess(identity: ToolIdentity, name: ProcessName | null): ToolIdentity {
+  if (name === null || (identity.by !== "library" && identity.by !== "unknown")) return identity;
+  if (name.isOwn && identity.by === "library") return identity;
+  return { tool: name.tool, by: "process", session: identity.session };
+}
+
+/**
+ * The same with the tool that a registered token names, null without one. Where tokens are asked for (`access`) it is
+ * proven, and stands above every claim; elsewhere the path does (DESIGN section 5).
+ */
+export function withToken(identity: ToolIdentity, owner: string | null, mode: Access["mode"]): ToolIdentity {
+  if (owner === null || (mode === "open" && identity.by === "path")) return identity;
+  return { tool: owner, by: "token", session: identity.session };
+}
+
 function sessionOf(headers: HeaderIndex): string | null {
   for (const name of SESSION_HEADERS) {
     const value = headers.get(name);
@@ -47,9 +73,8 @@ function sessionOf(headers: HeaderIndex): string | null {
 
 /** A placeholder credential of the form `tk-TOOL` names the tool. */
 function tokenMark(headers: HeaderIndex): string | null {
-  const bearer = headers.get("authorization")?.replace(/^Bearer /i, "");
-  for (const credential of [bearer, headers.get("x-api-key")]) {
-    if (credential?.startsWith(TOKEN_PREFIX)) return toolName(credential.slice(TOKEN_PREFIX.length));
+  for (const credential of presentedCredentials(headers)) {
+    if (credential.startsWith(TOKEN_PREFIX)) return toolName(credential.slice(TOKEN_PREFIX.length));
   }
   return null;
 }

@@ -1,19 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { RECORD_VERSION, type CutBy } from "../core/record.ts";
 import type { Route } from "../core/routes.ts";
-import type { ToolIdentity } from "../core/tool.ts";
 import { nothingLearned } from "../core/usage/answer.ts";
 import type { Reading } from "../core/usage/reading.ts";
 import { createRequestScan, type RequestScan } from "../core/usage/request-scan.ts";
 import type { Clock, Ledger } from "../ports.ts";
+import type { Caller } from "./caller.ts";
 
 /** What is known of a request once it has a route. */
 export interface ExchangeHead {
-  tool: ToolIdentity;
+  caller: Caller;
   userAgent: string | null;
-  /** Name of the key, never its value. */
-  key: string;
-  upstream: string;
   route: Route;
   /** `content-encoding` of the request; a compressed body is passed on unread. */
   contentEncoding: string | null;
@@ -67,17 +64,20 @@ export class Exchange {
   record(reading: Reading, cutBy: CutBy | null): void {
     if (this.#recorded) return;
     this.#recorded = true;
-    const { tool, userAgent, key, upstream, route } = this.#head;
+    const { caller, userAgent, route } = this.#head;
+    const { identity, process, key, upstream } = caller;
     this.#ledger.append({
       v: RECORD_VERSION,
       id: randomUUID(),
       ts: new Date(this.#arrivedAt).toISOString(),
-      tool: tool.tool,
-      tool_by: tool.by,
-      session: tool.session,
+      tool: identity.tool,
+      tool_by: identity.by,
+      session: identity.session,
       user_agent: userAgent,
-      key,
-      upstream,
+      process: process?.record ?? null,
+      project: process?.project ?? null,
+      key: key.name,
+      upstream: upstream.upstream.name,
       route: route.path,
       method: route.method,
       status: this.status,

@@ -1,22 +1,35 @@
 import type { IncomingMessage } from "node:http";
 import type { HeaderIndex } from "../core/header-index.ts";
-import type { KeyRef } from "../core/key-source.ts";
 import { Refused } from "../core/refusal.ts";
 import { isProbe, parseTarget, type RouteMatch } from "../core/routes.ts";
-import { identifyTool, type ToolIdentity } from "../core/tool.ts";
-import type { Settings, UpstreamSettings } from "./settings.ts";
+import { identifyTool, withToken } from "../core/tool.ts";
+import { Caller, type Peer } from "./caller.ts";
+import type { Settings } from "./settings.ts";
 
 /** What is known of a request once it is admitted and has a route. */
 export interface Routed {
-  tool: ToolIdentity;
+  caller: Caller;
   match: RouteMatch;
   query: string;
-  upstream: UpstreamSettings;
-  key: KeyRef;
 }
 
-/** Names the tool and finds the route among those of the tool's upstream; null for a probe, which is answered here. */
-export function findRoute(req: IncomingMessage, headers: HeaderIndex, settings: Settings): Routed | null {
+/** What is known of who sends a request, beside what its headers say. */
+export interface Sender {
+  peer: Peer;
+  /** The tool whose registered token the request shows; null where it shows none. */
+  owner: string | null;
+}
+
+/**
+ * Names the tool and finds the route among those of the tool's upstream; null for a probe, which is answered here, with a
+ * token or without: tools send it before they know of any credential (facts/clients.md 1.9).
+ */
+export function findRoute(
+  req: IncomingMessage,
+  headers: HeaderIndex,
+  { peer, owner }: Sender,
+  settings: Settings,
+): Routed | null {
   const method = req.method ?? "";
   const target = parseTarget(req.url ?? "");
   if (/websocket/i.test(headers.get("upgrade") ?? "")) {
@@ -30,9 +43,9 @@ export function findRoute(req: IncomingMessage, headers: HeaderIndex, settings: 
   }
   if (target === null) throw new Refused({ code: "not_found", message: "no such route" });
   if (isProbe(method, target.path)) return null;
-  const tool = identifyTool(target.mark, headers);
-  const upstream = settings.upstreamFor(tool.tool);
-  const match = upstream.routes.find(method, target.path);
+  const identity = withToken(identifyTool(target.mark, headers), owner, settings.config.access.mode);
+  const caller = new Caller(identity, peer, settings);
+  const match = caller.upstream.routes.find(method, target.path);
   if (match === null) throw new Refused({ code: "not_found", message: NO_ROUTE });
   if ("allow" in match) {
     const message = `this route takes ${match.allow} only`;
@@ -44,7 +57,7 @@ export function findRoute(req: IncomingMessage, headers: HeaderIndex, settings: 
   ) {
     throw new Refused({ code: "bad_request", message: "a GET has no body here" });
   }
-  return { tool, match, query: target.query, upstream, key: settings.keyFor(tool.tool) };
+  return { caller, match, query: target.query };
 }
 
 /** RFC 9110 section 15.5.22 wants `Upgrade` on a 426; the connection is not worth keeping. */

@@ -9,6 +9,7 @@ import { refusalStatus, Refused, type Refusal, type RefusalCode } from "../core/
 import { apiOfPath } from "../core/routes.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Clock, Ledger, Log } from "../ports.ts";
+import type { Peer } from "./caller.ts";
 import { Connections, maxConnections } from "./connections.ts";
 import { Exchange } from "./exchange.ts";
 import { findRoute, type Routed } from "./find-route.ts";
@@ -19,6 +20,7 @@ import type { Door } from "./listener.ts";
 import type { PeerGuard } from "./peer-guard.ts";
 import { refuse } from "./refuse.ts";
 import type { Settings } from "./settings.ts";
+import { noToken, type TokenGuard } from "./token-guard.ts";
 
 /** What the gate works with; made by the composition root. */
 export interface GateParts {
@@ -26,6 +28,7 @@ export interface GateParts {
   keyring: Keyring;
   ledger: Ledger;
   peers: PeerGuard;
+  tokens: TokenGuard;
   clock: Clock;
   log: Log;
   /** How many files and sockets the process may have open. */
@@ -37,6 +40,7 @@ export class Gate implements Door {
   readonly #keyring: Keyring;
   readonly #ledger: Ledger;
   readonly #peers: PeerGuard;
+  readonly #tokens: TokenGuard;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #forwarder: Forwarder;
@@ -49,6 +53,8 @@ export class Gate implements Door {
     this.#keyring = parts.keyring;
     this.#ledger = parts.ledger;
     this.#peers = parts.peers;
+    this.#peers.letIn(parts.settings.config.access.peerUid);
+    this.#tokens = parts.tokens;
     this.#clock = parts.clock;
     this.#log = parts.log;
     this.#forwarder = createForwarder(parts.clock, parts.settings.config.outbound);
@@ -58,7 +64,7 @@ export class Gate implements Door {
   /** A client has connected; its first request may never come. */
   accept(socket: Socket): void {
     this.#connections.open(socket);
-    this.#peers.meet(socket);
+    this.#peers.meet(socket, this.#settings.config.ledger.project);
     if (this.#draining) this.release(socket);
     else this.#forwarder.warm(this.#usualOrigin);
   }
@@ -69,7 +75,7 @@ export class Gate implements Door {
   }
 
   /**
-   * One request: admit, route, identify, key, headers, forward; the passage then meters and records (DESIGN section 4).
+   * One request: admit, prove, route, identify, key, headers, forward; the passage then meters and records (DESIGN section 4).
    * `expectsContinue`: the client waits for `100 Continue` before it sends its body. Never rejects.
    */
   async handle(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): Promise<void> {
@@ -77,16 +83,21 @@ export class Gate implements Door {
     let exchange: Exchange | null = null;
     try {
       const headers = new HeaderIndex(req.rawHeaders);
-      this.#admit(req, res, headers, settings);
-      const routed = findRoute(req, headers, settings);
+      const peer = this.#admit(req, res, headers, settings);
+      const owner = this.#tokens.ownerOf(headers);
+      const routed = findRoute(req, headers, { peer, owner }, settings);
       if (routed === null) {
         res.writeHead(200, ["content-length", "0"]).end();
         return;
       }
       exchange = this.#openExchange(routed, headers);
+      if (owner === null && settings.config.access.mode === "token") {
+        throw new Refused(noToken(routed.caller.identity));
+      }
       const announcedBytes = judgeLength(headers, settings);
-      const cached = this.#keyring.cached(routed.key);
-      const secret = cached ?? (await this.#readKey(routed.key));
+      const { key } = routed.caller;
+      const cached = this.#keyring.cached(key);
+      const secret = cached ?? (await this.#readKey(key));
       // Looked for again after the last wait: from here on the passage hears of it.
       if ((cached === null && (await this.#peers.hasLeft(req.socket))) || req.socket.destroyed) {
         exchange.recordUnanswered("cut", null, "client");
@@ -99,9 +110,10 @@ export class Gate implements Door {
     }
   }
 
-  /** Takes effect for the next request; running ones keep what they began with. */
+  /** Takes effect for the next request, and the next connection; running ones keep what they began with. */
   use(settings: Settings): void {
     this.#settings = settings;
+    this.#peers.letIn(settings.config.access.peerUid);
     this.#forwarder.reach(settings.config.outbound);
   }
 
@@ -140,22 +152,22 @@ export class Gate implements Door {
     return this.#settings.upstreamFor("").upstream.origin;
   }
 
-  #admit(req: IncomingMessage, res: ServerResponse, headers: HeaderIndex, settings: Settings): void {
+  #admit(req: IncomingMessage, res: ServerResponse, headers: HeaderIndex, settings: Settings): Peer {
     const { socket, method = "", httpVersion } = req;
     const localPort = socket.localPort ?? 0;
     // Before any verdict: a request that is refused occupies its connection like any other, until it is answered.
     const isOccupied = !this.#connections.occupy(socket, res);
     orRefuse(admit({ method, httpVersion, headers, localPort }, settings.rules));
     if (isOccupied) throw new Refused(PIPELINED);
-    if (!this.#peers.hasAdmitted(socket)) throw new Refused(OTHER_USER);
+    const peer = this.#peers.admitted(socket);
+    if (peer === null) throw new Refused(OTHER_USER);
+    return peer;
   }
 
-  #openExchange({ tool, match, upstream, key }: Routed, headers: HeaderIndex): Exchange {
+  #openExchange({ caller, match }: Routed, headers: HeaderIndex): Exchange {
     const head = {
-      tool,
+      caller,
       userAgent: headers.get("user-agent") ?? null,
-      key: key.name,
-      upstream: upstream.upstream.name,
       route: match.route,
       contentEncoding: headers.get("content-encoding") ?? null,
     };
@@ -175,7 +187,8 @@ export class Gate implements Door {
 
   #forward(req: IncomingMessage, res: ServerResponse, onward: Onward): void {
     const { routed, exchange, headers, secret, settings, announcedBytes } = onward;
-    const { match, upstream, key, query } = routed;
+    const { caller, match, query } = routed;
+    const { upstream, key } = caller;
     const { route } = match;
     this.#forwarder.forward(req, res, {
       exchange,
@@ -217,7 +230,7 @@ export class Gate implements Door {
 
 const OTHER_USER: Refusal = {
   code: "peer_not_allowed",
-  message: "another user's daemon listens here; run your own",
+  message: `another user's daemon listens here; run your own, or have its owner list your uid in "access.peerUid"`,
   closes: true,
 };
 

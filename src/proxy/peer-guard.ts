@@ -1,8 +1,11 @@
 import type { Socket } from "node:net";
-import { GONE_UID, type Clock, type Log, type PeerInfo } from "../ports.ts";
+import { GONE_UID, type Clock, type Log, type PeerInfo, type PeerOwner } from "../ports.ts";
+import type { Peer } from "./caller.ts";
 
 const ROOT_UID = 0;
 const LOG_INTERVAL_MS = 60_000;
+
+const GONE: PeerOwner = { uid: GONE_UID, findProcess: () => Promise.resolve(null) };
 
 /**
  * Keeps other users of the machine out: asks once per connection whose process is at the other end, as ssh-agent does
@@ -13,7 +16,8 @@ export class PeerGuard {
   readonly #ownUid: number | null;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #admitted = new WeakSet<Socket>();
+  readonly #admitted = new WeakMap<Socket, Peer>();
+  #letIn: readonly number[] = [];
   #loggedAt = -LOG_INTERVAL_MS;
 
   constructor(peers: PeerInfo, ownUid: number | null, clock: Clock, log: Log) {
@@ -23,35 +27,51 @@ export class PeerGuard {
     this.#log = log;
   }
 
-  /** Holds a new connection up until the system has said whose it is: of a stranger's nothing is read before. */
-  meet(socket: Socket): void {
-    // Node begins to read in the next tick, whatever was said before.
-    process.nextTick(() => void this.#ask(socket));
+  /** Users that are let in beside our own and root, by uid; takes effect for the next connection. */
+  letIn(uids: readonly number[]): void {
+    this.#letIn = uids;
   }
 
-  /** Has the system said that this connection's peer may go on? */
-  hasAdmitted(socket: Socket): boolean {
-    return this.#admitted.has(socket);
+  /**
+   * Holds a new connection up until the system has said whose it is: of a stranger's nothing is read before. Then looks for
+   * the process, and where `withProject` for its directory; for that nothing waits.
+   */
+  meet(socket: Socket, withProject: boolean): void {
+    // Node begins to read in the next tick, whatever was said before.
+    process.nextTick(() => void this.#ask(socket, withProject));
+  }
+
+  /** The connection's peer, once the system has said that it may go on; null before, and where it may not. */
+  admitted(socket: Socket): Peer | null {
+    return this.#admitted.get(socket) ?? null;
   }
 
   /** Asks the system whether the client has closed its end; false where it cannot tell. */
   async hasLeft(socket: Socket): Promise<boolean> {
-    return (await this.#uidOf(socket)) === GONE_UID;
+    return (await this.#ownerOf(socket)).uid === GONE_UID;
   }
 
-  async #ask(socket: Socket): Promise<void> {
+  async #ask(socket: Socket, withProject: boolean): Promise<void> {
     socket.pause();
-    const uid = await this.#uidOf(socket);
-    if (uid === null || uid === this.#ownUid || uid === ROOT_UID) this.#admitted.add(socket);
-    else if (uid !== GONE_UID) this.#report(uid);
+    const owner = await this.#ownerOf(socket);
+    if (this.#mayEnter(owner.uid)) {
+      const peer: Peer = { process: null };
+      this.#admitted.set(socket, peer);
+      const isOver = () => socket.destroyed;
+      void owner.findProcess({ withProject, isOver }).then((found) => (peer.process = found));
+    } else if (owner.uid !== null && owner.uid !== GONE_UID) this.#report(owner.uid);
     socket.resume();
   }
 
-  async #uidOf(socket: Socket): Promise<number | null> {
+  #mayEnter(uid: number | null): boolean {
+    return uid === null || uid === this.#ownUid || uid === ROOT_UID || this.#letIn.includes(uid);
+  }
+
+  async #ownerOf(socket: Socket): Promise<PeerOwner> {
     const { remoteAddress, remotePort, localAddress, localPort } = socket;
-    if (remoteAddress === undefined || remotePort === undefined) return GONE_UID;
-    if (localAddress === undefined || localPort === undefined) return GONE_UID;
-    return this.#peers.uidOf(
+    if (remoteAddress === undefined || remotePort === undefined) return GONE;
+    if (localAddress === undefined || localPort === undefined) return GONE;
+    return this.#peers.lookUp(
       { address: remoteAddress, port: remotePort },
       { address: localAddress, port: localPort },
     );

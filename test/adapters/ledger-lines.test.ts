@@ -49,6 +49,26 @@ test("long texts are cut, never within a character", (t) => {
   assert.deepEqual(record.server_tools, { ["😀".repeat(128)]: 1 });
 });
 
+test("of a process no more than a path's length, 16 parents and their names' length is kept", (t) => {
+  const { ledger, read } = startLedger(t);
+  const path = `/${"x".repeat(1023)}`;
+  const small = { pid: 1, executable: path, parents: Array<string>(16).fill("p".repeat(256)) };
+  for (const changes of [
+    { process: small, project: path },
+    { process: { ...small, executable: `${path}x` }, project: path },
+    { process: { ...small, parents: [...small.parents, "sh"] }, project: path },
+    { process: { ...small, parents: small.parents.map((name) => `${name}p`) }, project: path },
+    { process: small, project: `${path}x` },
+  ]) {
+    ledger.append(usageRecord({ ...changes, project: null }));
+    ledger.append(usageRecord(changes));
+  }
+  for (const [i, line] of read(`${TODAY}.ndjson`).trim().split("\n").entries()) {
+    const { process, project } = JSON.parse(line) as UsageRecord;
+    assert.deepEqual([process, project], [small, i % 2 === 0 ? null : path]);
+  }
+});
+
 test("a raw usage of more than 64 KiB is left out and flagged, the counts stay", (t) => {
   const { ledger, read } = startLedger(t);
   const fitting = usageRecord({ raw_usage: { x: "y".repeat(65_536 - '{"x":""}'.length) } });

@@ -26,11 +26,21 @@ const line = (id: string, changes = {}) => `${JSON.stringify({ ...usageRecord({ 
 
 test("records come back whole", async (t) => {
   const record = usageRecord({
+    process: { pid: 4711, executable: "/usr/bin/claude", parents: ["zsh", "kitty"] },
+    project: "/home/u/project",
     extra: [extraTokens({ type: "compaction", model: null, billable: true, output: 3 })],
     tokens: tokens({ input_uncached: 3, reasoning: null }),
   });
   const directory = directoryWith(t, { "2026-11-21.ndjson": `${JSON.stringify(record)}\n` });
   for await (const read of readLedger(directory, { from: "2026-11-21" })) assert.deepEqual(read, record);
+});
+
+test("a record from before processes and projects were recorded has none", async (t) => {
+  const { process: _process, project: _project, ...older } = usageRecord();
+  const directory = directoryWith(t, { "2026-11-21.ndjson": `${JSON.stringify(older)}\n` });
+  for await (const read of readLedger(directory, { from: "" })) {
+    assert.deepEqual(read, { ...older, process: null, project: null });
+  }
 });
 
 test("days come in order, first and last of the range included; other files are not read", async (t) => {
@@ -58,13 +68,16 @@ test("torn and foreign lines are named by file and line, and spoil nothing aroun
     line("x", { tokens: { output: 5 } }).trim(),
     line("x", { tokens: tokens({ output: -1 }) }).trim(),
     line("x", { extra: [{ type: "compaction" }] }).trim(),
+    line("x", { process: { pid: 1, executable: "/bin/x", parents: [2] } }).trim(),
+    line("x", { process: { pid: "1", executable: "/bin/x", parents: [] } }).trim(),
+    line("x", { project: ["/p"] }).trim(),
     line("x", { model: 5 }).trim(),
     line("").trim(),
   ];
   const text = `${line("a")}${foreign.join("\n")}\n${line("b")}${line("torn").slice(0, -1)}`;
   const seen = await readAll(directoryWith(t, { "2026-11-21.ndjson": text }));
   const expected = foreign.map((_, index) => `2026-11-21.ndjson:${index + 2}`);
-  assert.deepEqual(seen, ["a", ...expected, "b", "2026-11-21.ndjson:14"]);
+  assert.deepEqual(seen, ["a", ...expected, "b", `2026-11-21.ndjson:${foreign.length + 3}`]);
 });
 
 test("records of a later format are skipped", async (t) => {

@@ -30,6 +30,7 @@ const RICH = {
     },
     other: { baseUrl: "https://other.invalid/v1", key: "other" },
   },
+  access: { mode: "token", peerUid: [100_999] },
   tools: { codex: { upstream: "other", key: "codex" }, zed: {} },
   ledger: { directory: "~/elsewhere", retainDays: 3 },
   abort: { graceMs: 20 },

@@ -51,6 +51,6 @@ test("on Windows APPDATA holds the configuration and LOCALAPPDATA the state", ()
 
 test("the ledger is in the state directory, unless the configuration names another", () => {
   assert.equal(ledgerDirectory(defaultConfig), join(stateDirectory(), "ledger"));
-  const elsewhere = { ...defaultConfig, ledger: { directory: "/var/usage", retainDays: 1 } };
+  const elsewhere = { ...defaultConfig, ledger: { directory: "/var/usage", retainDays: 1, project: false } };
   assert.equal(ledgerDirectory(elsewhere), "/var/usage");
 });

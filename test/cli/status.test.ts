@@ -36,6 +36,7 @@ test("status of a daemon that is well has a line for each fact, and exits 0", as
   for (const line of [
     `daemon +tollkeeper ${programVersion()}, pid ${daemon.pid}, started (?:just now|\\d+ s ago)$`,
     `listening +127\\.0\\.0\\.1:${daemon.port} and \\[::1\\]:${daemon.port}$`,
+    `access +open, no token is asked for; 0 tokens registered$`,
     `upstream +default: ${upstream.baseUrl}$`,
     ` +last exchange completed with 200, (?:just now|\\d+ s ago)$`,
     `key +default for default: present \\(file ${key.path}, (?:just now|\\d+ s ago)\\)$`,
@@ -68,6 +69,7 @@ test("--json is the whole status as one object", async (t) => {
     pid: daemon.pid,
     state: "serving",
     listening: [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`],
+    access: { mode: "open", peerUid: [], tokens: { registered: 0, lent: 0, problem: null } },
     upstreams: [{ name: "default", baseUrl: upstream.baseUrl, isSandbox: false, lastExchange: null }],
     outbound: [],
     keys: [

@@ -16,7 +16,7 @@ import { withResolvers } from "../helpers/with-resolvers.ts";
 
 /** A lifecycle in this process, to which the test tells new configurations. */
 async function startLifecycle(t: TestContext, sandbox = new SandboxFallback()) {
-  const { gate, keyring, ledger, log } = await startGate(t, "http://127.0.0.1:9/v1");
+  const { gate, keyring, tokenGuard: tokens, ledger, log } = await startGate(t, "http://127.0.0.1:9/v1");
   const listeners = await Listeners.open(gate, 0);
   const { config } = gate.settings;
   let change: ((config: Config) => Promise<Problem[]>) | undefined;
@@ -29,7 +29,18 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxFallback()) {
     close: () => Promise.resolve(),
   };
   const notifier = openServiceNotifier({}, process.pid, log);
-  const parts = { source, ledger, keyring, sandbox, gate, listeners, notifier, log, reopenLog: () => {} };
+  const parts = {
+    source,
+    ledger,
+    keyring,
+    tokens,
+    sandbox,
+    gate,
+    listeners,
+    notifier,
+    log,
+    reopenLog: () => {},
+  };
   const lifecycle = new Lifecycle(parts);
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
   const known = signals.flatMap((signal) => process.listeners(signal));

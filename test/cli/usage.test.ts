@@ -96,8 +96,11 @@ test("requests that the sandbox answered are shown, and said to be made up", asy
 });
 
 test("--by names the rows, and an unknown name is (not said)", async (t) => {
-  const { out } = await usage(t, ["--by", "session"], { records: [now({ session: null })] });
-  assert.match(out, /^session .*\n\(not said\) /);
+  const records = [now({ session: null, project: "/home/u/my project" })];
+  assert.match((await usage(t, ["--by", "session"], { records })).out, /^session .*\n\(not said\) /);
+  assert.match((await usage(t, ["--by", "project"], { records })).out, /^project .*\n\/home\/u\/my project /);
+  const { out } = await usage(t, ["--by", "project"], { records: [now()] });
+  assert.match(out, /^project: no request says .* "ledger": \{ "project": true \}/m);
 });
 
 test("--since takes in what is younger, to the millisecond for hours", async (t) => {

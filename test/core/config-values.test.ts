@@ -12,6 +12,7 @@ const NAME =
 const source = (keySource: unknown) => withUpstream({ keySource });
 
 const ONE_OF = 'must hold exactly one of "file", "command" and "credential"';
+const ACCESS = 'must be "open" or "token", or an object: { ... }';
 const SEGMENTS = 'its segments may hold A-Z, a-z, 0-9, ".", "_" and "-" only, or be "{id}"';
 const HOST =
   'must be a host in lower case, with its port where it has one, such as "host.docker.internal:8655"';
@@ -69,6 +70,23 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     "the environment's name for the proxy",
     { outbound: { https_proxy: "http://proxy:1" } },
     'outbound.https_proxy: unknown key "https_proxy"; did you mean "httpsProxy"?',
+  ],
+  ["an access that there is not", { access: "tokens" }, `access: ${ACCESS}`],
+  ["an access that is no word", { access: true }, `access: ${ACCESS}`],
+  ["a list of accesses", { access: ["token"] }, `access: ${ACCESS}`],
+  ["a mode that there is not", { access: { mode: "key" } }, 'access.mode: must be "open" or "token"'],
+  [
+    "a key beside the mode",
+    { access: { mode: "token", peerUids: [] } },
+    'access.peerUids: unknown key "peerUids"; did you mean "peerUid"?',
+  ],
+  ["one uid without a list", { access: { peerUid: 1000 } }, "access.peerUid: must be a list: [ ... ]"],
+  ["a user by name", { access: { peerUid: ["ada"] } }, "access.peerUid[0]: must be a whole number"],
+  ["a negative uid", { access: { peerUid: [0, -1] } }, "access.peerUid[1]: must be at least 0"],
+  [
+    "the uid that is nobody's",
+    { access: { peerUid: [4_294_967_295] } },
+    "access.peerUid[0]: must be at most 4294967294",
   ],
   ["an upstream without address", { upstreams: { default: {} } }, "upstreams.default.baseUrl: is missing"],
   ["a key name in capitals", withUpstream({ key: "Team" }), `upstreams.default.key: ${NAME}`],
@@ -193,7 +211,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a key of another release",
     { groups: {} },
-    'groups: unknown key "groups"; known here: $schema, listen, upstreams, tools, outbound, ledger, abort, limits',
+    'groups: unknown key "groups"; known here: $schema, listen, access, upstreams, tools, outbound, ledger, abort, limits',
   ],
 ];
 

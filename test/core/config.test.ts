@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { checkConfig } from "../../src/core/config-check.ts";
 import { buildJsonSchema } from "../../src/core/config-schema.ts";
 import { defaultConfig, keyRefOf, keyRefsOf, upstreamOf } from "../../src/core/config.ts";
-import type { Config } from "../../src/core/config.ts";
+import type { Access, Config } from "../../src/core/config.ts";
 import { valueAt } from "../../src/core/value-at.ts";
 
 function accepted(file: unknown): Config {
@@ -23,10 +23,11 @@ test("an upstream may have any name", () => {
 test("an empty file gives the documented defaults", () => {
   assert.deepEqual(accepted({}), {
     listen: { port: 8655, allowedHosts: [], allowedOrigins: [] },
+    access: { mode: "open", peerUid: [] },
     upstreams: {},
     tools: {},
     outbound: { proxy: null, noProxy: [], caFile: null, authorities: [] },
-    ledger: { directory: null, retainDays: 400 },
+    ledger: { directory: null, retainDays: 400, project: false },
     abort: { graceMs: 500 },
     limits: {
       bodyBytes: 134_217_728,
@@ -93,6 +94,17 @@ test("an extra route counts its spend once per response for GET and always for P
   assert.deepEqual(spends, ["attach_by_response_id", "count", "never"]);
 });
 
+test("access is a word, or an object that may say whom else it lets in", () => {
+  const forms: [written: unknown, access: Access][] = [
+    ["open", { mode: "open", peerUid: [] }],
+    ["token", { mode: "token", peerUid: [] }],
+    [{}, { mode: "open", peerUid: [] }],
+    [{ mode: "token" }, { mode: "token", peerUid: [] }],
+    [{ peerUid: [1000, 100_999] }, { mode: "open", peerUid: [1000, 100_999] }],
+  ];
+  for (const [written, access] of forms) assert.deepEqual(accepted({ access: written }).access, access);
+});
+
 test("a tool takes the upstream that it names, else the default one", () => {
   const config = accepted({
     upstreams: { default: DEFAULT, gateway: GATEWAY },
@@ -149,7 +161,8 @@ test("the JSON Schema explains every key that may be written, and closes every o
     }
     const others = valueAt(node, ["additionalProperties"]);
     if (valueAt(node, ["type"]) === "object" && others === undefined) open.push(path);
-    for (const inner of [others, valueAt(node, ["items"])]) {
+    const forms = valueAt(node, ["anyOf"]);
+    for (const inner of [others, valueAt(node, ["items"]), ...(Array.isArray(forms) ? forms : [])]) {
       if (typeof inner === "object") visit(inner, `${path}.*`);
     }
   };

@@ -39,15 +39,16 @@ test("token classes are summed apart, per tool and in total", async () => {
   });
 });
 
-test("rows can stand for models, days, sessions and keys", async () => {
+test("rows can stand for models, days, sessions, projects and keys", async () => {
   const records = [
-    usageRecord({ model: "m1", session: "s1", key: "k1", ts: "2026-11-20T23:59:59.999Z" }),
+    usageRecord({ model: "m1", session: "s1", project: "/p1", key: "k1", ts: "2026-11-20T23:59:59.999Z" }),
     usageRecord({ model: "m2", session: null, key: "k2", ts: "2026-11-21T00:00:00.000Z" }),
   ];
   const names = async (by: Grouping) => (await summarise(records, by)).rows.map(({ name }) => name);
   assert.deepEqual(await names("model"), ["m1", "m2"]);
   assert.deepEqual(await names("day"), ["2026-11-20", "2026-11-21"]);
   assert.deepEqual(await names("session"), [null, "s1"]);
+  assert.deepEqual(await names("project"), [null, "/p1"]);
   assert.deepEqual(await names("key"), ["k1", "k2"]);
 });
 

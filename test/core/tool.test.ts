@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { HeaderIndex } from "../../src/core/header-index.ts";
-import { identifyTool } from "../../src/core/tool.ts";
+import type { ToolEvidence } from "../../src/core/record.ts";
+import { identifyTool, withProcess } from "../../src/core/tool.ts";
 
 const RECORDED = new URL("../../../shared/facts/recorded-headers.json", import.meta.url);
 const isRecordedThere = existsSync(RECORDED);
@@ -73,4 +74,31 @@ test("a request without any evidence is unknown", () => {
 
 test("the session is taken from the first header that says one", () => {
   assert.equal(identify({ "session-id": "s1", "x-claude-code-session-id": "s2" }).session, "s2");
+});
+
+const by = (evidence: ToolEvidence, tool = "named") => ({ tool, by: evidence, session: "s1" });
+
+for (const evidence of ["path", "token", "header", "signature"] as const) {
+  test(`a process does not outrank the evidence ${evidence}`, () => {
+    const identity = by(evidence);
+    assert.equal(withProcess(identity, { tool: "claude-code", isOwn: false }), identity);
+  });
+}
+
+for (const evidence of ["library", "unknown"] as const) {
+  test(`a process that is a tool's outranks the evidence ${evidence}`, () => {
+    const identity = withProcess(by(evidence), { tool: "claude-code", isOwn: false });
+    assert.deepEqual(identity, by("process", "claude-code"));
+  });
+}
+
+test("a process that has nothing but its own name names what gives no library, and nothing else", () => {
+  const own = { tool: "report", isOwn: true };
+  assert.deepEqual(withProcess(by("unknown"), own), by("process", "report"));
+  assert.deepEqual(withProcess(by("library", "curl"), own), by("library", "curl"));
+});
+
+test("without a process everything stays as it is", () => {
+  const identity = by("unknown");
+  assert.equal(withProcess(identity, null), identity);
 });

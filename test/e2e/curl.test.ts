@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { startDaemon, type Daemon } from "../helpers/daemon.ts";
+import { typedInTerminal } from "../helpers/tool-process.ts";
 import { readEvents } from "../sandbox/support.ts";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
@@ -24,9 +25,9 @@ async function printedLines(daemon: Daemon): Promise<string[]> {
 }
 
 /** Runs the line as a person would, with no setting of the tester's. */
-async function type(line: string, { home }: Daemon): Promise<string> {
+async function type(t: TestContext, line: string, { home }: Daemon): Promise<string> {
   const env = { PATH: process.env["PATH"], HOME: home };
-  const { stdout } = await promisify(execFile)("sh", ["-c", line], { env });
+  const { stdout } = await promisify(execFile)(...typedInTerminal(t, line), { env });
   return stdout;
 }
 
@@ -36,7 +37,7 @@ test(
   async (t) => {
     const daemon = await startDaemon(t);
     const answers: string[] = [];
-    for (const line of await printedLines(daemon)) answers.push(await type(line, daemon));
+    for (const line of await printedLines(daemon)) answers.push(await type(t, line, daemon));
     const [models = "", message = "", response = "", count = "", ...others] = answers;
     assert.deepEqual(others, []);
     assert.ok((JSON.parse(models) as { data: unknown[] }).data.length > 0);

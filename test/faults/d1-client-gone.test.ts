@@ -7,6 +7,7 @@ import { createPeerInfo } from "../../src/adapters/peer.ts";
 import type { UsageRecord } from "../../src/core/record.ts";
 import { GONE_UID, type PeerInfo } from "../../src/ports.ts";
 import { post, settled, startGate, type TestGate } from "../helpers/gate.ts";
+import { peersOf } from "../helpers/memory.ts";
 import { beginRequest, rawClient, rawRequest, type RawClient } from "../helpers/raw-client.ts";
 import { startFullListener } from "../helpers/tcp-upstream.ts";
 import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
@@ -50,7 +51,9 @@ for (const { phase, open, record: expected } of PHASES) {
 function quickSystem(): { peers: PeerInfo; note(client: RawClient): void } {
   const left = new Set<number | undefined>();
   return {
-    peers: { uidOf: ({ port }) => Promise.resolve(left.has(port) ? GONE_UID : null) },
+    peers: {
+      lookUp: (client, server) => peersOf(left.has(client.port) ? GONE_UID : null).lookUp(client, server),
+    },
     note: ({ socket }) => void left.add(socket.localPort),
   };
 }

@@ -9,6 +9,7 @@ const GOOD = {
     allowedHosts: ["host.docker.internal:8655"],
     allowedOrigins: ["vscode-webview://abc"],
   },
+  access: { mode: "token", peerUid: [1000] },
   upstreams: {
     default: {
       baseUrl: "https://api.example.com/v1",
@@ -29,7 +30,7 @@ const GOOD = {
     noProxy: [".example.com:443", "10.0.0.0/8"],
     caFile: null,
   },
-  ledger: { directory: "~/ledger", retainDays: 30 },
+  ledger: { directory: "~/ledger", retainDays: 30, project: true },
   abort: { graceMs: 0 },
   limits: { bodyBytes: 1000, firstByteMs: 1, betweenBytesMs: 5, drainMs: 0 },
 };

@@ -61,6 +61,10 @@ export const anyRecord: fc.Arbitrary<UsageRecord> = fc.record(
     tool_by: fc.constantFrom("path", "token", "header", "signature", "process", "library", "unknown"),
     session: textOrNull,
     user_agent: textOrNull,
+    process: fc.option(
+      fc.record({ pid: fc.nat(), executable: text, parents: fc.array(text, { maxLength: 3 }) }, PLAIN),
+    ),
+    project: textOrNull,
     key: text,
     upstream: text,
     route: text,

@@ -45,7 +45,7 @@ const headers = fc.uniqueArray(header, { selector: ([name]) => name });
 function claimOf(mark: string | null, list: readonly Header[]): Pick<ToolIdentity, "tool" | "by"> | null {
   if (mark !== null) return { tool: mark, by: "path" };
   const value = (name: string) => list.find(([other]) => other === name)?.[1] ?? "";
-  const tokens = [value("authorization").replace(/^bearer /i, ""), value("x-api-key")];
+  const tokens = [value("authorization").replace(/^bearer +/i, ""), value("x-api-key")];
   const token =
     tokens
       .find((credential) => credential.startsWith("tk-"))

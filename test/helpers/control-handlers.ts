@@ -6,8 +6,10 @@ export function controlHandlers(given: Partial<ControlHandlers> = {}): ControlHa
     status: () => ({ pid: 1 }),
     reload: () => {},
     "keys-changed": () => {},
+    "tokens-changed": () => {},
     drain: () => {},
     tail: () => () => {},
+    lend: () => ({ token: "", giveBack: () => {} }),
     ...given,
   };
 }

@@ -51,6 +51,8 @@ export interface Daemon {
   /** The scratch directory that everything of its lies in. */
   home: string;
   configFile: string;
+  /** Where a program of this person runs: with these variables alone. */
+  env: Record<string, string>;
   stdout(): string;
   stderr(): string;
   /** What it said so far, standard output before standard error, once that matches. Rejects when it ends before. */
@@ -108,6 +110,7 @@ export function launchDaemon(home: string, options: DaemonOptions = {}): DaemonS
       pid,
       home,
       configFile,
+      env,
       stdout,
       stderr,
       until,
@@ -138,12 +141,12 @@ export function launchDaemon(home: string, options: DaemonOptions = {}): DaemonS
 export function prepareHome(
   t: TestContext,
   options: Pick<DaemonOptions, "config" | "env">,
-): Pick<Daemon, "home" | "configFile" | "command"> {
+): Pick<Daemon, "home" | "configFile" | "env" | "command"> {
   const home = mkdtempSync(join(tmpdir(), "tollkeeper-"));
   t.after(() => rmSync(home, { recursive: true, force: true }));
   const env = { ...scratchEnvironment(home), ...options.env };
   const configFile = writeConfig(home, options);
-  return { home, configFile, command: (...args) => runCommand(env, [...args, "--config", configFile]) };
+  return { home, configFile, env, command: (...args) => runCommand(env, [...args, "--config", configFile]) };
 }
 
 /** No credential, no keychain and no configuration of the tester's can be found from here. */

@@ -5,8 +5,9 @@ import { Keyring } from "../../src/proxy/keyring.ts";
 import { listen, type Listener } from "../../src/proxy/listener.ts";
 import { PeerGuard } from "../../src/proxy/peer-guard.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
+import { TokenGuard } from "../../src/proxy/token-guard.ts";
 import type { Clock, Ledger, PeerInfo } from "../../src/ports.ts";
-import { MemoryKeys, MemoryLedger, MemoryLog, peersOf, realClock } from "./memory.ts";
+import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, peersOf, realClock } from "./memory.ts";
 
 /** Recognisable wherever it should not be. */
 export const TEST_KEY = "sentinel-key-4711-do-not-leak";
@@ -21,6 +22,8 @@ export interface TestGate {
   ledger: MemoryLedger;
   keys: MemoryKeys;
   keyring: Keyring;
+  tokens: MemoryTokens;
+  tokenGuard: TokenGuard;
   log: MemoryLog;
   upstream: Upstream;
 }
@@ -31,6 +34,8 @@ export interface GateOptions {
   peers?: PeerInfo;
   /** Whose gate it is; the tester's, unless given. */
   ownUid?: number;
+  /** The registered tokens; none, unless given. */
+  tokens?: MemoryTokens;
   clock?: Clock;
   /** Takes the records in place of the one in memory. */
   recordsTo?: Ledger;
@@ -54,12 +59,15 @@ export async function startGate(
   const keyring = new Keyring(keys, clock, log);
   const ownUid = options.ownUid ?? process.getuid?.() ?? null;
   const peers = new PeerGuard(options.peers ?? peersOf(null), ownUid, clock, log);
+  const tokens = options.tokens ?? new MemoryTokens();
+  const tokenGuard = new TokenGuard(tokens, log);
   const settings = prepareSettings(config);
   const gate = new Gate({
     settings,
     keyring,
     ledger: options.recordsTo ?? ledger,
     peers,
+    tokens: tokenGuard,
     clock,
     log,
     descriptorLimit: options.descriptorLimit ?? Infinity,
@@ -70,7 +78,8 @@ export async function startGate(
     await listener.destroy();
   });
   const { port } = listener;
-  return { gate, listener, port, url: `http://127.0.0.1:${port}`, ledger, keys, keyring, log, upstream };
+  const url = `http://127.0.0.1:${port}`;
+  return { gate, listener, port, url, ledger, keys, keyring, tokens, tokenGuard, log, upstream };
 }
 
 /** Options of a gate whose limits are the default ones but for these. */

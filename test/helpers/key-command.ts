@@ -1,13 +1,12 @@
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startSession } from "./keyring.ts";
 import type { Session } from "./keyring.ts";
-import { PROGRAM } from "./program.ts";
+import { PROGRAM, runProgram } from "./program.ts";
+import { runOnTerminal } from "./terminal.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -34,37 +33,22 @@ export async function prepareKeyCommand(t: TestContext, config: object): Promise
   const file = join(session.directory, "config.jsonc");
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
   const env = { PATH: process.env["PATH"], ...session.env, DEBUG: "*" };
-  const argv = (args: string[]) => [PROGRAM, "key", ...args, "--config", file];
+  const argv = (args: string[]) => ["key", ...args, "--config", file];
   return {
     session,
-    run: (args, input = "") => finish(spawn(process.execPath, argv(args), { cwd: root, env }), input),
+    async run(args, input = "") {
+      const { code, stdout: out, stderr: err } = await runProgram(argv(args), { env, cwd: root, input });
+      return { code, out, err };
+    },
     async runOnTerminal(args, prompt, typed) {
-      const words = [process.execPath, ...argv(args)].map((word) => `'${word}'`).join(" ");
-      const terminal = spawn("script", ["-qec", words, "/dev/null"], {
-        cwd: root,
-        env: { ...env, SHELL: "/bin/sh" },
-      });
-      let screen = "";
-      let isAsked = false;
-      terminal.stdout.on("data", (shown: Buffer) => {
-        screen += shown.toString();
-        if (!isAsked && screen.includes(prompt)) terminal.stdin.write(typed);
-        isAsked ||= screen.includes(prompt);
-      });
-      const [code] = (await once(terminal, "close")) as [number | null];
-      return { code, out: screen, err: "" };
+      const { code, text } = await runOnTerminal(
+        [process.execPath, PROGRAM, ...argv(args)],
+        { env, cwd: root },
+        [[prompt, typed]],
+      );
+      return { code, out: text, err: "" };
     },
   };
-}
-
-async function finish(program: ReturnType<typeof spawn>, input: string): Promise<Result> {
-  const result: Result = { code: null, out: "", err: "" };
-  program.stdout?.setEncoding("utf8").on("data", (text: string) => (result.out += text));
-  program.stderr?.setEncoding("utf8").on("data", (text: string) => (result.err += text));
-  // A program that refuses its arguments does not read.
-  program.stdin?.on("error", () => {}).end(input);
-  [result.code] = (await once(program, "close")) as [number | null];
-  return result;
 }
 
 /** A key that no other text can hold by chance. */

@@ -1,8 +1,10 @@
-import { KeyFailure } from "../../src/core/failure.ts";
+import { KeyFailure, type Failure } from "../../src/core/failure.ts";
 import type { KeyRef } from "../../src/core/key-source.ts";
 import type { UsageRecord } from "../../src/core/record.ts";
 import { Secret } from "../../src/core/secret.ts";
-import type { Clock, KeyStore, Log, MovableLedger, PeerInfo } from "../../src/ports.ts";
+import type { TokenEntry } from "../../src/core/token-entry.ts";
+import { hashToken, mintToken } from "../../src/proxy/token-secret.ts";
+import type { Clock, KeyStore, Log, MovableLedger, TokenStore, PeerInfo } from "../../src/ports.ts";
 
 /** A ledger in memory that says when a record comes. */
 export class MemoryLedger implements MovableLedger {
@@ -82,6 +84,32 @@ export class MemoryLog implements Log {
   }
 }
 
+/** A token store in memory. */
+export class MemoryTokens implements TokenStore {
+  entries: TokenEntry[] = [];
+  /** Thrown instead of an answer, when set. */
+  failure: Failure | null = null;
+
+  /** Registers a new token of a tool's; it counts once the store is read again. */
+  add(tool: string): string {
+    const token = mintToken(tool);
+    const hash = hashToken(token).toString("hex");
+    this.entries.push({
+      id: hash.slice(0, 8),
+      tool,
+      hash,
+      createdAt: "2026-11-21T12:00:00.000Z",
+      note: null,
+    });
+    return token;
+  }
+
+  read(): TokenEntry[] {
+    if (this.failure !== null) throw this.failure;
+    return this.entries;
+  }
+}
+
 /** A clock that moves only when told to. */
 export class StillClock implements Clock {
   wallMs = Date.UTC(2026, 10, 21, 12);
@@ -101,7 +129,8 @@ export class StillClock implements Clock {
 
 export const realClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-/** Says of every peer that it belongs to `uid`. */
+/** Says of every peer that it belongs to `uid`, and nothing of its process. */
 export function peersOf(uid: number | null): PeerInfo {
-  return { uidOf: () => Promise.resolve(uid) };
+  const owner = { uid, findProcess: () => Promise.resolve(null) };
+  return { lookUp: () => Promise.resolve(owner) };
 }

@@ -14,6 +14,8 @@ export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
     tool_by: "path",
     session: "session-1",
     user_agent: "codex_cli_rs/0.151.0",
+    process: null,
+    project: null,
     key: "default",
     upstream: "default",
     route: "/responses",

@@ -69,16 +69,17 @@ export const BROWSERS: readonly Mutant[] = [
     ...A1,
     without: "judging the Host before the route",
     file: "src/proxy/gate.ts",
-    find: "this.#admit(req, res, headers, settings);\n      const routed = findRoute(req, headers, settings);",
+    find: "const peer = this.#admit(req, res, headers, settings);",
     replace:
-      "const routed = findRoute(req, headers, settings);\n      this.#admit(req, res, headers, settings);",
+      "findRoute(req, headers, { peer: { process: null }, owner: null }, settings);\n      const peer = this.#admit(req, res, headers, settings);",
   },
   {
     ...A1,
     without: "judging the Host before the peer",
     file: "src/proxy/gate.ts",
     find: "orRefuse(admit({",
-    replace: "if (!this.#peers.hasAdmitted(socket)) throw new Refused(OTHER_USER);\n    orRefuse(admit({",
+    replace:
+      "if (this.#peers.admitted(socket) === null) throw new Refused(OTHER_USER);\n    orRefuse(admit({",
   },
   {
     ...A1,

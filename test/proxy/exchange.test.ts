@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { defaultConfig } from "../../src/core/config.ts";
 import { buildRouteTable, routesOf } from "../../src/core/routes.ts";
 import { nothingLearned } from "../../src/core/usage/answer.ts";
+import { Caller } from "../../src/proxy/caller.ts";
 import { Exchange } from "../../src/proxy/exchange.ts";
+import { prepareSettings } from "../../src/proxy/settings.ts";
 import { upstreamAt } from "../helpers/gate.ts";
 import { MemoryLedger, StillClock } from "../helpers/memory.ts";
 
@@ -11,11 +14,11 @@ function startExchange() {
   const match = buildRouteTable(routesOf(upstreamAt("http://127.0.0.1:1/v1"))).find("POST", "/v1/messages");
   assert.ok(match !== null && "route" in match);
   const [ledger, clock] = [new MemoryLedger(), new StillClock()];
+  const upstreams = { default: upstreamAt("http://127.0.0.1:1/v1") };
+  const identity = { tool: "codex", by: "path", session: null } as const;
   const head = {
-    tool: { tool: "codex", by: "path", session: null },
+    caller: new Caller(identity, { process: null }, prepareSettings({ ...defaultConfig, upstreams })),
     userAgent: null,
-    key: "default",
-    upstream: "default",
     route: match.route,
     contentEncoding: null,
   } as const;

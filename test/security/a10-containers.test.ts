@@ -1,10 +1,11 @@
-// A10, containers and virtual machines: host.docker.internal is a foreign Host unless it is configured, and no setting makes tollkeeper listen anywhere but on loopback.
+// A10, containers and virtual machines: host.docker.internal is a foreign Host and a container's user another user unless they are configured, and no setting makes tollkeeper listen anywhere but on loopback.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { startGate } from "../helpers/gate.ts";
+import { peersOf } from "../helpers/memory.ts";
 import { rawExchange } from "../helpers/raw-exchange.ts";
 import { answerJson, startUpstream } from "../helpers/upstream.ts";
 
@@ -56,6 +57,20 @@ test("a listed host is admitted as it is listed, and brings no other in", async 
     assert.equal((await ask(host)).refusal, "host_not_allowed", host);
   }
   assert.equal(upstream.seen.length, 0);
+});
+
+test("a container's user is another user by his uid outside, and let in when that is listed", async (t) => {
+  const inside = peersOf(100_999);
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  for (const [peerUid, status] of [
+    [[], 403],
+    [[999], 403],
+    [[1000, 100_999], 200],
+  ] as const) {
+    const config = { access: { mode: "open" as const, peerUid: [...peerUid] } };
+    const gate = await startGate(t, upstream.baseUrl, { config, peers: inside });
+    assert.equal((await fetch(`${gate.url}/v1/models`)).status, status);
+  }
 });
 
 /** Names under which other servers have such a setting. */

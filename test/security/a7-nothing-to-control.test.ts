@@ -22,10 +22,14 @@ const PATHS = [
   "/_tollkeeper/status",
   "/_tollkeeper/reload",
   "/_tollkeeper/keys-changed",
+  "/_tollkeeper/tokens-changed",
+  "/_tollkeeper/lend?tool=codex",
   "/t/codex/_tollkeeper/reload",
   "/status",
   "/reload",
   "/keys-changed",
+  "/tokens-changed",
+  "/lend?tool=codex",
 ];
 
 /** A gate that has served one request, so that it has a key in memory and a record. */
@@ -83,7 +87,7 @@ function untimed({ at: _told, config, ...rest }: DaemonStatus) {
 test("a daemon takes no command of its control socket over TCP", async (t) => {
   const daemon = await startDaemon(t);
   const before = untimed(await daemon.status());
-  for (const command of ["status", "reload", "keys-changed", "drain", "tail"]) {
+  for (const command of ["status", "reload", "keys-changed", "tokens-changed", "drain", "tail", "lend"]) {
     for (const below of ["", "/_tollkeeper"]) {
       const res = await fetch(`${daemon.url}${below}/${command}`, {
         method: "POST",

@@ -1,14 +1,16 @@
-// A8, other users of the machine: once per connection the kernel is asked, batched and without holding anyone up, whose process is at the other end, and every user but our own and root is refused.
+// A8, other users of the machine: once per connection the kernel is asked, batched and without holding anyone up, whose process is at the other end, and every user but our own, root and those that are listed is refused.
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
+import { prepareSettings } from "../../src/proxy/settings.ts";
 import type { PeerInfo } from "../../src/ports.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { startGate, type GateOptions } from "../helpers/gate.ts";
 import { failReadings, interceptReadings } from "../helpers/kernel-tables.ts";
-import { peersOf, StillClock } from "../helpers/memory.ts";
+import { MemoryTokens, peersOf, StillClock } from "../helpers/memory.ts";
 import { asUser, curlAs, NOBODY, noDaemonOf, noOtherUser } from "../helpers/other-user.ts";
 import { rawClient } from "../helpers/raw-client.ts";
 import { answerJson, startUpstream } from "../helpers/upstream.ts";
@@ -79,6 +81,55 @@ test(
   },
 );
 
+const letIn = (...peerUid: number[]) => ({ config: { access: { mode: "open" as const, peerUid } } });
+
+test(
+  "a user who is listed is let in beside our own and root, others are not",
+  { skip: noOtherUser },
+  async (t) => {
+    const { gate } = await openGate(t, { ...letIn(NOBODY), peers: createPeerInfo(), ownUid: 12_345 });
+    assert.deepEqual(await statusesFor(NOBODY, gate.port), [200, 200]);
+    assert.deepEqual(await statusesFor(SOMEONE, gate.port), [403, 403]);
+    assert.deepEqual(await statusesFor(0, gate.port), [200, 200]);
+  },
+);
+
+test("a list of users counts for the next connection, also when it is taken back", async (t) => {
+  const { gate } = await openGate(t, { peers: peersOf(12_345) });
+  const status = async () =>
+    (await fetch(`${gate.url}/v1/models`, { headers: { connection: "close" } })).status;
+  const { config } = gate.gate.settings;
+  const use = (...uids: number[]) => gate.gate.use(prepareSettings({ ...config, ...letIn(...uids).config }));
+  assert.equal(await status(), 403);
+  use(12_345);
+  assert.equal(await status(), 200);
+  use(12_346);
+  assert.equal(await status(), 403);
+});
+
+test("a local token lets no other user in", async (t) => {
+  const tokens = new MemoryTokens();
+  const headers = { "x-api-key": tokens.add("codex") };
+  const config = { access: { mode: "token" as const, peerUid: [] } };
+  const { gate } = await openGate(t, { peers: peersOf(12_345), tokens, config });
+  const res = await fetch(`${gate.url}/v1/models`, { headers });
+  assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [403, "peer_not_allowed"]);
+});
+
+test("a daemon lets a listed user in once its configuration says so", { skip: noOtherUser }, async (t) => {
+  const daemon = await startDaemon(t);
+  const url = `${daemon.url}/v1/models`;
+  const { body } = await curlAs(NOBODY, url);
+  assert.match(body, /have its owner list your uid in \\"access\.peerUid\\"/);
+  const config = { listen: { port: daemon.port }, access: { peerUid: [NOBODY] } };
+  writeFileSync(daemon.configFile, JSON.stringify(config));
+  await daemon.until(/the new configuration is in force/);
+  assert.equal((await curlAs(NOBODY, url)).status, 200);
+  assert.equal((await curlAs(SOMEONE, url)).status, 403);
+  const { stdout } = await daemon.command("status");
+  assert.match(stdout, new RegExp(`^ +programs of other users are let in, by uid: ${NOBODY}$`, "m"));
+});
+
 test("another user's process is refused before its path, key or body is looked at", async (t) => {
   const { upstream, gate } = await openGate(t, { peers: peersOf(12_345) });
   for (const path of ["/v1/models", "/nowhere", "/"]) {
@@ -126,10 +177,10 @@ test("where the system cannot tell, whoever reaches loopback is let in, as the R
 function countQuestions(peers: PeerInfo, onQuestion: (count: number) => void): PeerInfo {
   let count = 0;
   return {
-    uidOf(...ends) {
+    lookUp(...ends) {
       count += 1;
       onQuestion(count);
-      return peers.uidOf(...ends);
+      return peers.lookUp(...ends);
     },
   };
 }
@@ -157,17 +208,17 @@ test(
     const { promise: told, resolve: tell } = withResolvers<number>();
     const { promise: asked, resolve: onAsked } = withResolvers<void>();
     let isFirst = true;
-    const uidOf = async () => {
-      if (!isFirst) return null;
+    const lookUp: PeerInfo["lookUp"] = async (...ends) => {
+      const isStranger = isFirst;
       isFirst = false;
-      onAsked();
-      return told;
+      if (isStranger) onAsked();
+      return peersOf(isStranger ? await told : null).lookUp(...ends);
     };
     const sockets: Socket[] = [];
     const onSocket = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
     subscribe("net.server.socket", onSocket);
     t.after(() => unsubscribe("net.server.socket", onSocket));
-    const { gate } = await openGate(t, { peers: { uidOf } });
+    const { gate } = await openGate(t, { peers: { lookUp } });
     const stranger = await rawClient(t, gate.port);
     stranger.write(`POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n`);
     await asked;

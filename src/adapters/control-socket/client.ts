@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { Failure } from "../../core/failure.ts";
 import { hasCode, messageOf } from "../../core/thrown.ts";
 import type { ControlCommand } from "../control-socket.ts";
+import { failureIn } from "./failure-answer.ts";
 import { isNobodyThere, refuseLongPath } from "./path.ts";
 
 const ANSWER_LIMIT_MS = 5_000;
@@ -38,6 +39,36 @@ export async function followDaemon(path: string): Promise<AsyncIterable<unknown>
   }
 }
 
+/** A local token that counts until it is given back, or its borrower or the daemon ends. */
+export interface BorrowedToken {
+  token: string;
+  giveBack(): void;
+}
+
+/**
+ * Borrows a local token of the tool's from the daemon that listens on `path`; null when none does. Throws as
+ * {@link askDaemon} does, and when the daemon lends no more.
+ */
+export async function borrowToken(path: string, tool: string): Promise<BorrowedToken | null> {
+  refuseLongPath(path);
+  try {
+    const res = await post(path, `lend?${new URLSearchParams({ tool }).toString()}`);
+    res.socket.setTimeout(0);
+    // The end of the daemon is the end of the loan, and for who asks it next to tell.
+    res.on("error", () => {});
+    return { token: await firstToken(res), giveBack: () => void res.destroy() };
+  } catch (error) {
+    return orNobody(error);
+  }
+}
+
+async function firstToken(res: IncomingMessage): Promise<string> {
+  const lines = createInterface(res);
+  const [line] = (await Promise.race([once(lines, "line"), once(lines, "close")])) as [string?];
+  if (line === undefined) throw new Error("it closed the connection");
+  return (JSON.parse(line) as { token: string }).token;
+}
+
 async function* linesOf(res: IncomingMessage): AsyncIterable<unknown> {
   res.socket.setTimeout(0);
   try {
@@ -51,12 +82,16 @@ async function* linesOf(res: IncomingMessage): AsyncIterable<unknown> {
 }
 
 function orNobody(error: unknown): null {
+  if (error instanceof Failure) throw error;
   if (isNobodyThere(error)) return null;
   const message = `the daemon does not answer as it should: ${messageOf(error)}`;
   throw new Failure(message, "its log says why: tollkeeper service logs", { cause: error });
 }
 
-async function post(path: string, command: ControlCommand | "tail"): Promise<IncomingMessage> {
+async function post(
+  path: string,
+  command: ControlCommand | "tail" | `lend?${string}`,
+): Promise<IncomingMessage> {
   const req = request({ socketPath: path, path: `/${command}`, method: "POST", timeout: ANSWER_LIMIT_MS });
   req.on("timeout", () => req.destroy(new Error(`no answer within ${ANSWER_LIMIT_MS} ms`)));
   // An error that comes after the head is the answer's too, and is dealt with there; unheard it would end the process.
@@ -64,6 +99,8 @@ async function post(path: string, command: ControlCommand | "tail"): Promise<Inc
   req.end();
   const [res] = (await once(req, "response")) as [IncomingMessage];
   if (res.statusCode === 200) return res;
+  const failure = await failureIn(res);
   res.destroy();
+  if (failure !== null) throw failure;
   throw new Error(`status ${res.statusCode}`);
 }

@@ -20,6 +20,7 @@ export const daemonCheck: Check = {
     const findings = [
       ...(await configFindings(status, evidence)),
       ...status.keys.flatMap((key) => keyFindings(key, logs)),
+      ...accessFindings(status),
       ...ledgerFindings(status),
     ];
     if (findings.length === 0) findings.push(...errorFindings(status, evidence.now(), logs));
@@ -53,6 +54,17 @@ function keyFindings({ name, upstream, state, problem }: KeyStatus, logs: string
   if (state === "present" || state === "not asked yet") return [];
   const what = `it has no key "${name}" for upstream ${upstream}: ${problem ?? state}`;
   return [failure(what, `mend what the keys above say, or see: ${logs}`)];
+}
+
+/** Without a token to show, no tool gets anywhere; where none is asked for, tokens only name tools. */
+function accessFindings({ access: { mode, tokens } }: DaemonStatus): Finding[] {
+  const { problem, registered, lent } = tokens;
+  if (problem !== null) {
+    const tell = mode === "token" ? failure : warning;
+    return [tell(problem.message, problem.hint ?? "tollkeeper token list")];
+  }
+  if (mode === "open" || registered + lent > 0) return [];
+  return [failure("it asks for a local token, and none is registered", "tollkeeper token add TOOL")];
 }
 
 function ledgerFindings({ ledger: { waiting, lost, lastError } }: DaemonStatus): Finding[] {

@@ -1,4 +1,4 @@
-import { findAssignments, isComment } from "./assignments.ts";
+import { findAssignments, isComment } from "../../core/assignments.ts";
 
 /** A URL on this machine that may have been meant for tollkeeper. */
 export interface FoundBaseUrl {

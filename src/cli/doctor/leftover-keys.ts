@@ -1,8 +1,9 @@
 import { repeatable } from "../../core/config-problem.ts";
+import { judgeValue } from "../../core/key-shape.ts";
 import type { Secret } from "../../core/secret.ts";
 import { countOf } from "../count-of.ts";
 import type { Evidence } from "./evidence.ts";
-import { findKeys, judgeValue, type FoundKey } from "./find-keys.ts";
+import { findKeys, type FoundKey } from "./find-keys.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "./finding.ts";
 import type { ReadPlace } from "./read-places.ts";
 import { commandFor, shorten, writePlace } from "./remedies.ts";

@@ -1,3 +1,4 @@
+import { defaultConfig, type Access } from "../../core/config.ts";
 import { countOf } from "../count-of.ts";
 import { listKernelSockets, type KernelSocket } from "../kernel-sockets.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "./finding.ts";
@@ -14,25 +15,40 @@ export const otherUsersCheck: Check = {
   id: "other-users",
   title: "other users",
   async look(evidence) {
-    const self = process.getuid?.();
-    if (process.platform !== "linux" || self === undefined) {
-      return [
-        skipped("this system does not tell whose connections there are; any user of it may try the port"),
-      ];
-    }
     const { status } = await evidence.daemon();
-    const port = status === null ? (await evidence.config())?.listen.port : portOf(status);
+    const config = await evidence.config();
+    const { mode, peerUid } = status?.access ?? config?.access ?? defaultConfig.access;
+    const self = process.getuid?.();
+    if (process.platform !== "linux" || self === undefined) return [judgeUntold(mode)];
+    const port = status === null ? config?.listen.port : portOf(status);
     if (port === undefined || port === 0) return [skipped("not looked at; no port is known")];
-    const findings = judgeSockets(listKernelSockets(), port, self);
-    return findings.length > 0 ? findings : [ok(`none holds port ${port}, or is connected to it`)];
+    const findings = judgeSockets(listKernelSockets(), port, self, peerUid);
+    const unasked = peerUid.length > 0 ? " without being listed" : "";
+    return findings.length > 0 ? findings : [ok(`none holds port ${port}, or is connected to it${unasked}`)];
   },
 };
 
-/** What the sockets of other users, root's aside, have to do with the port. */
-export function judgeSockets(sockets: readonly KernelSocket[], port: number, self: number): Finding[] {
+/** Where the system does not tell users apart, a local token does. */
+export function judgeUntold(mode: Access["mode"]): Finding {
+  const untold = "this system does not tell whose connections there are";
+  if (mode === "token") return ok(`${untold}, and none is served without a local token`);
+  return skipped(
+    `${untold}; any user of it may use the port, until "access": "token" asks for a local token`,
+  );
+}
+
+/** What the sockets of other users, root's aside, have to do with the port; those in `peerUid` may connect. */
+export function judgeSockets(
+  sockets: readonly KernelSocket[],
+  port: number,
+  self: number,
+  peerUid: readonly number[],
+): Finding[] {
   const theirs = sockets.filter(({ uid, inode }) => uid !== self && uid !== 0 && inode !== NO_INODE);
   const holders = theirs.filter((socket) => socket.isListening && socket.localPort === port);
-  const clients = theirs.filter(({ remote, remotePort }) => remotePort === port && LOOPBACK.test(remote));
+  const clients = theirs.filter(
+    ({ uid, remote, remotePort }) => remotePort === port && LOOPBACK.test(remote) && !peerUid.includes(uid),
+  );
   return [
     ...[...countByUser(holders).keys()].map((uid) =>
       failure(`user ${uid} listens on port ${port}`, `sudo ss -ltnp 'sport = :${port}'`),

@@ -1,6 +1,7 @@
 import { repeatable } from "../../core/config-problem.ts";
 import type { ConfiguredKey } from "../../core/config.ts";
 import { writeCommand } from "../../service/write-command.ts";
+import { setKeyWords } from "../key-target.ts";
 import { reportService } from "../service-status.ts";
 import type { Evidence } from "./evidence.ts";
 
@@ -39,10 +40,8 @@ export async function logsCommand(evidence: Evidence): Promise<string> {
 }
 
 /** What stores a key where it is looked for. */
-export function setKeyCommand(evidence: Evidence, { ref, upstream }: ConfiguredKey): string {
-  const name = ref.name === upstream.key ? "" : ` ${ref.name}`;
-  const where = upstream.name === "default" ? "" : ` --upstream ${upstream.name}`;
-  return commandFor(evidence, `key set${name}${where}`);
+export function setKeyCommand(evidence: Evidence, key: ConfiguredKey): string {
+  return commandFor(evidence, setKeyWords(key));
 }
 
 /** A path as people write it, with `~` for their home directory. */

@@ -66,6 +66,17 @@ export function listFrom<Item>(first: Shape<Item>, item: Shape<Item>): Shape<[It
   });
 }
 
+/** An object, or the short form of one, which is none. Faults are those of the form that was meant. */
+export function shortOrObject<Short, Long>(short: Shape<Short>, long: Shape<Long>): Shape<Short | Long> {
+  return new Shape<Short | Long>({ anyOf: [short.jsonSchema, long.jsonSchema] }, (value, path) => {
+    if (isObject(value)) return long.read(value, path);
+    const verdict = short.read(value, path);
+    if ("value" in verdict) return verdict;
+    const orObject = ({ message }: Fault) => ({ path, message: `${message}, or an object: { ... }` });
+    return { faults: verdict.faults.map(orObject) };
+  });
+}
+
 function readItems<Item>(
   items: readonly unknown[],
   path: Fault["path"],

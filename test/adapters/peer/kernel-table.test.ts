@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { readUids } from "../../../src/adapters/peer/kernel-table.ts";
+import { readOwners, type SocketOwner } from "../../../src/adapters/peer/kernel-table.ts";
 import { scratchDirectory } from "../../helpers/keyring.ts";
 
 const HEAD =
@@ -17,21 +17,26 @@ function row(columns: string, uid: number, inode = 4711, number = 0): string {
 
 /** Client 127.0.0.1, port 0xA3B4, connected to port 0x21CF. */
 const WANTED = "0100007F:A3B4 0100007F:21CF";
+/** As {@link row} has it for uid 1000. */
+const OWNER = { uid: 1000, inode: 4711 };
 const OTHER = "0100007F:A3B5 0100007F:21CF";
 
 /** What is found of `wanted` in a table of these rows. */
-async function find(t: TestContext, rows: string[], ...wanted: string[]): Promise<Record<string, number>> {
+async function find(
+  t: TestContext,
+  rows: string[],
+  ...wanted: string[]
+): Promise<Record<string, SocketOwner>> {
   const path = join(scratchDirectory(t), "tcp");
   writeFileSync(path, HEAD + rows.join(""));
-  const uids = new Map<string, number>();
-  assert.equal(await readUids(path, new Set(wanted), uids), true);
-  return Object.fromEntries(uids);
+  const owners = new Map<string, SocketOwner>();
+  assert.equal(await readOwners(path, new Set(wanted), owners), true);
+  return Object.fromEntries(owners);
 }
 
-test("the uid stands in the row of the wanted connection", async (t) => {
-  assert.deepEqual(await find(t, [row(OTHER, 7), row(WANTED, 1000), row(OTHER, 8)], WANTED), {
-    [WANTED]: 1000,
-  });
+test("uid and inode stand in the row of the wanted connection", async (t) => {
+  const rows = [row(OTHER, 7, 1), row(WANTED, 1000, 4_294_967_295), row(OTHER, 8, 2)];
+  assert.deepEqual(await find(t, rows, WANTED), { [WANTED]: { uid: 1000, inode: 4_294_967_295 } });
 });
 
 for (const [what, columns] of [
@@ -49,29 +54,30 @@ test("a row is found wherever the pieces are cut in which the table comes", asyn
   const others = Array.from({ length: 120 }, (_, i) => row(OTHER, 7, 1, i));
   for (let at = 50; at < 60; at += 1) {
     const rows = others.with(at, row(WANTED, 1000, 1, at));
-    assert.deepEqual(await find(t, rows, WANTED), { [WANTED]: 1000 });
+    assert.deepEqual(await find(t, rows, WANTED), { [WANTED]: { uid: 1000, inode: 1 } });
   }
 });
 
 test("row numbers of five digits, which shift the columns, hide nothing", async (t) => {
-  assert.deepEqual(await find(t, [row(WANTED, 1000, 1, 12_345)], WANTED), { [WANTED]: 1000 });
+  const rows = [row(WANTED, 1000, 1, 12_345)];
+  assert.deepEqual(await find(t, rows, WANTED), { [WANTED]: { uid: 1000, inode: 1 } });
 });
 
 test("a socket without an inode is nobody's, unless another row of the connection has one", async (t) => {
   const [left, held] = [row(WANTED, 0, 0), row(WANTED, 1000)];
-  assert.deepEqual(await find(t, [left], WANTED), { [WANTED]: -1 });
-  assert.deepEqual(await find(t, [left, held], WANTED), { [WANTED]: 1000 });
-  assert.deepEqual(await find(t, [held, left], WANTED), { [WANTED]: 1000 });
+  assert.deepEqual(await find(t, [left], WANTED), { [WANTED]: { uid: -1, inode: 0 } });
+  assert.deepEqual(await find(t, [left, held], WANTED), { [WANTED]: OWNER });
+  assert.deepEqual(await find(t, [held, left], WANTED), { [WANTED]: OWNER });
 });
 
 test("of many wanted rows each is found, and those that are not there are not", async (t) => {
   const absent = "0100007F:0001 0100007F:21CF";
   assert.deepEqual(await find(t, [row(WANTED, 1000), row(OTHER, 7)], OTHER, absent, WANTED), {
-    [WANTED]: 1000,
-    [OTHER]: 7,
+    [WANTED]: OWNER,
+    [OTHER]: { uid: 7, inode: 4711 },
   });
 });
 
 test("a table that is not there is told from one in which nobody was found", async () => {
-  assert.equal(await readUids("/nonexistent/tcp", new Set([WANTED]), new Map()), false);
+  assert.equal(await readOwners("/nonexistent/tcp", new Set([WANTED]), new Map()), false);
 });

@@ -2,7 +2,7 @@ import { measureLoad } from "../measure.ts";
 import { SMALL_BODY_BYTES } from "../request.ts";
 import { CPU_PER_REQUEST, type Scenario } from "./scenario.ts";
 
-/** Each request comes on a connection of its own, as from a tool that starts afresh; tollkeeper asks whose each is. */
+/** Each request comes on a connection of its own, as from a tool that starts afresh; tollkeeper asks whose each is, and which process. */
 export const fresh: Scenario = {
   name: "fresh",
   title: "2 KB request, each on a fresh connection, 4 at a time",

@@ -48,6 +48,7 @@ const NO_KEYS = [
   '"apiKey": "{env:OPENAI_API_KEY_0123456789}"',
   '"apiKey": "tk-claude-code-0123456789abcdef"',
   '"apiKey": "tollkeeper-codex-0123456789abcdef"',
+  `"ANTHROPIC_AUTH_TOKEN": "tollkeeper-claude-code-Qm-sk-${RANDOM}_-xZ"`,
   '"apiKey": "your-api-key-0123456789abcdef"',
   '"apiKey": "~/.keys/api-key-0123456789abcdef"',
   "OPENAI_API_KEY=sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxx",

@@ -3,12 +3,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { test } from "node:test";
-import { judgeSockets } from "../../../src/cli/doctor/other-users.ts";
+import { judgeSockets, judgeUntold } from "../../../src/cli/doctor/other-users.ts";
 import { listKernelSockets } from "../../../src/cli/kernel-sockets.ts";
 import { noOtherUser, NOBODY } from "../../helpers/other-user.ts";
 
 test(
-  "the connections of another user are told with their number, one's own and those to elsewhere are not",
+  "the connections of another user are told with their number, one's own, those to elsewhere and of who is listed are not",
   { skip: noOtherUser },
   async (t) => {
     const self = process.getuid?.() ?? 0;
@@ -34,19 +34,20 @@ test(
         t.after(() => curl.kill("SIGKILL"));
         await come;
       }
-      assert.deepEqual(judgeSockets(listKernelSockets(), port, self), [
+      assert.deepEqual(judgeSockets(listKernelSockets(), port, self, [NOBODY + 1]), [
         {
           verdict: "warning",
           message: `user ${NOBODY} has 2 connections to port ${port}; their requests are refused`,
           fix: `sudo ss -tnp 'dport = :${port}'`,
         },
       ]);
-      assert.deepEqual(judgeSockets(listKernelSockets(), port + 1, self), []);
+      assert.deepEqual(judgeSockets(listKernelSockets(), port + 1, self, []), []);
+      assert.deepEqual(judgeSockets(listKernelSockets(), port, self, [NOBODY]), []);
     }
   },
 );
 
-test("another user who listens on the port is a failure", () => {
+test("another user who listens on the port is a failure, even one that may connect to it", () => {
   const socket = {
     local: "0100007F:21CF",
     remote: "00000000:0000",
@@ -56,10 +57,10 @@ test("another user who listens on the port is a failure", () => {
     uid: 1001,
     inode: "7",
   };
-  const [finding] = judgeSockets([socket], 8655, 1000);
+  const [finding] = judgeSockets([socket], 8655, 1000, [1001]);
   assert.deepEqual([finding?.verdict, finding?.message], ["failure", "user 1001 listens on port 8655"]);
-  assert.deepEqual(judgeSockets([socket], 8655, 1001), []);
-  assert.deepEqual(judgeSockets([{ ...socket, uid: 0 }], 8655, 1000), []);
+  assert.deepEqual(judgeSockets([socket], 8655, 1001, []), []);
+  assert.deepEqual(judgeSockets([{ ...socket, uid: 0 }], 8655, 1000, []), []);
 });
 
 test("what nobody holds any more is nobody's, though it stands as another's", () => {
@@ -72,5 +73,12 @@ test("what nobody holds any more is nobody's, though it stands as another's", ()
     uid: 1001,
     inode: "0",
   };
-  assert.deepEqual(judgeSockets([socket], 8655, 1000), []);
+  assert.deepEqual(judgeSockets([socket], 8655, 1000, []), []);
+});
+
+test("where the system does not tell users apart, a local token is named as what does", () => {
+  const { verdict, message } = judgeUntold("open");
+  assert.equal(verdict, "skipped");
+  assert.match(message, /until "access": "token" asks for a local token$/);
+  assert.equal(judgeUntold("token").verdict, "ok");
 });

@@ -44,7 +44,7 @@ export const CONFIGURATION_SET_UPS: BrokenSetUp[] = [
         "tollkeeper config edit --config HOME/config.jsonc",
       ],
       [
-        'failure configuration: ~/config.jsonc:1: portt: unknown key "portt"; known here: $schema, listen, upstreams, tools, outbound, ledger, abort, limits',
+        'failure configuration: ~/config.jsonc:1: portt: unknown key "portt"; known here: $schema, listen, access, upstreams, tools, outbound, ledger, abort, limits',
         "tollkeeper config edit --config HOME/config.jsonc",
       ],
       NOT_RUNNING,

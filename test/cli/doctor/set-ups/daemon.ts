@@ -5,6 +5,7 @@ import type { TestContext } from "node:test";
 import { openControlSocket } from "../../../../src/adapters/control-socket.ts";
 import { programVersion } from "../../../../src/cli/program.ts";
 import type { DaemonStatus } from "../../../../src/cli/status-report.ts";
+import type { TokenStatus } from "../../../../src/proxy/token-guard.ts";
 import { controlHandlers } from "../../../helpers/control-handlers.ts";
 import { setUp, type SetUp, type SetUpOptions } from "../../../helpers/doctor.ts";
 import { fakeSystemd, type FakeSystemd } from "../../../helpers/fake-systemd.ts";
@@ -98,6 +99,21 @@ export const DAEMON_SET_UPS: BrokenSetUp[] = [
     ],
   },
   {
+    name: "local tokens are asked for, and there are none",
+    build: (t) => withAccess(t, { registered: 0, lent: 0, problem: null }),
+    finds: [
+      ["failure daemon: it asks for a local token, and none is registered", "tollkeeper token add TOOL"],
+    ],
+  },
+  {
+    name: "the file of the local tokens is open to others",
+    build: (t) => {
+      const problem = { message: "tokens.json is not used: it is open to other users", hint: "chmod 600 it" };
+      return withAccess(t, { registered: 0, lent: 0, problem });
+    },
+    finds: [["failure daemon: tokens.json is not used: it is open to other users", "chmod 600 it"]],
+  },
+  {
     name: "the service's Node has vanished",
     build: (t) => withService(t, { state: "failed", node: "/opt/node-20/bin/node" }, { isStopped: true }),
     finds: [
@@ -175,6 +191,11 @@ async function withService(
   return setUp(t, { port, programs: fakeSystemd(t, { port, ...systemd }), ...more });
 }
 
+/** One whose daemon asks for tokens, and knows these. */
+function withAccess(t: TestContext, tokens: TokenStatus): Promise<SetUp> {
+  return withStatus(t, (status) => ({ ...status, access: { mode: "token", peerUid: [], tokens } }));
+}
+
 /** A daemon that says what a real one would not. */
 async function withStatus(t: TestContext, change: (real: DaemonStatus) => DaemonStatus): Promise<SetUp> {
   const machine = await setUp(t, {
@@ -189,6 +210,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
     startedAt: now,
     state: "serving",
     listening: [`127.0.0.1:${machine.port}`, `[::1]:${machine.port}`],
+    access: { mode: "open", peerUid: [], tokens: { registered: 0, lent: 0, problem: null } },
     upstreams: [],
     outbound: [],
     keys: [],

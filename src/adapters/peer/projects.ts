@@ -1,0 +1,49 @@
+import { stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** A repository lies seldom half as deep. */
+const MOST_LEVELS = 32;
+/** More directories than somebody works in at a time. */
+const MOST_KNOWN = 64;
+
+/**
+ * Tells which project a directory belongs to: the root of the git repository that it lies in, and where it is in none, the
+ * directory itself. The root directory, which is where programs run that work on nothing, is no project.
+ */
+export class Projects {
+  readonly #known = new Map<string, Promise<string | null>>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  /**
+   * The project's root, for an absolute path. One directory is looked at after the other: a network that does not answer
+   * holds up one of Node's few threads, and not all of them.
+   */
+  around(directory: string): Promise<string | null> {
+    const known = this.#known.get(directory);
+    if (known !== undefined) return known;
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    const found = this.#last.then(() => findProject(directory));
+    this.#known.set(directory, found);
+    this.#last = found;
+    return found;
+  }
+}
+
+async function findProject(directory: string): Promise<string | null> {
+  let candidate = directory;
+  for (let level = 0; level < MOST_LEVELS && candidate !== dirname(candidate); level += 1) {
+    if (await exists(join(candidate, ".git"))) return candidate;
+    candidate = dirname(candidate);
+  }
+  return directory === dirname(directory) ? null : directory;
+}
+
+/** A folder, or the file by which a second worktree and a submodule point to theirs (gitrepository-layout(5)). */
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

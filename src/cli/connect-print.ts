@@ -1,0 +1,64 @@
+import { applySettings } from "../connect/apply.ts";
+import { writeSteps } from "../connect/places.ts";
+import type { Destination, Environment } from "../connect/recipe.ts";
+import type { FileSettings } from "../connect/setting.ts";
+import { writeCommand } from "../service/write-command.ts";
+import { print } from "./console.ts";
+import type { ConnectOptions } from "./connect-tool.ts";
+import { destinationOf, toolSurroundings } from "./destination.ts";
+import { shorten } from "./doctor/remedies.ts";
+import { guestOfName } from "./find-recipe.ts";
+import type { LocalAddress } from "./local-address.ts";
+import { shellOf, writeEnvironment } from "./shell-environment.ts";
+
+/** Stands for the token, which is not made for something that is only looked at. */
+const SOME_TOKEN = "LOCAL-TOKEN";
+
+/** Prints all that a person needs to lead a tool here by hand, known to us or not. Changes nothing. */
+export async function printByHand(
+  name: string,
+  address: LocalAddress,
+  { scope, model }: Pick<ConnectOptions, "scope" | "model">,
+): Promise<void> {
+  const guest = guestOfName(name);
+  const { recipe, tool } = guest;
+  const token = address.config.access.mode === "token" ? SOME_TOKEN : null;
+  const to = await destinationOf(guest, address, token, model);
+  const on = toolSurroundings();
+  const environment = recipe.environment(on, to);
+  if (recipe.tool === tool) {
+    const { files, remarks } = recipe.plan(on, to, recipe.scopes.includes(scope) ? scope : "user");
+    for (const file of files) printFile(file, tool);
+    if (environment !== null) printEnvironment(environment);
+    for (const remark of remarks) print(remark);
+  } else {
+    if (environment !== null) printEnvironment(environment);
+    for (const line of describe(to, tool)) print(line);
+  }
+}
+
+function printFile(file: FileSettings, tool: string): void {
+  print(`${shorten(file.path, toolSurroundings().home)}:\n`);
+  print(applySettings(null, file, tool).text);
+  for (const { at, why } of file.settings) print(`${writeSteps(at)}: ${why}`);
+  print();
+}
+
+function printEnvironment({ variables, flags }: Environment): void {
+  print("environment:\n");
+  for (const line of writeEnvironment(shellOf(process.env), variables, [])) print(line);
+  if (flags.length > 0) print(`and these flags: ${writeCommand(flags)}`);
+  print();
+}
+
+/** What a stranger wants to be told, whatever it calls it. */
+function describe({ baseUrl, credential, isToken }: Destination, tool: string): string[] {
+  const make = isToken
+    ? `; make it with: tollkeeper token add ${tool}`
+    : ", or any other text; it is never looked at";
+  return [
+    `base URL:  ${baseUrl}/v1 (without /v1 where the tool adds it: ${baseUrl})`,
+    `API key:   ${credential}${make}`,
+    `or, where the base URL cannot have a path: the header x-tollkeeper-tool: ${tool}`,
+  ];
+}

@@ -1,0 +1,38 @@
+import type { Destination, Recipe, Surroundings } from "../connect/recipe.ts";
+import { chooseModel } from "./choose-model.ts";
+import { baseUrlOf, placeholderOf, type LocalAddress } from "./local-address.ts";
+import { here } from "./paths.ts";
+
+/** Who is to be led here: by which recipe, and under which name in the ledger. */
+export interface Guest {
+  recipe: Recipe;
+  tool: string;
+}
+
+/** What a tool shows in a key's place: a local token, or, with null, something that is none. */
+export type Token = string | null;
+
+/**
+ * Where a tool is to be led.
+ * @param model the one that the person asks for
+ * @throws Failure where it needs a model and none is known
+ */
+export async function destinationOf(
+  guest: Guest,
+  address: LocalAddress,
+  token: Token,
+  model: string | undefined,
+): Promise<Destination> {
+  const { tool } = guest;
+  return {
+    baseUrl: baseUrlOf(address.port, tool),
+    credential: token ?? placeholderOf(tool),
+    isToken: token !== null,
+    model: await chooseModel(guest, model, address),
+  };
+}
+
+/** What decides where tools keep their settings. */
+export function toolSurroundings(): Surroundings {
+  return { ...here(), directory: process.cwd() };
+}

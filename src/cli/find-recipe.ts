@@ -1,0 +1,60 @@
+import { basename } from "node:path";
+import type { Recipe } from "../connect/recipe.ts";
+import { RECIPES, SDK_RECIPE } from "../connect/recipes/all.ts";
+import { repeatable } from "../core/config-problem.ts";
+import { nearest } from "../core/did-you-mean.ts";
+import { Failure } from "../core/failure.ts";
+import { toolName } from "../core/tool.ts";
+import type { Guest } from "./destination.ts";
+
+/** The recipe that a person means: by the tool's name in the ledger, its makers' name for it, or its program's. */
+export function findRecipe(word: string): Recipe | null {
+  const meant = word
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_]+/g, "-");
+  return RECIPES.find((recipe) => namesOf(recipe).includes(meant)) ?? null;
+}
+
+/** As {@link findRecipe}. @throws Failure naming what may have been meant, where there is none */
+export function requireRecipe(word: string): Recipe {
+  const recipe = findRecipe(word);
+  if (recipe !== null) return recipe;
+  const guess = nearest(word, RECIPES.flatMap(namesOf));
+  const meant = guess === null ? "" : `; did you mean ${guess}?`;
+  throw new Failure(
+    `no recipe is known for "${repeatable(word)}"${meant}`,
+    "see those that are: tollkeeper connect --list; what any other tool needs: tollkeeper connect NAME --print",
+  );
+}
+
+function namesOf({ tool, title, signs }: Recipe): string[] {
+  return [tool, ...signs.programs, title.toLowerCase().replaceAll(" ", "-")];
+}
+
+/** Who a person names, known or not; a stranger is led as programs on the makers' libraries are, under its own name. */
+export function guestOfName(name: string): Guest {
+  const recipe = findRecipe(name);
+  return recipe === null ? strangerOf(name) : { recipe, tool: recipe.tool };
+}
+
+/**
+ * Who a command is, by its program's name.
+ * @param name the tool's name that the person gives; tells the recipe, too, where the program does not
+ */
+export function guestOfCommand(file: string, name: string | undefined): Guest {
+  const program = basename(file);
+  const own = RECIPES.find(({ signs }) => signs.programs.includes(program)) ?? null;
+  if (name === undefined) return own === null ? strangerOf(program) : { recipe: own, tool: own.tool };
+  const named = guestOfName(name);
+  return { recipe: own ?? named.recipe, tool: named.tool };
+}
+
+function strangerOf(name: string): Guest {
+  const tool = toolName(name);
+  if (tool !== null) return { recipe: SDK_RECIPE, tool };
+  throw new Failure(
+    `"${repeatable(name)}" cannot be a tool's name`,
+    'a name is 1 to 64 of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit; give one with: --tool NAME',
+  );
+}

@@ -1,0 +1,49 @@
+import { findRivals } from "../connect/rivals.ts";
+import type { Environment } from "../connect/recipe.ts";
+import type { Command } from "./command.ts";
+import { runningDaemon } from "./daemon.ts";
+import { guestOfCommand } from "./find-recipe.ts";
+import { localAddress } from "./local-address.ts";
+import { runCommand } from "./run-command.ts";
+import { environmentFor } from "./tool-environment.ts";
+import { withLoan } from "./token-loan.ts";
+
+interface RunArguments {
+  config?: string | undefined;
+  tool?: string | undefined;
+  model?: string | undefined;
+  /** The command and its arguments, as they are. */
+  "--"?: string[];
+}
+
+const NO_COMMAND = "say what to run, after a -- of its own: tollkeeper run -- claude";
+
+/** `tollkeeper run`: runs one command in an environment that leads it here. Nothing is written anywhere. */
+export const command: Command<RunArguments> = {
+  builder: (yargs) =>
+    yargs
+      .usage("tollkeeper run [options] -- COMMAND [ARGUMENTS...]")
+      .parserConfiguration({ "populate--": true })
+      // yargs's own words for what stands before the `--` would be about options.
+      .strict(false)
+      .strictOptions()
+      .option("config", { type: "string" })
+      .option("tool", { type: "string", describe: "Its name in the ledger; by default the command's own" })
+      .option("model", { type: "string", describe: "The model to use, where it must be told one" })
+      .check(({ _: words, "--": line }) => (words.length === 1 && Array.isArray(line)) || NO_COMMAND),
+  handler: async ({ config, tool, model, "--": [file = "", ...args] = [] }) => {
+    const guest = guestOfCommand(file, tool);
+    const address = await localAddress(await runningDaemon(), config);
+    process.exitCode = await withLoan(address.config, guest.tool, async (token) => {
+      const { flags, variables } = await environmentFor(guest, address, token, model);
+      return runCommand(file, [...flags, ...args], surround(process.env, variables));
+    });
+  },
+};
+
+/** Ours win, and what would win over ours is not there. */
+function surround(env: NodeJS.ProcessEnv, variables: Environment["variables"]): NodeJS.ProcessEnv {
+  const rivals = findRivals(env, variables);
+  const rest = Object.entries(env).filter(([name]) => !rivals.includes(name));
+  return { ...Object.fromEntries(rest), ...variables };
+}

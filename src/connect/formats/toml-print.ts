@@ -1,0 +1,57 @@
+import type { Value } from "../setting.ts";
+import { TextFault } from "./language.ts";
+
+/** Is it an object, which a table can be? */
+export function isTable(value: Value): value is { readonly [name: string]: Value } {
+  return typeof value === "object" && !Array.isArray(value);
+}
+
+/** `[a.b]`, or `[[a.b]]` for one more item of a list. */
+export function printHeader(names: readonly string[], kind: "standard" | "array"): string {
+  const key = names.map(printKey).join(".");
+  return kind === "array" ? `[[${key}]]` : `[${key}]`;
+}
+
+/** The lines of a table, and of those below it; one that would be empty but for these has no header. */
+export function printTable(
+  names: readonly string[],
+  value: { readonly [name: string]: Value },
+  header: string | null = null,
+): string[] {
+  const members = Object.entries(value);
+  const own = members
+    .filter(([, below]) => !isTable(below))
+    .map(([name, below]) => printMember([name], below));
+  const tables = members.flatMap(([name, below]) =>
+    isTable(below) ? [printTable([...names, name], below)] : [],
+  );
+  const needsHeader = header !== null || own.length > 0 || tables.length === 0;
+  const first = needsHeader ? [[header ?? printHeader(names, "standard"), ...own]] : [];
+  return [...first, ...tables].flatMap((lines, i) => (i === 0 ? lines : ["", ...lines]));
+}
+
+/** `a.b = value`. */
+export function printMember(names: readonly string[], value: Value): string {
+  return `${names.map(printKey).join(".")} = ${printInline(value)}`;
+}
+
+/** A value on one line; strings in single quotes on request, where that is possible. */
+export function printInline(value: Value | null, isLiteral = false): string {
+  if (value === null) throw new TextFault("TOML has no null", null);
+  if (typeof value === "string") return printString(value, isLiteral);
+  if (typeof value !== "object") return String(value);
+  if (Array.isArray(value))
+    return `[${(value as readonly Value[]).map((item) => printInline(item)).join(", ")}]`;
+  const members = Object.entries(value).map(([name, below]) => printMember([name], below));
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+}
+
+function printKey(name: string): string {
+  return /^[\w-]+$/.test(name) ? name : printString(name, false);
+}
+
+/** JSON's escapes are TOML's, which wants DEL escaped as well. */
+function printString(value: string, isLiteral: boolean): string {
+  if (isLiteral && /^[^'\p{Cc}]*$/u.test(value)) return `'${value}'`;
+  return JSON.stringify(value).replaceAll("\u007f", "\\u007f");
+}

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, realpathSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createPeerInfo } from "../../../src/adapters/peer.ts";
+import { scratchDirectory } from "../../helpers/keyring.ts";
+import { CONNECTING, findProcess, startClient, startServer } from "../../helpers/peer-connection.ts";
+import { programCalled } from "../../helpers/tool-process.ts";
+
+const notLinux = process.platform !== "linux" && "needs Linux: elsewhere there is no /proc";
+
+test("an executable that an update has replaced keeps its name", { skip: notLinux }, async (t) => {
+  const claude = programCalled(t, "claude");
+  const client = await startClient(t, await startServer(t), [claude, "-e", CONNECTING]);
+  unlinkSync(claude);
+  const found = await findProcess(createPeerInfo(), client.ends);
+  assert.equal(found?.record.executable, claude);
+  assert.deepEqual(found.name, { tool: "claude-code", isOwn: false });
+});
+
+for (const [what, title] of [
+  ["the script that it runs", null],
+  ["the title that it gave itself, with brackets in it", "qwen ) S 1 ("],
+] as const) {
+  test(
+    `an interpreter's process is named by ${what}, and its arguments are kept nowhere`,
+    { skip: notLinux },
+    async (t) => {
+      const directory = join(scratchDirectory(t), title === null ? "node_modules/@qwen-code/qwen-code" : "x");
+      mkdirSync(directory, { recursive: true });
+      const script = join(directory, "cli.cjs");
+      writeFileSync(script, (title === null ? "" : `process.title = ${JSON.stringify(title)};`) + CONNECTING);
+      const command = [process.execPath, "--no-warnings", script, "--prompt", "a-secret"];
+      const client = await startClient(t, await startServer(t), command);
+      const found = await findProcess(createPeerInfo(), client.ends);
+      assert.deepEqual(found?.name, { tool: "qwen-code", isOwn: false });
+      assert.doesNotMatch(JSON.stringify(found), /a-secret|cli\.cjs/);
+    },
+  );
+}
+
+test("a program that a tool's shell has started is the tool's", { skip: notLinux }, async (t) => {
+  const claude = programCalled(t, "claude");
+  const inner = `"${process.execPath}" -e '${CONNECTING.replaceAll("\n", " ")}'; true`;
+  const start = `require("child_process").spawn("sh", ["-c", ${JSON.stringify(inner)}], { stdio: "inherit" })`;
+  const client = await startClient(t, await startServer(t), [claude, "-e", start], { detached: true });
+  t.after(() => process.kill(-client.pid, "SIGKILL"));
+  const found = await findProcess(createPeerInfo(), client.ends);
+  assert.deepEqual(found?.name, { tool: "claude-code", isOwn: false });
+  assert.match(found.record.parents.slice(0, 2).join(" "), /^\w+ claude$/);
+});
+
+test("its directory is told where it is asked for, and each time anew", { skip: notLinux }, async (t) => {
+  const repository = realpathSync(scratchDirectory(t));
+  mkdirSync(join(repository, ".git"));
+  mkdirSync(join(repository, "src"));
+  const client = await startClient(t, await startServer(t), undefined, { cwd: join(repository, "src") });
+  const peers = createPeerInfo();
+  assert.equal((await findProcess(peers, client.ends))?.project, null);
+  assert.equal((await findProcess(peers, client.ends, { withProject: true }))?.project, repository);
+});
+
+test("a directory that was removed is no project", { skip: notLinux }, async (t) => {
+  const gone = join(scratchDirectory(t), "gone");
+  mkdirSync(gone);
+  const client = await startClient(t, await startServer(t), undefined, { cwd: gone });
+  execFileSync("rmdir", [gone]);
+  const found = await findProcess(createPeerInfo(), client.ends, { withProject: true });
+  assert.deepEqual([found?.record.pid, found?.project], [client.pid, null]);
+});

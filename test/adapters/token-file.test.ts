@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawn, type ChildProcessByStdio } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { openTokenFile } from "../../src/adapters/token-file.ts";
+import { Failure } from "../../src/core/failure.ts";
+import type { TokenEntry } from "../../src/core/token-entry.ts";
+import { scratchDirectory } from "../helpers/keyring.ts";
+import { NOBODY } from "../helpers/other-user.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+function entry(id: number, tool = "codex"): TokenEntry {
+  const digits = id.toString(16).padStart(8, "0");
+  return { id: digits, tool, hash: digits.repeat(8), createdAt: "2026-11-21T12:00:00.000Z", note: null };
+}
+
+/** A place in a directory that is not there yet. */
+function placeFor(t: TestContext): string {
+  return join(scratchDirectory(t), "state", "tollkeeper", "tokens.json");
+}
+
+/** A file with one entry. */
+async function filledFile(t: TestContext): Promise<string> {
+  const path = placeFor(t);
+  await openTokenFile(path).add(entry(1));
+  return path;
+}
+
+test("without a file there is no token", (t) => {
+  assert.deepEqual(openTokenFile(placeFor(t)).read(), []);
+});
+
+test("what is added is read, by another reader too, until it is removed", async (t) => {
+  const path = placeFor(t);
+  const store = openTokenFile(path);
+  const noted = { ...entry(2, "zed"), note: 'a "note"\n' };
+  await store.add(entry(1));
+  await store.add(noted);
+  assert.deepEqual(openTokenFile(path).read(), [entry(1), noted]);
+  assert.deepEqual(await store.remove(({ tool }) => tool === "codex"), [entry(1)]);
+  assert.deepEqual(await store.remove(({ tool }) => tool === "codex"), []);
+  assert.deepEqual(openTokenFile(path).read(), [noted]);
+  assert.deepEqual(readdirSync(dirname(path)), ["tokens.json"]);
+});
+
+for (const umask of [0o000, 0o077, 0o777]) {
+  test(`with umask ${umask.toString(8)} the file is 0600`, async (t) => {
+    const path = placeFor(t);
+    mkdirSync(dirname(path), { recursive: true });
+    const before = process.umask(umask);
+    t.after(() => process.umask(before));
+    await openTokenFile(path).add(entry(1));
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+  });
+}
+
+/** Puts something in the place of a good file that others could have put there, or could read. */
+const DISTRUSTED: [what: string, spoil: (path: string) => void, told: RegExp][] = [
+  ["a symbolic link", inPlace((path, good) => symlinkSync(good, path)), /symbolic link/],
+  ["a hard link", inPlace((path, good) => linkSync(good, path)), /hard link/],
+  ["a directory", inPlace((path) => mkdirSync(path)), /not a regular file/],
+  ["a named pipe", inPlace((path) => void execFileSync("mkfifo", ["-m", "600", path])), /not a regular file/],
+  ["a file that its group may read", (path) => chmodSync(path, 0o640), /open to other users/],
+  ["a file that anybody may write", (path) => chmodSync(path, 0o602), /open to other users/],
+  ["an empty file", (path) => writeFileSync(path, ""), /tollkeeper did not write them so/],
+  ["half a file", (path) => writeFileSync(path, readFileSync(path).subarray(0, -9)), /did not write them so/],
+  ["a file of another version", (path) => edit(path, '"v":1', '"v":2'), /did not write them so/],
+  ["a file with a short hash", (path) => edit(path, "00000001", "0001"), /did not write them so/],
+  ["a file with another's name", (path) => edit(path, '"codex"', '"Co dex"'), /did not write them so/],
+  ["a file that says more", (path) => edit(path, '"v":1', '"v":1,"all":true'), /did not write them so/],
+];
+
+/** Moves a good file aside, and puts something in its place. */
+function inPlace(put: (path: string, good: string) => void): (path: string) => void {
+  return (path) => {
+    renameSync(path, `${path}.good`);
+    put(path, `${path}.good`);
+  };
+}
+
+function edit(path: string, find: string, replacement: string): void {
+  writeFileSync(path, readFileSync(path, "utf8").replace(find, replacement));
+}
+
+async function assertUnused(path: string, told: RegExp): Promise<void> {
+  const store = openTokenFile(path);
+  const isTold = (error: unknown) => {
+    assert.ok(error instanceof Failure && error.hint !== undefined);
+    assert.match(error.message, told);
+    return true;
+  };
+  assert.throws(() => store.read(), isTold);
+  await assert.rejects(store.add(entry(2)), isTold);
+  assert.ok(!existsSync(`${path}.new`));
+}
+
+for (const [what, spoil, told] of DISTRUSTED) {
+  test(`${what} is neither read nor replaced`, async (t) => {
+    const path = await filledFile(t);
+    spoil(path);
+    await assertUnused(path, told);
+  });
+}
+
+test(
+  "another user's file is neither read nor replaced",
+  { skip: process.getuid?.() !== 0 && "needs root, to give a file away" },
+  async (t) => {
+    const path = await filledFile(t);
+    chownSync(path, NOBODY, NOBODY);
+    await assertUnused(path, /belongs to another user/);
+  },
+);
+
+test("a place that cannot be written to is a failure that says so", async (t) => {
+  const path = placeFor(t);
+  writeFileSync(join(dirname(dirname(dirname(path))), "state"), "");
+  await assert.rejects(openTokenFile(path).add(entry(1)), {
+    name: "Failure",
+    message: /^cannot write .*tokens\.json/,
+  });
+});
+
+test(
+  "what a killed process left in its place is told of, and what was there stays",
+  { timeout: 30_000 },
+  async (t) => {
+    const path = await filledFile(t);
+    writeFileSync(`${path}.new`, "half of");
+    await assert.rejects(openTokenFile(path).add(entry(2)), (error) => {
+      assert.ok(error instanceof Failure);
+      assert.match(error.message, /was killed while it did: .*tokens\.json\.new is there/);
+      assert.equal(error.hint, `when no other runs: rm '${path}.new'`);
+      return true;
+    });
+    assert.deepEqual(openTokenFile(path).read(), [entry(1)]);
+  },
+);
+
+const PROCESSES = 4;
+const EACH = 25;
+
+/** Adds tokens as soon as its standard input says so, and takes every other one back. */
+const ADDER = `
+  import { once } from "node:events";
+  import { openTokenFile } from "./src/adapters/token-file.ts";
+  const [path, first] = process.argv.slice(1);
+  const store = openTokenFile(path);
+  console.log("ready");
+  await once(process.stdin, "data");
+  for (let i = 0; i < ${EACH}; i += 1) {
+    const id = (Number(first) + i).toString(16).padStart(8, "0");
+    await store.add({ id, tool: "codex", hash: id.repeat(8), createdAt: "", note: null });
+    if (i % 2 === 1) await store.remove((entry) => entry.id === id);
+  }
+  process.exit();`;
+
+function startAdder(
+  t: TestContext,
+  path: string,
+  first: number,
+): ChildProcessByStdio<Writable, Readable, null> {
+  const args = ["--import", "tsx", "--input-type=module", "-e", ADDER, path, String(first)];
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ["pipe", "pipe", "inherit"] });
+  t.after(() => child.kill("SIGKILL"));
+  return child;
+}
+
+test(
+  `of ${PROCESSES} processes that add ${EACH} tokens each at once, and remove every other, none loses another's`,
+  { timeout: 60_000 },
+  async (t) => {
+    const path = placeFor(t);
+    const adders = Array.from({ length: PROCESSES }, (_, n) => startAdder(t, path, n * EACH));
+    await Promise.all(adders.map(({ stdout }) => once(stdout, "data")));
+    for (const { stdin } of adders) stdin.write("go");
+    const ends = await Promise.all(adders.map((adder) => once(adder, "exit")));
+    assert.deepEqual(
+      ends,
+      adders.map(() => [0, null]),
+    );
+    const kept = openTokenFile(path)
+      .read()
+      .map(({ id }) => Number.parseInt(id, 16));
+    const wanted = Array.from({ length: PROCESSES * EACH }, (_, i) => i).filter((i) => (i % EACH) % 2 === 0);
+    assert.deepEqual(
+      kept.toSorted((a, b) => a - b),
+      wanted,
+    );
+  },
+);

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { prepareHome } from "../helpers/daemon.ts";
+import { PROGRAM } from "../helpers/program.ts";
+import { noTerminal, runOnTerminal } from "../helpers/terminal.ts";
+
+const SETTINGS = '{\n  // mine\n  "model": "opus",\n}\n';
+
+/** A home in which Claude Code is connected. */
+async function prepare(t: TestContext) {
+  const machine = prepareHome(t, { config: { listen: { port: 4711 } } });
+  const settings = join(machine.home, ".claude", "settings.json");
+  mkdirSync(dirname(settings));
+  writeFileSync(settings, SETTINGS);
+  assert.equal((await machine.command("connect", "claude", "--yes")).code, 0);
+  const text = () => readFileSync(settings, "utf8");
+  return { ...machine, settings, text, connected: text() };
+}
+
+test("what a person has changed since stays, and is told", async (t) => {
+  const { command, settings, text, connected } = await prepare(t);
+  writeFileSync(settings, connected.replace("tk-claude-code", "mine").replace("opus", "sonnet"));
+  const { code, stdout } = await command("disconnect", "claude", "--yes");
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^env\.ANTHROPIC_AUTH_TOKEN in ~\/\.claude\/settings\.json was changed since, and stays as it is$/m,
+  );
+  assert.match(text(), /"model": "sonnet",[^]*"ANTHROPIC_AUTH_TOKEN": "mine"/);
+  assert.doesNotMatch(text(), /ANTHROPIC_BASE_URL/);
+});
+
+test("--dry-run, a no, and nobody to ask change nothing", { skip: noTerminal }, async (t) => {
+  const { command, env, configFile, text, connected } = await prepare(t);
+  const dry = await command("disconnect", "claude", "--dry-run");
+  assert.equal(dry.code, 0);
+  assert.match(dry.stdout, /^- .*ANTHROPIC_BASE_URL/m);
+  assert.equal((await command("disconnect", "claude")).code, 1);
+  const argv = [process.execPath, PROGRAM, "disconnect", "claude", "--config", configFile];
+  const asked = await runOnTerminal(argv, { env }, [["disconnect claude-code? [y/N] ", "n\n"]]);
+  assert.equal(asked.code, 1);
+  assert.equal(text(), connected);
+});
+
+test("a connection whose files are gone is forgotten, without a question", async (t) => {
+  const { command, settings } = await prepare(t);
+  rmSync(dirname(settings), { recursive: true });
+  const { code, stdout } = await command("disconnect", "claude");
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^~\/\.claude\/settings\.json: is not there any more, and stays away\nclaude-code is disconnected\n$/m,
+  );
+  assert.ok(!existsSync(dirname(settings)));
+  assert.equal((await command("disconnect", "claude")).code, 1);
+});
+
+test("what was never connected is a failure, and a name that nobody knows is answered with the nearest", async (t) => {
+  const { command } = prepareHome(t, {});
+  const never = await command("disconnect", "codex", "--yes");
+  assert.deepEqual(
+    [never.code, never.stderr],
+    [1, "error: codex is not connected\nhint: see what is: tollkeeper connect --list\n"],
+  );
+  assert.match((await command("disconnect", "cluade")).stderr, /did you mean claude\?/);
+});

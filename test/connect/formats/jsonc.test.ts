@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Step } from "../../../src/connect/setting.ts";
+import { applyTo, refusalOf, type Short } from "../apply-to.ts";
+
+const URL = "http://127.0.0.1:8655/t/claude-code";
+const SETTING: Short = [["env", "BASE"], URL];
+
+const ADDED: [what: string, before: string | null, after: string][] = [
+  ["a missing file", null, `{\n  "env": {\n    "BASE": "${URL}"\n  }\n}\n`],
+  ["an empty file", "", `{\n  "env": {\n    "BASE": "${URL}"\n  }\n}\n`],
+  ["a file of white space", " \r\n\r\n", ` \r\n\r\n{\r\n  "env": {\r\n    "BASE": "${URL}"\r\n  }\r\n}\r\n`],
+  ["a file of comments only", "// mine", `// mine\n{\n  "env": {\n    "BASE": "${URL}"\n  }\n}\n`],
+  ["an empty object", "{}", `{\n  "env": {\n    "BASE": "${URL}"\n  }\n}`],
+  ["an object on one line", '{"a": 1}', `{"a": 1, "env": {"BASE": "${URL}"}}`],
+  ["an object without blanks", '{"a":1,"b":2}', `{"a":1,"b":2,"env":{"BASE":"${URL}"}}`],
+  [
+    "tabs",
+    '{\n\t"env": {\n\t\t"A": "x"\n\t}\n}\n',
+    `{\n\t"env": {\n\t\t"A": "x",\n\t\t"BASE": "${URL}"\n\t}\n}\n`,
+  ],
+  ["four blanks", '{\n    "a": 1\n}', `{\n    "a": 1,\n    "env": {\n        "BASE": "${URL}"\n    }\n}`],
+  ["CRLF", '{\r\n  "a": 1\r\n}\r\n', `{\r\n  "a": 1,\r\n  "env": {\r\n    "BASE": "${URL}"\r\n  }\r\n}\r\n`],
+  ["a byte order mark", '\uFEFF{"a": 1}', `\uFEFF{"a": 1, "env": {"BASE": "${URL}"}}`],
+  [
+    "a trailing comma, which stays where it is",
+    '{\n  "env": {\n    "A": "x", // theirs\n  },\n}\n',
+    `{\n  "env": {\n    "A": "x", // theirs\n    "BASE": "${URL}"\n  },\n}\n`,
+  ],
+  [
+    "a comment behind the last member, which stays there",
+    '{ // top\n  "env": {\n    "A": "x" // theirs\n  }\n}\n',
+    `{ // top\n  "env": {\n    "BASE": "${URL}",\n    "A": "x" // theirs\n  }\n}\n`,
+  ],
+  [
+    "a member that is commented out at the end",
+    '{\n  "env": {\n    "A": "x"\n    // "B": "y"\n  }\n}\n',
+    `{\n  "env": {\n    "A": "x",\n    "BASE": "${URL}"\n    // "B": "y"\n  }\n}\n`,
+  ],
+  ["a comment in an empty object", '{ "env": { /* none */ } }', `{ "env": {"BASE": "${URL}" /* none */ } }`],
+  ["null in the place of the object", '{\n  "env": null\n}', `{\n  "env": {\n    "BASE": "${URL}"\n  }\n}`],
+  [
+    "another value",
+    '{\n  "env": {"BASE": "https://x"} // keep\n}',
+    `{\n  "env": {"BASE": "${URL}"} // keep\n}`,
+  ],
+];
+
+for (const [what, before, after] of ADDED) {
+  test(`a setting is put into ${what}`, () => assert.equal(applyTo("jsonc", before, SETTING), after));
+}
+
+test("a text in which every setting has its value already stays as it is", () => {
+  const text = `{"env" :{ "BASE":"${URL}",},} // odd`;
+  assert.equal(applyTo("jsonc", text, SETTING), text);
+});
+
+function urlOf(name: string): Step[] {
+  return ["models", { where: { name } }, "url"];
+}
+
+test("an item of a list is found by its fields, and appended where there is none", () => {
+  const text = '{\n  "models": [\n    { "name": "theirs", "url": "x" },\n    { "name": "ours" }\n  ]\n}\n';
+  assert.equal(
+    applyTo("jsonc", text, [urlOf("ours"), "u"], [urlOf("new"), "v"]),
+    '{\n  "models": [\n    { "name": "theirs", "url": "x" },\n    { "name": "ours", "url": "u" },\n' +
+      '    {\n      "name": "new",\n      "url": "v"\n    }\n  ]\n}\n',
+  );
+});
+
+test("a key such as __proto__ is one like any other", () => {
+  assert.equal(applyTo("jsonc", '{"__proto__": {"a": 1}}', [["b"], 2]), '{"__proto__": {"a": 1}, "b": 2}');
+});
+
+const REFUSED: [text: string, why: string][] = [
+  ['{\n  "a": 1\n  "b": 2\n}', "3:3 not JSON: comma expected"],
+  ['{"a": tru}', "1:7 not JSON: invalid symbol"],
+  ['{"a": "x}', "1:7 not JSON: unexpected end of string"],
+  ["{", "1:2 not JSON: close brace expected"],
+  ["[1]", "1:1 the top is not an object"],
+  ["12", "1:1 the top is not an object"],
+  ['{} {"b": 1}', "1:4 not JSON: end of file expected"],
+  ['{"env": {"A": 1,\n"A": 2}}', '2:1 "A" is there twice'],
+  ['{\n  "env": "x"\n}', "2:10 env is not an object"],
+  ['{"env": ["x"]}', "1:9 env is not an object"],
+];
+
+for (const [text, why] of REFUSED) {
+  test(`${JSON.stringify(text)} is refused: ${why}`, () =>
+    assert.equal(refusalOf("jsonc", text, SETTING), why));
+}

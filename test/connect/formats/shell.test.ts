@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { test } from "node:test";
+import { applyTo, refusalOf, type Short } from "../apply-to.ts";
+
+const SETTINGS: Short[] = [
+  [["A_URL"], "http://h/v1"],
+  [["A_KEY"], "tk-codex"],
+];
+const BLOCK =
+  "# >>> tollkeeper codex >>>\nexport A_URL='http://h/v1'\nexport A_KEY='tk-codex'\n# <<< tollkeeper codex <<<\n";
+
+const ADDED: [what: string, before: string | null, after: string][] = [
+  ["a missing file", null, BLOCK],
+  ["an empty file", "", BLOCK],
+  ["a start-up file, at its end", "export A_URL=x # mine\n", `export A_URL=x # mine\n${BLOCK}`],
+  ["a file without a last line end", "fi", `fi\n${BLOCK}`],
+  ["CRLF", "a\r\n", `a\r\n${BLOCK.replaceAll("\n", "\r\n")}`],
+  [
+    "a file with another tool's block",
+    BLOCK.replaceAll("codex", "qwen"),
+    BLOCK.replaceAll("codex", "qwen") + BLOCK,
+  ],
+  [
+    "a block that is there, with other lines in it",
+    `a\n${BLOCK.replace("export A_KEY='tk-codex'", "# mine")}b\n`,
+    `a\n${BLOCK.replace("export A_KEY", "# mine\nexport A_KEY")}b\n`,
+  ],
+  ["a block with another value", BLOCK.replace("http://h", "http://x"), BLOCK],
+];
+
+for (const [what, before, after] of ADDED) {
+  test(`variables are put into ${what}`, () => assert.equal(applyTo("sh", before, ...SETTINGS), after));
+}
+
+const AWKWARD = "it's \\ \"$HOME\" `id` !x * # \\' ~";
+
+test("a shell gives a variable exactly the value that was meant", () => {
+  const text = applyTo("sh", "", [["A"], AWKWARD]);
+  assert.equal(execFileSync("sh", ["-c", `${text}printf %s "$A"`], { encoding: "utf8" }), AWKWARD);
+});
+
+test("fish gets its own words, with its own two escapes", () => {
+  assert.equal(
+    applyTo("fish", "", [["A"], AWKWARD]),
+    "# >>> tollkeeper codex >>>\n" +
+      "set -gx A 'it\\'s \\\\ \"$HOME\" `id` !x * # \\\\\\' ~'\n# <<< tollkeeper codex <<<\n",
+  );
+});
+
+const REFUSED: [text: string, why: string][] = [
+  [
+    "# >>> tollkeeper codex >>>\nexport A_URL='x'\n",
+    "1:1 one of the two lines that mark tollkeeper's block is missing",
+  ],
+  ["a\n# <<< tollkeeper codex <<<\n", "2:1 one of the two lines that mark tollkeeper's block is missing"],
+  [BLOCK + BLOCK, "5:1 tollkeeper's block is there twice"],
+  [BLOCK.replace("A_URL", "A_KEY"), "3:1 A_KEY is set twice"],
+];
+
+for (const [text, why] of REFUSED) {
+  test(`${JSON.stringify(text)} is refused: ${why}`, () =>
+    assert.equal(refusalOf("sh", text, ...SETTINGS), why));
+}
+
+test("a value that needs more than one line is refused, and so is what names no variable", () => {
+  assert.equal(refusalOf("sh", "", [["A"], "x\ny"]), "the value of A is no text on one line");
+  assert.equal(refusalOf("sh", "", [["A"], 1]), "the value of A is no text on one line");
+  assert.equal(refusalOf("sh", "", [["A;id"], "x"]), "no name of a variable");
+});

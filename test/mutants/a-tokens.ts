@@ -1,0 +1,178 @@
+import type { Mutant } from "./mutant.ts";
+
+const A12 = { row: "A12", test: "test/security/a12-local-tokens.test.ts" };
+const FILE = { row: "A12", test: "test/adapters/token-file.test.ts" };
+const GUARD = { row: "A12", test: "test/proxy/token-guard.test.ts" };
+const LEND = { row: "A12", test: "test/adapters/control-socket-lend.test.ts" };
+
+/** A12: what keeps programs without a token out, where one is asked for. */
+export const TOKENS: readonly Mutant[] = [
+  {
+    ...A12,
+    without: "asking for a token",
+    file: "src/proxy/gate.ts",
+    find: 'owner === null && settings.config.access.mode === "token"',
+    replace: "owner === null && settings.config.access.mode === undefined",
+  },
+  {
+    ...A12,
+    without: "asking before the key is read",
+    file: "src/proxy/gate.ts",
+    find: "exchange = this.#openExchange(routed, headers);",
+    replace: "exchange = this.#openExchange(routed, headers);\n      await this.#readKey(routed.caller.key);",
+  },
+  {
+    ...A12,
+    without: "comparing the whole hash",
+    file: "src/proxy/token-guard.ts",
+    find: "for (const known of this.#registered) if (timingSafeEqual(known.hash, hash)) owner = known.tool;",
+    replace: "for (const known of this.#registered) owner = known.tool;",
+  },
+  {
+    ...A12,
+    without: "hashing all of a token",
+    file: "src/proxy/token-secret.ts",
+    find: 'hash("sha256", token, "buffer")',
+    replace: 'hash("sha256", token.slice(-43), "buffer")',
+  },
+  {
+    ...A12,
+    without: "telling letters from capitals",
+    file: "src/proxy/token-secret.ts",
+    find: 'hash("sha256", token, "buffer")',
+    replace: 'hash("sha256", token.toLowerCase(), "buffer")',
+  },
+  {
+    ...A12,
+    without: "its last character",
+    file: "src/proxy/token-secret.ts",
+    find: 'hash("sha256", token, "buffer")',
+    replace: 'hash("sha256", token.slice(0, 59), "buffer")',
+  },
+  {
+    ...A12,
+    without: "one scheme for a token",
+    file: "src/core/presented-credentials.ts",
+    find: "/^Bearer +/i",
+    replace: "/^[a-z]+ +/i",
+  },
+  {
+    ...A12,
+    without: "the token's tool in the path's place",
+    file: "src/core/tool.ts",
+    find: '(mode === "open" && identity.by === "path")',
+    replace: 'identity.by === "path"',
+  },
+  {
+    ...A12,
+    without: "the path's tool where no token is asked for",
+    file: "src/core/tool.ts",
+    find: '(mode === "open" && identity.by === "path")',
+    replace: "false",
+  },
+  {
+    ...A12,
+    without: "letting nobody in when tokens cannot be read",
+    file: "src/proxy/token-guard.ts",
+    find: "      this.#registered = [];\n",
+    replace: "",
+  },
+  {
+    ...A12,
+    without: "a log that is told once",
+    file: "src/proxy/token-guard.ts",
+    find: "if (this.#problem?.message !== message) ",
+    replace: "",
+  },
+  {
+    ...A12,
+    without: "the challenge of a 401",
+    file: "src/proxy/token-guard.ts",
+    find: `"www-authenticate", 'Bearer realm="tollkeeper"'`,
+    replace: "",
+  },
+  {
+    ...A12,
+    without: "keeping a hash, and not the token",
+    file: "src/cli/tokens.ts",
+    find: "createdAt: new Date().toISOString(), note",
+    replace: "createdAt: new Date().toISOString() + token, note",
+  },
+  {
+    ...GUARD,
+    without: "a bound to loans",
+    file: "src/proxy/token-guard.ts",
+    find: "this.#lent.size >= MAX_LOANS",
+    replace: "this.#lent.size < 0",
+  },
+  {
+    ...GUARD,
+    without: "an end to a loan",
+    file: "src/proxy/token-guard.ts",
+    find: "void this.#lent.delete(known)",
+    replace: "void known",
+  },
+  {
+    ...LEND,
+    without: "an end to the loan of who was killed",
+    file: "src/adapters/control-socket.ts",
+    find: '  res.once("close", giveBack);\n',
+    replace: "  void giveBack;\n",
+  },
+  {
+    ...FILE,
+    without: "refusing a link",
+    file: "src/adapters/token-file/read.ts",
+    find: "O_RDONLY | O_NOFOLLOW | O_NONBLOCK",
+    replace: "O_RDONLY | O_NONBLOCK",
+  },
+  {
+    ...FILE,
+    without: "waiting for nobody at a pipe",
+    file: "src/adapters/token-file/read.ts",
+    find: "O_RDONLY | O_NOFOLLOW | O_NONBLOCK",
+    replace: "O_RDONLY | O_NOFOLLOW",
+  },
+  {
+    ...FILE,
+    without: "refusing what is no file",
+    file: "src/adapters/token-file/read.ts",
+    find: "!stats.isFile()",
+    replace: "stats.isSymbolicLink()",
+  },
+  {
+    ...FILE,
+    without: "refusing another user's file",
+    file: "src/adapters/token-file/read.ts",
+    find: "stats.uid !== self",
+    replace: "stats.uid === -1",
+  },
+  {
+    ...FILE,
+    without: "refusing a hard link",
+    file: "src/adapters/token-file/read.ts",
+    find: "stats.nlink > 1",
+    replace: "stats.nlink < 1",
+  },
+  {
+    ...FILE,
+    without: "refusing a file that is open to others",
+    file: "src/adapters/token-file/read.ts",
+    find: "OPEN_TO_OTHERS = 0o077",
+    replace: "OPEN_TO_OTHERS = 0o000",
+  },
+  {
+    ...FILE,
+    without: "a mode whatever the umask is",
+    file: "src/adapters/token-file/change.ts",
+    find: "fs.fchmodSync(fd, 0o600);",
+    replace: "",
+  },
+  {
+    ...FILE,
+    without: "one change at a time",
+    file: "src/adapters/token-file/change.ts",
+    find: 'fs.openSync(next, "wx", 0o600)',
+    replace: 'fs.openSync(next, "w", 0o600)',
+  },
+];

@@ -1,0 +1,267 @@
+// A12, programs without a token: where "access" asks for a local token, a request without a registered one gets nowhere, whatever else it shows, the tool is the token's, and of a token nothing but its hash is kept.
+import assert from "node:assert/strict";
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { defaultConfig, plainUpstream } from "../../src/core/config.ts";
+import { Failure } from "../../src/core/failure.ts";
+import { prepareSettings } from "../../src/proxy/settings.ts";
+import { hashToken } from "../../src/proxy/token-secret.ts";
+import { startDaemon } from "../helpers/daemon.ts";
+import { post, startGate, type GateOptions } from "../helpers/gate.ts";
+import { MemoryTokens } from "../helpers/memory.ts";
+import { rawExchange, type RawAnswer } from "../helpers/raw-exchange.ts";
+import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
+import { readFilesBelow } from "./leak-search.ts";
+
+const ASKED_FOR = { access: { mode: "token", peerUid: [] } } satisfies GateOptions["config"];
+
+/** A gate that knows a token of codex's and one of zed's. */
+async function openGate(t: TestContext, config: GateOptions["config"] = ASKED_FOR) {
+  const tokens = new MemoryTokens();
+  const [codex, zed] = [tokens.add("codex"), tokens.add("zed")];
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+  const gate = await startGate(t, upstream.baseUrl, { config, tokens });
+  const ask = (path: string, ...fields: string[]): Promise<RawAnswer> => {
+    const head = [`POST ${path} HTTP/1.1`, `Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json"];
+    return rawExchange(t, gate.port, [...head, ...fields], "{}");
+  };
+  return { tokens, codex, zed, upstream, gate, ask };
+}
+
+/** Where the token of codex's and that of zed's stand in a request that shows neither as it should. */
+const NOT_SHOWN: [
+  what: string,
+  build: (codex: string, zed: string) => { path?: string; fields: string[] },
+][] = [
+  ["none", () => ({ fields: [] })],
+  ["an empty one", () => ({ fields: ["Authorization: Bearer ", "X-Api-Key: "] })],
+  ["a placeholder", () => ({ fields: ["X-Api-Key: tk-codex", "Authorization: Bearer tollkeeper-codex"] })],
+  ["a made-up one", () => ({ fields: [`X-Api-Key: tollkeeper-codex-${"A".repeat(43)}`] })],
+  ["a truncated one", (codex) => ({ fields: [`X-Api-Key: ${codex.slice(0, -1)}`] })],
+  ["one without its beginning", (codex) => ({ fields: [`X-Api-Key: ${codex.slice(1)}`] })],
+  ["its random part alone", (codex) => ({ fields: [`X-Api-Key: ${codex.slice(-43)}`] })],
+  ["an extended one", (codex) => ({ fields: [`X-Api-Key: ${codex}A`] })],
+  ["one in other letters", (codex) => ({ fields: [`X-Api-Key: ${swapCase(codex)}`] })],
+  ["one in quotes", (codex) => ({ fields: [`X-Api-Key: "${codex}"`] })],
+  [
+    "one tool's name before another's",
+    (_codex, zed) => ({ fields: [`X-Api-Key: ${zed.replace("-zed-", "-codex-")}`] }),
+  ],
+  ["two in one header", (codex, zed) => ({ fields: [`Authorization: Bearer ${codex}, Bearer ${zed}`] })],
+  ["a very long one", (codex) => ({ fields: [`Authorization: Bearer ${codex}${"A".repeat(8000)}`] })],
+  ["its hash", (codex) => ({ fields: [`X-Api-Key: tollkeeper-codex-${hashToken(codex).toString("hex")}`] })],
+  ["one in another scheme", (codex) => ({ fields: [`Authorization: Basic ${codex}`] })],
+  [
+    "one in other headers",
+    (codex) => ({ fields: [`Api-Key: ${codex}`, `Cookie: t=${codex}`, `X-Token: ${codex}`] }),
+  ],
+  ["one as the tool's name", (codex) => ({ fields: [`X-Tollkeeper-Tool: ${codex}`] })],
+  ["one in the query", (codex) => ({ path: `/v1/messages?x-api-key=${codex}&token=${codex}`, fields: [] })],
+  ["a claim to be codex", () => ({ path: "/t/codex/v1/messages", fields: ["User-Agent: codex_exec/1"] })],
+];
+
+/** The same token, but for the case of its random part's letters. */
+function swapCase(token: string): string {
+  const swapped = token
+    .slice(-43)
+    .replaceAll(/[a-z]/gi, (letter) => (letter < "a" ? letter.toLowerCase() : letter.toUpperCase()));
+  return token.slice(0, -43) + swapped;
+}
+
+for (const [what, build] of NOT_SHOWN) {
+  test(`a request that shows ${what} is refused, recorded, and goes nowhere`, async (t) => {
+    const { codex, zed, upstream, gate, ask } = await openGate(t);
+    const { path = "/v1/messages", fields } = build(codex, zed);
+    const { status, refusal, headers, text } = await ask(path, ...fields);
+    assert.deepEqual([status, refusal], [401, "token_required"]);
+    const named = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
+    assert.equal(named("www-authenticate"), 'Bearer realm="tollkeeper"');
+    assert.equal(named("x-should-retry"), "false");
+    assert.match(text, /"type":"authentication_error"[^]*tollkeeper token add /);
+    const { outcome, error_type, status: recorded } = await gate.ledger.only();
+    assert.deepEqual([outcome, error_type, recorded], ["rejected", "token_required", 401]);
+    assert.equal(upstream.sockets.size + gate.keys.reads, 0);
+    const random = codex.slice(-43);
+    assert.ok(!JSON.stringify([text, gate.ledger.records, gate.log.lines]).includes(random));
+  });
+}
+
+test("the refusal has the shape of the API that is asked, and names the tool that asks", async (t) => {
+  const { ask } = await openGate(t);
+  const { text } = await ask("/t/codex/v1/responses");
+  assert.match(
+    text,
+    /\{"error":\{"message":"tollkeeper: .* tollkeeper connect codex; .* tollkeeper token add codex","type":"invalid_request_error","code":"token_required","param":null\}\}/,
+  );
+});
+
+for (const [what, build] of [
+  ["as a bearer's", (token: string) => [`Authorization: Bearer ${token}`]],
+  ["in a scheme spelled otherwise", (token: string) => [`Authorization: bEARER   ${token}`]],
+  ["as a key", (token: string) => [`X-Api-Key: ${token}`]],
+  ["as a key beside a login", (token: string) => [`X-Api-Key: ${token}`, "Authorization: Bearer sk-ant-oat"]],
+  [
+    "as a bearer's beside a placeholder",
+    (token: string) => ["X-Api-Key: x", `Authorization: Bearer ${token}`],
+  ],
+] as const) {
+  test(`a token shown ${what} proves its tool, and stays here`, async (t) => {
+    const { codex, upstream, gate, ask } = await openGate(t);
+    assert.equal((await ask("/t/zed/v1/messages", ...build(codex))).status, 200);
+    const { tool, tool_by } = await gate.ledger.only();
+    assert.deepEqual([tool, tool_by], ["codex", "token"]);
+    const sent = JSON.stringify(upstream.seen.map(({ url, rawHeaders }) => [url, rawHeaders]));
+    assert.ok(!JSON.stringify([sent, gate.ledger.records, gate.log.lines]).includes(codex.slice(-43)));
+  });
+}
+
+test("two tokens in one kind of header are one too many", async (t) => {
+  const { codex, zed, upstream, ask } = await openGate(t);
+  const { status, refusal } = await ask("/v1/messages", `X-Api-Key: ${codex}`, `x-api-key: ${zed}`);
+  assert.deepEqual([status, refusal], [400, "bad_request"]);
+  assert.equal(upstream.sockets.size, 0);
+});
+
+test("whatever a request claims, it goes the way of the token's tool, with that tool's key", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+  const other = { ...plainUpstream("other", upstream.baseUrl), key: "second" };
+  const usual = plainUpstream("default", "http://127.0.0.1:9/v1");
+  const tokens = new MemoryTokens();
+  const codex = tokens.add("codex");
+  const gate = await startGate(t, usual.baseUrl, {
+    tokens,
+    config: {
+      ...ASKED_FOR,
+      upstreams: { default: usual, other },
+      tools: { codex: { upstream: "other", key: null } },
+    },
+  });
+  gate.keys.set({ name: "second", origin: other.origin }, "key-of-codex");
+  const res = await post(gate, "/t/zed/v1/messages", {}, { "x-api-key": codex, "x-tollkeeper-tool": "zed" });
+  assert.equal(res.status, 200);
+  assert.deepEqual(
+    upstream.seen.map(({ headers }) => headers["x-api-key"]),
+    ["key-of-codex"],
+  );
+});
+
+test("a revoked token is refused from the next request on, on a connection that it was let in on", async (t) => {
+  const { tokens, codex, zed, gate } = await openGate(t);
+  const statusFor = async (token: string) => {
+    const res = await post(gate, "/v1/messages", {}, { "x-api-key": token });
+    await res.arrayBuffer();
+    return res.status;
+  };
+  assert.deepEqual([await statusFor(codex), await statusFor(zed)], [200, 200]);
+  tokens.entries = tokens.entries.filter(({ tool }) => tool !== "codex");
+  gate.tokenGuard.reload();
+  assert.deepEqual([await statusFor(codex), await statusFor(zed)], [401, 200]);
+});
+
+test("tokens that cannot be read let nobody in, are told of once, and count again when they are mended", async (t) => {
+  const { tokens, codex, upstream, gate } = await openGate(t);
+  tokens.failure = new Failure("tokens.json is not used: it is open to other users", "chmod 600 tokens.json");
+  gate.tokenGuard.reload();
+  for (let i = 0; i < 3; i += 1) {
+    assert.equal((await post(gate, "/v1/messages", {}, { "x-api-key": codex })).status, 401);
+  }
+  assert.equal(upstream.sockets.size, 0);
+  assert.equal(
+    gate.log.lines.filter((line) => /^error .*open to other users.*chmod 600/.test(line)).length,
+    1,
+  );
+  tokens.failure = null;
+  assert.equal((await post(gate, "/v1/messages", {}, { "x-api-key": codex })).status, 200);
+});
+
+test("what has no route is told so without a token, and the probes of tools need none", async (t) => {
+  const { gate, ask } = await openGate(t);
+  assert.equal((await ask("/v1/nothing")).refusal, "not_found");
+  assert.equal((await fetch(`${gate.url}/v1/messages`)).status, 405);
+  assert.equal((await fetch(`${gate.url}/t/codex/api/hello`, { method: "HEAD" })).status, 200);
+  assert.equal(gate.ledger.records.length, 0);
+});
+
+test("from the next request on the configuration may ask for tokens, or no longer", async (t) => {
+  const { upstream, gate } = await openGate(t, {});
+  const status = async () => (await post(gate, "/v1/messages", {})).status;
+  assert.equal(await status(), 200);
+  const config = { ...defaultConfig, upstreams: { default: plainUpstream("default", upstream.baseUrl) } };
+  gate.gate.use(prepareSettings({ ...config, ...ASKED_FOR }));
+  assert.equal(await status(), 401);
+  gate.gate.use(prepareSettings(config));
+  assert.equal(await status(), 200);
+});
+
+test("where none is asked for, a registered token names its tool below the path, and any other is a placeholder", async (t) => {
+  const { codex, gate, ask } = await openGate(t, {});
+  const known = async (path: string, ...fields: string[]) => {
+    assert.equal((await ask(path, ...fields)).status, 200);
+    const { tool, tool_by } = gate.ledger.records.at(-1) ?? assert.fail("no record");
+    return [tool, tool_by];
+  };
+  assert.deepEqual(await known("/v1/messages", `X-Api-Key: ${codex}`, "User-Agent: zed/1"), [
+    "codex",
+    "token",
+  ]);
+  assert.deepEqual(await known("/t/zed/v1/messages", `X-Api-Key: ${codex}`), ["zed", "path"]);
+  assert.deepEqual(await known("/v1/messages", `X-Api-Key: ${codex}A`), ["unknown", "unknown"]);
+});
+
+test("a daemon keeps of a token nothing but its hash, in a file of its owner's alone, and says it nowhere", async (t) => {
+  const daemon = await startDaemon(t, { config: { access: "token" }, args: ["--debug"] });
+  const { code, stdout } = await daemon.command("token", "add", "codex");
+  assert.equal(code, 0);
+  const token = stdout.trim();
+  const wrong = `${token.slice(0, -4)}AAAA`;
+  const ask = (shown: string) =>
+    post(
+      daemon,
+      `/t/codex/v1/messages?t=1`,
+      { model: "claude-sonnet-5", max_tokens: 9, messages: [] },
+      { "x-api-key": shown },
+    );
+  assert.notEqual((await ask(token)).status, 401);
+  assert.equal((await ask(wrong)).status, 401);
+  assert.equal((await fetch(`${daemon.url}/v1/nothing`, { headers: { "x-api-key": token } })).status, 404);
+  const said = await Promise.all(
+    ["status --json", "token list", "token list --json", "usage --json", "doctor --json"].map(
+      async (words) => {
+        const { stdout: out, stderr } = await daemon.command(...words.split(" "));
+        return out + stderr;
+      },
+    ),
+  );
+  const kept = readFilesBelow(daemon.home, null);
+  const file = Object.keys(kept).find((path) => path.endsWith("/tokens.json")) ?? assert.fail("no file");
+  assert.ok(kept[file]?.includes(hashToken(token).toString("hex")));
+  const random = token.slice(-43, -4);
+  const texts = [...Object.values(kept), ...said, daemon.stdout(), daemon.stderr()];
+  assert.deepEqual(
+    texts.filter((text) => text.includes(random)),
+    [],
+  );
+  assert.doesNotMatch(said.at(-1) ?? "", /looks like an API key/);
+});
+
+test("a file of tokens that is open to others is not used, and the status says what mends it", async (t) => {
+  const daemon = await startDaemon(t, { config: { access: "token" } });
+  const token = (await daemon.command("token", "add", "codex")).stdout.trim();
+  const status = async () =>
+    (await fetch(`${daemon.url}/v1/models`, { headers: { "x-api-key": token } })).status;
+  assert.equal(await status(), 200);
+  const path = join(daemon.home, "state", "tollkeeper", "tokens.json");
+  chmodSync(path, 0o644);
+  process.kill(daemon.pid, "SIGHUP");
+  await daemon.until(/"hint":"chmod 600 [^"]*","msg":"[^"]* is not used: it is open to other users"/);
+  assert.equal(await status(), 401);
+  const told = await daemon.command("status");
+  assert.equal(told.code, 1);
+  assert.match(
+    told.stdout,
+    /^access +with a local token only; 0 tokens registered\n +.* is open to other users; chmod 600 '.*'$/m,
+  );
+  chmodSync(path, 0o600);
+  assert.equal(await status(), 200);
+});
