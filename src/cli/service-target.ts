@@ -32,6 +32,7 @@ export function serviceTarget(
     logFile: launchdLogFile(homedir()),
     environment: placeVariables(process.env),
     runsKeyCommands: keyRefsOf(config).some(({ ref }) => ref.source.kind === "command"),
+    recordsProjects: config.ledger.project,
   };
   return { target, risks: [node.risk, script.risk].filter((risk) => risk !== null) };
 }

@@ -66,7 +66,7 @@ export function remarksOn({ by, rows, total, aside }: UsageReport): string[] {
     by === "project" &&
       rows.length > 0 &&
       rows.every(({ name }) => name === null) &&
-      'project: no request says where it came from; from now on they do with "ledger": { "project": true } in the configuration',
+      'project: no request says where it came from; they will with "ledger": { "project": true } in the configuration and, for a service, after tollkeeper service install',
     sandboxed > 0 &&
       `sandbox: ${countOf(sandboxed, "request")} went to the built-in sandbox; their tokens are made up, and cost nothing`,
     firstUnreadable !== null &&

@@ -22,6 +22,8 @@ export interface ServiceTarget {
   environment: Record<string, string>;
   /** Are there keys that commands print (`keySource`)? Such commands, gpg for one, may want to write in the home directory. */
   runsKeyCommands: boolean;
+  /** Do records say which project a tool's process works on (`ledger.project`)? The daemon must then see that process. */
+  recordsProjects: boolean;
 }
 
 /** One thing that is done to the system: data, so that `--dry-run` can show it. */

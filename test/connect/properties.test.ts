@@ -12,10 +12,10 @@ import { documents, edits, settings } from "./documents.ts";
 
 const FORMATS: Format[] = ["jsonc", "toml", "yaml", "sh", "fish"];
 const OWNER = "codex";
-const RUNS = { numRuns: Number(process.env["RUNS"] ?? 300) };
+const RUNS = { numRuns: 150 };
 
 /** The ways in which a text may say no: something is in the way, or is written in a way that cannot be added to. */
-const REFUSALS = / is not an object$| is not a list$|^is written as a table|^is a list of tables$/;
+const REFUSALS = / is not an object$| is not a list$|^this is a (?:table|list of tables)/;
 
 /** null where it is refused for a reason that may be. */
 function apply(text: string | null, format: Format, wanted: readonly Setting[]) {

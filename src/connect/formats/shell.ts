@@ -21,7 +21,7 @@ export function shellLanguage(shell: Shell, owner: string): Language {
       return { ...spanOf(line), text: lineOf(shell, line.name, value) };
     },
     add(text, path, name, value) {
-      if (path.length > 0) throw new TextFault("holds variables only", null);
+      if (path.length > 0) throw new TextFault("the file holds variables only", null);
       const line = lineOf(shell, name, value) + lineEndOf(text);
       const block = blockIn(text);
       if (block !== null) return { offset: block.end, length: 0, text: line };
@@ -31,7 +31,7 @@ export function shellLanguage(shell: Shell, owner: string): Language {
       return { offset: text.length, length: 0, text: (isEnded ? "" : lineEnd) + markers.join(line) };
     },
     append() {
-      throw new TextFault("holds variables only", null);
+      throw new TextFault("the file holds variables only", null);
     },
     remove(text, path) {
       const block = blockIn(text);

@@ -47,7 +47,7 @@ export function addToDotted(
 
 /** One more member of an inline table, or item of a list. */
 export function addInline(node: AST.TOMLContentNode, printed: string): Edit {
-  if (node.type === "TOMLValue") throw new TextFault("is a single value", node.range[0]);
+  if (node.type === "TOMLValue") throw new TextFault("this is a single value", node.range[0]);
   const last = node.type === "TOMLArray" ? node.elements.at(-1) : node.body.at(-1);
   if (last !== undefined) return { offset: last.range[1], length: 0, text: `, ${printed}` };
   const isArray = node.type === "TOMLArray";

@@ -33,7 +33,7 @@ export const toml: Language = {
     const node = valueNodeAt(tree, path);
     if (node === null) {
       const offset = entriesBelow(tree, path)[0]?.range[0] ?? null;
-      throw new TextFault("is written as a table, where a single value is to be", offset);
+      throw new TextFault("this is a table, where a single value is to be", offset);
     }
     const isLiteral = "style" in node && node.style === "literal";
     return {
@@ -56,7 +56,7 @@ export const toml: Language = {
     const node = valueNodeAt(tree, path);
     if (node !== null) return addInline(node, printInline(value));
     if (!isTable(value))
-      throw new TextFault("is a list of tables", entriesBelow(tree, path)[0]?.range[0] ?? null);
+      throw new TextFault("this is a list of tables", entriesBelow(tree, path)[0]?.range[0] ?? null);
     return appendBlock(text, printTable(path.map(String), value, printHeader(path.map(String), "array")));
   },
   remove(text, path) {

@@ -19,7 +19,7 @@ export function readYaml(text: string): Record<string, unknown> {
 /** The one document of a text. */
 export function parseText(text: string): Document {
   const [document = parseDocument(text, OPTIONS), second] = [...parseAllDocuments(text, OPTIONS)];
-  if (second !== undefined) throw new TextFault("holds several documents", second.range[0]);
+  if (second !== undefined) throw new TextFault("the file holds several documents", second.range[0]);
   const [error] = document.errors;
   // What follows the first line of a message shows the place in the text, which may hold a key.
   if (error !== undefined) throw new TextFault(`not YAML: ${describe(error.message)}`, error.pos[0]);

@@ -34,14 +34,14 @@ export const yaml: Language = {
     if (path.length === 0 && document.contents === null) return createMap(text, name, value);
     const map = nodeAt(document, path);
     refuseAlias(map);
-    if (!isMap(map)) throw new TextFault("is not a map that can be added to", rangeOf(map)[0]);
+    if (!isMap(map)) throw new TextFault("this is no map that can be added to", rangeOf(map)[0]);
     if (map.flow === true) return addToFlow(map, `${printScalar(name, null)}: ${printFlow(value)}`);
     return addToBlock(text, map, printBlock(text, { [name]: value }));
   },
   append(text, path, value) {
     const list = nodeAt(parseText(text), path);
     refuseAlias(list);
-    if (!isSeq(list)) throw new TextFault("is not a list that can be added to", rangeOf(list)[0]);
+    if (!isSeq(list)) throw new TextFault("this is no list that can be added to", rangeOf(list)[0]);
     return list.flow === true
       ? addToFlow(list, printFlow(value))
       : addToBlock(text, list, printBlock(text, [value]));
@@ -75,7 +75,7 @@ function entryAt(node: Node, step: string | number | undefined): Pair | Node | n
 
 /** What an alias stands for is written elsewhere, and would change there as well. */
 function refuseAlias(node: Node): void {
-  if (isAlias(node)) throw new TextFault("is an alias for what is written elsewhere", rangeOf(node)[0]);
+  if (isAlias(node)) throw new TextFault("this is an alias for what is written elsewhere", rangeOf(node)[0]);
 }
 
 /** `name:` and nothing behind it. */
@@ -87,7 +87,7 @@ function isEmpty(node: Node): boolean {
 /** Behind the colon of a key, and the column that the key is in. */
 function keyPlace(text: string, document: Document, path: Path): { offset: number; column: number } {
   const entry = entryAt(nodeAt(document, path.slice(0, -1)), path.at(-1));
-  if (!isPair(entry)) throw new TextFault("is an item with nothing in it", null);
+  if (!isPair(entry)) throw new TextFault("this is an item with nothing in it", null);
   const [start, end] = rangeOf(entry.key as Node);
   return { offset: text.indexOf(":", end) + 1, column: columnOf(text, start) };
 }

@@ -33,6 +33,9 @@ const COMMANDS_NOTES = [
   "a key command that is set-id (1Password's op), or from a snap, has no rights of its own in the service; what gives them back is shown by: systemctl --user edit tollkeeper",
 ];
 
+const PROJECT_NOTE =
+  "records are to name projects (ledger.project), and nobody sees other processes from within a user namespace: sandbox.conf is left out";
+
 const ANY_PORT_NOTE =
   'the configuration takes any free port ("listen.port" is 0): there is no socket unit, and a restart refuses connections';
 
@@ -52,6 +55,7 @@ export class Systemd implements ServiceManager {
     const now = await askUnits(run);
     const notes = [
       ...(target.runsKeyCommands ? COMMANDS_NOTES : []),
+      ...(target.recordsProjects ? [PROJECT_NOTE] : []),
       ...(target.port === 0 ? [ANY_PORT_NOTE] : []),
       ...(await this.#lingerNotes()),
     ];
