@@ -1,19 +1,19 @@
 import { isInstalled } from "../connect/installed.ts";
 import type { Scope } from "../connect/recipe.ts";
 import { RECIPES } from "../connect/recipes/all.ts";
-import { changeEach, type ToolChange } from "./change-each.ts";
-import { SCOPES } from "./change-of-files.ts";
+import { changeEach, type ToolChange } from "./connect/change-each.ts";
+import { SCOPES } from "./connect/change-of-files.ts";
 import type { Command } from "./command.ts";
-import { listTools, renderTools } from "./connect-list.ts";
-import { printByHand } from "./connect-print.ts";
-import { connectTool, type ConnectOptions } from "./connect-tool.ts";
+import { listTools, renderTools } from "./connect/list-tools.ts";
+import { printByHand } from "./connect/print-by-hand.ts";
+import { connectTool, type ConnectOptions } from "./connect/connect-tool.ts";
 import { EXIT, note, print } from "./console.ts";
 import { daemonStatus } from "./daemon.ts";
-import { toolSurroundings } from "./destination.ts";
-import { requireRecipe } from "./find-recipe.ts";
+import { toolSurroundings } from "./connect/destination.ts";
+import { requireRecipe } from "./connect/find-recipe.ts";
 import { hardenProcess } from "./harden.ts";
 import { loadConfig } from "./key-target.ts";
-import { knownPort, localAddress, type LocalAddress } from "./local-address.ts";
+import { knownPort, localAddress, type LocalAddress } from "./connect/local-address.ts";
 
 interface ConnectArguments {
   config?: string | undefined;

@@ -1,14 +1,14 @@
 import { prepareDisconnection, readConnections, type Identity } from "../connect/connection.ts";
 import type { Scope } from "../connect/recipe.ts";
 import { Failure } from "../core/failure.ts";
-import { changeEach } from "./change-each.ts";
-import { decide, SCOPES, showChanges, type ChangeOptions, type Decision } from "./change-of-files.ts";
+import { changeEach } from "./connect/change-each.ts";
+import { decide, SCOPES, showChanges, type ChangeOptions, type Decision } from "./connect/change-of-files.ts";
 import type { Command } from "./command.ts";
-import { revokeTokensOf } from "./connect-token.ts";
-import { identityOf } from "./connect-tool.ts";
+import { revokeTokensOf } from "./connect/connection-token.ts";
+import { identityOf } from "./connect/connect-tool.ts";
 import { EXIT, print } from "./console.ts";
 import { shorten } from "./doctor/remedies.ts";
-import { requireRecipe } from "./find-recipe.ts";
+import { requireRecipe } from "./connect/find-recipe.ts";
 import { connectionsDirectory, here } from "./paths.ts";
 
 interface DisconnectArguments {

@@ -5,10 +5,10 @@ import { writeCommand } from "../service/write-command.ts";
 import type { Command } from "./command.ts";
 import { note, print } from "./console.ts";
 import { daemonStatus } from "./daemon.ts";
-import { guestOfName } from "./find-recipe.ts";
-import { localAddress } from "./local-address.ts";
+import { guestOfName } from "./connect/find-recipe.ts";
+import { localAddress } from "./connect/local-address.ts";
 import { SHELLS, shellOf, writeEnvironment } from "./shell-environment.ts";
-import { environmentFor } from "./tool-environment.ts";
+import { environmentFor } from "./connect/tool-environment.ts";
 
 interface EnvArguments {
   config?: string | undefined;

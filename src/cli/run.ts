@@ -2,10 +2,10 @@ import { findRivals } from "../connect/rivals.ts";
 import type { Environment } from "../connect/recipe.ts";
 import type { Command } from "./command.ts";
 import { runningDaemon } from "./daemon.ts";
-import { guestOfCommand } from "./find-recipe.ts";
-import { localAddress } from "./local-address.ts";
+import { guestOfCommand } from "./connect/find-recipe.ts";
+import { localAddress } from "./connect/local-address.ts";
 import { runCommand } from "./run-command.ts";
-import { environmentFor } from "./tool-environment.ts";
+import { environmentFor } from "./connect/tool-environment.ts";
 import { withLoan } from "./token-loan.ts";
 
 interface RunArguments {

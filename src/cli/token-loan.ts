@@ -1,7 +1,7 @@
 import { borrowToken } from "../adapters/control-socket.ts";
 import type { Config } from "../core/config.ts";
 import { controlPath, notRunning } from "./daemon.ts";
-import type { Token } from "./destination.ts";
+import type { Token } from "./connect/destination.ts";
 
 /**
  * Does something with a local token of a tool's where one is needed, with null elsewhere. The daemon lends it until this

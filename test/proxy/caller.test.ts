@@ -23,7 +23,8 @@ function settings() {
   return prepareSettings(reading.value);
 }
 
-function processOf(tool: string): PeerProcess {
+function processOf(tool: string | null): PeerProcess | null {
+  if (tool === null) return null;
   const record = { pid: 4711, executable: `/usr/bin/${tool}`, parents: [] };
   return { record, name: { tool, isOwn: false }, project: null };
 }
@@ -104,7 +105,7 @@ for (const { what, as, before, after, sent, recorded } of [
   },
 ] as const) {
   test(what, () => {
-    const [known, found] = [before, after].map((tool) => (tool === null ? null : processOf(tool)));
-    assert.deepEqual(sendAs(...as, known ?? null, found ?? null), { sent, recorded });
+    const [tool, by] = as;
+    assert.deepEqual(sendAs(tool, by, processOf(before), processOf(after)), { sent, recorded });
   });
 }

@@ -1,12 +1,12 @@
-import type { Fate, Left, Prepared } from "../connect/connection.ts";
-import { renderDiff } from "../connect/diff.ts";
-import type { Scope } from "../connect/recipe.ts";
-import { Failure } from "../core/failure.ts";
-import { blotTokens } from "../core/local-token.ts";
-import { askWhether, isAnybodyThere } from "./ask.ts";
-import { note, print } from "./console.ts";
-import { shorten } from "./doctor/remedies.ts";
-import { here } from "./paths.ts";
+import type { Fate, Left, Prepared } from "../../connect/connection.ts";
+import { renderDiff } from "../../connect/diff.ts";
+import type { Scope } from "../../connect/recipe.ts";
+import { Failure } from "../../core/failure.ts";
+import { blotTokens } from "../../core/local-token.ts";
+import { askWhether, isAnybodyThere } from "../ask.ts";
+import { note, print } from "../console.ts";
+import { shorten } from "../doctor/remedies.ts";
+import { here } from "../paths.ts";
 
 /** For the command line. */
 export const SCOPES = ["user", "project"] as const satisfies readonly Scope[];

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
-import { createKeychain } from "../adapters/keychain/keychain.ts";
-import { prepareConnection, readConnections, type Identity } from "../connect/connection.ts";
-import type { Destination, Recipe, Scope } from "../connect/recipe.ts";
-import { Failure } from "../core/failure.ts";
+import { createKeychain } from "../../adapters/keychain/keychain.ts";
+import { prepareConnection, readConnections, type Identity } from "../../connect/connection.ts";
+import type { Destination, Recipe, Scope } from "../../connect/recipe.ts";
+import { Failure } from "../../core/failure.ts";
 import { decide, showChanges, type ChangeOptions, type Decision } from "./change-of-files.ts";
-import { planKeyMove, type KeyMove } from "./connect-key.ts";
-import { makeToken } from "./connect-token.ts";
-import { note, print } from "./console.ts";
-import { notifyDaemon } from "./daemon.ts";
+import { planKeyMove, type KeyMove } from "./key-move.ts";
+import { makeToken } from "./connection-token.ts";
+import { note, print } from "../console.ts";
+import { notifyDaemon } from "../daemon.ts";
 import { destinationOf, toolSurroundings } from "./destination.ts";
-import { shorten } from "./doctor/remedies.ts";
+import { shorten } from "../doctor/remedies.ts";
 import type { LocalAddress } from "./local-address.ts";
-import { connectionsDirectory, here } from "./paths.ts";
+import { connectionsDirectory, here } from "../paths.ts";
 
 /** Stands where the token will stand, which is made after the question only. */
 const NEW_TOKEN = "a-new-local-token";

@@ -1,5 +1,5 @@
-import type { Environment } from "../connect/recipe.ts";
-import { Failure } from "../core/failure.ts";
+import type { Environment } from "../../connect/recipe.ts";
+import { Failure } from "../../core/failure.ts";
 import { destinationOf, toolSurroundings, type Guest, type Token } from "./destination.ts";
 import type { LocalAddress } from "./local-address.ts";
 

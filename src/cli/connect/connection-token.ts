@@ -1,6 +1,6 @@
-import type { Identity } from "../connect/connection.ts";
-import type { TokenEntry } from "../core/token-entry.ts";
-import { addToken, listTokens, revokeToken, revokeTokens } from "./tokens.ts";
+import type { Identity } from "../../connect/connection.ts";
+import type { TokenEntry } from "../../core/token-entry.ts";
+import { addToken, listTokens, revokeToken, revokeTokens } from "../tokens.ts";
 
 /** The local token of one connection. */
 export interface ConnectionToken {

@@ -1,12 +1,12 @@
-import type { PresentKey } from "../connect/connection.ts";
-import { keyRefOf, upstreamOf, type Config, type Upstream } from "../core/config.ts";
-import { Failure, KeyFailure } from "../core/failure.ts";
-import { describeKeySource, type KeyRef } from "../core/key-source.ts";
-import type { Secret } from "../core/secret.ts";
-import type { WritableKeyStore } from "../ports.ts";
-import { shorten } from "./doctor/remedies.ts";
-import { setKeyWords } from "./key-target.ts";
-import { here } from "./paths.ts";
+import type { PresentKey } from "../../connect/connection.ts";
+import { keyRefOf, upstreamOf, type Config, type Upstream } from "../../core/config.ts";
+import { Failure, KeyFailure } from "../../core/failure.ts";
+import { describeKeySource, type KeyRef } from "../../core/key-source.ts";
+import type { Secret } from "../../core/secret.ts";
+import type { WritableKeyStore } from "../../ports.ts";
+import { shorten } from "../doctor/remedies.ts";
+import { setKeyWords } from "../key-target.ts";
+import { here } from "../paths.ts";
 
 /** A real key, which stands where a placeholder shall stand, on its way into the keychain. */
 export interface KeyMove {

@@ -3,17 +3,17 @@ import {
   readConnections,
   type Connection,
   type ConnectionState,
-} from "../connect/connection.ts";
-import { isInstalled } from "../connect/installed.ts";
-import type { Destination, Recipe, Scope, Surroundings } from "../connect/recipe.ts";
-import { RECIPES } from "../connect/recipes/all.ts";
+} from "../../connect/connection.ts";
+import { isInstalled } from "../../connect/installed.ts";
+import type { Destination, Recipe, Scope, Surroundings } from "../../connect/recipe.ts";
+import { RECIPES } from "../../connect/recipes/all.ts";
 import { toolSurroundings } from "./destination.ts";
-import { findBaseUrls } from "./doctor/find-base-urls.ts";
-import { readPlaces } from "./doctor/read-places.ts";
-import { shorten } from "./doctor/remedies.ts";
+import { findBaseUrls } from "../doctor/find-base-urls.ts";
+import { readPlaces } from "../doctor/read-places.ts";
+import { shorten } from "../doctor/remedies.ts";
 import { baseUrlOf, placeholderOf } from "./local-address.ts";
-import { connectionsDirectory } from "./paths.ts";
-import { layOut, type Column } from "./table.ts";
+import { connectionsDirectory } from "../paths.ts";
+import { layOut, type Column } from "../table.ts";
 
 /** How a tool is connected, once; it can be for several projects. */
 export interface ListedConnection {
