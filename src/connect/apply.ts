@@ -6,7 +6,7 @@ import type { Language } from "./formats/language.ts";
 import { languageOf } from "./formats/languages.ts";
 import { keysIn } from "./keys-at.ts";
 import { planChange } from "./plan-change.ts";
-import { followSteps, isObject, isSame, itemOf, writeSteps } from "./places.ts";
+import { asJson, followSteps, isObject, isSame, itemOf, writeSteps } from "./places.ts";
 import type { Place } from "./places.ts";
 import type { Format, Setting, Step, Value } from "./setting.ts";
 
@@ -21,6 +21,8 @@ export interface Written {
    * former value, or a real key, which is kept nowhere.
    */
   before: "nothing" | "null" | "value" | "key";
+  /** What that `value` said; null where there was none. */
+  former: Value | null;
   /** What was written, and where, in the text as it was then. */
   offset: number;
   inserted: string;
@@ -113,6 +115,7 @@ function applySetting(text: string, asked: Setting, language: Language, origin: 
     value: setting.value,
     depth: origin.path.length,
     before,
+    former: before === "value" ? asJson(place.value) : null,
     offset: edit.offset,
     inserted: edit.text,
     replaced: before === "key" ? "" : replaced,

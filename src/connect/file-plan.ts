@@ -98,7 +98,9 @@ function whysOf(settings: readonly Setting[], { written }: Undo): FileChange["wh
 function placed<Result>(path: string, text: string | null, work: () => Result): Result {
   try {
     return work();
-  } catch (error) {
+  } catch (thrown) {
+    // Parsers go down with what they read, and the stack ends somewhere.
+    const error = thrown instanceof RangeError ? new TextFault("nests too deeply to be read", null) : thrown;
     if (!(error instanceof TextFault)) throw error;
     const before = error.offset === null ? null : (text ?? "").slice(0, error.offset).split("\n");
     const place = before === null ? path : `${path}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;

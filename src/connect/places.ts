@@ -77,6 +77,11 @@ export function isSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(one, other);
 }
 
+/** A value as a journal keeps it: a date of TOML becomes a text. */
+export function asJson(value: unknown): Value | null {
+  return JSON.parse(JSON.stringify(value)) as Value | null;
+}
+
 /** `models[name=tollkeeper].apiBase`. */
 export function writeSteps(at: readonly Step[]): string {
   const words = at.map((step) => {

@@ -1,7 +1,7 @@
 import type { Written } from "./apply.ts";
 import { applyEdit, TextFault } from "./formats/language.ts";
 import type { Language, Path } from "./formats/language.ts";
-import { followSteps, isEmptyWithout, isSame, withValue, writeSteps } from "./places.ts";
+import { asJson, followSteps, isEmptyWithout, isSame, withValue, writeSteps } from "./places.ts";
 import type { LeftSetting } from "./undo.ts";
 
 /** A text without one setting of ours, and why it did not become what it was. */
@@ -25,13 +25,15 @@ export function takeOut(text: string, written: Written, language: Language): Res
   return { text: rest, reason: written.before === "key" ? "was-key" : null };
 }
 
-/** The former value, as it was written, in the place of ours. */
+/** The former value in the place of ours: as it was written or, where it would say something else there, written anew. */
 function putBack(text: string, written: Written, path: Path, language: Language): string {
-  const isRight = (candidate: string) => isAllElseSame(candidate, text, written, path, language);
+  const isRight = (candidate: string) => isPutBack(candidate, text, written, path, language);
   const exact = exactlyWithout(text, written, path, language, isRight);
   if (exact !== null) return exact;
-  const plain = applyEdit(text, { ...language.find(text, path), text: written.replaced });
-  if (isRight(plain)) return plain;
+  const asWritten = applyEdit(text, { ...language.find(text, path), text: written.replaced });
+  if (isRight(asWritten)) return asWritten;
+  const anew = applyEdit(text, language.replace(text, path, written.former));
+  if (isRight(anew)) return anew;
   throw new TextFault(`the former value of ${writeSteps(written.at)} cannot be put back`, null);
 }
 
@@ -87,17 +89,18 @@ function isReadAs(text: string, expected: unknown, language: Language): boolean 
   return isSame(readOr(text, language), expected);
 }
 
-/** Has the setting some value, and everything else the one that it had? */
-function isAllElseSame(
+/** Has the setting its former value, and everything else the one that it had? */
+function isPutBack(
   text: string,
   before: string,
-  { at, value }: Written,
+  { at, former }: Written,
   path: Path,
   language: Language,
 ): boolean {
   const top = readOr(text, language);
-  if (top === null || followSteps(top, at).path.length !== at.length) return false;
-  return isSame(withValue(top, path, value), language.read(before));
+  const place = followSteps(top, at);
+  const isFormer = place.path.length === at.length && isSame(asJson(place.value), former);
+  return isFormer && isSame(withValue(top, path, null), withValue(language.read(before), path, null));
 }
 
 /** null where it cannot be read. */

@@ -54,7 +54,8 @@ export const SIGNATURES: readonly Signature[] = [
     ...recorded("@github/copilot 1.0.102"),
   },
   { tool: "pi", when: [["session_id", PRESENT], ua(/^OpenAI\/JS /)], ...PI },
-  // LangChain and Pi both switch the Anthropic SDK's browser mode on; only Pi asks for a beta. Weak, like the rest below.
+  // LangChain and Pi both switch the Anthropic SDK's browser mode on; only Pi asks for a beta, and that for older models
+  // alone. Weak, like the rest below.
   {
     tool: "pi",
     when: [
@@ -64,18 +65,19 @@ export const SIGNATURES: readonly Signature[] = [
     ],
     ...PI,
   },
-  {
-    tool: "langchain",
-    when: [ua(/^Anthropic\/JS /), ["anthropic-dangerous-direct-browser-access", PRESENT]],
-    without: ["anthropic-beta"],
-    ...recorded("@langchain/anthropic 1.5.11"),
-  },
   { tool: "cline", when: [ua(/^ai-sdk\/.* runtime\/bun\//)], ...recorded("cline 3.0.65") },
   { tool: "continue", when: [ua(/^(?:ls\/JS |node-fetch$)/)], ...recorded("@continuedev/cli 1.5.47") },
 ];
 
 /** Programs that say only which library they are written with. */
 export const LIBRARIES: readonly Signature[] = [
+  // It may be Pi as well, which its process tells: that ranks before a library.
+  {
+    tool: "langchain",
+    when: [ua(/^Anthropic\/JS /), ["anthropic-dangerous-direct-browser-access", PRESENT]],
+    without: ["anthropic-beta"],
+    ...recorded("@langchain/anthropic 1.5.11"),
+  },
   {
     tool: "anthropic-sdk",
     when: [ua(/^Anthropic\/JS /)],

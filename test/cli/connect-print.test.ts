@@ -46,3 +46,27 @@ test("a tool that cannot be led here by a program is told with its reasons", asy
   assert.equal(code, 0);
   assert.match(stdout, /^Cursor cannot be led here: /);
 });
+
+test("a token in a file that is shown is told for what it is, and how it is made", async (t) => {
+  const { command } = prepareHome(t, { config: { ...config, access: "token" } });
+  const { stdout } = await command("connect", "claude", "--print");
+  assert.match(stdout, /"ANTHROPIC_AUTH_TOKEN": "LOCAL-TOKEN"/);
+  assert.match(
+    stdout,
+    /^LOCAL-TOKEN stands for a local token; make it with: tollkeeper token add claude-code$/m,
+  );
+});
+
+test("flags alone are told without an empty list of variables", async (t) => {
+  const { command } = prepareHome(t, { config });
+  const { stdout } = await command("connect", "codex", "--print");
+  assert.doesNotMatch(stdout, /environment:/);
+  assert.match(stdout, /^flags: -c .*base_url/m);
+});
+
+test("a name that no tool can have is refused with what a name is", async (t) => {
+  const { command } = prepareHome(t, { config });
+  const { code, stderr } = await command("connect", "a b", "--print");
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: "a b" cannot be a tool's name\nhint: a name is [^;]*\n$/);
+});

@@ -23,8 +23,8 @@ async function prepare(t: TestContext) {
   return { ...daemon, settings, written, tokens, statusWith };
 }
 
-test("connecting makes a token, connecting again replaces it, disconnecting takes it back", async (t) => {
-  const { command, written, tokens, statusWith } = await prepare(t);
+test("connecting makes a token, connecting otherwise keeps it, disconnecting takes it back", async (t) => {
+  const { url, command, written, tokens, statusWith } = await prepare(t);
   const first = await command("connect", "claude", "--yes");
   assert.equal(first.code, 0, first.stderr);
   const token = written();
@@ -34,17 +34,30 @@ test("connecting makes a token, connecting again replaces it, disconnecting take
     [["claude-code", "connect"]],
   );
 
-  const second = await command("connect", "claude", "--yes");
-  assert.equal(second.code, 0, second.stderr);
+  const again = await command("connect", "claude");
+  assert.deepEqual(
+    [again.code, again.stdout],
+    [0, `Claude Code is connected already: ${url}/t/claude-code\n`],
+  );
+  const otherwise = await command("connect", "claude", "--model", "opus", "--yes");
+  assert.equal(otherwise.code, 0, otherwise.stderr);
+  assert.deepEqual([written(), await statusWith(token), (await tokens()).length], [token, 200, 1]);
+
+  const undone = await command("disconnect", "claude", "--yes");
+  assert.deepEqual([undone.code, await statusWith(token), await tokens()], [0, 401, []]);
+  for (const { stdout, stderr } of [first, again, otherwise, undone])
+    assert.ok(!`${stdout}${stderr}`.includes(token.slice(-20)));
+});
+
+test("a token that does not count any more is replaced", async (t) => {
+  const { command, written, tokens, statusWith } = await prepare(t);
+  await command("connect", "claude", "--yes");
+  const token = written();
+  await command("token", "revoke", "claude-code");
+  const { code, stderr } = await command("connect", "claude", "--yes");
+  assert.equal(code, 0, stderr);
   assert.deepEqual([await statusWith(token), await statusWith(written())], [401, 200]);
   assert.equal((await tokens()).length, 1);
-
-  const newer = written();
-  const undone = await command("disconnect", "claude", "--yes");
-  assert.deepEqual([undone.code, await statusWith(newer), await tokens()], [0, 401, []]);
-  for (const { stdout, stderr } of [first, second, undone]) {
-    for (const secret of [token, newer]) assert.ok(!`${stdout}${stderr}`.includes(secret.slice(-20)));
-  }
 });
 
 test("a token that was made otherwise stays", async (t) => {

@@ -111,10 +111,8 @@ test("a project is connected by its own file, and disconnected there", async (t)
   assert.equal(text(), SETTINGS);
   const elsewhere = await run("disconnect", "claude", "--yes");
   assert.equal(elsewhere.code, 1);
-  assert.match(
-    elsewhere.stderr,
-    /^error: claude-code is not connected\nhint: see what is: tollkeeper connect --list\n$/,
-  );
+  const there = `tollkeeper disconnect claude-code --directory ${project}`;
+  assert.equal(elsewhere.stderr, `error: claude-code is not connected\nhint: it is in a project: ${there}\n`);
   const undone = await run("disconnect", "claude", "--scope", "project", "--yes");
   assert.equal(undone.code, 0);
   assert.ok(!existsSync(join(project, ".claude")));
@@ -153,7 +151,9 @@ test("options that make no sense together are wrong usage", async (t) => {
   ]) {
     assert.equal((await command("connect", ...words)).code, 2, words.join(" "));
   }
-  for (const words of [[], ["claude", "--all"]]) {
+  const { stderr } = await command("connect", "claude", "--json");
+  assert.match(stderr, /^error: --json goes with --list\n/);
+  for (const words of [[], ["claude", "--all"], ["--all", "--directory", "/x"]]) {
     assert.equal((await command("disconnect", ...words)).code, 2, words.join(" "));
   }
 });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { prepareHome } from "../helpers/daemon.ts";
-import { PROGRAM } from "../helpers/program.ts";
+import { PROGRAM, runProgram } from "../helpers/program.ts";
 import { noTerminal, runOnTerminal } from "../helpers/terminal.ts";
 
 const SETTINGS = '{\n  // mine\n  "model": "opus",\n}\n';
@@ -65,4 +65,28 @@ test("what was never connected is a failure, and a name that nobody knows is ans
     [1, "error: codex is not connected\nhint: see what is: tollkeeper connect --list\n"],
   );
   assert.match((await command("disconnect", "cluade")).stderr, /did you mean claude\?/);
+});
+
+test("a project's connection is undone from anywhere, also when the directory is gone", async (t) => {
+  const { home, env, configFile } = prepareHome(t, { config: { listen: { port: 4711 } } });
+  const [one, other] = [join(home, "one"), join(home, "other")];
+  const run = (cwd: string, ...words: string[]) =>
+    runProgram([...words, "--yes", "--config", configFile], { env, cwd });
+  for (const project of [one, other]) {
+    mkdirSync(project);
+    assert.equal((await run(project, "connect", "claude", "--scope", "project")).code, 0);
+  }
+  rmSync(one, { recursive: true });
+  const here = await run(home, "disconnect", "claude", "--scope", "project");
+  assert.equal(here.code, 1);
+  assert.match(here.stderr, /^error: claude-code in \S+ is not connected\nhint: see what is: .*--list\n$/);
+  const gone = await run(home, "disconnect", "claude", "--directory", "one");
+  assert.equal(gone.code, 0, gone.stderr);
+  assert.match(gone.stdout, /^claude-code in ~\/one is disconnected$/m);
+  assert.ok(existsSync(join(other, ".claude")));
+  const { stderr } = await run(home, "disconnect", "claude", "--scope", "project");
+  assert.ok(
+    stderr.endsWith(`it is in a project: tollkeeper disconnect claude-code --directory ${other}\n`),
+    stderr,
+  );
 });

@@ -29,7 +29,7 @@ test("a tool that nobody knows gets what the makers' libraries listen to, under 
   assert.match(stdout, new RegExp(`^export OPENAI_BASE_URL='${daemon.url}/t/myagent/v1'$`, "m"));
   const { code, stderr } = await daemon.command("env", "my agent");
   assert.equal(code, 1);
-  assert.match(stderr, /^error: "my agent" cannot be a tool's name\nhint: /);
+  assert.match(stderr, /^error: "my agent" cannot be a tool's name\nhint: a name is [^;]*\n$/);
 });
 
 test("without a daemon the configured port holds, and with none it fails", async (t) => {
@@ -72,6 +72,21 @@ test("where tokens are needed none is printed, and it is said what to do instead
   assert.match(
     stderr,
     /tollkeeper run --tool claude-code -- .*tollkeeper connect claude-code.*token add claude-code/,
+  );
+});
+
+test("a tool that listens to no variable is told so first, with a command that works", async (t) => {
+  const { command } = prepareHome(t, { config: { access: "token", listen: { port: 8655 } } });
+  const cline = await command("env", "cline");
+  assert.deepEqual([cline.code, cline.stdout], [1, ""]);
+  assert.match(
+    cline.stderr,
+    /^error: Cline listens neither to .*\nhint: connect it instead: tollkeeper connect cline\n$/,
+  );
+  const cursor = await command("env", "cursor");
+  assert.match(
+    cursor.stderr,
+    /^error: Cursor listens neither to .*\nhint: .*tollkeeper connect cursor --print\n$/,
   );
 });
 

@@ -9,7 +9,6 @@ import { prepareHome, startDaemon, type Daemon } from "../helpers/daemon.ts";
 import { fakeTool } from "../helpers/fake-tool.ts";
 import { ended } from "../helpers/processes.ts";
 import { PROGRAM, runProgram } from "../helpers/program.ts";
-import { noTerminal, runOnTerminal } from "../helpers/terminal.ts";
 import { until } from "../helpers/until.ts";
 
 /** Prints every argument in angle brackets. */
@@ -54,17 +53,24 @@ test("without a -- or a command it is wrong usage", async (t) => {
   }
 });
 
-test("it ends as the command ends, and as shells do where it cannot be run", async (t) => {
+test("it ends as the command ends, and as shells do where it cannot be run, with what may mend that", async (t) => {
   const daemon = await startDaemon(t);
   const plain = join(daemon.home, "plain");
   writeFileSync(plain, "no program");
+  const odd = join(fakeTool(daemon.home, "odd", ""), "odd");
+  writeFileSync(odd, "#!/no/such/interpreter\n");
   const cases: [number, RegExp, ...string[]][] = [
     [0, /^$/, "true"],
     [7, /^$/, "sh", "-c", "exit 7"],
-    [128 + 9, /^$/, "sh", "-c", "kill -9 $$"],
-    [127, /^error: no-such-program: command not found\n$/, "no-such-program"],
-    [126, /^error: .*plain cannot be run: permission denied\n$/, plain],
-    [126, /^error: .* cannot be run: /, join(plain, "below")],
+    [
+      127,
+      /^error: no-such-program: command not found\nhint: install it, or give its path\n$/,
+      "no-such-program",
+    ],
+    [127, /^error: .*nowhere: command not found\nhint: /, join(daemon.home, "nowhere")],
+    [126, /^error: .*plain cannot be run: permission denied\nhint: .*: chmod \+x \S*plain\n$/, plain],
+    [126, /^error: .*odd cannot be run: the program that .* is not there\nhint: .*head -n 1 \S*odd\n$/, odd],
+    [126, /^error: .* cannot be run: .*\nhint: look at it with: ls -l \S*below\n$/, join(plain, "below")],
   ];
   for (const [expected, said, ...words] of cases) {
     const { code, stderr } = await run(daemon, "--", ...words);
@@ -105,6 +111,30 @@ test("any other program gets what the makers' libraries listen to, marked with i
   assert.match(wrapped.stdout, /^ANTHROPIC_AUTH_TOKEN=tk-claude-code$/m);
 });
 
+test("flags of a tool's own program are given to no other one", async (t) => {
+  const daemon = await startDaemon(t);
+  const directory = fakeTool(daemon.home, "npx", SHOW_ARGUMENTS);
+  fakeTool(daemon.home, "codex", SHOW_ARGUMENTS);
+  const refused = await run(daemon, "--tool", "codex", "--", join(directory, "npx"), "@openai/codex");
+  assert.deepEqual([refused.code, refused.stdout], [1, ""]);
+  assert.match(refused.stderr, /^error: Codex is led here by flags, and npx is another program\nhint: /);
+  assert.match(refused.stderr, /tollkeeper connect codex; .* -c .*base_url/);
+  const own = await run(daemon, "--tool", "nightly", "--", join(directory, "codex"), "exec");
+  assert.match(own.stdout, /^<-c>.*\/t\/nightly\/v1.*<exec>$/);
+});
+
+test("a tool that listens to nothing that run can set is refused before anything else", async (t) => {
+  const { env } = prepareHome(t, {});
+  const cline = await run({ env }, "--tool", "cline", "--", "true");
+  assert.equal(cline.code, 1);
+  assert.match(
+    cline.stderr,
+    /^error: Cline listens neither to its environment nor to flags\nhint: connect it instead: tollkeeper connect cline\n$/,
+  );
+  const cursor = await run({ env }, "--tool", "cursor", "--", "true");
+  assert.match(cursor.stderr, /\nhint: see what to do there by hand: tollkeeper connect cursor --print\n$/);
+});
+
 test("a program whose name can be no tool's needs another one", async (t) => {
   const daemon = await startDaemon(t);
   const program = join(fakeTool(daemon.home, "_x", SHOW_VARIABLES), "_x");
@@ -134,34 +164,6 @@ test("the command reads what comes in by standard input", async (t) => {
   const daemon = await startDaemon(t);
   const { stdout } = await runProgram(["run", "--", "cat"], { env: daemon.env, input: "piped in" });
   assert.equal(stdout, "piped in");
-});
-
-/** A command that says when it listens for signals, and what it got. */
-const AWAIT_SIGNAL = `
-  for name in INT TERM HUP QUIT; do trap "echo got $name; exit 5" $name; done
-  echo ready
-  while :; do sleep 0.05; done`;
-
-test("SIGTERM and SIGHUP are passed on, and waited for", async (t) => {
-  const daemon = await startDaemon(t);
-  for (const signal of ["SIGTERM", "SIGHUP"] as const) {
-    const child = spawn(process.execPath, [PROGRAM, "run", "--", "sh", "-c", AWAIT_SIGNAL], {
-      env: daemon.env,
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    child.stdout.once("data", () => child.kill(signal));
-    const [said, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
-    assert.deepEqual([said, code], [`ready\ngot ${signal.slice(3)}\n`, 5]);
-  }
-});
-
-test("Ctrl-C at the terminal is the command's own business", { skip: noTerminal }, async (t) => {
-  const daemon = await startDaemon(t);
-  const argv = [process.execPath, PROGRAM, "run", "--", "sh", join(daemon.home, "script")];
-  writeFileSync(join(daemon.home, "script"), AWAIT_SIGNAL);
-  const { code, text: screen } = await runOnTerminal(argv, { env: daemon.env }, [["ready", "\u0003"]]);
-  assert.match(screen, /got INT/);
-  assert.equal(code, 5);
 });
 
 /** A daemon that serves nobody without a token. */

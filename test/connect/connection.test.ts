@@ -116,6 +116,8 @@ test("a connection is known by its state: connected, changed, gone", (t) => {
   assert.equal(state(), "connected");
   home.write("settings.json", '{"token":"tk"}');
   assert.equal(state(), "changed");
+  home.write("settings.json", '{"token":"tk","base":"other"}');
+  assert.equal(state(), "changed");
   home.write("settings.json", "{");
   assert.equal(state(), "changed");
   home.write("settings.json", "{}");

@@ -14,6 +14,8 @@ test("each tool has one recipe, under a name that can stand in a path", () => {
   assert.deepEqual(names.map(toolName), names);
   const titles = RECIPES.map(({ title }) => title.toLowerCase());
   assert.equal(new Set(titles).size, titles.length);
+  const programs = RECIPES.flatMap(({ signs }) => signs.programs);
+  assert.deepEqual([...new Set(programs)], programs);
   assert.ok(RECIPES.includes(SDK_RECIPE));
 });
 
@@ -96,10 +98,7 @@ test("each tool gets the base URL as it wants it, with its name and with or with
     aider: [[""], [""]],
     goose: [[""], [""]],
     junie: [["/v1/messages"], ["/v1/responses"]],
-    zed: [
-      ["", "/v1"],
-      ["", "/v1"],
-    ],
+    zed: [[""], [""]],
     sdk: [
       ["", "/v1"],
       ["", "/v1"],

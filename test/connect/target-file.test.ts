@@ -117,6 +117,13 @@ test("a file that cannot be understood is refused with its line and column, and 
   failsUnchanged(home, work, /settings\.json:2:13: not JSON: invalid symbol$/, /^correct it in an editor/);
 });
 
+test("a file that nests too deeply to be read is refused", (t) => {
+  const home = scratchConnection(t);
+  home.write("settings.json", "[".repeat(100_000));
+  const work = () => home.connect(home.file("settings.json"));
+  failsUnchanged(home, work, /settings\.json: nests too deeply to be read$/, /^correct it in an editor/);
+});
+
 test("a file that is changed between reading and writing stays as it is", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", "{}");

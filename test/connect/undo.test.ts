@@ -63,6 +63,25 @@ test("a former value is put back as it was written, wherever the setting is now"
   assert.deepEqual(afterEdit("jsonc", before, edit), { text: edit(before), left: [] });
 });
 
+const FOLDED = "active_provider: >-\n  openai\nfoo: bar\n";
+
+test("a former value of several lines is put back as it was said, also before a comment that was added", () => {
+  const own: Short = [["active_provider"], "anthropic"];
+  assert.deepEqual(afterEdit("yaml", FOLDED, replacing("anthropic", "anthropic # n"), own), {
+    text: "active_provider: openai # n\nfoo: bar\n",
+    left: [],
+  });
+});
+
+test("a former value of several lines is put back into a file that was rewritten on one", () => {
+  const own: Short = [["active_provider"], "anthropic"];
+  const rewrite = replacing(/^[^]*$/, '{"active_provider": "anthropic", "foo": "bar"}');
+  assert.deepEqual(afterEdit("yaml", FOLDED, rewrite, own), {
+    text: '{"active_provider": "openai", "foo": "bar"}',
+    left: [],
+  });
+});
+
 test("of like pieces of text the one that is our setting is taken out", () => {
   const before = '{\n  "copy": {\n    "BASE": "http://h",\n    "TOKEN": "tk-x"\n  }\n}\n';
   const edit = replacing(/^/, '// "env": {\n');
@@ -93,6 +112,11 @@ test("a text that is as it was already has nothing of ours in it", () => {
     "codex",
   );
   assert.deepEqual(undoSettings(before, undo), { text: before, left: [], isExact: true });
+});
+
+test("a brace does not get into the comment above what is taken out", () => {
+  const edit = replacing(/^[^]*$/, '{ // mine\n  "env": {"BASE": "http://h"}}');
+  assert.deepEqual(afterEdit("jsonc", "{}", edit), { text: "{ // mine\n}", left: [] });
 });
 
 test("a comment in a table of ours stays", () => {

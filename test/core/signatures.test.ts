@@ -28,6 +28,5 @@ test("a row on processes has names or a path to tell them by, and the names are 
 
 test("what the headers tell a tool by is the same name that its process has", () => {
   const tools = PROCESS_SIGNATURES.map(({ tool }) => tool);
-  const withoutProgram = ["langchain"];
-  for (const { tool } of SIGNATURES) assert.ok(tools.includes(tool) || withoutProgram.includes(tool), tool);
+  for (const { tool } of SIGNATURES) assert.ok(tools.includes(tool), tool);
 });

@@ -102,3 +102,13 @@ test("without a process everything stays as it is", () => {
   const identity = by("unknown");
   assert.equal(withProcess(identity, null), identity);
 });
+
+test("what LangChain sends, and Pi for newer models, is a library's: whether it is Pi, the process tells", () => {
+  const identity = identify({
+    "user-agent": "Anthropic/JS 0.91.1",
+    "anthropic-dangerous-direct-browser-access": "true",
+  });
+  assert.deepEqual([identity.tool, identity.by], ["langchain", "library"]);
+  const pi = withProcess(identity, { tool: "pi", isOwn: false });
+  assert.deepEqual([pi.tool, pi.by], ["pi", "process"]);
+});

@@ -22,11 +22,11 @@ export async function startBooks(
 /** A real daemon in front of a sandbox in this process. Both end with the test. */
 export async function startDaemonBooks(
   t: TestContext,
-  options: Omit<DaemonOptions, "config"> = {},
+  options: Omit<DaemonOptions, "config"> & { config?: object } = {},
 ): Promise<{ daemon: Daemon; sandbox: Sandbox }> {
   const sandbox = await openSandbox(t, { keys: [{ name: "default", secret: TEST_KEY, group: "all" }] });
   const { config } = keyInFile(t, sandbox.baseUrl, TEST_KEY);
-  const daemon = await startDaemon(t, { ...options, config });
+  const daemon = await startDaemon(t, { ...options, config: { ...options.config, ...config } });
   // A tool may leave with the last event of a stream, and not wait for its end, before which the record is written.
   const ledger = async () => {
     while ((await daemon.status()).openExchanges > 0) await setImmediate();

@@ -46,10 +46,11 @@ function endGroup(pid: number | undefined): void {
   if (pid !== undefined) kill(-pid);
 }
 
-/** Some tools leave a daemon behind that is in no group of theirs; nobody else has this home. */
-function endLeftOver(home: string): void {
+/** Ends what runs with this directory, or one below it, for its home: some tools leave a daemon behind, in no group of theirs. */
+export function endLeftOver(directory: string): void {
   if (process.platform !== "linux") return;
-  const ours = listProcesses().filter(({ environ }) => environ.split("\0").includes(`HOME=${home}`));
+  const isOurs = (variable: string) => `${variable}/`.startsWith(`HOME=${directory}/`);
+  const ours = listProcesses().filter(({ environ }) => environ.split("\0").some(isOurs));
   for (const { pid } of ours) kill(pid);
 }
 

@@ -55,7 +55,8 @@ export async function openTool(t: TestContext, tool: RealTool): Promise<ReadyToo
       run: (...args) => runBounded(t, [join(room.home, "bin", tool.program), ...args], room),
     };
     const { code, stdout, stderr } = await ready.run("--version");
-    if (code !== 0 || !stdout.includes(tool.version)) throw new Error(`it does not run here: ${stderr}`);
+    if (code !== 0 || !(stdout + stderr).includes(tool.version))
+      throw new Error(`it does not run here: ${stderr}`);
     return ready;
   } catch (error) {
     skipWithout(t, tool, error);

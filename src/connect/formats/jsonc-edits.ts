@@ -1,5 +1,5 @@
 import type { Node } from "jsonc-parser";
-import { isOnOneLine, unitOf } from "./jsonc-print.ts";
+import { isCompact, isOnOneLine, unitOf } from "./jsonc-print.ts";
 import { cutOut, indentAt, indentRest, lineEndOf, startOfGap } from "./language.ts";
 import type { Edit, Span } from "./language.ts";
 
@@ -66,11 +66,16 @@ function addToEmpty(text: string, container: Node, printed: string): Edit {
 
 /** What parts a container's last entry from what stands before it: a line end and indentation, or a blank. */
 function gapBefore(text: string, container: Node): string {
-  if (isOnOneLine(text, container)) return /,\S/.test(text) && !/,\s/.test(text) ? "" : " ";
+  if (isOnOneLine(text, container)) return hasBlankBehindComma(text) ? " " : "";
   const own = container.children?.find(({ offset }) => /(?:^|\n)[ \t]*$/.test(text.slice(0, offset)));
   const indent =
     own === undefined ? indentAt(text, container.offset) + unitOf(text) : indentAt(text, own.offset);
   return lineEndOf(text) + indent;
+}
+
+/** A file without commas is as its colons are. */
+function hasBlankBehindComma(text: string): boolean {
+  return text.includes(",") ? /,\s/.test(text) : !isCompact(text);
 }
 
 function blanksAt(text: string, offset: number): number {

@@ -29,7 +29,7 @@ function sourceOf(text: string, { offset, length }: Node): string {
 }
 
 /** No blank between a key's colon and its value. */
-function isCompact(text: string): boolean {
+export function isCompact(text: string): boolean {
   return /":\S/.test(text) && !/":\s/.test(text);
 }
 

@@ -18,14 +18,19 @@ export function nameIn(line: string): string | null {
   return /^\s*(?:export|set -gx)\s+([A-Za-z_]\w*)[=\s]/.exec(line)?.[1] ?? null;
 }
 
-/** Its value, as far as it is written as we write it; otherwise what stands there. */
+/** Its value, as far as that can be told without running the line; otherwise what stands there. */
 export function valueIn(shell: Shell, line: string): string {
-  const source = line.replace(/^\s*(?:export|set -gx)\s+\w+[=\s]\s*/, "");
+  const source = line.replace(/^\s*(?:export|set -gx)\s+\w+[=\s]\s*/, "").trimEnd();
+  // Somebody may have quoted it anew.
+  if (PLAIN_QUOTE.test(source)) return source.slice(1, -1);
   const isOurs = shell === "fish" ? /^'(?:[^'\\]|\\['\\])*'$/ : /^'(?:[^']|'\\'')*'$/;
   if (!isOurs.test(source)) return source;
   const inside = source.slice(1, -1);
   return shell === "fish" ? inside.replaceAll(/\\(['\\])/g, "$1") : inside.replaceAll("'\\''", "'");
 }
+
+/** Nothing in it has a meaning, neither for sh nor for fish. */
+const PLAIN_QUOTE = /^"[^"$`\\]*"$/;
 
 /** Nothing has a meaning between single quotes, and they cannot stand there (section 2.2.2). */
 function quoteForSh(value: string): string {

@@ -4,17 +4,23 @@ import type { Path } from "./language.ts";
 import { lineOf, nameIn, valueIn } from "./shell-lines.ts";
 import type { Shell } from "./shell-lines.ts";
 
+/** No name of a variable; stands for the lines that are not ours. */
+const OTHERS = "";
+
 /**
  * A shell's start-up file, of which we know our own block only: the lines between two markers that name the owner. The
- * rest is a program, and stays as it is. The block is at the end of the file, where it wins over what was set before.
+ * rest is a program, and stays as it is: it is read as a list of its lines, so that whoever compares sees it. The block is
+ * at the end of the file, where it wins over what was set before.
  */
 export function shellLanguage(shell: Shell, owner: string): Language {
   const blockIn = (text: string) => findBlock(text, owner);
   return {
-    read: (text) =>
-      Object.fromEntries(
-        (blockIn(text)?.lines ?? []).map(({ name, source }) => [name, valueIn(shell, source)]),
-      ),
+    read(text) {
+      const block = blockIn(text);
+      const lines = block?.lines ?? [];
+      const variables = lines.map(({ name, source }) => [name, valueIn(shell, source)]);
+      return { ...Object.fromEntries(variables), [OTHERS]: othersIn(text, block, owner) };
+    },
     find: (text, path) => spanOf(lineAt(blockIn(text), path)),
     replace(text, path, value) {
       const line = lineAt(blockIn(text), path);
@@ -42,10 +48,14 @@ export function shellLanguage(shell: Shell, owner: string): Language {
   };
 }
 
-/** A line of a block that sets a variable, without its line end. */
-interface Line {
+/** A line, without its line end. */
+interface Piece {
   offset: number;
   source: string;
+}
+
+/** A line of a block that sets a variable. */
+interface Line extends Piece {
   name: string;
 }
 
@@ -84,14 +94,31 @@ function markerIn(text: string, marker: string): number | null {
 
 function linesBetween(text: string, start: number, end: number): Line[] {
   const lines: Line[] = [];
-  for (let offset = start; offset < end; offset = nextLine(text, offset)) {
-    const source = text.slice(offset, nextLine(text, offset)).replace(/\r?\n$/, "");
+  for (const { offset, source } of piecesOf(text, start, end)) {
     const name = nameIn(source);
     if (name === null) continue;
     if (lines.some((line) => line.name === name)) throw new TextFault(`${name} is set twice`, offset);
     lines.push({ offset, source, name });
   }
   return lines;
+}
+
+function piecesOf(text: string, start: number, end: number): Piece[] {
+  const pieces: Piece[] = [];
+  for (let offset = start; offset < end; offset = nextLine(text, offset)) {
+    pieces.push({ offset, source: text.slice(offset, nextLine(text, offset)).replace(/\r?\n$/, "") });
+  }
+  return pieces;
+}
+
+/** Blank ones are no part of it: one may come and go with the line end that is put before our block. */
+function othersIn(text: string, block: Block | null, owner: string): string[] {
+  const ours = new Set([openingOf(owner), closingOf(owner)]);
+  const isOurs = (line: Piece) =>
+    ours.has(line.source.trim()) || block?.lines.some(({ offset }) => offset === line.offset) === true;
+  return piecesOf(text, 0, text.length).flatMap((line) =>
+    line.source.trim() === "" || isOurs(line) ? [] : [line.source],
+  );
 }
 
 function lineAt(block: Block | null, path: Path): Line {

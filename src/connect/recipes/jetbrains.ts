@@ -8,7 +8,7 @@ export const jetbrains = byHand({
   date: "2026-11-22",
   signs: {
     programs: ["idea", "pycharm", "webstorm", "goland", "clion", "rider", "phpstorm"],
-    files: [".config/JetBrains"],
+    files: [".config/JetBrains", "Library/Application Support/JetBrains"],
   },
   remarks: ({ baseUrl, credential }) => [
     "It keeps the address and the key in its own dialogue and keychain: Settings, Tools, AI Assistant, Models & API keys.",

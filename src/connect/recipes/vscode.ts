@@ -6,7 +6,7 @@ export const vscode = byHand({
   title: "VS Code Copilot BYOK",
   source: "https://code.visualstudio.com/docs/agent-customization/language-models",
   date: "2026-11-22",
-  signs: { programs: ["code", "code-insiders"], files: [".config/Code", ".vscode"] },
+  signs: { programs: ["code", "code-insiders"], files: [".config/Code", "Library/Application Support/Code"] },
   remarks: ({ baseUrl, credential }) => [
     "From VS Code 1.122 on, by hand: run the command Chat: Manage Language Models, then Add Models, Custom Endpoint.",
     `As the key enter ${credential}, as the API Messages or Responses; then, in the file that opens, one entry for each model:`,

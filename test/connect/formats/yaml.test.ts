@@ -70,6 +70,13 @@ test("a string that a reader of YAML 1.1 or 1.2 would take for something else is
   );
 });
 
+test("so is one in braces", () => {
+  assert.equal(
+    applyTo("yaml", "e: {a: 1}\n", [["e", "b"], "yes"], [["e", "no"], "on-line"]),
+    'e: {a: 1, b: "yes", "no": on-line}\n',
+  );
+});
+
 test("a plain value stays plain where the new one can be", () => {
   assert.equal(
     applyTo("yaml", "openai-api-base: https://x/v1\n", [["openai-api-base"], "http://h/v1"]),

@@ -1,0 +1,36 @@
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { layOut, type Column } from "../../src/cli/table.ts";
+
+/** What became of one tool, column by column; a column that is not there was not come to. */
+export type Result = Readonly<Record<string, string>>;
+
+/** Names the file that results are gathered in; several processes write it. */
+export const RESULTS_VARIABLE = "TOLLKEEPER_TOOLS_RESULTS";
+
+/** Keeps one tool's result for the table. */
+export function keepResult(result: Result): void {
+  const file = process.env[RESULTS_VARIABLE];
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify(result)}\n`);
+}
+
+/** All results as one table for each set of columns that they have; empty without results. */
+export function renderResults(file: string): string {
+  if (!existsSync(file)) return "";
+  const results = readFileSync(file, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Result);
+  const kinds = [...new Set(results.map(({ kind = "" }) => kind))].sort();
+  return kinds.map((kind) => renderKind(results.filter((result) => result["kind"] === kind))).join("\n\n");
+}
+
+function renderKind(rows: readonly Result[]): string {
+  // One that came to all of them has them in their order.
+  const fullest = rows.toSorted((one, other) => Object.keys(other).length - Object.keys(one).length);
+  const heads = [...new Set(fullest.flatMap((row) => Object.keys(row)))].filter((head) => head !== "kind");
+  const columns = heads.map((head): Column => ({ head, align: "left" }));
+  return layOut(
+    columns,
+    rows.map((row) => heads.map((head) => row[head] ?? "")),
+  );
+}

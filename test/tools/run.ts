@@ -1,0 +1,32 @@
+// `npm run test:tools [NAME...]`: the really installed tools and libraries, connected, asked and disconnected.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { endLeftOver } from "../helpers/bounded-run.ts";
+import { renderResults, RESULTS_VARIABLE } from "./results.ts";
+
+/** Enough for every tool twice; what takes longer hangs. */
+const LIMIT_MS = 15 * 60_000;
+
+const directory = fileURLToPath(new URL(".", import.meta.url));
+const files = readdirSync(directory).filter((file) => file.endsWith(".tools.ts"));
+const scratch = mkdtempSync(join(tmpdir(), "tollkeeper-tools-"));
+const results = join(scratch, "results");
+const names = process.argv.slice(2).map((name) => `--test-name-pattern=^${name}[@ ]`);
+const args = ["--import", "tsx", "--test", "--test-reporter=spec", ...names];
+const child = spawn(process.execPath, [...args, ...files.map((file) => join(directory, file))], {
+  // All homes are in there.
+  env: { ...process.env, TMPDIR: scratch, [RESULTS_VARIABLE]: results },
+  stdio: "inherit",
+  timeout: LIMIT_MS,
+});
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => child.kill(signal));
+const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+endLeftOver(scratch);
+console.log(`\n${renderResults(results)}`);
+if (signal !== null) console.log(`test:tools was ended by ${signal}`);
+rmSync(scratch, { recursive: true, force: true });
+process.exitCode = code ?? 1;
