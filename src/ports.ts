@@ -66,32 +66,33 @@ export interface MovableLedger extends Ledger {
 /** In place of a uid: the client's end is closed, and nobody's. */
 export const GONE_UID = -1;
 
+/** In place of a uid: another user, and the system does not tell which one. */
+export const UNTOLD_UID = -2;
+
 /** The process at a client's end, as it was when it was found. */
 export interface PeerProcess {
   record: ProcessRecord;
   /** What it is called by itself and its parents; null where they say nothing. */
   name: ProcessName | null;
-  /** The directory that it works on; null where that was not asked for, or cannot be told. */
-  project: string | null;
 }
 
 /** How a process is to be looked for. */
 export interface ProcessQuery {
-  /** Its directory, too? */
-  withProject: boolean;
   /** Is it no more worth the effort, because the connection has ended? */
   isOver(): boolean;
 }
 
 /** Who holds the client's end of one connection. */
 export interface PeerOwner {
-  /** uid of the process, or {@link GONE_UID}; null where the system cannot tell. */
+  /** uid of the process, {@link GONE_UID} or {@link UNTOLD_UID}; null where the system cannot tell. */
   uid: number | null;
   /**
    * Looks for the process; null where it is not found. Evidence and nothing more: it may take any time, so no request
    * waits for it, and it never rejects.
    */
   findProcess(query: ProcessQuery): Promise<PeerProcess | null>;
+  /** The directory that a process works on; null where it cannot be told, or not soon. Evidence, too. */
+  findProject(pid: number): Promise<string | null>;
 }
 
 /** Who is on the other end of a loopback connection, by what the operating system tells. */

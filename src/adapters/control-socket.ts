@@ -8,7 +8,7 @@ import type { Log } from "../ports.ts";
 import { answerFailure } from "./control-socket/failure-answer.ts";
 import { isNobodyThere, refuseLongPath } from "./control-socket/path.ts";
 
-export { askDaemon, borrowToken, followDaemon, type BorrowedToken } from "./control-socket/client.ts";
+export { askDaemon, borrowToken, followDaemon, type TokenLoan } from "./control-socket/client.ts";
 
 /** What the CLI may tell a running daemon. */
 export type ControlOrder = "reload" | "keys-changed" | "tokens-changed" | "drain";
@@ -22,8 +22,11 @@ export interface ControlHandlers extends Record<ControlOrder, () => void> {
   status(): object;
   /** Hands every record from now on to `send`, until the function that it returns is called. */
   tail(send: (record: object) => void): () => void;
-  /** Makes a local token of the tool's, which counts until it is given back. Throws a Failure when none is to be had. */
-  lend(tool: string): { token: string; giveBack(): void };
+  /**
+   * The token with this hash counts as the tool's, until the function that it returns is called. Throws a Failure when it
+   * cannot.
+   */
+  lend(tool: string, hash: string): () => void;
 }
 
 /** The daemon's end of the control socket. */
@@ -69,7 +72,7 @@ function answer(req: IncomingMessage, res: ServerResponse, handlers: ControlHand
   }
   try {
     if (command === "tail") tail(res, handlers);
-    else if (command === "lend") lend(res, handlers, new URLSearchParams(query).get("tool") ?? "");
+    else if (command === "lend") lend(res, handlers, new URLSearchParams(query));
     else if (command === "status") answerJson(res, handlers.status());
     else {
       handlers[command as ControlOrder]();
@@ -101,11 +104,10 @@ function tail(res: ServerResponse, handlers: ControlHandlers): void {
 }
 
 /** The loan ends with the connection, however that ends: a borrower that is killed keeps nothing. */
-function lend(res: ServerResponse, handlers: ControlHandlers, tool: string): void {
-  const { token, giveBack } = handlers.lend(tool);
+function lend(res: ServerResponse, handlers: ControlHandlers, asked: URLSearchParams): void {
+  const giveBack = handlers.lend(asked.get("tool") ?? "", asked.get("hash") ?? "");
   res.once("close", giveBack);
-  res.writeHead(200, { "content-type": "application/x-ndjson" });
-  res.write(`${JSON.stringify({ token })}\n`);
+  res.writeHead(200).flushHeaders();
 }
 
 /**

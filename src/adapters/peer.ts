@@ -7,7 +7,6 @@ import { runQuietly } from "./peer/run-quietly.ts";
 export function createPeerInfo(): PeerInfo {
   if (process.platform === "linux") return createLinuxPeers();
   if (process.platform === "darwin") return createMacPeers(runQuietly);
-  return {
-    lookUp: () => Promise.resolve({ uid: null, findProcess: () => Promise.resolve(null) }),
-  };
+  const nothing = () => Promise.resolve(null);
+  return { lookUp: () => Promise.resolve({ uid: null, findProcess: nothing, findProject: nothing }) };
 }

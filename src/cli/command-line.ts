@@ -1,6 +1,7 @@
 import yargs from "yargs";
 import type { AddCommand } from "./command.ts";
 import { EXIT, note } from "./console.ts";
+import { outliveOutputs } from "./output-faults.ts";
 import { programVersion } from "./program.ts";
 
 /**
@@ -11,6 +12,7 @@ export async function runCommandLine(
   words: readonly string[],
   commands: readonly AddCommand[],
 ): Promise<void> {
+  outliveOutputs();
   const program = yargs(words);
   for (const add of commands) add(program);
   await program

@@ -45,7 +45,7 @@ export const command: Command<ConnectArguments> = {
       .option("json", { type: "boolean", describe: "Print the list as JSON" })
       .option("all", { type: "boolean", describe: "Connect every tool that is installed" })
       .conflicts({ list: ["tool", "all", "print"], all: ["tool", "print", "model"] })
-      .implies("json", "list")
+      .check(({ json, list }) => json !== true || list === true || "--json goes with --list")
       .check(({ tool, list, all }) => tool !== undefined || list === true || all === true || NO_TOOL),
   handler: async ({ tool = "", list, print: byHand, all, json, ...argv }) => {
     if (list === true) return showTools(argv.config, json === true);

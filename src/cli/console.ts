@@ -1,6 +1,5 @@
 import { Failure, KeyFailure } from "../core/failure.ts";
 import { printableLines } from "../core/printable.ts";
-import { hasCode, messageOf as wordsOf } from "../core/thrown.ts";
 
 /** Exit codes of every command. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;

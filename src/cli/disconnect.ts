@@ -1,12 +1,19 @@
-import { prepareDisconnection, readConnections, type Identity } from "../connect/connection.ts";
+import { resolve } from "node:path";
+import {
+  prepareDisconnection,
+  readConnections,
+  type Identity,
+  type KeptBackup,
+} from "../connect/connection.ts";
 import type { Scope } from "../connect/recipe.ts";
 import { Failure } from "../core/failure.ts";
+import { writeCommand } from "../service/write-command.ts";
 import { changeEach } from "./connect/change-each.ts";
 import { decide, SCOPES, showChanges, type ChangeOptions, type Decision } from "./connect/change-of-files.ts";
 import type { Command } from "./command.ts";
 import { revokeTokensOf } from "./connect/connection-token.ts";
 import { identityOf } from "./connect/connect-tool.ts";
-import { EXIT, print } from "./console.ts";
+import { EXIT, note, print } from "./console.ts";
 import { shorten } from "./doctor/remedies.ts";
 import { requireRecipe } from "./connect/find-recipe.ts";
 import { connectionsDirectory, here } from "./paths.ts";
@@ -14,6 +21,7 @@ import { connectionsDirectory, here } from "./paths.ts";
 interface DisconnectArguments {
   tool?: string | undefined;
   scope: Scope;
+  directory?: string | undefined;
   "dry-run": boolean;
   yes: boolean;
   all?: boolean | undefined;
@@ -25,12 +33,16 @@ export const command: Command<DisconnectArguments> = {
     yargs
       .positional("tool", { type: "string", describe: "The tool" })
       .option("scope", { choices: SCOPES, default: "user" as const, describe: "Everywhere, or here alone" })
+      .option("directory", {
+        type: "string",
+        describe: "The project's, which may be gone; by default this one",
+      })
       .option("dry-run", { type: "boolean", default: false, describe: "Only show what would change" })
       .option("yes", { alias: "y", type: "boolean", default: false, describe: "Do it without asking" })
       .option("all", { type: "boolean", describe: "Disconnect every tool, in every project" })
-      .conflicts("all", "tool")
+      .conflicts("all", ["tool", "directory"])
       .check(({ tool, all }) => tool !== undefined || all === true || "name a tool, or say --all"),
-  handler: async ({ tool = "", scope, dryRun, yes, all }) => {
+  handler: async ({ tool = "", scope, directory, dryRun, yes, all }) => {
     const options = { isDry: dryRun, isAgreed: yes };
     const known = readConnections(connectionsDirectory()).map(({ identity }) => identity);
     if (all === true) {
@@ -39,7 +51,11 @@ export const command: Command<DisconnectArguments> = {
       );
     }
     const isKnown = known.some((identity) => identity.tool === tool);
-    const identity = identityOf(isKnown ? tool : requireRecipe(tool).tool, scope);
+    const name = isKnown ? tool : requireRecipe(tool).tool;
+    const identity: Identity =
+      directory === undefined
+        ? identityOf(name, scope)
+        : { tool: name, scope: "project", directory: resolve(directory) };
     if ((await disconnectTool(identity, options)) === "declined") process.exitCode = EXIT.failed;
   },
 };
@@ -50,20 +66,42 @@ export const command: Command<DisconnectArguments> = {
  */
 async function disconnectTool(identity: Identity, options: ChangeOptions): Promise<Decision> {
   const prepared = prepareDisconnection(connectionsDirectory(), identity);
-  if (prepared === null) {
-    // A slip of the pen must not be taken for done.
-    throw new Failure(`${nameOf(identity)} is not connected`, "see what is: tollkeeper connect --list");
-  }
+  // A slip of the pen must not be taken for done.
+  if (prepared === null) throw notConnected(identity);
   showChanges(prepared);
   const decision =
     prepared.isUnchanged && !options.isDry
       ? "done"
       : await decide(`disconnect ${nameOf(identity)}?`, options);
   if (decision !== "done") return decision;
-  prepared.carryOut();
+  const kept = prepared.carryOut();
   await revokeTokensOf(identity);
+  tellKept(kept);
   print(`${nameOf(identity)} is disconnected`);
+  if (prepared.isAllLeft)
+    note("note: none of its settings was as connecting wrote it, so it may come here still");
   return "done";
+}
+
+function tellKept(kept: readonly KeptBackup[]): void {
+  const { home } = here();
+  for (const { path, backup, isBlotted } of kept) {
+    const but = isBlotted ? ", but for its keys" : "";
+    print(`${shorten(path, home)} as it was before${but}: ${shorten(backup, home)}`);
+  }
+}
+
+/** Names the one project that may have been meant. */
+function notConnected(identity: Identity): Failure {
+  const projects = readConnections(connectionsDirectory()).flatMap(({ identity: { tool, directory } }) =>
+    tool === identity.tool && directory !== null ? [directory] : [],
+  );
+  const [only] = projects;
+  const hint =
+    only === undefined || projects.length > 1
+      ? "see what is: tollkeeper connect --list"
+      : `it is in a project: ${writeCommand(["tollkeeper", "disconnect", identity.tool, "--directory", only])}`;
+  return new Failure(`${nameOf(identity)} is not connected`, hint);
 }
 
 function nameOf({ tool, directory }: Identity): string {

@@ -8,7 +8,7 @@ import { daemonStatus } from "./daemon.ts";
 import { guestOfName } from "./connect/find-recipe.ts";
 import { localAddress } from "./connect/local-address.ts";
 import { SHELLS, shellOf, writeEnvironment } from "./shell-environment.ts";
-import { environmentFor } from "./connect/tool-environment.ts";
+import { environmentFor, requireEnvironment } from "./connect/tool-environment.ts";
 
 interface EnvArguments {
   config?: string | undefined;
@@ -27,6 +27,7 @@ export const command: Command<EnvArguments> = {
       .option("model", { type: "string", describe: "The model to use, where it must be told one" }),
   handler: async ({ config, name, shell = shellOf(process.env), model }) => {
     const guest = guestOfName(name);
+    requireEnvironment(guest);
     const address = await localAddress(await daemonStatus(), config);
     if (address.config.access.mode === "token") throw tokenNeeded(guest.tool);
     const { variables, flags } = await environmentFor(guest, address, null, model);

@@ -1,11 +1,14 @@
+import { basename } from "node:path";
 import { findRivals } from "../connect/rivals.ts";
-import type { Environment } from "../connect/recipe.ts";
+import type { Environment, Recipe } from "../connect/recipe.ts";
+import { Failure } from "../core/failure.ts";
+import { writeCommand } from "../service/write-command.ts";
 import type { Command } from "./command.ts";
 import { runningDaemon } from "./daemon.ts";
-import { guestOfCommand } from "./connect/find-recipe.ts";
+import { guestOfCommand, isProgramOf } from "./connect/find-recipe.ts";
 import { localAddress } from "./connect/local-address.ts";
-import { runCommand } from "./run-command.ts";
-import { environmentFor } from "./connect/tool-environment.ts";
+import { endLike, runCommand } from "./run-command.ts";
+import { environmentFor, requireEnvironment } from "./connect/tool-environment.ts";
 import { withLoan } from "./token-loan.ts";
 
 interface RunArguments {
@@ -33,13 +36,26 @@ export const command: Command<RunArguments> = {
       .check(({ _: words, "--": line }) => (words.length === 1 && Array.isArray(line)) || NO_COMMAND),
   handler: async ({ config, tool, model, "--": [file = "", ...args] = [] }) => {
     const guest = guestOfCommand(file, tool);
+    requireEnvironment(guest);
     const address = await localAddress(await runningDaemon(), config);
-    process.exitCode = await withLoan(address.config, guest.tool, async (token) => {
+    const ending = await withLoan(address.config, guest.tool, async (token) => {
       const { flags, variables } = await environmentFor(guest, address, token, model);
+      if (flags.length > 0 && !isProgramOf(guest.recipe, file)) throw notForOthers(guest.recipe, flags, file);
       return runCommand(file, [...flags, ...args], surround(process.env, variables));
     });
+    endLike(ending);
   },
 };
+
+/** Another program would take the flags for its own. */
+function notForOthers({ title, tool, signs }: Recipe, flags: readonly string[], file: string): Failure {
+  const own = `run its own program: tollkeeper run -- ${signs.programs[0]}`;
+  const byHand = `give it these flags by yourself, without tollkeeper run: ${writeCommand(flags)}`;
+  return new Failure(
+    `${title} is led here by flags, and ${basename(file)} is another program`,
+    `${own}; or: tollkeeper connect ${tool}; or ${byHand}`,
+  );
+}
 
 /** Ours win, and what would win over ours is not there. */
 function surround(env: NodeJS.ProcessEnv, variables: Environment["variables"]): NodeJS.ProcessEnv {

@@ -114,7 +114,7 @@ async function buildDaemon(
     "tokens-changed": () => tokens.reload(),
     drain: () => lifecycle.stop(),
     tail: (send) => feed.subscribe(send),
-    lend: (tool) => tokens.lend(tool),
+    lend: (tool, hash) => tokens.lend(tool, hash),
   };
   const control = await openControlSocket(controlPath(), handlers, log);
   opened.push(control);

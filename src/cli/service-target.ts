@@ -32,7 +32,7 @@ export function serviceTarget(
     logFile: launchdLogFile(homedir()),
     environment: placeVariables(process.env),
     runsKeyCommands: keyRefsOf(config).some(({ ref }) => ref.source.kind === "command"),
-    recordsProjects: config.ledger.project,
+    blindedSettings: blindedSettings(config),
   };
   return { target, risks: [node.risk, script.risk].filter((risk) => risk !== null) };
 }
@@ -43,6 +43,13 @@ function filesNamed(config: Config): string[] {
     ref.source.kind === "file" ? [ref.source.path] : [],
   );
   return [...(caFile === null ? [] : [caFile]), ...new Set(keyFiles)];
+}
+
+function blindedSettings({ ledger, access }: Config): string[] {
+  return [
+    ...(ledger.project ? ["ledger.project"] : []),
+    ...(access.peerUid.length > 0 ? ["access.peerUid"] : []),
+  ];
 }
 
 /** Without those that lie in another one of them. */

@@ -1,11 +1,17 @@
-import { borrowToken } from "../adapters/control-socket.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { borrowToken, type TokenLoan } from "../adapters/control-socket.ts";
 import type { Config } from "../core/config.ts";
+import { hashToken, mintToken } from "../proxy/token-secret.ts";
 import { controlPath, notRunning } from "./daemon.ts";
 import type { Token } from "./connect/destination.ts";
 
+/** Between two tries to reach a daemon that is being started again: soon enough for a tool's own second try. */
+const RETRY_MS = 100;
+
 /**
- * Does something with a local token of a tool's where one is needed, with null elsewhere. The daemon lends it until this
- * is done, or this process has ended, however that is. @throws Failure when the daemon does not
+ * Does something with a local token of a tool's where one is needed, with null elsewhere. It counts until this is done, or
+ * this process has ended, however that is; a daemon that ends meanwhile takes it along, and the next one gets it again.
+ * @throws Failure when there is no daemon, or it lends no more
  */
 export async function withLoan<Result>(
   { access }: Config,
@@ -13,11 +19,34 @@ export async function withLoan<Result>(
   act: (token: Token) => Promise<Result>,
 ): Promise<Result> {
   if (access.mode !== "token") return act(null);
-  const loan = await borrowToken(controlPath(), tool);
-  if (loan === null) throw notRunning();
+  const token = mintToken(tool);
+  const hash = hashToken(token).toString("hex");
+  const borrow = () => borrowToken(controlPath(), tool, hash);
+  const first = await borrow();
+  if (first === null) throw notRunning();
+  const done = new AbortController();
+  void keepLoan(first, borrow, done.signal);
   try {
-    return await act(loan.token);
+    return await act(token);
   } finally {
-    loan.giveBack();
+    done.abort();
+  }
+}
+
+/** Until the signal it borrows again whenever the loan has ended; then it gives it back. */
+async function keepLoan(
+  first: TokenLoan,
+  borrow: () => Promise<TokenLoan | null>,
+  signal: AbortSignal,
+): Promise<void> {
+  let loan: TokenLoan | null = first;
+  signal.addEventListener("abort", () => loan?.giveBack());
+  for (;;) {
+    await loan?.ended;
+    if (signal.aborted) return;
+    // A daemon that refuses now may lend later.
+    loan = await borrow().catch(() => null);
+    if (signal.aborted) loan?.giveBack();
+    else if (loan === null) await delay(RETRY_MS, undefined, { signal }).catch(() => {});
   }
 }

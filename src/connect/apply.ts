@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { blotKeys } from "../core/key-shape.ts";
+import { blotSecrets } from "../core/blot-secrets.ts";
 import { splitMark } from "./byte-order-mark.ts";
 import { applyEdit, TextFault } from "./formats/language.ts";
 import type { Language } from "./formats/language.ts";
 import { languageOf } from "./formats/languages.ts";
-import { keysIn } from "./keys-at.ts";
+import { holdsSecret, keysIn } from "./keys-at.ts";
 import { planChange } from "./plan-change.ts";
 import { asJson, followSteps, isObject, isSame, itemOf, writeSteps } from "./places.ts";
 import type { Place } from "./places.ts";
@@ -140,6 +140,6 @@ function judgeFormer(
 ): Written["before"] {
   if (path.length < at.length) return origin.value === null ? "null" : "nothing";
   if (keysIn(at, value).length > 0) return "key";
-  if (blotKeys(replaced) === replaced) return "value";
+  if (!holdsSecret(at, value) && blotSecrets(replaced, []) === replaced) return "value";
   throw new TextFault(`${writeSteps(at)} holds a login, which would be lost`, offset);
 }

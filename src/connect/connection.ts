@@ -35,6 +35,8 @@ export interface FileChange {
   /** null: there will be none. */
   after: string | null;
   fate: Fate;
+  /** What in its texts is nobody's business; it is blotted wherever they are shown or kept. */
+  secrets: readonly Secret[];
   /** Each setting that is written, in words: `env.ANTHROPIC_BASE_URL`, and what it is for. */
   whys: readonly { setting: string; why: string }[];
 }
@@ -67,8 +69,13 @@ export interface Prepared {
   left: readonly Left[];
   /** Nothing is to be done to any file. */
   isUnchanged: boolean;
-  /** Does it. Throws a Failure where a file cannot be written, or is not any more what it was when this was prepared. */
-  carryOut(): void;
+  /** When disconnecting: no setting can be taken out, as each was changed since; the tool may come here still. */
+  isAllLeft: boolean;
+  /**
+   * Does it. Throws a Failure where a file cannot be written, or where it, or the connection, is not any more what it was
+   * when this was prepared. Returns the copies that stay of files which are connected no more, and not as they were before.
+   */
+  carryOut(): readonly KeptBackup[];
 }
 
 /** What is known of a connection. */
@@ -87,18 +94,24 @@ export interface ConnectedFile {
   isBlotted: boolean;
 }
 
+/** A file that has been disconnected and has a copy. */
+export interface KeptBackup extends ConnectedFile {
+  backup: string;
+}
+
 /**
  * Reads the plan's files and works out what connecting changes in them; a connection that is there already is replaced.
  * Writes nothing. Throws a Failure, with file and line, where a file cannot be understood or changed.
  */
 export function prepareConnection(plan: Plan, journalDirectory: string, identity: Identity): Prepared {
-  const records = readJournal(journalDirectory, identity)?.files ?? [];
+  const former = readJournal(journalDirectory, identity);
+  const records = former?.files ?? [];
   const wanted = plan.files.map((file) => {
     return planConnect(file, records.find(({ path }) => path === file.path) ?? null, identity.tool);
   });
   const unwanted = records.filter(({ path }) => plan.files.every((file) => file.path !== path));
   const plans = [...wanted, ...unwanted.map(planDisconnect)];
-  return prepared(identity, plans, () => carryOutConnect(journalDirectory, identity, plans));
+  return prepared(identity, plans, () => carryOutConnect(journalDirectory, identity, former, plans));
 }
 
 /** Works out what disconnecting changes; null where there is no such connection. Writes nothing. */
@@ -122,13 +135,19 @@ export function readConnections(journalDirectory: string): Connection[] {
   }));
 }
 
-function prepared(identity: Identity, plans: readonly FilePlan[], carryOut: () => void): Prepared {
+function prepared(identity: Identity, plans: readonly FilePlan[], carryOut: Prepared["carryOut"]): Prepared {
   return {
     identity,
     changes: plans.map(({ change }) => change),
     keys: plans.flatMap(({ keys }) => keys),
     left: plans.flatMap(({ left }) => left),
     isUnchanged: plans.every(({ change }) => change.before === change.after),
+    isAllLeft: plans.every(isAllLeft),
     carryOut,
   };
+}
+
+function isAllLeft({ record, left }: FilePlan): boolean {
+  const changed = left.filter(({ reason }) => reason === "changed");
+  return record !== null && changed.length === record.undo.written.length;
 }

@@ -1,21 +1,24 @@
 import { structuredPatch } from "diff";
-import { blotKeys } from "../core/key-shape.ts";
+import { blotSecrets } from "../core/blot-secrets.ts";
 import { printable } from "../core/printable.ts";
 import type { FileChange } from "./connection.ts";
+import { shortenLines } from "./shorten-lines.ts";
 
 /** Lines shown before and behind each change. */
 const CONTEXT = 3;
 
 /**
  * The change as lines of a unified diff (POSIX.1-2024, `diff -u`), without the two that name the files: hunk headers, and
- * lines that begin with a blank, `-` or `+`. Keys are blotted, and characters that act on a terminal written out. Empty
- * where nothing changes.
+ * lines that begin with a blank, `-` or `+`. Secrets are blotted, characters that act on a terminal written out, and long
+ * lines cut down to where they differ. Empty where nothing changes.
  */
-export function renderDiff({ before, after }: Pick<FileChange, "before" | "after">): string[] {
+export function renderDiff(change: Pick<FileChange, "before" | "after" | "secrets">): string[] {
   const options = { context: CONTEXT, stripTrailingCr: true };
-  const { hunks } = structuredPatch("", "", blotKeys(before ?? ""), blotKeys(after ?? ""), "", "", options);
+  const before = blotSecrets(change.before ?? "", change.secrets);
+  const after = blotSecrets(change.after ?? "", change.secrets);
+  const { hunks } = structuredPatch("", "", before, after, "", "", options);
   return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
-    ...lines.map((line) => printable(line)),
+    ...shortenLines(lines).map((line) => printable(line)),
   ]);
 }

@@ -1,11 +1,12 @@
 import { Failure } from "../core/failure.ts";
+import type { Secret } from "../core/secret.ts";
 import { applySettings, type Undo } from "./apply.ts";
 import type { FileChange, Left, PresentKey } from "./connection.ts";
 import { TextFault } from "./formats/language.ts";
 import type { FileRecord } from "./journal.ts";
-import { findKeysAt } from "./keys-at.ts";
+import { findKeysAt, secretsOf } from "./keys-at.ts";
 import { writeSteps } from "./places.ts";
-import type { FileSettings, Setting } from "./setting.ts";
+import type { FileSettings, Format, Setting } from "./setting.ts";
 import { readTarget, type TargetFile } from "./target-file.ts";
 import { undoSettings, type Undone } from "./undo.ts";
 import { refuseUnwritable } from "./write-target.ts";
@@ -38,9 +39,10 @@ export function planConnect(file: FileSettings, record: FileRecord | null, tool:
     const fate = before === after ? "same" : before === null ? "created" : "changed";
     const whys = fate === "same" ? [] : whysOf(settings, undo);
     const present = keys.map(({ at, key }) => ({ path, setting: writeSteps(at), key }));
+    const secrets = secretsOfBoth(before, after, file.format, tool);
     return {
       target,
-      change: { path, before, after, fate, whys },
+      change: { path, before, after, fate, secrets, whys },
       original,
       undo,
       record,
@@ -57,7 +59,7 @@ export function planDisconnect(record: FileRecord): FilePlan {
   const before = target.found?.text ?? null;
   const plan = { target, undo: null, record, keys: [] };
   if (before === null) {
-    const change: FileChange = { path, before, after: null, fate: "gone", whys: [] };
+    const change: FileChange = { path, before, after: null, fate: "gone", secrets: [], whys: [] };
     return { ...plan, change, original: null, left: [] };
   }
   return placed(path, before, () => {
@@ -65,9 +67,10 @@ export function planDisconnect(record: FileRecord): FilePlan {
     const { text: after } = undone;
     if (after !== before) refuseUnwritable(target);
     const left = undone.left.map(({ at, reason }) => ({ path, setting: writeSteps(at), reason }));
+    const secrets = secretsOfBoth(before, after, record.undo.format, record.undo.owner);
     return {
       ...plan,
-      change: { path, before, after, fate: fateOf(before, undone), whys: [] },
+      change: { path, before, after, fate: fateOf(before, undone), secrets, whys: [] },
       original: after,
       left,
     };
@@ -81,6 +84,15 @@ function undoBest(text: string, { undo, earlier }: FileRecord): Undone {
     (one, other) => Number(other.isExact) - Number(one.isExact) || one.left.length - other.left.length,
   );
   return best;
+}
+
+function secretsOfBoth(
+  before: string | null,
+  after: string | null,
+  format: Format,
+  owner: string,
+): readonly Secret[] {
+  return [before, after].flatMap((text) => secretsOf(text, format, owner));
 }
 
 function fateOf(before: string, { text, isExact }: Undone): FileChange["fate"] {

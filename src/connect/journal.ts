@@ -5,7 +5,9 @@ import { Failure } from "../core/failure.ts";
 import { hasCode } from "../core/thrown.ts";
 import type { Undo } from "./apply.ts";
 import type { Identity } from "./connection.ts";
-import { isObject } from "./places.ts";
+import { namesIn } from "./directories.ts";
+import { writeTrouble } from "./file-trouble.ts";
+import { isObject, isSame } from "./places.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** What is written down of one file. */
@@ -46,7 +48,12 @@ const ENDING = ".json";
 /** What a connection's files are called, without an ending: `codex.user`, `codex.project-0123456789ab`. */
 export function nameOf({ tool, scope, directory }: Identity): string {
   if (directory === null) return `${tool}.${scope}`;
-  return `${tool}.${scope}-${createHash("sha256").update(directory).digest("hex").slice(0, 12)}`;
+  return `${tool}.${scope}-${digestOf(directory)}`;
+}
+
+/** Stands for a path in a file's name. */
+export function digestOf(path: string): string {
+  return createHash("sha256").update(path).digest("hex").slice(0, 12);
 }
 
 /** null where there is no such connection. @throws Failure where the journal cannot be read */
@@ -60,34 +67,53 @@ export function readJournals(directory: string): Journal[] {
   return names.sort().flatMap((name) => readFile(join(directory, name)) ?? []);
 }
 
-/** Whole or not at all, and for nobody else to read. */
+/** Whole or not at all, and for nobody else to read. @throws Failure */
 export function writeJournal(directory: string, journal: Journal): void {
-  const bytes = Buffer.from(`${JSON.stringify(journal, null, 2)}\n`);
-  writeBeside(directory, nameOf(journal.identity) + ENDING, bytes);
+  putJournal(directory, journal, () => {});
+}
+
+/** Puts a journal in the place of `former`; null: of none. @throws Failure where that is not there any more */
+export function replaceJournal(directory: string, former: Journal | null, journal: Journal): void {
+  putJournal(directory, journal, () => refuseOther(directory, journal.identity, former));
+}
+
+/** Is it what stands there? null: nothing does. */
+export function isCurrent(directory: string, identity: Identity, journal: Journal | null): boolean {
+  return isSame(readJournal(directory, identity), journal);
+}
+
+/** Somebody may connect or disconnect the same tool while the person is looking at our change. @throws Failure */
+export function refuseOther(directory: string, identity: Identity, former: Journal | null): void {
+  if (isCurrent(directory, identity, former)) return;
+  throw new Failure(
+    `${identity.tool} was connected or disconnected meanwhile, and nothing was changed`,
+    "run the same command again",
+  );
 }
 
 export function removeJournal(directory: string, identity: Identity): void {
   fs.rmSync(join(directory, nameOf(identity) + ENDING), { force: true });
 }
 
-/** Puts a file into the journals' directory, which is made where it is missing. */
-export function writeBeside(directory: string, name: string, bytes: Uint8Array): void {
-  fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
-  replaceFile(join(directory, name), { bytes, mode: 0o600, owner: null, check: () => {} });
+/** Puts a file into the journals' directory, which is made where it is missing. @throws Failure */
+export function writeBeside(directory: string, name: string, bytes: Uint8Array, check = () => {}): void {
+  const path = join(directory, name);
+  try {
+    fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+    replaceFile(path, { bytes, mode: 0o600, owner: null, check });
+  } catch (error) {
+    throw writeTrouble(path, path, error);
+  }
 }
 
-function namesIn(directory: string): string[] {
-  try {
-    return fs.readdirSync(directory);
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return [];
-    throw error;
-  }
+function putJournal(directory: string, journal: Journal, check: () => void): void {
+  const bytes = Buffer.from(`${JSON.stringify(journal, null, 2)}\n`);
+  writeBeside(directory, nameOf(journal.identity) + ENDING, bytes, check);
 }
 
 function readFile(path: string): Journal | null {
   try {
-    return check(path, JSON.parse(fs.readFileSync(path, "utf8")));
+    return checked(path, JSON.parse(fs.readFileSync(path, "utf8")));
   } catch (error) {
     if (hasCode(error, "ENOENT")) return null;
     if (!(error instanceof SyntaxError)) throw error;
@@ -96,7 +122,7 @@ function readFile(path: string): Journal | null {
 }
 
 /** What we wrote ourselves is as we wrote it, if it is there as a whole and of our version. */
-function check(path: string, content: unknown): Journal {
+function checked(path: string, content: unknown): Journal {
   if (!isObject(content)) throw damaged(path);
   const { version, identity, files } = content;
   if (typeof version === "number" && version > VERSION) {

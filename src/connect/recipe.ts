@@ -11,6 +11,8 @@ export interface Surroundings {
   platform: NodeJS.Platform;
   /** Where the person is: the project, for `project`. */
   directory: string;
+  /** Is there something at this absolute path? Tools choose between files by it. */
+  isThere(path: string): boolean;
 }
 
 /** Where a tool is to be led. */

@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import { dirname } from "node:path";
+import { removeLeftovers, unfinishedOf } from "./leftovers.ts";
 
 /** How a file is to be replaced. */
 export interface Replacement {
@@ -18,7 +18,8 @@ export interface Replacement {
  * no place for a last look before the renaming.
  */
 export function replaceFile(path: string, { bytes, mode, owner, check }: Replacement): void {
-  const beside = `${path}.${randomBytes(6).toString("hex")}`;
+  removeLeftovers(path);
+  const beside = unfinishedOf(path);
   try {
     const fd = fs.openSync(beside, "wx", 0o600);
     try {

@@ -30,7 +30,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
  * be had, or is not what a configuration can be. A link that leads nowhere is refused: it may be about to lead somewhere again.
  */
 export function readTarget(path: string): TargetFile {
-  const link = fs.lstatSync(path, { throwIfNoEntry: false });
+  const link = lstat(path);
   if (link === undefined) return { path, place: path, found: null, missing: missingDirectories(path) };
   const place = followLinks(path);
   const bytes = readRegular(path, place);
@@ -38,11 +38,27 @@ export function readTarget(path: string): TargetFile {
   return { path, place, found: { bytes, text, stats: fs.statSync(place) }, missing: [] };
 }
 
+function lstat(path: string): fs.Stats | undefined {
+  try {
+    return fs.lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (!hasCode(error, "ENOTDIR")) throw error;
+    const above = nearestAbove(path);
+    const hint = `look at it with: ls -ld '${above}'`;
+    throw new Failure(`${path} cannot be there, as ${above} is no directory`, hint, { cause: error });
+  }
+}
+
 function missingDirectories(path: string): string[] {
   const missing: string[] = [];
-  for (let at = dirname(path); at !== dirname(at) && !fs.existsSync(at); at = dirname(at))
-    missing.unshift(at);
+  for (let at = dirname(path); at !== nearestAbove(path); at = dirname(at)) missing.unshift(at);
   return missing;
+}
+
+/** Of what is on the way to it, the last that is there. */
+function nearestAbove(path: string): string {
+  const above = dirname(path);
+  return above === dirname(above) || fs.existsSync(above) ? above : nearestAbove(above);
 }
 
 function followLinks(path: string): string {

@@ -1,12 +1,12 @@
 import fs from "node:fs";
-import { dirname } from "node:path";
 import { Failure } from "../core/failure.ts";
-import { hasCode, messageOf } from "../core/thrown.ts";
+import { hasCode } from "../core/thrown.ts";
+import { makeDirectory, removeEmpty } from "./directories.ts";
+import { writeTrouble } from "./file-trouble.ts";
 import { replaceFile } from "./replace-file.ts";
 import type { FoundFile, TargetFile } from "./target-file.ts";
 
 const NEW_FILE = 0o600;
-const NEW_DIRECTORY = 0o700;
 const OWNER_WRITES = 0o200;
 
 /**
@@ -42,10 +42,8 @@ export function writeTarget(target: TargetFile, text: string | null): void {
   const { place, found } = target;
   const made: string[] = [];
   try {
-    for (const directory of target.missing) {
-      fs.mkdirSync(directory, { mode: NEW_DIRECTORY });
-      made.push(directory);
-    }
+    // Another file of the same connection may have needed it, too.
+    for (const directory of target.missing) if (makeDirectory(directory)) made.push(directory);
     if (text === null) return removeFile(target);
     const mode = found === null ? NEW_FILE : found.stats.mode & 0o7777;
     replaceFile(place, {
@@ -56,19 +54,7 @@ export function writeTarget(target: TargetFile, text: string | null): void {
     });
   } catch (error) {
     removeEmpty(made);
-    throw error instanceof Failure ? error : describe(target, error);
-  }
-}
-
-/** Removes directories, given from the outermost, as far as they are empty. */
-export function removeEmpty(directories: readonly string[]): void {
-  for (const directory of directories.toReversed()) {
-    try {
-      fs.rmdirSync(directory);
-    } catch (error) {
-      if (hasCode(error, "ENOTEMPTY") || hasCode(error, "ENOENT") || hasCode(error, "EEXIST")) return;
-      throw error;
-    }
+    throw writeTrouble(target.path, place, error);
   }
 }
 
@@ -94,12 +80,4 @@ function isAsFound(place: string, found: FoundFile | null): boolean {
     if (hasCode(error, "ENOENT")) return found === null;
     throw error;
   }
-}
-
-function describe({ path, place }: TargetFile, error: unknown): Failure {
-  const directory = dirname(place);
-  const [why, hint] = hasCode(error, "ENOSPC")
-    ? ["the disk is full", `make room: df -h '${directory}'`]
-    : [messageOf(error), `look at its directory with: ls -ld '${directory}'`];
-  return new Failure(`cannot change ${path}: ${why}`, hint, { cause: error });
 }

@@ -28,6 +28,11 @@ const TOKEN = new RegExp(
   "g",
 );
 
+/** Every token in a text, registered or not. */
+export function tokensIn(text: string): string[] {
+  return [...text.matchAll(TOKEN)].map(([token]) => token);
+}
+
 /** `text` with the secret part of every token replaced by asterisks: what may be shown. */
 export function blotTokens(text: string): string {
   return text.replaceAll(TOKEN, (_, known: string) => known + "*".repeat(RANDOM_LENGTH));

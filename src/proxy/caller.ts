@@ -7,6 +7,8 @@ import type { Settings, UpstreamSettings } from "./settings.ts";
 export interface Peer {
   /** null until it is found, and for good where it is not. */
   process: PeerProcess | null;
+  /** The directory that the process works on; null until it is known, for good where it cannot be, or was not asked for. */
+  project: string | null;
 }
 
 /**
@@ -18,14 +20,14 @@ export interface Peer {
 export class Caller {
   readonly upstream: UpstreamSettings;
   readonly key: KeyRef;
+  readonly peer: Peer;
   readonly #sentAs: ToolIdentity;
-  readonly #peer: Peer;
   readonly #settings: Settings;
 
   /** `identity`: by the evidence that the request itself bears. */
   constructor(identity: ToolIdentity, peer: Peer, settings: Settings) {
     this.#sentAs = withProcess(identity, peer.process?.name ?? null);
-    this.#peer = peer;
+    this.peer = peer;
     this.#settings = settings;
     this.upstream = settings.upstreamFor(this.#sentAs.tool);
     this.key = settings.keyFor(this.#sentAs.tool);
@@ -33,15 +35,11 @@ export class Caller {
 
   /** As far as it is known by now. */
   get identity(): ToolIdentity {
-    const identity = withProcess(this.#sentAs, this.process?.name ?? null);
+    const identity = withProcess(this.#sentAs, this.peer.process?.name ?? null);
     if (identity === this.#sentAs) return identity;
     const { upstreamFor, keyFor } = this.#settings;
     const isSameWay =
       upstreamFor(identity.tool) === this.upstream && keyFor(identity.tool).name === this.key.name;
     return isSameWay ? identity : this.#sentAs;
-  }
-
-  get process(): PeerProcess | null {
-    return this.#peer.process;
   }
 }

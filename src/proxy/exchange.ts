@@ -65,7 +65,7 @@ export class Exchange {
     if (this.#recorded) return;
     this.#recorded = true;
     const { caller, userAgent, route } = this.#head;
-    const { identity, process, key, upstream } = caller;
+    const { identity, peer, key, upstream } = caller;
     this.#ledger.append({
       v: RECORD_VERSION,
       id: randomUUID(),
@@ -74,8 +74,8 @@ export class Exchange {
       tool_by: identity.by,
       session: identity.session,
       user_agent: userAgent,
-      process: process?.record ?? null,
-      project: process?.project ?? null,
+      process: peer.process?.record ?? null,
+      project: peer.project,
       key: key.name,
       upstream: upstream.upstream.name,
       route: route.path,

@@ -1,11 +1,23 @@
 import type { Socket } from "node:net";
-import { GONE_UID, type Clock, type Log, type PeerInfo, type PeerOwner } from "../ports.ts";
+import {
+  GONE_UID,
+  UNTOLD_UID,
+  type Clock,
+  type Log,
+  type PeerInfo,
+  type PeerOwner,
+  type ProcessQuery,
+} from "../ports.ts";
 import type { Peer } from "./caller.ts";
 
 const ROOT_UID = 0;
 const LOG_INTERVAL_MS = 60_000;
 
-const GONE: PeerOwner = { uid: GONE_UID, findProcess: () => Promise.resolve(null) };
+/** An installation leaves the sandbox out where users are listed. */
+const OUT_OF_SANDBOX = '"access.peerUid" counts for nothing here; type: tollkeeper service install';
+
+const nothing = () => Promise.resolve(null);
+const GONE: PeerOwner = { uid: GONE_UID, findProcess: nothing, findProject: nothing };
 
 /**
  * Keeps other users of the machine out: asks once per connection whose process is at the other end, as ssh-agent does
@@ -34,7 +46,7 @@ export class PeerGuard {
 
   /**
    * Holds a new connection up until the system has said whose it is: of a stranger's nothing is read before. Then looks for
-   * the process, and where `withProject` for its directory; for that nothing waits.
+   * the process, and where `withProject` for its directory; for neither anything waits.
    */
   meet(socket: Socket, withProject: boolean): void {
     // Node begins to read in the next tick, whatever was said before.
@@ -55,10 +67,10 @@ export class PeerGuard {
     socket.pause();
     const owner = await this.#ownerOf(socket);
     if (this.#mayEnter(owner.uid)) {
-      const peer: Peer = { process: null };
+      const peer: Peer = { process: null, project: null };
       this.#admitted.set(socket, peer);
       const isOver = () => socket.destroyed;
-      void owner.findProcess({ withProject, isOver }).then((found) => (peer.process = found));
+      void fillIn(peer, owner, { isOver }, withProject);
     } else if (owner.uid !== null && owner.uid !== GONE_UID) this.#report(owner.uid);
     socket.resume();
   }
@@ -81,6 +93,27 @@ export class PeerGuard {
     const now = this.#clock.monotonic();
     if (now - this.#loggedAt < LOG_INTERVAL_MS) return;
     this.#loggedAt = now;
-    this.#log.warn({ uid }, "refused a connection of another user of this machine");
+    if (uid !== UNTOLD_UID) {
+      this.#log.warn({ uid }, "refused a connection of another user of this machine");
+      return;
+    }
+    // Root's among them. A list of users cannot be kept to.
+    const hint = this.#letIn.length > 0 ? OUT_OF_SANDBOX : undefined;
+    this.#log.warn(
+      { hint },
+      "refused a connection of another user; which one is not told within the sandbox",
+    );
   }
+}
+
+/** The directory comes second: a disk may be slow to say what it belongs to. */
+async function fillIn(
+  peer: Peer,
+  owner: PeerOwner,
+  query: ProcessQuery,
+  withProject: boolean,
+): Promise<void> {
+  peer.process = await owner.findProcess(query);
+  if (peer.process === null || !withProject) return;
+  peer.project = await owner.findProject(peer.process.record.pid);
 }

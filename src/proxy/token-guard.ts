@@ -8,16 +8,13 @@ import type { Refusal } from "../core/refusal.ts";
 import { messageOf } from "../core/thrown.ts";
 import type { ToolIdentity } from "../core/tool.ts";
 import type { Log, TokenStore } from "../ports.ts";
-import { hashToken, mintToken } from "./token-secret.ts";
+import { hashToken } from "./token-secret.ts";
 
 /** Commands that borrow one at a time; far more than anybody runs. */
 const MAX_LOANS = 100;
 
-/** A token that is valid until it is given back. */
-export interface Loan {
-  token: string;
-  giveBack(): void;
-}
+/** A token counts until this is called. */
+export type GiveBack = () => void;
 
 /** What is known of the tokens; shown by `status`. */
 export interface TokenStatus {
@@ -76,20 +73,28 @@ export class TokenGuard {
     return null;
   }
 
-  /** Makes a token that is kept in memory only. Throws a Failure for what cannot be a tool's name, and when too many are out. */
-  lend(tool: string): Loan {
+  /**
+   * Lets in who shows the token with this hash (SHA-256, hexadecimal), which its borrower has made and keeps: so it can be
+   * lent again by the daemon after this one. In memory only. Throws a Failure for what cannot be a tool's name or a hash,
+   * and when too many are out.
+   */
+  lend(tool: string, hash: string): GiveBack {
     const wrong = judgeName(tool);
     if (wrong !== null) throw new Failure("a token is lent to a tool, by its name", wrong);
+    if (!/^[0-9a-f]{64}$/.test(hash))
+      throw new Failure(
+        "a token is lent by its hash",
+        "see whether program and daemon are of one version: tollkeeper status",
+      );
     if (this.#lent.size >= MAX_LOANS) {
       throw new Failure(
         `${MAX_LOANS} tokens are lent already`,
         "end a command that runs under tollkeeper run",
       );
     }
-    const token = mintToken(tool);
-    const known = { tool, hash: hashToken(token) };
+    const known = { tool, hash: Buffer.from(hash, "hex") };
     this.#lent.add(known);
-    return { token, giveBack: () => void this.#lent.delete(known) };
+    return () => void this.#lent.delete(known);
   }
 
   get status(): TokenStatus {

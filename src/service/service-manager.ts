@@ -22,8 +22,11 @@ export interface ServiceTarget {
   environment: Record<string, string>;
   /** Are there keys that commands print (`keySource`)? Such commands, gpg for one, may want to write in the home directory. */
   runsKeyCommands: boolean;
-  /** Do records say which project a tool's process works on (`ledger.project`)? The daemon must then see that process. */
-  recordsProjects: boolean;
+  /**
+   * Settings in force that come to nothing in a user namespace, where others' processes are not seen and other users not told
+   * apart: `ledger.project`, `access.peerUid`.
+   */
+  blindedSettings: string[];
 }
 
 /** One thing that is done to the system: data, so that `--dry-run` can show it. */

@@ -18,45 +18,42 @@ async function open(t: TestContext, lend: ControlHandlers["lend"]) {
   return { path, log, socket };
 }
 
-/** A lender of one token, and word of its return. */
+/** A lender that remembers what it lent, and word of its return. */
 function lendOnce() {
   const { promise: returned, resolve } = withResolvers<string>();
-  const lend: ControlHandlers["lend"] = (tool) => ({
-    token: `token-of-${tool}`,
-    giveBack: () => resolve(tool),
-  });
+  const lend: ControlHandlers["lend"] = (tool, hash) => () => resolve(`${tool} ${hash}`);
   return { lend, returned };
 }
 
-test("a borrowed token is the one that was lent to that tool, and returns when it is given back", async (t) => {
+test("a token is lent to that tool, by that hash, and returns when it is given back", async (t) => {
   const { lend, returned } = lendOnce();
   const { path } = await open(t, lend);
-  const loan = (await borrowToken(path, "a&tool=b c")) ?? assert.fail("nobody lends");
-  assert.equal(loan.token, "token-of-a&tool=b c");
+  const loan = (await borrowToken(path, "a&hash=b c", "0&1")) ?? assert.fail("nobody lends");
   loan.giveBack();
-  assert.equal(await returned, "a&tool=b c");
+  await loan.ended;
+  assert.equal(await returned, "a&hash=b c 0&1");
 });
 
 test("a borrower that is killed returns what it had", { timeout: 30_000 }, async (t) => {
   const { lend, returned } = lendOnce();
   const { path } = await open(t, lend);
-  const { token, kill } = await startBorrower(t, path, "codex");
-  assert.equal(token, "token-of-codex");
+  const { kill } = await startBorrower(t, path, { tool: "codex", hash: "01" });
   kill();
-  assert.equal(await returned, "codex");
+  assert.equal(await returned, "codex 01");
 });
 
 test(
-  "the end of the daemon is the end of the loan, and no fault of the borrower's",
+  "the end of the daemon is the end of the loan, which the borrower hears of, and no fault of its",
   { timeout: 10_000 },
   async (t) => {
     const { lend, returned } = lendOnce();
     const { path, socket } = await open(t, lend);
-    const loan = (await borrowToken(path, "codex")) ?? assert.fail("nobody lends");
+    const loan = (await borrowToken(path, "codex", "01")) ?? assert.fail("nobody lends");
     await socket.close();
     await returned;
+    await loan.ended;
     loan.giveBack();
-    assert.equal(await borrowToken(path, "codex"), null);
+    assert.equal(await borrowToken(path, "codex", "01"), null);
   },
 );
 
@@ -64,22 +61,25 @@ test("a lender that refuses is a Failure in its own words, and none for the log"
   const { path, log } = await open(t, () => {
     throw new Failure("nothing left", "come back later");
   });
-  await assert.rejects(borrowToken(path, "codex"), { message: "nothing left", hint: "come back later" });
+  await assert.rejects(borrowToken(path, "codex", "01"), {
+    message: "nothing left",
+    hint: "come back later",
+  });
   assert.deepEqual(log.lines, []);
 });
 
 test("nobody to borrow from is null", async (t) => {
-  assert.equal(await borrowToken(join(scratchDirectory(t), "control.sock"), "codex"), null);
+  assert.equal(await borrowToken(join(scratchDirectory(t), "control.sock"), "codex", "01"), null);
 });
 
-test("a borrower that asks without a tool's name names none", async (t) => {
-  const asked = withResolvers<string>();
-  const { path } = await open(t, (tool) => {
-    asked.resolve(tool);
-    return { token: "", giveBack: () => {} };
+test("a borrower that asks without a tool's name and a hash names none", async (t) => {
+  const asked = withResolvers<string[]>();
+  const { path } = await open(t, (...names) => {
+    asked.resolve(names);
+    return () => {};
   });
   const client = connect(path);
   t.after(() => client.destroy());
   client.write("POST /lend HTTP/1.1\r\nHost: x\r\n\r\n");
-  assert.equal(await asked.promise, "");
+  assert.deepEqual(await asked.promise, ["", ""]);
 });

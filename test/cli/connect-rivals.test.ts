@@ -51,8 +51,9 @@ test("what a start-up file sets outside our lines is told, as far as it is in th
     "alias ll='ls -l'",
   ];
   const { command, text } = prepare(t, ".bashrc", `${lines.join("\n")}\n`);
-  const { code, stderr } = await command("connect", "sdk", "--yes");
+  const { code, stdout, stderr } = await command("connect", "sdk", "--yes");
   assert.equal(code, 0, stderr);
+  assert.match(stdout, /^SDK environment is connected; /m);
   assert.match(stderr, /^warning: ~\/\.bashrc:3 \(OPENAI_API_BASE\) leads elsewhere, .*$/m);
   assert.match(stderr, /^warning: what looks like an API key stands in ~\/\.bashrc:2 \(OPENAI_API_KEY\): /m);
   assert.equal(stderr.match(/warning/g)?.length, 2);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { digestOf } from "../../src/connect/journal.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 
 /** A daemon that asks for tokens, and a home in which Claude Code can be connected to it. */
@@ -79,13 +80,20 @@ test("nothing is made for what is only shown, or cannot be written", async (t) =
   // A directory is in the backup's way.
   mkdirSync(dirname(settings), { recursive: true });
   writeFileSync(settings, "{}");
-  mkdirSync(join(home, "state", "tollkeeper", "connections", "claude-code.user.0.backup"), {
-    recursive: true,
-  });
+  const backup = `claude-code.user.${digestOf(settings)}.backup`;
+  mkdirSync(join(home, "state", "tollkeeper", "connections", backup), { recursive: true });
   const { code, stderr } = await command("connect", "claude", "--yes");
   assert.equal(code, 1);
   assert.match(stderr, /^error: /);
   assert.deepEqual([readFileSync(settings, "utf8"), await tokens()], ["{}", []]);
+});
+
+test("no token is made for a tool in whose files none is written", async (t) => {
+  const { command, tokens } = await prepare(t);
+  const { code, stdout, stderr } = await command("connect", "zed", "--yes");
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /tollkeeper token add zed/);
+  assert.deepEqual(await tokens(), []);
 });
 
 test("a tool that must be told a model gets one of the daemon's, which asks for a token, too", async (t) => {

@@ -20,7 +20,7 @@ async function prepare(t: TestContext) {
 }
 
 test("what a person has changed since stays, and is told", async (t) => {
-  const { command, settings, text, connected } = await prepare(t);
+  const { home, command, settings, text, connected } = await prepare(t);
   writeFileSync(settings, connected.replace("tk-claude-code", "mine").replace("opus", "sonnet"));
   const { code, stdout } = await command("disconnect", "claude", "--yes");
   assert.equal(code, 0);
@@ -28,8 +28,19 @@ test("what a person has changed since stays, and is told", async (t) => {
     stdout,
     /^env\.ANTHROPIC_AUTH_TOKEN in ~\/\.claude\/settings\.json was changed since, and stays as it is$/m,
   );
+  const [, backup = ""] = /^~\/\.claude\/settings\.json as it was before: ~(\/.*)$/m.exec(stdout) ?? [];
+  assert.equal(readFileSync(home + backup, "utf8"), SETTINGS);
   assert.match(text(), /"model": "sonnet",[^]*"ANTHROPIC_AUTH_TOKEN": "mine"/);
   assert.doesNotMatch(text(), /ANTHROPIC_BASE_URL/);
+});
+
+test("where all settings were changed since it is told that the tool may come here still", async (t) => {
+  const { command, settings } = await prepare(t);
+  const env = { ANTHROPIC_BASE_URL: "x", ANTHROPIC_AUTH_TOKEN: "y", ENABLE_TOOL_SEARCH: "z" };
+  writeFileSync(settings, JSON.stringify({ env }));
+  const { code, stderr } = await command("disconnect", "claude", "--yes");
+  assert.equal(code, 0);
+  assert.match(stderr, /^note: none of its settings was as connecting wrote it, so it may come here still$/m);
 });
 
 test("--dry-run, a no, and nobody to ask change nothing", { skip: noTerminal }, async (t) => {
@@ -51,7 +62,7 @@ test("a connection whose files are gone is forgotten, without a question", async
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^~\/\.claude\/settings\.json: is not there any more, and stays away\nclaude-code is disconnected\n$/m,
+    /^(~\/\.claude\/settings\.json): is not there any more, and stays away\n\1 as it was before: \S+\nclaude-code is disconnected\n$/m,
   );
   assert.ok(!existsSync(dirname(settings)));
   assert.equal((await command("disconnect", "claude")).code, 1);

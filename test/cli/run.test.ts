@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { prepareHome, startDaemon, type Daemon } from "../helpers/daemon.ts";
 import { fakeTool } from "../helpers/fake-tool.ts";

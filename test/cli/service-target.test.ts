@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { readConfigFile } from "../../src/adapters/config-file.ts";
 import { serviceTarget } from "../../src/cli/service-target.ts";
+import { defaultConfig } from "../../src/core/config.ts";
 import { makeCertificate } from "../helpers/certificate.ts";
 import { scratchDirectory } from "../helpers/keyring.ts";
 
@@ -26,4 +27,17 @@ test("what the service reads are the authorities and the key files that the conf
     "/home/ada/.ssh/key",
     "/home/ada/.keys/other",
   ]);
+});
+
+test("settings that need sight of other users or their processes are named, and no others", () => {
+  const { access, ledger } = defaultConfig;
+  for (const [changes, settings] of [
+    [{}, []],
+    [{ ledger: { ...ledger, project: true } }, ["ledger.project"]],
+    [{ access: { ...access, peerUid: [100_999] } }, ["access.peerUid"]],
+  ] as const) {
+    const config = { ...defaultConfig, ...changes };
+    const { target } = serviceTarget(config as typeof defaultConfig, "/home/ada/config.jsonc");
+    assert.deepEqual(target.blindedSettings, settings);
+  }
 });

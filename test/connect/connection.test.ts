@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { connectionState, prepareConnection, readConnections } from "../../src/connect/connection.ts";
+import {
+  connectionState,
+  prepareConnection,
+  prepareDisconnection,
+  readConnections,
+} from "../../src/connect/connection.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { CODEX, scratchConnection } from "./scratch-connection.ts";
 
@@ -91,6 +96,18 @@ test("a file that was edited meanwhile keeps the edit, and a setting that was ch
   assert.equal(changes?.[0]?.fate, "cleared");
   assert.deepEqual(left, [{ path: home.pathOf("settings.json"), setting: "base", reason: "changed" }]);
   assert.equal(home.read("settings.json"), '{"base": "http://theirs"}');
+});
+
+test("where a person has changed every setting, that is known: the tool may come here still", (t) => {
+  const home = scratchConnection(t);
+  home.write("settings.json", "{}");
+  home.connect(home.file("settings.json", "jsonc", [["base"], "http://h"], [["token"], "tk"]));
+  home.write("settings.json", '{"base": "http://theirs", "token": "tk"}');
+  assert.equal(prepareDisconnection(home.journals, CODEX)?.isAllLeft, false);
+  home.write("settings.json", '{"base": "http://theirs", "token": "theirs"}');
+  assert.equal(home.disconnect()?.isAllLeft, true);
+  home.connect(home.file("settings.json", "jsonc", [["base"], "http://h"]));
+  assert.equal(home.disconnect()?.isAllLeft, false);
 });
 
 test("a file that cannot be understood any more is refused by disconnect, and can be disconnected once mended", (t) => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { test, type TestContext } from "node:test";
 import { scratchConnection } from "./scratch-connection.ts";
@@ -29,21 +30,12 @@ function killedAfter(t: TestContext, count: number, work: () => void): boolean {
   });
   try {
     work();
-    return false;
   } catch (error) {
     if (done <= count) throw error;
-    return true;
   } finally {
     for (const { mock } of mocks) mock.restore();
   }
-}
-
-/** Without what a killed process cannot take away: a new text that was not yet in its place, and the directory it is in. */
-function filesOf(home: Home): string[] {
-  const unfinished = home.snapshot().flatMap((line) => /^(\S*?)\/?[^/\s]+\.[0-9a-f]{12} /.exec(line) ?? []);
-  return home
-    .snapshot()
-    .filter((line) => !unfinished.some((part) => part !== "" && line.startsWith(`${part.trim()} `)));
+  return done > count;
 }
 
 function first(home: Home) {
@@ -81,15 +73,47 @@ for (const [what, prepare, work] of SCENES) {
         const home = scratchConnection(t);
         home.write("settings.json", '{\n  "base": "https://first" // theirs\n}\n');
         home.write("rc", "fi");
-        const before = filesOf(home);
+        const before = home.snapshot();
         prepare(home);
         isKilled = killedAfter(t, steps, () => work(home));
         recover(home);
         const { left = [] } = home.disconnect() ?? {};
         assert.deepEqual(left, [], `after ${steps} steps`);
-        assert.deepEqual(filesOf(home), before, `after ${steps} steps`);
+        assert.deepEqual(home.snapshot(), before, `after ${steps} steps`);
       }
       assert.ok(steps > 10, `${steps} steps`);
     });
   }
 }
+
+test("a disk that is full once everything is written keeps nothing from being connected, nor from being undone", (t) => {
+  const home = scratchConnection(t);
+  home.write("settings.json", "{}");
+  const real = fs.openSync;
+  let opened = 0;
+  const { mock } = t.mock.method(fs, "openSync", (...args: Parameters<typeof fs.openSync>) => {
+    // The backup, the journal, the file; then the journal again.
+    if (args[1] === "wx" && ++opened > 3) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+    return real(...args);
+  });
+  home.connect(home.file("settings.json"));
+  mock.restore();
+  assert.equal(opened, 4);
+  assert.ok(home.prepare(home.file("settings.json")).isUnchanged);
+  assert.equal(home.disconnect()?.changes[0]?.fate, "restored");
+  assert.deepEqual(home.snapshot(), ["settings.json 644 {}"]);
+});
+
+test("what a killed process left beside a file goes the next time, and nothing else", (t) => {
+  const home = scratchConnection(t);
+  const { pid } = spawnSync(process.execPath, ["--version"]);
+  const theirs = ["settings.json.0123456789ab", "settings.json.tollkeeper-x", "other.json.tollkeeper-1"];
+  for (const name of [...theirs, `settings.json.tollkeeper-${pid}`]) home.write(name, "x");
+  // Somebody is at work there.
+  home.write(`settings.json.tollkeeper-${process.ppid}`, "x");
+  const others = [...theirs, `settings.json.tollkeeper-${process.ppid}`].sort();
+  home.connect(home.file("settings.json"));
+  assert.deepEqual(fs.readdirSync(home.home).sort(), [...others, "settings.json", "state"].sort());
+  home.disconnect();
+  assert.deepEqual(fs.readdirSync(home.home).sort(), [...others, "state"].sort());
+});

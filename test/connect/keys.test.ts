@@ -65,7 +65,8 @@ test("a login in the place of a setting is refused, as it could not be had again
 
 test("a diff shows the lines around each change, keys blotted, and no byte that acts on a terminal", () => {
   const { text } = applySettings(`// \u001b[2J\n${TEXT}`.replaceAll("\n", "\r\n"), FILE, "codex");
-  const lines = renderDiff({ before: `// \u001b[2J\n${TEXT}`.replaceAll("\n", "\r\n"), after: text });
+  const before = `// \u001b[2J\n${TEXT}`.replaceAll("\n", "\r\n");
+  const lines = renderDiff({ before, after: text, secrets: [] });
   assert.deepEqual(lines, [
     "@@ -1,8 +1,8 @@",
     " // \\u001b[2J",
@@ -82,5 +83,5 @@ test("a diff shows the lines around each change, keys blotted, and no byte that 
 });
 
 test("a diff of what does not change is empty", () => {
-  assert.deepEqual(renderDiff({ before: TEXT, after: TEXT }), []);
+  assert.deepEqual(renderDiff({ before: TEXT, after: TEXT, secrets: [] }), []);
 });

@@ -61,6 +61,10 @@ for (const [tool, path, variable] of [
     assert.deepEqual(objectIn(tool, path, { model: "gpt-5.5" }), chosen);
     const environment = recipeOf(tool).environment(ON, destination(tool, { model: "gpt-5.5" }));
     assert.deepEqual(JSON.parse(environment?.variables[variable] ?? ""), chosen);
+    const on = { ...ON, isThere: (file: string) => file.endsWith(`/${tool}.jsonc`) };
+    assert.deepEqual(Object.keys(filesOf(tool, {}, on)), [`${path}c`]);
+    const [, project] = plansOf(recipeOf(tool), {}, on);
+    assert.equal(project?.files[0]?.path, `/work/project/${tool}.jsonc`);
   });
 }
 

@@ -9,6 +9,7 @@ export const ON: Surroundings = {
   env: { SHELL: "/bin/bash" },
   platform: "linux",
   directory: "/work/project",
+  isThere: () => false,
 };
 
 export const TOKEN = "tk-of-this-test";

@@ -40,6 +40,40 @@ test("a new file and its directories are for their owner only, and go again when
   assert.deepEqual(home.snapshot(), []);
 });
 
+test("several files in directories that are not there are made with them, and go with them, whatever their order", (t) => {
+  const names = [".tool/config.json", ".tool/index/deep/more.json", ".tool/index/settings.json"];
+  for (const order of [names, names.toReversed()]) {
+    const home = scratchConnection(t);
+    home.connect(...order.map((name) => home.file(name)));
+    assert.equal(home.snapshot().length, 6);
+    assert.deepEqual(
+      home.disconnect()?.changes.map(({ fate }) => fate),
+      ["removed", "removed", "removed"],
+    );
+    assert.deepEqual(home.snapshot(), []);
+  }
+});
+
+test("directories that were made for a file which is no longer needed go with the one that is in them now", (t) => {
+  const home = scratchConnection(t);
+  home.connect(home.file(".tool/old.json"));
+  home.connect(home.file(".tool/new.json"));
+  home.disconnect();
+  assert.deepEqual(home.snapshot(), []);
+});
+
+test("where a file stands in the place of a directory, it is named", (t) => {
+  const home = scratchConnection(t);
+  const path = home.write(".tool", "a file");
+  const work = () => home.connect(home.file(".tool/deep/settings.json"));
+  failsUnchanged(
+    home,
+    work,
+    new RegExp(`settings\\.json cannot be there, as ${path} is no directory$`),
+    new RegExp(`^look at it with: ls -ld '${path}'$`),
+  );
+});
+
 test("a directory that was made for a file stays when something else is in it", (t) => {
   const home = scratchConnection(t);
   home.connect(home.file(".tool/deep/settings.json"));
@@ -159,6 +193,18 @@ test("on a full disk nothing is changed and nothing left behind", (t) => {
   failsUnchanged(home, inNewDirectory, /the disk is full$/, /^make room/);
   assert.deepEqual(fs.readdirSync(disk), before);
   assert.equal(home.read("disk/settings.json"), '{"a": 1}');
+});
+
+test("where the disk of our own state is full nothing is changed", (t) => {
+  const home = scratchConnection(t);
+  const disk = mountDisk(t, 16 * 4096);
+  if (disk === null) return;
+  home.write("settings.json", '{"a": 1}');
+  fs.mkdirSync(home.pathOf("state"));
+  fs.symlinkSync(disk, home.journals);
+  fs.writeFileSync(`${disk}/ballast`, Buffer.alloc(15 * 4096));
+  const work = () => home.connect(home.file("settings.json"));
+  failsUnchanged(home, work, /^cannot change .*codex\.user\..*: the disk is full$/, /^make room: df -h/);
 });
 
 test("in a place that cannot be written nothing is changed, and other files get back what they had", (t) => {

@@ -66,6 +66,6 @@ function targetOf(node: string, port: number): ServiceTarget {
     logFile: "/dev/null",
     environment: {},
     runsKeyCommands: false,
-    recordsProjects: false,
+    blindedSettings: [],
   };
 }

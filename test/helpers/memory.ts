@@ -131,6 +131,7 @@ export const realClock: Clock = { now: () => Date.now(), monotonic: () => perfor
 
 /** Says of every peer that it belongs to `uid`, and nothing of its process. */
 export function peersOf(uid: number | null): PeerInfo {
-  const owner = { uid, findProcess: () => Promise.resolve(null) };
+  const nothing = () => Promise.resolve(null);
+  const owner = { uid, findProcess: nothing, findProject: nothing };
   return { lookUp: () => Promise.resolve(owner) };
 }

@@ -19,16 +19,19 @@ function reasonToSkip(): string | false {
   }
 }
 
-/** Why the program cannot be run as this user, for `test(..., { skip })`; false when it can. */
-export function noDaemonOf(uid: number): string | false {
+/**
+ * Why the program cannot be run as this user, for `test(..., { skip })`; false when it can.
+ * @param words of a command that is to end in running it
+ */
+export function noDaemonOf(uid: number, ...words: string[]): string | false {
   if (noOtherUser !== false) return noOtherUser;
   try {
-    execFileSync("setpriv", [...identityOf(uid), process.execPath, PROGRAM, "--version"], {
-      stdio: "ignore",
-    });
+    const argv = [...identityOf(uid), ...words, process.execPath, PROGRAM, "--version"];
+    execFileSync("setpriv", argv, { stdio: "ignore" });
     return false;
   } catch {
-    return `user ${uid} cannot run ${PROGRAM}: no setpriv (apt-get install util-linux), or a directory that is closed to it`;
+    const missing = ["setpriv", ...words.slice(0, 1)].join(" or ");
+    return `user ${uid} cannot run ${PROGRAM}: no ${missing} (apt-get install util-linux), or a directory that is closed to it`;
   }
 }
 

@@ -80,12 +80,17 @@ export async function startClient(
   };
 }
 
-/** Asks who is at the client's end and which process that is, without its directory unless the changes say otherwise. */
+/** Asks who is at the client's end and which process that is. */
 export async function findProcess(
   peers: PeerInfo,
   ends: Ends,
   changes: Partial<ProcessQuery> = {},
 ): Promise<PeerProcess | null> {
   const owner = await peers.lookUp(...ends);
-  return owner.findProcess({ withProject: false, isOver: () => false, ...changes });
+  return owner.findProcess({ isOver: () => false, ...changes });
+}
+
+/** Asks which directory the process works on that is at the client's end. */
+export async function findProject(peers: PeerInfo, ends: Ends, pid: number): Promise<string | null> {
+  return (await peers.lookUp(...ends)).findProject(pid);
 }

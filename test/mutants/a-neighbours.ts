@@ -120,7 +120,8 @@ export const NEIGHBOURS: readonly Mutant[] = [
     without: "asking the kernel: the daemon's parts are put together without",
     file: "src/cli/request-path.ts",
     find: "new PeerGuard(createPeerInfo(),",
-    replace: "new PeerGuard({ lookUp: async () => ({ uid: null, findProcess: async () => null }) },",
+    replace:
+      "new PeerGuard({ lookUp: async () => ({ uid: null, findProcess: async () => null, findProject: async () => null }) },",
   },
   {
     ...A8,
@@ -142,7 +143,7 @@ export const NEIGHBOURS: readonly Mutant[] = [
     file: "src/proxy/gate.ts",
     find: "const peer = this.#admit(req, res, headers, settings);",
     replace:
-      "findRoute(req, headers, { peer: { process: null }, owner: null }, settings);\n      const peer = this.#admit(req, res, headers, settings);",
+      "findRoute(req, headers, { peer: { process: null, project: null }, owner: null }, settings);\n      const peer = this.#admit(req, res, headers, settings);",
   },
   {
     ...A8,

@@ -107,6 +107,13 @@ export const TOKENS: readonly Mutant[] = [
   },
   {
     ...GUARD,
+    without: "refusing what is no hash, with which no other could be compared",
+    file: "src/proxy/token-guard.ts",
+    find: "!/^[0-9a-f]{64}$/.test(hash)",
+    replace: 'hash === "\\0"',
+  },
+  {
+    ...GUARD,
     without: "an end to a loan",
     file: "src/proxy/token-guard.ts",
     find: "void this.#lent.delete(known)",

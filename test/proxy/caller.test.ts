@@ -26,12 +26,12 @@ function settings() {
 function processOf(tool: string | null): PeerProcess | null {
   if (tool === null) return null;
   const record = { pid: 4711, executable: `/usr/bin/${tool}`, parents: [] };
-  return { record, name: { tool, isOwn: false }, project: null };
+  return { record, name: { tool, isOwn: false } };
 }
 
 /** Key and upstream by which a request is sent, and what its record says once the process is known. */
 function sendAs(tool: string, by: ToolEvidence, before: PeerProcess | null, after: PeerProcess | null) {
-  const peer: Peer = { process: before };
+  const peer: Peer = { process: before, project: null };
   const caller = new Caller({ tool, by, session: null }, peer, settings());
   const sent = `${caller.key.name} ${caller.upstream.upstream.name}`;
   peer.process = after;

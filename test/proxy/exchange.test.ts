@@ -17,7 +17,11 @@ function startExchange() {
   const upstreams = { default: upstreamAt("http://127.0.0.1:1/v1") };
   const identity = { tool: "codex", by: "path", session: null } as const;
   const head = {
-    caller: new Caller(identity, { process: null }, prepareSettings({ ...defaultConfig, upstreams })),
+    caller: new Caller(
+      identity,
+      { process: null, project: null },
+      prepareSettings({ ...defaultConfig, upstreams }),
+    ),
     userAgent: null,
     route: match.route,
     contentEncoding: null,

@@ -5,6 +5,7 @@ import { createPeerInfo } from "../../src/adapters/peer.ts";
 import type { UsageRecord } from "../../src/core/record.ts";
 import type { PeerInfo, PeerProcess } from "../../src/ports.ts";
 import { post, startGate } from "../helpers/gate.ts";
+import { peersOf } from "../helpers/memory.ts";
 import { guises, startTool, type ToolProcess } from "../helpers/tool-process.ts";
 import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
 import { withResolvers } from "../helpers/with-resolvers.ts";
@@ -82,26 +83,31 @@ test(
   },
 );
 
-/** A system that says whose a connection is, and what its process is only when told to. */
+/** A system that says whose a connection is, and what its process and that one's project are only when told to. */
 function slowSystem() {
-  const { promise, resolve } = withResolvers<PeerProcess>();
-  const peers: PeerInfo = { lookUp: async () => ({ uid: null, findProcess: () => promise }) };
-  return { peers, tell: resolve };
+  const { promise: found, resolve: tell } = withResolvers<PeerProcess>();
+  const { promise: project, resolve: tellProject } = withResolvers<string>();
+  const owner = { uid: null, findProcess: () => found, findProject: () => project };
+  const peers: PeerInfo = { lookUp: async () => owner };
+  return { peers, tell, tellProject };
 }
 
 const CLAUDE: PeerProcess = {
   record: { pid: 4711, executable: "/usr/bin/claude", parents: ["zsh", "kitty"] },
   name: { tool: "claude-code", isOwn: false },
-  project: "/home/u/project",
 };
 
-test("a request whose process is not known yet is answered and recorded without it, the next one with it", async (t) => {
+const WITH_PROJECT = { ledger: { directory: null, retainDays: 1, project: true } };
+
+test("a request waits neither for its process nor for that one's project, and the record has what is known by then", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const { peers, tell } = slowSystem();
-  const gate = await startGate(t, upstream.baseUrl, { peers });
+  const { peers, tell, tellProject } = slowSystem();
+  const gate = await startGate(t, upstream.baseUrl, { peers, config: WITH_PROJECT });
   const ask = async () => (await post(gate, "/v1/messages", {}, { "user-agent": "x" })).text();
   await ask();
   tell(CLAUDE);
+  await ask();
+  tellProject("/home/u/project");
   await ask();
   assert.deepEqual(
     gate.ledger.records.map(({ tool, tool_by, process: told, project }) => ({
@@ -112,7 +118,8 @@ test("a request whose process is not known yet is answered and recorded without 
     })),
     [
       { tool: "unknown", tool_by: "unknown", told: null, project: null },
-      { tool: "claude-code", tool_by: "process", told: CLAUDE.record, project: CLAUDE.project },
+      { tool: "claude-code", tool_by: "process", told: CLAUDE.record, project: null },
+      { tool: "claude-code", tool_by: "process", told: CLAUDE.record, project: "/home/u/project" },
     ],
   );
 });
@@ -137,27 +144,27 @@ for (const [what, withProject] of [
 ] as const) {
   test(`the directory of a process is ${what}`, async (t) => {
     const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-    const asked: boolean[] = [];
-    const peers: PeerInfo = {
-      lookUp: async () => ({
-        uid: null,
-        findProcess: async (query) => {
-          asked.push(query.withProject);
-          return null;
-        },
-      }),
+    const asked: number[] = [];
+    const findProject = async (pid: number) => {
+      asked.push(pid);
+      return null;
     };
-    const config = withProject ? { ledger: { directory: null, retainDays: 1, project: true } } : {};
+    const owner = { uid: null, findProcess: async () => CLAUDE, findProject };
+    const peers: PeerInfo = { lookUp: async () => owner };
+    const config = withProject ? WITH_PROJECT : {};
     const gate = await startGate(t, upstream.baseUrl, { peers, config });
     await (await post(gate, "/v1/messages", {})).text();
-    assert.deepEqual(asked, [withProject]);
+    assert.deepEqual(asked, withProject ? [4711] : []);
   });
 }
 
 test("of a stranger's connection the process is not looked for", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
   const peers: PeerInfo = {
-    lookUp: async () => ({ uid: 12_345, findProcess: () => assert.fail("looked for") }),
+    lookUp: async (...ends) => ({
+      ...(await peersOf(12_345).lookUp(...ends)),
+      findProcess: () => assert.fail("looked for"),
+    }),
   };
   const gate = await startGate(t, upstream.baseUrl, { peers });
   assert.equal((await post(gate, "/v1/messages", {})).status, 403);

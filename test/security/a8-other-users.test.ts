@@ -130,6 +130,24 @@ test("a daemon lets a listed user in once its configuration says so", { skip: no
   assert.match(stdout, new RegExp(`^ +programs of other users are let in, by uid: ${NOBODY}$`, "m"));
 });
 
+/** Anybody but root and nobody; alone in a user namespace, as `PrivateUsers=yes` makes one for a service of the user's. */
+const SOMEBODY = 12_345;
+const ALONE = [...asUser(SOMEBODY), "unshare", "--user", "--map-current-user"];
+
+test(
+  "in the service's sandbox nobody else is let in, listed or not, and no uid is named that stands for all of them",
+  { skip: noDaemonOf(SOMEBODY, "unshare", "--user", "--map-current-user") },
+  async (t) => {
+    const access = { peerUid: [NOBODY, SOMEONE] };
+    const daemon = await startDaemon(t, { config: { access }, launcher: ALONE });
+    for (const uid of [NOBODY, SOMEONE]) assert.deepEqual(await statusesFor(uid, daemon.port), [403, 403]);
+    assert.deepEqual(await statusesFor(SOMEBODY, daemon.port), [200, 200]);
+    const said = await daemon.until(/which one is not told within the sandbox/);
+    assert.match(said, /access\.peerUid.{0,4} counts for nothing here; type: tollkeeper service install/);
+    assert.doesNotMatch(said, /"uid":/);
+  },
+);
+
 test("another user's process is refused before its path, key or body is looked at", async (t) => {
   const { upstream, gate } = await openGate(t, { peers: peersOf(12_345) });
   for (const path of ["/v1/models", "/nowhere", "/"]) {

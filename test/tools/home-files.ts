@@ -17,7 +17,13 @@ export function seed(home: string, seeds: Seeds): void {
 /** Every file that connecting a tool writes in this home. */
 export function filesOf(tool: string, home: string): string[] {
   const recipe = RECIPES.find((one) => one.tool === tool);
-  const on = { home, env: { SHELL: "/bin/bash" }, platform: process.platform, directory: home };
+  const on = {
+    home,
+    env: { SHELL: "/bin/bash" },
+    platform: process.platform,
+    directory: home,
+    isThere: existsSync,
+  };
   const to = { baseUrl: "http://127.0.0.1", credential: "any", isToken: false, model: "any" };
   return recipe?.plan(on, to, "user").files.map(({ path }) => path) ?? [];
 }

@@ -39,34 +39,31 @@ export async function followDaemon(path: string): Promise<AsyncIterable<unknown>
   }
 }
 
-/** A local token that counts until it is given back, or its borrower or the daemon ends. */
-export interface BorrowedToken {
-  token: string;
+/** A local token counts until it is given back, or its borrower or the daemon ends. */
+export interface TokenLoan {
+  /** Resolves then. */
+  ended: Promise<void>;
   giveBack(): void;
 }
 
 /**
- * Borrows a local token of the tool's from the daemon that listens on `path`; null when none does. Throws as
+ * Has the daemon that listens on `path` count the token with this hash as the tool's; null when none listens. Throws as
  * {@link askDaemon} does, and when the daemon lends no more.
  */
-export async function borrowToken(path: string, tool: string): Promise<BorrowedToken | null> {
+export async function borrowToken(path: string, tool: string, hash: string): Promise<TokenLoan | null> {
   refuseLongPath(path);
   try {
-    const res = await post(path, `lend?${new URLSearchParams({ tool }).toString()}`);
+    const res = await post(path, `lend?${new URLSearchParams({ tool, hash }).toString()}`);
     res.socket.setTimeout(0);
-    // The end of the daemon is the end of the loan, and for who asks it next to tell.
+    // However the daemon ends, it is the end of the loan and no fault of the borrower's.
     res.on("error", () => {});
-    return { token: await firstToken(res), giveBack: () => void res.destroy() };
+    const ended = new Promise<void>((resolve) => res.once("close", resolve));
+    // Nothing comes, but the end is only seen by who reads.
+    res.resume();
+    return { ended, giveBack: () => void res.destroy() };
   } catch (error) {
     return orNobody(error);
   }
-}
-
-async function firstToken(res: IncomingMessage): Promise<string> {
-  const lines = createInterface(res);
-  const [line] = (await Promise.race([once(lines, "line"), once(lines, "close")])) as [string?];
-  if (line === undefined) throw new Error("it closed the connection");
-  return (JSON.parse(line) as { token: string }).token;
 }
 
 async function* linesOf(res: IncomingMessage): AsyncIterable<unknown> {

@@ -24,7 +24,6 @@ export function peerProcess(pid: number, programs: readonly [Program, ...Program
   return {
     record: { pid, executable, parents: parents.map((parent) => basename(parent.executable)) },
     name: nameProcess(programs),
-    project: null,
   };
 }
 

@@ -27,7 +27,10 @@ export class KnownProcesses {
     return [...this.#known.values()].toReversed();
   }
 
-  /** What is known of the process; null when it is another by now, or runs another program. */
+  /**
+   * What is known of the process; null when it is another by now, or runs another executable. What an interpreter runs is
+   * not asked anew: that takes another thread, and one that puts another script in its own place (execve(2)) is rare.
+   */
   recall({ pid, descriptor }: Holder): PeerProcess | null {
     const known = this.#known.get(pid);
     if (known === undefined) return null;

@@ -24,7 +24,7 @@ export function createMacPeers(run: Run): PeerInfo {
   let last: Promise<unknown> = Promise.resolve();
 
   /** One at a time. */
-  function inTurn(look: () => Promise<PeerProcess | null>): Promise<PeerProcess | null> {
+  function inTurn<T>(look: () => Promise<T | null>): Promise<T | null> {
     if (waiting >= MOST_WAITING) return Promise.resolve(null);
     waiting += 1;
     const done = last.then(look).finally(() => (waiting -= 1));
@@ -40,7 +40,7 @@ export function createMacPeers(run: Run): PeerInfo {
   }
 
   async function findProject(pid: number): Promise<string | null> {
-    const output = await run(LSOF, argumentsForDirectory(pid));
+    const output = await inTurn(() => run(LSOF, argumentsForDirectory(pid)));
     const directory = output === null ? null : findDirectory(output);
     return directory === null ? null : projects.around(directory);
   }
@@ -49,12 +49,8 @@ export function createMacPeers(run: Run): PeerInfo {
     lookUp: (client, server) =>
       Promise.resolve({
         uid: null,
-        findProcess: ({ withProject, isOver }) =>
-          inTurn(async () => {
-            const found = isOver() ? null : await find(client, server);
-            if (found === null || !withProject) return found;
-            return { ...found, project: await findProject(found.record.pid) };
-          }),
+        findProcess: ({ isOver }) => inTurn(async () => (isOver() ? null : find(client, server))),
+        findProject,
       }),
   };
 }

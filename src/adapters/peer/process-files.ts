@@ -1,5 +1,6 @@
 import { closeSync, openSync, readlinkSync, readSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { Patience } from "./patience.ts";
 import { parseStat, type ProcessStat } from "./process-stat.ts";
 
 // What `/proc` shows of a process (proc(5)). It may vanish at any moment, and others' processes show less: then the answer is
@@ -10,6 +11,8 @@ import { parseStat, type ProcessStat } from "./process-stat.ts";
 const DELETED = " (deleted)";
 
 const statBytes = Buffer.allocUnsafe(1024);
+
+const argumentPatience = new Patience(1);
 
 /** Its parent, its name and its start. */
 export function statOf(pid: number): ProcessStat | null {
@@ -36,10 +39,14 @@ export function directoryOf(pid: number): string | null {
   return path === null || path.endsWith(DELETED) ? null : path;
 }
 
-/** Its arguments. Reading them can wait for the process, so it is done in another thread. */
+/**
+ * Its arguments. Reading them can wait for the process, and for ever when that is stuck; so it is done in another thread, one
+ * at a time, and not waited for that long.
+ */
 export async function argumentsOf(pid: number): Promise<string[] | null> {
   try {
-    return (await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0");
+    const text = await argumentPatience.await(() => readFile(`/proc/${pid}/cmdline`, "utf8"));
+    return text?.split("\0") ?? null;
   } catch {
     return null;
   }

@@ -1,20 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 import { createKeychain } from "../../adapters/keychain/keychain.ts";
-import { prepareConnection, readConnections, type Identity } from "../../connect/connection.ts";
-import type { Destination, Recipe, Scope } from "../../connect/recipe.ts";
+import { readConnections, type Identity } from "../../connect/connection.ts";
+import type { Recipe, Scope } from "../../connect/recipe.ts";
 import { Failure } from "../../core/failure.ts";
 import { decide, showChanges, type ChangeOptions, type Decision } from "./change-of-files.ts";
 import { planKeyMove, type KeyMove } from "./key-move.ts";
-import { makeToken } from "./connection-token.ts";
 import { note, print } from "../console.ts";
 import { notifyDaemon } from "../daemon.ts";
-import { destinationOf, toolSurroundings } from "./destination.ts";
+import { toolSurroundings } from "./destination.ts";
 import { shorten } from "../doctor/remedies.ts";
 import type { LocalAddress } from "./local-address.ts";
+import { propose } from "./proposal.ts";
+import { warningsOf } from "./rivals-in-files.ts";
 import { connectionsDirectory, here } from "../paths.ts";
-
-/** Stands where the token will stand, which is made after the question only. */
-const NEW_TOKEN = "a-new-local-token";
 
 /** What the person wants of a connection, or of several. */
 export interface ConnectOptions extends ChangeOptions {
@@ -34,13 +32,10 @@ export async function connectTool(
 ): Promise<Decision> {
   refuseScope(recipe, scope);
   const identity = identityOf(recipe.tool, scope);
-  const needsToken = address.config.access.mode === "token";
-  const guest = { recipe, tool: recipe.tool };
-  const to = await destinationOf(guest, address, needsToken ? NEW_TOKEN : null, model);
-  const plan = recipe.plan(toolSurroundings(), to, scope);
-  const prepared = prepareConnection(plan, connectionsDirectory(), identity);
+  const { baseUrl, plan, prepared, carryOut } = await propose(recipe, address, identity, model);
+  for (const warning of warningsOf(plan, prepared)) note(`warning: ${warning}`);
   if (prepared.isUnchanged) {
-    print(`${recipe.title} is connected already: ${to.baseUrl}`);
+    print(`${recipe.title} is connected already: ${baseUrl}`);
     return "done";
   }
   const move = await planKeyMove(prepared.keys, recipe.tool, address.config, createKeychain());
@@ -49,8 +44,7 @@ export async function connectTool(
   const decision = await decide(questionFor(recipe, move), options);
   if (decision !== "done") return decision;
   if (move !== null) await storeKey(move);
-  if (needsToken) await writeWithToken(recipe, to, identity);
-  else prepared.carryOut();
+  await carryOut();
   tellWritten(identity);
   for (const remark of plan.remarks) print(remark);
   tellConnected(recipe, identity, address);
@@ -80,19 +74,6 @@ function questionFor({ title }: Recipe, move: KeyMove | null): string {
 async function storeKey(move: KeyMove): Promise<void> {
   await move.store();
   if (!move.isStored) await notifyDaemon("keys-changed");
-}
-
-/** A token that got nowhere is taken back; so are those that this connection had before, once none of them is in use. */
-async function writeWithToken(recipe: Recipe, to: Destination, identity: Identity): Promise<void> {
-  const token = await makeToken(identity);
-  const plan = recipe.plan(toolSurroundings(), { ...to, credential: token.value }, identity.scope);
-  try {
-    prepareConnection(plan, connectionsDirectory(), identity).carryOut();
-  } catch (error) {
-    await token.revoke();
-    throw error;
-  }
-  await token.revokeOlder();
 }
 
 function tellWritten(identity: Identity): void {

@@ -1,5 +1,7 @@
 import type { Identity } from "../../connect/connection.ts";
+import { tokensIn } from "../../core/local-token.ts";
 import type { TokenEntry } from "../../core/token-entry.ts";
+import { hashToken } from "../../proxy/token-secret.ts";
 import { addToken, listTokens, revokeToken, revokeTokens } from "../tokens.ts";
 
 /** The local token of one connection. */
@@ -9,6 +11,13 @@ export interface ConnectionToken {
   revoke(): Promise<void>;
   /** Takes back what the same connection had before. */
   revokeOlder(): Promise<void>;
+}
+
+/** The one that a connection shows already: in one of these texts, and still registered. null where there is none. @throws Failure */
+export function heldToken(identity: Identity, texts: readonly string[]): string | null {
+  const hashes = new Set(listTokens().flatMap((entry) => (isOf(identity, entry) ? [entry.hash] : [])));
+  const tokens = texts.flatMap(tokensIn);
+  return tokens.find((token) => hashes.has(hashToken(token).toString("hex"))) ?? null;
 }
 
 /** Makes one. @throws Failure when it cannot be kept */

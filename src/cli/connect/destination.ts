@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Destination, Recipe, Surroundings } from "../../connect/recipe.ts";
 import { chooseModel } from "./choose-model.ts";
 import { baseUrlOf, placeholderOf, type LocalAddress } from "./local-address.ts";
@@ -32,7 +33,12 @@ export async function destinationOf(
   };
 }
 
+/** For what does not depend on where a tool is led: where its settings are, and whether it listens to its environment. */
+export function anyDestination(tool: string): Destination {
+  return { baseUrl: baseUrlOf(0, tool), credential: placeholderOf(tool), isToken: false, model: "any" };
+}
+
 /** What decides where tools keep their settings. */
 export function toolSurroundings(): Surroundings {
-  return { ...here(), directory: process.cwd() };
+  return { ...here(), directory: process.cwd(), isThere: existsSync };
 }

@@ -44,17 +44,26 @@ export function guestOfName(name: string): Guest {
  */
 export function guestOfCommand(file: string, name: string | undefined): Guest {
   const program = basename(file);
-  const own = RECIPES.find(({ signs }) => signs.programs.includes(program)) ?? null;
-  if (name === undefined) return own === null ? strangerOf(program) : { recipe: own, tool: own.tool };
+  const own = RECIPES.find((recipe) => isProgramOf(recipe, file)) ?? null;
+  if (name === undefined) {
+    return own === null
+      ? strangerOf(program, "; give one with: --tool NAME")
+      : { recipe: own, tool: own.tool };
+  }
   const named = guestOfName(name);
   return { recipe: own ?? named.recipe, tool: named.tool };
 }
 
-function strangerOf(name: string): Guest {
+/** Is it the tool's own program? Only that understands its flags. */
+export function isProgramOf({ signs }: Recipe, file: string): boolean {
+  return signs.programs.includes(basename(file));
+}
+
+function strangerOf(name: string, advice = ""): Guest {
   const tool = toolName(name);
   if (tool !== null) return { recipe: SDK_RECIPE, tool };
   throw new Failure(
     `"${repeatable(name)}" cannot be a tool's name`,
-    'a name is 1 to 64 of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit; give one with: --tool NAME',
+    `a name is 1 to 64 of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit${advice}`,
   );
 }

@@ -5,13 +5,12 @@ import {
   type ConnectionState,
 } from "../../connect/connection.ts";
 import { isInstalled } from "../../connect/installed.ts";
-import type { Destination, Recipe, Scope, Surroundings } from "../../connect/recipe.ts";
+import type { Recipe, Scope, Surroundings } from "../../connect/recipe.ts";
 import { RECIPES } from "../../connect/recipes/all.ts";
-import { toolSurroundings } from "./destination.ts";
+import { anyDestination, toolSurroundings } from "./destination.ts";
 import { findBaseUrls } from "../doctor/find-base-urls.ts";
 import { readPlaces } from "../doctor/read-places.ts";
 import { shorten } from "../doctor/remedies.ts";
-import { baseUrlOf, placeholderOf } from "./local-address.ts";
 import { connectionsDirectory } from "../paths.ts";
 import { layOut, type Column } from "../table.ts";
 
@@ -64,11 +63,6 @@ async function findByHand(recipe: Recipe, on: Surroundings): Promise<ListedConne
   if (!scopes.includes("user")) return [];
   const port = await portIn(recipe.plan(on, anyDestination(tool), "user").files, tool);
   return port === null ? [] : [{ scope: "user", directory: null, since: null, state: "by-hand", port }];
-}
-
-/** Where the settings are, and whether there are variables, does not depend on what they say. */
-function anyDestination(tool: string): Destination {
-  return { baseUrl: baseUrlOf(0, tool), credential: placeholderOf(tool), isToken: false, model: "any" };
 }
 
 async function portIn(files: readonly { path: string }[], tool: string): Promise<number | null> {

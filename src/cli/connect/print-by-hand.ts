@@ -31,6 +31,9 @@ export async function printByHand(
     for (const file of files) printFile(file, tool);
     if (environment !== null) printEnvironment(environment);
     for (const remark of remarks) print(remark);
+    if (isIn(SOME_TOKEN, { files, environment, remarks })) {
+      print(`${SOME_TOKEN} stands for a local token; make it with: tollkeeper token add ${tool}`);
+    }
   } else {
     if (environment !== null) printEnvironment(environment);
     for (const line of describe(to, tool)) print(line);
@@ -45,10 +48,14 @@ function printFile(file: FileSettings, tool: string): void {
 }
 
 function printEnvironment({ variables, flags }: Environment): void {
-  print("environment:\n");
-  for (const line of writeEnvironment(shellOf(process.env), variables, [])) print(line);
-  if (flags.length > 0) print(`and these flags: ${writeCommand(flags)}`);
+  const lines = writeEnvironment(shellOf(process.env), variables, []);
+  if (lines.length > 0) print(["environment:\n", ...lines].join("\n"));
+  if (flags.length > 0) print(`flags: ${writeCommand(flags)}`);
   print();
+}
+
+function isIn(word: string, printed: object): boolean {
+  return JSON.stringify(printed).includes(word);
 }
 
 /** What a stranger wants to be told, whatever it calls it. */

@@ -1,7 +1,12 @@
-import type { Environment } from "../../connect/recipe.ts";
+import type { Environment, Recipe } from "../../connect/recipe.ts";
 import { Failure } from "../../core/failure.ts";
-import { destinationOf, toolSurroundings, type Guest, type Token } from "./destination.ts";
+import { anyDestination, destinationOf, toolSurroundings, type Guest, type Token } from "./destination.ts";
 import type { LocalAddress } from "./local-address.ts";
+
+/** Throws a Failure where a tool listens to neither its environment nor to flags: before anything is looked for in vain. */
+export function requireEnvironment({ recipe, tool }: Guest): void {
+  if (recipe.environment(toolSurroundings(), anyDestination(tool)) === null) throw listensToNothing(recipe);
+}
 
 /**
  * The variables and flags that lead a tool here.
@@ -17,9 +22,14 @@ export async function environmentFor(
   const { recipe } = guest;
   const to = await destinationOf(guest, address, token, model);
   const environment = recipe.environment(toolSurroundings(), to);
-  if (environment !== null) return environment;
-  throw new Failure(
-    `${recipe.title} listens neither to its environment nor to flags`,
-    `connect it instead: tollkeeper connect ${recipe.tool}`,
-  );
+  if (environment === null) throw listensToNothing(recipe);
+  return environment;
+}
+
+function listensToNothing({ title, tool, scopes }: Recipe): Failure {
+  const hint =
+    scopes.length === 0
+      ? `see what to do there by hand: tollkeeper connect ${tool} --print`
+      : `connect it instead: tollkeeper connect ${tool}`;
+  return new Failure(`${title} listens neither to its environment nor to flags`, hint);
 }

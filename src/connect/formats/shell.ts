@@ -48,6 +48,11 @@ export function shellLanguage(shell: Shell, owner: string): Language {
   };
 }
 
+/** A start-up file without the block of any tool. */
+export function withoutBlocks(text: string): string {
+  return text.replaceAll(/^# >>> tollkeeper (\S+) >>>\r?\n[^]*?^# <<< tollkeeper \1 <<<(?:\r?\n|$)/gm, "");
+}
+
 /** A line, without its line end. */
 interface Piece {
   offset: number;

@@ -22,16 +22,13 @@ export function opencodeFamily({ directory, file, variable, ...facts }: Member):
     scopes: ["user", "project"],
     modelOf: null,
     plan(on, to, scope) {
-      const path = join(scope === "user" ? directoryIn(on, directory) : on.directory, file);
+      const path = fileIn(on, scope === "user" ? join(configHome(on), directory) : on.directory, file);
       const settings: Setting[] = Object.values(PROVIDERS).flatMap((provider) => [
         { at: ["provider", provider, "options", "baseURL"], value: `${to.baseUrl}/v1`, why: ADDRESS },
         { at: ["provider", provider, "options", "apiKey"], value: to.credential, why: credentialReason(to) },
       ]);
       if (to.model !== null) settings.push({ at: ["model"], value: withProvider(to.model), why: MODEL });
-      return {
-        files: [{ path, format: "jsonc", settings }],
-        remarks: [`A ${file}c beside it wins where both say something.`],
-      };
+      return { files: [{ path, format: "jsonc", settings }], remarks: [] };
     },
     environment(_on, to) {
       return { variables: { [variable]: JSON.stringify(contentFor(to)) }, flags: [] };
@@ -39,8 +36,10 @@ export function opencodeFamily({ directory, file, variable, ...facts }: Member):
   };
 }
 
-function directoryIn(on: Surroundings, directory: string): string {
-  return join(configHome(on), directory);
+/** Both are read where both are there, and the one with comments wins. */
+function fileIn(on: Surroundings, directory: string, file: string): string {
+  const path = join(directory, file);
+  return on.isThere(`${path}c`) ? `${path}c` : path;
 }
 
 function contentFor({ baseUrl, credential, model }: Destination): object {

@@ -19,7 +19,7 @@ function variablesFor(to: Destination): Variable[] {
 /** Programs on the makers' libraries, and on those built on them: AI SDK, LangChain, OpenAI Agents, Claude Agent SDK. */
 export const sdk: Recipe = {
   tool: "sdk",
-  title: "SDKs",
+  title: "SDK environment",
   source: "facts/clients.md section 4",
   date: "2026-11-22",
   tried: "@anthropic-ai/sdk 1.11.0, openai 7.55.0, ai 7.0.173",

@@ -81,7 +81,7 @@ function isOlder(startedAt: number | null, path: string): boolean {
 
 /** It is tried also where it is in force: the files that the daemon reads may be others now. */
 function sandboxSteps(target: ServiceTarget, paths: UnitPaths, home: string): Step[] {
-  if (target.runsKeyCommands || target.recordsProjects) return removeSandbox(paths);
+  if (target.runsKeyCommands || target.blindedSettings.length > 0) return removeSandbox(paths);
   const sandbox = renderSandbox(target);
   return [
     {

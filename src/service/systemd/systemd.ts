@@ -33,9 +33,6 @@ const COMMANDS_NOTES = [
   "a key command that is set-id (1Password's op), or from a snap, has no rights of its own in the service; what gives them back is shown by: systemctl --user edit tollkeeper",
 ];
 
-const PROJECT_NOTE =
-  "records are to name projects (ledger.project), and nobody sees other processes from within a user namespace: sandbox.conf is left out";
-
 const ANY_PORT_NOTE =
   'the configuration takes any free port ("listen.port" is 0): there is no socket unit, and a restart refuses connections';
 
@@ -55,7 +52,7 @@ export class Systemd implements ServiceManager {
     const now = await askUnits(run);
     const notes = [
       ...(target.runsKeyCommands ? COMMANDS_NOTES : []),
-      ...(target.recordsProjects ? [PROJECT_NOTE] : []),
+      ...target.blindedSettings.map(blindNote),
       ...(target.port === 0 ? [ANY_PORT_NOTE] : []),
       ...(await this.#lingerNotes()),
     ];
@@ -173,6 +170,10 @@ function socketIsLate(): Failure {
     "the service runs, and its socket does not: systemd starts a socket only before its service",
     "have both stopped and started anew with: tollkeeper service install",
   );
+}
+
+function blindNote(setting: string): string {
+  return `${setting} is set, and from within a user namespace other users are not told apart, nor others' processes seen: sandbox.conf is left out`;
 }
 
 function plan(steps: Step[]): Plan {

@@ -5,7 +5,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { createPeerInfo } from "../../../src/adapters/peer.ts";
 import { scratchDirectory } from "../../helpers/keyring.ts";
-import { CONNECTING, findProcess, startClient, startServer } from "../../helpers/peer-connection.ts";
+import {
+  CONNECTING,
+  findProcess,
+  findProject,
+  startClient,
+  startServer,
+} from "../../helpers/peer-connection.ts";
 import { programCalled } from "../../helpers/tool-process.ts";
 
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere there is no /proc";
@@ -51,14 +57,13 @@ test("a program that a tool's shell has started is the tool's", { skip: notLinux
   assert.match(found.record.parents.slice(0, 2).join(" "), /^\w+ claude$/);
 });
 
-test("its directory is told where it is asked for, and each time anew", { skip: notLinux }, async (t) => {
+test("its project is the repository that it works in", { skip: notLinux }, async (t) => {
   const repository = realpathSync(scratchDirectory(t));
   mkdirSync(join(repository, ".git"));
   mkdirSync(join(repository, "src"));
   const client = await startClient(t, await startServer(t), undefined, { cwd: join(repository, "src") });
   const peers = createPeerInfo();
-  assert.equal((await findProcess(peers, client.ends))?.project, null);
-  assert.equal((await findProcess(peers, client.ends, { withProject: true }))?.project, repository);
+  assert.equal(await findProject(peers, client.ends, client.pid), repository);
 });
 
 test("a directory that was removed is no project", { skip: notLinux }, async (t) => {
@@ -66,6 +71,5 @@ test("a directory that was removed is no project", { skip: notLinux }, async (t)
   mkdirSync(gone);
   const client = await startClient(t, await startServer(t), undefined, { cwd: gone });
   execFileSync("rmdir", [gone]);
-  const found = await findProcess(createPeerInfo(), client.ends, { withProject: true });
-  assert.deepEqual([found?.record.pid, found?.project], [client.pid, null]);
+  assert.equal(await findProject(createPeerInfo(), client.ends, client.pid), null);
 });

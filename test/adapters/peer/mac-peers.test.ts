@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { createMacPeers } from "../../../src/adapters/peer/mac-peers.ts";
 import type { Run } from "../../../src/adapters/peer/run-quietly.ts";
@@ -24,7 +26,7 @@ const DIRECTORY = "p4711\nfcwd\nn/nonexistent/My Project\n";
 
 const CLIENT = { address: "127.0.0.1", port: 54_321 };
 const SERVER = { address: "127.0.0.1", port: 8655 };
-const QUERY = { withProject: false, isOver: () => false };
+const QUERY = { isOver: () => false };
 
 /** Says what a Mac would, and keeps what was run. */
 function fakeMac(change: (args: string) => string | null | undefined = () => undefined) {
@@ -48,7 +50,6 @@ test("the process at the client's end is told from ours, with its parents up to 
   assert.deepEqual(await owner.findProcess(QUERY), {
     record: { pid: 4711, executable: "/usr/bin/curl", parents: ["claude", "zsh", "Electron"] },
     name: { tool: "claude-code", isOwn: false },
-    project: null,
   });
   assert.deepEqual(calls, [
     "/usr/sbin/lsof -nP -iTCP@127.0.0.1:54321 -sTCP:ESTABLISHED -Fpn",
@@ -56,10 +57,10 @@ test("the process at the client's end is told from ours, with its parents up to 
   ]);
 });
 
-test("its directory is asked for where the configuration wants it", async () => {
+test("its directory is asked for apart from it", async () => {
   const { calls, peers } = fakeMac();
-  const found = await (await peers.lookUp(CLIENT, SERVER)).findProcess({ ...QUERY, withProject: true });
-  assert.equal(found?.project, "/nonexistent/My Project");
+  const owner = await peers.lookUp(CLIENT, SERVER);
+  assert.equal(await owner.findProject(4711), "/nonexistent/My Project");
   assert.equal(calls.at(-1), "/usr/sbin/lsof -a -p4711 -dcwd -Fpn");
 });
 
@@ -111,4 +112,18 @@ test("one connection is looked at after the other, none that is over, and not mo
     [5, 32],
   );
   assert.equal(most, 1);
+});
+
+test("while a directory is not told, other processes are", async (t) => {
+  const { peers } = fakeMac();
+  const { stat } = fs;
+  const mocked = t.mock.method(fs, "stat", (async () => new Promise(() => {})) as unknown as typeof stat);
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+  const owner = await peers.lookUp(CLIENT, SERVER);
+  void owner.findProject(4711);
+  assert.equal((await owner.findProcess(QUERY))?.record.pid, 4711);
 });

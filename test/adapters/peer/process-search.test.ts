@@ -5,6 +5,7 @@ import fs, { readlinkSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { basename } from "node:path";
 import { test, type TestContext } from "node:test";
+import timers from "node:timers/promises";
 import { createPeerInfo } from "../../../src/adapters/peer.ts";
 import {
   CONNECTING,
@@ -15,6 +16,7 @@ import {
 } from "../../helpers/peer-connection.ts";
 import { ended } from "../../helpers/processes.ts";
 import { NODE } from "../../helpers/tool-process.ts";
+import { withResolvers } from "../../helpers/with-resolvers.ts";
 
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere there is no /proc";
 
@@ -45,7 +47,6 @@ for (const [what, listenOn, address] of [
     assert.equal(found?.record.pid, process.pid);
     assert.equal(found.record.executable, NODE);
     assert.equal(found.record.parents[0], basename(readlinkSync(`/proc/${process.ppid}/exe`)));
-    assert.equal(found.project, null);
   });
 }
 
@@ -141,7 +142,7 @@ test(
     const owner = await peers.lookUp(...client.ends);
     client.child.kill("SIGKILL");
     await ended(client.pid);
-    assert.equal(await owner.findProcess({ withProject: false, isOver: () => false }), null);
+    assert.equal(await owner.findProcess({ isOver: () => false }), null);
   },
 );
 
@@ -219,3 +220,111 @@ test(
     assert.equal(await findProcess(createPeerInfo(), ends), null);
   },
 );
+
+/** From now on a clock ticks each time that it is asked, so that each step of a search is a slice of its own. */
+function tickAtEachStep(t: TestContext): () => number {
+  let ticks = 0;
+  t.mock.method(performance, "now", () => (ticks += 1));
+  return () => ticks;
+}
+
+/** Calls back with the path of each symbolic link before it is read. */
+function watchLinks(t: TestContext, onLink: (path: string) => void): void {
+  const { readlinkSync: read } = fs;
+  const mocked = t.mock.method(fs, "readlinkSync", ((path: string) => {
+    onLink(path);
+    return read(path);
+  }) as typeof read);
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+}
+
+/** Opens more files than a search of a known process looks at, before it connects and each time again. */
+const MANY_FILES = `
+  for (let i = 0; i < 200; i += 1) require("node:fs").openSync("/dev/null");
+  ${CONNECTING}`;
+
+test(
+  "of a known process's files the first are looked at, and the rest with those of all others",
+  { skip: notLinux },
+  async (t) => {
+    const client = await startClient(t, await startServer(t), [process.execPath, "-e", MANY_FILES]);
+    const peers = createPeerInfo();
+    await findProcess(peers, client.ends);
+    const ends = await client.again();
+    const opened = watchDirectories(t);
+    const links: number[] = [];
+    watchLinks(t, (path) => path.startsWith(`/proc/${client.pid}/fd/`) && links.push(opened.length));
+    assert.equal((await findProcess(peers, ends))?.record.pid, client.pid);
+    const beforeAllOthers = links.filter((directories) => directories <= 1).length;
+    assert.ok(beforeAllOthers <= 64, `${beforeAllOthers} files`);
+  },
+);
+
+test(
+  "what is asked during a look at the known ones waits for the next look",
+  { skip: notLinux },
+  async (t) => {
+    const client = await startClient(t, await startServer(t), [process.execPath, "-e", MANY_FILES]);
+    const peers = createPeerInfo();
+    await findProcess(peers, client.ends);
+    const first = await peers.lookUp(...(await client.again()));
+    const second = await peers.lookUp(...(await ownConnection(t, "127.0.0.1", "127.0.0.1")).ends);
+    const query = { isOver: () => false };
+    const events: string[] = [];
+    const opened = watchDirectories(t);
+    let again: Promise<unknown> | null = null;
+    tickAtEachStep(t);
+    watchLinks(t, (path) => {
+      if (!path.startsWith(`/proc/${client.pid}/fd/`)) return;
+      events.push(`${opened.length}`);
+      again ??= second.findProcess(query);
+    });
+    await Promise.all([first.findProcess(query), again]);
+    const firstLook = events.filter((count) => Number(count) <= 1).length;
+    assert.ok(firstLook > 60, `the second look began after ${firstLook} of the first one's files`);
+  },
+);
+
+test(
+  "when a connection ends during the look at the known processes, no other is looked at",
+  { skip: notLinux },
+  async (t) => {
+    const server = await startServer(t);
+    const peers = createPeerInfo();
+    for (let i = 0; i < 3; i += 1) await findProcess(peers, (await startClient(t, server)).ends);
+    const { ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
+    const opened = watchDirectories(t);
+    assert.equal(await findProcess(peers, ends, { isOver: () => opened.length > 0 }), null);
+    assert.equal(opened.length, 1);
+  },
+);
+
+for (const { what, leaves, factor } of [
+  { what: "that ended during it, no longer a rest than any", leaves: true, factor: 9 },
+  { what: "that lives and whose process is not seen, a long rest", leaves: false, factor: 99 },
+]) {
+  test(`after a search for a connection ${what}`, { skip: notLinux }, async (t) => {
+    const { ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
+    const owner = await createPeerInfo().lookUp(...ends);
+    const { promise: rested, resolve: onRest } = withResolvers<number>();
+    const mocked = t.mock.method(timers, "setTimeout", (async (ms: number) => {
+      if (ms > 0) onRest(ms);
+    }) as typeof timers.setTimeout);
+    syncBuiltinESMExports();
+    t.after(() => {
+      mocked.mock.restore();
+      syncBuiltinESMExports();
+    });
+    let hasLeft = false;
+    failFor(t, "opendirSync", /^\/proc\//);
+    const ticks = tickAtEachStep(t);
+    watchLinks(t, () => (hasLeft = leaves));
+    assert.equal(await owner.findProcess({ isOver: () => hasLeft }), null);
+    // The clock is asked twice for each slice, and ticks once between.
+    assert.equal((await rested) / (ticks() / 2), factor);
+  });
+}

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { Projects } from "../../../src/adapters/peer/projects.ts";
 import { scratchDirectory } from "../../helpers/keyring.ts";
+import { withResolvers } from "../../helpers/with-resolvers.ts";
 
 test("the project is the root of the repository that the directory lies in, and else the directory itself", async (t) => {
   const scratch = scratchDirectory(t);
@@ -46,4 +49,43 @@ test("more directories than are remembered are told like the first", async (t) =
   const projects = new Projects();
   const directories = Array.from({ length: 200 }, (_, i) => join(scratch, `${i}`));
   assert.deepEqual(await Promise.all(directories.map((path) => projects.around(path))), directories);
+});
+
+/** A disk in the network at `/hung` that answers nothing until it is let go; what it is asked stands in `asked`. */
+function hangDisk(t: TestContext) {
+  const { promise: held, resolve: letGo } = withResolvers<void>();
+  const { stat } = fs;
+  const asked: string[] = [];
+  const hang = async (...args: Parameters<typeof stat>) => {
+    const path = String(args[0]);
+    if (!path.startsWith("/hung/")) return stat(...args);
+    asked.push(path);
+    await held;
+    return stat("/");
+  };
+  const mocked = t.mock.method(fs, "stat", hang as typeof stat);
+  syncBuiltinESMExports();
+  // A limit alone keeps no process alive.
+  const alive = setInterval(() => {}, 1_000);
+  t.after(() => {
+    clearInterval(alive);
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+  return { asked, letGo };
+}
+
+test("a disk that does not answer holds up no directory but those on it, and no more than two threads", async (t) => {
+  const scratch = scratchDirectory(t);
+  const { asked, letGo } = hangDisk(t);
+  const projects = new Projects();
+  const [first, plain] = [projects.around("/hung/first"), projects.around(scratch)];
+  assert.deepEqual([await first, await plain], [null, scratch]);
+  assert.equal(await projects.around("/hung/first"), null);
+  for (const name of ["second", "third", "fourth"])
+    assert.equal(await projects.around(`/hung/${name}`), null);
+  assert.deepEqual(asked, ["/hung/first/.git", "/hung/second/.git"]);
+  letGo();
+  while ((await projects.around("/hung/first")) === null) await new Promise(setImmediate);
+  assert.equal(await projects.around("/hung/first"), "/hung/first");
 });

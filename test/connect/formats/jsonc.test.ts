@@ -14,6 +14,7 @@ const ADDED: [what: string, before: string | null, after: string][] = [
   ["an empty object", "{}", `{\n  "env": {\n    "BASE": "${URL}"\n  }\n}`],
   ["an object on one line", '{"a": 1}', `{"a": 1, "env": {"BASE": "${URL}"}}`],
   ["an object without blanks", '{"a":1,"b":2}', `{"a":1,"b":2,"env":{"BASE":"${URL}"}}`],
+  ["an object without blanks or commas", '{"env":{"A":"1"}}', `{"env":{"A":"1","BASE":"${URL}"}}`],
   [
     "tabs",
     '{\n\t"env": {\n\t\t"A": "x"\n\t}\n}\n',

@@ -16,7 +16,7 @@ export function targetFor(home: string, changes: Partial<ServiceTarget> = {}): S
     logFile: `${home}/Library/Logs/tollkeeper/tollkeeper.log`,
     environment: {},
     runsKeyCommands: false,
-    recordsProjects: false,
+    blindedSettings: [],
     ...changes,
   };
 }

@@ -131,11 +131,11 @@ test("where a command prints a key there is no sandbox, and it is said why", asy
   );
 });
 
-test("where records are to name projects there is no sandbox, and it is said why", async (t) => {
+test("where a setting would come to nothing in the sandbox there is none, and it is said why", async (t) => {
   const { systemd, paths } = startSystemd(t);
-  const plan = await systemd.install(targetFor({ recordsProjects: true }));
+  const plan = await systemd.install(targetFor({ blindedSettings: ["access.peerUid"] }));
   assert.ok(filesOf(plan).some(([kind, path]) => kind === "remove" && path === paths.sandbox));
-  assert.match(plan.notes.join("\n"), /ledger\.project.*sandbox\.conf is left out/);
+  assert.match(plan.notes.join("\n"), /access\.peerUid is set.*sandbox\.conf is left out/);
 });
 
 test("what systemd has not loaded yet is no trouble for an installation, not even for one that drops the socket", async (t) => {

@@ -13,7 +13,7 @@ export function targetFor(changes: Partial<ServiceTarget> = {}): ServiceTarget {
     logFile: "/home/ada/tollkeeper.log",
     environment: {},
     runsKeyCommands: false,
-    recordsProjects: false,
+    blindedSettings: [],
     ...changes,
   };
 }
