@@ -1,6 +1,6 @@
 import { repeatable } from "./config-problem.ts";
 import type { Fault } from "./config-problem.ts";
-import { judgeName } from "./config-text.ts";
+import { judgeName, judgeToolName } from "./config-text.ts";
 import { nearest } from "./did-you-mean.ts";
 import { SANDBOX_UPSTREAM } from "./record.ts";
 import { valueAt } from "./value-at.ts";
@@ -25,8 +25,8 @@ export function findRuleFaults(file: unknown): Fault[] {
   const tools = entriesOf(valueAt(file, ["tools"]));
   return [
     ...findForbiddenKeys(file, []),
-    ...findBadNames("upstreams", upstreams),
-    ...findBadNames("tools", tools),
+    ...findBadNames("upstreams", upstreams, judgeName),
+    ...findBadNames("tools", tools, judgeToolName),
     ...findReservedName(upstreams),
     ...findMissingDefault(upstreams),
     ...tools.flatMap(([name, tool]) => findToolFaults(name, tool, upstreams)),
@@ -47,9 +47,9 @@ function findForbiddenKeys(value: unknown, path: Fault["path"]): Fault[] {
   });
 }
 
-function findBadNames(section: string, entries: Entries): Fault[] {
+function findBadNames(section: string, entries: Entries, judge: (name: string) => string | null): Fault[] {
   return entries.flatMap(([name]) => {
-    const message = judgeName(name);
+    const message = judge(name);
     return message === null ? [] : [{ path: [section, name], message }];
   });
 }

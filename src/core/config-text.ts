@@ -1,3 +1,4 @@
+import { mayBeToken } from "./local-token.ts";
 import { KEY_VALUE_FOUND, looksLikeKey } from "./config-problem.ts";
 
 /*
@@ -14,6 +15,13 @@ const NAME_WORDS =
 /** Judges the name of an upstream or tool. */
 export function judgeName(text: string): string | null {
   return NAME.test(text) ? null : NAME_WORDS;
+}
+
+/** Judges the name of a tool, where no local token may stand. */
+export function judgeToolName(text: string): string | null {
+  return mayBeToken(text)
+    ? 'a tool\'s name does not begin with "tollkeeper-", as local tokens do'
+    : judgeName(text);
 }
 
 /** Judges the name of a key, where people paste the key itself. */

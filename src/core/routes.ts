@@ -1,5 +1,6 @@
 import type { Auth, Dialect, Upstream } from "./config.ts";
 import type { Api } from "./refusal.ts";
+import { toolName } from "./tool.ts";
 import type { Spend } from "./usage/reading.ts";
 
 /** One way through: a method and a path below `/v1`, and what its requests and answers need. */
@@ -44,11 +45,13 @@ const ALIASES = ["", "/v1", "/v1/v1"];
 
 /** Takes a raw request target apart; null when it is not in origin form. */
 export function parseTarget(target: string): Target | null {
-  const match = TARGET.exec(target);
-  if (match === null) return null;
-  const path = match[2] ?? "";
-  if (path === "" && match[1] === undefined) return null;
-  return { mark: match[1]?.toLowerCase() ?? null, path: path === "" ? "/" : path, query: match[3] ?? "" };
+  const [matched, named, below = "", query = ""] = TARGET.exec(target) ?? [];
+  if (matched === undefined || (below === "" && named === undefined)) return null;
+  if (named === undefined) return { mark: null, path: below, query };
+  const mark = toolName(named);
+  // What is no tool's name is left in the path, where no route matches.
+  if (mark === null) return { mark, path: `/t/${named}${below}`, query };
+  return { mark, path: below === "" ? "/" : below, query };
 }
 
 /** Connectivity probes that Claude Code sends at start (facts/clients.md 1.9): answered here, never logged. */

@@ -1,5 +1,6 @@
 import type { Access } from "./config.ts";
 import type { HeaderIndex } from "./header-index.ts";
+import { mayBeToken } from "./local-token.ts";
 import { presentedCredentials } from "./presented-credentials.ts";
 import type { ProcessName } from "./process-name.ts";
 import type { ToolEvidence } from "./record.ts";
@@ -19,10 +20,13 @@ const TOKEN_PREFIX = "tk-";
 /** Headers that carry a session's name, in the order of preference (facts/clients.md section 3). */
 const SESSION_HEADERS = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id", "thread-id"];
 
-/** The tool's name in one spelling, or null when `text` cannot be one. */
+/**
+ * The tool's name in one spelling, or null when `text` cannot be one. A local token is none: what stands where tools put
+ * their name goes into the ledger.
+ */
 export function toolName(text: string): string | null {
   const name = text.toLowerCase();
-  return TOOL_NAME.test(name) ? name : null;
+  return TOOL_NAME.test(name) && !mayBeToken(name) ? name : null;
 }
 
 /**
@@ -74,7 +78,9 @@ function sessionOf(headers: HeaderIndex): string | null {
 /** A placeholder credential of the form `tk-TOOL` names the tool. */
 function tokenMark(headers: HeaderIndex): string | null {
   for (const credential of presentedCredentials(headers)) {
-    if (credential.startsWith(TOKEN_PREFIX)) return toolName(credential.slice(TOKEN_PREFIX.length));
+    if (!credential.startsWith(TOKEN_PREFIX)) continue;
+    const name = toolName(credential.slice(TOKEN_PREFIX.length));
+    if (name !== null) return name;
   }
   return null;
 }

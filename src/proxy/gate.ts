@@ -5,7 +5,7 @@ import { KeyFailure } from "../core/failure.ts";
 import { HeaderIndex } from "../core/header-index.ts";
 import { buildUpstreamHeaders } from "../core/headers.ts";
 import type { KeyRef } from "../core/key-source.ts";
-import { refusalStatus, Refused, type Refusal, type RefusalCode } from "../core/refusal.ts";
+import { refusalStatus, Refused, type Refusal } from "../core/refusal.ts";
 import { apiOfPath } from "../core/routes.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Clock, Ledger, Log } from "../ports.ts";
@@ -14,6 +14,7 @@ import { Connections, maxConnections } from "./connections.ts";
 import { Exchange } from "./exchange.ts";
 import { findRoute, type Routed } from "./find-route.ts";
 import { createForwarder, type Forwarder } from "./forward.ts";
+import { noKey, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
 import type { Keyring } from "./keyring.ts";
 import { tooLarge } from "./limit-refusals.ts";
 import type { Door } from "./listener.ts";
@@ -85,15 +86,14 @@ export class Gate implements Door {
       const headers = new HeaderIndex(req.rawHeaders);
       const peer = this.#admit(req, res, headers, settings);
       const owner = this.#tokens.ownerOf(headers);
-      const routed = findRoute(req, headers, { peer, owner }, settings);
+      const lacksToken = owner === null && settings.config.access.mode === "token";
+      const routed = findRoute(req, headers, { peer, owner, lacksToken }, settings);
       if (routed === null) {
         res.writeHead(200, ["content-length", "0"]).end();
         return;
       }
       exchange = this.#openExchange(routed, headers);
-      if (owner === null && settings.config.access.mode === "token") {
-        throw new Refused(noToken(routed.caller.identity));
-      }
+      if (lacksToken) throw new Refused(noToken(routed.caller.identity));
       const announcedBytes = judgeLength(headers, settings);
       const { key } = routed.caller;
       const cached = this.#keyring.cached(key);
@@ -180,8 +180,7 @@ export class Gate implements Door {
     } catch (error) {
       if (!(error instanceof KeyFailure)) throw error;
       this.#log.warn({ key: ref.name, origin: ref.origin, hint: error.hint }, error.message);
-      const code = KEY_REFUSALS[error.code];
-      throw new Refused({ code, message: [error.message, error.hint].filter(Boolean).join("; ") });
+      throw new Refused(noKey(error));
     }
   }
 
@@ -228,18 +227,6 @@ export class Gate implements Door {
   }
 }
 
-const OTHER_USER: Refusal = {
-  code: "peer_not_allowed",
-  message: `another user's daemon listens here; run your own, or have its owner list your uid in "access.peerUid"`,
-  closes: true,
-};
-
-const PIPELINED: Refusal = {
-  code: "bad_request",
-  message: "one request at a time per connection; pipelining is not supported",
-  closes: true,
-};
-
 /** What the last steps of a request need. */
 interface Onward {
   routed: Routed;
@@ -249,14 +236,6 @@ interface Onward {
   settings: Settings;
   announcedBytes: number | null;
 }
-
-const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
-  missing: "key_missing",
-  locked: "key_locked",
-  unavailable: "key_unavailable",
-  unresponsive: "key_unavailable",
-  unsafe: "key_unavailable",
-};
 
 /** Refuses a body that says that it is too large; returns how large it says it is, null where it does not. */
 function judgeLength(headers: HeaderIndex, settings: Settings): number | null {
