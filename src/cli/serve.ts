@@ -118,6 +118,8 @@ async function buildDaemon(
   };
   const control = await openControlSocket(controlPath(), handlers, log);
   opened.push(control);
+  // A token that was added or revoked since they were read was told to nobody.
+  tokens.reload();
   lifecycle.begin(control);
   return lifecycle;
 }

@@ -1,4 +1,5 @@
 import { followDaemon } from "../adapters/control-socket.ts";
+import { printable } from "../core/printable.ts";
 import type { UsageRecord } from "../core/record.ts";
 import type { Command } from "./command.ts";
 import { note, print } from "./console.ts";
@@ -23,14 +24,14 @@ export const command: Command<TailArguments> = {
     process.stdout.once("error", () => process.exit());
     note("waiting for exchanges; Ctrl-C ends this");
     for await (const record of records)
-      print(json ? JSON.stringify(record) : writeExchange(record as UsageRecord));
+      print(json ? JSON.stringify(record) : printable(writeExchange(record as UsageRecord)));
     note("the daemon has stopped");
   },
 };
 
 const NUMBERS = new Intl.NumberFormat("en-US");
 
-/** One exchange on one line: when, who, what, how it ended, what it spent. What is not known is left out. */
+/** One exchange on one line, as long as no name in it has line ends: when, who, what, how it ended, what it spent. What is not known is left out. */
 function writeExchange(record: UsageRecord): string {
   const { ts, tool, method, route, status, outcome, tokens, usage } = record;
   const words = [

@@ -2,6 +2,7 @@ import type { Argv, CommandModule } from "yargs";
 import { judgeName } from "../core/config-text.ts";
 import { Failure } from "../core/failure.ts";
 import { mayBeToken } from "../core/local-token.ts";
+import { printable } from "../core/printable.ts";
 import type { TokenEntry } from "../core/token-entry.ts";
 import { toolName } from "../core/tool.ts";
 import type { Command } from "./command.ts";
@@ -110,6 +111,11 @@ function shownOf({ id, tool, createdAt, note: purpose }: TokenEntry): ShownToken
 }
 
 function renderTokens(tokens: readonly ShownToken[]): string {
-  const rows = tokens.map(({ id, tool, createdAt, note: purpose }) => [id, tool, createdAt, purpose ?? ""]);
+  const rows = tokens.map(({ id, tool, createdAt, note: purpose }) => [
+    id,
+    tool,
+    createdAt,
+    printable(purpose ?? ""),
+  ]);
   return layOut(COLUMNS, rows);
 }

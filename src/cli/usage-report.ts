@@ -9,6 +9,8 @@ export interface UsageReport extends Report {
   /** Start of the period; ISO 8601, UTC. */
   since: string;
   directory: string;
+  /** Are records to name projects, by the configuration of now? */
+  isProjectAsked: boolean;
   /** Noticed on the way: requests that the built-in sandbox answered, and lines that are no records. */
   aside: { sandboxed: number; unreadable: number; firstUnreadable: UnreadableLine | null };
 }
@@ -49,8 +51,14 @@ function cellOf(row: Row, sum: Sum): string {
   return `${isLowerBound ? "≥" : ""}${NUMBERS.format(value)}`;
 }
 
+const PROJECT_UNASKED =
+  'project: no request says where it came from; they will with "ledger": { "project": true } in the configuration and, for a service, after tollkeeper service install';
+
+const PROJECT_UNSEEN =
+  "project: of no request the process was found in time; a service in its sandbox finds none, and is taken out of it by tollkeeper service install";
+
 /** What must be said beside the numbers, a sentence each; none where all is known. */
-export function remarksOn({ by, rows, total, aside }: UsageReport): string[] {
+export function remarksOn({ by, rows, total, aside, isProjectAsked }: UsageReport): string[] {
   const { sandboxed, unreadable, firstUnreadable } = aside;
   const remarks = [
     total.partial > 0 &&
@@ -66,7 +74,7 @@ export function remarksOn({ by, rows, total, aside }: UsageReport): string[] {
     by === "project" &&
       rows.length > 0 &&
       rows.every(({ name }) => name === null) &&
-      'project: no request says where it came from; they will with "ledger": { "project": true } in the configuration and, for a service, after tollkeeper service install',
+      (isProjectAsked ? PROJECT_UNSEEN : PROJECT_UNASKED),
     sandboxed > 0 &&
       `sandbox: ${countOf(sandboxed, "request")} went to the built-in sandbox; their tokens are made up, and cost nothing`,
     firstUnreadable !== null &&

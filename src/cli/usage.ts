@@ -1,5 +1,6 @@
 import { configFailure, readConfigFile } from "../adapters/config-file.ts";
 import { readLedger } from "../adapters/ledger-reader.ts";
+import type { Config } from "../core/config.ts";
 import { dayOf } from "../core/ledger-day.ts";
 import { SANDBOX_UPSTREAM, type UsageRecord } from "../core/record.ts";
 import { GROUPINGS, summarise, type Grouping } from "../core/report.ts";
@@ -35,7 +36,7 @@ export const command: Command<UsageArguments> = {
   handler: async ({ config, by, since, json, csv }) => {
     const from = readSince(since);
     if (from === null) return;
-    const report = await readUsage(await ledgerDirectoryOf(config ?? configPath()), from, by);
+    const report = await readUsage(await readConfig(config ?? configPath()), from, by);
     if (json === true) print(renderJson(report));
     else if (csv === true) showCsv(report);
     else showTable(report);
@@ -53,16 +54,18 @@ function readSince(text: string): string | null {
   }
 }
 
-async function ledgerDirectoryOf(path: string): Promise<string> {
+async function readConfig(path: string): Promise<Config> {
   const reading = await readConfigFile(path);
   if (!reading.ok) throw configFailure(path, reading.problems);
-  return ledgerDirectory(reading.config);
+  return reading.config;
 }
 
-async function readUsage(directory: string, since: string, by: Grouping): Promise<UsageReport> {
+async function readUsage(config: Config, since: string, by: Grouping): Promise<UsageReport> {
+  const directory = ledgerDirectory(config);
   const aside: UsageReport["aside"] = { sandboxed: 0, unreadable: 0, firstUnreadable: null };
   const records = recordsSince(directory, since, aside);
-  return { ...(await summarise(records, by)), since, directory, aside };
+  const isProjectAsked = config.ledger.project;
+  return { ...(await summarise(records, by)), since, directory, isProjectAsked, aside };
 }
 
 async function* recordsSince(

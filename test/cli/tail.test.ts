@@ -19,6 +19,14 @@ test("each exchange is a line when it ends: tool, route, model, outcome, tokens"
   assert.match(String((await lines.next()).value), / GET \/models {2}200 completed {2}[\d.]+ s$/);
 });
 
+test("a model's name cannot put a line of its own among the exchanges", async (t) => {
+  const daemon = await startDaemon(t);
+  const { lines } = await startTail(t, daemon);
+  const model = "evil\n12:00:00  codex  POST /messages";
+  await (await post(daemon, "/t/codex/v1/messages", { ...BODY, model })).text();
+  assert.match(String((await lines.next()).value), /^\d\d:\d\d:\d\d {2}codex .*evil\\u000a12:00:00 /);
+});
+
 test("--json has the records as they stand in the ledger; the end of the daemon is told", async (t) => {
   const daemon = await startDaemon(t);
   const { ended, notes, lines } = await startTail(t, daemon, "--json");

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { prepareHome, startDaemon } from "../helpers/daemon.ts";
@@ -101,6 +103,66 @@ test("a running daemon takes a token from when it is added to when it is revoked
   const records = (await daemon.ledger()).map(({ tool, tool_by, outcome }) => [tool, tool_by, outcome]);
   assert.deepEqual(records[0], ["codex", "token", "completed"]);
   assert.equal(records[1]?.[2], "rejected");
+});
+
+/** What is said of a change that the daemon has not heard of. */
+function unheard(done: string): RegExp {
+  return new RegExp(
+    `note: ${done}, and the running daemon has not heard of it: .*\\nnote: have it read the tokens anew with: tollkeeper service restart`,
+  );
+}
+
+test("when the daemon does not answer, tokens are made and revoked all the same, and what it has not heard is told", async (t) => {
+  const place = prepareHome(t, { config: ASKED_FOR });
+  const directory = join(place.env["XDG_RUNTIME_DIR"] ?? "", "tollkeeper");
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const broken = createServer((_req, res) => res.writeHead(500).end("{}"));
+  broken.listen(join(directory, "control.sock"));
+  t.after(() => broken.close());
+  await once(broken, "listening");
+  const added = await place.command("token", "add", "codex");
+  assert.equal(added.code, 0);
+  assert.match(added.stdout, TOKEN);
+  assert.match(added.stderr, unheard("1 token registered"));
+  const revoked = await place.command("token", "revoke", "codex");
+  assert.deepEqual([revoked.code, revoked.stdout], [0, "revoked 1 token of codex\n"]);
+  assert.match(revoked.stderr, unheard("1 token revoked"));
+  assert.equal((await place.command("token", "list")).stdout, "no token is registered\n");
+});
+
+/** Run in the daemon: revokes every token when it is about to listen for the CLI, after it has read them. */
+const REVOKING = `
+  import fs from "node:fs";
+  import net from "node:net";
+  const { listen } = net.Server.prototype;
+  net.Server.prototype.listen = function (...args) {
+    if (typeof args[0] === "string") fs.writeFileSync(process.env.TOKENS, '{"v":1,"tokens":[]}\\n');
+    return listen.apply(this, args);
+  };`;
+
+test("a token that is revoked while a daemon starts, and cannot be told yet, does not count", async (t) => {
+  const { home, command } = prepareHome(t, { config: ASKED_FOR });
+  const token = (await command("token", "add", "codex")).stdout.trim();
+  const preload = join(home, "revoking.mjs");
+  writeFileSync(preload, REVOKING);
+  const daemon = await startDaemon(t, {
+    config: ASKED_FOR,
+    env: {
+      NODE_OPTIONS: `--import=${preload}`,
+      TOKENS: fileIn({ home }),
+      XDG_STATE_HOME: join(home, "state"),
+    },
+  });
+  const { status } = await fetch(`${daemon.url}/v1/models`, { headers: { "x-api-key": token } });
+  assert.equal(status, 401);
+});
+
+test("a note that would act on a terminal is written out in the list", async (t) => {
+  const { command } = prepareHome(t, { config: ASKED_FOR });
+  await command("token", "add", "codex", "--note", "mine\n0badc0de  zed  forged");
+  const { stdout } = await command("token", "list");
+  assert.equal(stdout.trimEnd().split("\n").length, 2);
+  assert.ok(stdout.includes(String.raw`mine\u000a0badc0de`));
 });
 
 test("tokens of before are known to a daemon that starts, and to one that is told to read anew", async (t) => {

@@ -16,6 +16,8 @@ interface Setting {
   /** Lines put below the records of today. */
   foreign?: string;
   config?: string;
+  /** Are records to name projects? */
+  project?: boolean;
   env?: Record<string, string>;
 }
 
@@ -25,7 +27,7 @@ async function usage(t: TestContext, args: string[], { records = [], foreign = "
   const directory = join(home, "ledger");
   const config = join(home, "config.jsonc");
   mkdirSync(directory);
-  writeFileSync(config, given.config ?? JSON.stringify({ ledger: { directory } }));
+  writeFileSync(config, given.config ?? JSON.stringify({ ledger: { directory, project: given.project } }));
   for (const record of records) {
     writeFileSync(join(directory, `${dayOf(record.ts)}.ndjson`), `${JSON.stringify(record)}\n`, {
       flag: "a",
@@ -101,6 +103,9 @@ test("--by names the rows, and an unknown name is (not said)", async (t) => {
   assert.match((await usage(t, ["--by", "project"], { records })).out, /^project .*\n\/home\/u\/my project /);
   const { out } = await usage(t, ["--by", "project"], { records: [now()] });
   assert.match(out, /^project: no request says .* "ledger": \{ "project": true \}/m);
+  const asked = await usage(t, ["--by", "project"], { records: [now()], project: true });
+  assert.match(asked.out, /^project: of no request the process was found in time; .*service install$/m);
+  assert.doesNotMatch(asked.out, /"project": true/);
 });
 
 test("--since takes in what is younger, to the millisecond for hours", async (t) => {

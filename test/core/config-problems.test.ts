@@ -47,6 +47,13 @@ test("a key source that gives one key refuses a second key name, and takes the u
   assert.deepEqual(problemsOf({ ...file, tools: { codex: { key: "team" } } }), []);
 });
 
+test("a tool's name does not begin as local tokens do, and other names may", () => {
+  const token = `tollkeeper-codex-${"a".repeat(43)}`;
+  assert.deepEqual(problemsOf({ ...withUpstream({ key: "tollkeeper-work" }), tools: { [token]: {} } }), [
+    `tools.[hidden]: a tool's name does not begin with "tollkeeper-", as local tokens do`,
+  ]);
+});
+
 test("keys that would reach a prototype are refused wherever they stand, and reach none", () => {
   const file: unknown = JSON.parse(
     '{ "__proto__": { "a": 1 }, "tools": { "constructor": {} }, "listen": { "prototype": 1 }, "x": [{ "__proto__": 1 }] }',

@@ -94,6 +94,8 @@ for (const target of [
 
 test("a mark that cannot be a tool's name is left in the path, where no route matches", () => {
   assert.deepEqual(parseTarget("/t/.../v1/models"), { mark: null, path: "/t/.../v1/models", query: "" });
+  const path = `/t/tollkeeper-zed-${"a".repeat(43)}/v1/models`;
+  assert.deepEqual(parseTarget(`${path}?a=b`), { mark: null, path, query: "?a=b" });
 });
 
 test("HEAD / and HEAD /api/hello are probes, nothing else is", () => {

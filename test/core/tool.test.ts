@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { HeaderIndex } from "../../src/core/header-index.ts";
 import type { ToolEvidence } from "../../src/core/record.ts";
-import { identifyTool, withProcess } from "../../src/core/tool.ts";
+import { identifyTool, toolName, withProcess } from "../../src/core/tool.ts";
 
 const RECORDED = new URL("../../../shared/facts/recorded-headers.json", import.meta.url);
 const isRecordedThere = existsSync(RECORDED);
@@ -54,6 +54,25 @@ test("a placeholder tk-TOOL names the tool in either credential header", () => {
     by: "token",
     session: null,
   });
+});
+
+test("a placeholder whose rest cannot be a name does not hide another that can", () => {
+  const found = identify({ authorization: "Bearer tk-no good", "x-api-key": "tk-zed" });
+  assert.deepEqual([found.tool, found.by], ["zed", "token"]);
+});
+
+test("a local token is no tool's name, in whatever case", () => {
+  for (const token of [`tollkeeper-zed-${"a".repeat(43)}`, `Tollkeeper-zed-${"A1".repeat(21)}b`]) {
+    assert.equal(toolName(token), null);
+    assert.equal(identify({ "x-tollkeeper-tool": token, "x-api-key": `tk-${token}` }).tool, "unknown");
+  }
+});
+
+test("a credential counts by its scheme", () => {
+  assert.equal(identify({ authorization: "bEARER   tk-zed" }).tool, "zed");
+  for (const authorization of ["tk-zed", "Bearertk-zed", "Basic tk-zed"]) {
+    assert.equal(identify({ authorization }).tool, "unknown");
+  }
 });
 
 test("a placeholder whose rest cannot be a name is no evidence", () => {

@@ -129,9 +129,10 @@ export class StillClock implements Clock {
 
 export const realClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
+const nothing = () => Promise.resolve(null);
+
 /** Says of every peer that it belongs to `uid`, and nothing of its process. */
 export function peersOf(uid: number | null): PeerInfo {
-  const nothing = () => Promise.resolve(null);
   const owner = { uid, findProcess: nothing, findProject: nothing };
   return { lookUp: () => Promise.resolve(owner) };
 }

@@ -252,8 +252,9 @@ export const BROWSERS: readonly Mutant[] = [
     ...A4,
     without: "refusing a preflight",
     file: "src/proxy/find-route.ts",
-    find: "if (isProbe(method, target.path)) return null;",
-    replace: 'if (method === "OPTIONS" || isProbe(method, target.path)) return null;',
+    find: "if (!isWebSocket && target !== null && isProbe(method, target.path)) return null;",
+    replace:
+      'if (!isWebSocket && target !== null && (method === "OPTIONS" || isProbe(method, target.path))) return null;',
   },
   {
     ...A5,
@@ -280,7 +281,7 @@ export const BROWSERS: readonly Mutant[] = [
   {
     ...A5,
     without: "closing the connection",
-    file: "src/proxy/find-route.ts",
+    file: "src/proxy/gate-refusals.ts",
     find: '"upgrade, close"',
     replace: '"upgrade"',
   },

@@ -143,7 +143,7 @@ export const NEIGHBOURS: readonly Mutant[] = [
     file: "src/proxy/gate.ts",
     find: "const peer = this.#admit(req, res, headers, settings);",
     replace:
-      "findRoute(req, headers, { peer: { process: null, project: null }, owner: null }, settings);\n      const peer = this.#admit(req, res, headers, settings);",
+      "findRoute(req, headers, { peer: { process: null, project: null }, owner: null, lacksToken: false }, settings);\n      const peer = this.#admit(req, res, headers, settings);",
   },
   {
     ...A8,
@@ -162,7 +162,7 @@ export const NEIGHBOURS: readonly Mutant[] = [
   {
     ...A8,
     without: "an end to a stranger's connection",
-    file: "src/proxy/gate.ts",
+    file: "src/proxy/gate-refusals.ts",
     find: `list your uid in "access.peerUid"\`,
   closes: true,`,
     replace: `list your uid in "access.peerUid"\`,`,
@@ -173,6 +173,13 @@ export const NEIGHBOURS: readonly Mutant[] = [
     file: "src/adapters/peer/socket-owners.ts",
     find: "if (!this.#isReading) void this.#readForAll();",
     replace: "void this.#readForAll();",
+  },
+  {
+    ...A8,
+    without: "telling the uid of everybody in a user namespace from somebody's",
+    file: "src/adapters/peer/linux-peers.ts",
+    find: "found.uid === untold ? { ...found, uid: UNTOLD_UID } : found",
+    replace: "found.uid === UNTOLD_UID ? { ...found, uid: untold ?? 0 } : found",
   },
   {
     ...A8,

@@ -56,6 +56,8 @@ const NOT_SHOWN: [
     "one in other headers",
     (codex) => ({ fields: [`Api-Key: ${codex}`, `Cookie: t=${codex}`, `X-Token: ${codex}`] }),
   ],
+  ["one without a scheme", (codex) => ({ fields: [`Authorization: ${codex}`] })],
+  ["one in a placeholder", (codex) => ({ fields: [`Authorization: Bearer tk-${codex}`] })],
   ["one as the tool's name", (codex) => ({ fields: [`X-Tollkeeper-Tool: ${codex}`] })],
   ["one in the query", (codex) => ({ path: `/v1/messages?x-api-key=${codex}&token=${codex}`, fields: [] })],
   ["a claim to be codex", () => ({ path: "/t/codex/v1/messages", fields: ["User-Agent: codex_exec/1"] })],
@@ -175,13 +177,58 @@ test("tokens that cannot be read let nobody in, are told of once, and count agai
   assert.equal((await post(gate, "/v1/messages", {}, { "x-api-key": codex })).status, 200);
 });
 
-test("what has no route is told so without a token, and the probes of tools need none", async (t) => {
-  const { gate, ask } = await openGate(t);
-  assert.equal((await ask("/v1/nothing")).refusal, "not_found");
-  assert.equal((await fetch(`${gate.url}/v1/messages`)).status, 405);
+/** Requests without a route, and what is said of them to who shows a token. */
+const WITHOUT_ROUTE: [what: string, head: string[], refusal: string][] = [
+  ["an unknown path", ["POST /v1/nothing HTTP/1.1", "Content-Type: application/json"], "not_found"],
+  ["a foreign target", ["GET http://127.0.0.1/v1/models HTTP/1.1"], "not_found"],
+  ["a wrong method", ["GET /v1/messages HTTP/1.1"], "method_not_allowed"],
+  ["a preflight", ["OPTIONS /v1/messages HTTP/1.1"], "method_not_allowed"],
+  [
+    "a WebSocket",
+    ["GET /v1/responses HTTP/1.1", "Connection: Upgrade", "Upgrade: websocket"],
+    "upgrade_not_supported",
+  ],
+  ["a page of ours", ["GET /_tollkeeper/healthz HTTP/1.1"], "not_found"],
+];
+
+for (const [what, head, refusal] of WITHOUT_ROUTE) {
+  test(`${what} is refused for its token where it shows none, and only with one for what it is`, async (t) => {
+    const { codex, gate } = await openGate(t);
+    const ask = (...fields: string[]) =>
+      rawExchange(t, gate.port, [...head, `Host: 127.0.0.1:${gate.port}`, ...fields]);
+    const { status, refusal: said } = await ask();
+    assert.deepEqual([status, said], [401, "token_required"]);
+    assert.equal((await ask(`X-Api-Key: ${codex}`)).refusal, refusal);
+    assert.equal(gate.ledger.records.length, 0);
+  });
+}
+
+test("the probes of tools need no token, and a foreign Host is refused for that before", async (t) => {
+  const { gate } = await openGate(t);
   assert.equal((await fetch(`${gate.url}/t/codex/api/hello`, { method: "HEAD" })).status, 200);
-  assert.equal(gate.ledger.records.length, 0);
+  const { refusal } = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", "Host: evil.example"]);
+  assert.equal(refusal, "host_not_allowed");
 });
+
+for (const mode of ["open", "token"] as const) {
+  test(`with access "${mode}" a token in the place of a tool's name is repeated nowhere`, async (t) => {
+    const { codex, gate, ask } = await openGate(t, { access: { mode, peerUid: [] } });
+    const said: string[] = [];
+    for (const spelled of [codex, codex.toLowerCase()]) {
+      for (const [path, ...fields] of [
+        [`/t/${spelled}/v1/messages`],
+        [`/t/${spelled}`],
+        ["/v1/messages", `X-Tollkeeper-Tool: ${spelled}`],
+        ["/v1/messages", `Authorization: Bearer tk-${spelled}`],
+        ["/v1/messages", `X-Api-Key: tk-${spelled}`],
+      ] as const) {
+        said.push((await ask(path, ...fields)).text);
+      }
+    }
+    const told = JSON.stringify([said, gate.ledger.records, gate.log.lines]).toLowerCase();
+    assert.ok(!told.includes(codex.slice(-43).toLowerCase()));
+  });
+}
 
 test("from the next request on the configuration may ask for tokens, or no longer", async (t) => {
   const { upstream, gate } = await openGate(t, {});

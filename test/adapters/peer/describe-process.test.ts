@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, realpathSync, unlinkSync, writeFileSync } from "node:fs";
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createPeerInfo } from "../../../src/adapters/peer.ts";
@@ -13,6 +15,7 @@ import {
   startServer,
 } from "../../helpers/peer-connection.ts";
 import { programCalled } from "../../helpers/tool-process.ts";
+import { withResolvers } from "../../helpers/with-resolvers.ts";
 
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere there is no /proc";
 
@@ -73,3 +76,29 @@ test("a directory that was removed is no project", { skip: notLinux }, async (t)
   execFileSync("rmdir", [gone]);
   assert.equal(await findProject(createPeerInfo(), client.ends, client.pid), null);
 });
+
+test(
+  "a process whose arguments never come is found by its executable, and so is the next",
+  { skip: notLinux },
+  async (t) => {
+    const server = await startServer(t);
+    const clients = [await startClient(t, server), await startClient(t, server)];
+    const { readFile } = fs;
+    const { promise: held, resolve: letGo } = withResolvers<string>();
+    const mocked = t.mock.method(fs, "readFile", ((path: string, ...rest: "utf8"[]) =>
+      path.endsWith("/cmdline") ? held : readFile(path, ...rest)) as typeof readFile);
+    syncBuiltinESMExports();
+    // A limit alone keeps no process alive.
+    const alive = setInterval(() => {}, 1_000);
+    t.after(() => {
+      clearInterval(alive);
+      mocked.mock.restore();
+      syncBuiltinESMExports();
+      letGo("");
+    });
+    const peers = createPeerInfo();
+    for (const { pid, ends } of clients) {
+      assert.equal((await findProcess(peers, ends))?.record.pid, pid);
+    }
+  },
+);
