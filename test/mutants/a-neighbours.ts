@@ -48,8 +48,9 @@ export const NEIGHBOURS: readonly Mutant[] = [
     ...A7,
     without: "the guard in front of our own paths",
     file: "src/proxy/gate.ts",
-    find: "this.#admit(req, res, headers, settings);",
-    replace: 'if (!req.url?.startsWith("/_tollkeeper/")) await this.#admit(req, res, headers, settings);',
+    find: "const peer = this.#admit(req, res, headers, settings);",
+    replace:
+      'const peer = req.url?.startsWith("/_tollkeeper/") ? { process: null, project: null } : this.#admit(req, res, headers, settings);',
   },
   {
     ...A7,

@@ -284,8 +284,8 @@ test(
       if (asked.length === 1) asked.push(second.findProcess(query));
     });
     asked.push(first.findProcess(query));
-  await asked[0];
-  await asked[1];
+    await asked[0];
+    await asked[1];
     const firstLook = events.filter((count) => Number(count) <= 1).length;
     assert.ok(firstLook > 60, `the second look began after ${firstLook} of the first one's files`);
   },
