@@ -185,7 +185,7 @@ const WITHOUT_ROUTE: [what: string, head: string[], refusal: string][] = [
   ["a preflight", ["OPTIONS /v1/messages HTTP/1.1"], "method_not_allowed"],
   [
     "a WebSocket",
-    ["GET /v1/responses HTTP/1.1", "Connection: Upgrade", "Upgrade: websocket"],
+    ["GET /v1/responses HTTP/1.1", "Connection: Upgrade, close", "Upgrade: websocket"],
     "upgrade_not_supported",
   ],
   ["a page of ours", ["GET /_tollkeeper/healthz HTTP/1.1"], "not_found"],
