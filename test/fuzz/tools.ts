@@ -45,13 +45,11 @@ const headers = fc.uniqueArray(header, { selector: ([name]) => name });
 function claimOf(mark: string | null, list: readonly Header[]): Pick<ToolIdentity, "tool" | "by"> | null {
   if (mark !== null) return { tool: mark, by: "path" };
   const value = (name: string) => list.find(([other]) => other === name)?.[1] ?? "";
-  const tokens = [value("authorization").replace(/^bearer +/i, ""), value("x-api-key")];
-  const token =
-    tokens
-      .find((credential) => credential.startsWith("tk-"))
-      ?.slice(3)
-      .toLowerCase() ?? "";
-  if (NAME.test(token)) return { tool: token, by: "token" };
+  const bearer = /^bearer +(.+)$/i.exec(value("authorization"))?.[1] ?? "";
+  const token = [bearer, value("x-api-key")]
+    .flatMap((credential) => (credential.startsWith("tk-") ? [credential.slice(3).toLowerCase()] : []))
+    .find((name) => NAME.test(name));
+  if (token !== undefined) return { tool: token, by: "token" };
   const named = value("x-tollkeeper-tool").toLowerCase();
   return NAME.test(named) ? { tool: named, by: "header" } : null;
 }

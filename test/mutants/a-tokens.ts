@@ -123,8 +123,8 @@ export const TOKENS: readonly Mutant[] = [
     ...A12,
     without: "keeping a hash, and not the token",
     file: "src/cli/tokens.ts",
-    find: "createdAt: new Date().toISOString(), note: purpose",
-    replace: "createdAt: new Date().toISOString() + token, note: purpose",
+    find: "createdAt: new Date().toISOString(),",
+    replace: "createdAt: new Date().toISOString() + token,",
   },
   {
     ...GUARD,

@@ -10,11 +10,9 @@ import { nameOfSocket, searchAll, searchProcess, type Holders } from "./open-soc
 const MOST_STEPS = 50_000;
 /** In a process that is known: the likely descriptors, and as many as most tools have. The look at all finds the rest. */
 const MOST_STEPS_IN_KNOWN = 64;
-/** After a look at the known ones, so many times as long none: a quarter of a processor is for it at most. */
-const KNOWN_REST_FACTOR = 3;
-/** After a look at all processes, so many times as long nothing of the kind: a tenth of a processor is for it at most. */
+/** After a search, so many times as long none of its kind: a tenth of a processor is for it at most. */
 const REST_FACTOR = 9;
-/** After one in vain: there may be nothing to be seen from here at all. */
+/** After one of all processes in vain: there may be nothing to be seen from here at all. */
 const LONG_REST_FACTOR = 99;
 
 interface Question {
@@ -53,7 +51,7 @@ export class ProcessSearch {
       this.#fresh = [];
       const workedMs = await this.#askKnown(asked);
       if (!this.#isSearchingAll) void this.#searchAll();
-      await setTimeout(workedMs * KNOWN_REST_FACTOR, null, { ref: false });
+      await setTimeout(workedMs * REST_FACTOR, null, { ref: false });
     }
     this.#isSearchingKnown = false;
   }
