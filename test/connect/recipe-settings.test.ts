@@ -14,7 +14,7 @@ test("claude code: facts/clients.md section 4, for all of the user's work or for
   const [, project] = plansOf(recipeOf("claude-code"));
   assert.deepEqual(
     project?.files.map(({ path }) => path),
-    ["/work/project/.claude/settings.local.json"],
+    ["/home/ada/project/.claude/settings.local.json"],
   );
   assert.deepEqual(recipeOf("claude-code").environment(ON, destination("claude-code")), {
     variables: { ...env, ANTHROPIC_MODEL: "claude-sonnet-5" },
@@ -64,7 +64,7 @@ for (const [tool, path, variable] of [
     const on = { ...ON, isThere: (file: string) => file.endsWith(`/${tool}.jsonc`) };
     assert.deepEqual(Object.keys(filesOf(tool, {}, on)), [`${path}c`]);
     const [, project] = plansOf(recipeOf(tool), {}, on);
-    assert.equal(project?.files[0]?.path, `/work/project/${tool}.jsonc`);
+    assert.equal(project?.files[0]?.path, `/home/ada/project/${tool}.jsonc`);
   });
 }
 

@@ -8,7 +8,7 @@ export const ON: Surroundings = {
   home: "/home/ann",
   env: { SHELL: "/bin/bash" },
   platform: "linux",
-  directory: "/work/project",
+  directory: "/home/ada/project",
   isThere: () => false,
 };
 
