@@ -1,56 +1,56 @@
 #!/usr/bin/env node
-import "./cli/no-inspector.ts";
+import "./daemon/no-inspector.ts";
 import { command } from "./cli/command.ts";
-import { EXIT, printFailure } from "./cli/console.ts";
-import { readServeLine } from "./cli/serve-line.ts";
+import { EXIT, printFailure } from "./cli/terminal/console.ts";
+import { readServeLine } from "./cli/commands/serve/arguments.ts";
 
 /** Every command: its name, what it is for, and where it is. */
 const COMMANDS = [
-  command("serve", "Run the daemon in the foreground", () => import("./cli/serve.ts")),
-  command("key", "Store, list, test or remove API keys", () => import("./cli/key.ts")),
-  command("token", "Make, list or take back local tokens of tools", () => import("./cli/token.ts")),
-  command("usage", "Show which tool spent how many tokens", () => import("./cli/usage.ts")),
+  command("serve", "Run the daemon in the foreground", () => import("./daemon/start.ts")),
+  command("key", "Store, list, test or remove API keys", () => import("./cli/commands/key.ts")),
+  command("token", "Make, list or take back local tokens of tools", () => import("./cli/commands/token.ts")),
+  command("usage", "Show which tool spent how many tokens", () => import("./cli/commands/usage.ts")),
   command(
     "status",
     "Show what the running daemon does: addresses, upstreams, keys, configuration, ledger",
-    () => import("./cli/status.ts"),
+    () => import("./cli/commands/status.ts"),
   ),
-  command("tail", "Show each exchange as it ends", () => import("./cli/tail.ts")),
+  command("tail", "Show each exchange as it ends", () => import("./cli/commands/tail.ts")),
   command(
     "check",
     "Check that this installation keeps its promises; needs no key, costs nothing",
-    () => import("./cli/check.ts"),
+    () => import("./cli/commands/check.ts"),
   ),
   command(
     "doctor",
     "Find out what is wrong, and say what mends it; changes nothing",
-    () => import("./cli/doctor.ts"),
+    () => import("./cli/commands/doctor.ts"),
   ),
-  command("connect [tool]", "Lead a tool here, by its own settings", () => import("./cli/connect.ts")),
+  command("connect [tool]", "Lead a tool here, by its own settings", () => import("./cli/commands/connect.ts")),
   command(
     "disconnect [tool]",
     "Give a tool back what connect has changed",
-    () => import("./cli/disconnect.ts"),
+    () => import("./cli/commands/disconnect.ts"),
   ),
-  command("run", "Run one command that is led here; nothing is written", () => import("./cli/run.ts")),
-  command("env <name>", "Print what leads a tool here, for a shell", () => import("./cli/env.ts")),
-  command("config", "Show, check or edit the configuration", () => import("./cli/config.ts")),
+  command("run", "Run one command that is led here; nothing is written", () => import("./cli/commands/run.ts")),
+  command("env <name>", "Print what leads a tool here, for a shell", () => import("./cli/commands/env.ts")),
+  command("config", "Show, check or edit the configuration", () => import("./cli/commands/config.ts")),
   command(
     "service",
     "Install, start, stop or look at the daemon as your service",
-    () => import("./cli/service.ts"),
+    () => import("./cli/commands/service.ts"),
   ),
   command(
     "sandbox",
     "Run the built-in stand-in for an upstream on its own",
-    () => import("./cli/sandbox.ts"),
+    () => import("./cli/commands/sandbox.ts"),
   ),
 ];
 
 try {
   const words = process.argv.slice(2);
   const serving = readServeLine(words);
-  if (serving !== null) await (await import("./cli/serve.ts")).serve(serving);
+  if (serving !== null) await (await import("./daemon/start.ts")).serve(serving);
   else await (await import("./cli/command-line.ts")).runCommandLine(words, COMMANDS);
 } catch (error) {
   printFailure(error);

@@ -1,10 +1,10 @@
-import type { Problem } from "./core/config-problem.ts";
-import type { Config } from "./core/config.ts";
-import type { KeyRef } from "./core/key-source.ts";
-import type { ProcessName } from "./core/process-name.ts";
-import type { ProcessRecord, UsageRecord } from "./core/record.ts";
-import type { Secret } from "./core/secret.ts";
-import type { TokenEntry } from "./core/token-entry.ts";
+import type { Problem } from "./core/config/problem.ts";
+import type { Config } from "./core/config/config.ts";
+import type { KeyRef } from "./core/secrets/key-source.ts";
+import type { ProcessName } from "./core/identity/process-name.ts";
+import type { ProcessRecord, UsageRecord } from "./core/ledger/record.ts";
+import type { Secret } from "./core/secrets/secret.ts";
+import type { TokenEntry } from "./core/identity/token-entry.ts";
 
 /** Where keys are kept. Every method settles within 5 seconds, and rejects with a `KeyFailure` and nothing else. */
 export interface KeyStore {

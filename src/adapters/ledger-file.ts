@@ -1,6 +1,6 @@
-import { boundRecord } from "../core/bounded-record.ts";
-import { dayOf } from "../core/ledger-day.ts";
-import { printable } from "../core/printable.ts";
+import { boundRecord } from "../core/ledger/bound-record.ts";
+import { dayOf } from "../core/ledger/day.ts";
+import { printable } from "../core/text/printable.ts";
 import type { MovableLedger } from "../ports.ts";
 import { LineWriter, type LedgerOptions } from "./ledger-file/line-writer.ts";
 

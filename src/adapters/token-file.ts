@@ -1,4 +1,4 @@
-import type { TokenEntry } from "../core/token-entry.ts";
+import type { TokenEntry } from "../core/identity/token-entry.ts";
 import type { WritableTokenStore } from "../ports.ts";
 import { changeEntries } from "./token-file/change.ts";
 import { readEntries } from "./token-file/read.ts";

@@ -1,5 +1,5 @@
-import type { Config } from "../core/config.ts";
-import type { UsageRecord } from "../core/record.ts";
+import type { Config } from "../core/config/config.ts";
+import type { UsageRecord } from "../core/ledger/record.ts";
 import type { Client } from "./client.ts";
 import type { Echo } from "./echo.ts";
 

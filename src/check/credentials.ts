@@ -1,4 +1,4 @@
-import { keyRefOf, upstreamOf, type Auth, type Upstream } from "../core/config.ts";
+import { keyRefOf, upstreamOf, type Auth, type Upstream } from "../core/config/config.ts";
 import { type Check, expect, Fault, STOP, type Installation } from "./check.ts";
 import { type Ask, valuesOf } from "./client.ts";
 import type { Seen } from "./echo.ts";

@@ -1,5 +1,5 @@
-import { upstreamOf } from "../core/config.ts";
-import type { UsageRecord } from "../core/record.ts";
+import { upstreamOf } from "../core/config/config.ts";
+import type { UsageRecord } from "../core/ledger/record.ts";
 import { type Check, expect, Fault, REPORT } from "./check.ts";
 import { answerJson, EVENT_STREAM, type Script } from "./echo.ts";
 import { exchange, post } from "./exchange.ts";

@@ -1,8 +1,8 @@
 import yargs from "yargs";
 import type { AddCommand } from "./command.ts";
-import { EXIT, note } from "./console.ts";
-import { outliveOutputs } from "./output-faults.ts";
-import { programVersion } from "./program.ts";
+import { EXIT, note } from "./terminal/console.ts";
+import { outliveOutputs } from "./terminal/output-faults.ts";
+import { programVersion } from "../adapters/program.ts";
 
 /**
  * Runs the command that the words name, with what they say to it. Wrong usage ends the process with its own exit code.

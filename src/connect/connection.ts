@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import type { Secret } from "../core/secret.ts";
-import { carryOutConnect, carryOutDisconnect } from "./carry-out.ts";
-import { planConnect, planDisconnect, type FilePlan } from "./file-plan.ts";
-import { readJournal, readJournals } from "./journal.ts";
-import type { Plan, Scope } from "./recipe.ts";
+import type { Secret } from "../core/secrets/secret.ts";
+import { carryOutConnect, carryOutDisconnect } from "./journal/carry-out.ts";
+import { planConnect, planDisconnect, type FilePlan } from "./edit/file-plan.ts";
+import { readJournal, readJournals } from "./journal/journal.ts";
+import type { Plan, Scope } from "../tools/recipe.ts";
 
-export { connectionState, type ConnectionState } from "./connection-state.ts";
+export { connectionState, type ConnectionState } from "./journal/connection-state.ts";
 
 /** Which connection: one tool, everywhere or in one project. */
 export interface Identity {

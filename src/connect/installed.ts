@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Recipe, Surroundings } from "./recipe.ts";
+import type { Recipe, Surroundings } from "../tools/recipe.ts";
 
 /** Is the tool here, as far as its signs tell? */
 export function isInstalled(

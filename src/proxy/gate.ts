@@ -1,27 +1,27 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { admit } from "../core/admission.ts";
+import { admit } from "../core/http/admission.ts";
 import { KeyFailure } from "../core/failure.ts";
-import { HeaderIndex } from "../core/header-index.ts";
-import { buildUpstreamHeaders } from "../core/headers.ts";
-import type { KeyRef } from "../core/key-source.ts";
-import { refusalStatus, Refused, type Refusal } from "../core/refusal.ts";
-import { apiOfPath } from "../core/routes.ts";
-import type { Secret } from "../core/secret.ts";
+import { HeaderIndex } from "../core/http/header-index.ts";
+import { buildUpstreamHeaders } from "../core/http/headers.ts";
+import type { KeyRef } from "../core/secrets/key-source.ts";
+import { refusalStatus, Refused, type Refusal } from "../core/http/refusal.ts";
+import { apiOfPath } from "../core/http/routes.ts";
+import type { Secret } from "../core/secrets/secret.ts";
 import type { Clock, Ledger, Log } from "../ports.ts";
-import type { Peer } from "./caller.ts";
-import { Connections, maxConnections } from "./connections.ts";
-import { Exchange } from "./exchange.ts";
-import { findRoute, type Routed } from "./find-route.ts";
-import { createForwarder, type Forwarder } from "./forward.ts";
-import { noKey, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
+import type { Peer } from "./request-identity.ts";
+import { Connections, maxConnections } from "./client/connections.ts";
+import { Exchange } from "./exchange/exchange.ts";
+import { findRoute, type Routed } from "./resolve.ts";
+import { createForwarder, type Forwarder } from "./exchange/forward.ts";
+import { noKey, OTHER_USER, PIPELINED } from "./refusals.ts";
 import type { Keyring } from "./keyring.ts";
-import { tooLarge } from "./limit-refusals.ts";
-import type { Door } from "./listener.ts";
-import type { PeerGuard } from "./peer-guard.ts";
+import { tooLarge } from "./exchange/limit-refusals.ts";
+import type { Door } from "./client/listener.ts";
+import type { PeerGuard } from "./client/peer-guard.ts";
 import { refuse } from "./refuse.ts";
 import type { Settings } from "./settings.ts";
-import { noToken, type TokenGuard } from "./token-guard.ts";
+import { noToken, type TokenGuard } from "./token-registry.ts";
 
 /** What the gate works with; made by the composition root. */
 export interface GateParts {

@@ -1,6 +1,6 @@
 import { KeyFailure } from "../core/failure.ts";
-import type { KeyRef } from "../core/key-source.ts";
-import type { Secret } from "../core/secret.ts";
+import type { KeyRef } from "../core/secrets/key-source.ts";
+import type { Secret } from "../core/secrets/secret.ts";
 import type { Clock, KeyStore, Log } from "../ports.ts";
 
 /** After an upstream's 401 the stored key is read again at most this often, whatever the upstream keeps saying. */

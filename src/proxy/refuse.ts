@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { renderRefusal, type Api, type Refusal } from "../core/refusal.ts";
+import { renderRefusal, type Api, type Refusal } from "../core/http/refusal.ts";
 
 /** What is read of a refused request's body, so that a client that is still writing gets to read our answer. */
 const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024;

@@ -1,8 +1,8 @@
-import type { AdmissionRules } from "../core/admission.ts";
-import { keyRefOf, upstreamOf, type Config, type Upstream } from "../core/config.ts";
-import type { KeyRef } from "../core/key-source.ts";
-import { buildRouteTable, routesOf, type RouteTable } from "../core/routes.ts";
-import type { PassageLimits } from "./passage.ts";
+import type { AdmissionRules } from "../core/http/admission.ts";
+import { keyRefOf, upstreamOf, type Config, type Upstream } from "../core/config/config.ts";
+import type { KeyRef } from "../core/secrets/key-source.ts";
+import { buildRouteTable, routesOf, type RouteTable } from "../core/http/routes.ts";
+import type { PassageLimits } from "./exchange/round-trip.ts";
 
 /** One upstream as requests need it: everything that can be worked out before they come. */
 export interface UpstreamSettings {

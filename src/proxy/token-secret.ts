@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import { writeToken } from "../core/local-token.ts";
+import { writeToken } from "../core/identity/local-token.ts";
 
 /** Nobody guesses 256 random bits, however often he may try. */
 const RANDOM_BYTES = 32;

@@ -2,10 +2,10 @@ import { composeAnswer, outputTokens, thoughtTokens, type Answer } from "./answe
 import { breakStream, type Call, type Reply, type StreamEvent } from "./call.ts";
 import { messagesErrorType } from "./errors.ts";
 import { requireModel } from "./keys.ts";
-import { composeMessage, type Message } from "./message.ts";
-import { messageEvents } from "./messages-events.ts";
-import { billInput, countInput, type CachedInput } from "./messages-input.ts";
-import { readMaxTokens, readMessagesRequest } from "./messages-request.ts";
+import { composeMessage, type Message } from "./messages/message.ts";
+import { messageEvents } from "./messages/events.ts";
+import { billInput, countInput, type CachedInput } from "./messages/input.ts";
+import { readMaxTokens, readMessagesRequest } from "./messages/request.ts";
 import type { PrefixMemory } from "./prefix-memory.ts";
 import type { Billed } from "./tally.ts";
 

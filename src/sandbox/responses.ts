@@ -9,10 +9,10 @@ import {
   unfinished,
   type ResponseObject,
   type ResponseUsage,
-} from "./response-object.ts";
-import type { ResponseStore } from "./response-store.ts";
-import { numbered, responseEvents } from "./responses-events.ts";
-import { readResponsesRequest, type ResponsesRequest } from "./responses-request.ts";
+} from "./responses/response.ts";
+import type { ResponseStore } from "./responses/store.ts";
+import { numbered, responseEvents } from "./responses/events.ts";
+import { readResponsesRequest, type ResponsesRequest } from "./responses/request.ts";
 import type { Billed } from "./tally.ts";
 import { countTokens } from "./tokens.ts";
 

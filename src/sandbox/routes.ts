@@ -4,7 +4,7 @@ import type { AuthScheme } from "./keys.ts";
 import { countMessageTokens, createMessage } from "./messages.ts";
 import { listModels } from "./models.ts";
 import type { PrefixMemory } from "./prefix-memory.ts";
-import type { ResponseStore } from "./response-store.ts";
+import type { ResponseStore } from "./responses/store.ts";
 import { createResponse, fetchResponse } from "./responses.ts";
 
 /** What the routes remember from one request to the next. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { answerRequest, type Service } from "./exchange.ts";
 import { DEFAULT_GROUPS, DEFAULT_KEYS, type SandboxKey } from "./keys.ts";
 import { PrefixMemory } from "./prefix-memory.ts";
-import { ResponseStore } from "./response-store.ts";
+import { ResponseStore } from "./responses/store.ts";
 import { Tally, type TallyRow } from "./tally.ts";
 
 export type { SandboxKey } from "./keys.ts";

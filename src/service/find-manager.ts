@@ -1,8 +1,8 @@
 import { Failure } from "../core/failure.ts";
-import { Launchd } from "./launchd/launchd.ts";
+import { Launchd } from "./launchd.ts";
 import type { RunProgram, ServiceManager } from "./service-manager.ts";
-import { askUnitDirectory, type Session } from "./systemd/reach.ts";
-import { Systemd } from "./systemd/systemd.ts";
+import { askUnitDirectory, type Session } from "./systemd/unit-directory.ts";
+import { Systemd } from "./systemd.ts";
 
 /** What decides which service manager there is. */
 export interface Surroundings extends Session {

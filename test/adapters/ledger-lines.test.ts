@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { scratchDirectory, startLedger, TODAY } from "../helpers/ledger.ts";
 import { usageRecord } from "../helpers/usage-record.ts";
 

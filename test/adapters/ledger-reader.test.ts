@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { readLedger, type DayRange } from "../../src/adapters/ledger-reader.ts";
+import { readLedger, type DayRange } from "../../src/adapters/ledger-file/reader.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { scratchDirectory } from "../helpers/ledger.ts";
 import { extraTokens, tokens, usageRecord } from "../helpers/usage-record.ts";

@@ -20,7 +20,7 @@ import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openTokenFile } from "../../src/adapters/token-file.ts";
 import { Failure } from "../../src/core/failure.ts";
-import type { TokenEntry } from "../../src/core/token-entry.ts";
+import type { TokenEntry } from "../../src/core/identity/token-entry.ts";
 import { scratchDirectory } from "../helpers/keyring.ts";
 import { NOBODY } from "../helpers/other-user.ts";
 

@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import type { LedgerHealth } from "../../src/ports.ts";
 
 /** What is measured and read when a run is over. */

@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { BY_NODE } from "./answer-reader.ts";
 import type { Books, KnownTokens, Seen, SeenAnswer, Sent, Truth } from "./books.ts";
 import type { Check } from "./verdict.ts";

@@ -3,8 +3,8 @@ import type { Installation } from "../../src/check/check.ts";
 import { startEcho } from "../../src/check/echo.ts";
 import { INSTALLATION_CHECKS } from "../../src/check/list.ts";
 import { runChecks, type CheckResult } from "../../src/check/run.ts";
-import type { UsageRecord } from "../../src/core/record.ts";
-import { defaultConfig } from "../../src/core/config.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
 import { startGate, TEST_KEY, upstreamAt } from "../helpers/gate.ts";
 import { startHop, type HopBends } from "./hop.ts";
 

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { buildJsonSchema } from "../../src/core/config-schema.ts";
+import { buildJsonSchema } from "../../src/core/config/schema.ts";
 import { scratchDirectory } from "../helpers/keyring.ts";
 import { PROGRAM } from "../helpers/program.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { ListedKey } from "../../src/cli/key-list.ts";
+import type { ListedKey } from "../../src/cli/keys/list.ts";
 import { sentinelKey } from "../helpers/key-command.ts";
 import { noKeyring, startSession } from "../helpers/keyring.ts";
 import { PROGRAM, runProgram } from "../helpers/program.ts";

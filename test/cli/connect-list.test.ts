@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { ListedTool } from "../../src/cli/connect/list-tools.ts";
-import { RECIPES } from "../../src/connect/recipes/all.ts";
+import { RECIPES } from "../../src/tools/all.ts";
 import { prepareHome } from "../helpers/daemon.ts";
 import { fakeTool } from "../helpers/fake-tool.ts";
 import { runProgram } from "../helpers/program.ts";

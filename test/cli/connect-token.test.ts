@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { digestOf } from "../../src/connect/journal.ts";
+import { digestOf } from "../../src/connect/journal/journal.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 
 /** A daemon that asks for tokens, and a home in which Claude Code can be connected to it. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { SHELLS, shellOf, writeEnvironment } from "../../src/cli/shell-environment.ts";
+import { SHELLS, shellOf, writeEnvironment } from "../../src/cli/commands/env/shell-environment.ts";
 import { prepareHome, startDaemon } from "../helpers/daemon.ts";
 import { freePort } from "../helpers/free-port.ts";
 import { runProgram } from "../helpers/program.ts";

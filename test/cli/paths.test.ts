@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { configPath, ledgerDirectory, runtimeDirectory, stateDirectory } from "../../src/cli/paths.ts";
-import type { Surroundings } from "../../src/cli/paths.ts";
-import { defaultConfig } from "../../src/core/config.ts";
+import { configPath, ledgerDirectory, runtimeDirectory, stateDirectory } from "../../src/adapters/paths.ts";
+import type { Surroundings } from "../../src/adapters/paths.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
 
 const linux = (env: NodeJS.ProcessEnv): Surroundings => ({ platform: "linux", env, home: "/home/ada" });
 const mac: Surroundings = { platform: "darwin", env: {}, home: "/Users/ada" };

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { test } from "node:test";
-import { portTaken } from "../../src/cli/port-holder.ts";
+import { portTaken } from "../../src/daemon/port-holder.ts";
 import { Failure } from "../../src/core/failure.ts";
 
 /** Listens on the address of its first argument, says the port, and stays. */

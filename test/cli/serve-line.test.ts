@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import yargs from "yargs";
-import { readServeLine, type ServeArguments } from "../../src/cli/serve-line.ts";
-import { command } from "../../src/cli/serve.ts";
+import { readServeLine, type ServeArguments } from "../../src/cli/commands/serve/arguments.ts";
+import { command } from "../../src/daemon/start.ts";
 
 /** What yargs reads from the line, with the options that `serve` has there. */
 async function readByYargs(words: string[]): Promise<ServeArguments | null> {

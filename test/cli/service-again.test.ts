@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openControlSocket } from "../../src/adapters/control-socket.ts";
-import { programVersion } from "../../src/cli/program.ts";
+import { programVersion } from "../../src/adapters/program.ts";
 import type { Log } from "../../src/ports.ts";
 import { valuesOf } from "../../src/service/systemd/unit-file.ts";
-import { readCommandLine } from "../../src/service/systemd/words.ts";
+import { readCommandLine } from "../../src/service/systemd/exec-quoting.ts";
 import { controlHandlers } from "../helpers/control-handlers.ts";
 import { LISTENING, RUNNING } from "../service/systemd/fake-systemd.ts";
 import {

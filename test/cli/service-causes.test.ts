@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { likelyCause } from "../../src/cli/service-causes.ts";
+import { likelyCause } from "../../src/cli/service/causes.ts";
 
 /** What was seen in the journal of a real systemd 252, or in launchd's and the daemon's own words. */
 const TRACES: [trace: string, cause: RegExp, hint: RegExp][] = [

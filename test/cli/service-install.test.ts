@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readCommandLine } from "../../src/service/systemd/words.ts";
+import { readCommandLine } from "../../src/service/systemd/exec-quoting.ts";
 import { valuesOf } from "../../src/service/systemd/unit-file.ts";
 import { freePort } from "../helpers/free-port.ts";
 import { scratchDirectory } from "../helpers/keyring.ts";

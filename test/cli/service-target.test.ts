@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readConfigFile } from "../../src/adapters/config-file.ts";
-import { serviceTarget } from "../../src/cli/service-target.ts";
-import { defaultConfig } from "../../src/core/config.ts";
+import { serviceTarget } from "../../src/cli/service/target.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
 import { makeCertificate } from "../helpers/certificate.ts";
 import { scratchDirectory } from "../helpers/keyring.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { test } from "node:test";
-import type { DaemonStatus } from "../../src/cli/status-report.ts";
-import { programVersion } from "../../src/cli/program.ts";
+import type { DaemonStatus } from "../../src/cli/commands/status/report.ts";
+import { programVersion } from "../../src/adapters/program.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { post } from "../helpers/gate.ts";
 import { keyInFile } from "../helpers/key-file.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { post } from "../helpers/gate.ts";
 import { startTail } from "../helpers/tail.ts";

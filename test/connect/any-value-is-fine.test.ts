@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { applySettings } from "../../src/connect/apply.ts";
-import type { Setting } from "../../src/connect/setting.ts";
-import { undoSettings } from "../../src/connect/undo.ts";
+import { applySettings } from "../../src/connect/edit/apply.ts";
+import type { Setting } from "../../src/tools/setting.ts";
+import { undoSettings } from "../../src/connect/edit/undo.ts";
 
 /** As Cline wants it: an entry without the time of its last use makes it throw the whole file away. */
 const SETTINGS: Setting[] = [

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { applySettings } from "../../src/connect/apply.ts";
+import { applySettings } from "../../src/connect/edit/apply.ts";
 import { TextFault } from "../../src/connect/formats/language.ts";
-import type { Format, Setting, Step, Value } from "../../src/connect/setting.ts";
-import { undoSettings } from "../../src/connect/undo.ts";
+import type { Format, Setting, Step, Value } from "../../src/tools/setting.ts";
+import { undoSettings } from "../../src/connect/edit/undo.ts";
 
 /** A setting by its way and its value. */
 export type Short = [at: Step[], value: Value];

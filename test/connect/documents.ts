@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Format, Setting, Step, Value } from "../../src/connect/setting.ts";
+import type { Format, Setting, Step, Value } from "../../src/tools/setting.ts";
 
 /** Edits of a person's, who minds nothing of ours. */
 export function edits(format: Format): fc.Arbitrary<(text: string) => string> {

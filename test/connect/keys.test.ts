@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { applySettings } from "../../src/connect/apply.ts";
-import { renderDiff } from "../../src/connect/diff.ts";
-import { findKeysAt } from "../../src/connect/keys-at.ts";
-import { writeSteps } from "../../src/connect/places.ts";
-import { undoSettings } from "../../src/connect/undo.ts";
-import { Secret } from "../../src/core/secret.ts";
+import { applySettings } from "../../src/connect/edit/apply.ts";
+import { renderDiff } from "../../src/connect/edit/diff.ts";
+import { findKeysAt } from "../../src/connect/edit/keys-at.ts";
+import { writeSteps } from "../../src/connect/edit/setting-path.ts";
+import { undoSettings } from "../../src/connect/edit/undo.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
 import { refusalOf, settingsOf } from "./apply-to.ts";
 
 const KEY = "sk-ant-api03-Qm9uZGVkIHdhcmVob3VzZSA0MjE3";

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { stringify } from "yaml";
-import { applySettings } from "../../src/connect/apply.ts";
-import { splitMark } from "../../src/connect/byte-order-mark.ts";
+import { applySettings } from "../../src/connect/edit/apply.ts";
+import { splitMark } from "../../src/connect/edit/byte-order-mark.ts";
 import { TextFault } from "../../src/connect/formats/language.ts";
 import { languageOf } from "../../src/connect/formats/languages.ts";
-import type { Format, Setting } from "../../src/connect/setting.ts";
-import { undoSettings } from "../../src/connect/undo.ts";
+import type { Format, Setting } from "../../src/tools/setting.ts";
+import { undoSettings } from "../../src/connect/edit/undo.ts";
 import { documents, edits, settings } from "./documents.ts";
 
 const FORMATS: Format[] = ["jsonc", "toml", "yaml", "sh", "fish"];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Destination } from "../../src/connect/recipe.ts";
-import { SDK_RECIPE } from "../../src/connect/recipes/all.ts";
+import type { Destination } from "../../src/tools/recipe.ts";
+import { SDK_RECIPE } from "../../src/tools/all.ts";
 import { destination, filesOf, objectIn, ON, plansOf, recipeOf, TOKEN } from "./recipe-support.ts";
 
 test("claude code: facts/clients.md section 4, for all of the user's work or for one project, not to be committed", () => {

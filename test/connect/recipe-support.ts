@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { applySettings } from "../../src/connect/apply.ts";
-import type { Destination, Recipe, Surroundings } from "../../src/connect/recipe.ts";
-import { RECIPES } from "../../src/connect/recipes/all.ts";
+import { applySettings } from "../../src/connect/edit/apply.ts";
+import type { Destination, Recipe, Surroundings } from "../../src/tools/recipe.ts";
+import { RECIPES } from "../../src/tools/all.ts";
 
 /** A person with a home, a shell and a project. */
 export const ON: Surroundings = {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { isAbsolute } from "node:path";
 import { test } from "node:test";
-import { applySettings } from "../../src/connect/apply.ts";
-import type { Recipe } from "../../src/connect/recipe.ts";
-import { RECIPES, SDK_RECIPE } from "../../src/connect/recipes/all.ts";
-import { undoSettings } from "../../src/connect/undo.ts";
-import { toolName } from "../../src/core/tool.ts";
+import { applySettings } from "../../src/connect/edit/apply.ts";
+import type { Recipe } from "../../src/tools/recipe.ts";
+import { RECIPES, SDK_RECIPE } from "../../src/tools/all.ts";
+import { undoSettings } from "../../src/connect/edit/undo.ts";
+import { toolName } from "../../src/core/identity/tool-identity.ts";
 import { destination, filesOf, ON, plansOf, TOKEN } from "./recipe-support.ts";
 
 test("each tool has one recipe, under a name that can stand in a path", () => {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import type { Identity, Prepared } from "../../src/connect/connection.ts";
 import { prepareConnection, prepareDisconnection } from "../../src/connect/connection.ts";
-import type { FileSettings, Format } from "../../src/connect/setting.ts";
+import type { FileSettings, Format } from "../../src/tools/setting.ts";
 import { scratchDirectory } from "../helpers/ledger.ts";
 import { settingsOf, type Short } from "./apply-to.ts";
 

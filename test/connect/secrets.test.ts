@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { renderDiff } from "../../src/connect/diff.ts";
-import type { Format } from "../../src/connect/setting.ts";
-import { Secret } from "../../src/core/secret.ts";
+import { renderDiff } from "../../src/connect/edit/diff.ts";
+import type { Format } from "../../src/tools/setting.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
 import { scratchConnection } from "./scratch-connection.ts";
 
 const KEY = "Qm9uZGVkIHdhcmVob3VzZSA0MjE3";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { renderDiff } from "../../src/connect/diff.ts";
-import { shortenLines } from "../../src/connect/shorten-lines.ts";
+import { renderDiff } from "../../src/connect/edit/diff.ts";
+import { shortenLines } from "../../src/connect/edit/shorten-lines.ts";
 
 const LONG = "0123456789".repeat(100);
 

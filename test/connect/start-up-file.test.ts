@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { applySettings, type Undo } from "../../src/connect/apply.ts";
-import { undoSettings } from "../../src/connect/undo.ts";
+import { applySettings, type Undo } from "../../src/connect/edit/apply.ts";
+import { undoSettings } from "../../src/connect/edit/undo.ts";
 import { settingsOf } from "./apply-to.ts";
 
 /** Its last line has no end: what comes behind it must not get into it. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { applySettings } from "../../src/connect/apply.ts";
+import { applySettings } from "../../src/connect/edit/apply.ts";
 import { TextFault } from "../../src/connect/formats/language.ts";
-import { writeSteps } from "../../src/connect/places.ts";
-import type { Format } from "../../src/connect/setting.ts";
-import { undoSettings } from "../../src/connect/undo.ts";
+import { writeSteps } from "../../src/connect/edit/setting-path.ts";
+import type { Format } from "../../src/tools/setting.ts";
+import { undoSettings } from "../../src/connect/edit/undo.ts";
 import { settingsOf, type Short } from "./apply-to.ts";
 
 const SETTINGS: Short[] = [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { admit } from "../../src/core/admission.ts";
-import { HeaderIndex } from "../../src/core/header-index.ts";
+import { admit } from "../../src/core/http/admission.ts";
+import { HeaderIndex } from "../../src/core/http/header-index.ts";
 
 const JSON_TYPE = ["content-type", "application/json"];
 const HOST = ["host", "127.0.0.1:8655"];

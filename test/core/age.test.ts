@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeAge } from "../../src/core/age.ts";
+import { describeAge } from "../../src/core/text/age.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readBaseUrl } from "../../src/core/base-url.ts";
+import { readBaseUrl } from "../../src/core/config/base-url.ts";
 
 const ABSOLUTE = 'must be an absolute URL such as "https://api.example.com/v1"';
 const USER = "must hold no user name or password; the key comes from the key store";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blotSecrets } from "../../src/core/blot-secrets.ts";
-import { Secret } from "../../src/core/secret.ts";
+import { blotSecrets } from "../../src/core/secrets/redact.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
 
 const RANDOM = "Qm9uZGVkIHdhcmVob3VzZSA0MjE3";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkConfig } from "../../src/core/config-check.ts";
-import { buildJsonSchema } from "../../src/core/config-schema.ts";
-import { defaultConfig, keyRefOf, keyRefsOf, upstreamOf } from "../../src/core/config.ts";
-import type { Access, Config } from "../../src/core/config.ts";
-import { valueAt } from "../../src/core/value-at.ts";
+import { checkConfig } from "../../src/core/config/check.ts";
+import { buildJsonSchema } from "../../src/core/config/schema.ts";
+import { defaultConfig, keyRefOf, keyRefsOf, upstreamOf } from "../../src/core/config/config.ts";
+import type { Access, Config } from "../../src/core/config/config.ts";
+import { valueAt } from "../../src/core/text/value-at.ts";
 
 function accepted(file: unknown): Config {
   const verdict = checkConfig(file, "/home/ada");

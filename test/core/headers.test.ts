@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HeaderIndex } from "../../src/core/header-index.ts";
-import { buildDownstreamHeaders, buildUpstreamHeaders, type UpstreamHead } from "../../src/core/headers.ts";
-import { Secret } from "../../src/core/secret.ts";
+import { HeaderIndex } from "../../src/core/http/header-index.ts";
+import { buildDownstreamHeaders, buildUpstreamHeaders, type UpstreamHead } from "../../src/core/http/headers.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
 
 const secret = new Secret("sk-real-one");
 const head: UpstreamHead = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { idleLimitMs } from "../../src/core/idle-limit.ts";
+import { idleLimitMs } from "../../src/core/http/keep-alive.ts";
 
 for (const [keepAlive, limitMs, what] of [
   [undefined, 50_000, "nothing is announced: well below the 60 s of load balancers"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keyIn } from "../../src/core/key-shape.ts";
+import { keyIn } from "../../src/core/secrets/key-shape.ts";
 
 const RANDOM = "Qm9uZGVkIHdhcmVob3VzZSA0MjE3";
 const KEY = `sk-ant-api03-${RANDOM}`;

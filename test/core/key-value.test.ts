@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseKeyValue } from "../../src/core/key-value.ts";
-import { Secret } from "../../src/core/secret.ts";
+import { parseKeyValue } from "../../src/core/secrets/key-value.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
 
 test("a key is taken without the white space around it", () => {
   for (const text of ["sk-1", "sk-1\n", "sk-1\r\n", "  sk-1\t\n\n", "\uFEFFsk-1"]) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isPastProxy, judgeNoProxy } from "../../src/core/no-proxy.ts";
+import { isPastProxy, judgeNoProxy } from "../../src/core/config/no-proxy.ts";
 
 /** Entry, upstreams that it matches, upstreams that it does not. */
 const ENTRIES: [entry: string, matched: string[], others: string[]][] = [

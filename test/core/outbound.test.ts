@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import { test } from "node:test";
-import { checkConfig } from "../../src/core/config-check.ts";
-import { defaultConfig } from "../../src/core/config.ts";
-import { describeOutbound, isSameOutbound, type Outbound } from "../../src/core/outbound.ts";
+import { checkConfig } from "../../src/core/config/check.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
+import { describeOutbound, isSameOutbound, type Outbound } from "../../src/core/config/outbound.ts";
 
 function outboundOf(outbound: object): Outbound {
   const verdict = checkConfig({ outbound }, "/home/ada");

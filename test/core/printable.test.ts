@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { printable, printableLines } from "../../src/core/printable.ts";
+import { printable, printableLines } from "../../src/core/text/printable.ts";
 
 test("controls, bidirectional marks and line separators are written out", () => {
   const text = "\u0000\t\n\r\u001b\u007f\u0080\u009f\u061c\u200e\u200f\u202a\u202e\u2066\u2069\u2028\u2029";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isLastParent, nameProcess, type Program } from "../../src/core/process-name.ts";
+import { isLastParent, nameProcess, type Program } from "../../src/core/identity/process-name.ts";
 
 /** `/usr/bin/node /opt/x/cli.js` is what runs a script; a bare name stands for a process whose path cannot be seen. */
 function program(text: string): Program {

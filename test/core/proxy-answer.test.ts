@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readProxyAnswer } from "../../src/core/proxy-answer.ts";
+import { readProxyAnswer } from "../../src/core/http/connect-response.ts";
 
 const read = (text: string) => readProxyAnswer(Buffer.from(text, "latin1"));
 

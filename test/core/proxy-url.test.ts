@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readProxyUrl } from "../../src/core/proxy-url.ts";
-import { Secret } from "../../src/core/secret.ts";
+import { readProxyUrl } from "../../src/core/config/proxy-url.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
 
 const WANTED = 'must be the address of an HTTP proxy such as "http://proxy.example.com:8080"';
 

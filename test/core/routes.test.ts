@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { buildRouteTable, isProbe, parseTarget, routesOf } from "../../src/core/routes.ts";
+import { buildRouteTable, isProbe, parseTarget, routesOf } from "../../src/core/http/routes.ts";
 import { upstreamAt } from "../helpers/gate.ts";
 
 const upstream = upstreamAt("https://api.example.com/v1", {

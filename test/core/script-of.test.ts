@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { scriptOf } from "../../src/core/script-of.ts";
+import { scriptOf } from "../../src/core/identity/script-of.ts";
 
 for (const [argv, script] of [
   ["node /usr/local/bin/qwen -p hello", "/usr/local/bin/qwen"],

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import { test } from "node:test";
-import { blotData, blotReading, createBlotter } from "../../src/core/blotter.ts";
-import { Secret } from "../../src/core/secret.ts";
-import { nothingLearned } from "../../src/core/usage/answer.ts";
+import { blotData, blotReading, createBlotter } from "../../src/core/secrets/redactor.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
+import { nothingLearned } from "../../src/core/usage/dialect.ts";
 import type { Reading } from "../../src/core/usage/reading.ts";
 import { extraTokens } from "../helpers/usage-record.ts";
 

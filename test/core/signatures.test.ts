@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PROCESS_SIGNATURES } from "../../src/core/process-signatures.ts";
-import { LIBRARIES, SIGNATURES } from "../../src/core/signatures.ts";
-import { toolName } from "../../src/core/tool.ts";
+import { PROCESS_SIGNATURES } from "../../src/core/identity/process-signatures.ts";
+import { LIBRARIES, SIGNATURES } from "../../src/core/identity/signatures.ts";
+import { toolName } from "../../src/core/identity/tool-identity.ts";
 
 for (const [what, rows] of [
   ["headers", SIGNATURES],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../../src/core/failure.ts";
-import { parseSince } from "../../src/core/since.ts";
+import { parseSince } from "../../src/core/ledger/since.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12, 30);
 

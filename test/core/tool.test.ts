@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { HeaderIndex } from "../../src/core/header-index.ts";
-import type { ToolEvidence } from "../../src/core/record.ts";
-import { identifyTool, toolName, withProcess } from "../../src/core/tool.ts";
+import { HeaderIndex } from "../../src/core/http/header-index.ts";
+import type { ToolEvidence } from "../../src/core/ledger/record.ts";
+import { identifyTool, toolName, withProcess } from "../../src/core/identity/tool-identity.ts";
 
 const RECORDED = new URL("../../../shared/facts/recorded-headers.json", import.meta.url);
 const isRecordedThere = existsSync(RECORDED);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createAnthropic, type AnthropicLanguageModelOptions } from "@ai-sdk/anthropic";
 import { createOpenAI, type OpenAILanguageModelResponsesOptions } from "@ai-sdk/openai";
 import { generateText, jsonSchema, streamText, tool, type LanguageModelUsage } from "ai";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { assertHolds, assertSameBooks, ledgerTokens, startBooks } from "../helpers/books.ts";
 
 type Request = Parameters<typeof generateText>[0];

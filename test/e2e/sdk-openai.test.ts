@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import OpenAI from "openai";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { assertHolds, assertSameBooks, ledgerTokens, startBooks } from "../helpers/books.ts";
 
 type Request = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, "stream">;

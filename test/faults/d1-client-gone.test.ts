@@ -4,7 +4,7 @@ import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { GONE_UID, type PeerInfo } from "../../src/ports.ts";
 import { post, settled, startGate, type TestGate } from "../helpers/gate.ts";
 import { peersOf } from "../helpers/memory.ts";

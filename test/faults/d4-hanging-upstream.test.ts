@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
-import { CONNECT_LIMIT_MS } from "../../src/proxy/upstream-clock.ts";
+import { CONNECT_LIMIT_MS } from "../../src/proxy/upstream/deadline.ts";
 import { startGate, withLimits } from "../helpers/gate.ts";
 import { holdTime } from "../helpers/hold-time.ts";
 import { readMessages, valuesOf } from "../helpers/http-messages.ts";

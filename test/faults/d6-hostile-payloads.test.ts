@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { measureUsed } from "../helpers/used-memory.ts";
 import { MESSAGE, MESSAGE_EVENTS } from "../helpers/upstream.ts";
 import { MIB, repeat } from "./floods/play.ts";

@@ -5,7 +5,7 @@ import { Agent, request, type IncomingMessage, type ServerResponse } from "node:
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { countDescriptors, residentBytes } from "../chaos/process-figures.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon.ts";
 import { TEST_KEY } from "../helpers/gate.ts";

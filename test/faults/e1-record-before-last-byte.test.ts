@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { post, startGate } from "../helpers/gate.ts";
 import { keyInFile } from "../helpers/key-file.ts";

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon.ts";
 import { post } from "../helpers/gate.ts";
 import { keyInFile } from "../helpers/key-file.ts";

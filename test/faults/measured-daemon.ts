@@ -1,5 +1,5 @@
 import type { TestContext } from "node:test";
-import type { Config } from "../../src/core/config.ts";
+import type { Config } from "../../src/core/config/config.ts";
 import { peakBytes } from "../chaos/process-figures.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon.ts";
 import { TEST_KEY } from "../helpers/gate.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { Readable } from "node:stream";
 import type { TestContext } from "node:test";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { startGate } from "../helpers/gate.ts";
 import { startUpstream, type ScriptedUpstream } from "../helpers/upstream.ts";
 import { PIECE, repeat } from "./floods/play.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { admit } from "../../src/core/admission.ts";
-import { HeaderIndex } from "../../src/core/header-index.ts";
+import { admit } from "../../src/core/http/admission.ts";
+import { HeaderIndex } from "../../src/core/http/header-index.ts";
 import { flatten, headerName, headerValue, respelled, type Header } from "./header-lists.ts";
 import { property, type Property } from "./property.ts";
 import { words } from "./words.ts";

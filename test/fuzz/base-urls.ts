@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { readBaseUrl } from "../../src/core/base-url.ts";
+import { readBaseUrl } from "../../src/core/config/base-url.ts";
 import { property, type Property } from "./property.ts";
 import { anyText } from "./texts.ts";
 import { words } from "./words.ts";

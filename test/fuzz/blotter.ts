@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { blotData, createBlotter } from "../../src/core/blotter.ts";
-import { Secret } from "../../src/core/secret.ts";
+import { blotData, createBlotter } from "../../src/core/secrets/redactor.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
 import { cutUp, piecing } from "./pieces.ts";
 import { property, type Property } from "./property.ts";
 

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import * as fc from "fast-check";
-import { defaultConfig } from "../../src/core/config.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { post, startGate, TEST_KEY, upstreamAt, type TestGate } from "../helpers/gate.ts";
 import { startTcpUpstream } from "../helpers/tcp-upstream.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import * as fc from "fast-check";
-import { HeaderIndex } from "../../src/core/header-index.ts";
-import { buildDownstreamHeaders, buildUpstreamHeaders } from "../../src/core/headers.ts";
-import { Secret } from "../../src/core/secret.ts";
+import { HeaderIndex } from "../../src/core/http/header-index.ts";
+import { buildDownstreamHeaders, buildUpstreamHeaders } from "../../src/core/http/headers.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
 import { flatten, headerName, headerValue, pairsOf, respelled, type Header } from "./header-lists.ts";
 import { property, type Property } from "./property.ts";
 import { words } from "./words.ts";

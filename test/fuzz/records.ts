@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { RECORD_VERSION, type UsageRecord } from "../../src/core/record.ts";
+import { RECORD_VERSION, type UsageRecord } from "../../src/core/ledger/record.ts";
 import type { ExtraTokens, Flag, Tokens } from "../../src/core/usage/reading.ts";
 
 /** Any UTF-16 at all, halves of pairs included, and what acts on a terminal; sometimes longer than a record keeps. */

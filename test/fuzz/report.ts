@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { summarise, type Row } from "../../src/core/report.ts";
+import { summarise, type Row } from "../../src/core/ledger/report.ts";
 import { property, type Property } from "./property.ts";
 import { story, type Story, type Sums } from "./stories.ts";
 

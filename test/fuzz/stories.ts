@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { extraTokens, tokens, usageRecord } from "../helpers/usage-record.ts";
 
 /** What a request adds to a report. */

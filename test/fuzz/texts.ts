@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { validateHeaderValue } from "node:http";
 import * as fc from "fast-check";
 import { Failure } from "../../src/core/failure.ts";
-import { credentialHeader } from "../../src/core/headers.ts";
-import { MAX_KEY_LENGTH, parseKeyValue } from "../../src/core/key-value.ts";
-import { printable } from "../../src/core/printable.ts";
-import { parseSince } from "../../src/core/since.ts";
+import { credentialHeader } from "../../src/core/http/headers.ts";
+import { MAX_KEY_LENGTH, parseKeyValue } from "../../src/core/secrets/key-value.ts";
+import { printable } from "../../src/core/text/printable.ts";
+import { parseSince } from "../../src/core/ledger/since.ts";
 import { property, type Property } from "./property.ts";
 
 /** Any UTF-16, and what acts on a terminal. */

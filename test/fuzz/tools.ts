@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { HeaderIndex } from "../../src/core/header-index.ts";
-import { LIBRARIES, SIGNATURES } from "../../src/core/signatures.ts";
-import { identifyTool, toolName, type ToolIdentity } from "../../src/core/tool.ts";
+import { HeaderIndex } from "../../src/core/http/header-index.ts";
+import { LIBRARIES, SIGNATURES } from "../../src/core/identity/signatures.ts";
+import { identifyTool, toolName, type ToolIdentity } from "../../src/core/identity/tool-identity.ts";
 import { flatten, headerName, headerValue, respelled, type Header } from "./header-lists.ts";
 import { property, type Property } from "./property.ts";
 import { words } from "./words.ts";

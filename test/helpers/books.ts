@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import type { Config } from "../../src/core/config.ts";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { Config } from "../../src/core/config/config.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import type { Tokens } from "../../src/core/usage/reading.ts";
 import type { Sandbox } from "../../src/sandbox/server.ts";
 import { openSandbox } from "../sandbox/support.ts";

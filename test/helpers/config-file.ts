@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { openConfigFile } from "../../src/adapters/config-file.ts";
-import type { Problem } from "../../src/core/config-problem.ts";
-import type { Config } from "../../src/core/config.ts";
+import type { Problem } from "../../src/core/config/problem.ts";
+import type { Config } from "../../src/core/config/config.ts";
 import type { ConfigSource } from "../../src/ports.ts";
 import { scratchDirectory } from "./keyring.ts";
 

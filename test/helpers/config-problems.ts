@@ -1,5 +1,5 @@
-import { checkConfig } from "../../src/core/config-check.ts";
-import { writePath } from "../../src/core/config-problem.ts";
+import { checkConfig } from "../../src/core/config/check.ts";
+import { writePath } from "../../src/core/config/problem.ts";
 
 /** The problems of a configuration file's value, each as `path: message`; none for a good file. */
 export function problemsOf(file: unknown): string[] {

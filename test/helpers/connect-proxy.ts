@@ -8,8 +8,8 @@ import {
 } from "node:net";
 import type { TestContext } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
-import { defaultConfig } from "../../src/core/config.ts";
-import type { Outbound } from "../../src/core/outbound.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
+import type { Outbound } from "../../src/core/config/outbound.ts";
 import { makeCertificate, type Certificate } from "./certificate.ts";
 
 /** The name by which upstreams behind a proxy go; nobody but the proxy can look it up. */

@@ -8,9 +8,9 @@ import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { askDaemon } from "../../src/adapters/control-socket.ts";
-import { readLedger } from "../../src/adapters/ledger-reader.ts";
-import type { DaemonStatus } from "../../src/cli/status-report.ts";
-import type { UsageRecord } from "../../src/core/record.ts";
+import { readLedger } from "../../src/adapters/ledger-file/reader.ts";
+import type { DaemonStatus } from "../../src/cli/commands/status/report.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import type { BoundSockets } from "./bound-sockets.ts";
 import { PROGRAM } from "./program.ts";
 

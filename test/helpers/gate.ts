@@ -1,11 +1,11 @@
 import type { TestContext } from "node:test";
-import { defaultConfig, type Config, type Upstream } from "../../src/core/config.ts";
+import { defaultConfig, type Config, type Upstream } from "../../src/core/config/config.ts";
 import { Gate } from "../../src/proxy/gate.ts";
 import { Keyring } from "../../src/proxy/keyring.ts";
-import { listen, type Listener } from "../../src/proxy/listener.ts";
-import { PeerGuard } from "../../src/proxy/peer-guard.ts";
+import { listen, type Listener } from "../../src/proxy/client/listener.ts";
+import { PeerGuard } from "../../src/proxy/client/peer-guard.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
-import { TokenGuard } from "../../src/proxy/token-guard.ts";
+import { TokenGuard } from "../../src/proxy/token-registry.ts";
 import type { Clock, Ledger, PeerInfo } from "../../src/ports.ts";
 import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, peersOf, realClock } from "./memory.ts";
 

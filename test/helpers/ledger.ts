@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { openLedger } from "../../src/adapters/ledger-file.ts";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import type { MovableLedger } from "../../src/ports.ts";
 import { startGate, type TestGate } from "./gate.ts";
 import { MemoryLog, StillClock } from "./memory.ts";

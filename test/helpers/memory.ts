@@ -1,8 +1,8 @@
 import { KeyFailure, type Failure } from "../../src/core/failure.ts";
-import type { KeyRef } from "../../src/core/key-source.ts";
-import type { UsageRecord } from "../../src/core/record.ts";
-import { Secret } from "../../src/core/secret.ts";
-import type { TokenEntry } from "../../src/core/token-entry.ts";
+import type { KeyRef } from "../../src/core/secrets/key-source.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
+import type { TokenEntry } from "../../src/core/identity/token-entry.ts";
 import { hashToken, mintToken } from "../../src/proxy/token-secret.ts";
 import type { Clock, KeyStore, Log, MovableLedger, TokenStore, PeerInfo } from "../../src/ports.ts";
 

@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import { EventEmitter } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
-import type { Door, Listener } from "../../src/proxy/listener.ts";
-import { listen } from "../../src/proxy/listener.ts";
+import type { Door, Listener } from "../../src/proxy/client/listener.ts";
+import { listen } from "../../src/proxy/client/listener.ts";
 import { startGate, type TestGate } from "./gate.ts";
 
 /** More than the system keeps for a client that does not read. */

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { request, type ClientRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { defaultConfig } from "../../src/core/config.ts";
-import type { Outbound } from "../../src/core/outbound.ts";
-import { createDialer } from "../../src/proxy/upstream-dial.ts";
-import { UpstreamPool } from "../../src/proxy/upstream-pool.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
+import type { Outbound } from "../../src/core/config/outbound.ts";
+import { createDialer } from "../../src/proxy/upstream/dial.ts";
+import { UpstreamPool } from "../../src/proxy/upstream/pool.ts";
 import { StillClock } from "./memory.ts";
 
 /** A pool of connections to one upstream, which ends with the test, and the clock that it goes by. */

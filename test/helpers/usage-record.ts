@@ -1,4 +1,4 @@
-import { RECORD_VERSION, type UsageRecord } from "../../src/core/record.ts";
+import { RECORD_VERSION, type UsageRecord } from "../../src/core/ledger/record.ts";
 import type { ExtraTokens, Tokens } from "../../src/core/usage/reading.ts";
 
 let count = 0;

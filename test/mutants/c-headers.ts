@@ -1,7 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
-const HEADERS_FILE = "src/core/headers.ts";
-const NAMES_FILE = "src/core/header-name.ts";
+const HEADERS_FILE = "src/core/http/headers.ts";
+const NAMES_FILE = "src/core/http/header-name.ts";
 
 const C3 = { row: "C3", test: "test/security/c3-one-credential.test.ts" };
 const C4 = { row: "C4", test: "test/security/c4-hop-by-hop.test.ts" };

@@ -1,10 +1,10 @@
 import type { Mutant } from "./mutant.ts";
 
-const ADMISSION = "src/core/admission.ts";
-const ANSWER_HEAD = "src/core/answer-head.ts";
-const HEADER_NAME = "src/core/header-name.ts";
-const PASSAGE = "src/proxy/passage.ts";
-const UPLOAD = "src/proxy/upload.ts";
+const ADMISSION = "src/core/http/admission.ts";
+const ANSWER_HEAD = "src/core/http/response-head.ts";
+const HEADER_NAME = "src/core/http/header-name.ts";
+const PASSAGE = "src/proxy/exchange/round-trip.ts";
+const UPLOAD = "src/proxy/exchange/upload.ts";
 
 const C1 = { row: "C1", test: "test/security/c1-request-smuggling.test.ts" };
 const C2 = { row: "C2", test: "test/security/c2-duplicate-headers.test.ts" };
@@ -16,7 +16,7 @@ export const MESSAGES: readonly Mutant[] = [
   {
     ...C1,
     without: "the strict parser",
-    file: "src/proxy/listener.ts",
+    file: "src/proxy/client/listener.ts",
     find: "insecureHTTPParser: false",
     replace: "insecureHTTPParser: true",
   },
@@ -30,7 +30,7 @@ export const MESSAGES: readonly Mutant[] = [
   {
     ...C1,
     without: "plain lengths",
-    file: "src/core/plain-length.ts",
+    file: "src/core/http/content-length.ts",
     find: "/^(?:0|[1-9][0-9]*)$/",
     replace: "/^[0-9]+$/",
   },
@@ -58,7 +58,7 @@ export const MESSAGES: readonly Mutant[] = [
   {
     ...C1,
     without: "GET without a body",
-    file: "src/proxy/find-route.ts",
+    file: "src/proxy/resolve.ts",
     find: `headers.has("transfer-encoding") || (headers.get("content-length") ?? "0") !== "0"`,
     replace: `headers.has("upgrade-insecure-requests")`,
   },
@@ -166,21 +166,21 @@ export const MESSAGES: readonly Mutant[] = [
   {
     ...C6,
     without: "a check of the reason",
-    file: "src/proxy/delivery.ts",
+    file: "src/proxy/exchange/response-writer.ts",
     find: `REASON_PHRASE.test(text) ? text : ""`,
     replace: "text",
   },
   {
     ...C6,
     without: "the strict parser",
-    file: "src/proxy/forward.ts",
+    file: "src/proxy/exchange/forward.ts",
     find: "const STRICT = { insecureHTTPParser: false };",
     replace: "const STRICT = { insecureHTTPParser: true };",
   },
   {
     ...C7,
     without: "ears on idle connections",
-    file: "src/proxy/upstream-connection.ts",
+    file: "src/proxy/upstream/connection.ts",
     find: `socket.on("data", () => this.#onData());`,
     replace: "",
   },
@@ -188,7 +188,7 @@ export const MESSAGES: readonly Mutant[] = [
     row: "C7",
     test: "test/proxy/upstream-pool.test.ts",
     without: "ears on connections whose whole answer is still being delivered",
-    file: "src/proxy/upstream-connection.ts",
+    file: "src/proxy/upstream/connection.ts",
     find: " || this.#answer?.complete === true",
     replace: "",
   },

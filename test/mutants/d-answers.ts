@@ -1,10 +1,10 @@
 import type { Mutant } from "./mutant.ts";
 
-const ANSWER = "src/proxy/answer-flow.ts";
-const PASSAGE = "src/proxy/passage.ts";
-const DELIVERY = "src/proxy/delivery.ts";
-const UPLOAD = "src/proxy/upload.ts";
-const CLOCK = "src/proxy/upstream-clock.ts";
+const ANSWER = "src/proxy/exchange/upstream-response.ts";
+const PASSAGE = "src/proxy/exchange/round-trip.ts";
+const DELIVERY = "src/proxy/exchange/response-writer.ts";
+const UPLOAD = "src/proxy/exchange/upload.ts";
+const CLOCK = "src/proxy/upstream/deadline.ts";
 
 const D1 = { row: "D1", test: "test/faults/d1-client-gone.test.ts" };
 const D2 = { row: "D2", test: "test/faults/d2-truncated-answers.test.ts" };
@@ -46,7 +46,7 @@ export const ANSWERS: readonly Mutant[] = [
   {
     ...D1,
     without: "a grace that leaves room in the second",
-    file: "src/core/config-schema.ts",
+    file: "src/core/config/schema.ts",
     find: "graceMs: milliseconds(0)\n    .default(500)",
     replace: "graceMs: milliseconds(0)\n    .default(1000)",
   },
@@ -95,7 +95,7 @@ export const ANSWERS: readonly Mutant[] = [
   {
     ...D2,
     without: "a look for the last event of a stream that nothing delimits",
-    file: "src/proxy/unframed.ts",
+    file: "src/proxy/exchange/unframed-response.ts",
     find: `flags.includes("bad_json") || !isOver`,
     replace: `flags.includes("bad_json")`,
   },
@@ -109,7 +109,7 @@ export const ANSWERS: readonly Mutant[] = [
   {
     ...D3,
     without: "leaving it to the client to try again",
-    file: "src/proxy/forward.ts",
+    file: "src/proxy/exchange/forward.ts",
     find: `const open = (method: string, path: string, headers: string[]) =>
     request({`,
     replace: `const open = (method: string, path: string, headers: string[]) =>
@@ -127,14 +127,14 @@ export const ANSWERS: readonly Mutant[] = [
   {
     ...D3_POOL,
     without: "a look at how long a connection was idle",
-    file: "src/proxy/upstream-connection.ts",
+    file: "src/proxy/upstream/connection.ts",
     find: "return idleMs < this.#limitMs;",
     replace: "return true;",
   },
   {
     ...D3_POOL,
     without: "that look when a connection is lent",
-    file: "src/proxy/upstream-pool.ts",
+    file: "src/proxy/upstream/pool.ts",
     find: "    this.#dropUnusable();\n    const connection",
     replace: "    const connection",
   },

@@ -1,7 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
-const UPLOAD = "src/proxy/upload.ts";
-const CONNECTIONS = "src/proxy/connections.ts";
+const UPLOAD = "src/proxy/exchange/upload.ts";
+const CONNECTIONS = "src/proxy/client/connections.ts";
 
 const D8 = { row: "D8", test: "test/faults/d8-slow-and-flooding.test.ts" };
 const D8_POOL = { row: "D8", test: "test/proxy/upstream-pool.test.ts" };
@@ -12,7 +12,7 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "a limit to the head's time",
-    file: "src/proxy/listener.ts",
+    file: "src/proxy/client/listener.ts",
     find: "headersTimeout: headersLimitMs,",
     replace: "headersTimeout: 0,",
   },
@@ -34,7 +34,7 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "back-pressure from the client",
-    file: "src/proxy/answer-flow.ts",
+    file: "src/proxy/exchange/upstream-response.ts",
     find: "this.#isHeldUp = this.#delivery?.write(bytes) === false;",
     replace: "this.#delivery?.write(bytes);",
   },
@@ -83,14 +83,14 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "a limit to the head's time, unless told",
-    file: "src/proxy/listener.ts",
+    file: "src/proxy/client/listener.ts",
     find: "headersLimitMs = HEADERS_LIMIT_MS",
     replace: "headersLimitMs = 0",
   },
   {
     ...D8,
     without: "a limit to how long an idle connection is kept",
-    file: "src/proxy/listener.ts",
+    file: "src/proxy/client/listener.ts",
     find: "keepAliveTimeout: KEEP_ALIVE_MS,",
     replace: "keepAliveTimeout: 0,",
   },
@@ -125,28 +125,28 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8_POOL,
     without: "waiting for a request before another connection is opened ahead of one",
-    file: "src/proxy/upstream-pool.ts",
+    file: "src/proxy/upstream/pool.ts",
     find: "!this.#mayWarm || ",
     replace: "",
   },
   {
     ...D9,
     without: "forgetting what is over",
-    file: "src/proxy/forward.ts",
+    file: "src/proxy/exchange/forward.ts",
     find: "() => passages.remove(passage)",
     replace: "() => {}",
   },
   {
     ...D9,
     without: "one record for each request",
-    file: "src/proxy/exchange.ts",
+    file: "src/proxy/exchange/exchange.ts",
     find: "this.#ledger.append({",
     replace: "for (const _ of [1, 2]) this.#ledger.append({",
   },
   {
     ...D9,
     without: "an id for each record",
-    file: "src/proxy/exchange.ts",
+    file: "src/proxy/exchange/exchange.ts",
     find: "id: randomUUID(),",
     replace: `id: randomUUID().slice(0, 2),`,
   },

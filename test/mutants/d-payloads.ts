@@ -1,8 +1,8 @@
 import type { Mutant } from "./mutant.ts";
 
-const PASSAGE = "src/proxy/passage.ts";
-const METER = "src/proxy/meter.ts";
-const COMPRESSED_ERROR = "src/proxy/compressed-error.ts";
+const PASSAGE = "src/proxy/exchange/round-trip.ts";
+const METER = "src/proxy/exchange/meter.ts";
+const COMPRESSED_ERROR = "src/proxy/exchange/compressed-error.ts";
 
 const D6 = { row: "D6", test: "test/faults/d6-hostile-payloads.test.ts" };
 const D7 = { row: "D7", test: "test/faults/d7-nothing-ends-the-daemon.test.ts" };
@@ -48,14 +48,14 @@ export const PAYLOADS: readonly Mutant[] = [
   {
     ...D6,
     without: "a limit to how deep a kept value nests",
-    file: "src/core/usage/json-scan.ts",
+    file: "src/core/usage/json/json-scan.ts",
     find: "if (text === null || this.#hop.deepest > KEPT_DEPTH) return undefined;",
     replace: "if (text === null) return undefined;",
   },
   {
     ...D7_TLS,
     without: "doubt of a session with which a handshake has failed",
-    file: "src/proxy/upstream-dial.ts",
+    file: "src/proxy/upstream/dial.ts",
     find: "    this.#session = undefined;\n",
     replace: "",
   },
@@ -69,21 +69,21 @@ export const PAYLOADS: readonly Mutant[] = [
   {
     ...D7,
     without: "a look at the status before it is passed on",
-    file: "src/core/answer-head.ts",
+    file: "src/core/http/response-head.ts",
     find: "status < 200 || status > 599",
     replace: "status > 599",
   },
   {
     ...D7,
     without: "a look at the reason before it is passed on",
-    file: "src/proxy/delivery.ts",
+    file: "src/proxy/exchange/response-writer.ts",
     find: `REASON_PHRASE.test(text) ? text : ""`,
     replace: "text",
   },
   {
     ...D7,
     without: "an ear for a standard output that nobody reads",
-    file: "src/cli/serve.ts",
+    file: "src/daemon/start.ts",
     find: "[process.stdout, process.stderr]",
     replace: "[process.stderr]",
   },

@@ -4,8 +4,8 @@ const E3 = { row: "E3", test: "test/faults/e3-log-injection.test.ts" };
 const E5 = { row: "E5", test: "test/faults/e5-unrecorded-spending.test.ts" };
 const E6 = { row: "E6", test: "test/faults/e6-private-content.test.ts" };
 
-const PASSAGE = "src/proxy/passage.ts";
-const REPORT = "src/cli/usage-report.ts";
+const PASSAGE = "src/proxy/exchange/round-trip.ts";
+const REPORT = "src/cli/commands/usage/report.ts";
 const FIELDS = "src/core/usage/fields.ts";
 
 /** E3, E5 and E6: what records say, and do not say. */
@@ -27,35 +27,35 @@ export const CONTENT: readonly Mutant[] = [
   {
     ...E3,
     without: "C1 controls among what is escaped",
-    file: "src/core/printable.ts",
+    file: "src/core/text/printable.ts",
     find: String.raw`[\p{Cc}`,
     replace: String.raw`[\x00-\x1f`,
   },
   {
     ...E3,
     without: "bidirectional marks among what is escaped",
-    file: "src/core/printable.ts",
+    file: "src/core/text/printable.ts",
     find: String.raw`\p{Bidi_Control}`,
     replace: "",
   },
   {
     ...E3,
     without: "the cap of texts",
-    file: "src/core/bounded-record.ts",
+    file: "src/core/ledger/bound-record.ts",
     find: "const TEXT_CHARACTERS = 256;",
     replace: "const TEXT_CHARACTERS = 1_000_000;",
   },
   {
     ...E3,
     without: "the cap of the user agent",
-    file: "src/core/bounded-record.ts",
+    file: "src/core/ledger/bound-record.ts",
     find: "const USER_AGENT_CHARACTERS = 512;",
     replace: "const USER_AGENT_CHARACTERS = 1_000_000;",
   },
   {
     ...E3,
     without: "escapes in what commands print",
-    file: "src/cli/console.ts",
+    file: "src/cli/terminal/console.ts",
     find: "printStyled(printableLines(text));",
     replace: "printStyled(text);",
   },
@@ -118,14 +118,14 @@ export const CONTENT: readonly Mutant[] = [
   {
     ...E5,
     without: "records of what runs when we stop",
-    file: "src/proxy/passages.ts",
+    file: "src/proxy/exchange/round-trips.ts",
     find: "for (const passage of running) passage.abort();",
     replace: "",
   },
   {
     ...E5,
     without: "a record for each: routes without usage leave none",
-    file: "src/proxy/exchange.ts",
+    file: "src/proxy/exchange/exchange.ts",
     find: "if (this.#recorded) return;",
     replace: `if (this.#recorded || this.route.spend === "never") return;`,
   },
@@ -133,7 +133,7 @@ export const CONTENT: readonly Mutant[] = [
     ...E5,
     without: "one record alone, however often an exchange ends",
     test: "test/proxy/exchange.test.ts",
-    file: "src/proxy/exchange.ts",
+    file: "src/proxy/exchange/exchange.ts",
     find: "if (this.#recorded) return;",
     replace: "",
   },

@@ -18,7 +18,7 @@ export const DISK: readonly Mutant[] = [
   {
     ...E1,
     without: "the record before the end of the answer",
-    file: "src/proxy/passage.ts",
+    file: "src/proxy/exchange/round-trip.ts",
     find: `      this.#exchange.record(blotReading(reading, this.#order.secret), cutBy);
       this.#close(isWhole);`,
     replace: `      this.#close(isWhole);
@@ -27,21 +27,21 @@ export const DISK: readonly Mutant[] = [
   {
     ...E1,
     without: "holding back the piece that completes an announced length",
-    file: "src/proxy/delivery.ts",
+    file: "src/proxy/exchange/response-writer.ts",
     find: "this.bytes >= this.#announcedBytes",
     replace: "this.bytes > this.#announcedBytes",
   },
   {
     ...E1,
     without: "a difference between a head that is the whole answer and one that begins it",
-    file: "src/proxy/answer-flow.ts",
+    file: "src/proxy/exchange/upstream-response.ts",
     find: " && !incoming.complete &&",
     replace: " &&",
   },
   {
     ...E1,
     without: "the record of a failure before its refusal",
-    file: "src/proxy/passage.ts",
+    file: "src/proxy/exchange/round-trip.ts",
     find: `    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
     if (!this.#clientGone) this.#order.refuse(refusal);`,
     replace: `    if (!this.#clientGone) this.#order.refuse(refusal);
@@ -144,7 +144,7 @@ export const DISK: readonly Mutant[] = [
   {
     ...E2,
     without: "a status that tells of waiting records",
-    file: "src/cli/status-report.ts",
+    file: "src/cli/commands/status/report.ts",
     find: "status.ledger.waiting === 0",
     replace: "true",
   },
@@ -174,14 +174,14 @@ export const DISK: readonly Mutant[] = [
   {
     ...E2_RETENTION,
     without: "doubt of a clock that is years ahead",
-    file: "src/core/ledger-day.ts",
+    file: "src/core/ledger/day.ts",
     find: "Math.min(now, Date.parse(witness) + BELIEVED_MS)",
     replace: "now",
   },
   {
     ...E2_RETENTION,
     without: "more than one witness for a date",
-    file: "src/core/ledger-day.ts",
+    file: "src/core/ledger/day.ts",
     find: "const WITNESSES = 3;",
     replace: "const WITNESSES = 1;",
   },

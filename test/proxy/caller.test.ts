@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configSchema } from "../../src/core/config-schema.ts";
-import type { ToolEvidence } from "../../src/core/record.ts";
-import { Caller, type Peer } from "../../src/proxy/caller.ts";
+import { configSchema } from "../../src/core/config/schema.ts";
+import type { ToolEvidence } from "../../src/core/ledger/record.ts";
+import { Caller, type Peer } from "../../src/proxy/request-identity.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import type { PeerProcess } from "../../src/ports.ts";
 

@@ -4,7 +4,7 @@ import { request, type ServerResponse } from "node:http";
 import { test, type TestContext } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { CORPUS_MISSING, createRandom, listCorpus, readBody, type CorpusFile } from "../core/usage/corpus.ts";
 import { assertAsExpected } from "../core/usage/expectation.ts";
 import { startGate, type TestGate } from "../helpers/gate.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defaultConfig } from "../../src/core/config.ts";
-import { buildRouteTable, routesOf } from "../../src/core/routes.ts";
-import { nothingLearned } from "../../src/core/usage/answer.ts";
-import { Caller } from "../../src/proxy/caller.ts";
-import { Exchange } from "../../src/proxy/exchange.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
+import { buildRouteTable, routesOf } from "../../src/core/http/routes.ts";
+import { nothingLearned } from "../../src/core/usage/dialect.ts";
+import { Caller } from "../../src/proxy/request-identity.ts";
+import { Exchange } from "../../src/proxy/exchange/exchange.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { upstreamAt } from "../helpers/gate.ts";
 import { MemoryLedger, StillClock } from "../helpers/memory.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { KeyFailure } from "../../src/core/failure.ts";
-import type { KeyRef } from "../../src/core/key-source.ts";
-import { Secret } from "../../src/core/secret.ts";
+import type { KeyRef } from "../../src/core/secrets/key-source.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
 import type { KeyStore } from "../../src/ports.ts";
 import { Keyring } from "../../src/proxy/keyring.ts";
 import { MemoryLog, StillClock } from "../helpers/memory.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { test, type TestContext } from "node:test";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import type { PeerInfo, PeerProcess } from "../../src/ports.ts";
 import { post, startGate } from "../helpers/gate.ts";
 import { peersOf } from "../helpers/memory.ts";

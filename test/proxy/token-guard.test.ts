@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HeaderIndex } from "../../src/core/header-index.ts";
-import { TokenGuard } from "../../src/proxy/token-guard.ts";
+import { HeaderIndex } from "../../src/core/http/header-index.ts";
+import { TokenGuard } from "../../src/proxy/token-registry.ts";
 import { MemoryLog, MemoryTokens } from "../helpers/memory.ts";
 import { newToken } from "../helpers/new-token.ts";
 

@@ -4,9 +4,9 @@ import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import type { Outbound } from "../../src/core/outbound.ts";
-import { Secret } from "../../src/core/secret.ts";
-import { Tunnel } from "../../src/proxy/upstream-tunnel.ts";
+import type { Outbound } from "../../src/core/config/outbound.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
+import { Tunnel } from "../../src/proxy/upstream/tunnel.ts";
 import { makeCertificate } from "../helpers/certificate.ts";
 import {
   FAR_HOST,

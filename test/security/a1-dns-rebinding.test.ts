@@ -1,7 +1,7 @@
 // A1, DNS rebinding: whatever a request asks for, it is refused with 403 before anything else unless its Host is exactly one of our own names with our port.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { defaultConfig } from "../../src/core/config.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
 import { settled, startGate, type TestGate } from "../helpers/gate.ts";
 import { peersOf } from "../helpers/memory.ts";
 import { rawClient, rawRequest } from "../helpers/raw-client.ts";

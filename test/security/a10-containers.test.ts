@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
-import { defaultConfig } from "../../src/core/config.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { startGate } from "../helpers/gate.ts";
 import { peersOf } from "../helpers/memory.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
-import { listen } from "../../src/proxy/listener.ts";
+import { listen } from "../../src/proxy/client/listener.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { startGate } from "../helpers/gate.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { defaultConfig, plainUpstream } from "../../src/core/config.ts";
+import { defaultConfig, plainUpstream } from "../../src/core/config/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { hashToken } from "../../src/proxy/token-secret.ts";

@@ -1,7 +1,7 @@
 // A2, rebound requests: Host is judged alone and first, Origin by a list of its own; that the two agree, or that there is no Origin, says nothing.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { defaultConfig } from "../../src/core/config.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
 import { startGate } from "../helpers/gate.ts";
 import { rawExchange } from "../helpers/raw-exchange.ts";
 import { answerJson, startUpstream } from "../helpers/upstream.ts";

@@ -1,7 +1,7 @@
 // A3, cross-site requests: every Origin but a listed one is refused, `null` and our own included, so is a foreign Referer and a Sec-Fetch-Site of another site, and a POST must be exactly one application/json.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { defaultConfig } from "../../src/core/config.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
 import { startGate } from "../helpers/gate.ts";
 import { rawExchange } from "../helpers/raw-exchange.ts";
 import { answerJson, startUpstream } from "../helpers/upstream.ts";

@@ -1,7 +1,7 @@
 // A4, CORS: no answer ever carries an Access-Control-* header, be it ours or the upstream's; a preflight is 405 and grants nothing.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { defaultConfig } from "../../src/core/config.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
 import { startGate } from "../helpers/gate.ts";
 import { rawExchange, type RawAnswer } from "../helpers/raw-exchange.ts";
 import { answerJson, MESSAGE_EVENTS, SSE, startUpstream, type Script } from "../helpers/upstream.ts";

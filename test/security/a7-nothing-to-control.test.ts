@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { chmodSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { DaemonStatus } from "../../src/cli/status-report.ts";
+import type { DaemonStatus } from "../../src/cli/commands/status/report.ts";
 import { startDaemon } from "../helpers/daemon.ts";
 import { post, startGate } from "../helpers/gate.ts";
 import { curlAs, NOBODY, noOtherUser } from "../helpers/other-user.ts";

@@ -1,10 +1,10 @@
 // B4, redirects: a redirect is passed on as it is and never followed, so that the key goes to no other server, and the key does not stand in what is passed on.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countModels } from "../../src/cli/key-check.ts";
-import { defaultConfig } from "../../src/core/config.ts";
+import { countModels } from "../../src/cli/keys/ask-for-models.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
 import { Failure } from "../../src/core/failure.ts";
-import { Secret } from "../../src/core/secret.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
 import { startElsewhere } from "../helpers/elsewhere.ts";
 import { startGate, TEST_KEY, upstreamAt } from "../helpers/gate.ts";
 import { rawExchange } from "../helpers/raw-exchange.ts";

@@ -1,11 +1,11 @@
 // B5, TLS: an upstream's certificate is always verified, NODE_TLS_REJECT_UNAUTHORIZED is ignored with a warning, and plain http is for loopback alone.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { countModels } from "../../src/cli/key-check.ts";
-import { defaultConfig } from "../../src/core/config.ts";
+import { countModels } from "../../src/cli/keys/ask-for-models.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
 import { Failure } from "../../src/core/failure.ts";
-import type { Outbound } from "../../src/core/outbound.ts";
-import { Secret } from "../../src/core/secret.ts";
+import type { Outbound } from "../../src/core/config/outbound.ts";
+import { Secret } from "../../src/core/secrets/secret.ts";
 import { makeCertificate, startTlsUpstream } from "../helpers/certificate.ts";
 import { outboundThrough, startConnectProxy, startFarUpstream } from "../helpers/connect-proxy.ts";
 import { startDaemon } from "../helpers/daemon.ts";

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
-import { listen } from "../../src/proxy/listener.ts";
+import { listen } from "../../src/proxy/client/listener.ts";
 import { noBrowser, openPage } from "../helpers/browser.ts";
 import { startGate, type TestGate } from "../helpers/gate.ts";
 import { answerJson, startUpstream } from "../helpers/upstream.ts";

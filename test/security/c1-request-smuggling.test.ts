@@ -1,7 +1,7 @@
 // C1, request smuggling: what two readers could understand differently is refused, and what passes is framed anew, so that the upstream sees only requests that were sent as such.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { defaultConfig } from "../../src/core/config.ts";
+import { defaultConfig } from "../../src/core/config/config.ts";
 import { post as postJson, settled, startGate, type TestGate } from "../helpers/gate.ts";
 import { statusesOf } from "../helpers/http-messages.ts";
 import { rawClient, type RawClient } from "../helpers/raw-client.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { readLedger } from "../../src/adapters/ledger-reader.ts";
-import type { UsageRecord } from "../../src/core/record.ts";
+import { readLedger } from "../../src/adapters/ledger-file/reader.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import type { CommandResult } from "../helpers/daemon.ts";
 import { testContainer } from "./booted-container.ts";
 import { ask, clientAgent } from "./clients.ts";

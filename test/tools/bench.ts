@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import type { UsageRecord } from "../../src/core/record.ts";
+import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { startDaemonBooks } from "../helpers/books.ts";
 import { runBounded, type ToolRoom } from "../helpers/bounded-run.ts";
 import type { CommandResult, Daemon } from "../helpers/daemon.ts";

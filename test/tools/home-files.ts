@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { RECIPES } from "../../src/connect/recipes/all.ts";
+import { RECIPES } from "../../src/tools/all.ts";
 import type { Seeds } from "./seeds.ts";
 
 /** As some tools make theirs; no file is made like this by itself. */

@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { layOut, type Column } from "../../src/cli/table.ts";
+import { layOut, type Column } from "../../src/cli/terminal/table.ts";
 
 /** What became of one tool, column by column; a column that is not there was not come to. */
 export type Result = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import type { ToolEvidence } from "../../src/core/record.ts";
+import type { ToolEvidence } from "../../src/core/ledger/record.ts";
 import { CLAUDE_CODE, CODEX, type RealTool } from "../helpers/real-tool.ts";
 import { PLATFORM } from "../helpers/tool-packages.ts";
 import {

@@ -1,7 +1,7 @@
 import { findNodeAtLocation, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { Node, ParseError } from "jsonc-parser";
-import { writePath } from "../../core/config-problem.ts";
-import type { Fault, Problem } from "../../core/config-problem.ts";
+import { writePath } from "../../core/config/problem.ts";
+import type { Fault, Problem } from "../../core/config/problem.ts";
 
 /** A JSONC text, read as far as it can be. */
 export interface Jsonc {

@@ -1,11 +1,11 @@
 import { homedir } from "node:os";
-import { checkConfig } from "../../core/config-check.ts";
-import { writeProblem } from "../../core/config-problem.ts";
-import type { Fault, Problem } from "../../core/config-problem.ts";
-import { defaultConfig } from "../../core/config.ts";
-import type { Config } from "../../core/config.ts";
+import { checkConfig } from "../../core/config/check.ts";
+import { writeProblem } from "../../core/config/problem.ts";
+import type { Fault, Problem } from "../../core/config/problem.ts";
+import { defaultConfig } from "../../core/config/config.ts";
+import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
-import type { Outbound } from "../../core/outbound.ts";
+import type { Outbound } from "../../core/config/outbound.ts";
 import { hasCode, messageOf } from "../../core/thrown.ts";
 import { readAuthorities } from "./authorities.ts";
 import { readJsonc } from "./jsonc.ts";

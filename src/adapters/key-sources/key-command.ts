@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { repeatable } from "../../core/config-problem.ts";
+import { repeatable } from "../../core/config/problem.ts";
 import { KeyFailure } from "../../core/failure.ts";
 
 /** How long a command may take: half a second less than the five that `KeyStore` promises. */

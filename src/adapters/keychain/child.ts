@@ -3,7 +3,7 @@
  * `process.exit()` while it does (facts/platform.md 1.4); here it can do all that without harm to the daemon.
  */
 import { createRequire } from "node:module";
-import { MAX_KEY_LENGTH } from "../../core/key-value.ts";
+import { MAX_KEY_LENGTH } from "../../core/secrets/key-value.ts";
 import { messageOf } from "../../core/thrown.ts";
 import { SERVICE } from "./protocol.ts";
 import type { KeytarReply, KeytarRequest } from "./protocol.ts";

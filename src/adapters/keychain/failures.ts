@@ -1,6 +1,6 @@
 import { KeyFailure } from "../../core/failure.ts";
 import type { KeyFailureCode } from "../../core/failure.ts";
-import type { KeyRef } from "../../core/key-source.ts";
+import type { KeyRef } from "../../core/secrets/key-source.ts";
 
 const ELSEWHERE =
   'keep the key elsewhere: "keySource": {"file": PATH}, {"command": [...]} or {"credential": NAME} ' +

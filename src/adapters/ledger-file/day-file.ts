@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { dayFileName, tornFileName } from "../../core/ledger-day.ts";
+import { dayFileName, tornFileName } from "../../core/ledger/day.ts";
 import type { Log } from "../../ports.ts";
 import { openOwnFile } from "./own-file.ts";
 import { setTornLineAside } from "./torn-line.ts";

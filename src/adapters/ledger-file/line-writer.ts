@@ -1,4 +1,4 @@
-import { dayNumber } from "../../core/ledger-day.ts";
+import { dayNumber } from "../../core/ledger/day.ts";
 import { Failure } from "../../core/failure.ts";
 import { messageOf } from "../../core/thrown.ts";
 import type { Clock, LedgerHealth, LedgerPlace, Log } from "../../ports.ts";

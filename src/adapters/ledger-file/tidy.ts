@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { oldestKeptDay, parseLedgerFileName } from "../../core/ledger-day.ts";
+import { oldestKeptDay, parseLedgerFileName } from "../../core/ledger/day.ts";
 import type { Log } from "../../ports.ts";
 import { DayFile } from "./day-file.ts";
 

@@ -1,6 +1,6 @@
 import { fstatSync } from "node:fs";
 import { pino } from "pino";
-import { printable } from "../../core/printable.ts";
+import { printable } from "../../core/text/printable.ts";
 
 /** How one of pino's JSON lines, which ends in a newline, is written; without a newline. */
 export type LineForm = (line: string) => string;

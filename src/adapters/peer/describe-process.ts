@@ -1,7 +1,7 @@
 import { basename } from "node:path";
-import { isInterpreter } from "../../core/process-kinds.ts";
-import { isLastParent, nameProcess, type Program } from "../../core/process-name.ts";
-import { scriptOf } from "../../core/script-of.ts";
+import { isInterpreter } from "../../core/identity/process-kinds.ts";
+import { isLastParent, nameProcess, type Program } from "../../core/identity/process-name.ts";
+import { scriptOf } from "../../core/identity/script-of.ts";
 import type { PeerProcess } from "../../ports.ts";
 import { argumentsOf, executableOf, statOf } from "./process-files.ts";
 

@@ -1,4 +1,4 @@
-import type { Endpoint } from "./row.ts";
+import type { Endpoint } from "./table-row.ts";
 
 /**
  * Arguments that make lsof list who has connections with this port, one field a line: process (p) and name (n). Other

@@ -1,10 +1,10 @@
-import { isLastParent, type Program } from "../../core/process-name.ts";
+import { isLastParent, type Program } from "../../core/identity/process-name.ts";
 import type { PeerInfo, PeerProcess } from "../../ports.ts";
 import { MOST_PARENTS, peerProcess } from "./describe-process.ts";
 import { argumentsForDirectory, argumentsForPort, findClient, findDirectory } from "./lsof.ts";
 import { parseProcessTable, PROCESS_TABLE_ARGUMENTS, type ListedProcess } from "./process-table.ts";
 import { Projects } from "./projects.ts";
-import type { Endpoint } from "./row.ts";
+import type { Endpoint } from "./table-row.ts";
 import type { Run } from "./run-quietly.ts";
 
 const LSOF = "/usr/sbin/lsof";

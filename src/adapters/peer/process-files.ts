@@ -1,6 +1,6 @@
 import { closeSync, openSync, readlinkSync, readSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { Patience } from "./patience.ts";
+import { Patience } from "./call-limiter.ts";
 import { parseStat, type ProcessStat } from "./process-stat.ts";
 
 // What `/proc` shows of a process (proc(5)). It may vanish at any moment, and others' processes show less: then the answer is

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Patience } from "./patience.ts";
+import { Patience } from "./call-limiter.ts";
 
 /** A repository lies seldom half as deep. */
 const MOST_LEVELS = 32;

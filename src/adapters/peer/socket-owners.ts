@@ -1,6 +1,6 @@
 import { GONE_UID } from "../../ports.ts";
 import { readOwners, type SocketOwner } from "./kernel-table.ts";
-import { rowIn4, rowIn6, type Endpoint } from "./row.ts";
+import { rowIn4, rowIn6, type Endpoint } from "./table-row.ts";
 
 /** The kernel walks its tables while they change, so that one reading may miss a socket that was there all along. */
 const READINGS = 3;

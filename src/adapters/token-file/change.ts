@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Failure } from "../../core/failure.ts";
 import { hasCode, messageOf } from "../../core/thrown.ts";
-import { writeTokenEntries, type TokenEntry } from "../../core/token-entry.ts";
+import { writeTokenEntries, type TokenEntry } from "../../core/identity/token-entry.ts";
 import { readEntries } from "./read.ts";
 
 /** A change takes a millisecond or two; who waits so long waits for a process that was killed within its own. */

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { Failure } from "../../core/failure.ts";
 import { hasCode, messageOf } from "../../core/thrown.ts";
-import { parseTokenEntries, type TokenEntry } from "../../core/token-entry.ts";
+import { parseTokenEntries, type TokenEntry } from "../../core/identity/token-entry.ts";
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 const OPEN_TO_OTHERS = 0o077;

@@ -1,5 +1,5 @@
 import type { Decision } from "./change-of-files.ts";
-import { EXIT, print, printFailure } from "../console.ts";
+import { EXIT, print, printFailure } from "../terminal/console.ts";
 
 /** A change of one tool's files, which may fail. */
 export interface ToolChange {

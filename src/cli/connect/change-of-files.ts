@@ -1,12 +1,12 @@
 import type { Fate, Left, Prepared } from "../../connect/connection.ts";
-import { renderDiff } from "../../connect/diff.ts";
-import type { Scope } from "../../connect/recipe.ts";
+import { renderDiff } from "../../connect/edit/diff.ts";
+import type { Scope } from "../../tools/recipe.ts";
 import { Failure } from "../../core/failure.ts";
-import { blotTokens } from "../../core/local-token.ts";
-import { askWhether, isAnybodyThere } from "../ask.ts";
-import { note, print } from "../console.ts";
-import { shorten } from "../doctor/remedies.ts";
-import { here } from "../paths.ts";
+import { blotTokens } from "../../core/identity/local-token.ts";
+import { askWhether, isAnybodyThere } from "../terminal/confirm.ts";
+import { note, print } from "../terminal/console.ts";
+import { shorten } from "../hints.ts";
+import { here } from "../../adapters/paths.ts";
 
 /** For the command line. */
 export const SCOPES = ["user", "project"] as const satisfies readonly Scope[];

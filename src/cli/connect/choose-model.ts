@@ -2,10 +2,10 @@ import { request, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { Failure } from "../../core/failure.ts";
 import { messageOf } from "../../core/thrown.ts";
-import { note } from "../console.ts";
+import { note } from "../terminal/console.ts";
 import type { Guest } from "./destination.ts";
 import { baseUrlOf, placeholderOf, type LocalAddress } from "./local-address.ts";
-import { withLoan } from "../token-loan.ts";
+import { withLoan } from "../tokens/lease.ts";
 
 /** For the upstream's answer, milliseconds. */
 const LIMIT_MS = 10_000;

@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
-import { createKeychain } from "../../adapters/keychain/keychain.ts";
+import { createKeychain } from "../../adapters/keychain.ts";
 import { readConnections, type Identity } from "../../connect/connection.ts";
-import type { Recipe, Scope } from "../../connect/recipe.ts";
+import type { Recipe, Scope } from "../../tools/recipe.ts";
 import { Failure } from "../../core/failure.ts";
 import { decide, showChanges, type ChangeOptions, type Decision } from "./change-of-files.ts";
 import { planKeyMove, type KeyMove } from "./key-move.ts";
-import { note, print } from "../console.ts";
-import { notifyDaemon } from "../daemon.ts";
+import { note, print } from "../terminal/console.ts";
+import { notifyDaemon } from "../../daemon/client.ts";
 import { toolSurroundings } from "./destination.ts";
-import { shorten } from "../doctor/remedies.ts";
+import { shorten } from "../hints.ts";
 import type { LocalAddress } from "./local-address.ts";
 import { propose } from "./proposal.ts";
 import { warningsOf } from "./rivals-in-files.ts";
-import { connectionsDirectory, here } from "../paths.ts";
+import { connectionsDirectory, here } from "../../adapters/paths.ts";
 
 /** What the person wants of a connection, or of several. */
 export interface ConnectOptions extends ChangeOptions {

@@ -1,8 +1,8 @@
 import type { Identity } from "../../connect/connection.ts";
-import { tokensIn } from "../../core/local-token.ts";
-import type { TokenEntry } from "../../core/token-entry.ts";
+import { tokensIn } from "../../core/identity/local-token.ts";
+import type { TokenEntry } from "../../core/identity/token-entry.ts";
 import { hashToken } from "../../proxy/token-secret.ts";
-import { addToken, listTokens, revokeToken, revokeTokens } from "../tokens.ts";
+import { addToken, listTokens, revokeToken, revokeTokens } from "../tokens/tokens.ts";
 
 /** The local token of one connection. */
 export interface ConnectionToken {

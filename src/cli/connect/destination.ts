@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import type { Destination, Recipe, Surroundings } from "../../connect/recipe.ts";
+import type { Destination, Recipe, Surroundings } from "../../tools/recipe.ts";
 import { chooseModel } from "./choose-model.ts";
 import { baseUrlOf, placeholderOf, type LocalAddress } from "./local-address.ts";
-import { here } from "../paths.ts";
+import { here } from "../../adapters/paths.ts";
 
 /** Who is to be led here: by which recipe, and under which name in the ledger. */
 export interface Guest {

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
-import type { Recipe } from "../../connect/recipe.ts";
-import { RECIPES, SDK_RECIPE } from "../../connect/recipes/all.ts";
-import { repeatable } from "../../core/config-problem.ts";
-import { nearest } from "../../core/did-you-mean.ts";
+import type { Recipe } from "../../tools/recipe.ts";
+import { RECIPES, SDK_RECIPE } from "../../tools/all.ts";
+import { repeatable } from "../../core/config/problem.ts";
+import { nearest } from "../../core/text/did-you-mean.ts";
 import { Failure } from "../../core/failure.ts";
-import { toolName } from "../../core/tool.ts";
+import { toolName } from "../../core/identity/tool-identity.ts";
 import type { Guest } from "./destination.ts";
 
 /** The recipe that a person means: by the tool's name in the ledger, its makers' name for it, or its program's. */

@@ -1,12 +1,12 @@
 import type { PresentKey } from "../../connect/connection.ts";
-import { keyRefOf, upstreamOf, type Config, type Upstream } from "../../core/config.ts";
+import { keyRefOf, upstreamOf, type Config, type Upstream } from "../../core/config/config.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
-import { describeKeySource, type KeyRef } from "../../core/key-source.ts";
-import type { Secret } from "../../core/secret.ts";
+import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
 import type { WritableKeyStore } from "../../ports.ts";
-import { shorten } from "../doctor/remedies.ts";
-import { setKeyWords } from "../key-target.ts";
-import { here } from "../paths.ts";
+import { shorten } from "../hints.ts";
+import { setKeyWords } from "../keys/target.ts";
+import { here } from "../../adapters/paths.ts";
 
 /** A real key, which stands where a placeholder shall stand, on its way into the keychain. */
 export interface KeyMove {

@@ -5,14 +5,14 @@ import {
   type ConnectionState,
 } from "../../connect/connection.ts";
 import { isInstalled } from "../../connect/installed.ts";
-import type { Recipe, Scope, Surroundings } from "../../connect/recipe.ts";
-import { RECIPES } from "../../connect/recipes/all.ts";
+import type { Recipe, Scope, Surroundings } from "../../tools/recipe.ts";
+import { RECIPES } from "../../tools/all.ts";
 import { anyDestination, toolSurroundings } from "./destination.ts";
-import { findBaseUrls } from "../doctor/find-base-urls.ts";
-import { readPlaces } from "../doctor/read-places.ts";
-import { shorten } from "../doctor/remedies.ts";
-import { connectionsDirectory } from "../paths.ts";
-import { layOut, type Column } from "../table.ts";
+import { findBaseUrls } from "../dotfiles/find-base-urls.ts";
+import { readPlaces } from "../dotfiles/read.ts";
+import { shorten } from "../hints.ts";
+import { connectionsDirectory } from "../../adapters/paths.ts";
+import { layOut, type Column } from "../terminal/table.ts";
 
 /** How a tool is connected, once; it can be for several projects. */
 export interface ListedConnection {

@@ -1,8 +1,8 @@
-import type { Config } from "../../core/config.ts";
+import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
-import { portOf } from "../doctor/listening-port.ts";
-import { loadConfig } from "../key-target.ts";
-import type { DaemonStatus } from "../status-report.ts";
+import { portOf } from "../listening-port.ts";
+import { loadConfig } from "../keys/target.ts";
+import type { DaemonStatus } from "../commands/status/report.ts";
 
 /** Where tools reach tollkeeper on this machine, and by which configuration. */
 export interface LocalAddress {

@@ -1,15 +1,15 @@
-import { applySettings } from "../../connect/apply.ts";
-import { writeSteps } from "../../connect/places.ts";
-import type { Destination, Environment } from "../../connect/recipe.ts";
-import type { FileSettings } from "../../connect/setting.ts";
+import { applySettings } from "../../connect/edit/apply.ts";
+import { writeSteps } from "../../connect/edit/setting-path.ts";
+import type { Destination, Environment } from "../../tools/recipe.ts";
+import type { FileSettings } from "../../tools/setting.ts";
 import { writeCommand } from "../../service/write-command.ts";
-import { print } from "../console.ts";
+import { print } from "../terminal/console.ts";
 import type { ConnectOptions } from "./connect-tool.ts";
 import { destinationOf, toolSurroundings } from "./destination.ts";
-import { shorten } from "../doctor/remedies.ts";
+import { shorten } from "../hints.ts";
 import { guestOfName } from "./find-recipe.ts";
 import type { LocalAddress } from "./local-address.ts";
-import { shellOf, writeEnvironment } from "../shell-environment.ts";
+import { shellOf, writeEnvironment } from "../commands/env/shell-environment.ts";
 
 /** Stands for the token, which is not made for something that is only looked at. */
 const SOME_TOKEN = "LOCAL-TOKEN";

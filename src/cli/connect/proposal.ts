@@ -1,6 +1,6 @@
 import { prepareConnection, type Identity, type Prepared } from "../../connect/connection.ts";
-import type { Destination, Plan, Recipe } from "../../connect/recipe.ts";
-import { connectionsDirectory } from "../paths.ts";
+import type { Destination, Plan, Recipe } from "../../tools/recipe.ts";
+import { connectionsDirectory } from "../../adapters/paths.ts";
 import { heldToken, makeToken } from "./connection-token.ts";
 import { destinationOf, toolSurroundings } from "./destination.ts";
 import type { LocalAddress } from "./local-address.ts";

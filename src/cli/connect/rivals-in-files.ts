@@ -1,9 +1,9 @@
 import type { Prepared } from "../../connect/connection.ts";
-import type { Plan } from "../../connect/recipe.ts";
-import { findRivalSettings } from "../../connect/rivals.ts";
-import { findKeys } from "../doctor/find-keys.ts";
-import { shorten, writePlace } from "../doctor/remedies.ts";
-import { here } from "../paths.ts";
+import type { Plan } from "../../tools/recipe.ts";
+import { findRivalSettings } from "../../connect/conflicting-variables.ts";
+import { findKeys } from "../dotfiles/find-keys.ts";
+import { shorten, writePlace } from "../hints.ts";
+import { here } from "../../adapters/paths.ts";
 
 /**
  * What the files of a plan will still say beside what connecting writes, and should not: what leads the tool elsewhere,

@@ -1,4 +1,4 @@
-import type { Environment, Recipe } from "../../connect/recipe.ts";
+import type { Environment, Recipe } from "../../tools/recipe.ts";
 import { Failure } from "../../core/failure.ts";
 import { anyDestination, destinationOf, toolSurroundings, type Guest, type Token } from "./destination.ts";
 import type { LocalAddress } from "./local-address.ts";

@@ -1,5 +1,5 @@
-import type { Outbound } from "../../core/outbound.ts";
-import { askForModels, KeyCheckFailure, type ModelsAnswer } from "../key-check.ts";
+import type { Outbound } from "../../core/config/outbound.ts";
+import { askForModels, KeyCheckFailure, type ModelsAnswer } from "../keys/ask-for-models.ts";
 import type { KeyReading } from "./read-keys.ts";
 
 /** What an upstream said to a key: one of the two is there. */

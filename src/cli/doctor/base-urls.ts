@@ -1,9 +1,9 @@
-import { isAnyoneListening } from "../port-holder.ts";
+import { isAnyoneListening } from "../../daemon/port-holder.ts";
 import type { Evidence } from "./evidence.ts";
-import { findBaseUrls, urlIn, type FoundBaseUrl } from "./find-base-urls.ts";
+import { findBaseUrls, urlIn, type FoundBaseUrl } from "../dotfiles/find-base-urls.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "./finding.ts";
-import { portOf } from "./listening-port.ts";
-import { restartCommand, shorten, startCommand, writePlace } from "./remedies.ts";
+import { portOf } from "../listening-port.ts";
+import { restartCommand, shorten, startCommand, writePlace } from "../hints.ts";
 
 /** A base URL, and where it stands. */
 interface PlacedUrl extends Omit<FoundBaseUrl, "line"> {

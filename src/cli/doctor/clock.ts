@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { parseLedgerFileName } from "../../core/ledger-day.ts";
-import { parseRecord } from "../../core/parse-record.ts";
-import { ledgerDirectory } from "../paths.ts";
+import { parseLedgerFileName } from "../../core/ledger/day.ts";
+import { parseRecord } from "../../core/ledger/parse-record.ts";
+import { ledgerDirectory } from "../../adapters/paths.ts";
 import type { Evidence } from "./evidence.ts";
 import { ok, warning, type Check } from "./finding.ts";
 

@@ -1,8 +1,8 @@
-import { writeProblem } from "../../core/config-problem.ts";
-import type { Config } from "../../core/config.ts";
-import { countOf } from "../count-of.ts";
+import { writeProblem } from "../../core/config/problem.ts";
+import type { Config } from "../../core/config/config.ts";
+import { countOf } from "../terminal/count-of.ts";
 import { failure, ok, warning, type Check } from "./finding.ts";
-import { commandFor, shorten } from "./remedies.ts";
+import { commandFor, shorten } from "../hints.ts";
 
 /** Is there a configuration, is it good, and does it name an upstream? */
 export const configurationCheck: Check = {

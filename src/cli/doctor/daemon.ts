@@ -1,9 +1,9 @@
-import { describeAge } from "../../core/age.ts";
-import { writeProblem } from "../../core/config-problem.ts";
-import type { DaemonStatus, KeyStatus } from "../status-report.ts";
+import { describeAge } from "../../core/text/age.ts";
+import { writeProblem } from "../../core/config/problem.ts";
+import type { DaemonStatus, KeyStatus } from "../commands/status/report.ts";
 import type { Evidence } from "./evidence.ts";
 import { failure, ok, warning, type Check, type Finding } from "./finding.ts";
-import { commandFor, logsCommand, restartCommand, shorten, startCommand } from "./remedies.ts";
+import { commandFor, logsCommand, restartCommand, shorten, startCommand } from "../hints.ts";
 
 /** What went wrong before that, and has not since, is over. */
 const RECENT_MS = 24 * 60 * 60 * 1000;

@@ -1,18 +1,18 @@
 import { homedir } from "node:os";
 import { readConfigFile, type ConfigReading } from "../../adapters/config-file.ts";
 import { createKeySources } from "../../adapters/key-sources.ts";
-import { createKeychain, tryKeychain } from "../../adapters/keychain/keychain.ts";
-import type { Config } from "../../core/config.ts";
+import { createKeychain, tryKeychain } from "../../adapters/keychain.ts";
+import type { Config } from "../../core/config/config.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
-import { daemonStatus } from "../daemon.ts";
-import { configPath } from "../paths.ts";
-import { systemClock } from "../request-path.ts";
-import type { DaemonStatus } from "../status-report.ts";
+import { daemonStatus } from "../../daemon/client.ts";
+import { configPath } from "../../adapters/paths.ts";
+import { systemClock } from "../../daemon/request-path.ts";
+import type { DaemonStatus } from "../commands/status/report.ts";
 import { askUpstreams, type UpstreamAnswer } from "./ask-upstreams.ts";
 import { judgeProcess, type ProcessVerdict } from "./own-process.ts";
-import { placesIn } from "./places.ts";
+import { placesIn } from "../dotfiles/locations.ts";
 import { readKeys, type KeyReading } from "./read-keys.ts";
-import { readPlaces, type ReadPlace } from "./read-places.ts";
+import { readPlaces, type ReadPlace } from "../dotfiles/read.ts";
 import { askServiceManager, type ServiceAnswer } from "./service-state.ts";
 
 /** A daemon that answered, none, or one that fails to answer. */

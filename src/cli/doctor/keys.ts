@@ -1,8 +1,8 @@
-import { describeKeySource } from "../../core/key-source.ts";
+import { describeKeySource } from "../../core/secrets/key-source.ts";
 import type { Evidence } from "./evidence.ts";
 import { failure, ok, skipped, type Check, type Finding } from "./finding.ts";
 import type { KeyReading } from "./read-keys.ts";
-import { setKeyCommand } from "./remedies.ts";
+import { setKeyCommand } from "../hints.ts";
 
 /** Is every key there that the configuration names? */
 export const keysCheck: Check = {

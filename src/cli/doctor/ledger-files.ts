@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { join } from "node:path";
-import { countOf } from "../count-of.ts";
+import { countOf } from "../terminal/count-of.ts";
 import { failure, warning, type Finding } from "./finding.ts";
 
 /** A file of the ledger's, links not followed. */

@@ -1,14 +1,14 @@
 import type { Stats } from "node:fs";
 import { access, constants, lstat, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { parseLedgerFileName } from "../../core/ledger-day.ts";
+import { parseLedgerFileName } from "../../core/ledger/day.ts";
 import { hasCode } from "../../core/thrown.ts";
-import { countOf } from "../count-of.ts";
-import { ledgerDirectory } from "../paths.ts";
+import { countOf } from "../terminal/count-of.ts";
+import { ledgerDirectory } from "../../adapters/paths.ts";
 import { freeBytes, judgeSpace, writeBytes } from "./disk-space.ts";
 import { failure, ok, skipped, type Check, type Finding } from "./finding.ts";
 import { judgeLedgerDirectory, judgeLedgerFiles, type SeenFile } from "./ledger-files.ts";
-import { commandFor, shorten } from "./remedies.ts";
+import { commandFor, shorten } from "../hints.ts";
 
 /** Can records be written, are they for their owner's eyes only, and how much room is left? */
 export const ledgerCheck: Check = {

@@ -1,12 +1,12 @@
-import { repeatable } from "../../core/config-problem.ts";
-import { judgeValue } from "../../core/key-shape.ts";
-import type { Secret } from "../../core/secret.ts";
-import { countOf } from "../count-of.ts";
+import { repeatable } from "../../core/config/problem.ts";
+import { judgeValue } from "../../core/secrets/key-shape.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
+import { countOf } from "../terminal/count-of.ts";
 import type { Evidence } from "./evidence.ts";
-import { findKeys, type FoundKey } from "./find-keys.ts";
+import { findKeys, type FoundKey } from "../dotfiles/find-keys.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "./finding.ts";
-import type { ReadPlace } from "./read-places.ts";
-import { commandFor, shorten, writePlace } from "./remedies.ts";
+import type { ReadPlace } from "../dotfiles/read.ts";
+import { commandFor, shorten, writePlace } from "../hints.ts";
 
 /** Does a key still stand where keys stood before tollkeeper? Told by its place, never by its value. */
 export const leftoverKeysCheck: Check = {

@@ -1,8 +1,8 @@
-import { defaultConfig, type Access } from "../../core/config.ts";
-import { countOf } from "../count-of.ts";
+import { defaultConfig, type Access } from "../../core/config/config.ts";
+import { countOf } from "../terminal/count-of.ts";
 import { listKernelSockets, type KernelSocket } from "../kernel-sockets.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "./finding.ts";
-import { portOf } from "./listening-port.ts";
+import { portOf } from "../listening-port.ts";
 
 /** `127.0.0.1`, `::1` and `::ffff:127.0.0.1`, as the kernel's tables spell them on little-endian machines. */
 const LOOPBACK = /^(?:0100007F|00000000000000000000000001000000|0000000000000000FFFF00000100007F):/;

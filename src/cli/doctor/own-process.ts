@@ -1,5 +1,5 @@
 import { Failure } from "../../core/failure.ts";
-import { hardenProcess } from "../harden.ts";
+import { hardenProcess } from "../../daemon/harden.ts";
 
 /** May a process with these settings hold a key? */
 export interface ProcessVerdict {

@@ -1,9 +1,9 @@
-import { hintFor, isListening, LOOPBACK_ADDRESSES, portUsurped } from "../port-holder.ts";
-import type { DaemonStatus } from "../status-report.ts";
+import { hintFor, isListening, LOOPBACK_ADDRESSES, portUsurped } from "../../daemon/port-holder.ts";
+import type { DaemonStatus } from "../commands/status/report.ts";
 import type { Evidence } from "./evidence.ts";
 import { failure, ok, skipped, type Check, type Finding } from "./finding.ts";
-import { portOf } from "./listening-port.ts";
-import { restartCommand } from "./remedies.ts";
+import { portOf } from "../listening-port.ts";
+import { restartCommand } from "../hints.ts";
 
 /** Who has the port that tools are pointed at (facts/threats.md A11)? Both loopback addresses count. */
 export const portCheck: Check = {

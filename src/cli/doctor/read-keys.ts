@@ -1,7 +1,7 @@
-import { keyRefsOf, type Config, type ConfiguredKey } from "../../core/config.ts";
+import { keyRefsOf, type Config, type ConfiguredKey } from "../../core/config/config.ts";
 import { KeyFailure } from "../../core/failure.ts";
-import type { KeyRef } from "../../core/key-source.ts";
-import type { Secret } from "../../core/secret.ts";
+import type { KeyRef } from "../../core/secrets/key-source.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
 import type { KeyStore } from "../../ports.ts";
 
 /** One key that the configuration names, and what became of looking for it: one of the three is there. */

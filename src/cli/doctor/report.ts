@@ -1,5 +1,5 @@
-import { printable } from "../../core/printable.ts";
-import { countOf } from "../count-of.ts";
+import { printable } from "../../core/text/printable.ts";
+import { countOf } from "../terminal/count-of.ts";
 import type { Verdict } from "./finding.ts";
 import type { CheckedFinding } from "./run.ts";
 

@@ -1,8 +1,8 @@
 import { Failure } from "../../core/failure.ts";
 import type { ServiceState } from "../../service/service-manager.ts";
-import type { Cause } from "../service-causes.ts";
-import { findCause } from "../service-failure.ts";
-import { openServiceManager } from "../service-manager.ts";
+import type { Cause } from "../service/causes.ts";
+import { findCause } from "../service/find-cause.ts";
+import { openServiceManager } from "../service/open-manager.ts";
 
 /** What the service manager knows of the service, or why there is none to ask, with what to use instead. */
 export interface ServiceAnswer {

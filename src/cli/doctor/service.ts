@@ -1,7 +1,7 @@
-import { cutsDrain, reportService, type ServiceReport } from "../service-status.ts";
+import { cutsDrain, reportService, type ServiceReport } from "../service/status.ts";
 import type { Evidence } from "./evidence.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "./finding.ts";
-import { commandFor, startCommand } from "./remedies.ts";
+import { commandFor, startCommand } from "../hints.ts";
 
 /** Is the daemon a service that comes back by itself, and will it still start tomorrow? */
 export const serviceCheck: Check = {

@@ -1,11 +1,11 @@
-import { describeKeySource } from "../../core/key-source.ts";
-import { countOf } from "../count-of.ts";
-import type { KeyCheckFailure, ModelsAnswer } from "../key-check.ts";
+import { describeKeySource } from "../../core/secrets/key-source.ts";
+import { countOf } from "../terminal/count-of.ts";
+import type { KeyCheckFailure, ModelsAnswer } from "../keys/ask-for-models.ts";
 import type { UpstreamAnswer } from "./ask-upstreams.ts";
 import type { Evidence } from "./evidence.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "./finding.ts";
 import type { KeyReading } from "./read-keys.ts";
-import { setKeyCommand } from "./remedies.ts";
+import { setKeyCommand } from "../hints.ts";
 
 /** Does every upstream answer, and take the key? */
 export const upstreamsCheck: Check = {

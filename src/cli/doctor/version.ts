@@ -1,6 +1,6 @@
-import { neededNode, programVersion } from "../program.ts";
+import { neededNode, programVersion } from "../../adapters/program.ts";
 import { failure, ok, warning, type Check } from "./finding.ts";
-import { restartCommand } from "./remedies.ts";
+import { restartCommand } from "../hints.ts";
 
 /** Which tollkeeper and which Node, and whether the daemon that runs is the same tollkeeper. */
 export const versionCheck: Check = {

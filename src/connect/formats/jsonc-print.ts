@@ -1,5 +1,5 @@
 import type { Node } from "jsonc-parser";
-import type { Value } from "../setting.ts";
+import type { Value } from "../../tools/setting.ts";
 
 /** A value as the file would write it: over several lines, unless what surrounds it stands on one. Lines end in `\n`. */
 export function printFor(text: string, node: Node, value: Value | null): string {

@@ -1,6 +1,6 @@
 import { findNodeAtLocation, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { Node, ParseError } from "jsonc-parser";
-import type { Value } from "../setting.ts";
+import type { Value } from "../../tools/setting.ts";
 import { addToContainer, removeFromContainer } from "./jsonc-edits.ts";
 import { indentAt, indentRest, lineEndOf, TextFault } from "./language.ts";
 import type { Language, Path } from "./language.ts";

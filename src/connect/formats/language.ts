@@ -1,4 +1,4 @@
-import type { Value } from "../setting.ts";
+import type { Value } from "../../tools/setting.ts";
 
 /** From the top of a file to a value in it: names of keys and places in lists. */
 export type Path = readonly (string | number)[];

@@ -1,4 +1,4 @@
-import type { Format } from "../setting.ts";
+import type { Format } from "../../tools/setting.ts";
 import { jsonc } from "./jsonc.ts";
 import type { Language } from "./language.ts";
 import { shellLanguage } from "./shell.ts";

@@ -1,4 +1,4 @@
-import type { Value } from "../setting.ts";
+import type { Value } from "../../tools/setting.ts";
 import { TextFault } from "./language.ts";
 
 /** `sh`: what all of its kind understand (POSIX.1-2024, Shell Command Language). `fish` has its own language. */

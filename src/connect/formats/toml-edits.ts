@@ -1,5 +1,5 @@
 import type { AST } from "toml-eslint-parser";
-import type { Value } from "../setting.ts";
+import type { Value } from "../../tools/setting.ts";
 import { cutOut, endOfLine, indentAt, lineEndOf, startOfGap, startOfLine, TextFault } from "./language.ts";
 import type { Edit, Path, Span } from "./language.ts";
 import { printMember } from "./toml-print.ts";

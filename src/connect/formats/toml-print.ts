@@ -1,4 +1,4 @@
-import type { Value } from "../setting.ts";
+import type { Value } from "../../tools/setting.ts";
 import { TextFault } from "./language.ts";
 
 /** Is it an object, which a table can be? */

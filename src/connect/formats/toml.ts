@@ -1,5 +1,5 @@
 import type { AST } from "toml-eslint-parser";
-import type { Value } from "../setting.ts";
+import type { Value } from "../../tools/setting.ts";
 import { TextFault } from "./language.ts";
 import type { Edit, Language, Path } from "./language.ts";
 import {

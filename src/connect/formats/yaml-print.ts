@@ -1,5 +1,5 @@
 import { Scalar, stringify } from "yaml";
-import type { Value } from "../setting.ts";
+import type { Value } from "../../tools/setting.ts";
 
 /** How a string is quoted. */
 export type Quote = "plain" | "single" | "double" | null;

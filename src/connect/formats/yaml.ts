@@ -1,6 +1,6 @@
 import { isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq } from "yaml";
 import type { Document, Node, Pair, YAMLMap, YAMLSeq } from "yaml";
-import type { Value } from "../setting.ts";
+import type { Value } from "../../tools/setting.ts";
 import { endOfLine, lineEndOf, TextFault } from "./language.ts";
 import type { Edit, Language, Path } from "./language.ts";
 import { printBlock, printFlow, printScalar, quoteOf } from "./yaml-print.ts";

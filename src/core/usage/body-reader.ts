@@ -1,7 +1,7 @@
-import type { Answer, Dialect } from "./answer.ts";
-import { EventScan } from "./event-scan.ts";
-import { isSpace } from "./is-space.ts";
-import { JsonScan } from "./json-scan.ts";
+import type { Answer, Dialect } from "./dialect.ts";
+import { EventScan } from "./sse/event-scan.ts";
+import { isSpace } from "./json/is-space.ts";
+import { JsonScan } from "./json/json-scan.ts";
 
 /** A body in one of the two formats. */
 interface BodyScan {

@@ -1,7 +1,7 @@
-import { TEXT_BYTES, nothingLearned } from "./answer.ts";
-import type { Answer, Dialect } from "./answer.ts";
+import { TEXT_BYTES, nothingLearned } from "./dialect.ts";
+import type { Answer, Dialect } from "./dialect.ts";
 import { isFields, wordOf } from "./fields.ts";
-import type { Fields, Shape } from "./json-scan.ts";
+import type { Fields, Shape } from "./json/json-scan.ts";
 import type { Reading } from "./reading.ts";
 
 /** What to read of an error, in any of the shapes that {@link errorTypeOf} knows. */

@@ -1,4 +1,4 @@
-import type { Fields } from "./json-scan.ts";
+import type { Fields } from "./json/json-scan.ts";
 
 /** More than any answer has; nine thousand such counts still add up exactly. */
 const MOST_TOKENS = 1e12;

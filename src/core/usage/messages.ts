@@ -1,11 +1,11 @@
-import { TEXT_BYTES, USAGE_BYTES, nothingLearned, usageStateOf } from "./answer.ts";
-import type { Answer, Dialect } from "./answer.ts";
+import { TEXT_BYTES, USAGE_BYTES, nothingLearned, usageStateOf } from "./dialect.ts";
+import type { Answer, Dialect } from "./dialect.ts";
 import { ERROR, errorTypeOf } from "./errors.ts";
 import { fieldsOf, isFields, textOf, withoutSentences, wordOf } from "./fields.ts";
-import type { Fields } from "./json-scan.ts";
-import { BEDROCK_METRICS, MergedUsage } from "./merged-usage.ts";
-import { readIterations } from "./messages-iterations.ts";
-import { readMessagesUsage, readServerTools } from "./messages-usage.ts";
+import type { Fields } from "./json/json-scan.ts";
+import { BEDROCK_METRICS, MergedUsage } from "./messages/merged-usage.ts";
+import { readIterations } from "./messages/iterations.ts";
+import { readMessagesUsage, readServerTools } from "./messages/usage.ts";
 import type { Flag, Outcome, Reading } from "./reading.ts";
 import { hasInput, tokensOf } from "./tokens.ts";
 

@@ -1,5 +1,5 @@
-import { nothingLearned } from "./answer.ts";
-import type { Answer, Dialect } from "./answer.ts";
+import { nothingLearned } from "./dialect.ts";
+import type { Answer, Dialect } from "./dialect.ts";
 import { BodyReader } from "./body-reader.ts";
 import { ERRORS } from "./errors.ts";
 import { MESSAGES } from "./messages.ts";

@@ -1,4 +1,4 @@
-import { JsonScan, type Shape } from "./json-scan.ts";
+import { JsonScan, type Shape } from "./json/json-scan.ts";
 
 const WANTED: Shape = { model: 1024, stream: 16, background: 16 };
 

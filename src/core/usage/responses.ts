@@ -1,9 +1,9 @@
-import { MOST_EXTRA, TEXT_BYTES, USAGE_BYTES, nothingLearned, usageStateOf } from "./answer.ts";
-import type { Answer, Dialect } from "./answer.ts";
+import { MOST_EXTRA, TEXT_BYTES, USAGE_BYTES, nothingLearned, usageStateOf } from "./dialect.ts";
+import type { Answer, Dialect } from "./dialect.ts";
 import { ERROR, errorTypeOf } from "./errors.ts";
 import { countOf, fieldsOf, isFields, textOf, withoutSentences, wordOf } from "./fields.ts";
-import { readResponsesUsage } from "./inclusive-usage.ts";
-import type { Fields, Shape } from "./json-scan.ts";
+import { readResponsesUsage } from "./responses/usage.ts";
+import type { Fields, Shape } from "./json/json-scan.ts";
 import type { ExtraTokens, Flag, Outcome, Reading } from "./reading.ts";
 import { classesOf, hasInput, tokensOf } from "./tokens.ts";
 

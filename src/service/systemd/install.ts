@@ -3,7 +3,7 @@ import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
 import { Failure } from "../../core/failure.ts";
 import type { ServiceTarget, Step } from "../service-manager.ts";
-import { TRIAL_EXIT_CODES, trialCommand } from "./trial.ts";
+import { TRIAL_EXIT_CODES, trialCommand } from "./sandbox-trial.ts";
 import type { UnitsNow } from "./units-now.ts";
 import { renderSandbox, renderService, renderSocket, SERVICE, SOCKET, type UnitPaths } from "./units.ts";
 

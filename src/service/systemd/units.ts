@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceTarget } from "../service-manager.ts";
 import { withValues } from "./unit-file.ts";
-import { writeArgument, writeProgram, writeWord } from "./words.ts";
+import { writeArgument, writeProgram, writeWord } from "./exec-quoting.ts";
 
 export const SERVICE = "tollkeeper.service";
 export const SOCKET = "tollkeeper.socket";

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { readConfigFile } from "../../../src/adapters/config-file.ts";
-import { writeProblem } from "../../../src/core/config-problem.ts";
-import { defaultConfig } from "../../../src/core/config.ts";
+import { writeProblem } from "../../../src/core/config/problem.ts";
+import { defaultConfig } from "../../../src/core/config/config.ts";
 import { withPort } from "../../helpers/config-file.ts";
 import { scratchDirectory } from "../../helpers/keyring.ts";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
-import { createKeychain } from "../../../src/adapters/keychain/keychain.ts";
-import type { KeyRef } from "../../../src/core/key-source.ts";
-import { Secret } from "../../../src/core/secret.ts";
+import { createKeychain } from "../../../src/adapters/keychain.ts";
+import type { KeyRef } from "../../../src/core/secrets/key-source.ts";
+import { Secret } from "../../../src/core/secrets/secret.ts";
 import type { WritableKeyStore } from "../../../src/ports.ts";
 import { enter, noKeyring, scratchDirectory, startSession } from "../../helpers/keyring.ts";
 import { ended, inCall, keytarChildOf, noKeytarChildOf } from "../../helpers/processes.ts";
@@ -106,7 +106,7 @@ test(
     const session = await startSession(t);
     await session.startUnlocked();
     await session.freeze();
-    const keychain = new URL("../../../src/adapters/keychain/keychain.ts", import.meta.url).href;
+    const keychain = new URL("../../../src/adapters/keychain.ts", import.meta.url).href;
     const script = `
     import { createKeychain } from ${JSON.stringify(keychain)};
     process.stdin.on("data", () => process.exit(7));

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createKeychain } from "../../../src/adapters/keychain/keychain.ts";
-import type { KeyRef } from "../../../src/core/key-source.ts";
-import { Secret } from "../../../src/core/secret.ts";
+import { createKeychain } from "../../../src/adapters/keychain.ts";
+import type { KeyRef } from "../../../src/core/secrets/key-source.ts";
+import { Secret } from "../../../src/core/secrets/secret.ts";
 import { enter, noKeyring, scratchDirectory, startSession } from "../../helpers/keyring.ts";
 
 const skip = noKeyring;

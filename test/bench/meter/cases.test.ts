@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRequestScan } from "../../../src/core/usage/request-scan.ts";
-import { createAnswerMeter } from "../../../src/proxy/meter.ts";
+import { createAnswerMeter } from "../../../src/proxy/exchange/meter.ts";
 import { listCases } from "./cases.ts";
 
 test("every case of the meter's runs, and the meter finds what it was fed", () => {

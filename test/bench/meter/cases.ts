@@ -1,4 +1,4 @@
-import type { AnswerMeter } from "../../../src/proxy/meter.ts";
+import type { AnswerMeter } from "../../../src/proxy/exchange/meter.ts";
 import type { MeterSetup } from "../../../src/core/usage/meter.ts";
 import type { RequestScan } from "../../../src/core/usage/request-scan.ts";
 import { inPieces, MESSAGES, request, RESPONSES, type Bodies } from "./bodies.ts";

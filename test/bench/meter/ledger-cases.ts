@@ -1,6 +1,6 @@
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { UsageRecord } from "../../../src/core/record.ts";
+import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import type { Ledger } from "../../../src/ports.ts";
 import type { MeterCase } from "./cases.ts";
 

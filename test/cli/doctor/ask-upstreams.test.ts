@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { askUpstreams } from "../../../src/cli/doctor/ask-upstreams.ts";
 import type { KeyReading } from "../../../src/cli/doctor/read-keys.ts";
-import { defaultConfig, keyRefOf, plainUpstream } from "../../../src/core/config.ts";
-import { Secret } from "../../../src/core/secret.ts";
+import { defaultConfig, keyRefOf, plainUpstream } from "../../../src/core/config/config.ts";
+import { Secret } from "../../../src/core/secrets/secret.ts";
 import { answerJson, startUpstream } from "../../helpers/upstream.ts";
 
 function keyAt(name: string, baseUrl: string, secret: Secret | null): KeyReading {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findBaseUrls } from "../../../src/cli/doctor/find-base-urls.ts";
+import { findBaseUrls } from "../../../src/cli/dotfiles/find-base-urls.ts";
 
 const OURS = 8655;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findKeys } from "../../../src/cli/doctor/find-keys.ts";
-import { Secret } from "../../../src/core/secret.ts";
+import { findKeys } from "../../../src/cli/dotfiles/find-keys.ts";
+import { Secret } from "../../../src/core/secrets/secret.ts";
 
 const OWN = "held+by/tollkeeper=1";
 const RANDOM = "Qm9uZGVkIHdhcmVob3VzZSA0MjE3";

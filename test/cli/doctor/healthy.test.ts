@@ -3,7 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { SCHEMA, SERVICE } from "../../../src/adapters/keychain/protocol.ts";
-import { programVersion } from "../../../src/cli/program.ts";
+import { programVersion } from "../../../src/adapters/program.ts";
 import { setUp } from "../../helpers/doctor.ts";
 import { fakeSystemd } from "../../helpers/fake-systemd.ts";
 import { freePort } from "../../helpers/free-port.ts";

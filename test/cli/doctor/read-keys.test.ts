@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readKeys } from "../../../src/cli/doctor/read-keys.ts";
-import { defaultConfig, plainUpstream, type Config } from "../../../src/core/config.ts";
+import { defaultConfig, plainUpstream, type Config } from "../../../src/core/config/config.ts";
 import { KeyFailure } from "../../../src/core/failure.ts";
-import type { KeySource } from "../../../src/core/key-source.ts";
-import { Secret } from "../../../src/core/secret.ts";
+import type { KeySource } from "../../../src/core/secrets/key-source.ts";
+import { Secret } from "../../../src/core/secrets/secret.ts";
 import type { KeyStore } from "../../../src/ports.ts";
 import { enter } from "../../helpers/keyring.ts";
 

@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Place } from "../../../src/cli/doctor/places.ts";
-import { placesIn } from "../../../src/cli/doctor/places.ts";
-import { readPlaces } from "../../../src/cli/doctor/read-places.ts";
+import type { Place } from "../../../src/cli/dotfiles/locations.ts";
+import { placesIn } from "../../../src/cli/dotfiles/locations.ts";
+import { readPlaces } from "../../../src/cli/dotfiles/read.ts";
 import { scratchDirectory } from "../../helpers/keyring.ts";
 
 const at = (path: string): Place => ({ kind: "shell", path });

@@ -4,8 +4,8 @@ import { gatherEvidence } from "../../../src/cli/doctor/evidence.ts";
 import { failure, ok, type Check } from "../../../src/cli/doctor/finding.ts";
 import { CHECKS } from "../../../src/cli/doctor/list.ts";
 import { runChecks } from "../../../src/cli/doctor/run.ts";
-import { keyRefOf, plainUpstream } from "../../../src/core/config.ts";
-import { Secret } from "../../../src/core/secret.ts";
+import { keyRefOf, plainUpstream } from "../../../src/core/config/config.ts";
+import { Secret } from "../../../src/core/secrets/secret.ts";
 import { enter, scratchDirectory } from "../../helpers/keyring.ts";
 
 test("a check that throws has failed, by its name and with why; the others go on, in their order", async (t) => {

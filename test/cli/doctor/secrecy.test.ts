@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { placesIn } from "../../../src/cli/doctor/places.ts";
+import { placesIn } from "../../../src/cli/dotfiles/locations.ts";
 import type { CheckedFinding } from "../../../src/cli/doctor/run.ts";
 import { setUp } from "../../helpers/doctor.ts";
 import { sentinelKey } from "../../helpers/key-command.ts";

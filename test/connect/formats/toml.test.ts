@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Step } from "../../../src/connect/setting.ts";
+import type { Step } from "../../../src/tools/setting.ts";
 import { applyTo, refusalOf, type Short } from "../apply-to.ts";
 
 const SETTINGS: Short[] = [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { JsonScan } from "../../../src/core/usage/json-scan.ts";
-import type { Fields, Shape } from "../../../src/core/usage/json-scan.ts";
+import { JsonScan } from "../../../src/core/usage/json/json-scan.ts";
+import type { Fields, Shape } from "../../../src/core/usage/json/json-scan.ts";
 import { singleBytes } from "./corpus.ts";
 
 const SHAPE: Shape = { type: 64, usage: 256, message: { id: 64, usage: 256 } };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SseScan } from "../../../src/core/usage/sse-scan.ts";
+import { SseScan } from "../../../src/core/usage/sse/sse-scan.ts";
 import { createRandom, randomPieces, singleBytes } from "./corpus.ts";
 
 /** One event as told: its data, its name, and whether a blank line ended it. */

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import type { TestContext } from "node:test";
-import { defaultConfig } from "../../../src/core/config.ts";
+import { defaultConfig } from "../../../src/core/config/config.ts";
 import { settled, startGate, type GateOptions, type TestGate } from "../../helpers/gate.ts";
 import { beginRequest, rawClient, rawRequest, type RawClient } from "../../helpers/raw-client.ts";
 import { startFullListener, startTcpUpstream } from "../../helpers/tcp-upstream.ts";

@@ -1,5 +1,5 @@
 import type { TestContext } from "node:test";
-import { defaultConfig } from "../../../src/core/config.ts";
+import { defaultConfig } from "../../../src/core/config/config.ts";
 import { KeyFailure } from "../../../src/core/failure.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { startGate, upstreamAt, type GateOptions, type TestGate } from "../../helpers/gate.ts";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
-import { defaultConfig } from "../../../src/core/config.ts";
+import { defaultConfig } from "../../../src/core/config/config.ts";
 import { startGate, type TestGate } from "../../helpers/gate.ts";
 import { rawClient, rawRequest } from "../../helpers/raw-client.ts";
 import { startTcpUpstream } from "../../helpers/tcp-upstream.ts";

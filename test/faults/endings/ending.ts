@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { TestContext } from "node:test";
-import type { CutBy } from "../../../src/core/record.ts";
+import type { CutBy } from "../../../src/core/ledger/record.ts";
 import type { Outcome, UsageState } from "../../../src/core/usage/reading.ts";
 import { startGate, type GateOptions, type TestGate } from "../../helpers/gate.ts";
 import { rawClient, rawRequest, type RawClient } from "../../helpers/raw-client.ts";

@@ -4,7 +4,7 @@ import { Server, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { TestContext } from "node:test";
-import { listen } from "../../../src/proxy/listener.ts";
+import { listen } from "../../../src/proxy/client/listener.ts";
 import { DRAIN_LIMIT_MS } from "../../../src/proxy/refuse.ts";
 import { startGate, withLimits, type TestGate } from "../../helpers/gate.ts";
 import { beginRequest, rawClient, rawRequest } from "../../helpers/raw-client.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { Launchd } from "../../../src/service/launchd/launchd.ts";
+import { Launchd } from "../../../src/service/launchd.ts";
 import { runProgram } from "../../../src/service/run-program.ts";
 import type { Plan, RunProgram } from "../../../src/service/service-manager.ts";
 import { fakePrograms } from "../../helpers/fake-programs.ts";

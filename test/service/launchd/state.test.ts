@@ -3,7 +3,7 @@ import { mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { renderAgent } from "../../../src/service/launchd/agent.ts";
-import { launchdLogFile } from "../../../src/service/launchd/launchd.ts";
+import { launchdLogFile } from "../../../src/service/launchd.ts";
 import { SAYS, startMac } from "./mac.ts";
 import type { LaunchdSays } from "./mac.ts";
 import { targetFor } from "./target.ts";

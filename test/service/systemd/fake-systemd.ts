@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import type { Plan, RunProgram } from "../../../src/service/service-manager.ts";
-import { Systemd } from "../../../src/service/systemd/systemd.ts";
+import { Systemd } from "../../../src/service/systemd.ts";
 import { unitPaths, type UnitPaths } from "../../../src/service/systemd/units.ts";
 import { scratchDirectory } from "../../helpers/keyring.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { LogStart, RunProgram } from "../../../src/service/service-manager.ts";
-import { Systemd } from "../../../src/service/systemd/systemd.ts";
+import { Systemd } from "../../../src/service/systemd.ts";
 import { scratchDirectory } from "../../helpers/keyring.ts";
 import { startSystemd } from "./fake-systemd.ts";
 

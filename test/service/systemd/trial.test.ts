@@ -3,10 +3,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { trialCommand } from "../../../src/service/systemd/trial.ts";
+import { trialCommand } from "../../../src/service/systemd/sandbox-trial.ts";
 import { settingsOf } from "../../../src/service/systemd/unit-file.ts";
 import { renderSandbox, renderService } from "../../../src/service/systemd/units.ts";
-import { readWords } from "../../../src/service/systemd/words.ts";
+import { readWords } from "../../../src/service/systemd/exec-quoting.ts";
 import { scratchDirectory } from "../../helpers/keyring.ts";
 import { targetFor } from "./target.ts";
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { ServiceTarget } from "../../../src/service/service-manager.ts";
 import { settingsOf, valuesOf } from "../../../src/service/systemd/unit-file.ts";
 import { renderSandbox, renderService, renderSocket, unitPaths } from "../../../src/service/systemd/units.ts";
-import { readCommandLine, readWords } from "../../../src/service/systemd/words.ts";
+import { readCommandLine, readWords } from "../../../src/service/systemd/exec-quoting.ts";
 import { scratchDirectory } from "../../helpers/keyring.ts";
 import { targetFor } from "./target.ts";
 

@@ -7,7 +7,7 @@ import {
   writeArgument,
   writeProgram,
   writeWord,
-} from "../../../src/service/systemd/words.ts";
+} from "../../../src/service/systemd/exec-quoting.ts";
 
 /** Paths that people have, and paths that nobody should have. */
 const PATHS = [

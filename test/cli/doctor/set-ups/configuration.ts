@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { TestContext } from "node:test";
-import { holderOf } from "../../../../src/cli/port-holder.ts";
+import { holderOf } from "../../../../src/daemon/port-holder.ts";
 import { setUp } from "../../../helpers/doctor.ts";
 import { freePort } from "../../../helpers/free-port.ts";
 import { noKeyring, startSession } from "../../../helpers/keyring.ts";

@@ -1,0 +1,98 @@
+import { resolve } from "node:path";
+import type { Argv, CommandModule } from "yargs";
+import { readConfigFile } from "../../adapters/config-file.ts";
+import type { ConfigReading } from "../../adapters/config-file.ts";
+import { writeProblem } from "../../core/config/problem.ts";
+import { buildJsonSchema } from "../../core/config/schema.ts";
+import type { Config } from "../../core/config/config.ts";
+import { describeKeySource } from "../../core/secrets/key-source.ts";
+import { describeOutbound } from "../../core/config/outbound.ts";
+import { editConfig } from "./config/edit.ts";
+import type { Command } from "../command.ts";
+import { EXIT, print } from "../terminal/console.ts";
+import { configPath, ledgerDirectory } from "../../adapters/paths.ts";
+
+interface ConfigArguments {
+  config?: string | undefined;
+}
+
+interface CheckArguments extends ConfigArguments {
+  json: boolean;
+}
+
+const pathCommand: CommandModule<object, ConfigArguments> = {
+  command: "path",
+  describe: "Print where the configuration file is",
+  handler: (argv) => print(pathOf(argv)),
+};
+
+const checkCommand: CommandModule<object, CheckArguments> = {
+  command: "check",
+  describe: "Say what is configured, or list everything that is wrong with the file",
+  builder: (yargs) => yargs.option("json", { type: "boolean", default: false, describe: "Print JSON" }),
+  handler: (argv) => check(pathOf(argv), argv.json),
+};
+
+const schemaCommand: CommandModule = {
+  command: "schema",
+  describe: "Print the JSON Schema of the configuration file, which explains every key",
+  handler: () => print(JSON.stringify(buildJsonSchema(), null, 2)),
+};
+
+const editCommand: CommandModule<object, ConfigArguments> = {
+  command: "edit",
+  describe: "Open the configuration file in $VISUAL or $EDITOR, then check it",
+  handler: async (argv) => {
+    await editConfig(pathOf(argv), process.env);
+    await check(pathOf(argv), false);
+  },
+};
+
+/** `tollkeeper config`: where the configuration is, whether it is good, what may stand in it. */
+export const command: Command<ConfigArguments> = {
+  builder: (yargs): Argv<ConfigArguments> =>
+    yargs
+      .option("config", { type: "string" })
+      .command(pathCommand)
+      .command(checkCommand)
+      .command(schemaCommand)
+      .command(editCommand)
+      .demandCommand(1, "say what to do with it: path, check, schema or edit"),
+  handler: () => {},
+};
+
+function pathOf({ config }: ConfigArguments): string {
+  return config === undefined ? configPath() : resolve(config);
+}
+
+/** Problems are what was asked for, so they go to standard output; the exit code tells them from a good file. */
+async function check(path: string, asJson: boolean): Promise<void> {
+  const reading = await readConfigFile(path);
+  if (!reading.ok) process.exitCode = EXIT.failed;
+  if (asJson) print(JSON.stringify({ path, ...reading }, null, 2));
+  else for (const line of describeReading(path, reading)) print(line);
+}
+
+function describeReading(path: string, reading: ConfigReading): string[] {
+  if (!reading.ok) return reading.problems.map((problem) => writeProblem(path, problem));
+  const { config, exists } = reading;
+  const verdict = exists ? `${path} is good` : `there is no ${path}; the defaults hold`;
+  return [verdict, ...describeConfig(config)];
+}
+
+function describeConfig(config: Config): string[] {
+  const upstreams = Object.values(config.upstreams).map(
+    ({ name, baseUrl, key, keySource }) =>
+      `upstream ${name}: ${baseUrl}, key "${key}" from ${describeKeySource(keySource)}`,
+  );
+  const tools = Object.entries(config.tools).map(([name, { upstream, key }]) => {
+    return `tool ${name}: upstream ${upstream}, ${key === null ? "its key" : `key "${key}"`}`;
+  });
+  return [
+    `listens on 127.0.0.1 and ::1, port ${config.listen.port}`,
+    ...(upstreams.length === 0 ? ["no upstream is configured: the built-in sandbox answers"] : upstreams),
+    ...tools,
+    ...describeOutbound(config.outbound),
+    `keeps usage records ${config.ledger.retainDays} days in ${ledgerDirectory(config)}`,
+  ];
+}

@@ -1,0 +1,61 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { buildJsonSchema } from "../../../core/config/schema.ts";
+import { Failure } from "../../../core/failure.ts";
+
+const SCHEMA_FILE = "config.schema.json";
+
+/** What a configuration starts as: valid, and equal to none. */
+export const TEMPLATE = `{
+  "$schema": "./${SCHEMA_FILE}",
+
+  // Where requests go. With no upstream here, the built-in sandbox answers.
+  // The key itself never stands in this file: store it with "tollkeeper key set".
+  "upstreams": {
+    // "default": { "baseUrl": "https://api.example.com/v1" },
+  },
+
+  // Tools that do not use the default upstream with its own key.
+  "tools": {
+    // "codex": { "key": "codex" },
+  },
+
+  // Everything else has a default: "tollkeeper config schema" explains every key.
+}
+`;
+
+/**
+ * Opens a configuration file in the person's editor and waits until it is closed. Makes the file when there is
+ * none, and beside it the JSON Schema that the editor explains and completes keys from.
+ * @throws Failure when no editor is set, or when it ends badly
+ */
+export async function editConfig(path: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const editor = env["VISUAL"] || env["EDITOR"];
+  if (editor === undefined || editor === "") {
+    throw new Failure("no editor is set", `set VISUAL or EDITOR, or open ${path} yourself`);
+  }
+  await prepare(path);
+  const child = startEditor(editor, path);
+  const [code] = (await once(child, "exit")) as [number | null];
+  if (code !== 0) throw new Failure(`the editor ended badly: ${editor}`, "see what VISUAL and EDITOR say");
+}
+
+async function prepare(path: string): Promise<void> {
+  const directory = dirname(path);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await writeFile(path, TEMPLATE, { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  });
+  // Every time, because a newer tollkeeper knows newer keys.
+  await writeFile(join(directory, SCHEMA_FILE), `${JSON.stringify(buildJsonSchema(), null, 2)}\n`, {
+    mode: 0o600,
+  });
+}
+
+/** The variables hold a command line, such as `code --wait`, and so go through the shell; the path does not. */
+function startEditor(editor: string, path: string) {
+  if (process.platform === "win32") return spawn(`${editor} "${path}"`, { shell: true, stdio: "inherit" });
+  return spawn("sh", ["-c", `${editor} "$1"`, "sh", path], { stdio: "inherit" });
+}

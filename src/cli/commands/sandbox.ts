@@ -1,0 +1,76 @@
+import { Failure } from "../../core/failure.ts";
+import { messageOf } from "../../core/thrown.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
+import type { Command } from "../command.ts";
+import { print } from "../terminal/console.ts";
+
+/** Next to the daemon's own, 8655. */
+const DEFAULT_PORT = 8656;
+
+interface SandboxArguments {
+  port: number;
+}
+
+/** `tollkeeper sandbox`: the built-in upstream on its own, until SIGINT or SIGTERM. */
+export const command: Command<SandboxArguments> = {
+  builder: (yargs) =>
+    yargs.option("port", {
+      type: "number",
+      default: DEFAULT_PORT,
+      describe: "Port on 127.0.0.1; 0 takes any free one",
+    }),
+  handler: async ({ port }) => {
+    const sandbox = await start(port);
+    const stopped = stopSignal();
+    for (const line of introduce(sandbox)) print(line);
+    await stopped;
+    await sandbox.close();
+  },
+};
+
+async function start(port: number): Promise<Sandbox> {
+  if (!Number.isInteger(port) || port < 0 || port > 65535) {
+    throw new Failure("a port is a whole number from 0 to 65535", "tollkeeper sandbox --port 0");
+  }
+  try {
+    return await startSandbox({ port });
+  } catch (error) {
+    const reason = messageOf(error);
+    throw new Failure(
+      `the sandbox cannot listen on port ${port}: ${reason}`,
+      "take any free port with: tollkeeper sandbox --port 0",
+      { cause: error },
+    );
+  }
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once("SIGINT", () => resolve());
+    process.once("SIGTERM", () => resolve());
+  });
+}
+
+/** What somebody needs to know who never saw the sandbox: what it is, its keys, one request for each route. */
+function introduce({ baseUrl, keys }: Sandbox): string[] {
+  const json = "-H 'content-type: application/json'";
+  const bearer = `-H 'authorization: Bearer ${keys[0]?.secret ?? ""}'`;
+  const apiKey = `-H 'x-api-key: ${keys[0]?.secret ?? ""}' -H 'anthropic-version: 2023-06-01'`;
+  const hello = `"model":"claude-sonnet-5","messages":[{"role":"user","content":"hello"}]`;
+  return [
+    `sandbox at ${baseUrl}`,
+    "A stand-in for a real service: made-up keys, models, text and token counts. Nothing leaves this machine.",
+    "",
+    "Keys and the group of models that each may use:",
+    ...keys.map(({ name, secret, group }) => `  ${name.padEnd(8)} ${secret.padEnd(20)} ${group}`),
+    "",
+    "One request for each route:",
+    `  curl ${baseUrl}/models ${bearer}`,
+    `  curl -N ${baseUrl}/responses ${bearer} ${json} -d '{"model":"gpt-5","stream":true,"input":"hello"}'`,
+    `  curl -N ${baseUrl}/messages ${apiKey} ${json} -d '{"max_tokens":64,"stream":true,${hello}}'`,
+    `  curl ${baseUrl}/messages/count_tokens ${apiKey} ${json} -d '{${hello}}'`,
+    "",
+    "The header x-sandbox makes it misbehave: -H 'x-sandbox: pace=200', 'error=529', 'cut=3', ...",
+    "Ctrl-C stops it.",
+  ];
+}

@@ -1,0 +1,194 @@
+import { access } from "./access.ts";
+import { readBaseUrl } from "./base-url.ts";
+import { list, listFrom, named, object } from "./shape/composites.ts";
+import type { JsonSchema } from "./shape.ts";
+import { choice, flag, integer, text } from "./shape/scalars.ts";
+import {
+  judgeCredentialName,
+  judgeFilePath,
+  judgeHost,
+  judgeKeyName,
+  judgeOrigin,
+  judgeRoutePath,
+} from "./string-rules.ts";
+import type { KeySource } from "../secrets/key-source.ts";
+import { judgeNoProxy } from "./no-proxy.ts";
+import { readProxyUrl } from "./proxy-url.ts";
+
+/** Longest time that a Node timer takes; a longer one would fire at once. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** At least `minimum`, which 0 may be where nothing waits for the time to pass. */
+const milliseconds = (minimum: number) => integer(minimum, MAX_TIMER_MS);
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+const judgeDate = (value: string) => (DATE.test(value) ? null : 'must be a date such as "2023-06-01"');
+
+const judgeProgram = (value: string) => (value === "" ? "must not be empty" : null);
+
+const auth = choice("bearer", "x-api-key");
+
+const dialect = choice("messages", "responses", "none");
+
+const keySource = object({
+  file: text(judgeFilePath).optional().describe("File with the key in it, mode 0600."),
+  command: listFrom(text(judgeProgram).keywords({ minLength: 1 }), text())
+    .optional()
+    .describe('Command that prints the key, run without a shell, e.g. ["pass", "show", "x"].'),
+  credential: text(judgeCredentialName).optional().describe("Name of a systemd credential."),
+})
+  .keywords({ minProperties: 1, maxProperties: 1 })
+  .resolve(({ file, command, credential }): KeySource | { problem: string } => {
+    const given: KeySource[] = [];
+    if (file !== undefined) given.push({ kind: "file", path: file });
+    if (command !== undefined) given.push({ kind: "command", argv: command });
+    if (credential !== undefined) given.push({ kind: "credential", name: credential });
+    const [source] = given;
+    if (source !== undefined && given.length === 1) return source;
+    return { problem: 'must hold exactly one of "file", "command" and "credential"' };
+  });
+
+const extraRoute = object({
+  method: choice("GET", "POST").describe("The one method that the route takes."),
+  path: text(judgeRoutePath).describe('Path below /v1; one segment may be "{id}".'),
+  auth: auth.describe("How the upstream wants the key on this route."),
+  dialect: dialect.describe("Whose usage the answers carry; none when they carry none."),
+  spend: choice("count", "attach_by_response_id", "never")
+    .optional()
+    .describe("Whether usage counts as spend. Default: count for POST, attach_by_response_id for GET."),
+}).resolve(({ spend, ...route }) => ({
+  ...route,
+  spend: spend ?? (route.method === "GET" ? "attach_by_response_id" : "count"),
+}));
+
+const upstream = object({
+  baseUrl: text()
+    .keywords({ format: "uri" })
+    .resolve(readBaseUrl)
+    .describe('Where requests go, e.g. "https://api.example.com/v1".'),
+  key: text(judgeKeyName)
+    .default("default")
+    .describe("Name of the key, as `tollkeeper key set` stores it; never the key itself."),
+  keySource: keySource.optional().describe("Where the key comes from when it is not in the keychain."),
+  countTokensAuth: auth
+    .default("x-api-key")
+    .describe("How the upstream wants the key on /messages/count_tokens."),
+  anthropicVersion: text(judgeDate)
+    .keywords({ pattern: DATE.source })
+    .default("2023-06-01")
+    .describe("Value of anthropic-version for clients that send none."),
+  inputIncludesCache: flag()
+    .default(false)
+    .describe(
+      "Does this upstream's input_tokens on /messages include cache tokens? The service's own do not.",
+    ),
+  routes: list(extraRoute).default([]).describe("More upstream routes to carry. Off by default."),
+}).resolve(({ baseUrl, keySource: source, ...rest }) => ({
+  ...baseUrl,
+  ...rest,
+  keySource: source ?? ({ kind: "keychain" } as const),
+}));
+
+const tool = object({
+  upstream: text().default("default").describe("Name of the upstream that this tool uses."),
+  key: text(judgeKeyName).nullable().default(null).describe("Name of the key; null for the upstream's own."),
+});
+
+const listen = object({
+  port: integer(0, 65_535).default(8655).describe("Port on 127.0.0.1 and ::1; 0 takes any free one."),
+  allowedHosts: list(text(judgeHost))
+    .default([])
+    .describe('More values of the Host header to admit, as host[:port], e.g. "host.docker.internal:8655".'),
+  allowedOrigins: list(text(judgeOrigin))
+    .default([])
+    .describe("Web origins to admit, e.g. that of an editor's web view. All others are refused."),
+});
+
+const outbound = object({
+  httpsProxy: text()
+    .keywords({ format: "uri" })
+    .resolve(readProxyUrl)
+    .nullable()
+    .default(null)
+    .describe(
+      'HTTP proxy on the way to upstreams, e.g. "http://proxy.example.com:8080", with USER:PASSWORD@ before the host where it asks for that; only you may then read this file.',
+    ),
+  noProxy: list(text(judgeNoProxy))
+    .default([])
+    .describe(
+      'Upstreams to reach without it: "example.com" with its subdomains, ".example.com" for those alone, "10.0.0.0/8", any with ":PORT", or "*". Loopback always is.',
+    ),
+  caFile: text(judgeFilePath)
+    .nullable()
+    .default(null)
+    .describe("File with certificates of authorities to trust beside the usual ones, in PEM."),
+}).resolve(({ httpsProxy, ...rest }) => ({
+  proxy: httpsProxy,
+  ...rest,
+  /** What is in `caFile`, put in by who reads the file: so a changed certificate is a changed configuration. */
+  authorities: [] as string[],
+}));
+
+const ledger = object({
+  directory: text(judgeFilePath)
+    .nullable()
+    .default(null)
+    .describe("Where usage records are kept; null for `ledger` in the state directory."),
+  retainDays: integer(1).default(400).describe("Days after which records are removed."),
+  project: flag()
+    .default(false)
+    .describe(
+      "Should records say which directory the tool's process works on? A repository's root, if it is in one.",
+    ),
+});
+
+const abort = object({
+  graceMs: milliseconds(0)
+    .default(500)
+    .describe("How long the upstream may still report its usage after the client left, in milliseconds."),
+});
+
+const limits = object({
+  bodyBytes: integer(1).default(134_217_728).describe("Largest request body, in bytes."),
+  bodyIdleMs: milliseconds(1)
+    .default(60_000)
+    .describe("Longest silence of a tool within its request's body, in milliseconds."),
+  firstByteMs: milliseconds(1)
+    .default(600_000)
+    .describe("Wait for the answer's first byte, in milliseconds."),
+  betweenBytesMs: milliseconds(1)
+    .default(900_000)
+    .describe("Longest silence of the upstream within an answer, in milliseconds."),
+  drainMs: milliseconds(0).default(30_000).describe("Time that open streams get at a stop, in milliseconds."),
+});
+
+/** The configuration file: every key, its default and its meaning, once. What it resolves to is `Config` of config.ts. */
+export const configSchema = object({
+  $schema: text().optional().describe("Where editors find the schema of this file."),
+  listen: listen.default({}).describe("Where tollkeeper listens, and whom it lets in."),
+  access: access
+    .default("open")
+    .describe('Which programs of this machine are served; "open" and "token" stand for {"mode": ...}.'),
+  upstreams: named(upstream)
+    .default({})
+    .resolve((upstreams) =>
+      Object.fromEntries(Object.entries(upstreams).map(([name, entry]) => [name, { name, ...entry }])),
+    )
+    .describe('Where requests go. One must be called "default". With none, the built-in sandbox serves.'),
+  tools: named(tool).default({}).describe('Tools that do not use the "default" upstream with its own key.'),
+  outbound: outbound.default({}).describe("How upstreams are reached. The environment is not asked."),
+  ledger: ledger.default({}).describe("The usage records."),
+  abort: abort.default({}).describe("What happens when a client leaves."),
+  limits: limits.default({}).describe("Bounds of one request."),
+}).resolve(({ $schema: _forEditors, ...config }) => config);
+
+/** The file's JSON Schema (draft 7, which editors know best): what may be written, with every key explained. */
+export function buildJsonSchema(): JsonSchema {
+  return {
+    $id: "urn:tollkeeper:config",
+    title: "tollkeeper configuration",
+    $schema: "http://json-schema.org/draft-07/schema#",
+    ...configSchema.jsonSchema,
+  };
+}

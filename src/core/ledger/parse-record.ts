@@ -1,0 +1,83 @@
+import { RECORD_VERSION, type ProcessRecord, type UsageRecord } from "./record.ts";
+import type { ExtraTokens, Tokens } from "../usage/reading.ts";
+
+const TEXTS = ["id", "ts", "tool", "key", "route", "method", "outcome", "usage", "spend"] as const;
+const TEXTS_OR_NULL = ["session", "project", "response_id", "model", "model_requested"] as const;
+/** The first records were written without them. */
+const LATER_FIELDS = ["process", "project"] as const;
+const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
+
+/**
+ * Reads one line of the ledger back. `unknown_version`: a record of a later format, to be skipped. `unreadable`: torn, or
+ * not ours. Checks the fields that reports compute with, so that a foreign line cannot spoil a sum.
+ */
+export function parseRecord(line: string): UsageRecord | "unknown_version" | "unreadable" {
+  const value = parseJson(line);
+  if (!isObject(value)) return "unreadable";
+  const version = value["v"];
+  if (typeof version === "number" && version !== RECORD_VERSION) return "unknown_version";
+  for (const name of LATER_FIELDS) value[name] ??= null;
+  return isUsageRecord(value) ? value : "unreadable";
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+type Fields = Record<string, unknown>;
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isUsageRecord(value: Fields): value is Fields & UsageRecord {
+  const { v, process, tokens, extra } = value;
+  return (
+    v === RECORD_VERSION &&
+    TEXTS.every((name) => typeof value[name] === "string") &&
+    value["id"] !== "" &&
+    TEXTS_OR_NULL.every((name) => isTextOrNull(value[name])) &&
+    (process === null || isProcess(process)) &&
+    (tokens === null || isTokens(tokens)) &&
+    Array.isArray(extra) &&
+    extra.every(isExtra)
+  );
+}
+
+function isProcess(value: unknown): value is ProcessRecord {
+  if (!isObject(value)) return false;
+  const { pid, executable, parents } = value;
+  return isCount(pid) && typeof executable === "string" && isTexts(parents);
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function isTokens(value: unknown): value is Tokens {
+  if (!isObject(value)) return false;
+  const reasoning = value["reasoning"];
+  return hasCounts(value) && (reasoning === null || isCount(reasoning));
+}
+
+function isExtra(value: unknown): value is ExtraTokens {
+  if (!isObject(value)) return false;
+  const billable = value["billable"];
+  return hasCounts(value) && isTextOrNull(value["model"]) && (billable === true || billable === null);
+}
+
+function hasCounts(value: Fields): boolean {
+  return COUNTS.every((name) => isCount(value[name]));
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || typeof value === "string";
+}

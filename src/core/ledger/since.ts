@@ -1,0 +1,41 @@
+import { dayAt } from "./day.ts";
+import { Failure } from "../failure.ts";
+
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+const LONGEST_DAYS = 36_500;
+
+/**
+ * Reads the start of a period and gives it as an ISO 8601 time in UTC: `today`, `7d` (whole days: from 00:00 seven days
+ * ago), `24h` (to the millisecond) or a day such as `2026-11-01`. Days are UTC, as in the ledger. Throws a Failure for
+ * anything else.
+ */
+export function parseSince(text: string, now: number): string {
+  if (text === "today") return startOf(dayAt(now));
+  const [, digits, unit] = /^(\d{1,6})([dh])$/.exec(text) ?? [];
+  if (digits !== undefined) {
+    const span = Number(digits) * (unit === "h" ? HOUR_MS : DAY_MS);
+    if (span > LONGEST_DAYS * DAY_MS) throw unreadable(text, "it reaches further back than 100 years");
+    return unit === "h" ? new Date(now - span).toISOString() : startOf(dayAt(now - span));
+  }
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) throw unreadable(text, "it is neither a span nor a day");
+  if (!isCalendarDay(text)) throw unreadable(text, "there is no such day");
+  return startOf(text);
+}
+
+function startOf(day: string): string {
+  return `${day}T00:00:00.000Z`;
+}
+
+/** Date takes the 30th of February for the 1st of March. */
+function isCalendarDay(day: string): boolean {
+  const time = Date.parse(startOf(day));
+  return !Number.isNaN(time) && dayAt(time) === day;
+}
+
+function unreadable(text: string, reason: string): Failure {
+  return new Failure(
+    `cannot read --since ${JSON.stringify(text)}: ${reason}`,
+    "use today, 24h, 7d or a day like 2026-11-01",
+  );
+}

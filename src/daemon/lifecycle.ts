@@ -1,0 +1,207 @@
+import type { ControlSocket } from "../adapters/control-socket.ts";
+import type { Config } from "../core/config/config.ts";
+import { writeProblem, type Problem } from "../core/config/problem.ts";
+import { Failure } from "../core/failure.ts";
+import { SANDBOX_UPSTREAM } from "../core/ledger/record.ts";
+import { messageOf } from "../core/thrown.ts";
+import type { ConfigSource, Log, MovableLedger, ServiceNotifier } from "../ports.ts";
+import type { Gate } from "../proxy/gate.ts";
+import type { Keyring } from "../proxy/keyring.ts";
+import type { Listener } from "../proxy/client/listener.ts";
+import { prepareSettings } from "../proxy/settings.ts";
+import type { TokenGuard } from "../proxy/token-registry.ts";
+import type { Listeners } from "./listeners.ts";
+import { ledgerPlace } from "../adapters/paths.ts";
+import type { SandboxFallback } from "./sandbox-fallback.ts";
+
+/** The parts that a running daemon consists of. */
+export interface DaemonParts {
+  source: ConfigSource;
+  ledger: MovableLedger;
+  keyring: Keyring;
+  tokens: TokenGuard;
+  sandbox: SandboxFallback;
+  gate: Gate;
+  listeners: Listeners;
+  notifier: ServiceNotifier;
+  log: Log;
+  /** Goes on in the log file that has the name now. */
+  reopenLog: () => void;
+}
+
+/** What a stop takes beside its drain, at most: closing connections and flushing, in milliseconds. */
+const CLOSING_MS = 5_000;
+
+/** What happens to a daemon between its start and its end: new configurations, signals, the stop. */
+export class Lifecycle {
+  readonly startedAt = new Date();
+  /** Resolves when everything is closed and flushed. */
+  readonly stopped: Promise<void>;
+  readonly #parts: DaemonParts;
+  #control: ControlSocket | null = null;
+  /** The newest configuration's way into force, which a stop waits for: it may be about to open something. */
+  #change: Promise<unknown> = Promise.resolve();
+  #isStopping = false;
+  #resolveStopped: () => void = () => {};
+
+  constructor(parts: DaemonParts) {
+    this.#parts = parts;
+    this.stopped = new Promise((resolve) => (this.#resolveStopped = resolve));
+  }
+
+  get port(): number {
+    return this.#parts.listeners.port;
+  }
+
+  get addresses(): string[] {
+    return this.#parts.listeners.addresses;
+  }
+
+  get config(): Config {
+    return this.#parts.source.current();
+  }
+
+  /** Is it on its way to its end? */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** Follows the configuration file and the signals. `control` is closed with the rest. */
+  begin(control: ControlSocket): void {
+    this.#control = control;
+    const { source, gate, log, notifier } = this.#parts;
+    source.onChange((config) => {
+      const applied = this.#apply(config);
+      this.#change = applied;
+      return applied;
+    });
+    source.onProblems((problems) => this.#onProblems(problems));
+    process.on("SIGTERM", () => this.#onStopSignal());
+    process.on("SIGINT", () => this.#onStopSignal());
+    process.on("SIGHUP", () => this.reload());
+    log.info({ listening: this.addresses }, "tollkeeper is ready");
+    notifier.ready(this.#describe());
+    // After whoever waits for that was told.
+    setImmediate(() => gate.prepare());
+  }
+
+  /** Reads configuration, keys and tokens anew, and goes on in the log file that has the name now. */
+  reload(): void {
+    const { source, keyring, tokens, log } = this.#parts;
+    this.#reopenLog();
+    keyring.forget();
+    tokens.reload();
+    source.reload().then(
+      () => log.info({}, "keys are forgotten and the configuration was read anew"),
+      (error: unknown) => log.error({ err: error }, "cannot read the configuration"),
+    );
+  }
+
+  #reopenLog(): void {
+    const { log, reopenLog } = this.#parts;
+    try {
+      reopenLog();
+    } catch (error) {
+      log.error({ err: error }, "the log file cannot be opened anew; the old one stays");
+    }
+  }
+
+  /** Stops accepting and lets open streams finish, up to `limits.drainMs`. Where that is under way, nothing changes. */
+  stop(): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    void this.#drain();
+  }
+
+  /** Whoever signals twice will not wait. */
+  #onStopSignal(): void {
+    if (!this.#isStopping) {
+      this.stop();
+      return;
+    }
+    this.#parts.log.warn({}, "stopping at once");
+    this.#finish();
+  }
+
+  /** Puts a configuration in force as a whole, or, when something stands in its way, nothing of it. */
+  async #apply(config: Config): Promise<Problem[]> {
+    const { gate, ledger, listeners, sandbox, log, notifier } = this.#parts;
+    let opened: Listener | null = null;
+    try {
+      const settings = prepareSettings(await sandbox.complete(config));
+      opened = await listeners.prepare(config.listen.port);
+      if (this.#isStopping) {
+        await opened?.destroy();
+        return [];
+      }
+      ledger.moveTo(ledgerPlace(config));
+      if (opened !== null) {
+        listeners.moveTo(opened);
+        log.info({ listening: this.addresses }, "moved to another port");
+      }
+      gate.use(settings);
+      log.info({}, "the new configuration is in force");
+      notifier.status(this.#describe());
+      return [];
+    } catch (error) {
+      await opened?.destroy();
+      return [problemOf(error)];
+    }
+  }
+
+  #onProblems(problems: Problem[]): void {
+    const { source, log, notifier } = this.#parts;
+    const [first] = problems;
+    if (first === undefined) {
+      log.info({}, "the configuration file is good again");
+      notifier.status(this.#describe());
+      return;
+    }
+    const what = writeProblem(source.status().path, first);
+    log.error(
+      { problems: problems.length },
+      `the new configuration is not accepted, the old one stays: ${what}`,
+    );
+    notifier.status(`${this.#describe()}; the newest configuration is not accepted`);
+  }
+
+  /** For people, in one line. */
+  #describe(): string {
+    const { name, baseUrl } = this.#parts.gate.settings.upstreamFor("").upstream;
+    const what = name === SANDBOX_UPSTREAM ? "the built-in sandbox answers" : `forwards to ${baseUrl}`;
+    return `listens on ${this.addresses.join(" and ")}, ${what}`;
+  }
+
+  async #drain(): Promise<void> {
+    const { gate, listeners, source, log, notifier } = this.#parts;
+    const { drainMs } = source.current().limits;
+    listeners.close();
+    const open = gate.openExchanges;
+    log.info({ open }, "stopping; open streams may finish, a second signal stops at once");
+    notifier.stopping(`stops when ${open} open exchanges have finished`, drainMs + CLOSING_MS);
+    const timer = setTimeout(() => this.#finish(), drainMs);
+    await gate.drain();
+    clearTimeout(timer);
+    this.#finish();
+  }
+
+  #finish(): void {
+    const { gate, ledger, notifier } = this.#parts;
+    gate.close();
+    ledger.close();
+    notifier.close();
+    void this.#closeRest().then(() => this.#resolveStopped());
+  }
+
+  async #closeRest(): Promise<void> {
+    const { listeners, sandbox, source } = this.#parts;
+    await this.#change;
+    await Promise.allSettled([listeners.destroy(), sandbox.close(), source.close(), this.#control?.close()]);
+  }
+}
+
+/** What stands in the way of a configuration, told like what is wrong with its file. */
+function problemOf(error: unknown): Problem {
+  const hint = error instanceof Failure && error.hint !== undefined ? `; ${error.hint}` : "";
+  return { path: "", line: null, message: messageOf(error) + hint };
+}

@@ -1,0 +1,102 @@
+import type { Refusal } from "../../core/http/refusal.ts";
+import { codeOf } from "./error-code.ts";
+import { TunnelError, type TunnelErrorCode } from "./tunnel.ts";
+
+/** Why a connection never came to be, and what mends it; null where that is not to be told from here. */
+export interface Obstacle {
+  why: string;
+  fix: string | null;
+}
+
+/** What people can do about a connection that never came to be, by Node's error code. */
+const UNREACHABLE: Record<string, string> = {
+  ECONNREFUSED: "nothing listens there",
+  ENOTFOUND: "its host name is not known",
+  EAI_AGAIN: "its host name cannot be looked up now; is the network up?",
+  EHOSTUNREACH: "there is no way to its host",
+  ENETUNREACH: "the network is not reachable",
+  ETIMEDOUT: "it did not accept a connection in time",
+  CERT_HAS_EXPIRED: "its certificate has expired, or this machine's clock is wrong",
+  CERT_NOT_YET_VALID: "its certificate is not valid yet, or this machine's clock is wrong",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
+  EPROTO: "it does not speak TLS as expected",
+  ERR_SSL_WRONG_VERSION_NUMBER: "it does not speak TLS as expected",
+};
+
+/** Of certificates that nobody vouches for whom we trust (OpenSSL's names, X509_STORE_CTX_get_error(3)). */
+const UNTRUSTED: Record<string, string> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
+  SELF_SIGNED_CERT_IN_CHAIN: "its certificate chain has a self-signed one",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate cannot be verified",
+  UNABLE_TO_GET_ISSUER_CERT: "its certificate's issuer is not known here",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate's issuer is not known here",
+  CERT_SIGNATURE_FAILURE: "its certificate was not made by the issuer that it names",
+};
+
+const NAME_AUTHORITY =
+  'if your network has a certificate authority of its own, name its file in "outbound.caFile": tollkeeper config edit';
+
+const CORRECT_PROXY = 'correct "outbound.httpsProxy": tollkeeper config edit';
+
+/** `detail` is that of the {@link TunnelError}. */
+const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => Obstacle> = {
+  ERR_PROXY_UNREACHABLE: (detail) => ({
+    why: `the proxy cannot be reached: ${wordsFor(detail)}`,
+    fix: detail in UNTRUSTED ? NAME_AUTHORITY : CORRECT_PROXY,
+  }),
+  ERR_PROXY_CLOSED: () => ({ why: "the proxy hung up without an answer", fix: CORRECT_PROXY }),
+  ERR_PROXY_NOT_HTTP: () => ({ why: "what is there is no HTTP proxy", fix: CORRECT_PROXY }),
+  ERR_PROXY_AUTH_MISSING: () => ({
+    why: "the proxy asks for user name and password",
+    fix: 'write them into "outbound.httpsProxy" as http://USER:PASSWORD@HOST:PORT: tollkeeper config edit',
+  }),
+  ERR_PROXY_AUTH_WRONG: () => ({
+    why: "the proxy does not accept user name and password",
+    fix: CORRECT_PROXY,
+  }),
+  ERR_PROXY_AUTH_UNKNOWN: () => ({
+    why: "the proxy asks for an authentication other than user name and password",
+    fix: 'run a local proxy that can do it, such as px or cntlm, and name that in "outbound.httpsProxy": tollkeeper config edit',
+  }),
+  ERR_PROXY_REFUSED: (detail) => ({
+    why: `the proxy does not allow connections to it (${detail})`,
+    fix: 'ask whoever runs the proxy, or name the upstream in "outbound.noProxy": tollkeeper config edit',
+  }),
+  ERR_PROXY_FAILED: (detail) => ({
+    why: `the proxy finds no way to it (${detail})`,
+    fix: 'try again; if it is to be reached without the proxy, name it in "outbound.noProxy": tollkeeper config edit',
+  }),
+};
+
+/** Puts into words why there is no connection. Only codes are used: messages may name addresses and more. */
+export function explainObstacle(error: Error): Obstacle {
+  if (error instanceof TunnelError) return NO_TUNNEL[error.code](error.detail);
+  const code = codeOf(error);
+  return { why: wordsFor(code), fix: code in UNTRUSTED ? NAME_AUTHORITY : null };
+}
+
+/**
+ * Puts an upstream's transport error into words, for clients.
+ * `connected`: the upstream may have seen the request, so nothing is sent again and the client is told so.
+ */
+export function explainUpstreamError(error: Error, connected: boolean): Refusal {
+  if (!connected) {
+    const { why, fix } = explainObstacle(error);
+    return {
+      code: "upstream_unreachable",
+      message: `the upstream cannot be reached: ${why}; ${fix ?? "to see more, type: tollkeeper status"}`,
+    };
+  }
+  const code = codeOf(error);
+  if (code.startsWith("HPE_")) {
+    return { code: "upstream_invalid", message: `the upstream's answer is not valid HTTP (${code})` };
+  }
+  return {
+    code: "upstream_broke",
+    message: `the upstream broke the connection before it answered (${code}); it may have seen the request`,
+  };
+}
+
+function wordsFor(code: string): string {
+  return UNTRUSTED[code] ?? UNREACHABLE[code] ?? code;
+}

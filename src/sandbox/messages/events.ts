@@ -1,0 +1,74 @@
+import type { StreamEvent } from "../call.ts";
+import { without } from "../json.ts";
+import type { ContentBlock, Message, MessageUsage } from "./message.ts";
+import { splitInChunks } from "../tokens.ts";
+
+/** A message as the recorded streams say it: the input first, each content block in pieces, the totals last. */
+export function messageEvents(message: Message): StreamEvent[] {
+  const blocks = message.content.flatMap((block, index) => blockEvents(block, index));
+  // The recorded streams ping once, after the first block's start; without a block, after the message's.
+  const [start, ping] = [startEvent(message), { type: "ping" }];
+  const opening = blocks.length === 0 ? [start, ping] : [start, ...blocks.slice(0, 1), ping];
+  return [...opening, ...blocks.slice(1), deltaEvent(message), { type: "message_stop" }];
+}
+
+function startEvent(message: Message): StreamEvent {
+  const started = { ...without({ ...message }, "stop_details"), content: [], stop_reason: null };
+  if (message.usage === undefined) return { type: "message_start", message: started };
+  const usage = { ...without({ ...message.usage }, "output_tokens_details"), output_tokens: 1 };
+  return { type: "message_start", message: { ...started, usage } };
+}
+
+/** Totals so far: cumulative, input side included, without the split by cache lifetime (usage facts 1.1). */
+function deltaEvent(message: Message): StreamEvent {
+  const { stop_reason, stop_sequence, stop_details } = message;
+  const delta = { stop_reason, stop_sequence, stop_details };
+  if (message.usage === undefined) return { type: "message_delta", delta };
+  return { type: "message_delta", delta, usage: totals(message.usage) };
+}
+
+function totals(usage: MessageUsage): Partial<MessageUsage> {
+  return {
+    input_tokens: usage.input_tokens,
+    cache_creation_input_tokens: usage.cache_creation_input_tokens,
+    cache_read_input_tokens: usage.cache_read_input_tokens,
+    output_tokens: usage.output_tokens,
+    ...(usage.output_tokens_details && { output_tokens_details: usage.output_tokens_details }),
+  };
+}
+
+function blockEvents(block: ContentBlock, index: number): StreamEvent[] {
+  const { empty, deltas } = takeApart(block);
+  return [
+    { type: "content_block_start", index, content_block: empty },
+    ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+    { type: "content_block_stop", index },
+  ];
+}
+
+/** A block as it starts, without content, and the deltas that fill it. */
+function takeApart(block: ContentBlock): { empty: ContentBlock; deltas: StreamEvent[] } {
+  switch (block.type) {
+    case "thinking":
+      return {
+        empty: { ...block, thinking: "", signature: "" },
+        deltas: [
+          ...splitInChunks(block.thinking).map((thinking) => ({ type: "thinking_delta", thinking })),
+          { type: "signature_delta", signature: block.signature },
+        ],
+      };
+    case "text":
+      return {
+        empty: { ...block, text: "" },
+        deltas: splitInChunks(block.text).map((text) => ({ type: "text_delta", text })),
+      };
+    case "tool_use":
+      return {
+        empty: { ...block, input: {} },
+        deltas: ["", ...splitInChunks(JSON.stringify(block.input))].map((json) => ({
+          type: "input_json_delta",
+          partial_json: json,
+        })),
+      };
+  }
+}

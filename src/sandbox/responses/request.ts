@@ -1,0 +1,104 @@
+import type { Prompt } from "../answer.ts";
+import { textsOf, typedText } from "../conversation.ts";
+import { ApiError } from "../errors.ts";
+import { isObject, objectsIn, type JsonObject } from "../json.ts";
+
+/** The part of a Responses request that the sandbox looks at. */
+export interface ResponsesRequest {
+  model: string;
+  /** The prompt's parts in the order that the prompt cache sees: instructions, tools, input items. */
+  parts: string[];
+  prompt: Prompt;
+  /** Infinity where the client set none. */
+  maxOutputTokens: number;
+  stream: boolean;
+  background: boolean;
+  store: boolean;
+  promptCacheKey: string | null;
+  previousResponseId: string | null;
+  /** Does the client want the reasoning's summary, its encrypted form? */
+  reasoning: { summary: boolean; encrypted: boolean };
+}
+
+/** @throws ApiError 400 naming the field at fault */
+export function readResponsesRequest(body: JsonObject): ResponsesRequest {
+  const { model, input } = body;
+  if (typeof model !== "string") throw missing("model");
+  if (typeof input !== "string" && !Array.isArray(input)) throw missing("input");
+  const items = typeof input === "string" ? [{ role: "user", content: input }] : objectsIn(input);
+  return {
+    model,
+    parts: readParts(body, items),
+    prompt: readPrompt(body, items),
+    maxOutputTokens: readMaxOutputTokens(body["max_output_tokens"]),
+    stream: body["stream"] === true,
+    background: body["background"] === true,
+    store: body["store"] !== false,
+    promptCacheKey: readString(body["prompt_cache_key"]),
+    previousResponseId: readString(body["previous_response_id"]),
+    reasoning: {
+      summary: isObject(body["reasoning"]) && typeof body["reasoning"]["summary"] === "string",
+      encrypted: Array.isArray(body["include"]) && body["include"].includes("reasoning.encrypted_content"),
+    },
+  };
+}
+
+function missing(param: string): ApiError {
+  const message = `Missing required parameter: '${param}'.`;
+  return new ApiError(400, message, { code: "missing_required_parameter", param });
+}
+
+function readMaxOutputTokens(limit: unknown): number {
+  if (limit === undefined || limit === null) return Infinity;
+  if (typeof limit === "number" && Number.isInteger(limit) && limit > 0) return limit;
+  const message = "Invalid 'max_output_tokens': expected a positive integer.";
+  throw new ApiError(400, message, { code: "invalid_value", param: "max_output_tokens" });
+}
+
+function readString(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function readParts(body: JsonObject, items: readonly JsonObject[]): string[] {
+  const instructions = readString(body["instructions"]);
+  return [
+    ...(instructions === null ? [] : [instructions]),
+    ...objectsIn(body["tools"]).map((tool) => JSON.stringify(tool)),
+    ...items.map(textOfItem),
+  ];
+}
+
+/** A message counts by its text, anything else (tool calls and their outputs, images) by its JSON. */
+function textOfItem(item: JsonObject): string {
+  const texts = textsOf(item["content"]);
+  const isPlain = typeof item["content"] === "string" || texts.length === objectsIn(item["content"]).length;
+  return texts.length > 0 && isPlain ? texts.join("") : JSON.stringify(item);
+}
+
+function readPrompt(body: JsonObject, items: readonly JsonObject[]): Prompt {
+  const users = items.filter(({ role }) => role === "user");
+  const last = items.findLast(({ role, type }) => role === "user" || type === "function_call_output");
+  const output = last?.["type"] === "function_call_output" ? last["output"] : undefined;
+  return {
+    lastText: typedText(users.flatMap((item) => textsOf(item["content"]))),
+    toolResult: output === undefined ? null : textsOf(output).join("\n"),
+    tools: readTools(body["tools"]),
+    wantsThought: isObject(body["reasoning"]) && body["reasoning"]["effort"] !== "none",
+    schema: readSchema(body["text"]),
+  };
+}
+
+function readTools(tools: unknown): Prompt["tools"] {
+  return objectsIn(tools).flatMap(({ type, name, parameters }) =>
+    type === "function" && typeof name === "string"
+      ? [{ name, schema: isObject(parameters) ? parameters : {} }]
+      : [],
+  );
+}
+
+function readSchema(text: unknown): JsonObject | null {
+  const format = isObject(text) ? text["format"] : undefined;
+  if (!isObject(format)) return null;
+  if (format["type"] === "json_object") return { type: "object" };
+  return format["type"] === "json_schema" && isObject(format["schema"]) ? format["schema"] : null;
+}
