@@ -89,7 +89,7 @@ export const NEIGHBOURS: readonly Mutant[] = [
   },
   {
     row: "A8",
-    test: "test/proxy/peer-guard.test.ts",
+    test: "test/proxy/client/peer-guard.test.ts",
     without: "telling a client that has left from another user's",
     file: "src/proxy/client/peer-guard.ts",
     find: "else if (owner.uid !== null && owner.uid !== GONE_UID) this.#report(owner.uid);",

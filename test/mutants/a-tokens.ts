@@ -2,8 +2,8 @@ import type { Mutant } from "./mutant.ts";
 
 const A12 = { row: "A12", test: "test/security/a12-local-tokens.test.ts" };
 const FILE = { row: "A12", test: "test/adapters/token-file.test.ts" };
-const GUARD = { row: "A12", test: "test/proxy/token-guard.test.ts" };
-const LEND = { row: "A12", test: "test/adapters/control-socket-lend.test.ts" };
+const GUARD = { row: "A12", test: "test/proxy/token-registry.test.ts" };
+const LEND = { row: "A12", test: "test/adapters/control-socket/lease.test.ts" };
 
 /** A12: what keeps programs without a token out, where one is asked for. */
 export const TOKENS: readonly Mutant[] = [

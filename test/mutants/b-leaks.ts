@@ -42,7 +42,7 @@ export const LEAKS: readonly Mutant[] = [
   },
   {
     row: "B8",
-    test: "test/proxy/compressed-errors.test.ts",
+    test: "test/proxy/exchange/compressed-errors.test.ts",
     without: "all encodings of an error: the first one will do",
     file: "src/proxy/exchange/response-writer.ts",
     find: `head.headers.all("content-encoding")`,

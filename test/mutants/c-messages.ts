@@ -186,7 +186,7 @@ export const MESSAGES: readonly Mutant[] = [
   },
   {
     row: "C7",
-    test: "test/proxy/upstream-pool.test.ts",
+    test: "test/proxy/upstream/pool.test.ts",
     without: "ears on connections whose whole answer is still being delivered",
     file: "src/proxy/upstream/connection.ts",
     find: " || this.#answer?.complete === true",

@@ -9,7 +9,7 @@ const CLOCK = "src/proxy/upstream/deadline.ts";
 const D1 = { row: "D1", test: "test/faults/d1-client-gone.test.ts" };
 const D2 = { row: "D2", test: "test/faults/d2-truncated-answers.test.ts" };
 const D3 = { row: "D3", test: "test/faults/d3-no-second-post.test.ts" };
-const D3_POOL = { row: "D3", test: "test/proxy/upstream-pool.test.ts" };
+const D3_POOL = { row: "D3", test: "test/proxy/upstream/pool.test.ts" };
 const D4 = { row: "D4", test: "test/faults/d4-hanging-upstream.test.ts" };
 const D5 = { row: "D5", test: "test/faults/d5-no-buffering.test.ts" };
 

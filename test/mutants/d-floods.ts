@@ -4,7 +4,7 @@ const UPLOAD = "src/proxy/exchange/upload.ts";
 const CONNECTIONS = "src/proxy/client/connections.ts";
 
 const D8 = { row: "D8", test: "test/faults/d8-slow-and-flooding.test.ts" };
-const D8_POOL = { row: "D8", test: "test/proxy/upstream-pool.test.ts" };
+const D8_POOL = { row: "D8", test: "test/proxy/upstream/pool.test.ts" };
 const D9 = { row: "D9", test: "test/faults/d9-load.test.ts" };
 
 /** However slowly, and however much of it: D8 and D9. */

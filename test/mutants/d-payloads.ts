@@ -6,7 +6,7 @@ const COMPRESSED_ERROR = "src/proxy/exchange/compressed-error.ts";
 
 const D6 = { row: "D6", test: "test/faults/d6-hostile-payloads.test.ts" };
 const D7 = { row: "D7", test: "test/faults/d7-nothing-ends-the-daemon.test.ts" };
-const D7_TLS = { row: "D7", test: "test/proxy/upstream-tls.test.ts" };
+const D7_TLS = { row: "D7", test: "test/proxy/upstream/tls.test.ts" };
 
 /** Whatever is sent to the daemon: D6 and D7. */
 export const PAYLOADS: readonly Mutant[] = [

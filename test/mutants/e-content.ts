@@ -132,7 +132,7 @@ export const CONTENT: readonly Mutant[] = [
   {
     ...E5,
     without: "one record alone, however often an exchange ends",
-    test: "test/proxy/exchange.test.ts",
+    test: "test/proxy/exchange/exchange.test.ts",
     file: "src/proxy/exchange/exchange.ts",
     find: "if (this.#recorded) return;",
     replace: "",

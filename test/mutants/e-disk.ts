@@ -3,9 +3,9 @@ import type { Mutant } from "./mutant.ts";
 const E1 = { row: "E1", test: "test/faults/e1-record-before-last-byte.test.ts" };
 const E1_KILL = { row: "E1", test: "test/faults/kill-under-load.test.ts" };
 const E2 = { row: "E2", test: "test/faults/e2-disk-refuses.test.ts" };
-const E2_RETENTION = { row: "E2", test: "test/adapters/ledger-retention.test.ts" };
-const E2_MOVE = { row: "E2", test: "test/adapters/ledger-move.test.ts" };
-const E4_MOVE = { row: "E4", test: "test/adapters/ledger-move.test.ts" };
+const E2_RETENTION = { row: "E2", test: "test/adapters/ledger-file/retention.test.ts" };
+const E2_MOVE = { row: "E2", test: "test/adapters/ledger-file/move.test.ts" };
+const E4_MOVE = { row: "E4", test: "test/adapters/ledger-file/move.test.ts" };
 const E4 = { row: "E4", test: "test/faults/e4-planted-files.test.ts" };
 
 const WRITER = "src/adapters/ledger-file/line-writer.ts";

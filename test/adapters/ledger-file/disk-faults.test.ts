@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import type { Ledger } from "../../../src/ports.ts";
+import { mountDisk, remountDisk, scratchDirectory, startLedger, TODAY } from "../../helpers/ledger.ts";
+import { usageRecord } from "../../helpers/usage-record.ts";
+
+const PAGE_BYTES = 4096;
+
+function appendAll(ledger: Ledger, ids: string[], changes = {}): void {
+  for (const id of ids) ledger.append(usageRecord({ id, ...changes }));
+}
+
+/** A ledger on a disk of a few pages, with a file that takes up all but the given number of them. */
+function startOnFullDisk(t: TestContext, freePages: number) {
+  const disk = mountDisk(t, 16 * PAGE_BYTES);
+  if (disk === null) return null;
+  const ballast = join(disk, "ballast");
+  writeFileSync(ballast, Buffer.alloc((16 - freePages) * PAGE_BYTES));
+  return { ...startLedger(t, { directory: join(disk, "ledger") }), free: () => rmSync(ballast) };
+}
+
+test("a full disk makes records wait; when it has room again they are written in order, none lost", (t) => {
+  const started = startOnFullDisk(t, 0);
+  if (started === null) return;
+  const { ledger, clock, ids, free } = started;
+  appendAll(ledger, ["a", "b", "c"]);
+  assert.equal(ledger.health().waiting, 3);
+  assert.match(ledger.health().lastError ?? "", /ENOSPC/);
+  free();
+  clock.advance(1000);
+  appendAll(ledger, ["d", "e"]);
+  assert.deepEqual(ids(), ["a", "b", "c", "d", "e"]);
+  const { written, waiting, lost } = ledger.health();
+  assert.deepEqual({ written, waiting, lost }, { written: 5, waiting: 0, lost: 0 });
+});
+
+test("a line of which the disk takes only a part is taken back, and written whole later", (t) => {
+  const started = startOnFullDisk(t, 1);
+  if (started === null) return;
+  const { ledger, clock, ids, read, free } = started;
+  appendAll(ledger, ["small"]);
+  const before = read(`${TODAY}.ndjson`);
+  appendAll(ledger, ["large"], { raw_usage: { text: "x".repeat(2 * PAGE_BYTES) } });
+  assert.match(ledger.health().lastError ?? "", /^the disk took \d+ of \d+ bytes$/);
+  assert.equal(read(`${TODAY}.ndjson`), before);
+  appendAll(ledger, ["behind"]);
+  assert.equal(read(`${TODAY}.ndjson`), before, "a later record must not overtake");
+  free();
+  clock.advance(1000);
+  appendAll(ledger, ["last"]);
+  assert.deepEqual(ids(), ["small", "large", "behind", "last"]);
+});
+
+test("while the disk refuses, it is tried again once a second at most", (t) => {
+  const started = startOnFullDisk(t, 0);
+  if (started === null) return;
+  const { ledger, clock, ids, free } = started;
+  appendAll(ledger, ["a"]);
+  free();
+  clock.advance(999);
+  appendAll(ledger, ["b"]);
+  assert.equal(ledger.health().waiting, 2);
+  clock.advance(1);
+  appendAll(ledger, ["c"]);
+  assert.deepEqual(ids(), ["a", "b", "c"]);
+});
+
+test("closing writes what waits, at once", (t) => {
+  const started = startOnFullDisk(t, 0);
+  if (started === null) return;
+  const { ledger, ids, free } = started;
+  appendAll(ledger, ["a", "b"]);
+  free();
+  ledger.close();
+  assert.deepEqual(ids(), ["a", "b"]);
+});
+
+test("trouble is logged once a minute with what waits and what is lost, and its end once", (t) => {
+  const started = startOnFullDisk(t, 0);
+  if (started === null) return;
+  const { ledger, clock, log, free } = started;
+  for (let second = 0; second < 61; second += 1) {
+    appendAll(ledger, [`at ${second}`]);
+    clock.advance(1000);
+  }
+  assert.equal(log.lines.length, 2);
+  assert.match(log.lines[0] ?? "", /^error the ledger cannot be written.*ENOSPC.*"waiting":1,"lost":0/);
+  assert.match(log.lines[1] ?? "", /"waiting":61,"lost":0/);
+  free();
+  appendAll(ledger, ["well", "again"]);
+  assert.deepEqual(log.lines.slice(2), ['info the ledger is written again {"written":62,"lost":0}']);
+});
+
+test("the queue holds 10,000 records; what does not fit is counted as lost, and the oldest are kept", (t) => {
+  const disk = mountDisk(t, 16 * 1024 * 1024);
+  if (disk === null) return;
+  const { ledger, clock, ids } = startLedger(t, { directory: join(disk, "ledger") });
+  remountDisk(disk, "ro");
+  const names = Array.from({ length: 10_002 }, (_, index) => String(index));
+  appendAll(ledger, names);
+  const { waiting, lost } = ledger.health();
+  assert.deepEqual({ waiting, lost }, { waiting: 10_000, lost: 2 });
+  remountDisk(disk, "rw");
+  clock.advance(1000);
+  appendAll(ledger, ["next"]);
+  assert.deepEqual(ids(), [...names.slice(0, 10_000), "next"]);
+});
+
+test("the queue holds 16 MiB", (t) => {
+  const started = startOnFullDisk(t, 0);
+  if (started === null) return;
+  const { ledger } = started;
+  const raw_usage = { text: "x".repeat(60 * 1024) };
+  appendAll(ledger, Array(400).fill("large"), { raw_usage });
+  const lineBytes = 62_200;
+  const { waiting, lost } = ledger.health();
+  assert.equal(waiting + lost, 400);
+  assert.ok(
+    waiting * lineBytes <= 16 * 1024 * 1024 && (waiting + 5) * lineBytes > 16 * 1024 * 1024,
+    String(waiting),
+  );
+});
+
+test("a disk that turns read-only is waited for, and a daemon starts on one", (t) => {
+  const disk = mountDisk(t, 64 * PAGE_BYTES);
+  if (disk === null) return;
+  const directory = join(disk, "ledger");
+  const first = startLedger(t, { directory });
+  appendAll(first.ledger, ["before"]);
+  first.ledger.close();
+  remountDisk(disk, "ro");
+  const { ledger, clock, log, ids } = startLedger(t, { directory });
+  assert.match(log.lines[0] ?? "", /^error the ledger cannot be written.*EROFS/);
+  clock.advance(1000);
+  appendAll(ledger, ["during"]);
+  assert.equal(ledger.health().waiting, 1);
+  remountDisk(disk, "rw");
+  clock.advance(1000);
+  appendAll(ledger, ["after"]);
+  assert.deepEqual(ids(), ["before", "during", "after"]);
+});
+
+test("a daemon starts on a disk without room for another file, and mends the ledger when there is", (t) => {
+  const disk = mountDisk(t, 16 * PAGE_BYTES);
+  if (disk === null) return;
+  const directory = join(disk, "ledger");
+  mkdirSync(directory, { mode: 0o700 });
+  writeFileSync(join(directory, `${TODAY}.ndjson`), "torn");
+  remountDisk(disk, "nr_inodes=3");
+  const { ledger, clock, log, ids } = startLedger(t, { directory });
+  assert.match(log.lines[0] ?? "", /^error the ledger cannot be written.*ENOSPC/);
+  remountDisk(disk, "nr_inodes=10");
+  clock.advance(1000);
+  appendAll(ledger, ["a"]);
+  assert.deepEqual(ids(), ["a"]);
+});
+
+test("a torn line that the full disk cannot set aside stays where it is until there is room", (t) => {
+  const disk = mountDisk(t, 16 * PAGE_BYTES);
+  if (disk === null) return;
+  const directory = join(disk, "ledger");
+  const { ledger, clock, ids, read } = startLedger(t, { directory });
+  writeFileSync(join(directory, `${TODAY}.ndjson`), "torn");
+  writeFileSync(join(disk, "ballast"), Buffer.alloc(15 * PAGE_BYTES));
+  appendAll(ledger, ["a"]);
+  assert.equal(read(`${TODAY}.ndjson`), "torn");
+  rmSync(join(disk, "ballast"));
+  clock.advance(1000);
+  appendAll(ledger, ["b"]);
+  assert.deepEqual(ids(), ["a", "b"]);
+  assert.match(read(`${TODAY}.torn`), /^torn\n$/);
+});
+
+test("close says how many records it could not write", (t) => {
+  const scratch = scratchDirectory(t);
+  const directory = join(scratch, "ledger");
+  const { ledger, log } = startLedger(t, { directory });
+  rmSync(directory, { recursive: true });
+  writeFileSync(directory, "a file in its place");
+  appendAll(ledger, ["a", "b"]);
+  ledger.close();
+  assert.match(log.lines.at(-1) ?? "", /^error the ledger is closed with records.*"lost":2/);
+});
+
+test("a ledger does not move to a disk that is read-only, where the old one takes records", (t) => {
+  const disk = mountDisk(t, 64 * PAGE_BYTES);
+  if (disk === null) return;
+  const other = join(disk, "ledger");
+  mkdirSync(other, { mode: 0o700 });
+  remountDisk(disk, "ro");
+  const { ledger, ids } = startLedger(t);
+  assert.throws(() => ledger.moveTo({ directory: other, retainDays: 400 }), {
+    message: /ledger cannot be written to: EROFS/,
+    hint: /for the service then type: tollkeeper service install$/,
+  });
+  appendAll(ledger, ["still here"]);
+  assert.deepEqual(ids(), ["still here"]);
+});

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { scratchDirectory, startLedger, TODAY } from "../../helpers/ledger.ts";
+import { usageRecord } from "../../helpers/usage-record.ts";
+
+test("a record becomes one line of its day's file, there when append returns, and nothing but the record", (t) => {
+  const { ledger, read, directory } = startLedger(t);
+  const record = usageRecord({ raw_usage: { input_tokens: 10 }, server_tools: { web_search: 2 } });
+  ledger.append(record);
+  const text = read(`${TODAY}.ndjson`);
+  assert.equal(text.indexOf("\n"), text.length - 1);
+  assert.deepEqual(JSON.parse(text), record);
+  assert.deepEqual(ledger.health(), { directory, written: 1, waiting: 0, lost: 0, lastError: null });
+});
+
+test("the day is that of the record's own time, whatever day it is by now", (t) => {
+  const { ledger, ids } = startLedger(t);
+  const late = usageRecord({ ts: "2026-11-20T23:59:59.999Z" });
+  const [before, after] = [usageRecord(), usageRecord()];
+  for (const record of [before, late, after]) ledger.append(record);
+  assert.deepEqual(ids("2026-11-20"), [late.id]);
+  assert.deepEqual(ids(), [before.id, after.id]);
+});
+
+test("characters that act on terminals and line splitters are escaped, and read back as they were", (t) => {
+  const { ledger, read } = startLedger(t);
+  const text = 'a\n{"v":1}\r\u001b[2J\u007f\u0085\u009b\u200e\u202e\u2066\u2069\u2028\u2029é"\\';
+  const record = usageRecord({ user_agent: text, session: text, raw_usage: { [text]: text } });
+  ledger.append(record);
+  const line = read(`${TODAY}.ndjson`);
+  assert.doesNotMatch(line.slice(0, -1), /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u);
+  assert.match(line, /é/);
+  assert.deepEqual(JSON.parse(line), record);
+});
+
+test("long texts are cut, never within a character", (t) => {
+  const { ledger, read } = startLedger(t);
+  const long = "😀".repeat(1000);
+  ledger.append(usageRecord({ user_agent: `.${long}`, tool: `.${long}`, server_tools: { [long]: 1 } }));
+  const record = JSON.parse(read(`${TODAY}.ndjson`)) as UsageRecord;
+  assert.equal(record.user_agent, `.${"😀".repeat(255)}`);
+  assert.equal(record.tool, `.${"😀".repeat(127)}`);
+  assert.deepEqual(record.server_tools, { ["😀".repeat(128)]: 1 });
+});
+
+test("of a process no more than a path's length, 16 parents and their names' length is kept", (t) => {
+  const { ledger, read } = startLedger(t);
+  const path = `/${"x".repeat(1023)}`;
+  const small = { pid: 1, executable: path, parents: Array<string>(16).fill("p".repeat(256)) };
+  for (const changes of [
+    { process: small, project: path },
+    { process: { ...small, executable: `${path}x` }, project: path },
+    { process: { ...small, parents: [...small.parents, "sh"] }, project: path },
+    { process: { ...small, parents: small.parents.map((name) => `${name}p`) }, project: path },
+    { process: small, project: `${path}x` },
+  ]) {
+    ledger.append(usageRecord({ ...changes, project: null }));
+    ledger.append(usageRecord(changes));
+  }
+  for (const [i, line] of read(`${TODAY}.ndjson`).trim().split("\n").entries()) {
+    const { process, project } = JSON.parse(line) as UsageRecord;
+    assert.deepEqual([process, project], [small, i % 2 === 0 ? null : path]);
+  }
+});
+
+test("a raw usage of more than 64 KiB is left out and flagged, the counts stay", (t) => {
+  const { ledger, read } = startLedger(t);
+  const fitting = usageRecord({ raw_usage: { x: "y".repeat(65_536 - '{"x":""}'.length) } });
+  const large = usageRecord({ raw_usage: { x: "y".repeat(65_536) } });
+  ledger.append(fitting);
+  ledger.append(large);
+  const [first, second] = read(`${TODAY}.ndjson`).split("\n").slice(0, 2);
+  assert.deepEqual(JSON.parse(first ?? ""), fitting);
+  assert.deepEqual(JSON.parse(second ?? ""), { ...large, raw_usage: null, flags: ["raw_usage_too_large"] });
+});
+
+test("a raw usage nested deeper than JSON can be written does not throw", (t) => {
+  const { ledger, read } = startLedger(t);
+  const raw_usage = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`) as Record<
+    string,
+    unknown
+  >;
+  const record = usageRecord({ raw_usage });
+  ledger.append(record);
+  const expected = { ...record, raw_usage: null, flags: ["raw_usage_too_large"] };
+  assert.deepEqual(JSON.parse(read(`${TODAY}.ndjson`)), expected);
+});
+
+for (const umask of [0o000, 0o777]) {
+  const name = umask.toString(8).padStart(3, "0");
+  test(`directory and files are the owner's alone under umask ${name}`, (t) => {
+    const scratch = scratchDirectory(t);
+    const before = process.umask(umask);
+    t.after(() => process.umask(before));
+    const { ledger, directory } = startLedger(t, { directory: join(scratch, "ledger") });
+    ledger.append(usageRecord());
+    assert.equal(statSync(directory).mode & 0o777, 0o700);
+    assert.equal(statSync(join(directory, `${TODAY}.ndjson`)).mode & 0o777, 0o600);
+  });
+}
+
+test("a directory that others may read is closed to them", (t) => {
+  const directory = join(scratchDirectory(t), "ledger");
+  mkdirSync(directory, { mode: 0o755 });
+  startLedger(t, { directory });
+  assert.equal(statSync(directory).mode & 0o777, 0o700);
+});
+
+test("a killed daemon leaves every record that was appended", async (t) => {
+  const directory = join(scratchDirectory(t), "ledger");
+  const program = `
+    import { openLedger } from "./src/adapters/ledger-file.ts";
+    import { MemoryLog, StillClock } from "./test/helpers/memory.ts";
+    import { usageRecord } from "./test/helpers/usage-record.ts";
+    const directory = ${JSON.stringify(directory)};
+    const ledger = openLedger({ directory, retainDays: 400, clock: new StillClock(), log: new MemoryLog() });
+    for (let i = 0; i < 500; i += 1) ledger.append(usageRecord());
+    process.kill(process.pid, "SIGKILL");`;
+  const cwd = fileURLToPath(new URL("../../../", import.meta.url));
+  const args = ["--import", "tsx", "--input-type=module", "--eval", program];
+  const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "ignore", "inherit"] });
+  assert.deepEqual(await once(child, "exit"), [null, "SIGKILL"]);
+  const lines = readFileSync(join(directory, `${TODAY}.ndjson`), "utf8").split("\n");
+  assert.equal(lines.pop(), "");
+  assert.equal(lines.map((line) => JSON.parse(line) as UsageRecord).length, 500);
+});

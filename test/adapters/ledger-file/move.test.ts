@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { scratchDirectory, startLedger, TODAY } from "../../helpers/ledger.ts";
+import { usageRecord } from "../../helpers/usage-record.ts";
+
+/** Ids of today's records in a directory. */
+function idsIn(directory: string): string[] {
+  const lines = readFileSync(join(directory, `${TODAY}.ndjson`), "utf8")
+    .trimEnd()
+    .split("\n");
+  return lines.map((line) => (JSON.parse(line) as UsageRecord).id);
+}
+
+/** A ledger that holds the record `a`, and a place for another one. */
+function startWithOne(t: TestContext) {
+  const started = startLedger(t);
+  started.ledger.append(usageRecord({ id: "a" }));
+  return { ...started, other: join(scratchDirectory(t), "other") };
+}
+
+test("a ledger that is moved writes on in the new directory, made for its owner alone, and counts on", (t) => {
+  const { ledger, directory, other, log } = startWithOne(t);
+  ledger.moveTo({ directory: other, retainDays: 400 });
+  ledger.append(usageRecord({ id: "b" }));
+  assert.deepEqual([idsIn(directory), idsIn(other)], [["a"], ["b"]]);
+  const { directory: named, written, lost } = ledger.health();
+  assert.deepEqual([named, written, lost], [other, 2, 0]);
+  assert.match(log.lines.at(-1) ?? "", /^info the ledger goes on in another directory/);
+});
+
+test("what waits for a disk that refuses is written in the new directory at once, in order", (t) => {
+  const { ledger, directory, other, clock } = startWithOne(t);
+  rmSync(directory, { recursive: true });
+  writeFileSync(directory, "");
+  clock.advance(1000);
+  for (const id of ["b", "c"]) ledger.append(usageRecord({ id }));
+  assert.equal(ledger.health().waiting, 2);
+  ledger.moveTo({ directory: other, retainDays: 400 });
+  assert.deepEqual(idsIn(other), ["b", "c"]);
+  ledger.append(usageRecord({ id: "d" }));
+  assert.deepEqual(idsIn(other), ["b", "c", "d"]);
+  assert.deepEqual([ledger.health().waiting, ledger.health().lost], [0, 0]);
+});
+
+test("a torn line in the new directory is set aside before anything is written there", (t) => {
+  const { ledger, other } = startWithOne(t);
+  mkdirSync(other, { mode: 0o700 });
+  writeFileSync(join(other, `${TODAY}.ndjson`), '{"v":1,"id":"to', { mode: 0o600 });
+  ledger.moveTo({ directory: other, retainDays: 400 });
+  ledger.append(usageRecord({ id: "b" }));
+  assert.deepEqual(idsIn(other), ["b"]);
+  assert.deepEqual(readdirSync(other).sort(), [`${TODAY}.ndjson`, `${TODAY}.torn`]);
+});
+
+/** What a directory can be that no ledger is kept in. */
+const UNSAFE: Record<string, [make: (path: string) => void, reason: RegExp]> = {
+  "a link": [(path) => symlinkSync("/", path), /is a symbolic link/],
+  "open to others": [
+    (path) => {
+      mkdirSync(path);
+      chmodSync(path, 0o777);
+    },
+    /can be written by other users/,
+  ],
+  "a file": [(path) => writeFileSync(path, ""), /cannot make the ledger directory/],
+};
+
+for (const [what, [make, reason]] of Object.entries(UNSAFE)) {
+  test(`a directory that is ${what} is refused with a hint, and the ledger stays where it was`, (t) => {
+    const { ledger, directory, other } = startWithOne(t);
+    make(other);
+    assert.throws(() => ledger.moveTo({ directory: other, retainDays: 1 }), {
+      name: "Failure",
+      message: reason,
+      hint: /./,
+    });
+    ledger.append(usageRecord({ id: "b" }));
+    assert.deepEqual(idsIn(directory), ["a", "b"]);
+    assert.equal(ledger.health().directory, directory);
+  });
+}

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { readLedger, type DayRange } from "../../../src/adapters/ledger-file/reader.ts";
+import { Failure } from "../../../src/core/failure.ts";
+import { scratchDirectory } from "../../helpers/ledger.ts";
+import { extraTokens, tokens, usageRecord } from "../../helpers/usage-record.ts";
+
+function directoryWith(t: TestContext, files: Record<string, string>): string {
+  const directory = scratchDirectory(t);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  return directory;
+}
+
+/** Ids of the records read, and `file:line` of the unreadable lines, in the order that they came. */
+async function readAll(directory: string, range: DayRange = { from: "0000-01-01" }): Promise<string[]> {
+  const seen: string[] = [];
+  for await (const item of readLedger(directory, range)) {
+    seen.push("unreadable" in item ? `${item.file}:${item.line}` : item.id);
+  }
+  return seen;
+}
+
+const line = (id: string, changes = {}) => `${JSON.stringify({ ...usageRecord({ id }), ...changes })}\n`;
+
+test("records come back whole", async (t) => {
+  const record = usageRecord({
+    process: { pid: 4711, executable: "/usr/bin/claude", parents: ["zsh", "kitty"] },
+    project: "/home/u/project",
+    extra: [extraTokens({ type: "compaction", model: null, billable: true, output: 3 })],
+    tokens: tokens({ input_uncached: 3, reasoning: null }),
+  });
+  const directory = directoryWith(t, { "2026-11-21.ndjson": `${JSON.stringify(record)}\n` });
+  for await (const read of readLedger(directory, { from: "2026-11-21" })) assert.deepEqual(read, record);
+});
+
+test("a record from before processes and projects were recorded has none", async (t) => {
+  const { process: _process, project: _project, ...older } = usageRecord();
+  const directory = directoryWith(t, { "2026-11-21.ndjson": `${JSON.stringify(older)}\n` });
+  for await (const read of readLedger(directory, { from: "" })) {
+    assert.deepEqual(read, { ...older, process: null, project: null });
+  }
+});
+
+test("days come in order, first and last of the range included; other files are not read", async (t) => {
+  const directory = directoryWith(t, {
+    "2026-11-22.ndjson": line("22"),
+    "2026-11-20.ndjson": line("20"),
+    "2026-11-21.ndjson": line("21a") + line("21b"),
+    "2026-11-19.ndjson": line("19"),
+    "2026-11-21.torn": "torn\n",
+    "notes.ndjson": "notes\n",
+  });
+  assert.deepEqual(await readAll(directory), ["19", "20", "21a", "21b", "22"]);
+  assert.deepEqual(await readAll(directory, { from: "2026-11-20", to: "2026-11-21" }), ["20", "21a", "21b"]);
+  assert.deepEqual(await readAll(directory, { from: "2026-11-22" }), ["22"]);
+});
+
+test("torn and foreign lines are named by file and line, and spoil nothing around them", async (t) => {
+  const foreign = [
+    "not JSON",
+    "",
+    "null",
+    "[1]",
+    "{}",
+    '{"v":1}',
+    line("x", { tokens: { output: 5 } }).trim(),
+    line("x", { tokens: tokens({ output: -1 }) }).trim(),
+    line("x", { extra: [{ type: "compaction" }] }).trim(),
+    line("x", { process: { pid: 1, executable: "/bin/x", parents: [2] } }).trim(),
+    line("x", { process: { pid: "1", executable: "/bin/x", parents: [] } }).trim(),
+    line("x", { project: ["/p"] }).trim(),
+    line("x", { model: 5 }).trim(),
+    line("").trim(),
+  ];
+  const text = `${line("a")}${foreign.join("\n")}\n${line("b")}${line("torn").slice(0, -1)}`;
+  const seen = await readAll(directoryWith(t, { "2026-11-21.ndjson": text }));
+  const expected = foreign.map((_, index) => `2026-11-21.ndjson:${index + 2}`);
+  assert.deepEqual(seen, ["a", ...expected, "b", `2026-11-21.ndjson:${foreign.length + 3}`]);
+});
+
+test("records of a later format are skipped", async (t) => {
+  const text = line("a") + line("b", { v: 2 }) + line("c");
+  assert.deepEqual(await readAll(directoryWith(t, { "2026-11-21.ndjson": text })), ["a", "c"]);
+});
+
+test("lines that cross the end of a block are put together, and longer ones than a block are read", async (t) => {
+  const wide = (id: string, bytes: number) => line(id, { raw_usage: { é: "é".repeat(bytes / 2) } });
+  const text = [wide("a", 3e6), wide("b", 3e6), wide("c", 10e6), line("d"), wide("e", 5e6), line("f")].join(
+    "",
+  );
+  const seen = await readAll(directoryWith(t, { "2026-11-21.ndjson": text }));
+  assert.deepEqual(seen, ["a", "b", "c", "d", "e", "f"]);
+});
+
+test("a directory that is not there has no records", async (t) => {
+  assert.deepEqual(await readAll(join(scratchDirectory(t), "nowhere")), []);
+});
+
+test("a day that cannot be read is a failure, never left out in silence", async (t) => {
+  const directory = directoryWith(t, { "2026-11-20.ndjson": line("a") });
+  symlinkSync(join(directory, "2026-11-20.ndjson"), join(directory, "2026-11-21.ndjson"));
+  mkdirSync(join(directory, "2026-11-22.ndjson"));
+  for (const [day, message] of [
+    ["2026-11-21", /is a symbolic link and is not read/],
+    ["2026-11-22", /is not a regular file and is not read/],
+  ] as const) {
+    await assert.rejects(readAll(directory, { from: day, to: day }), (error) => {
+      assert.ok(error instanceof Failure);
+      assert.match(error.message, message);
+      return true;
+    });
+  }
+});

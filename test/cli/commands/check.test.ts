@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { readdirSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { openControlSocket } from "../../../src/adapters/control-socket.ts";
+import { INSTALLATION_CHECKS } from "../../../src/check/list.ts";
+import { DAEMON_CHECKS } from "../../../src/check/refusals.ts";
+import type { CheckReport } from "../../../src/cli/commands/check/report.ts";
+import { programVersion } from "../../../src/adapters/program.ts";
+import { controlHandlers } from "../../helpers/control-handlers.ts";
+import { prepareHome, startDaemon } from "../../helpers/daemon.ts";
+import { scratchDirectory } from "../../helpers/keyring.ts";
+import { MemoryLog } from "../../helpers/memory.ts";
+
+/** Everything that a file can say, in values that differ from the defaults. Nothing in it can be reached or read. */
+const RICH = {
+  listen: { allowedHosts: ["host.docker.internal:8655"], allowedOrigins: ["vscode-webview://abc"] },
+  upstreams: {
+    default: {
+      baseUrl: "https://api.invalid/api/v1",
+      keySource: { file: "/nowhere/key" },
+      countTokensAuth: "bearer",
+      anthropicVersion: "2024-02-02",
+      inputIncludesCache: true,
+      routes: [
+        { method: "POST", path: "/chat/completions", auth: "bearer", dialect: "none" },
+        { method: "GET", path: "/responses/{id}", auth: "bearer", dialect: "responses" },
+      ],
+    },
+    other: { baseUrl: "https://other.invalid/v1", key: "other" },
+  },
+  access: { mode: "token", peerUid: [100_999] },
+  tools: { codex: { upstream: "other", key: "codex" }, zed: {} },
+  ledger: { directory: "~/elsewhere", retainDays: 3 },
+  abort: { graceMs: 20 },
+  limits: { bodyBytes: 1_000_000, firstByteMs: 4_000, betweenBytesMs: 4_000 },
+};
+
+interface JsonReport extends CheckReport {
+  passed: boolean;
+}
+
+test("without any configuration every check passes, in a table and with the overhead as measured", async (t) => {
+  const { command } = prepareHome(t, {});
+  const { code, stdout, stderr } = await command("check");
+  assert.deepEqual([code, stderr], [0, ""], stdout);
+  for (const { name, proves } of INSTALLATION_CHECKS) {
+    assert.match(stdout, new RegExp(`^ok +${name} +${proves.replaceAll(/[()]/g, String.raw`\$&`)}$`, "m"));
+  }
+  assert.match(stdout, /^milliseconds +p50 +p90 +p99$/m);
+  for (const what of ["without tollkeeper", "through tollkeeper", "added"]) {
+    assert.match(stdout, new RegExp(`^request, ${what}(?: +-?\\d+\\.\\d\\d){3}$`, "m"));
+  }
+  assert.match(stdout, /^no daemon of yours is running/m);
+  assert.match(stdout, new RegExp(`^all ${INSTALLATION_CHECKS.length} checks passed\n$`, "m"));
+});
+
+test("a rich configuration passes, and nothing of the user's is touched or left behind", async (t) => {
+  const temporary = scratchDirectory(t);
+  const { home, configFile, command } = prepareHome(t, { config: RICH, env: { TMPDIR: temporary } });
+  const before = readdirSync(home, { recursive: true });
+  const { code, stdout } = await command("check", "--json");
+  const report = JSON.parse(stdout) as JsonReport;
+  assert.deepEqual(
+    report.checks.filter(({ isOk }) => !isOk),
+    [],
+  );
+  assert.deepEqual([code, report.passed, report.version], [0, true, programVersion()]);
+  assert.deepEqual([report.config, report.daemon], [configFile, null]);
+  const { request, firstByte } = report.overhead ?? assert.fail("no overhead");
+  assert.deepEqual([request.count, firstByte.count], [300, 100]);
+  for (const { p50, p90, p99 } of [request.direct, request.through, firstByte.direct, firstByte.through]) {
+    assert.ok(p50 > 0 && p50 <= p90 && p90 <= p99);
+  }
+  assert.deepEqual(readdirSync(home, { recursive: true }), before);
+  assert.deepEqual(
+    readdirSync(temporary).filter((name) => name.startsWith("tollkeeper")),
+    [],
+  );
+});
+
+test("a running daemon is tried too, named with its version; it keeps its port, and no trace of it", async (t) => {
+  const daemon = await startDaemon(t);
+  writeFileSync(daemon.configFile, JSON.stringify({ listen: { port: daemon.port } }));
+  const { code, stdout } = await daemon.command("check");
+  assert.equal(code, 0, stdout);
+  const head = `the running daemon, tollkeeper ${programVersion()}, pid ${daemon.pid}, port ${daemon.port}:\n`;
+  const [, tried = ""] = stdout.split(head);
+  for (const { name } of DAEMON_CHECKS) assert.match(tried, new RegExp(`^ok +${name} `, "m"));
+  assert.deepEqual(await daemon.ledger(), []);
+});
+
+test("a running daemon that lets everybody in fails the command, with what it means and what to do", async (t) => {
+  const { home, command } = prepareHome(t, {});
+  const port = await answerEverything(t);
+  const status = { ...STATUS, listening: [`127.0.0.1:${port}`] };
+  const handlers = controlHandlers({ status: () => status });
+  const control = await openControlSocket(
+    join(home, "run", "tollkeeper", "control.sock"),
+    handlers,
+    new MemoryLog(),
+  );
+  t.after(() => control.close());
+  const { code, stdout } = await command("check");
+  assert.equal(code, 1);
+  assert.match(stdout, /^the running daemon, tollkeeper 9\.9\.9, pid 4711, port/m);
+  assert.match(stdout, /^FAILED +foreign host +GET \/v1\/models: 403 expected, got 200 hello$/m);
+  const count = INSTALLATION_CHECKS.length + DAEMON_CHECKS.length;
+  assert.match(stdout, new RegExp(`^${DAEMON_CHECKS.length} of ${count} checks failed$`, "m"));
+  assert.match(stdout, /^foreign host: any web page could use your key; stop the daemon until it is mended/m);
+});
+
+test("a configuration under which a promise cannot be kept fails that check, and nothing is measured", async (t) => {
+  const { command } = prepareHome(t, { config: { limits: { bodyBytes: 60 } } });
+  const { code, stdout } = await command("check");
+  assert.equal(code, 1);
+  assert.match(stdout, /^FAILED +request bodies +the request did not reach the upstream: 413 .*bodyBytes/m);
+  assert.match(
+    stdout,
+    /^request bodies: the service would get other requests than your tools sent; report it/m,
+  );
+  assert.match(stdout, /^overhead: not measured, because a check failed$/m);
+  assert.match(stdout, /^1 of \d+ checks failed$/m);
+});
+
+test("a broken configuration is told as serve tells it", async (t) => {
+  const { configFile, command } = prepareHome(t, { config: { nonsense: 1 } });
+  const [check, serve] = await Promise.all([command("check"), command("serve")]);
+  assert.deepEqual(check, serve);
+  assert.equal(check.code, 1);
+  const problem = `error: the configuration is not usable\n  ${configFile}:1: nonsense: unknown key`;
+  assert.ok(check.stderr.startsWith(problem), check.stderr);
+  assert.match(check.stderr, /\nhint: correct it with: tollkeeper config edit --config .*\n$/);
+});
+
+const STATUS = { version: "9.9.9", pid: 4711 };
+
+/** A server on a free port that says hello to whatever it is asked. */
+async function answerEverything(t: TestContext): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"));
+    t.after(() => socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { buildJsonSchema } from "../../../src/core/config/schema.ts";
+import { scratchDirectory } from "../../helpers/keyring.ts";
+import { PROGRAM } from "../../helpers/program.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+interface Result {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Runs `tollkeeper config ...` with its home in `home`, and ends with it. */
+async function runConfig(home: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
+  const command = [PROGRAM, "config", ...args];
+  const surroundings = {
+    PATH: process.env["PATH"],
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, "config"),
+    ...env,
+  };
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, command, {
+      cwd: root,
+      env: surroundings,
+    });
+    return { code: 0, out: stdout, err: stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, out: stdout, err: stderr };
+  }
+}
+
+/** Writes an executable script that stands for an editor. */
+function makeEditor(home: string, script: string): string {
+  const path = join(home, "editor");
+  writeFileSync(path, `#!/bin/sh\n${script}\n`);
+  chmodSync(path, 0o700);
+  return path;
+}
+
+test("config path prints the file in the platform's place, or the one that --config names", async (t) => {
+  const home = scratchDirectory(t);
+  const env = { XDG_CONFIG_HOME: join(home, "config") };
+  const usual = await runConfig(home, ["path"], env);
+  const named = await runConfig(home, ["path", "--config", "/etc/toll.jsonc"]);
+  assert.deepEqual(named, { code: 0, out: "/etc/toll.jsonc\n", err: "" });
+  if (process.platform !== "linux") return;
+  assert.deepEqual(usual, { code: 0, out: `${home}/config/tollkeeper/config.jsonc\n`, err: "" });
+});
+
+test("config check of a good file says what is configured", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "c.jsonc");
+  const text = `{
+    "upstreams": {
+      "default": { "baseUrl": "https://api.example.com/v1/" },
+      "gate": { "baseUrl": "http://127.0.0.1:9/v1", "keySource": { "command": ["pass", "show", "x"] } }
+    },
+    "tools": { "codex": { "key": "codex" }, "pi": { "upstream": "gate" } },
+    "ledger": { "directory": "~/usage" }
+  }`;
+  writeFileSync(path, text);
+  const { code, out, err } = await runConfig(home, ["check", "--config", path]);
+  assert.deepEqual([code, err], [0, ""]);
+  assert.deepEqual(out.trimEnd().split("\n"), [
+    `${path} is good`,
+    "listens on 127.0.0.1 and ::1, port 8655",
+    'upstream default: https://api.example.com/v1, key "default" from keychain',
+    'upstream gate: http://127.0.0.1:9/v1, key "default" from command pass show x',
+    'tool codex: upstream default, key "codex"',
+    "tool pi: upstream gate, its key",
+    `keeps usage records 400 days in ${home}/usage`,
+  ]);
+});
+
+test("config check without a file says that the sandbox answers", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "none.jsonc");
+  const { code, out } = await runConfig(home, ["check", "--config", path]);
+  assert.equal(code, 0);
+  assert.match(out, new RegExp(`^there is no ${path}; the defaults hold\n`));
+  assert.match(out, /\nno upstream is configured: the built-in sandbox answers\n/);
+});
+
+test("config check of a bad file lists every problem with its line and exits 1", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "c.jsonc");
+  writeFileSync(path, '{\n  "listen": { "port": "x" },\n  "upstream": {}\n}\n');
+  assert.deepEqual(await runConfig(home, ["check", "--config", path]), {
+    code: 1,
+    out: `${path}:2: listen.port: must be a whole number\n${path}:3: upstream: unknown key "upstream"; did you mean "upstreams"?\n`,
+    err: "",
+  });
+});
+
+test("config check --json gives the problems, or the configuration, as data", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "c.jsonc");
+  writeFileSync(path, '{ "listen": 1 }');
+  const bad = await runConfig(home, ["check", "--json", "--config", path]);
+  assert.equal(bad.code, 1);
+  const problems = [{ path: "listen", line: 1, message: "must be an object: { ... }" }];
+  assert.deepEqual(JSON.parse(bad.out), { path, ok: false, problems });
+  writeFileSync(path, '{ "listen": { "port": 1 } }');
+  const good = await runConfig(home, ["check", "--json", "--config", path]);
+  assert.equal(good.code, 0);
+  assert.equal((JSON.parse(good.out) as { config: { listen: { port: number } } }).config.listen.port, 1);
+});
+
+test("config schema prints the JSON Schema", async (t) => {
+  const { code, out } = await runConfig(scratchDirectory(t), ["schema"]);
+  assert.equal(code, 0);
+  assert.deepEqual(JSON.parse(out), buildJsonSchema());
+});
+
+test("config edit makes a private file from the template, with its schema, opens it and checks it", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "a b", "config.jsonc");
+  const editor = makeEditor(home, 'cp "$2" "$1"');
+  const { code, out, err } = await runConfig(home, ["edit", "--config", path], {
+    VISUAL: `${editor} "${home}/seen"`,
+    EDITOR: "false",
+  });
+  assert.deepEqual([code, err], [0, ""]);
+  assert.match(out, new RegExp(`^${path} is good\n`));
+  assert.equal(readFileSync(join(home, "seen"), "utf8"), readFileSync(path, "utf8"));
+  assert.match(readFileSync(path, "utf8"), /"\$schema": "\.\/config\.schema\.json"/);
+  assert.deepEqual(readdirSync(dirname(path)), ["config.jsonc", "config.schema.json"]);
+  assert.deepEqual([statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777], [0o600, 0o700]);
+});
+
+test("config edit keeps the file that is there, and lists what the editor left wrong", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "config.jsonc");
+  writeFileSync(path, '{ "tools": {} ');
+  const editor = makeEditor(home, 'echo \', "oops": 1 }\' >> "$1"');
+  const { code, out } = await runConfig(home, ["edit", "--config", path], { EDITOR: editor });
+  assert.equal(code, 1);
+  assert.match(out, /config\.jsonc:1: oops: unknown key "oops"/);
+});
+
+test("config edit without an editor says what to set and makes nothing", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "new", "config.jsonc");
+  const { code, out, err } = await runConfig(home, ["edit", "--config", path], { VISUAL: "", EDITOR: "" });
+  assert.deepEqual([code, out], [1, ""]);
+  assert.equal(err, `error: no editor is set\nhint: set VISUAL or EDITOR, or open ${path} yourself\n`);
+  assert.equal(existsSync(dirname(path)), false);
+});
+
+test("config edit with an editor that fails says so", async (t) => {
+  const home = scratchDirectory(t);
+  const { code, err } = await runConfig(home, ["edit", "--config", join(home, "c.jsonc")], {
+    EDITOR: "false",
+  });
+  assert.equal(code, 1);
+  assert.match(err, /^error: the editor ended badly: false\nhint: /);
+});
+
+test("config without a word of what to do is wrong usage", async (t) => {
+  const { code, err } = await runConfig(scratchDirectory(t), []);
+  assert.equal(code, 2);
+  assert.match(err, /^error: say what to do with it: path, check, schema or edit\n/);
+});

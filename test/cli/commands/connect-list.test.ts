@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import type { ListedTool } from "../../../src/cli/connect/list-tools.ts";
+import { RECIPES } from "../../../src/tools/all.ts";
+import { prepareHome } from "../../helpers/daemon.ts";
+import { fakeTool } from "../../helpers/fake-tool.ts";
+import { runProgram } from "../../helpers/program.ts";
+
+const PORT = 4711;
+
+function prepare(t: TestContext) {
+  const { home, env, configFile } = prepareHome(t, { config: { listen: { port: PORT } } });
+  const path = `${fakeTool(home, "claude", "")}:/usr/bin:/bin`;
+  const project = join(home, "project");
+  mkdirSync(project);
+  const run = (...words: string[]) =>
+    runProgram([...words, "--config", configFile], { env: { ...env, PATH: path }, cwd: project });
+  const list = async () => JSON.parse((await run("connect", "--list", "--json")).stdout) as ListedTool[];
+  return {
+    home,
+    project,
+    settings: join(home, ".claude", "settings.json"),
+    run,
+    claude: async () => (await list()).find(({ tool }) => tool === "claude-code"),
+    /** What the table says of it, in the column `connected`. */
+    async shown() {
+      const { stdout } = await run("connect", "--list");
+      return /^Claude Code +claude-code +yes +(.*?) {2,}user/m.exec(stdout)?.[1];
+    },
+  };
+}
+
+test("every tool is listed: installed or not, connected or not, tried or not", async (t) => {
+  const { run, claude } = prepare(t);
+  const { code, stdout } = await run("connect", "--list");
+  assert.equal(code, 0);
+  assert.equal(stdout.trimEnd().split("\n").length, 1 + RECIPES.length);
+  assert.match(stdout, /^tool +name +installed +connected +settings +tried$/m);
+  assert.match(stdout, /^Cursor +cursor +no +no +none; by hand +not tried here$/m);
+  const { isInstalled, connections } = (await claude()) ?? {};
+  assert.deepEqual([isInstalled, connections], [true, []]);
+});
+
+test("how a connection is, is told from the tool's files as they are now", async (t) => {
+  const { run, claude, shown, settings } = prepare(t);
+  assert.equal(await shown(), "no");
+  await run("connect", "claude", "--yes");
+  assert.equal(await shown(), "yes");
+  const [connection] = (await claude())?.connections ?? [];
+  assert.deepEqual(
+    { ...connection, since: typeof connection?.since },
+    { scope: "user", directory: null, since: "string", state: "connected", port: PORT },
+  );
+  const written = readFileSync(settings, "utf8");
+  writeFileSync(settings, written.replace("tk-claude-code", "mine"));
+  assert.equal(await shown(), "changed since");
+  rmSync(settings);
+  assert.equal(await shown(), "no longer");
+});
+
+test("a connection to another port is told with that port", async (t) => {
+  const { run, shown, settings } = prepare(t);
+  await run("connect", "claude", "--yes");
+  writeFileSync(settings, readFileSync(settings, "utf8").replaceAll(`:${PORT}/`, ":4712/"));
+  assert.equal(await shown(), "changed since, to port 4712");
+});
+
+test("one that was made by hand is told as such", async (t) => {
+  const { shown, settings, claude } = prepare(t);
+  mkdirSync(dirname(settings));
+  const env = { ANTHROPIC_BASE_URL: `http://127.0.0.1:${PORT}/t/claude-code`, ANTHROPIC_AUTH_TOKEN: "x" };
+  writeFileSync(settings, JSON.stringify({ env }));
+  assert.equal(await shown(), "by hand");
+  assert.equal((await claude())?.connections[0]?.since, null);
+});
+
+test("a project's connection is told with its directory", async (t) => {
+  const { run, claude, shown, project } = prepare(t);
+  await run("connect", "claude", "--scope", "project", "--yes");
+  assert.equal(await shown(), "yes in ~/project");
+  assert.deepEqual(
+    (await claude())?.connections.map(({ directory }) => directory),
+    [project],
+  );
+});

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { prepareHome } from "../../helpers/daemon.ts";
+
+const PORT = 4711;
+const config = { listen: { port: PORT } };
+
+test("of a known tool it prints the file's path and text, with what each setting is for", async (t) => {
+  const { home, command } = prepareHome(t, { config });
+  const { code, stdout, stderr } = await command("connect", "claude", "--print");
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.match(stdout, /^~\/\.claude\/settings\.json:\n\n\{\n/);
+  assert.match(stdout, new RegExp(`"ANTHROPIC_BASE_URL": "http://127\\.0\\.0\\.1:${PORT}/t/claude-code"`));
+  assert.match(stdout, /^env\.ANTHROPIC_BASE_URL: \w/m);
+  assert.ok(!existsSync(join(home, ".claude")));
+});
+
+test("of any other tool it prints base URLs, placeholder, header and variables", async (t) => {
+  const { home, command } = prepareHome(t, { config });
+  const { code, stdout } = await command("connect", "My.Tool", "--print");
+  assert.equal(code, 0);
+  const url = `http://127.0.0.1:${PORT}/t/my.tool`;
+  for (const part of [
+    `export ANTHROPIC_BASE_URL='${url}'`,
+    `export OPENAI_BASE_URL='${url}/v1'`,
+    `base URL:  ${url}/v1 (without /v1 where the tool adds it: ${url})`,
+    "API key:   tk-my.tool, or any other text",
+    "the header x-tollkeeper-tool: my.tool",
+  ]) {
+    assert.ok(stdout.includes(part), `${part} is not in\n${stdout}`);
+  }
+  assert.ok(!existsSync(join(home, "state")));
+});
+
+test("where tokens are needed none is made, and it is said how", async (t) => {
+  const { command } = prepareHome(t, { config: { ...config, access: "token" } });
+  const { stdout } = await command("connect", "mytool", "--print");
+  assert.match(stdout, /^API key: +LOCAL-TOKEN; make it with: tollkeeper token add mytool$/m);
+});
+
+test("a tool that cannot be led here by a program is told with its reasons", async (t) => {
+  const { command } = prepareHome(t, { config });
+  const { code, stdout } = await command("connect", "cursor", "--print");
+  assert.equal(code, 0);
+  assert.match(stdout, /^Cursor cannot be led here: /);
+});
+
+test("a token in a file that is shown is told for what it is, and how it is made", async (t) => {
+  const { command } = prepareHome(t, { config: { ...config, access: "token" } });
+  const { stdout } = await command("connect", "claude", "--print");
+  assert.match(stdout, /"ANTHROPIC_AUTH_TOKEN": "LOCAL-TOKEN"/);
+  assert.match(
+    stdout,
+    /^LOCAL-TOKEN stands for a local token; make it with: tollkeeper token add claude-code$/m,
+  );
+});
+
+test("flags alone are told without an empty list of variables", async (t) => {
+  const { command } = prepareHome(t, { config });
+  const { stdout } = await command("connect", "codex", "--print");
+  assert.doesNotMatch(stdout, /environment:/);
+  assert.match(stdout, /^flags: -c .*base_url/m);
+});
+
+test("a name that no tool can have is refused with what a name is", async (t) => {
+  const { command } = prepareHome(t, { config });
+  const { code, stderr } = await command("connect", "a b", "--print");
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: "a b" cannot be a tool's name\nhint: a name is [^;]*\n$/);
+});

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { prepareHome, startDaemon } from "../../helpers/daemon.ts";
+import { fakeTool } from "../../helpers/fake-tool.ts";
+import { PROGRAM, runProgram } from "../../helpers/program.ts";
+import { noTerminal, runOnTerminal } from "../../helpers/terminal.ts";
+
+const PORT = 4711;
+const URL = `http://127.0.0.1:${PORT}/t/claude-code`;
+
+/** As people have it, with what no program would write. */
+const SETTINGS = '{\n  // mine\n  "model": "opus",\n}\n';
+
+/** A home with Claude Code's settings in it, in which no daemon runs. */
+function prepare(t: TestContext, config: object = {}) {
+  const machine = prepareHome(t, { config: { listen: { port: PORT }, ...config } });
+  const settings = join(machine.home, ".claude", "settings.json");
+  const journal = join(machine.home, "state", "tollkeeper", "connections");
+  put(settings, SETTINGS);
+  return { ...machine, settings, journal, text: () => readFileSync(settings, "utf8") };
+}
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+test("where nobody can be asked the change is shown, and not made without --yes", async (t) => {
+  const { command, text, journal } = prepare(t);
+  const { code, stdout, stderr } = await command("connect", "claude");
+  assert.equal(code, 1);
+  assert.match(stdout, new RegExp(`^~/\\.claude/settings\\.json: changed\n@@ [^]*^\\+ .*"${URL}"`, "m"));
+  assert.match(stdout, /^ {2}env\.ANTHROPIC_BASE_URL: \w.+$/m);
+  assert.equal(
+    stderr,
+    "error: nobody can be asked here, and nothing was changed\nhint: if it shall be done: --yes\n",
+  );
+  assert.equal(text(), SETTINGS);
+  assert.ok(!existsSync(journal));
+});
+
+test("--dry-run shows the change and makes none", async (t) => {
+  const { command, text, journal } = prepare(t);
+  const { code, stdout, stderr } = await command("connect", "claude", "--dry-run", "--yes");
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.match(stdout, new RegExp(`^\\+ .*"${URL}"`, "m"));
+  assert.equal(text(), SETTINGS);
+  assert.ok(!existsSync(journal));
+});
+
+test("with --yes it is written, told with its backup and what undoes it, and undone to the byte", async (t) => {
+  const { home, command, text } = prepare(t);
+  const { code, stdout, stderr } = await command("connect", "Claude Code", "--yes");
+  assert.equal(code, 0);
+  assert.match(
+    stderr,
+    /^note: tollkeeper is not running; start it with: tollkeeper service install; or: tollkeeper serve\n$/,
+  );
+  assert.match(text(), new RegExp(`^ {2}// mine$[^]*"ANTHROPIC_BASE_URL": "${URL}"`, "m"));
+  const backup = /^wrote ~\/\.claude\/settings\.json; as it was before: ~(\/.*)$/m.exec(stdout)?.[1] ?? "";
+  assert.equal(readFileSync(home + backup, "utf8"), SETTINGS);
+  assert.match(stdout, /undo it with: tollkeeper disconnect claude-code$/m);
+
+  const again = await command("connect", "claude-code");
+  assert.deepEqual([again.code, again.stdout], [0, `Claude Code is connected already: ${URL}\n`]);
+
+  const undone = await command("disconnect", "claude", "--yes");
+  assert.equal(undone.code, 0);
+  assert.match(undone.stdout, /as it was before\n[^]*^claude-code is disconnected\n$/m);
+  assert.equal(text(), SETTINGS);
+});
+
+test("the running daemon's port is the one that is written, and one that may change is pointed out", async (t) => {
+  const daemon = await startDaemon(t);
+  const { stderr } = await daemon.command("connect", "claude", "--yes");
+  const written = readFileSync(join(daemon.home, ".claude", "settings.json"), "utf8");
+  assert.match(written, new RegExp(`"${daemon.url}/t/claude-code"`));
+  assert.match(stderr, new RegExp(`^note: the next start may choose another port than ${daemon.port}; `));
+});
+
+test("at a terminal it asks, and only yes is yes", { skip: noTerminal }, async (t) => {
+  const { env, configFile, text } = prepare(t);
+  const ask = (typed: string) => {
+    const argv = [process.execPath, PROGRAM, "connect", "claude", "--config", configFile];
+    return runOnTerminal(argv, { env }, [["connect Claude Code? [y/N] ", typed]]);
+  };
+  for (const typed of ["\n", "n\n", "yell\n", "\u0004"]) {
+    const { code, text: screen } = await ask(typed);
+    assert.equal(code, 1, screen);
+    assert.match(screen, /nothing was changed\r\n$/);
+    assert.equal(text(), SETTINGS);
+  }
+  const interrupted = await ask("\u0003");
+  assert.deepEqual([interrupted.code, text()], [130, SETTINGS]);
+  const agreed = await ask("y\n");
+  assert.equal(agreed.code, 0);
+  assert.match(text(), new RegExp(`"${URL}"`));
+});
+
+test("a project is connected by its own file, and disconnected there", async (t) => {
+  const { home, env, configFile, text } = prepare(t);
+  const project = join(home, "project");
+  mkdirSync(project);
+  const run = (...words: string[]) => runProgram([...words, "--config", configFile], { env, cwd: project });
+  const { code, stdout } = await run("connect", "claude", "--scope", "project", "--yes");
+  assert.equal(code, 0);
+  const [, written = ""] = /^wrote ~\/(project\/\.claude\/\S+)$/m.exec(stdout) ?? [];
+  assert.match(readFileSync(join(home, written), "utf8"), new RegExp(`"${URL}"`));
+  assert.equal(text(), SETTINGS);
+  const elsewhere = await run("disconnect", "claude", "--yes");
+  assert.equal(elsewhere.code, 1);
+  const there = `tollkeeper disconnect claude-code --directory ${project}`;
+  assert.equal(elsewhere.stderr, `error: claude-code is not connected\nhint: it is in a project: ${there}\n`);
+  const undone = await run("disconnect", "claude", "--scope", "project", "--yes");
+  assert.equal(undone.code, 0);
+  assert.ok(!existsSync(join(project, ".claude")));
+});
+
+test("a name that nobody knows is answered with the nearest, and with what works for every tool", async (t) => {
+  const { command } = prepare(t);
+  const { code, stderr } = await command("connect", "cluade");
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^error: no recipe is known for "cluade"; did you mean claude\?\nhint: .*--list; .*--print\n$/,
+  );
+});
+
+test("a scope that a tool does not have is refused with those that it has", async (t) => {
+  const { command } = prepare(t);
+  const cursor = await command("connect", "cursor", "--yes");
+  assert.equal(cursor.code, 1);
+  assert.match(
+    cursor.stderr,
+    /^error: Cursor has no settings that could be written for it\nhint: .*connect cursor --print\n$/,
+  );
+  const pi = await command("connect", "pi", "--scope", "project", "--yes");
+  assert.match(pi.stderr, /^error: Pi has no settings of that scope\nhint: connect it with: --scope user\n$/);
+});
+
+test("options that make no sense together are wrong usage", async (t) => {
+  const { command } = prepare(t);
+  for (const words of [
+    [],
+    ["claude", "--all"],
+    ["--list", "--all"],
+    ["claude", "--json"],
+    ["claude", "--scope", "all"],
+  ]) {
+    assert.equal((await command("connect", ...words)).code, 2, words.join(" "));
+  }
+  const { stderr } = await command("connect", "claude", "--json");
+  assert.match(stderr, /^error: --json goes with --list\n/);
+  for (const words of [[], ["claude", "--all"], ["--all", "--directory", "/x"]]) {
+    assert.equal((await command("disconnect", ...words)).code, 2, words.join(" "));
+  }
+});
+
+test("--all connects what is installed, and one that fails keeps none back", async (t) => {
+  const { home, env, configFile, settings } = prepare(t);
+  put(settings, "{ not JSON");
+  const directory = ["claude", "codex", "pi"].map((name) => fakeTool(home, name, ""))[0] ?? "";
+  const path = `${directory}:/usr/bin:/bin`;
+  const run = (...words: string[]) =>
+    runProgram([...words, "--config", configFile], { env: { ...env, PATH: path } });
+  const { code, stdout, stderr } = await run("connect", "--all", "--yes");
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: .*settings\.json:1\b/m);
+  assert.match(stdout, /^== Codex$/m);
+  assert.match(stdout, /^== \d+ done, 1 failed$/m);
+  assert.match(
+    readFileSync(join(home, ".codex", "config.toml"), "utf8"),
+    new RegExp(`127\\.0\\.0\\.1:${PORT}/t/codex`),
+  );
+  assert.equal(readFileSync(settings, "utf8"), "{ not JSON");
+
+  const undone = await run("disconnect", "--all", "--yes");
+  assert.equal(undone.code, 0);
+  assert.ok(!existsSync(join(home, ".codex", "config.toml")));
+  assert.match((await run("disconnect", "--all", "--yes")).stdout, /^there is nothing to do$/m);
+});

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { prepareHome } from "../../helpers/daemon.ts";
+import { PROGRAM, runProgram } from "../../helpers/program.ts";
+import { noTerminal, runOnTerminal } from "../../helpers/terminal.ts";
+
+const SETTINGS = '{\n  // mine\n  "model": "opus",\n}\n';
+
+/** A home in which Claude Code is connected. */
+async function prepare(t: TestContext) {
+  const machine = prepareHome(t, { config: { listen: { port: 4711 } } });
+  const settings = join(machine.home, ".claude", "settings.json");
+  mkdirSync(dirname(settings));
+  writeFileSync(settings, SETTINGS);
+  assert.equal((await machine.command("connect", "claude", "--yes")).code, 0);
+  const text = () => readFileSync(settings, "utf8");
+  return { ...machine, settings, text, connected: text() };
+}
+
+test("what a person has changed since stays, and is told", async (t) => {
+  const { home, command, settings, text, connected } = await prepare(t);
+  writeFileSync(settings, connected.replace("tk-claude-code", "mine").replace("opus", "sonnet"));
+  const { code, stdout } = await command("disconnect", "claude", "--yes");
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^env\.ANTHROPIC_AUTH_TOKEN in ~\/\.claude\/settings\.json was changed since, and stays as it is$/m,
+  );
+  const [, backup = ""] = /^~\/\.claude\/settings\.json as it was before: ~(\/.*)$/m.exec(stdout) ?? [];
+  assert.equal(readFileSync(home + backup, "utf8"), SETTINGS);
+  assert.match(text(), /"model": "sonnet",[^]*"ANTHROPIC_AUTH_TOKEN": "mine"/);
+  assert.doesNotMatch(text(), /ANTHROPIC_BASE_URL/);
+});
+
+test("where all settings were changed since it is told that the tool may come here still", async (t) => {
+  const { command, settings } = await prepare(t);
+  const env = { ANTHROPIC_BASE_URL: "x", ANTHROPIC_AUTH_TOKEN: "y", ENABLE_TOOL_SEARCH: "z" };
+  writeFileSync(settings, JSON.stringify({ env }));
+  const { code, stderr } = await command("disconnect", "claude", "--yes");
+  assert.equal(code, 0);
+  assert.match(stderr, /^note: none of its settings was as connecting wrote it, so it may come here still$/m);
+});
+
+test("--dry-run, a no, and nobody to ask change nothing", { skip: noTerminal }, async (t) => {
+  const { command, env, configFile, text, connected } = await prepare(t);
+  const dry = await command("disconnect", "claude", "--dry-run");
+  assert.equal(dry.code, 0);
+  assert.match(dry.stdout, /^- .*ANTHROPIC_BASE_URL/m);
+  assert.equal((await command("disconnect", "claude")).code, 1);
+  const argv = [process.execPath, PROGRAM, "disconnect", "claude", "--config", configFile];
+  const asked = await runOnTerminal(argv, { env }, [["disconnect claude-code? [y/N] ", "n\n"]]);
+  assert.equal(asked.code, 1);
+  assert.equal(text(), connected);
+});
+
+test("a connection whose files are gone is forgotten, without a question", async (t) => {
+  const { command, settings } = await prepare(t);
+  rmSync(dirname(settings), { recursive: true });
+  const { code, stdout } = await command("disconnect", "claude");
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^(~\/\.claude\/settings\.json): is not there any more, and stays away\n\1 as it was before: \S+\nclaude-code is disconnected\n$/m,
+  );
+  assert.ok(!existsSync(dirname(settings)));
+  assert.equal((await command("disconnect", "claude")).code, 1);
+});
+
+test("what was never connected is a failure, and a name that nobody knows is answered with the nearest", async (t) => {
+  const { command } = prepareHome(t, {});
+  const never = await command("disconnect", "codex", "--yes");
+  assert.deepEqual(
+    [never.code, never.stderr],
+    [1, "error: codex is not connected\nhint: see what is: tollkeeper connect --list\n"],
+  );
+  assert.match((await command("disconnect", "cluade")).stderr, /did you mean claude\?/);
+});
+
+test("a project's connection is undone from anywhere, also when the directory is gone", async (t) => {
+  const { home, env, configFile } = prepareHome(t, { config: { listen: { port: 4711 } } });
+  const [one, other] = [join(home, "one"), join(home, "other")];
+  const run = (cwd: string, ...words: string[]) =>
+    runProgram([...words, "--yes", "--config", configFile], { env, cwd });
+  for (const project of [one, other]) {
+    mkdirSync(project);
+    assert.equal((await run(project, "connect", "claude", "--scope", "project")).code, 0);
+  }
+  rmSync(one, { recursive: true });
+  const here = await run(home, "disconnect", "claude", "--scope", "project");
+  assert.equal(here.code, 1);
+  assert.match(here.stderr, /^error: claude-code in \S+ is not connected\nhint: see what is: .*--list\n$/);
+  const gone = await run(home, "disconnect", "claude", "--directory", "one");
+  assert.equal(gone.code, 0, gone.stderr);
+  assert.match(gone.stdout, /^claude-code in ~\/one is disconnected$/m);
+  assert.ok(existsSync(join(other, ".claude")));
+  const { stderr } = await run(home, "disconnect", "claude", "--scope", "project");
+  assert.ok(
+    stderr.endsWith(`it is in a project: tollkeeper disconnect claude-code --directory ${other}\n`),
+    stderr,
+  );
+});

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { test } from "node:test";
+import { borrowToken } from "../../../src/adapters/control-socket.ts";
+import { startBorrower } from "../../helpers/borrower.ts";
+import { launchDaemon, prepareHome, startDaemon } from "../../helpers/daemon.ts";
+import { newToken } from "../../helpers/new-token.ts";
+import { freePort } from "../../helpers/free-port.ts";
+import { PROGRAM } from "../../helpers/program.ts";
+import { until } from "../../helpers/until.ts";
+
+test(
+  "a borrowed token is let in while its borrower lives, and is in no file",
+  { timeout: 60_000 },
+  async (t) => {
+    const daemon = await startDaemon(t, { config: { access: "token" } });
+    const path = join(daemon.home, "run", "tollkeeper", "control.sock");
+    const { token, hash } = newToken("codex");
+    const { kill } = await startBorrower(t, path, { tool: "codex", hash });
+    const status = async () => {
+      const res = await fetch(`${daemon.url}/t/zed/v1/models`, { headers: { "x-api-key": token } });
+      await res.arrayBuffer();
+      return res.status;
+    };
+    assert.equal(await status(), 200);
+    assert.match((await daemon.command("status")).stdout, /^access .* 0 tokens registered, 1 lent$/m);
+    const [record] = await daemon.ledger();
+    assert.deepEqual([record?.tool, record?.tool_by], ["codex", "token"]);
+    kill();
+    const noLoans = async () => ((await daemon.status()).access.tokens.lent === 0 ? true : null);
+    await until("the daemon to hear of it", noLoans);
+    assert.equal(await status(), 401);
+  },
+);
+
+test("a daemon lends so many tokens, and says when it lends no more", { timeout: 60_000 }, async (t) => {
+  const daemon = await startDaemon(t, { config: { access: "token" } });
+  const path = join(daemon.home, "run", "tollkeeper", "control.sock");
+  for (let i = 0; i < 100; i += 1) {
+    const loan = await borrowToken(path, "codex", newToken("codex").hash);
+    t.after(() => loan?.giveBack());
+  }
+  await assert.rejects(borrowToken(path, "codex", newToken("codex").hash), {
+    message: "100 tokens are lent already",
+  });
+  assert.equal((await daemon.status()).access.tokens.lent, 100);
+});
+
+test(
+  "a command under run is let in by the next daemon, too, and no longer than it runs",
+  { timeout: 60_000 },
+  async (t) => {
+    const port = await freePort();
+    const config = { access: "token", listen: { port } };
+    const { home, env } = prepareHome(t, { config });
+    const start = async () => {
+      const { ready, kill } = launchDaemon(home, { config, port });
+      t.after(kill);
+      return ready;
+    };
+    const status = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const res = await fetch(`http://127.0.0.1:${port}/t/claude-code/v1/models`, { headers });
+      await res.arrayBuffer();
+      return res.status;
+    };
+    const first = await start();
+    const script = 'echo "$ANTHROPIC_API_KEY"; read line';
+    const child = spawn(process.execPath, [PROGRAM, "run", "--", "sh", "-c", script], {
+      env,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    t.after(() => child.kill("SIGKILL"));
+    const token = String((await once(child.stdout, "data"))[0]).trim();
+    assert.equal(await status(token), 200);
+    await first.stop();
+    const second = await start();
+    await until("the loan from the second daemon", async () => ((await status(token)) === 200 ? true : null));
+    assert.equal((await second.status()).access.tokens.lent, 1);
+    child.stdin.end();
+    assert.deepEqual(await once(child, "exit"), [1, null]);
+    await until("the end of the loan", async () => ((await status(token)) === 401 ? true : null));
+  },
+);
+
+test("a command under run ends without a daemon as it ends with one", { timeout: 60_000 }, async (t) => {
+  const daemon = await startDaemon(t, { config: { access: "token" } });
+  const child = spawn(process.execPath, [PROGRAM, "run", "--", "sh", "-c", "echo ready; read line; exit 7"], {
+    env: daemon.env,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  await daemon.stop();
+  child.stdin.end("go on\n");
+  assert.deepEqual(await once(child, "exit"), [7, null]);
+});

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { startDaemon, type Daemon } from "../../helpers/daemon.ts";
+import { PROGRAM } from "../../helpers/program.ts";
+import { noTerminal, runOnTerminal } from "../../helpers/terminal.ts";
+
+/** A command that says when it listens for signals, and what it got. */
+const AWAIT_SIGNAL = `
+  for name in INT TERM HUP QUIT USR1 USR2; do trap "echo got $name; exit 5" $name; done
+  echo ready
+  while :; do sleep 0.05; done`;
+
+/** Runs a shell's script under `run`, without a terminal. */
+function start(daemon: Daemon, script: string) {
+  return spawn(process.execPath, [PROGRAM, "run", "--", "sh", "-c", script], {
+    env: daemon.env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+test("where no terminal sends them, signals are passed on, and waited for", async (t) => {
+  const daemon = await startDaemon(t);
+  for (const signal of ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGINT", "SIGQUIT"] as const) {
+    const child = start(daemon, AWAIT_SIGNAL);
+    child.stdout.once("data", () => child.kill(signal));
+    const [said, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+    assert.deepEqual([said, code], [`ready\ngot ${signal.slice(3)}\n`, 5], signal);
+  }
+});
+
+test("it dies of the signal that the command died of, so that who waits for it can tell", async (t) => {
+  const daemon = await startDaemon(t);
+  for (const signal of ["SIGKILL", "SIGINT", "SIGTERM"] as const) {
+    const child = start(daemon, `kill -${signal.slice(3)} $$`);
+    assert.deepEqual(await once(child, "exit"), [null, signal]);
+  }
+});
+
+test("a signal that does not end it is told as shells tell it", async (t) => {
+  const daemon = await startDaemon(t);
+  // Node itself listens to this one, or ignores it.
+  const [code] = await once(start(daemon, "kill -USR1 $$"), "exit");
+  assert.equal(code, 128 + 10);
+});
+
+test("Ctrl-C at the terminal is the command's own business", { skip: noTerminal }, async (t) => {
+  const daemon = await startDaemon(t);
+  const argv = [process.execPath, PROGRAM, "run", "--", "sh", join(daemon.home, "script")];
+  writeFileSync(join(daemon.home, "script"), AWAIT_SIGNAL);
+  const { code, text: screen } = await runOnTerminal(argv, { env: daemon.env }, [["ready", "\u0003"]]);
+  assert.equal(screen.match(/got INT/g)?.length, 1);
+  assert.equal(code, 5);
+});

@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { prepareHome, startDaemon, type Daemon } from "../../helpers/daemon.ts";
+import { fakeTool } from "../../helpers/fake-tool.ts";
+import { ended } from "../../helpers/processes.ts";
+import { PROGRAM, runProgram } from "../../helpers/program.ts";
+import { until } from "../../helpers/until.ts";
+
+/** Prints every argument in angle brackets. */
+const SHOW_ARGUMENTS = `printf '<%s>' "$@"`;
+
+/** Prints the variables that lead somewhere. */
+const SHOW_VARIABLES = "env | grep -E '^(ANTHROPIC|OPENAI|CLAUDE)_' | sort";
+
+/** What a tool does: one request where its environment leads it. */
+const ASK = `curl -sS "$ANTHROPIC_BASE_URL/v1/messages" -H "authorization: Bearer $ANTHROPIC_AUTH_TOKEN" -H 'content-type: application/json' -d '{"model":"claude-sonnet-5","max_tokens":8,"messages":[{"role":"user","content":"hi"}]}' -o /dev/null -w '%{http_code}\\n'`;
+
+async function run(daemon: Pick<Daemon, "env">, ...words: string[]) {
+  return runProgram(["run", ...words], { env: daemon.env });
+}
+
+test("all that follows the -- reaches the command as it is, whatever it looks like", async (t) => {
+  const daemon = await startDaemon(t);
+  const words = [
+    "--help",
+    "--version",
+    "-x",
+    "",
+    "--",
+    "007",
+    "--tool=x",
+    "--config",
+    "/nowhere",
+    "*",
+    "a b",
+  ];
+  const { code, stdout, stderr } = await run(daemon, "--", "sh", "-c", SHOW_ARGUMENTS, "sh", ...words);
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.equal(stdout, words.map((word) => `<${word}>`).join(""));
+});
+
+test("without a -- or a command it is wrong usage", async (t) => {
+  const daemon = await startDaemon(t);
+  for (const words of [[], ["--"], ["claude"], ["claude", "--", "x"], ["--unknown", "--", "true"]]) {
+    const { code, stderr } = await run(daemon, ...words);
+    assert.equal(code, 2, words.join(" "));
+    assert.match(stderr, /^error: (?:say what to run, after a -- of its own|unknown argument: unknown)/);
+  }
+});
+
+test("it ends as the command ends, and as shells do where it cannot be run, with what may mend that", async (t) => {
+  const daemon = await startDaemon(t);
+  const plain = join(daemon.home, "plain");
+  writeFileSync(plain, "no program");
+  const odd = join(fakeTool(daemon.home, "odd", ""), "odd");
+  writeFileSync(odd, "#!/no/such/interpreter\n");
+  const cases: [number, RegExp, ...string[]][] = [
+    [0, /^$/, "true"],
+    [7, /^$/, "sh", "-c", "exit 7"],
+    [
+      127,
+      /^error: no-such-program: command not found\nhint: install it, or give its path\n$/,
+      "no-such-program",
+    ],
+    [127, /^error: .*nowhere: command not found\nhint: /, join(daemon.home, "nowhere")],
+    [126, /^error: .*plain cannot be run: permission denied\nhint: .*: chmod \+x \S*plain\n$/, plain],
+    [126, /^error: .*odd cannot be run: the program that .* is not there\nhint: .*head -n 1 \S*odd\n$/, odd],
+    [126, /^error: .* cannot be run: .*\nhint: look at it with: ls -l \S*below\n$/, join(plain, "below")],
+  ];
+  for (const [expected, said, ...words] of cases) {
+    const { code, stderr } = await run(daemon, "--", ...words);
+    assert.equal(code, expected, words.join(" "));
+    assert.match(stderr, said);
+  }
+});
+
+test("a known program gets its own variables, and none that would win over them or hold a real key", async (t) => {
+  const daemon = await startDaemon(t);
+  const directory = fakeTool(daemon.home, "claude", SHOW_VARIABLES);
+  const env = {
+    ...daemon.env,
+    PATH: `${directory}:${daemon.env["PATH"]}`,
+    ANTHROPIC_API_KEY: "sk-of-mine",
+    CLAUDE_CODE_USE_BEDROCK: "1",
+    OPENAI_API_KEY: "sk-for-another",
+  };
+  const { stdout } = await runProgram(["run", "--", "claude"], { env });
+  assert.match(stdout, new RegExp(`^ANTHROPIC_BASE_URL=${daemon.url}/t/claude-code$`, "m"));
+  assert.match(stdout, /^ANTHROPIC_AUTH_TOKEN=tk-claude-code$/m);
+  assert.doesNotMatch(stdout, /sk-of-mine|BEDROCK/);
+  // Another maker's key is not in the way, and something that the tool starts may need it.
+  assert.match(stdout, /^OPENAI_API_KEY=sk-for-another$/m);
+});
+
+test("any other program gets what the makers' libraries listen to, marked with its own name", async (t) => {
+  const daemon = await startDaemon(t);
+  const program = join(fakeTool(daemon.home, "My-Agent", SHOW_VARIABLES), "My-Agent");
+  const { stdout } = await run(daemon, "--", program);
+  assert.match(stdout, new RegExp(`^ANTHROPIC_BASE_URL=${daemon.url}/t/my-agent$`, "m"));
+  assert.match(stdout, new RegExp(`^OPENAI_BASE_URL=${daemon.url}/t/my-agent/v1$`, "m"));
+  assert.doesNotMatch(stdout, /_API_KEY=(?!tk-my-agent$)/m);
+  const named = await run(daemon, "--tool", "nightly", "--", program);
+  assert.match(named.stdout, new RegExp(`^OPENAI_BASE_URL=${daemon.url}/t/nightly/v1$`, "m"));
+  // A wrapper is what `--tool` says that it is.
+  const wrapped = await run(daemon, "--tool", "claude", "--", program);
+  assert.match(wrapped.stdout, /^ANTHROPIC_AUTH_TOKEN=tk-claude-code$/m);
+});
+
+test("flags of a tool's own program are given to no other one", async (t) => {
+  const daemon = await startDaemon(t);
+  const directory = fakeTool(daemon.home, "npx", SHOW_ARGUMENTS);
+  fakeTool(daemon.home, "codex", SHOW_ARGUMENTS);
+  const refused = await run(daemon, "--tool", "codex", "--", join(directory, "npx"), "@openai/codex");
+  assert.deepEqual([refused.code, refused.stdout], [1, ""]);
+  assert.match(refused.stderr, /^error: Codex is led here by flags, and npx is another program\nhint: /);
+  assert.match(refused.stderr, /tollkeeper connect codex; .* -c .*base_url/);
+  const own = await run(daemon, "--tool", "nightly", "--", join(directory, "codex"), "exec");
+  assert.match(own.stdout, /^<-c>.*\/t\/nightly\/v1.*<exec>$/);
+});
+
+test("a tool that listens to nothing that run can set is refused before anything else", async (t) => {
+  const { env } = prepareHome(t, {});
+  const cline = await run({ env }, "--tool", "cline", "--", "true");
+  assert.equal(cline.code, 1);
+  assert.match(
+    cline.stderr,
+    /^error: Cline listens neither to its environment nor to flags\nhint: connect it instead: tollkeeper connect cline\n$/,
+  );
+  const cursor = await run({ env }, "--tool", "cursor", "--", "true");
+  assert.match(cursor.stderr, /\nhint: see what to do there by hand: tollkeeper connect cursor --print\n$/);
+});
+
+test("a program whose name can be no tool's needs another one", async (t) => {
+  const daemon = await startDaemon(t);
+  const program = join(fakeTool(daemon.home, "_x", SHOW_VARIABLES), "_x");
+  const { code, stderr } = await run(daemon, "--", program);
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: "_x" cannot be a tool's name\nhint: .*--tool NAME\n$/);
+});
+
+test("what the command asks for is in the ledger under the tool's name, by its path", async (t) => {
+  const daemon = await startDaemon(t);
+  const program = join(fakeTool(daemon.home, "claude", ASK), "claude");
+  assert.equal((await run(daemon, "--", program)).stdout, "200\n");
+  const [record] = await daemon.ledger();
+  assert.deepEqual([record?.tool, record?.tool_by], ["claude-code", "path"]);
+});
+
+test("without a daemon the command is not run, and it is said how to start one", async (t) => {
+  const { home, env } = prepareHome(t, {});
+  const mark = join(home, "was-run");
+  const { code, stderr } = await run({ env }, "--", "touch", mark);
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: tollkeeper is not running\nhint: .*service start.*tollkeeper serve\n$/);
+  assert.ok(!existsSync(mark));
+});
+
+test("the command reads what comes in by standard input", async (t) => {
+  const daemon = await startDaemon(t);
+  const { stdout } = await runProgram(["run", "--", "cat"], { env: daemon.env, input: "piped in" });
+  assert.equal(stdout, "piped in");
+});
+
+/** A daemon that serves nobody without a token. */
+const withTokens = (t: TestContext) => startDaemon(t, { config: { access: "token" } });
+
+test("where a token is needed the command gets one, which counts until it ends", async (t) => {
+  const daemon = await withTokens(t);
+  const show = `echo "$ANTHROPIC_AUTH_TOKEN"; ${ASK}`;
+  const program = join(fakeTool(daemon.home, "claude", show), "claude");
+  const { stdout, stderr } = await run(daemon, "--", program);
+  const [token = "", status] = stdout.split("\n");
+  assert.deepEqual([status, stderr], ["200", ""]);
+  const [record] = await daemon.ledger();
+  assert.equal(record?.tool, "claude-code");
+  await until("the end of the loan", async () => ((await statusWith(daemon, token)) === 401 ? true : null));
+});
+
+test(
+  "a token ends with who borrowed it, even one that is killed",
+  { skip: !existsSync("/proc") },
+  async (t) => {
+    const daemon = await withTokens(t);
+    const show = `echo "$ANTHROPIC_AUTH_TOKEN"; exec sleep 60`;
+    const program = join(fakeTool(daemon.home, "claude", `echo $$; ${show}`), "claude");
+    const child = spawn(process.execPath, [PROGRAM, "run", "--", program], {
+      env: daemon.env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let said = "";
+    child.stdout.setEncoding("utf8").on("data", (piece: string) => (said += piece));
+    const [pid = "", token = ""] = await until("the token", () => {
+      const lines = said.split("\n");
+      return lines.length > 2 ? lines : null;
+    });
+    assert.equal(await statusWith(daemon, token), 200);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    await until("the end of the loan", async () => ((await statusWith(daemon, token)) === 401 ? true : null));
+    process.kill(Number(pid), "SIGKILL");
+    await ended(Number(pid));
+  },
+);
+
+async function statusWith({ url }: Daemon, token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${url}/t/claude-code/v1/models`, { headers });
+  await answer.text();
+  return answer.status;
+}

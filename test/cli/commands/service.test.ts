@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { startDaemon } from "../../helpers/daemon.ts";
+import { scratchDirectory } from "../../helpers/keyring.ts";
+import { expectWhole, holdStreams } from "../../helpers/many-streams.ts";
+import { noDaemonOf } from "../../helpers/other-user.ts";
+import { PROGRAM } from "../../helpers/program.ts";
+import { LISTENING, RUNNING } from "../../service/systemd/fake-systemd.ts";
+import { beside, homeWithSystemd, noLinux, putInstallation } from "../service/commands.ts";
+
+/** As whom a container may run its program: in no list of users. */
+const NAMELESS = 61_234;
+
+test(
+  "start and restart wait for the daemon of the configuration that was installed, and say where it listens",
+  { skip: noLinux },
+  async (t) => {
+    const daemon = await startDaemon(t);
+    const service = { ...RUNNING, MainPID: daemon.pid };
+    const home = homeWithSystemd(t, { service, socket: LISTENING }, daemon.home);
+    putInstallation(home, { configFile: daemon.configFile, port: daemon.port });
+    const { code, stdout, stderr } = await home.service("restart");
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, new RegExp(`^tollkeeper runs \\(pid ${daemon.pid}\\) and listens on 127`, "m"));
+    assert.equal(home.orders().at(-1), "systemctl --user restart tollkeeper.service");
+  },
+);
+
+test(
+  "a configuration with faults is named before a restart, which then does not happen",
+  { skip: noLinux },
+  async (t) => {
+    const home = homeWithSystemd(t, { service: RUNNING });
+    const configFile = join(home.home, "c.jsonc");
+    writeFileSync(configFile, '{ "listen": 1 }');
+    putInstallation(home, { configFile });
+    const { code, stderr } = await home.service("restart");
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: the configuration is not usable\n/);
+    assert.deepEqual(home.orders(), []);
+  },
+);
+
+test(
+  "uninstall removes what is ours, keeps the person's own, and says where ledger and configuration are",
+  { skip: noLinux },
+  async (t) => {
+    const home = homeWithSystemd(t, { service: RUNNING });
+    const configFile = join(home.home, "own.jsonc");
+    writeFileSync(configFile, "{}");
+    putInstallation(home, { configFile });
+    mkdirSync(join(home.home, "state", "tollkeeper", "ledger"), { recursive: true });
+    writeFileSync(join(home.units, "tollkeeper.service.d", "own.conf"), "");
+    const dry = await home.service("uninstall", "--dry-run");
+    assert.equal(dry.code, 0);
+    assert.ok(existsSync(join(home.units, "tollkeeper.service")));
+    assert.deepEqual(home.orders(), []);
+
+    const { code, stdout } = await home.service("uninstall");
+    assert.equal(code, 0);
+    assert.deepEqual(readdirSync(home.units, { recursive: true }).map(String).sort(), [
+      "tollkeeper.service.d",
+      "tollkeeper.service.d/own.conf",
+    ]);
+    assert.match(stdout, new RegExp(`^the configuration stays: ${configFile}$`, "m"));
+    assert.match(stdout, new RegExp(`^the ledger stays: ${home.home}/state/tollkeeper/ledger$`, "m"));
+    const withoutIt = homeWithSystemd(t, {}, home.home);
+    const again = await withoutIt.service("uninstall");
+    assert.deepEqual([again.code, withoutIt.orders()], [0, []]);
+    assert.match(again.stdout, /^nothing is to be done$/m);
+  },
+);
+
+test("service without a word of what to do is wrong usage", { skip: noLinux }, async (t) => {
+  const { code, stderr } = await homeWithSystemd(t).service();
+  assert.equal(code, 2);
+  assert.match(stderr, /install, uninstall, start, stop, restart, status or logs/);
+});
+
+test("uninstall does not say of what is not there that it stays", { skip: noLinux }, async (t) => {
+  const home = homeWithSystemd(t);
+  putInstallation(home, { configFile: join(home.home, "none.jsonc") });
+  const { code, stdout } = await home.service("uninstall");
+  assert.equal(code, 0);
+  assert.doesNotMatch(stdout, /stays/);
+});
+
+test("restart says how many exchanges it waits for", { skip: noLinux }, async (t) => {
+  const streams = await holdStreams(t);
+  const daemon = await startDaemon(t, { config: streams.config });
+  const clients = await streams.open(daemon.port, 2);
+  const home = beside(t, daemon);
+  putInstallation(home, { configFile: daemon.configFile, port: daemon.port });
+  const { code, stdout, stderr } = await home.service("restart");
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^waiting for 2 open exchanges, which may finish first\nrunning: /m);
+  streams.finish();
+  await expectWhole(clients);
+});
+
+test("a user id without a name is no reason to fail", { skip: noDaemonOf(NAMELESS) }, async (t) => {
+  const home = scratchDirectory(t);
+  chmodSync(home, 0o755);
+  const options = { uid: NAMELESS, gid: NAMELESS, cwd: "/", env: { HOME: home, PATH: "/none" } };
+  const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "service", "status"], {
+    ...options,
+    encoding: "utf8",
+  });
+  assert.equal(status, 1);
+  assert.match(stderr, /^error: no systemd runs (?:on this system|in this container)\n/);
+});

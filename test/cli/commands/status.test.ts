@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { test } from "node:test";
+import type { DaemonStatus } from "../../../src/cli/commands/status/report.ts";
+import { programVersion } from "../../../src/adapters/program.ts";
+import { startDaemon } from "../../helpers/daemon.ts";
+import { post } from "../../helpers/gate.ts";
+import { keyInFile } from "../../helpers/key-file.ts";
+import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream.ts";
+
+test("status of a daemon that does not run fails with how to start it", async (t) => {
+  const daemon = await startDaemon(t);
+  await daemon.stop();
+  for (const form of [[], ["--json"]]) {
+    assert.deepEqual(await daemon.command("status", ...form), {
+      code: 1,
+      stdout: "",
+      stderr:
+        "error: tollkeeper is not running\nhint: start it with: tollkeeper service start; or in the foreground: tollkeeper serve\n",
+    });
+  }
+});
+
+test("status of a daemon that is well has a line for each fact, and exits 0", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+  const key = keyInFile(t, upstream.baseUrl, "some-key");
+  const daemon = await startDaemon(t, { config: key.config });
+  const before = await daemon.command("status");
+  assert.match(
+    before.stdout,
+    new RegExp(`^key +default for default: not asked yet \\(file ${key.path}\\)$`, "m"),
+  );
+  await (await post(daemon, "/v1/messages", {})).text();
+  const { code, stdout, stderr } = await daemon.command("status");
+  assert.deepEqual([code, stderr], [0, ""]);
+  for (const line of [
+    `daemon +tollkeeper ${programVersion()}, pid ${daemon.pid}, started (?:just now|\\d+ s ago)$`,
+    `listening +127\\.0\\.0\\.1:${daemon.port} and \\[::1\\]:${daemon.port}$`,
+    `access +open, no token is asked for; 0 tokens registered$`,
+    `upstream +default: ${upstream.baseUrl}$`,
+    ` +last exchange completed with 200, (?:just now|\\d+ s ago)$`,
+    `key +default for default: present \\(file ${key.path}, (?:just now|\\d+ s ago)\\)$`,
+    `config +${daemon.configFile}, read (?:just now|\\d+ s ago)$`,
+    `ledger +${daemon.home}/state/tollkeeper/ledger, 1 written$`,
+    `open +0 exchanges$`,
+  ]) {
+    assert.match(stdout, new RegExp(`^${line}`, "m"));
+  }
+});
+
+test("the sandbox is called what it is", async (t) => {
+  const daemon = await startDaemon(t);
+  const { stdout } = await daemon.command("status");
+  assert.match(stdout, /^upstream +sandbox: the built-in sandbox, answers are made up$/m);
+});
+
+test("--json is the whole status as one object", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+  const key = keyInFile(t, upstream.baseUrl, "some-key");
+  const daemon = await startDaemon(t, { config: key.config });
+  const { code, stdout } = await daemon.command("status", "--json");
+  assert.equal(code, 0);
+  const status = JSON.parse(stdout) as DaemonStatus;
+  const { at, startedAt, config, ...rest } = status;
+  assert.ok(Date.parse(startedAt) > 0 && Date.parse(config.loadedAt) > 0);
+  assert.ok(Date.parse(at) >= Date.parse(config.judgedAt));
+  assert.deepEqual(rest, {
+    version: programVersion(),
+    pid: daemon.pid,
+    state: "serving",
+    listening: [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`],
+    access: { mode: "open", peerUid: [], tokens: { registered: 0, lent: 0, problem: null } },
+    upstreams: [{ name: "default", baseUrl: upstream.baseUrl, isSandbox: false, lastExchange: null }],
+    outbound: [],
+    keys: [
+      {
+        upstream: "default",
+        name: "default",
+        source: `file ${key.path}`,
+        state: "not asked yet",
+        problem: null,
+        at: null,
+      },
+    ],
+    ledger: {
+      directory: `${daemon.home}/state/tollkeeper/ledger`,
+      written: 0,
+      waiting: 0,
+      lost: 0,
+      lastError: null,
+    },
+    openExchanges: 0,
+    lastError: null,
+  });
+  assert.deepEqual([config.path, config.exists, config.problems], [daemon.configFile, true, []]);
+});
+
+test("a key that is not there makes the status exit 1, in both forms", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+  const key = keyInFile(t, upstream.baseUrl, "some-key");
+  rmSync(key.path);
+  const daemon = await startDaemon(t, { config: key.config });
+  await (await post(daemon, "/v1/messages", {})).text();
+  const text = await daemon.command("status");
+  assert.equal(text.code, 1);
+  assert.match(text.stdout, /^key +default for default: unavailable /m);
+  assert.match(text.stdout, /^ +key file .* does not exist$/m);
+  assert.match(text.stdout, /^last error +key file .* does not exist \((?:just now|\d+ s ago)\)$/m);
+  const json = await daemon.command("status", "--json");
+  assert.deepEqual([json.code, (JSON.parse(json.stdout) as DaemonStatus).keys[0]?.state], [1, "unavailable"]);
+});
+
+test("an option that does not exist is wrong usage", async (t) => {
+  const daemon = await startDaemon(t);
+  const { code, stderr } = await daemon.command("status", "--jsn");
+  assert.equal(code, 2);
+  assert.match(stderr, /^error: .*jsn[^]*hint: /);
+});

@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { prepareHome, startDaemon } from "../../helpers/daemon.ts";
+
+const TOKEN = /^tollkeeper-codex-[\w-]{43}\n$/;
+const ASKED_FOR = { access: "token" };
+
+interface ListedToken {
+  id: string;
+  tool: string;
+  createdAt: string;
+  note: string | null;
+}
+
+function fileIn({ home }: { home: string }): string {
+  return join(home, "state", "tollkeeper", "tokens.json");
+}
+
+test("a token is printed alone on standard output, listed by its id, revoked, and gone", async (t) => {
+  const { command, ...place } = prepareHome(t, { config: ASKED_FOR });
+  const added = await command("token", "add", "Codex", "--note", "this laptop");
+  assert.equal(added.code, 0);
+  assert.match(added.stdout, TOKEN);
+  const [, id = ""] = /token revoke codex --id ([0-9a-f]{8})\n$/.exec(added.stderr) ?? [];
+  assert.equal(statSync(fileIn(place)).mode & 0o777, 0o600);
+
+  const table = await command("token", "list");
+  assert.match(table.stdout, new RegExp(`^id +tool +made +for\n${id} +codex +20\\S+Z +this laptop\n$`));
+  const [listed, ...more] = JSON.parse((await command("token", "list", "--json")).stdout) as ListedToken[];
+  assert.deepEqual(more, []);
+  assert.ok(listed !== undefined && Date.parse(listed.createdAt) <= Date.now());
+  assert.deepEqual(listed, { id, tool: "codex", createdAt: listed.createdAt, note: "this laptop" });
+
+  assert.deepEqual(await command("token", "revoke", "codex"), {
+    code: 0,
+    stdout: "revoked 1 token of codex\n",
+    stderr: "",
+  });
+  assert.equal((await command("token", "list")).stdout, "no token is registered\n");
+  assert.equal((await command("token", "list", "--json")).stdout, "[]\n");
+});
+
+test("revoke takes every token of the tool, or with --id the one", async (t) => {
+  const { command } = prepareHome(t, { config: ASKED_FOR });
+  for (const tool of ["codex", "codex", "codex", "zed"]) await command("token", "add", tool);
+  const left = async () => {
+    const { stdout } = await command("token", "list", "--json");
+    return (JSON.parse(stdout) as ListedToken[]).map(({ id, tool }) => ({ id, tool }));
+  };
+  const [first, second, third, other] = await left();
+  assert.ok(first && second && third && other);
+  assert.equal(
+    (await command("token", "revoke", "codex", "--id", second.id)).stdout,
+    "revoked 1 token of codex\n",
+  );
+  assert.deepEqual(await left(), [first, third, other]);
+  assert.equal((await command("token", "revoke", "codex")).stdout, "revoked 2 tokens of codex\n");
+  assert.deepEqual(await left(), [other]);
+});
+
+test("to revoke what is not there is a failure, for it may be a slip of the pen", async (t) => {
+  const { command } = prepareHome(t, { config: ASKED_FOR });
+  const hint = "hint: see all of them with: tollkeeper token list\n";
+  const revoked = await command("token", "revoke", "codex");
+  assert.deepEqual(revoked, { code: 1, stdout: "", stderr: `error: codex has no token\n${hint}` });
+  await command("token", "add", "zed");
+  const [zed] = JSON.parse((await command("token", "list", "--json")).stdout) as ListedToken[];
+  const crossed = await command("token", "revoke", "codex", "--id", zed?.id ?? "");
+  assert.deepEqual([crossed.code, crossed.stderr], [1, `error: codex has no such token\n${hint}`]);
+  assert.match((await command("token", "list")).stdout, /zed/);
+});
+
+test("where no token is asked for, add says so", async (t) => {
+  const { command } = prepareHome(t, {});
+  const { code, stdout, stderr } = await command("token", "add", "codex");
+  assert.deepEqual([code, TOKEN.test(stdout)], [0, true]);
+  assert.match(stderr, /note: no tool needs it yet, for "access" is "open"/);
+});
+
+test("a running daemon takes a token from when it is added to when it is revoked", async (t) => {
+  const daemon = await startDaemon(t, { config: ASKED_FOR });
+  const token = (await daemon.command("token", "add", "codex")).stdout.trim();
+  const status = async () => {
+    const res = await fetch(`${daemon.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } });
+    await res.arrayBuffer();
+    return res.status;
+  };
+  assert.equal(await status(), 200);
+  assert.match(
+    (await daemon.command("status")).stdout,
+    /^access +with a local token only; 1 token registered$/m,
+  );
+  await daemon.command("token", "revoke", "codex");
+  assert.equal(await status(), 401);
+  assert.match(
+    (await daemon.command("status")).stdout,
+    /^access +with a local token only; 0 tokens registered\n +register one with: tollkeeper token add TOOL$/m,
+  );
+  const records = (await daemon.ledger()).map(({ tool, tool_by, outcome }) => [tool, tool_by, outcome]);
+  assert.deepEqual(records[0], ["codex", "token", "completed"]);
+  assert.equal(records[1]?.[2], "rejected");
+});
+
+/** What is said of a change that the daemon has not heard of. */
+function unheard(done: string): RegExp {
+  return new RegExp(
+    `note: ${done}, and the running daemon has not heard of it: .*\\nnote: have it read the tokens anew with: tollkeeper service restart`,
+  );
+}
+
+test("when the daemon does not answer, tokens are made and revoked all the same, and what it has not heard is told", async (t) => {
+  const place = prepareHome(t, { config: ASKED_FOR });
+  const directory = join(place.env["XDG_RUNTIME_DIR"] ?? "", "tollkeeper");
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const broken = createServer((_req, res) => res.writeHead(500).end("{}"));
+  broken.listen(join(directory, "control.sock"));
+  t.after(() => broken.close());
+  await once(broken, "listening");
+  const added = await place.command("token", "add", "codex");
+  assert.equal(added.code, 0);
+  assert.match(added.stdout, TOKEN);
+  assert.match(added.stderr, unheard("1 token registered"));
+  const revoked = await place.command("token", "revoke", "codex");
+  assert.deepEqual([revoked.code, revoked.stdout], [0, "revoked 1 token of codex\n"]);
+  assert.match(revoked.stderr, unheard("1 token revoked"));
+  assert.equal((await place.command("token", "list")).stdout, "no token is registered\n");
+});
+
+/** Run in the daemon: revokes every token when it is about to listen for the CLI, after it has read them. */
+const REVOKING = `
+  import fs from "node:fs";
+  import net from "node:net";
+  const { listen } = net.Server.prototype;
+  net.Server.prototype.listen = function (...args) {
+    if (typeof args[0] === "string") fs.writeFileSync(process.env.TOKENS, '{"v":1,"tokens":[]}\\n');
+    return listen.apply(this, args);
+  };`;
+
+test("a token that is revoked while a daemon starts, and cannot be told yet, does not count", async (t) => {
+  const { home, command } = prepareHome(t, { config: ASKED_FOR });
+  const token = (await command("token", "add", "codex")).stdout.trim();
+  const preload = join(home, "revoking.mjs");
+  writeFileSync(preload, REVOKING);
+  const daemon = await startDaemon(t, {
+    config: ASKED_FOR,
+    env: {
+      NODE_OPTIONS: `--import=${preload}`,
+      TOKENS: fileIn({ home }),
+      XDG_STATE_HOME: join(home, "state"),
+    },
+  });
+  const { status } = await fetch(`${daemon.url}/v1/models`, { headers: { "x-api-key": token } });
+  assert.equal(status, 401);
+});
+
+test("a note that would act on a terminal is written out in the list", async (t) => {
+  const { command } = prepareHome(t, { config: ASKED_FOR });
+  await command("token", "add", "codex", "--note", "mine\n0badc0de  zed  forged");
+  const { stdout } = await command("token", "list");
+  assert.equal(stdout.trimEnd().split("\n").length, 2);
+  assert.ok(stdout.includes(String.raw`mine\u000a0badc0de`));
+});
+
+test("tokens of before are known to a daemon that starts, and to one that is told to read anew", async (t) => {
+  const { home, command } = prepareHome(t, { config: ASKED_FOR });
+  const token = (await command("token", "add", "codex")).stdout.trim();
+  const daemon = await startDaemon(t, { config: ASKED_FOR, env: { XDG_STATE_HOME: join(home, "state") } });
+  const status = async () =>
+    (await fetch(`${daemon.url}/v1/models`, { headers: { "x-api-key": token } })).status;
+  assert.equal(await status(), 200);
+  // In its own surroundings it does not reach this daemon.
+  assert.equal((await command("token", "revoke", "codex")).code, 0);
+  process.kill(daemon.pid, "SIGHUP");
+  await daemon.until(/keys are forgotten/);
+  assert.equal(await status(), 401);
+});
+
+for (const [what, args] of [
+  ["no tool", ["add"]],
+  ["a name that is none", ["add", "my tool"]],
+  ["a token for a tool", ["revoke", `tollkeeper-codex-${"x".repeat(43)}`]],
+  ["no order", []],
+] as const) {
+  test(`${what} is wrong usage`, async (t) => {
+    const { command } = prepareHome(t, { config: ASKED_FOR });
+    const { code, stdout, stderr } = await command("token", ...args);
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, /^error: [^]*\nhint: /);
+    assert.ok(!stderr.includes("xxx"));
+  });
+}
+
+test("a file of tokens that cannot be trusted is told of with what mends it, and left alone", async (t) => {
+  const { command, ...place } = prepareHome(t, { config: ASKED_FOR });
+  const path = fileIn(place);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.real`, "", { mode: 0o600 });
+  symlinkSync(`${path}.real`, path);
+  for (const args of [["list"], ["add", "codex"], ["revoke", "codex"]]) {
+    const { code, stdout, stderr } = await command("token", ...args);
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.equal(stderr, `error: ${path} is not used: it is a symbolic link\nhint: rm '${path}'\n`);
+  }
+});

@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { test, type TestContext } from "node:test";
+import { dayOf } from "../../../src/core/ledger/day.ts";
+import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { scratchDirectory } from "../../helpers/ledger.ts";
+import { PROGRAM } from "../../helpers/program.ts";
+import { extraTokens, tokens, usageRecord } from "../../helpers/usage-record.ts";
+
+interface Setting {
+  records?: UsageRecord[];
+  /** Lines put below the records of today. */
+  foreign?: string;
+  config?: string;
+  /** Are records to name projects? */
+  project?: boolean;
+  env?: Record<string, string>;
+}
+
+/** Runs `tollkeeper usage` over these records in a home of its own. */
+async function usage(t: TestContext, args: string[], { records = [], foreign = "", ...given }: Setting = {}) {
+  const home = scratchDirectory(t);
+  const directory = join(home, "ledger");
+  const config = join(home, "config.jsonc");
+  mkdirSync(directory);
+  writeFileSync(config, given.config ?? JSON.stringify({ ledger: { directory, project: given.project } }));
+  for (const record of records) {
+    writeFileSync(join(directory, `${dayOf(record.ts)}.ndjson`), `${JSON.stringify(record)}\n`, {
+      flag: "a",
+    });
+  }
+  if (foreign !== "") writeFileSync(join(directory, `${today()}.ndjson`), foreign, { flag: "a" });
+  const child = spawn(process.execPath, [PROGRAM, "usage", "--config", config, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, FORCE_COLOR: "1", ...given.env },
+  });
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  return { out, err, code, directory };
+}
+
+const today = () => dayOf(new Date().toISOString());
+const now = (changes: Partial<UsageRecord> = {}) => usageRecord({ ts: new Date().toISOString(), ...changes });
+const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString();
+
+test("a table by tool: thousands separated, aligned, total last, no colours, nothing more to say", async (t) => {
+  const records = [
+    now({ tokens: tokens({ input_uncached: 1_234_567, cache_read: 89_000, output: 42, reasoning: 7 }) }),
+    now({ tool: "opencode" }),
+  ];
+  const { out, err, code } = await usage(t, [], { records });
+  assert.equal(
+    out,
+    [
+      "tool      requests  uncached input  cache read  cache write  output  reasoning",
+      "codex            1       1,234,567      89,000            0      42          7",
+      "opencode         1              10           0            0       5          0",
+      "total            2       1,234,577      89,000            0      47          7",
+      "",
+    ].join("\n"),
+  );
+  assert.deepEqual({ err, code }, { err: "", code: 0 });
+});
+
+test("what a total does not know is said below it", async (t) => {
+  const noTokens = { usage: "absent", tokens: null, spend: "never" } as const;
+  const records = [
+    now({ usage: "partial", outcome: "cut", tokens: tokens({ output: 1, reasoning: null }) }),
+    now({ ...noTokens, outcome: "cut" }),
+    now({ ...noTokens, outcome: "error", status: 429 }),
+    now({ extra: [extraTokens({ type: "message", model: "m", billable: null, output: 1500 })] }),
+  ];
+  const { out } = await usage(t, [], { records, foreign: '{"v":1\n' });
+  const [head, codex, total, ...remarks] = out.trimEnd().split("\n");
+  assert.match(head ?? "", /reasoning {2}partial {2}absent {2}failed$/);
+  assert.match(codex ?? "", /^codex +3 .* ≥0 +1 +1 +1$/);
+  assert.match(total ?? "", /^total +3 .* ≥0 +1 +1 +1$/);
+  for (const [index, remark] of [
+    /^partial: 1 request broke off; .* lower bound$/,
+    /^absent: 1 request came back without usage; .* not in the sums$/,
+    /^failed: 1 request beside these, .* nothing was spent$/,
+    /^reasoning: 1 answer did not say/,
+    /^maybe unbilled: 1,500 tokens /,
+    new RegExp(`^unreadable: 1 line of the ledger, the first in ${today()}\\.ndjson, line 5$`),
+  ].entries()) {
+    assert.match(remarks[index] ?? "", remark);
+  }
+  assert.equal(remarks.length, 6);
+});
+
+test("requests that the sandbox answered are shown, and said to be made up", async (t) => {
+  const { out } = await usage(t, [], { records: [now({ upstream: "sandbox" }), now()] });
+  assert.match(out, /^total +2 /m);
+  assert.match(out, /^sandbox: 1 request went to the built-in sandbox; their tokens are made up/m);
+});
+
+test("--by names the rows, and an unknown name is (not said)", async (t) => {
+  const records = [now({ session: null, project: "/home/u/my project" })];
+  assert.match((await usage(t, ["--by", "session"], { records })).out, /^session .*\n\(not said\) /);
+  assert.match((await usage(t, ["--by", "project"], { records })).out, /^project .*\n\/home\/u\/my project /);
+  const { out } = await usage(t, ["--by", "project"], { records: [now()] });
+  assert.match(out, /^project: no request says .* "ledger": \{ "project": true \}/m);
+  const asked = await usage(t, ["--by", "project"], { records: [now()], project: true });
+  assert.match(asked.out, /^project: of no request the process was found in time; .*service install$/m);
+  assert.doesNotMatch(asked.out, /"project": true/);
+});
+
+test("--since takes in what is younger, to the millisecond for hours", async (t) => {
+  const records = [
+    usageRecord({ ts: daysAgo(40) }),
+    usageRecord({ ts: daysAgo(1 + 1 / 1440), tool: "recent" }),
+    now(),
+  ];
+  const toolsSince = async (...args: string[]) => {
+    const { out } = await usage(t, ["--json", ...args], { records });
+    const { rows } = JSON.parse(out) as { rows: { name: string; requests: number }[] };
+    return rows.map(({ name, requests }) => `${name} ${requests}`).sort();
+  };
+  assert.deepEqual(await toolsSince(), ["codex 1", "recent 1"]);
+  assert.deepEqual(await toolsSince("--since", "24h"), ["codex 1"]);
+  assert.deepEqual(await toolsSince("--since", "2020-01-01"), ["codex 2", "recent 1"]);
+});
+
+test("--json prints one document with the ledger's names, unknown as null", async (t) => {
+  const records = [now({ tool: "a\u202eb", tokens: tokens({ output: 2, reasoning: null }) })];
+  const { out } = await usage(t, ["--json", "--since", "today"], { records, foreign: "foreign\n" });
+  assert.doesNotMatch(out, /\u202e/);
+  const sums = {
+    requests: 1,
+    failed: 0,
+    input_uncached: 0,
+    cache_read: 0,
+    cache_write: 0,
+    output: 2,
+    reasoning: null,
+    reasoning_unknown: 1,
+    partial: 0,
+    absent: 0,
+    maybe_unbilled: 0,
+  };
+  assert.deepEqual(JSON.parse(out), {
+    by: "tool",
+    since: `${today()}T00:00:00.000Z`,
+    rows: [{ name: "a\u202eb", ...sums }],
+    total: sums,
+    sandboxed: 0,
+    unreadable_lines: 1,
+  });
+});
+
+test("--csv prints rows without a total, quotes by RFC 4180 and disarms formulas; remarks go to standard error", async (t) => {
+  const names = ['say "hi", all', "=1+1", "+1", "-1", "@x", "\tx", "plain-x"];
+  const records = names.map((tool, index) =>
+    now({ tool, tokens: tokens({ output: 100 - index, reasoning: null }) }),
+  );
+  const { out, err } = await usage(t, ["--csv"], { records });
+  const [head, ...rows] = out.split("\r\n");
+  assert.equal(
+    head,
+    "tool,requests,failed,input_uncached,cache_read,cache_write,output,reasoning,reasoning_unknown,partial,absent,maybe_unbilled",
+  );
+  assert.equal(rows[0], '"say ""hi"", all",1,0,0,0,0,100,,1,0,0,0');
+  assert.deepEqual(
+    rows.slice(1).map((row) => row.split(",")[0]),
+    ["'=1+1", "'+1", "'-1", "'@x", "'\\u0009x", "plain-x", ""],
+  );
+  assert.match(err, /^reasoning: 7 answers did not say/);
+});
+
+test("names that would act on the terminal are shown written out", async (t) => {
+  const { out } = await usage(t, [], { records: [now({ tool: "a\u001b[31m\u009b\u202e\nb" })] });
+  assert.match(out, /^a\\u001b\[31m\\u009b\\u202e\\u000ab +1 /m);
+});
+
+test("nothing spent yet: says so, where it looked, and what to do next", async (t) => {
+  const { out, err, code, directory } = await usage(t, []);
+  assert.equal(out, "");
+  assert.match(err, /^nothing spent yet since \d{4}-\d\d-\d\d \(UTC\) in (.*)\nhint: run `tollkeeper serve`/);
+  assert.ok(err.includes(directory));
+  assert.equal(code, 0);
+});
+
+test("a --since that cannot be read is wrong usage", async (t) => {
+  const { out, err, code } = await usage(t, ["--since", "lately"]);
+  assert.deepEqual({ out, code }, { out: "", code: 2 });
+  assert.match(err, /^error: cannot read --since "lately": .*\nhint: use today, 24h/);
+});
+
+for (const args of [
+  ["--by", "colour"],
+  ["--json", "--csv"],
+]) {
+  test(`${args.join(" ")} is wrong usage`, async (t) => {
+    const { out, code } = await usage(t, args);
+    assert.deepEqual({ out, code }, { out: "", code: 2 });
+  });
+}
+
+test("a configuration that is not usable fails with its problems", async (t) => {
+  const { err, code } = await usage(t, [], { config: '{ "ledgr": {} }' });
+  assert.match(err, /^error: the configuration is not usable\n.*ledgr/);
+  assert.equal(code, 1);
+});

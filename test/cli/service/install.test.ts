@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { readCommandLine } from "../../../src/service/systemd/exec-quoting.ts";
+import { valuesOf } from "../../../src/service/systemd/unit-file.ts";
+import { freePort } from "../../helpers/free-port.ts";
+import { scratchDirectory } from "../../helpers/keyring.ts";
+import { PROGRAM } from "../../helpers/program.ts";
+import { fromConfig, homeWithSystemd, noLinux, startedBySystemd } from "./commands.ts";
+
+const ENABLE = "systemctl --user enable --now tollkeeper.socket tollkeeper.service";
+
+test(
+  "install writes the units, tries the sandbox, starts it, and says where it listens",
+  { skip: noLinux },
+  async (t) => {
+    const { daemon, port, units, service, orders } = await startedBySystemd(t, { linger: "no" });
+    const { code, stdout, stderr } = await service("install", ...fromConfig(daemon));
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(readdirSync(units, { recursive: true }).map(String).sort(), [
+      "tollkeeper.service",
+      "tollkeeper.service.d",
+      "tollkeeper.service.d/sandbox.conf",
+      "tollkeeper.socket",
+    ]);
+    const unit = readFileSync(join(units, "tollkeeper.service"), "utf8");
+    const [node, ...words] = readCommandLine(valuesOf(unit, "ExecStart")[0] ?? "");
+    assert.ok(existsSync(node ?? ""));
+    assert.deepEqual(words, [PROGRAM, "serve", ...fromConfig(daemon)]);
+    assert.match(unit, new RegExp(`^Environment=XDG_STATE_HOME=${daemon.home}/state$`, "m"));
+    const socket = readFileSync(join(units, "tollkeeper.socket"), "utf8");
+    assert.equal(valuesOf(socket, "ListenStream")[0], `127.0.0.1:${port}`);
+    assert.deepEqual(
+      orders().map((order) => order.replace(/^(systemd-run) .*/, "$1")),
+      [
+        "systemd-run",
+        "systemctl --user daemon-reload",
+        "systemctl --user stop tollkeeper.socket tollkeeper.service",
+        "systemctl --user reset-failed tollkeeper.socket tollkeeper.service",
+        "systemctl --user try-restart tollkeeper.service",
+        ENABLE,
+      ],
+    );
+    assert.match(
+      stdout,
+      new RegExp(
+        `^tollkeeper runs as a service \\(pid ${daemon.pid}\\) and listens on 127\\.0\\.0\\.1:${port} `,
+        "m",
+      ),
+    );
+    assert.match(stdout, /^its log: tollkeeper service logs$/m);
+    assert.match(stderr, /^note: .*loginctl enable-linger/m);
+  },
+);
+
+test("the second install writes nothing and leaves the daemon alone", { skip: noLinux }, async (t) => {
+  const { daemon, service, orders } = await startedBySystemd(t);
+  await service("install", ...fromConfig(daemon));
+  const before = orders().length;
+  const { code, stdout } = await service("install", ...fromConfig(daemon));
+  assert.equal(code, 0);
+  assert.doesNotMatch(stdout, /^(?:wrote|made|removed)/m);
+  const [trial = "", ...commands] = orders().slice(before);
+  assert.match(trial, /^systemd-run /);
+  assert.deepEqual(commands, [
+    "systemctl --user daemon-reload",
+    "systemctl --user reset-failed tollkeeper.socket tollkeeper.service",
+    ENABLE,
+  ]);
+});
+
+test(
+  "a kernel that refuses the sandbox gets a service without it, and the person is told",
+  { skip: noLinux },
+  async (t) => {
+    const systemdRun = [{ match: "*", code: 226, stderr: "" }];
+    const { daemon, units, service } = await startedBySystemd(t, { systemdRun });
+    const { code, stdout } = await service("install", ...fromConfig(daemon));
+    assert.equal(code, 0);
+    assert.match(
+      stdout,
+      /^the sandbox of sandbox\.conf does not work here, and is left out: its directories cannot be mounted: /m,
+    );
+    assert.deepEqual(readdirSync(units).sort(), ["tollkeeper.service", "tollkeeper.socket"]);
+  },
+);
+
+test("--dry-run shows every file and every command, and does nothing", { skip: noLinux }, async (t) => {
+  const { home, units, service, orders } = homeWithSystemd(t, { linger: "yes" });
+  const before = readdirSync(home).sort();
+  const { code, stdout, stderr } = await service("install", "--dry-run");
+  assert.equal(code, 0, stderr);
+  for (const line of [
+    `write ${units}/tollkeeper.service (mode 0644):`,
+    "    Type=notify",
+    `write ${units}/tollkeeper.socket (mode 0644):`,
+    "    ListenStream=127.0.0.1:8655",
+    `    write ${units}/tollkeeper.service.d/sandbox.conf (mode 0644):`,
+    "        PrivateUsers=yes",
+    `run: ${ENABLE}`,
+  ]) {
+    assert.ok(stdout.split("\n").includes(line), line);
+  }
+  assert.match(
+    stdout,
+    /^try the sandbox of sandbox\.conf: systemd-run --user .*--property=PrivateUsers=yes /m,
+  );
+  assert.deepEqual(readdirSync(home).sort(), before);
+  assert.deepEqual(orders(), []);
+});
+
+test("a broken configuration is named, and nothing is installed", { skip: noLinux }, async (t) => {
+  const { home, units, service, orders } = homeWithSystemd(t);
+  mkdirSync(join(home, "config", "tollkeeper"), { recursive: true });
+  writeFileSync(join(home, "config", "tollkeeper", "config.jsonc"), '{ "listen": 1 }');
+  const { code, stderr } = await service("install");
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: the configuration is not usable\n.*config\.jsonc:1: listen: .*\nhint: /);
+  assert.deepEqual([existsSync(units), orders()], [false, []]);
+});
+
+test(
+  "a start that fails shows the newest lines of the log and the likely cause, and exits 1",
+  { skip: noLinux },
+  async (t) => {
+    const said = "Job for tollkeeper.service failed because the control process exited with error code.\n";
+    const { home, service } = homeWithSystemd(t, {
+      service: {
+        ActiveState: "activating",
+        SubState: "auto-restart",
+        Result: "exit-code",
+        ExecMainStatus: 226,
+      },
+      systemctl: [{ match: "--user enable *", code: 1, stderr: said }],
+      journalctl: [
+        {
+          match: "* --since=@*",
+          stdout: "a line of today\ntollkeeper.service: Failed at step NAMESPACE spawning node\n",
+        },
+      ],
+      journal: "error: port 8655 is taken by pid 1\n",
+    });
+    const configFile = join(home, "c.jsonc");
+    writeFileSync(configFile, JSON.stringify({ listen: { port: await freePort() } }));
+    const { code, stdout, stderr } = await service("install", "--config", configFile);
+    assert.equal(code, 1);
+    assert.doesNotMatch(stdout, /runs as a service/);
+    assert.match(
+      stderr,
+      /^the newest lines of its log:\n {4}a line of today\n {4}tollkeeper\.service: Failed at step/m,
+    );
+    assert.match(
+      stderr,
+      /^error: the service does not start \(activating \(auto-restart, exit-code, status 226\)\): its sandbox cannot be set up: .*\nhint: .*tollkeeper service install$/m,
+    );
+  },
+);
+
+test(
+  "a path that systemd cannot take is refused before anything is written",
+  { skip: noLinux },
+  async (t) => {
+    const { units, service } = homeWithSystemd(t);
+    const directory = join(scratchDirectory(t), "a\nb");
+    mkdirSync(directory);
+    writeFileSync(join(directory, "c.jsonc"), "{}");
+    const { code, stderr } = await service("install", "--config", join(directory, "c.jsonc"));
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: systemd takes no control characters in a path: /m);
+    assert.equal(existsSync(units), false);
+  },
+);

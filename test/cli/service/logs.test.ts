@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { test } from "node:test";
+import { fakePrograms } from "../../helpers/fake-programs.ts";
+import { PROGRAM } from "../../helpers/program.ts";
+import { homeWithSystemd, noLinux, runProgram } from "./commands.ts";
+
+test(
+  "logs hands the terminal to journalctl, and says when the journal shows nothing",
+  { skip: noLinux },
+  async (t) => {
+    const home = homeWithSystemd(t, { journal: "one\ntwo\n" });
+    const { code, stdout, stderr } = await home.service("logs", "-n", "2");
+    assert.deepEqual([code, stdout, stderr], [0, "one\ntwo\n", ""]);
+    const silent = await homeWithSystemd(t).service("logs");
+    assert.match(silent.stderr, /^note: the log holds nothing that this user may read/);
+    const wrong = await home.service("logs", "-n", "x");
+    assert.equal(wrong.code, 2);
+  },
+);
+
+test("without journalctl it is said that it is not there", { skip: noLinux }, async (t) => {
+  const { env } = homeWithSystemd(t);
+  const unitPath = { match: "*UnitPath", stdout: "UnitPath=/etc/systemd/user\n" };
+  const { directory } = fakePrograms(t, { systemctl: [unitPath] });
+  const { code, stderr } = await runProgram(["service", "logs"], { ...env, PATH: directory });
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: the log cannot be shown: journalctl is not there, or cannot be run\nhint: /m);
+});
+
+test("Ctrl-C is how one ends logs -f: exit code 0", { skip: noLinux }, async (t) => {
+  const journalctl = [{ match: "* --follow", stdout: "following", does: "exec sleep 60" }];
+  const { env } = homeWithSystemd(t, { journalctl, journal: "one\n" });
+  const child = spawn(process.execPath, [PROGRAM, "service", "logs", "-f"], { env, detached: true });
+  const exit = once(child, "exit");
+  const [said] = (await once(child.stdout, "data")) as [Buffer];
+  assert.equal(said.toString(), "following");
+  // To all who have the terminal, as a terminal does.
+  process.kill(-(child.pid ?? 0), "SIGINT");
+  assert.deepEqual(await exit, [0, null]);
+});

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { gatherEvidence } from "../../../src/cli/doctor/evidence.ts";
+import { serviceCheck } from "../../../src/cli/doctor/service.ts";
+import { renderService, reportService, type ServiceReport } from "../../../src/cli/service/status.ts";
+import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
+import { renderAgent } from "../../../src/service/launchd/agent.ts";
+import { SAYS, startMac } from "../../service/launchd/mac.ts";
+import { targetFor } from "../../service/launchd/target.ts";
+import { LISTENING, RUNNING } from "../../service/systemd/fake-systemd.ts";
+import { homeWithSystemd, noLinux, putInstallation } from "./commands.ts";
+
+test("status of a service that runs has a line for each fact, and exits 0", { skip: noLinux }, async (t) => {
+  const home = homeWithSystemd(t, {
+    service: { ...RUNNING, ActiveEnterTimestamp: "Sat 2026-11-21 10:00:00 UTC" },
+    socket: LISTENING,
+    linger: "no",
+  });
+  putInstallation(home);
+  const { code, stdout, stderr } = await home.service("status");
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.deepEqual(stdout.split("\n"), [
+    "service     running, pid 42: active (running) since Sat 2026-11-21 10:00:00 UTC",
+    "enabled     yes, it starts at login",
+    `node        ${process.execPath}`,
+    `script      ${process.execPath}`,
+    "port        8655, where systemd listens for it",
+    "linger      no, it ends with your last session",
+    `files       ${home.units}/tollkeeper.service`,
+    `            ${home.units}/tollkeeper.socket`,
+    `            ${home.units}/tollkeeper.service.d/sandbox.conf`,
+    "what the daemon does: tollkeeper status",
+    "",
+  ]);
+});
+
+test(
+  "status names a Node that has gone and a port that is not the configuration's any more",
+  { skip: noLinux },
+  async (t) => {
+    const home = homeWithSystemd(t, {
+      service: { ActiveState: "failed", Result: "exit-code", ExecMainStatus: 203 },
+    });
+    putInstallation(home, { node: "/gone/node", port: 9000 });
+    const { code, stdout } = await home.service("status");
+    assert.equal(code, 1);
+    assert.match(stdout, /^service +not running: failed \(dead, exit-code, status 203\)$/m);
+    assert.match(stdout, /^node +\/gone\/node; it is not there any more, .*tollkeeper service install$/m);
+    assert.match(stdout, /^port +9000; the configuration says 8655, .*tollkeeper service install$/m);
+  },
+);
+
+test("status --json is the same as one object, and exits alike", { skip: noLinux }, async (t) => {
+  const home = homeWithSystemd(t);
+  putInstallation(home, { node: "/gone/node" });
+  const { code, stdout } = await home.service("status", "--json");
+  assert.equal(code, 1);
+  const report = JSON.parse(stdout) as ServiceReport;
+  assert.deepEqual(
+    [report.manager, report.isInstalled, report.isRunning, report.nodeExists, report.scriptExists],
+    ["systemd", true, false, false, true],
+  );
+  assert.deepEqual([report.port, report.configuredPort, report.outlivesLogin], [8655, 8655, null]);
+});
+
+test(
+  "status, start and restart of what is not installed say how to install it",
+  { skip: noLinux },
+  async (t) => {
+    const home = homeWithSystemd(t);
+    const status = await home.service("status");
+    assert.deepEqual(
+      [status.code, status.stdout],
+      [1, "service     not installed (systemd); install it with: tollkeeper service install\n"],
+    );
+    for (const word of ["start", "restart"]) {
+      const { code, stderr } = await home.service(word);
+      assert.equal(code, 1);
+      assert.equal(stderr, "error: the service is not installed\nhint: type: tollkeeper service install\n");
+    }
+    assert.deepEqual(home.orders(), []);
+  },
+);
+
+/** A service whose last start failed, and whose log has older failures, too. */
+const FAILED = {
+  service: {
+    ActiveState: "failed",
+    SubState: "failed",
+    Result: "exit-code",
+    ExecMainStatus: 1,
+    InactiveExitTimestamp: "Sat 2026-11-21 10:00:00 UTC",
+  },
+  journalctl: [
+    {
+      match: "* --since=Sat 2026-11-21 10:00:00 UTC *",
+      stdout:
+        "error: port 8655 is taken by pid 3 (node x.js)\ntollkeeper.service: Failed with result 'exit-code'.\n",
+    },
+  ],
+  journal: "error: the configuration is not usable\n",
+};
+
+test(
+  "status of a service whose last start failed says why, and what mends it",
+  { skip: noLinux },
+  async (t) => {
+    const home = homeWithSystemd(t, FAILED);
+    putInstallation(home);
+    const { code, stdout } = await home.service("status");
+    assert.equal(code, 1);
+    assert.match(
+      stdout,
+      /^service +not running: failed \(exit-code, status 1\)\nwhy +its port is taken by another program\n +see which with: tollkeeper doctor; /,
+    );
+    const { cause } = JSON.parse((await home.service("status", "--json")).stdout) as ServiceReport;
+    assert.equal(cause?.what, "its port is taken by another program");
+  },
+);
+
+test(
+  "where its log does not tell, the log is named; of one that was stopped nothing is said",
+  { skip: noLinux },
+  async (t) => {
+    const silent = homeWithSystemd(t, { ...FAILED, journalctl: [{ match: "*" }] });
+    putInstallation(silent);
+    assert.match(
+      (await silent.service("status")).stdout,
+      /^why +its log may tell: tollkeeper service logs$/m,
+    );
+    const stopped = homeWithSystemd(t, { journal: FAILED.journal });
+    putInstallation(stopped);
+    const { stdout } = await stopped.service("status");
+    assert.match(stdout, /^service +not running: inactive \(dead\)\nenabled /);
+  },
+);
+
+/** The service of launchd, installed when `limits.drainMs` was 30 s, and a configuration in which it is another. */
+async function launchdService(t: TestContext, drainMs: number) {
+  const mac = startMac(t, { service: SAYS.running });
+  mac.write(mac.file, renderAgent(targetFor(mac.home, { drainMs: 30_000, node: process.execPath })));
+  const config: Config = { ...defaultConfig, limits: { ...defaultConfig.limits, drainMs } };
+  return { state: await mac.launchd.state(), config };
+}
+
+test("status says when launchd would cut streams that the configuration gives more time", async (t) => {
+  for (const [drainMs, told] of [
+    [30_000, /^drain +open streams get 30 s at a stop$/],
+    [120_000, /^drain +.* 30 s at a stop; the configuration says 120 s, .*tollkeeper service install$/],
+  ] as const) {
+    const { state, config } = await launchdService(t, drainMs);
+    const lines = renderService(reportService("launchd", state, config, null));
+    assert.match(lines.find((line) => line.startsWith("drain")) ?? "", told);
+  }
+});
+
+test("doctor warns of that, too", async (t) => {
+  const { state, config } = await launchdService(t, 120_000);
+  const findings = await serviceCheck.look({
+    ...gatherEvidence("/c.jsonc"),
+    config: () => Promise.resolve(config),
+    service: () =>
+      Promise.resolve({
+        managerName: "launchd",
+        state: { ...state, script: process.execPath },
+        failure: null,
+        cause: null,
+      }),
+  });
+  assert.deepEqual(findings, [
+    {
+      verdict: "warning",
+      message: "launchd gives open streams 30 s at a stop, and the configuration says 120 s",
+      fix: "tollkeeper service install --config /c.jsonc",
+    },
+  ]);
+});

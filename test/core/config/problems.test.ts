@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { checkConfig } from "../../../src/core/config/check.ts";
+import { routesOf } from "../../../src/core/http/routes.ts";
+import { problemsOf, withRoute, withUpstream } from "../../helpers/config-problems.ts";
+
+const KEY = "sk-abc123";
+
+test("every route that all upstreams have is refused as an extra one", () => {
+  const verdict = checkConfig(withUpstream({}), "/home/ada");
+  assert.ok(verdict.ok && verdict.config.upstreams["default"]);
+  for (const { method, path } of routesOf(verdict.config.upstreams["default"])) {
+    const problem = `answers the same requests as the built-in ${method} ${path}; remove it`;
+    assert.deepEqual(problemsOf(withRoute({ method, path })), [
+      `upstreams.default.routes[0].path: ${problem}`,
+    ]);
+  }
+});
+
+test("of two extra routes for the same requests the second is refused", () => {
+  const ask = { method: "GET", auth: "bearer", dialect: "none" };
+  const routes = [
+    { ...ask, path: "/files/{id}" },
+    { ...ask, path: "/files/all" },
+  ];
+  const problem = "answers the same requests as a route above; remove one";
+  assert.deepEqual(problemsOf(withUpstream({ routes })), [`upstreams.default.routes[1].path: ${problem}`]);
+});
+
+test("an upstream may not take the sandbox's name, which the ledger tells made-up requests by", () => {
+  const upstreams = {
+    sandbox: { baseUrl: "https://a.example/v1" },
+    default: { baseUrl: "https://b.example/v1" },
+  };
+  assert.deepEqual(problemsOf({ upstreams }), [
+    "upstreams.sandbox: this name is the built-in sandbox's, in the ledger too; choose another",
+  ]);
+});
+
+test("a key source that gives one key refuses a second key name, and takes the upstream's own", () => {
+  const file = withUpstream({ key: "team", keySource: { file: "/k" } });
+  const problem =
+    "this upstream's keySource gives one key only; leave the key out here, or add an upstream with its own keySource";
+  assert.deepEqual(problemsOf({ ...file, tools: { codex: { key: "codex" } } }), [
+    `tools.codex.key: ${problem}`,
+  ]);
+  assert.deepEqual(problemsOf({ ...file, tools: { codex: { key: "team" } } }), []);
+});
+
+test("a tool's name does not begin as local tokens do, and other names may", () => {
+  const token = `tollkeeper-codex-${"a".repeat(43)}`;
+  assert.deepEqual(problemsOf({ ...withUpstream({ key: "tollkeeper-work" }), tools: { [token]: {} } }), [
+    `tools.[hidden]: a tool's name does not begin with "tollkeeper-", as local tokens do`,
+  ]);
+});
+
+test("keys that would reach a prototype are refused wherever they stand, and reach none", () => {
+  const file: unknown = JSON.parse(
+    '{ "__proto__": { "a": 1 }, "tools": { "constructor": {} }, "listen": { "prototype": 1 }, "x": [{ "__proto__": 1 }] }',
+  );
+  assert.deepEqual(
+    problemsOf(file).filter((problem) => problem.endsWith(": this key is not allowed anywhere")),
+    ["__proto__", "tools.constructor", "listen.prototype", "x[0].__proto__"].map(
+      (path) => `${path}: this key is not allowed anywhere`,
+    ),
+  );
+  assert.equal(Reflect.get({}, "a"), undefined);
+});
+
+test("all problems come at once, those between sections too", () => {
+  const file = {
+    listen: { port: 0.5, hosts: [] },
+    upstreams: { Main: { baseUrl: "https://api.example.com", key: KEY } },
+    tools: { codex: { upstream: "main", key: 3 } },
+  };
+  const paths = problemsOf(file).map((problem) => problem.split(": ")[0]);
+  const expected = [
+    "listen.hosts",
+    "listen.port",
+    "tools.codex.key",
+    "tools.codex.upstream",
+    "upstreams",
+    "upstreams.Main",
+    "upstreams.Main.baseUrl",
+    "upstreams.Main.key",
+  ];
+  assert.deepEqual(new Set(paths), new Set(expected));
+  assert.equal(paths.length, expected.length);
+});
+
+test("a key value is repeated in no problem, wherever in the file it was put", () => {
+  const places = [
+    KEY,
+    { [KEY]: 1 },
+    { tools: { [KEY]: 1, a: { upstream: KEY, [KEY]: 2 } } },
+    { upstreams: { [KEY]: { baseUrl: KEY, keySource: KEY, routes: [KEY, { path: KEY }] } } },
+    withUpstream({ baseUrl: `https://a:${KEY}@example.com/v1`, anthropicVersion: KEY, countTokensAuth: KEY }),
+    withUpstream({ baseUrl: `https://example.com/${KEY}/messages`, keySource: { file: KEY, command: KEY } }),
+    withUpstream({ baseUrl: `https://example.com/v1?key=${KEY}` }),
+    {
+      outbound: { httpsProxy: `http://a:${KEY}@proxy/x`, noProxy: [`${KEY},${KEY}`], caFile: KEY, [KEY]: 1 },
+    },
+    { outbound: { httpsProxy: `a:${KEY}@proxy:80` } },
+    { outbound: { httpsProxy: `${KEY}:80` } },
+    { outbound: { httpsProxy: `http://${KEY}/x` } },
+    { listen: { port: KEY, allowedHosts: [`${KEY}/`], allowedOrigins: [KEY] }, ledger: { directory: KEY } },
+  ];
+  for (const file of places) {
+    const problems = problemsOf(file);
+    assert.ok(problems.length > 0);
+    assert.ok(!problems.join("\n").includes(KEY), problems.join("\n"));
+  }
+});
+
+test("what a problem repeats of the file cannot act on a terminal", () => {
+  const problems = problemsOf({ "\u001b[2J": 1, tools: { "\u202eevil": {} } }).join("\n");
+  assert.ok(!problems.includes("\u001b") && !problems.includes("\u202e"), JSON.stringify(problems));
+});

@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { problemsOf, withRoute, withUpstream } from "../../helpers/config-problems.ts";
+
+const BASE = "https://api.example.com/v1";
+const KEY = "sk-abc123";
+const KEY_VALUE =
+  "a key value never stands in the file; store it with `tollkeeper key set`, and name it here";
+const NAME =
+  'a name is 1 to 64 of a-z, 0-9, ".", "_" and "-", in lower case, and starts with a letter or digit';
+
+const source = (keySource: unknown) => withUpstream({ keySource });
+
+const ONE_OF = 'must hold exactly one of "file", "command" and "credential"';
+const ACCESS = 'must be "open" or "token", or an object: { ... }';
+const SEGMENTS = 'its segments may hold A-Z, a-z, 0-9, ".", "_" and "-" only, or be "{id}"';
+const HOST =
+  'must be a host in lower case, with its port where it has one, such as "host.docker.internal:8655"';
+const ORIGIN =
+  'must be an origin, scheme://host[:port] in lower case and nothing after it, such as "https://ide.example.com"';
+const TAKEN = 'may not start with "/t" or "/_tollkeeper", which tollkeeper answers itself';
+
+const REFUSALS: [what: string, file: unknown, problem: string][] = [
+  ["a list instead of an object", [], ": must be an object: { ... }"],
+  ["a section that is no object", { limits: 3 }, "limits: must be an object: { ... }"],
+  ["a port in quotes", { listen: { port: "8655" } }, "listen.port: must be a whole number"],
+  ["a broken port", { listen: { port: 1.5 } }, "listen.port: must be a whole number"],
+  ["a port above 65535", { listen: { port: 65_536 } }, "listen.port: must be at most 65535"],
+  ["a port below 0", { listen: { port: -1 } }, "listen.port: must be at least 0"],
+  ["a host with a scheme", { listen: { allowedHosts: ["http://a"] } }, `listen.allowedHosts[0]: ${HOST}`],
+  ["a host in capitals", { listen: { allowedHosts: ["a", "B:1"] } }, `listen.allowedHosts[1]: ${HOST}`],
+  ["the null origin", { listen: { allowedOrigins: ["null"] } }, `listen.allowedOrigins[0]: ${ORIGIN}`],
+  [
+    "an origin with a path",
+    { listen: { allowedOrigins: ["https://a/"] } },
+    `listen.allowedOrigins[0]: ${ORIGIN}`,
+  ],
+  ["any origin", { listen: { allowedOrigins: "*" } }, "listen.allowedOrigins: must be a list: [ ... ]"],
+  ["a time that no timer takes", { abort: { graceMs: 3e9 } }, "abort.graceMs: must be at most 2147483647"],
+  ["no room for a body", { limits: { bodyBytes: 0 } }, "limits.bodyBytes: must be at least 1"],
+  ["no time for the first byte", { limits: { firstByteMs: 0 } }, "limits.firstByteMs: must be at least 1"],
+  ["no day of records", { ledger: { retainDays: 0 } }, "ledger.retainDays: must be at least 1"],
+  [
+    "a relative ledger",
+    { ledger: { directory: "usage" } },
+    'ledger.directory: must be an absolute path, or start with "~/"',
+  ],
+  [
+    "a proxy without a scheme",
+    { outbound: { httpsProxy: "proxy.example:8080" } },
+    'outbound.httpsProxy: must be the address of an HTTP proxy such as "http://proxy.example.com:8080"; did you mean "http://proxy.example:8080"?',
+  ],
+  ["a proxy that is no text", { outbound: { httpsProxy: 8080 } }, "outbound.httpsProxy: must be a string"],
+  [
+    "hosts in one text",
+    { outbound: { noProxy: "a.example,b.example" } },
+    "outbound.noProxy: must be a list: [ ... ]",
+  ],
+  [
+    "two hosts in one entry",
+    { outbound: { noProxy: ["a.example", "b.example,c.example"] } },
+    "outbound.noProxy[1]: must be one host; write each as a string of its own",
+  ],
+  [
+    "a relative file of authorities",
+    { outbound: { caFile: "ca.pem" } },
+    'outbound.caFile: must be an absolute path, or start with "~/"',
+  ],
+  [
+    "the environment's name for the proxy",
+    { outbound: { https_proxy: "http://proxy:1" } },
+    'outbound.https_proxy: unknown key "https_proxy"; did you mean "httpsProxy"?',
+  ],
+  ["an access that there is not", { access: "tokens" }, `access: ${ACCESS}`],
+  ["an access that is no word", { access: true }, `access: ${ACCESS}`],
+  ["a list of accesses", { access: ["token"] }, `access: ${ACCESS}`],
+  ["a mode that there is not", { access: { mode: "key" } }, 'access.mode: must be "open" or "token"'],
+  [
+    "a key beside the mode",
+    { access: { mode: "token", peerUids: [] } },
+    'access.peerUids: unknown key "peerUids"; did you mean "peerUid"?',
+  ],
+  ["one uid without a list", { access: { peerUid: 1000 } }, "access.peerUid: must be a list: [ ... ]"],
+  ["a user by name", { access: { peerUid: ["ada"] } }, "access.peerUid[0]: must be a whole number"],
+  ["a negative uid", { access: { peerUid: [0, -1] } }, "access.peerUid[1]: must be at least 0"],
+  [
+    "the uid that is nobody's",
+    { access: { peerUid: [4_294_967_295] } },
+    "access.peerUid[0]: must be at most 4294967294",
+  ],
+  ["an upstream without address", { upstreams: { default: {} } }, "upstreams.default.baseUrl: is missing"],
+  ["a key name in capitals", withUpstream({ key: "Team" }), `upstreams.default.key: ${NAME}`],
+  ["a key value for a key name", withUpstream({ key: KEY }), `upstreams.default.key: ${KEY_VALUE}`],
+  ["32 letters for a key name", withUpstream({ key: "a".repeat(32) }), `upstreams.default.key: ${KEY_VALUE}`],
+  ["a key value for a tool's key", { tools: { codex: { key: KEY } } }, `tools.codex.key: ${KEY_VALUE}`],
+  [
+    "a key value for a credential",
+    source({ credential: KEY }),
+    `upstreams.default.keySource.credential: ${KEY_VALUE}`,
+  ],
+  [
+    "a key value under an unknown key",
+    withUpstream({ apiKey: KEY }),
+    `upstreams.default.apiKey: ${KEY_VALUE}`,
+  ],
+  ["an empty keySource", source({}), `upstreams.default.keySource: ${ONE_OF}`],
+  ["two key sources", source({ file: "/k", credential: "K" }), `upstreams.default.keySource: ${ONE_OF}`],
+  [
+    "a relative key file",
+    source({ file: "key" }),
+    'upstreams.default.keySource.file: must be an absolute path, or start with "~/"',
+  ],
+  ["an empty command", source({ command: [] }), "upstreams.default.keySource.command[0]: is missing"],
+  [
+    "a command without a name",
+    source({ command: [""] }),
+    "upstreams.default.keySource.command[0]: must not be empty",
+  ],
+  [
+    "a command in one string",
+    source({ command: "pass x" }),
+    "upstreams.default.keySource.command: must be a list: [ ... ]",
+  ],
+  [
+    "a credential with a path",
+    source({ credential: "../k" }),
+    "upstreams.default.keySource.credential: must be a credential's plain name, not a path",
+  ],
+  [
+    "an unknown auth scheme",
+    withUpstream({ countTokensAuth: "basic" }),
+    'upstreams.default.countTokensAuth: must be "bearer" or "x-api-key"',
+  ],
+  [
+    "a version that is no date",
+    withUpstream({ anthropicVersion: "latest" }),
+    'upstreams.default.anthropicVersion: must be a date such as "2023-06-01"',
+  ],
+  [
+    "a word for a boolean",
+    withUpstream({ inputIncludesCache: "yes" }),
+    "upstreams.default.inputIncludesCache: must be true or false",
+  ],
+  [
+    "a route without dialect",
+    withRoute({ dialect: undefined }),
+    'upstreams.default.routes[0].dialect: is missing; it is "messages" or "responses" or "none"',
+  ],
+  [
+    "a route to delete",
+    withRoute({ method: "DELETE" }),
+    'upstreams.default.routes[0].method: must be "GET" or "POST"',
+  ],
+  ["a relative route", withRoute({ path: "x" }), 'upstreams.default.routes[0].path: must start with "/"'],
+  [
+    "a route with a query",
+    withRoute({ path: "/x?a" }),
+    "upstreams.default.routes[0].path: must hold no query; queries pass by themselves",
+  ],
+  ["a route that climbs", withRoute({ path: "/x/../y" }), `upstreams.default.routes[0].path: ${SEGMENTS}`],
+  ["a route with an escape", withRoute({ path: "/x%2fy" }), `upstreams.default.routes[0].path: ${SEGMENTS}`],
+  [
+    "a route with a trailing slash",
+    withRoute({ path: "/x/" }),
+    `upstreams.default.routes[0].path: ${SEGMENTS}`,
+  ],
+  [
+    "a route with two wild segments",
+    withRoute({ path: "/x/{id}/{id}" }),
+    'upstreams.default.routes[0].path: only one segment may be "{id}"',
+  ],
+  [
+    "a route that repeats /v1",
+    withRoute({ path: "/v1/x" }),
+    'upstreams.default.routes[0].path: is below "/v1" already: leave out the leading "/v1"',
+  ],
+  ["a route in a tool's place", withRoute({ path: "/t/x" }), `upstreams.default.routes[0].path: ${TAKEN}`],
+  [
+    "a route in our own place",
+    withRoute({ path: "/_tollkeeper/x" }),
+    `upstreams.default.routes[0].path: ${TAKEN}`,
+  ],
+  [
+    "a wild route over a built-in one",
+    withRoute({ path: "/messages/{id}" }),
+    "upstreams.default.routes[0].path: answers the same requests as the built-in POST /messages/count_tokens; remove it",
+  ],
+  ["a tool's name with a space", { tools: { "my tool": {} } }, `tools["my tool"]: ${NAME}`],
+  [
+    "upstreams without a default",
+    { upstreams: { main: { baseUrl: BASE } } },
+    'upstreams: no upstream is called "default", where tools go that name none; call one of them so',
+  ],
+  [
+    "a tool with an unknown upstream",
+    { tools: { codex: { upstream: "gate" } } },
+    'tools.codex.upstream: no upstream is called "gate"; name one of `upstreams`',
+  ],
+  [
+    "a misspelt upstream",
+    { ...withUpstream({}), tools: { codex: { upstream: "defualt" } } },
+    'tools.codex.upstream: no upstream is called "defualt"; did you mean "default"?',
+  ],
+  ["a misspelt key", { listen: { prot: 1 } }, 'listen.prot: unknown key "prot"; did you mean "port"?'],
+  ["a key in other letters", { Listen: {} }, 'Listen: unknown key "Listen"; did you mean "listen"?'],
+  [
+    "a misspelt key in a list",
+    withRoute({ spnd: "never" }),
+    'upstreams.default.routes[0].spnd: unknown key "spnd"; did you mean "spend"?',
+  ],
+  [
+    "a key of another release",
+    { groups: {} },
+    'groups: unknown key "groups"; known here: $schema, listen, access, upstreams, tools, outbound, ledger, abort, limits',
+  ],
+];
+
+for (const [what, file, problem] of REFUSALS) {
+  test(`${what} is the one problem found`, () => {
+    assert.deepEqual(problemsOf(file), [problem]);
+  });
+}

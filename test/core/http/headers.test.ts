@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { HeaderIndex } from "../../../src/core/http/header-index.ts";
+import { buildDownstreamHeaders, buildUpstreamHeaders, type UpstreamHead } from "../../../src/core/http/headers.ts";
+import { Secret } from "../../../src/core/secrets/secret.ts";
+
+const secret = new Secret("sk-real-one");
+const head: UpstreamHead = {
+  host: "api.example.com",
+  auth: "x-api-key",
+  secret,
+  defaultVersion: "2023-06-01",
+};
+
+function upstream(raw: string[], overrides: Partial<UpstreamHead> = {}): Record<string, string> {
+  const flat = buildUpstreamHeaders(new HeaderIndex(raw), { ...head, ...overrides });
+  const out: Record<string, string> = {};
+  for (let i = 0; i < flat.length; i += 2) out[flat[i] ?? ""] = flat[i + 1] ?? "";
+  return out;
+}
+
+test("exactly one credential is set, last, by the route's scheme", () => {
+  const flat = buildUpstreamHeaders(new HeaderIndex(["authorization", "Bearer x", "X-Api-Key", "y"]), head);
+  assert.deepEqual(flat.slice(-2), ["x-api-key", "sk-real-one"]);
+  assert.equal(flat.filter((text) => text.includes("sk-real-one")).length, 1);
+  const bearer = buildUpstreamHeaders(new HeaderIndex(["x-api-key", "y"]), { ...head, auth: "bearer" });
+  assert.deepEqual(bearer.slice(-2), ["authorization", "Bearer sk-real-one"]);
+  assert.ok(!bearer.includes("x-api-key"));
+});
+
+for (const name of [
+  "Authorization",
+  "x-api-key",
+  "X_API_KEY",
+  "api-key",
+  "apikey",
+  "x-goog-api-key",
+  "Proxy-Authorization",
+  "Cookie",
+  "chatgpt-account-id",
+  "chatgpt_account_id",
+  "x-auth-token",
+  "x-amz-security-token",
+  "anthropic-api-key",
+  "private-token",
+  "ocp-apim-subscription-key",
+  "x_tollkeeper_tool",
+  "content_length",
+  "X-HTTP-Method-Override",
+  "Forwarded",
+  "X-Forwarded-For",
+  "x-real-ip",
+  "via",
+  "Origin",
+  "Referer",
+  "x-tollkeeper-tool",
+  "Expect",
+  "TE",
+  "Keep-Alive",
+  "Upgrade",
+  "Transfer-Encoding",
+  "Connection",
+]) {
+  test(`${name} does not reach the upstream`, () => {
+    const sent = upstream([name, "from-the-client"]);
+    assert.ok(!Object.values(sent).includes("from-the-client"), JSON.stringify(sent));
+  });
+}
+
+for (const name of [
+  "anthropic-beta",
+  "X-Claude-Code-Session-Id",
+  "session_id",
+  "originator",
+  "x-stainless-retry-count",
+  "http-referer",
+  "x-title",
+  "openai-organization",
+  "sec-fetch-mode",
+  "content-type",
+  "content-length",
+  "idempotency-key",
+  "x-client-request-id",
+]) {
+  test(`${name} passes unchanged, in its own spelling`, () => {
+    assert.equal(upstream([name, "v"])[name], "v");
+  });
+}
+
+test("headers that Connection lists are dropped, but not the credential, nor the body's own", () => {
+  const sent = upstream([
+    "Connection",
+    "close, X-Secret-Hop, x-api-key, content-type",
+    "x-secret-hop",
+    "v",
+    "content-type",
+    "application/json",
+  ]);
+  assert.equal(sent["x-secret-hop"], undefined);
+  assert.equal(sent["x-api-key"], "sk-real-one");
+  assert.equal(sent["content-type"], "application/json");
+});
+
+test("the client's own anthropic-version passes; only a missing one is added", () => {
+  assert.equal(upstream(["anthropic-version", "2026-10-21"])["anthropic-version"], "2026-10-21");
+  assert.equal(upstream([])["anthropic-version"], "2023-06-01");
+  assert.equal(upstream([], { defaultVersion: null })["anthropic-version"], undefined);
+});
+
+test("the subscription beta is dropped from anthropic-beta, the rest stays byte for byte", () => {
+  const sent = upstream([
+    "anthropic-beta",
+    "claude-code-20250219,oauth-2025-04-20,interleaved-thinking-2025-05-14",
+  ]);
+  assert.equal(sent["anthropic-beta"], "claude-code-20250219,interleaved-thinking-2025-05-14");
+  assert.equal(upstream(["anthropic-beta", "oauth-2025-04-20"])["anthropic-beta"], undefined);
+});
+
+test("an uncompressed answer is asked for, whatever the client accepts", () => {
+  const sent = upstream(["Accept-Encoding", "gzip, zstd"]);
+  assert.deepEqual([sent["accept-encoding"], sent["Accept-Encoding"]], ["identity", undefined]);
+  assert.equal(upstream([])["accept-encoding"], "identity");
+});
+
+test("the upstream's end-to-end headers pass in order and spelling, repeated ones too", () => {
+  const raw = ["Request-Id", "r", "retry-after", "3", "x-ratelimit-remaining", "0", "Vary", "a", "Vary", "b"];
+  assert.deepEqual(buildDownstreamHeaders(new HeaderIndex(raw), secret), raw);
+});
+
+for (const name of [
+  "Set-Cookie",
+  "Access-Control-Allow-Origin",
+  "Strict-Transport-Security",
+  "Clear-Site-Data",
+  "Refresh",
+  "Alt-Svc",
+  "x-tollkeeper-refusal",
+  "Connection",
+  "Keep-Alive",
+  "Transfer-Encoding",
+]) {
+  test(`${name} of the upstream does not reach the client`, () => {
+    assert.deepEqual(buildDownstreamHeaders(new HeaderIndex([name, "x"]), secret), []);
+  });
+}
+
+test("a key that the upstream echoes in a header is blotted out", () => {
+  assert.deepEqual(buildDownstreamHeaders(new HeaderIndex(["x-debug", "got sk-real-one!"]), secret), [
+    "x-debug",
+    "got ***********!",
+  ]);
+});
+
+test("a header value that Node would refuse to write is dropped", () => {
+  assert.deepEqual(buildDownstreamHeaders(new HeaderIndex(["x-a", "a\u007fb", "x-b", "ok"]), secret), [
+    "x-b",
+    "ok",
+  ]);
+});
