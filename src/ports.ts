@@ -67,7 +67,7 @@ export interface MovableLedger extends Ledger {
 export const GONE_UID = -1;
 
 /** In place of a uid: another user, and the system does not tell which one. */
-export const UNTOLD_UID = -2;
+export const UNMAPPED_UID = -2;
 
 /** The process at a client's end, as it was when it was found. */
 export interface PeerProcess {
@@ -84,7 +84,7 @@ export interface ProcessQuery {
 
 /** Who holds the client's end of one connection. */
 export interface PeerOwner {
-  /** uid of the process, {@link GONE_UID} or {@link UNTOLD_UID}; null where the system cannot tell. */
+  /** uid of the process, {@link GONE_UID} or {@link UNMAPPED_UID}; null where the system cannot tell. */
   uid: number | null;
   /**
    * Looks for the process; null where it is not found. Evidence and nothing more: it may take any time, so no request

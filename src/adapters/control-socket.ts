@@ -8,7 +8,7 @@ import type { Log } from "../ports.ts";
 import { answerFailure } from "./control-socket/failure-answer.ts";
 import { isNobodyThere, refuseLongPath } from "./control-socket/path.ts";
 
-export { askDaemon, borrowToken, followDaemon, type TokenLoan } from "./control-socket/client.ts";
+export { askDaemon, leaseToken, followDaemon, type TokenLease } from "./control-socket/client.ts";
 
 /** What the CLI may tell a running daemon. */
 export type ControlOrder = "reload" | "keys-changed" | "tokens-changed" | "drain";

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { type Check, expect, expectSameBytes, REPORT, STOP } from "./check.ts";
 import { valuesOf } from "./client.ts";
 import { answerJson, EVENT_STREAM, type Script } from "./echo.ts";
-import { exchange, post } from "./exchange.ts";
+import { exchange, post } from "./send.ts";
 import { cutOddly, EVENTS, GZIPPED, ODD_JSON, randomWord } from "./samples.ts";
 
 const answerBodies: Check = {

@@ -2,7 +2,7 @@ import { keyRefOf, upstreamOf, type Auth, type Upstream } from "../core/config/c
 import { type Check, expect, Fault, STOP, type Installation } from "./check.ts";
 import { type Ask, valuesOf } from "./client.ts";
 import type { Seen } from "./echo.ts";
-import { exchange, post } from "./exchange.ts";
+import { exchange, post } from "./send.ts";
 import { randomWord } from "./samples.ts";
 
 /** Where clients put what they take for their credential, and a few spellings that some servers read as the same. */

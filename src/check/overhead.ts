@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Installation } from "./check.ts";
 import { Client, readRest } from "./client.ts";
 import { type Echo, EVENT_STREAM } from "./echo.ts";
-import { post } from "./exchange.ts";
+import { post } from "./send.ts";
 import { EVENTS } from "./samples.ts";
 
 /** How many of each are measured, one after another, and how many are sent before that. */

@@ -2,7 +2,7 @@ import { upstreamOf } from "../core/config/config.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import { type Check, expect, Fault, REPORT } from "./check.ts";
 import { answerJson, EVENT_STREAM, type Script } from "./echo.ts";
-import { exchange, post } from "./exchange.ts";
+import { exchange, post } from "./send.ts";
 import { EVENTS, randomWord } from "./samples.ts";
 
 /** A request, its answer, and what the ledger must say of it. */

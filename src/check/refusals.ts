@@ -1,6 +1,6 @@
 import { type Check, expect, Fault, type Installation, REPORT, STOP, type Subject } from "./check.ts";
 import { type Answer, type Ask, valuesOf } from "./client.ts";
-import { post, quote } from "./exchange.ts";
+import { post, quote } from "./send.ts";
 import { randomWord } from "./samples.ts";
 
 const foreignHost: Check<Subject> = {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Check, expect, expectSameBytes, type Installation, REPORT } from "./check.ts";
 import { type Ask, valuesOf } from "./client.ts";
-import { exchange, post } from "./exchange.ts";
+import { exchange, post } from "./send.ts";
 import { cutOddly, GZIPPED, ODD_JSON, randomWord, ZSTD_FRAME } from "./samples.ts";
 
 const LARGE_BYTES = 5 * 1024 * 1024;

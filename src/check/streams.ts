@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Check, expect, Fault, type Installation, REPORT } from "./check.ts";
 import { readRest } from "./client.ts";
 import { EVENT_STREAM } from "./echo.ts";
-import { post } from "./exchange.ts";
+import { post } from "./send.ts";
 import { EVENTS } from "./samples.ts";
 
 const unbuffered: Check = {

@@ -24,7 +24,7 @@ const RIVALS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The variables of `env` that must not stand beside ours: they would lead elsewhere, or take a real key along. */
-export function findRivals(
+export function findConflictingVariables(
   env: Readonly<Record<string, unknown>>,
   ours: Readonly<Record<string, unknown>>,
 ): string[] {
@@ -33,7 +33,7 @@ export function findRivals(
 }
 
 /** Something that stands beside our settings in a tool's file, and is not to. Never its value. */
-export interface Rival {
+export interface ConflictingSetting {
   /** In words: `env.ANTHROPIC_API_KEY`. */
   setting: string;
   /** From 1. */
@@ -41,7 +41,7 @@ export interface Rival {
 }
 
 /** What wins over our settings in a file that has them, or takes a real key along. */
-export function findRivalSettings({ format, settings }: FileSettings, text: string, owner: string): Rival[] {
+export function findConflictingSettings({ format, settings }: FileSettings, text: string, owner: string): ConflictingSetting[] {
   if (format === "sh" || format === "fish") return rivalLines(settings, text);
   const { body } = splitMark(text);
   const language = languageOf(format, owner);
@@ -53,13 +53,13 @@ export function findRivalSettings({ format, settings }: FileSettings, text: stri
 }
 
 /** Our own lines set nothing that is a rival of theirs. */
-function rivalLines(settings: readonly Setting[], text: string): Rival[] {
+function rivalLines(settings: readonly Setting[], text: string): ConflictingSetting[] {
   const ours = Object.fromEntries(
     settings.flatMap(({ at: [name], value }) => (typeof name === "string" ? [[name, value]] : [])),
   );
   return text.split("\n").flatMap((line, index) => {
     const set = isComment(line) ? [] : findAssignments(line).map(({ name, value }) => [name, value] as const);
-    return findRivals(Object.fromEntries(set), ours).map((setting) => ({ setting, line: index + 1 }));
+    return findConflictingVariables(Object.fromEntries(set), ours).map((setting) => ({ setting, line: index + 1 }));
   });
 }
 
@@ -70,7 +70,7 @@ function rivalMembers(settings: readonly Setting[], top: unknown): Path[] {
     const { path, value } = followSteps(top, at.slice(0, -1));
     if (typeof name !== "string" || path.length !== at.length - 1 || !isObject(value)) return [];
     const ours = settings.filter((one) => one.at.length === at.length).map((one) => one.at.at(-1));
-    const rivals = findRivals(value, { [name]: true }).filter((rival) => !ours.includes(rival));
+    const rivals = findConflictingVariables(value, { [name]: true }).filter((rival) => !ours.includes(rival));
     return rivals.map((rival) => [...path, rival]);
   });
 }

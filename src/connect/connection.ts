@@ -24,7 +24,7 @@ export interface Identity {
  * - `removed`: nothing is in it but what connecting wrote, and it was not there before
  * - `gone`: somebody has deleted it; nothing is done
  */
-export type Fate = "created" | "changed" | "same" | "restored" | "cleared" | "removed" | "gone";
+export type FileOutcome = "created" | "changed" | "same" | "restored" | "cleared" | "removed" | "gone";
 
 /** What is to happen to one file. Its texts may hold keys: show them by `renderDiff` only. */
 export interface FileChange {
@@ -34,7 +34,7 @@ export interface FileChange {
   before: string | null;
   /** null: there will be none. */
   after: string | null;
-  fate: Fate;
+  fate: FileOutcome;
   /** What in its texts is nobody's business; it is blotted wherever they are shown or kept. */
   secrets: readonly Secret[];
   /** Each setting that is written, in words: `env.ANTHROPIC_BASE_URL`, and what it is for. */

@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Recipe, Surroundings } from "../tools/recipe.ts";
+import type { Recipe, HostInfo } from "../tools/recipe.ts";
 
 /** Is the tool here, as far as its signs tell? */
 export function isInstalled(
   { signs }: Pick<Recipe, "signs">,
-  { home, env }: Pick<Surroundings, "home" | "env">,
+  { home, env }: Pick<HostInfo, "home" | "env">,
 ): boolean {
   const directories = (env["PATH"] ?? "").split(delimiter).filter((directory) => directory !== "");
   const isThere = (name: string) => directories.some((directory) => isProgram(join(directory, name)));

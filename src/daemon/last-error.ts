@@ -7,7 +7,7 @@ export interface LastError {
 }
 
 /** A log that passes everything on and remembers the newest warning or error. */
-export function rememberErrors(log: Log, clock: Clock): { log: Log; lastError: () => LastError | null } {
+export function trackLastError(log: Log, clock: Clock): { log: Log; lastError: () => LastError | null } {
   let last: LastError | null = null;
   const remember = (message: string) => {
     last = { at: new Date(clock.now()).toISOString(), message };

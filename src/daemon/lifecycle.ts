@@ -9,7 +9,7 @@ import type { Gate } from "../proxy/gate.ts";
 import type { Keyring } from "../proxy/keyring.ts";
 import type { Listener } from "../proxy/client/listener.ts";
 import { prepareSettings } from "../proxy/settings.ts";
-import type { TokenGuard } from "../proxy/token-registry.ts";
+import type { TokenRegistry } from "../proxy/token-registry.ts";
 import type { Listeners } from "./listeners.ts";
 import { ledgerPlace } from "../adapters/paths.ts";
 import type { SandboxFallback } from "./sandbox-fallback.ts";
@@ -19,7 +19,7 @@ export interface DaemonParts {
   source: ConfigSource;
   ledger: MovableLedger;
   keyring: Keyring;
-  tokens: TokenGuard;
+  tokens: TokenRegistry;
   sandbox: SandboxFallback;
   gate: Gate;
   listeners: Listeners;

@@ -1,24 +1,24 @@
-import type { Door, Listener } from "../proxy/client/listener.ts";
+import type { ConnectionHandler, Listener } from "../proxy/client/listener.ts";
 import { adopt, listen } from "../proxy/client/listener.ts";
 import { portTaken } from "./port-holder.ts";
 
 /** Where the daemon listens: on the sockets that a service manager handed over, and on its own. */
 export class Listeners {
-  readonly #door: Door;
+  readonly #door: ConnectionHandler;
   /** Stays until the end, whatever port is configured: who connects there would wait for an answer otherwise. */
   readonly #adopted: Listener;
   #own: Listener;
   /** Those of earlier ports, as long as something runs on them. */
   readonly #old = new Set<Listener>();
 
-  private constructor(door: Door, adopted: Listener, own: Listener) {
+  private constructor(door: ConnectionHandler, adopted: Listener, own: Listener) {
     this.#door = door;
     this.#adopted = adopted;
     this.#own = own;
   }
 
   /** Rejects with a Failure when the port is taken, or when `descriptors` has what is no socket on loopback. */
-  static async open(door: Door, port: number, descriptors: readonly number[] = []): Promise<Listeners> {
+  static async open(door: ConnectionHandler, port: number, descriptors: readonly number[] = []): Promise<Listeners> {
     const adopted = await adopt(descriptors, door);
     try {
       return new Listeners(door, adopted, await listenOn(port, door, adopted));
@@ -62,7 +62,7 @@ export class Listeners {
 }
 
 /** A taken port becomes a Failure that says who has it. */
-async function listenOn(port: number, door: Door, adopted: Listener): Promise<Listener> {
+async function listenOn(port: number, door: ConnectionHandler, adopted: Listener): Promise<Listener> {
   try {
     return await listen(port, door, { except: adopted.addresses });
   } catch (error) {

@@ -7,7 +7,7 @@ import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
 import { PeerGuard } from "../proxy/client/peer-guard.ts";
 import { prepareSettings } from "../proxy/settings.ts";
-import { TokenGuard } from "../proxy/token-registry.ts";
+import { TokenRegistry } from "../proxy/token-registry.ts";
 import { Listeners } from "./listeners.ts";
 import { ledgerPlace } from "../adapters/paths.ts";
 import type { RecordFeed } from "./record-feed.ts";
@@ -29,7 +29,7 @@ export interface RequestPathParts {
 export interface RequestPath {
   ledger: MovableLedger;
   keyring: Keyring;
-  tokens: TokenGuard;
+  tokens: TokenRegistry;
   gate: Gate;
   listeners: Listeners;
 }
@@ -45,7 +45,7 @@ export async function openRequestPath(parts: RequestPathParts): Promise<RequestP
   const ledger = feed.observe(openLedger({ ...ledgerPlace(config), clock, log }));
   const keyring = new Keyring(keys, clock, log);
   const peers = new PeerGuard(createPeerInfo(), process.getuid?.() ?? null, clock, log);
-  const tokens = new TokenGuard(parts.tokens, log);
+  const tokens = new TokenRegistry(parts.tokens, log);
   const gate = new Gate({
     settings: prepareSettings(config),
     keyring,

@@ -16,7 +16,7 @@ import { controlPath, refuseSecondDaemon } from "./client.ts";
 import { describeDaemon } from "./status.ts";
 import { hardenProcess } from "./harden.ts";
 import { Lifecycle } from "./lifecycle.ts";
-import { rememberErrors } from "./last-error.ts";
+import { trackLastError } from "./last-error.ts";
 import { configPath, tokenPath } from "../adapters/paths.ts";
 import { RecordFeed } from "./record-feed.ts";
 import { openRequestPath, systemClock } from "./request-path.ts";
@@ -85,7 +85,7 @@ async function buildDaemon(
   opened: Closable[],
 ): Promise<Lifecycle> {
   const clock = systemClock;
-  const { log, lastError } = rememberErrors(daemonLog, clock);
+  const { log, lastError } = trackLastError(daemonLog, clock);
   const sockets = takeActivatedSockets(process.env, process.pid);
   await refuseSecondDaemon();
   const source = await openConfigFile(configFile);

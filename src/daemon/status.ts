@@ -6,7 +6,7 @@ import { SANDBOX_UPSTREAM } from "../core/ledger/record.ts";
 import type { Clock, ConfigSource, Ledger } from "../ports.ts";
 import type { Gate } from "../proxy/gate.ts";
 import type { Keyring } from "../proxy/keyring.ts";
-import type { TokenGuard } from "../proxy/token-registry.ts";
+import type { TokenRegistry } from "../proxy/token-registry.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { programVersion } from "../adapters/program.ts";
 import type { RecordFeed } from "./record-feed.ts";
@@ -18,7 +18,7 @@ export interface StatusParts {
   lifecycle: Lifecycle;
   source: ConfigSource;
   keyring: Keyring;
-  tokens: TokenGuard;
+  tokens: TokenRegistry;
   ledger: Ledger;
   gate: Gate;
   feed: RecordFeed;

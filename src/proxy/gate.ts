@@ -17,11 +17,11 @@ import { createForwarder, type Forwarder } from "./exchange/forward.ts";
 import { noKey, OTHER_USER, PIPELINED } from "./refusals.ts";
 import type { Keyring } from "./keyring.ts";
 import { tooLarge } from "./exchange/limit-refusals.ts";
-import type { Door } from "./client/listener.ts";
+import type { ConnectionHandler } from "./client/listener.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
 import { refuse } from "./refuse.ts";
 import type { Settings } from "./settings.ts";
-import { noToken, type TokenGuard } from "./token-registry.ts";
+import { noToken, type TokenRegistry } from "./token-registry.ts";
 
 /** What the gate works with; made by the composition root. */
 export interface GateParts {
@@ -29,7 +29,7 @@ export interface GateParts {
   keyring: Keyring;
   ledger: Ledger;
   peers: PeerGuard;
-  tokens: TokenGuard;
+  tokens: TokenRegistry;
   clock: Clock;
   log: Log;
   /** How many files and sockets the process may have open. */
@@ -37,11 +37,11 @@ export interface GateParts {
 }
 
 /** Where requests come in. {@link Gate.handle} is one request, to be read from top to bottom. */
-export class Gate implements Door {
+export class Gate implements ConnectionHandler {
   readonly #keyring: Keyring;
   readonly #ledger: Ledger;
   readonly #peers: PeerGuard;
-  readonly #tokens: TokenGuard;
+  readonly #tokens: TokenRegistry;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #forwarder: Forwarder;
@@ -54,7 +54,7 @@ export class Gate implements Door {
     this.#keyring = parts.keyring;
     this.#ledger = parts.ledger;
     this.#peers = parts.peers;
-    this.#peers.letIn(parts.settings.config.access.peerUid);
+    this.#peers.setAllowedUids(parts.settings.config.access.peerUid);
     this.#tokens = parts.tokens;
     this.#clock = parts.clock;
     this.#log = parts.log;
@@ -65,9 +65,9 @@ export class Gate implements Door {
   /** A client has connected; its first request may never come. */
   accept(socket: Socket): void {
     this.#connections.open(socket);
-    this.#peers.meet(socket, this.#settings.config.ledger.project);
+    this.#peers.inspect(socket, this.#settings.config.ledger.project);
     if (this.#draining) this.release(socket);
-    else this.#forwarder.warm(this.#usualOrigin);
+    else this.#forwarder.preconnect(this.#usualOrigin);
   }
 
   /** A connection is to end, with the answer that is under way on it. */
@@ -113,8 +113,8 @@ export class Gate implements Door {
   /** Takes effect for the next request, and the next connection; running ones keep what they began with. */
   use(settings: Settings): void {
     this.#settings = settings;
-    this.#peers.letIn(settings.config.access.peerUid);
-    this.#forwarder.reach(settings.config.outbound);
+    this.#peers.setAllowedUids(settings.config.access.peerUid);
+    this.#forwarder.setOutbound(settings.config.outbound);
   }
 
   /** To be called when nobody waits: takes what it can off the first request. */

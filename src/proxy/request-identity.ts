@@ -17,7 +17,7 @@ export interface Peer {
  * configuration sends the tool that the process turns out to be another way, the record keeps the name that the request
  * was sent by, so that a tool is never said to have used what is another's.
  */
-export class Caller {
+export class RequestIdentity {
   readonly upstream: UpstreamSettings;
   readonly key: KeyRef;
   readonly peer: Peer;

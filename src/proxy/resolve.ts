@@ -3,14 +3,14 @@ import type { HeaderIndex } from "../core/http/header-index.ts";
 import { Refused, type Refusal } from "../core/http/refusal.ts";
 import { isProbe, parseTarget, type RouteMatch } from "../core/http/routes.ts";
 import { identifyTool, withToken } from "../core/identity/tool-identity.ts";
-import { Caller, type Peer } from "./request-identity.ts";
+import { RequestIdentity, type Peer } from "./request-identity.ts";
 import { BODY_OF_GET, NO_ROUTE, NO_TARGET, NO_WEBSOCKETS, wrongMethod } from "./refusals.ts";
 import type { Settings } from "./settings.ts";
 import { noToken } from "./token-registry.ts";
 
 /** What is known of a request once it is admitted and has a route. */
 export interface Routed {
-  caller: Caller;
+  caller: RequestIdentity;
   match: RouteMatch;
   query: string;
 }
@@ -44,7 +44,7 @@ export function findRoute(
   const turnAway = (refusal: Refusal) => new Refused(lacksToken ? noToken(claimed) : refusal);
   if (isWebSocket) throw turnAway(NO_WEBSOCKETS);
   if (target === null) throw turnAway(NO_TARGET);
-  const caller = new Caller(withToken(claimed, owner, settings.config.access.mode), peer, settings);
+  const caller = new RequestIdentity(withToken(claimed, owner, settings.config.access.mode), peer, settings);
   const match = caller.upstream.routes.find(method, target.path);
   if (match === null) throw turnAway(NO_ROUTE);
   if ("allow" in match) throw turnAway(wrongMethod(match.allow));

@@ -2,7 +2,7 @@ import type { AdmissionRules } from "../core/http/admission.ts";
 import { keyRefOf, upstreamOf, type Config, type Upstream } from "../core/config/config.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import { buildRouteTable, routesOf, type RouteTable } from "../core/http/routes.ts";
-import type { PassageLimits } from "./exchange/round-trip.ts";
+import type { RoundTripLimits } from "./exchange/round-trip.ts";
 
 /** One upstream as requests need it: everything that can be worked out before they come. */
 export interface UpstreamSettings {
@@ -18,7 +18,7 @@ export interface UpstreamSettings {
 export interface Settings {
   config: Config;
   rules: AdmissionRules;
-  limits: PassageLimits;
+  limits: RoundTripLimits;
   upstreamFor(tool: string): UpstreamSettings;
   /** The tool's own key when the configuration names one, else its upstream's; the same object each time. */
   keyFor(tool: string): KeyRef;

@@ -14,7 +14,7 @@ import { hashToken } from "./token-secret.ts";
 const MAX_LOANS = 100;
 
 /** A token counts until this is called. */
-export type GiveBack = () => void;
+export type ReleaseLease = () => void;
 
 /** What is known of the tokens; shown by `status`. */
 export interface TokenStatus {
@@ -34,7 +34,7 @@ interface Known {
  * Knows whose a local token is: those of the token store, and those that are lent to commands for as long as they run.
  * Where the store cannot be read, none of its tokens counts (facts/threats.md A8).
  */
-export class TokenGuard {
+export class TokenRegistry {
   readonly #store: TokenStore;
   readonly #log: Log;
   readonly #lent = new Set<Known>();
@@ -78,7 +78,7 @@ export class TokenGuard {
    * lent again by the daemon after this one. In memory only. Throws a Failure for what cannot be a tool's name or a hash,
    * and when too many are out.
    */
-  lend(tool: string, hash: string): GiveBack {
+  lend(tool: string, hash: string): ReleaseLease {
     const wrong = judgeName(tool);
     if (wrong !== null) throw new Failure("a token is lent to a tool, by its name", wrong);
     if (!/^[0-9a-f]{64}$/.test(hash))

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerRequest, type Service } from "./exchange.ts";
+import { answerRequest, type Service } from "./answer-request.ts";
 import { DEFAULT_GROUPS, DEFAULT_KEYS, type SandboxKey } from "./keys.ts";
 import { PrefixMemory } from "./prefix-memory.ts";
 import { ResponseStore } from "./responses/store.ts";

@@ -5,7 +5,7 @@ import { askUnitDirectory, type Session } from "./systemd/unit-directory.ts";
 import { Systemd } from "./systemd.ts";
 
 /** What decides which service manager there is. */
-export interface Surroundings extends Session {
+export interface HostInfo extends Session {
   platform: NodeJS.Platform;
   /** Home directory, absolute. */
   home: string;
@@ -15,7 +15,7 @@ export interface Surroundings extends Session {
  * The service manager of this system, for this user.
  * @throws Failure where there is none, or none that answers: what to use or to type instead
  */
-export async function findServiceManager(here: Surroundings, run: RunProgram): Promise<ServiceManager> {
+export async function findServiceManager(here: HostInfo, run: RunProgram): Promise<ServiceManager> {
   const { platform, uid, userName, home } = here;
   if (platform === "darwin") return new Launchd({ uid, home, run });
   const unitDirectory = platform === "linux" ? await askUnitDirectory(here, run) : null;
@@ -25,7 +25,7 @@ export async function findServiceManager(here: Surroundings, run: RunProgram): P
 
 const IN_FOREGROUND = "tollkeeper serve";
 
-function nothingHere({ platform, env, exists }: Surroundings): Failure {
+function nothingHere({ platform, env, exists }: HostInfo): Failure {
   if (platform === "win32") {
     return new Failure(
       "tollkeeper cannot install itself as a service on Windows",

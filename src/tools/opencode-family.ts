@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Destination, Recipe, Surroundings } from "./recipe.ts";
+import type { Destination, Recipe, HostInfo } from "./recipe.ts";
 import type { Setting } from "./setting.ts";
 import { PROVIDERS, withProvider } from "./api-of-model.ts";
 import { configHome } from "./directories.ts";
@@ -37,7 +37,7 @@ export function opencodeFamily({ directory, file, variable, ...facts }: Member):
 }
 
 /** Both are read where both are there, and the one with comments wins. */
-function fileIn(on: Surroundings, directory: string, file: string): string {
+function fileIn(on: HostInfo, directory: string, file: string): string {
   const path = join(directory, file);
   return on.isThere(`${path}c`) ? `${path}c` : path;
 }

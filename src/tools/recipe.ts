@@ -4,7 +4,7 @@ import type { FileSettings } from "./setting.ts";
 export type Scope = "user" | "project";
 
 /** What decides where a tool keeps its settings. */
-export interface Surroundings {
+export interface HostInfo {
   /** Home directory, absolute. */
   home: string;
   env: NodeJS.ProcessEnv;
@@ -59,7 +59,7 @@ export interface Recipe {
   scopes: readonly Scope[];
   /** The API whose models it may be told; null where it needs no model from us. */
   modelOf: "messages" | "responses" | null;
-  plan(on: Surroundings, to: Destination, scope: Scope): Plan;
+  plan(on: HostInfo, to: Destination, scope: Scope): Plan;
   /** null where the tool does not listen to its environment or its flags. */
-  environment(on: Surroundings, to: Destination): Environment | null;
+  environment(on: HostInfo, to: Destination): Environment | null;
 }

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openConfigFile } from "../../src/adapters/config-file.ts";
 import { Failure } from "../../src/core/failure.ts";
-import { follow, followFile, withPort } from "../helpers/config-file.ts";
-import { scratchDirectory } from "../helpers/keyring.ts";
+import { follow, followFile, withPort } from "../helpers/config/config-file.ts";
+import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
 
 function replaceFile(path: string, text: string): void {
   writeFileSync(`${path}.new`, text);

@@ -11,10 +11,10 @@ import {
   type ControlHandlers,
 } from "../../src/adapters/control-socket.ts";
 import { Failure } from "../../src/core/failure.ts";
-import { controlHandlers } from "../helpers/control-handlers.ts";
-import { scratchDirectory } from "../helpers/keyring.ts";
-import { MemoryLog } from "../helpers/memory.ts";
-import { withResolvers } from "../helpers/with-resolvers.ts";
+import { controlHandlers } from "../helpers/daemon/control-handlers.ts";
+import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
+import { MemoryLog } from "../helpers/gate/memory.ts";
+import { withResolvers } from "../helpers/async/with-resolvers.ts";
 
 const SUN_PATH_BYTES = process.platform === "linux" ? 108 : 104;
 

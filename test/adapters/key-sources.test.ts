@@ -7,9 +7,9 @@ import { createKeySources } from "../../src/adapters/key-sources.ts";
 import { KeyFailure } from "../../src/core/failure.ts";
 import type { KeyRef, KeySource } from "../../src/core/secrets/key-source.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
-import { enter, scratchDirectory } from "../helpers/keyring.ts";
-import { MemoryKeys } from "../helpers/memory.ts";
-import { ended } from "../helpers/processes.ts";
+import { enter, scratchDirectory } from "../helpers/keychain/keychain-session.ts";
+import { MemoryKeys } from "../helpers/gate/memory.ts";
+import { ended } from "../helpers/process/processes.ts";
 
 const KEY = "sk-test-0123456789";
 const keychain = new MemoryKeys();

@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { test } from "node:test";
 import { LogFile } from "../../src/adapters/log/log-file.ts";
-import { scratchDirectory } from "../helpers/keyring.ts";
+import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
 
 const line = (text: string) => Buffer.from(`${text}\n`);
 

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { configPath, ledgerDirectory, runtimeDirectory, stateDirectory } from "../../src/adapters/paths.ts";
-import type { Surroundings } from "../../src/adapters/paths.ts";
+import type { HostInfo } from "../../src/adapters/paths.ts";
 import { defaultConfig } from "../../src/core/config/config.ts";
 
-const linux = (env: NodeJS.ProcessEnv): Surroundings => ({ platform: "linux", env, home: "/home/ada" });
-const mac: Surroundings = { platform: "darwin", env: {}, home: "/Users/ada" };
-const windows = (env: NodeJS.ProcessEnv): Surroundings => ({
+const linux = (env: NodeJS.ProcessEnv): HostInfo => ({ platform: "linux", env, home: "/home/ada" });
+const mac: HostInfo = { platform: "darwin", env: {}, home: "/Users/ada" };
+const windows = (env: NodeJS.ProcessEnv): HostInfo => ({
   platform: "win32",
   env,
   home: "C:\\Users\\ada",

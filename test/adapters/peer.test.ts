@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
-import { failReadings, interceptReadings } from "../helpers/kernel-tables.ts";
-import { ownConnection, type Ends } from "../helpers/peer-connection.ts";
+import { failReadings, interceptReadings } from "../helpers/process/kernel-tables.ts";
+import { ownConnection, type Ends } from "../helpers/process/peer-connection.ts";
 
 const OWN_UID = process.getuid?.() ?? null;
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere the system does not tell";

@@ -3,9 +3,9 @@ import { chmodSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openServiceNotifier } from "../../src/adapters/service-notifier.ts";
-import { scratchDirectory } from "../helpers/keyring.ts";
-import { MemoryLog } from "../helpers/memory.ts";
-import { withResolvers } from "../helpers/with-resolvers.ts";
+import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
+import { MemoryLog } from "../helpers/gate/memory.ts";
+import { withResolvers } from "../helpers/async/with-resolvers.ts";
 
 const PID = 4711;
 

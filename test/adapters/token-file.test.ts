@@ -21,8 +21,8 @@ import { fileURLToPath } from "node:url";
 import { openTokenFile } from "../../src/adapters/token-file.ts";
 import { Failure } from "../../src/core/failure.ts";
 import type { TokenEntry } from "../../src/core/identity/token-entry.ts";
-import { scratchDirectory } from "../helpers/keyring.ts";
-import { NOBODY } from "../helpers/other-user.ts";
+import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
+import { NOBODY } from "../helpers/process/other-user.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 

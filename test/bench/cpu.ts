@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { residentBytes } from "../chaos/process-figures.ts";
-import { listProcesses } from "../helpers/processes.ts";
+import { listProcesses } from "../helpers/process/processes.ts";
 
 /** Time that processes have had and wanted, since they were started. Nanoseconds. */
 export interface CpuTime {

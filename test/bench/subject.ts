@@ -1,7 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { freePort } from "../helpers/free-port.ts";
+import { freePort } from "../helpers/process/free-port.ts";
 import { familyOf } from "./cpu.ts";
 import type { Load } from "./load.ts";
 import { runLoad } from "./load-run.ts";

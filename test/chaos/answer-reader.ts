@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readHead, valuesOf, type RawMessage } from "../helpers/http-messages.ts";
+import { readHead, valuesOf, type RawMessage } from "../helpers/client/http-messages.ts";
 import type { SeenAnswer } from "./books.ts";
 import { Searcher } from "./searcher.ts";
 

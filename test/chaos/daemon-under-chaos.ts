@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { launchDaemon, type Daemon, type DaemonStart } from "../helpers/daemon.ts";
+import { launchDaemon, type Daemon, type DaemonStart } from "../helpers/daemon/daemon.ts";
 import type { Books } from "./books.ts";
 import type { EvilUpstream } from "./evil-upstream.ts";
 import { comesTrue, residentBytes } from "./process-figures.ts";

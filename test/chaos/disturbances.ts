@@ -1,4 +1,4 @@
-import { freePort } from "../helpers/free-port.ts";
+import { freePort } from "../helpers/process/free-port.ts";
 import { CHAOS_LIMITS, type DaemonUnderChaos } from "./daemon-under-chaos.ts";
 import { between, chance, createRandom, oneOf, type Random } from "./random.ts";
 

@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer, type Server, type TLSSocket } from "node:tls";
-import { writeCertificate } from "../helpers/certificate.ts";
+import { writeCertificate } from "../helpers/upstream/certificate.ts";
 
 /** Puts TLS in front of an upstream: bytes pass as they are, ends as ends, and breaks as breaks. */
 export class TlsFront {

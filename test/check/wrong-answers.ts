@@ -1,4 +1,4 @@
-import { TEST_KEY } from "../helpers/gate.ts";
+import { TEST_KEY } from "../helpers/gate/gate.ts";
 import { replacing, type Bend } from "./hop.ts";
 import type { WrongCase } from "./wrong-path.ts";
 

@@ -5,7 +5,7 @@ import { INSTALLATION_CHECKS } from "../../src/check/list.ts";
 import { runChecks, type CheckResult } from "../../src/check/run.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { defaultConfig } from "../../src/core/config/config.ts";
-import { startGate, TEST_KEY, upstreamAt } from "../helpers/gate.ts";
+import { startGate, TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";
 import { startHop, type HopBends } from "./hop.ts";
 
 /** One thing that is wrong with an otherwise right tollkeeper. */

@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import type { Identity, Prepared } from "../../src/connect/connection.ts";
 import { prepareConnection, prepareDisconnection } from "../../src/connect/connection.ts";
 import type { FileSettings, Format } from "../../src/tools/setting.ts";
-import { scratchDirectory } from "../helpers/ledger.ts";
+import { scratchDirectory } from "../helpers/ledger/ledger.ts";
 import { settingsOf, type Short } from "./apply-to.ts";
 
 export const CODEX: Identity = { tool: "codex", scope: "user", directory: null };

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { openSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { test, type TestContext } from "node:test";
-import { bindSockets, type BoundSockets } from "../helpers/bound-sockets.ts";
-import { launchDaemon, startDaemon, type Daemon } from "../helpers/daemon.ts";
-import { freePort } from "../helpers/free-port.ts";
-import { scratchDirectory } from "../helpers/keyring.ts";
-import { expectWhole, holdStreams } from "../helpers/many-streams.ts";
-import { rawClient, rawRequest } from "../helpers/raw-client.ts";
+import { bindSockets, type BoundSockets } from "../helpers/process/bound-sockets.ts";
+import { launchDaemon, startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { freePort } from "../helpers/process/free-port.ts";
+import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
+import { expectWhole, holdStreams } from "../helpers/client/many-streams.ts";
+import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
 
 const LIMIT = { timeout: 60_000 };
 

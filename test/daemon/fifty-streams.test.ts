@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
-import { startDaemon, type Daemon } from "../helpers/daemon.ts";
-import { freePort } from "../helpers/free-port.ts";
-import { expectWhole, holdStreams } from "../helpers/many-streams.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { freePort } from "../helpers/process/free-port.ts";
+import { expectWhole, holdStreams } from "../helpers/client/many-streams.ts";
 
 const COUNT = 50;
 const LIMIT = { timeout: 60_000 };

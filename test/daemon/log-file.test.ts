@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync, renameSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { launchDaemon, startDaemon } from "../helpers/daemon.ts";
-import { scratchDirectory } from "../helpers/keyring.ts";
+import { launchDaemon, startDaemon } from "../helpers/daemon/daemon.ts";
+import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
 
 /** The file's text, once it matches. */
 function until(file: string, pattern: RegExp): Promise<string> {

@@ -2,26 +2,26 @@ import assert from "node:assert/strict";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { makeCertificate } from "../helpers/certificate.ts";
+import { makeCertificate } from "../helpers/upstream/certificate.ts";
 import {
   FAR_HOST,
   startConnectProxy,
   startFarUpstream,
   type ConnectProxyOptions,
   type FarUpstream,
-} from "../helpers/connect-proxy.ts";
-import { prepareHome, startDaemon } from "../helpers/daemon.ts";
-import { post } from "../helpers/gate.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { scratchDirectory } from "../helpers/keyring.ts";
-import { rawClient, rawRequest } from "../helpers/raw-client.ts";
+} from "../helpers/upstream/connect-proxy.ts";
+import { prepareHome, startDaemon } from "../helpers/daemon/daemon.ts";
+import { post } from "../helpers/gate/gate.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
+import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
 import {
   answerJson,
   MESSAGE,
   MESSAGE_EVENTS,
   startHeldUpstream,
   startUpstream,
-} from "../helpers/upstream.ts";
+} from "../helpers/upstream/scripted-upstream.ts";
 
 const IN_FORCE = /"msg":"the new configuration is in force"/;
 const READ_ANEW = /"msg":"keys are forgotten and the configuration was read anew"/;

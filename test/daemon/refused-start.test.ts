@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { startDaemon, type Daemon } from "../helpers/daemon.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 
 /** A wait for an end that does not come is a failure. */
 const LIMIT = { timeout: 60_000 };

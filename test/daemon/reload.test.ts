@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { startDaemon } from "../helpers/daemon.ts";
-import { freePort } from "../helpers/free-port.ts";
-import { post } from "../helpers/gate.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { rawClient, rawRequest } from "../helpers/raw-client.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { freePort } from "../helpers/process/free-port.ts";
+import { post } from "../helpers/gate/gate.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
 import {
   answerJson,
   MESSAGE,
   MESSAGE_EVENTS,
   startHeldUpstream,
   startUpstream,
-} from "../helpers/upstream.ts";
+} from "../helpers/upstream/scripted-upstream.ts";
 
 const IN_FORCE = /"msg":"the new configuration is in force"/;
 const READ_ANEW = /"msg":"keys are forgotten and the configuration was read anew"/;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startDaemon } from "../helpers/daemon.ts";
-import { post } from "../helpers/gate.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { post } from "../helpers/gate/gate.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 test("without any configuration the sandbox answers every route, on both loopback addresses", async (t) => {
   const daemon = await startDaemon(t);

@@ -10,9 +10,9 @@ import { SandboxFallback } from "../../src/daemon/sandbox-fallback.ts";
 import type { Problem } from "../../src/core/config/problem.ts";
 import type { Config } from "../../src/core/config/config.ts";
 import type { ConfigSource } from "../../src/ports.ts";
-import { freePort } from "../helpers/free-port.ts";
-import { startGate } from "../helpers/gate.ts";
-import { withResolvers } from "../helpers/with-resolvers.ts";
+import { freePort } from "../helpers/process/free-port.ts";
+import { startGate } from "../helpers/gate/gate.ts";
+import { withResolvers } from "../helpers/async/with-resolvers.ts";
 
 /** A lifecycle in this process, to which the test tells new configurations. */
 async function startLifecycle(t: TestContext, sandbox = new SandboxFallback()) {

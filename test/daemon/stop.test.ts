@@ -4,10 +4,10 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { askDaemon } from "../../src/adapters/control-socket.ts";
-import { startDaemon, type Daemon } from "../helpers/daemon.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { rawClient, rawRequest } from "../helpers/raw-client.ts";
-import { MESSAGE_EVENTS, startHeldUpstream } from "../helpers/upstream.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
+import { MESSAGE_EVENTS, startHeldUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 /** A daemon through which a stream runs: the first event has reached the client, the rest is the test's to send. */
 async function startStream(t: TestContext, limits: object = {}, abort: object = {}) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertHolds, assertSameBooks, startDaemonBooks } from "../helpers/books.ts";
-import { CLAUDE_CODE, openTool, type ReadyTool } from "../helpers/real-tool.ts";
+import { assertHolds, assertSameBooks, startDaemonBooks } from "../helpers/ledger/books.ts";
+import { CLAUDE_CODE, openTool, type ReadyTool } from "../helpers/tools/real-tool.ts";
 
 /** The part of `claude --output-format json` that tells what a run came to. */
 interface Report {

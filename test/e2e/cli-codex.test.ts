@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertHolds, assertSameBooks, startDaemonBooks } from "../helpers/books.ts";
-import { CODEX, openTool, type ReadyTool } from "../helpers/real-tool.ts";
+import { assertHolds, assertSameBooks, startDaemonBooks } from "../helpers/ledger/books.ts";
+import { CODEX, openTool, type ReadyTool } from "../helpers/tools/real-tool.ts";
 
 /** Codex's own choice of a model changes from version to version, and the sandbox cannot follow. */
 const MODEL = 'model = "gpt-5.5"';

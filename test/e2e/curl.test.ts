@@ -3,8 +3,8 @@ import { execFile, execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
-import { startDaemon, type Daemon } from "../helpers/daemon.ts";
-import { typedInTerminal } from "../helpers/tool-process.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { typedInTerminal } from "../helpers/process/tool-process.ts";
 import { readEvents } from "../sandbox/support.ts";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");

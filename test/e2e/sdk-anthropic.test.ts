@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type Anthropic from "@anthropic-ai/sdk";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { assertHolds, assertSameBooks, ledgerTokens, startBooks } from "../helpers/books.ts";
-import { ANTHROPIC_SDKS } from "../helpers/sdks.ts";
+import { assertHolds, assertSameBooks, ledgerTokens, startBooks } from "../helpers/ledger/books.ts";
+import { ANTHROPIC_SDKS } from "../helpers/client/sdks.ts";
 
 type Request = Anthropic.MessageCreateParamsNonStreaming;
 type Message = Anthropic.Message;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertHolds, startBooks } from "../helpers/books.ts";
-import { readSdkError, SDKS, type Sdk, type SdkError } from "../helpers/sdks.ts";
+import { assertHolds, startBooks } from "../helpers/ledger/books.ts";
+import { readSdkError, SDKS, type Sdk, type SdkError } from "../helpers/client/sdks.ts";
 
 async function errorOf(answer: Promise<unknown>): Promise<SdkError> {
   const error = await answer.then(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import OpenAI from "openai";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { assertHolds, assertSameBooks, ledgerTokens, startBooks } from "../helpers/books.ts";
+import { assertHolds, assertSameBooks, ledgerTokens, startBooks } from "../helpers/ledger/books.ts";
 
 type Request = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, "stream">;
 type Response = OpenAI.Responses.Response;

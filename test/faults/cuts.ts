@@ -1,6 +1,6 @@
 import { constants, gzipSync } from "node:zlib";
 import type { Outcome, UsageState } from "../../src/core/usage/reading.ts";
-import { MESSAGE, MESSAGE_EVENTS } from "../helpers/upstream.ts";
+import { MESSAGE, MESSAGE_EVENTS } from "../helpers/upstream/scripted-upstream.ts";
 
 /** The beginning of an answer's body (latin1), and what the record must say of it. */
 export interface BrokenBody {

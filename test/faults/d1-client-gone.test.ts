@@ -6,11 +6,11 @@ import { setImmediate } from "node:timers/promises";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { GONE_UID, type PeerInfo } from "../../src/ports.ts";
-import { post, settled, startGate, type TestGate } from "../helpers/gate.ts";
-import { peersOf } from "../helpers/memory.ts";
-import { beginRequest, rawClient, rawRequest, type RawClient } from "../helpers/raw-client.ts";
-import { startFullListener } from "../helpers/tcp-upstream.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
+import { post, settled, startGate, type TestGate } from "../helpers/gate/gate.ts";
+import { peersOf } from "../helpers/gate/memory.ts";
+import { beginRequest, rawClient, rawRequest, type RawClient } from "../helpers/client/raw-client.ts";
+import { startFullListener } from "../helpers/upstream/tcp-upstream.ts";
+import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { openStream } from "./endings/ending.ts";
 import { openUnreadUpload, PHASES } from "./phases.ts";
 

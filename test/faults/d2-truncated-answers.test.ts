@@ -5,16 +5,16 @@ import type { Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { TLSSocket } from "node:tls";
-import { makeCertificate } from "../helpers/certificate.ts";
-import { startDaemon } from "../helpers/daemon.ts";
-import { startGate, TEST_KEY } from "../helpers/gate.ts";
-import { readMessages } from "../helpers/http-messages.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { startPiledGate } from "../helpers/piled-gate.ts";
-import { rawClient, rawRequest } from "../helpers/raw-client.ts";
-import { startRawUpstream } from "../helpers/raw-upstream.ts";
-import { startTcpUpstream, untilStill } from "../helpers/tcp-upstream.ts";
-import { MESSAGE, MESSAGE_EVENTS, startUpstream } from "../helpers/upstream.ts";
+import { makeCertificate } from "../helpers/upstream/certificate.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { startGate, TEST_KEY } from "../helpers/gate/gate.ts";
+import { readMessages } from "../helpers/client/http-messages.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { startPiledGate } from "../helpers/gate/piled-gate.ts";
+import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
+import { startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
+import { startTcpUpstream, untilStill } from "../helpers/upstream/tcp-upstream.ts";
+import { MESSAGE, MESSAGE_EVENTS, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { BROKEN_BODIES, CUTS, exactly, hexLength, STREAM_HEAD, UNFRAMED } from "./cuts.ts";
 
 /** A wait for what does not come is a failure. */

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { test } from "node:test";
-import { post, startGate, type TestGate } from "../helpers/gate.ts";
-import { rawAnswer, startRawUpstream, type RawUpstream } from "../helpers/raw-upstream.ts";
-import { startTcpUpstream } from "../helpers/tcp-upstream.ts";
-import { MESSAGE } from "../helpers/upstream.ts";
+import { post, startGate, type TestGate } from "../helpers/gate/gate.ts";
+import { rawAnswer, startRawUpstream, type RawUpstream } from "../helpers/upstream/raw-upstream.ts";
+import { startTcpUpstream } from "../helpers/upstream/tcp-upstream.ts";
+import { MESSAGE } from "../helpers/upstream/scripted-upstream.ts";
 
 /** A wait for what does not come is a failure. */
 const LIMIT = { timeout: 10_000 };

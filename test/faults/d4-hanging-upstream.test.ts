@@ -5,13 +5,13 @@ import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import { CONNECT_LIMIT_MS } from "../../src/proxy/upstream/deadline.ts";
-import { startGate, withLimits } from "../helpers/gate.ts";
-import { holdTime } from "../helpers/hold-time.ts";
-import { readMessages, valuesOf } from "../helpers/http-messages.ts";
-import { beginRequest, rawClient, rawRequest, type RawClient } from "../helpers/raw-client.ts";
-import { startRawUpstream } from "../helpers/raw-upstream.ts";
-import { startFullListener, startTcpUpstream, untilStill } from "../helpers/tcp-upstream.ts";
-import { answerJson, MESSAGE, MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream.ts";
+import { startGate, withLimits } from "../helpers/gate/gate.ts";
+import { holdTime } from "../helpers/async/hold-time.ts";
+import { readMessages, valuesOf } from "../helpers/client/http-messages.ts";
+import { beginRequest, rawClient, rawRequest, type RawClient } from "../helpers/client/raw-client.ts";
+import { startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
+import { startFullListener, startTcpUpstream, untilStill } from "../helpers/upstream/tcp-upstream.ts";
+import { answerJson, MESSAGE, MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 /** A wait for what does not come is a failure. */
 const LIMIT = { timeout: 10_000 };

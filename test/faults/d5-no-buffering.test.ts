@@ -4,16 +4,16 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { test } from "node:test";
 import { constants, createGzip, gzipSync } from "node:zlib";
-import { startGate, type TestGate } from "../helpers/gate.ts";
-import { rawClient, rawRequest, type RawClient } from "../helpers/raw-client.ts";
-import { startRawUpstream } from "../helpers/raw-upstream.ts";
+import { startGate, type TestGate } from "../helpers/gate/gate.ts";
+import { rawClient, rawRequest, type RawClient } from "../helpers/client/raw-client.ts";
+import { startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
 import {
   MESSAGE,
   MESSAGE_EVENTS,
   startHeldUpstream,
   startUpstream,
   type ScriptedUpstream,
-} from "../helpers/upstream.ts";
+} from "../helpers/upstream/scripted-upstream.ts";
 
 /** A wait for what does not come is a failure. */
 const LIMIT = { timeout: 10_000 };

@@ -7,9 +7,9 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { countDescriptors, residentBytes } from "../chaos/process-figures.ts";
-import { startDaemon, type Daemon } from "../helpers/daemon.ts";
-import { TEST_KEY } from "../helpers/gate.ts";
-import { keyInFile } from "../helpers/key-file.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { TEST_KEY } from "../helpers/gate/gate.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
 import {
   answerJson,
   MESSAGE,
@@ -17,7 +17,7 @@ import {
   SSE,
   startUpstream,
   type ScriptedUpstream,
-} from "../helpers/upstream.ts";
+} from "../helpers/upstream/scripted-upstream.ts";
 import { noMeasure } from "./measured-daemon.ts";
 
 const STREAMS = 300;

@@ -8,11 +8,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { startDaemon } from "../helpers/daemon.ts";
-import { post, startGate } from "../helpers/gate.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { startLedger, startLedgerGate, TODAY } from "../helpers/ledger.ts";
-import { rawClient, rawRequest } from "../helpers/raw-client.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { post, startGate } from "../helpers/gate/gate.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { startLedger, startLedgerGate, TODAY } from "../helpers/ledger/ledger.ts";
+import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
 import {
   answerJson,
   MESSAGE,
@@ -20,7 +20,7 @@ import {
   SSE,
   startHeldUpstream,
   startUpstream,
-} from "../helpers/upstream.ts";
+} from "../helpers/upstream/scripted-upstream.ts";
 
 const LAST_CHUNK = String.raw`\r\n0\r\n\r\n$`;
 const JSON_TYPE = { "content-type": "application/json" };

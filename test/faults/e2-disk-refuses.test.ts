@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { startDaemon } from "../helpers/daemon.ts";
-import { post } from "../helpers/gate.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { mountDisk, remountDisk, scratchDirectory, startLedgerGate, TODAY } from "../helpers/ledger.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { post } from "../helpers/gate/gate.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { mountDisk, remountDisk, scratchDirectory, startLedgerGate, TODAY } from "../helpers/ledger/ledger.ts";
 import {
   answerJson,
   MESSAGE,
@@ -15,7 +15,7 @@ import {
   MESSAGE_EVENTS,
   startUpstream,
   type ScriptedUpstream,
-} from "../helpers/upstream.ts";
+} from "../helpers/upstream/scripted-upstream.ts";
 import { fill, PAGE_BYTES, placeOn, TROUBLES } from "./troubles.ts";
 
 /** A wait for what does not come is a failure. */

@@ -7,12 +7,12 @@ import { test, type TestContext } from "node:test";
 import { dayAt } from "../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { GROUPINGS } from "../../src/core/ledger/report.ts";
-import { startDaemon, type Daemon } from "../helpers/daemon.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { scratchDirectory } from "../helpers/ledger.ts";
-import { rawClient } from "../helpers/raw-client.ts";
-import { answerJson, MESSAGE, SSE, startUpstream, type SeenRequest } from "../helpers/upstream.ts";
-import { usageRecord } from "../helpers/usage-record.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { scratchDirectory } from "../helpers/ledger/ledger.ts";
+import { rawClient } from "../helpers/client/raw-client.ts";
+import { answerJson, MESSAGE, SSE, startUpstream, type SeenRequest } from "../helpers/upstream/scripted-upstream.ts";
+import { usageRecord } from "../helpers/ledger/usage-record.ts";
 
 /** What a header can hold: no C0 controls, but C1, and bidirectional marks as the bytes of their UTF-8. */
 const IN_HEADER = Buffer.from(`=HYPERLINK("x");+1\u009b31m\u0085\u202e\u2066`).toString("latin1");

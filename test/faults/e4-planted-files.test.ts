@@ -4,12 +4,12 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Failure } from "../../src/core/failure.ts";
-import { startDaemon } from "../helpers/daemon.ts";
-import { post } from "../helpers/gate.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { scratchDirectory, startLedger, startLedgerGate, TODAY } from "../helpers/ledger.ts";
-import { NOBODY } from "../helpers/other-user.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { post } from "../helpers/gate/gate.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { scratchDirectory, startLedger, startLedgerGate, TODAY } from "../helpers/ledger/ledger.ts";
+import { NOBODY } from "../helpers/process/other-user.ts";
+import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { makeVictim, PLANTS } from "./plants.ts";
 
 const isRoot = process.geteuid?.() === 0;

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { test } from "node:test";
-import { startGate, type TestGate } from "../helpers/gate.ts";
-import { beginRequest, rawClient, rawRequest } from "../helpers/raw-client.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
+import { startGate, type TestGate } from "../helpers/gate/gate.ts";
+import { beginRequest, rawClient, rawRequest } from "../helpers/client/raw-client.ts";
+import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { BY_CLIENT } from "./endings/by-client.ts";
 import { BY_PROXY } from "./endings/by-proxy.ts";
 import { BY_UPSTREAM } from "./endings/by-upstream.ts";

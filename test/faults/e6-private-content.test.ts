@@ -1,10 +1,10 @@
 // E6, private content: no prompt and no answer, nor any header, query or path of a client, stands in any file of the daemon's or in what it prints, at its most talkative.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { startDaemon, type Daemon } from "../helpers/daemon.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { rawClient } from "../helpers/raw-client.ts";
-import { startUpstream } from "../helpers/upstream.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { rawClient } from "../helpers/client/raw-client.ts";
+import { startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { assertNowhere, readFilesBelow } from "../security/leak-search.ts";
 import { ANSWER, ANSWERS, BODIES, json, PROMPT, REQUEST } from "./private-content.ts";
 

@@ -5,11 +5,11 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { startDaemon, type Daemon } from "../helpers/daemon.ts";
-import { post } from "../helpers/gate.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { scratchDirectory } from "../helpers/ledger.ts";
-import { answerJson, MESSAGE, SSE, startUpstream } from "../helpers/upstream.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { post } from "../helpers/gate/gate.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { scratchDirectory } from "../helpers/ledger/ledger.ts";
+import { answerJson, MESSAGE, SSE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 const KILLS = 10;
 const CLIENTS = 16;

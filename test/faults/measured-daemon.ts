@@ -1,9 +1,9 @@
 import type { TestContext } from "node:test";
 import type { Config } from "../../src/core/config/config.ts";
 import { peakBytes } from "../chaos/process-figures.ts";
-import { startDaemon, type Daemon } from "../helpers/daemon.ts";
-import { TEST_KEY } from "../helpers/gate.ts";
-import { keyInFile } from "../helpers/key-file.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { TEST_KEY } from "../helpers/gate/gate.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
 
 const MIB = 1024 * 1024;
 

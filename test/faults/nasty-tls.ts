@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { startHop } from "../check/hop.ts";
-import { startTlsUpstream, type Certificate } from "../helpers/certificate.ts";
-import { startTcpUpstream } from "../helpers/tcp-upstream.ts";
+import { startTlsUpstream, type Certificate } from "../helpers/upstream/certificate.ts";
+import { startTcpUpstream } from "../helpers/upstream/tcp-upstream.ts";
 
 /** What an upstream does to a connection in place of what belongs there. */
 interface NastyTls {

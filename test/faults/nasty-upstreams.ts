@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { MESSAGE_EVENTS } from "../helpers/upstream.ts";
+import { MESSAGE_EVENTS } from "../helpers/upstream/scripted-upstream.ts";
 
 /** What an upstream does when it has got a request: says these bytes (latin1) and closes, or plays by itself. */
 export type UpstreamPlay = string | ((socket: Socket) => void);

@@ -4,8 +4,8 @@ import { request } from "node:http";
 import { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { startGate } from "../helpers/gate.ts";
-import { startUpstream, type ScriptedUpstream } from "../helpers/upstream.ts";
+import { startGate } from "../helpers/gate/gate.ts";
+import { startUpstream, type ScriptedUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { PIECE, repeat } from "./floods/play.ts";
 import { measureGrowth } from "./measured-daemon.ts";
 

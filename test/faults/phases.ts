@@ -5,10 +5,10 @@ import type { TestContext } from "node:test";
 import { constants, createGzip } from "node:zlib";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
 import type { UsageState } from "../../src/core/usage/reading.ts";
-import { settled, startGate, type GateOptions, type TestGate } from "../helpers/gate.ts";
-import { beginRequest, rawClient, rawRequest, type RawClient } from "../helpers/raw-client.ts";
-import { startTcpUpstream, untilStill } from "../helpers/tcp-upstream.ts";
-import { MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream.ts";
+import { settled, startGate, type GateOptions, type TestGate } from "../helpers/gate/gate.ts";
+import { beginRequest, rawClient, rawRequest, type RawClient } from "../helpers/client/raw-client.ts";
+import { startTcpUpstream, untilStill } from "../helpers/upstream/tcp-upstream.ts";
+import { MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { openStream } from "./endings/ending.ts";
 
 /** An exchange whose client can leave. */

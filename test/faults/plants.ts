@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { scratchDirectory } from "../helpers/ledger.ts";
-import { NOBODY } from "../helpers/other-user.ts";
+import { scratchDirectory } from "../helpers/ledger/ledger.ts";
+import { NOBODY } from "../helpers/process/other-user.ts";
 
 /** Something planted where the day's file is to be. `victim` is a file of ours that lies elsewhere. */
 export interface Plant {

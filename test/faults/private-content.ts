@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { MESSAGE, SSE } from "../helpers/upstream.ts";
+import { MESSAGE, SSE } from "../helpers/upstream/scripted-upstream.ts";
 import { makeSentinel } from "../security/leak-search.ts";
 
 /** What people say, and what they are told: each recognisable wherever it should not be. */

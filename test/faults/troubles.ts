@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { mountDisk, remountDisk, scratchDirectory } from "../helpers/ledger.ts";
+import { mountDisk, remountDisk, scratchDirectory } from "../helpers/ledger/ledger.ts";
 
 /** Of a tmpfs on the usual machines. */
 export const PAGE_BYTES = 4096;

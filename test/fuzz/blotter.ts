@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { blotData, createBlotter } from "../../src/core/secrets/redactor.ts";
+import { redactData, createRedactor } from "../../src/core/secrets/redactor.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
 import { cutUp, piecing } from "./pieces.ts";
 import { property, type Property } from "./property.ts";
@@ -46,7 +46,7 @@ function textAround(value: string): fc.Arbitrary<string> {
 const keyAndText = key.chain((value) => fc.tuple(fc.constant(value), textAround(value)));
 
 function blotAll(value: string, chunks: Iterable<Buffer>): Buffer {
-  const blotter = createBlotter(new Secret(value));
+  const blotter = createRedactor(new Secret(value));
   const out: Buffer[] = [];
   for (const chunk of chunks) out.push(Buffer.from(blotter.push(chunk)));
   out.push(blotter.end());
@@ -110,7 +110,7 @@ export const BLOTTER: readonly Property[] = [
     fc.property(
       key.chain((value) => fc.tuple(fc.constant(value), dataOf(textAround(value)))),
       ([value, data]) => {
-        const blotted = blotData(data, new Secret(value));
+        const blotted = redactData(data, new Secret(value));
         assert.ok(!textsIn(blotted).some((text) => text.includes(value)));
         assert.deepEqual(blotted, blotPlainly(data, value));
       },

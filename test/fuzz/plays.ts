@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { MESSAGE, MESSAGE_EVENTS } from "../helpers/upstream.ts";
+import { MESSAGE, MESSAGE_EVENTS } from "../helpers/upstream/scripted-upstream.ts";
 import { damages, inflict } from "./damage.ts";
 import { piecing, type Piecing } from "./pieces.ts";
 import { soup } from "./soup.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { extraTokens, tokens, usageRecord } from "../helpers/usage-record.ts";
+import { extraTokens, tokens, usageRecord } from "../helpers/ledger/usage-record.ts";
 
 /** What a request adds to a report. */
 export interface Sums {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { buildRouteTable, parseTarget, routesOf, type Route } from "../../src/core/http/routes.ts";
-import { upstreamAt } from "../helpers/gate.ts";
+import { upstreamAt } from "../helpers/gate/gate.ts";
 import { property, type Property } from "./property.ts";
 import { words } from "./words.ts";
 

@@ -1,7 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const PASSAGE = "src/proxy/exchange/round-trip.ts";
-const METER = "src/proxy/exchange/meter.ts";
+const METER = "src/proxy/exchange/response-meter.ts";
 const COMPRESSED_ERROR = "src/proxy/exchange/compressed-error.ts";
 
 const D6 = { row: "D6", test: "test/faults/d6-hostile-payloads.test.ts" };

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
-import { PILE, startPiledGate } from "../helpers/piled-gate.ts";
-import { rawRequest } from "../helpers/raw-client.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
+import { PILE, startPiledGate } from "../helpers/gate/piled-gate.ts";
+import { rawRequest } from "../helpers/client/raw-client.ts";
+import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 test("nothing that comes after an answer with connection: close is forwarded, however long that takes to leave", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { startGate } from "../helpers/gate.ts";
-import { PILE, startPiledGate } from "../helpers/piled-gate.ts";
-import { rawClient, rawRequest } from "../helpers/raw-client.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
+import { startGate } from "../helpers/gate/gate.ts";
+import { PILE, startPiledGate } from "../helpers/gate/piled-gate.ts";
+import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
+import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 test("an answer that has ended but not left yet reaches its client before the drain is over", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));

@@ -5,7 +5,7 @@ import type { KeyRef } from "../../src/core/secrets/key-source.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
 import type { KeyStore } from "../../src/ports.ts";
 import { Keyring } from "../../src/proxy/keyring.ts";
-import { MemoryLog, StillClock } from "../helpers/memory.ts";
+import { MemoryLog, StillClock } from "../helpers/gate/memory.ts";
 
 const REF: KeyRef = { origin: "https://api.example.com", name: "default", source: { kind: "keychain" } };
 

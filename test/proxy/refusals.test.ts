@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { KeyFailure } from "../../src/core/failure.ts";
-import { post, startGate } from "../helpers/gate.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { post, startGate } from "../helpers/gate/gate.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 test("a refusal has the error shape of its route's API, and marks itself as ours", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));

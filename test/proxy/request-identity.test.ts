@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configSchema } from "../../src/core/config/schema.ts";
 import type { ToolEvidence } from "../../src/core/ledger/record.ts";
-import { Caller, type Peer } from "../../src/proxy/request-identity.ts";
+import { RequestIdentity, type Peer } from "../../src/proxy/request-identity.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import type { PeerProcess } from "../../src/ports.ts";
 
@@ -32,7 +32,7 @@ function processOf(tool: string | null): PeerProcess | null {
 /** Key and upstream by which a request is sent, and what its record says once the process is known. */
 function sendAs(tool: string, by: ToolEvidence, before: PeerProcess | null, after: PeerProcess | null) {
   const peer: Peer = { process: before, project: null };
-  const caller = new Caller({ tool, by, session: null }, peer, settings());
+  const caller = new RequestIdentity({ tool, by, session: null }, peer, settings());
   const sent = `${caller.key.name} ${caller.upstream.upstream.name}`;
   peer.process = after;
   return { sent, recorded: `${caller.identity.tool} by ${caller.identity.by}` };

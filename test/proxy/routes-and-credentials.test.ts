@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { post, startGate } from "../helpers/gate.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
+import { post, startGate } from "../helpers/gate/gate.ts";
+import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 const RESPONSE = {
   id: "resp_1",

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
-import { TokenGuard } from "../../src/proxy/token-registry.ts";
-import { MemoryLog, MemoryTokens } from "../helpers/memory.ts";
-import { newToken } from "../helpers/new-token.ts";
+import { TokenRegistry } from "../../src/proxy/token-registry.ts";
+import { MemoryLog, MemoryTokens } from "../helpers/gate/memory.ts";
+import { newToken } from "../helpers/tools/new-token.ts";
 
 const MOST_LOANS = 100;
 
 function openGuard() {
   const tokens = new MemoryTokens();
-  const guard = new TokenGuard(tokens, new MemoryLog());
+  const guard = new TokenRegistry(tokens, new MemoryLog());
   const lend = (tool: string) => {
     const { token, hash } = newToken(tool);
     return { token, hash, giveBack: guard.lend(tool, hash) };

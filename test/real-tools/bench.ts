@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { startDaemonBooks } from "../helpers/books.ts";
-import { runBounded, type ToolRoom } from "../helpers/bounded-run.ts";
-import type { CommandResult, Daemon } from "../helpers/daemon.ts";
-import { PROGRAM } from "../helpers/program.ts";
-import { openTool, type ReadyTool } from "../helpers/real-tool.ts";
+import { startDaemonBooks } from "../helpers/ledger/books.ts";
+import { runBounded, type ToolRoom } from "../helpers/process/bounded-run.ts";
+import type { CommandResult, Daemon } from "../helpers/daemon/daemon.ts";
+import { PROGRAM } from "../helpers/daemon/program.ts";
+import { openTool, type ReadyTool } from "../helpers/tools/real-tool.ts";
 import { seed } from "./home-files.ts";
 import type { ConnectedTool } from "./tools.ts";
 

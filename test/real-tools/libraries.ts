@@ -1,4 +1,4 @@
-import type { ToolPackage } from "../helpers/tool-packages.ts";
+import type { ToolPackage } from "../helpers/tools/tool-packages.ts";
 
 /** A library, and a program that asks with it once for each API that it knows. */
 export interface Library extends ToolPackage {

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { endLeftOver } from "../helpers/bounded-run.ts";
+import { endLeftOver } from "../helpers/process/bounded-run.ts";
 import { renderResults, RESULTS_VARIABLE } from "./results.ts";
 
 /** Enough for every tool twice; what takes longer hangs. */

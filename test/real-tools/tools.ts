@@ -1,6 +1,6 @@
 import type { ToolEvidence } from "../../src/core/ledger/record.ts";
-import { CLAUDE_CODE, CODEX, type RealTool } from "../helpers/real-tool.ts";
-import { PLATFORM } from "../helpers/tool-packages.ts";
+import { CLAUDE_CODE, CODEX, type RealTool } from "../helpers/tools/real-tool.ts";
+import { PLATFORM } from "../helpers/tools/tool-packages.ts";
 import {
   BASHRC_SEEDS,
   CLAUDE_CODE_SEEDS,

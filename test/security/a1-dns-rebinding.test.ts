@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
-import { settled, startGate, type TestGate } from "../helpers/gate.ts";
-import { peersOf } from "../helpers/memory.ts";
-import { rawClient, rawRequest } from "../helpers/raw-client.ts";
-import { rawExchange } from "../helpers/raw-exchange.ts";
-import { answerJson, startHeldUpstream, startUpstream } from "../helpers/upstream.ts";
+import { settled, startGate, type TestGate } from "../helpers/gate/gate.ts";
+import { peersOf } from "../helpers/gate/memory.ts";
+import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
+import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { answerJson, startHeldUpstream, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { FOREIGN_HOSTS } from "./foreign-hosts.ts";
 
 /** A gate that counts what it does beyond judging. */

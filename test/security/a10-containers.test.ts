@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
-import { startDaemon } from "../helpers/daemon.ts";
-import { startGate } from "../helpers/gate.ts";
-import { peersOf } from "../helpers/memory.ts";
-import { rawExchange } from "../helpers/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { startGate } from "../helpers/gate/gate.ts";
+import { peersOf } from "../helpers/gate/memory.ts";
+import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 /** How a container names its host: Docker, Podman, Lima and WSL. */
 const HOST_NAMES = [

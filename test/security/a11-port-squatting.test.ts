@@ -5,8 +5,8 @@ import { writeFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { listen } from "../../src/proxy/client/listener.ts";
-import { startDaemon } from "../helpers/daemon.ts";
-import { startGate } from "../helpers/gate.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { startGate } from "../helpers/gate/gate.ts";
 
 /** A stranger in this process on one address, who leaves the other loopback address free. */
 async function squat(t: TestContext, address: string) {

@@ -7,11 +7,11 @@ import { defaultConfig, plainUpstream } from "../../src/core/config/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { hashToken } from "../../src/proxy/token-secret.ts";
-import { startDaemon } from "../helpers/daemon.ts";
-import { post, startGate, type GateOptions } from "../helpers/gate.ts";
-import { MemoryTokens } from "../helpers/memory.ts";
-import { rawExchange, type RawAnswer } from "../helpers/raw-exchange.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { post, startGate, type GateOptions } from "../helpers/gate/gate.ts";
+import { MemoryTokens } from "../helpers/gate/memory.ts";
+import { rawExchange, type RawAnswer } from "../helpers/client/raw-exchange.ts";
+import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { readFilesBelow } from "./leak-search.ts";
 
 const ASKED_FOR = { access: { mode: "token", peerUid: [] } } satisfies GateOptions["config"];

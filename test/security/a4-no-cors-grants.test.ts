@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
-import { startGate } from "../helpers/gate.ts";
-import { rawExchange, type RawAnswer } from "../helpers/raw-exchange.ts";
-import { answerJson, MESSAGE_EVENTS, SSE, startUpstream, type Script } from "../helpers/upstream.ts";
+import { startGate } from "../helpers/gate/gate.ts";
+import { rawExchange, type RawAnswer } from "../helpers/client/raw-exchange.ts";
+import { answerJson, MESSAGE_EVENTS, SSE, startUpstream, type Script } from "../helpers/upstream/scripted-upstream.ts";
 
 const LISTED = "https://editor.example";
 

@@ -1,10 +1,10 @@
 // A5, WebSockets: no Upgrade at all; a WebSocket's is answered 426 on any path and the connection closed, an offer of h2c is not taken up.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { startGate } from "../helpers/gate.ts";
-import { rawClient } from "../helpers/raw-client.ts";
-import { rawExchange } from "../helpers/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { startGate } from "../helpers/gate/gate.ts";
+import { rawClient } from "../helpers/client/raw-client.ts";
+import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 async function openGate(t: TestContext) {
   const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));

@@ -5,10 +5,10 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { test } from "node:test";
-import { bindSockets } from "../helpers/bound-sockets.ts";
-import { startDaemon } from "../helpers/daemon.ts";
-import { startGate } from "../helpers/gate.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { bindSockets } from "../helpers/process/bound-sockets.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { startGate } from "../helpers/gate/gate.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 const notLinux = process.platform !== "linux" && "needs Linux: its tables of sockets in /proc";
 

@@ -4,11 +4,11 @@ import { chmodSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { DaemonStatus } from "../../src/cli/commands/status/report.ts";
-import { startDaemon } from "../helpers/daemon.ts";
-import { post, startGate } from "../helpers/gate.ts";
-import { curlAs, NOBODY, noOtherUser } from "../helpers/other-user.ts";
-import { rawExchange } from "../helpers/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { post, startGate } from "../helpers/gate/gate.ts";
+import { curlAs, NOBODY, noOtherUser } from "../helpers/process/other-user.ts";
+import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 /** The page's place, what DESIGN section 7 will put beside it, and every command of the control socket. */
 const PATHS = [

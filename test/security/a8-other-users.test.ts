@@ -7,14 +7,14 @@ import { test, type TestContext } from "node:test";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import type { PeerInfo } from "../../src/ports.ts";
-import { startDaemon } from "../helpers/daemon.ts";
-import { startGate, type GateOptions } from "../helpers/gate.ts";
-import { failReadings, interceptReadings } from "../helpers/kernel-tables.ts";
-import { MemoryTokens, peersOf, StillClock } from "../helpers/memory.ts";
-import { asUser, curlAs, NOBODY, noDaemonOf, noOtherUser } from "../helpers/other-user.ts";
-import { rawClient } from "../helpers/raw-client.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
-import { withResolvers } from "../helpers/with-resolvers.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { startGate, type GateOptions } from "../helpers/gate/gate.ts";
+import { failReadings, interceptReadings } from "../helpers/process/kernel-tables.ts";
+import { MemoryTokens, peersOf, StillClock } from "../helpers/gate/memory.ts";
+import { asUser, curlAs, NOBODY, noDaemonOf, noOtherUser } from "../helpers/process/other-user.ts";
+import { rawClient } from "../helpers/client/raw-client.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { withResolvers } from "../helpers/async/with-resolvers.ts";
 
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere the system does not tell";
 

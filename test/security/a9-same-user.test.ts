@@ -4,9 +4,9 @@
 // nor a command gives the key away is shown in key-never-leaks.test.ts.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { startGate, TEST_KEY } from "../helpers/gate.ts";
-import { rawExchange } from "../helpers/raw-exchange.ts";
-import { answerJson, MESSAGE, startUpstream, type Script } from "../helpers/upstream.ts";
+import { startGate, TEST_KEY } from "../helpers/gate/gate.ts";
+import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { answerJson, MESSAGE, startUpstream, type Script } from "../helpers/upstream/scripted-upstream.ts";
 
 async function openGate(t: TestContext, script: Script = (_seen, res) => answerJson(res, MESSAGE)) {
   const upstream = await startUpstream(t, script);

@@ -1,10 +1,10 @@
 // B1, open proxy: the upstream's address comes from the configuration alone; whatever authority a target names, it goes there or nowhere, and only a checked query is added to a route's own path.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startElsewhere } from "../helpers/elsewhere.ts";
-import { startGate, TEST_KEY } from "../helpers/gate.ts";
-import { rawExchange } from "../helpers/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { startElsewhere } from "../helpers/upstream/recording-upstream.ts";
+import { startGate, TEST_KEY } from "../helpers/gate/gate.ts";
+import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 /** Targets that, joined to a base URL or read by the URL standard, lead to another host; ELSE stands for its authority. */
 const AUTHORITIES = [

@@ -1,9 +1,9 @@
 // B2, path confusion: a path is compared as it came, by equality and with nothing decoded, merged or normalised, so that every spelling but the route's own is 404 and the upstream sees exact paths only.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startGate } from "../helpers/gate.ts";
-import { rawExchange } from "../helpers/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { startGate } from "../helpers/gate/gate.ts";
+import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 /** Paths that some server on the way would take for a route of ours, or for one that nobody opened. Latin-1. */
 const CONFUSING = [

@@ -1,10 +1,10 @@
 // B3, method tricks: each route has one method and anything else is 405; no header and no other protocol turns a request into one of another method.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startGate, TEST_KEY } from "../helpers/gate.ts";
-import { rawClient } from "../helpers/raw-client.ts";
-import { rawExchange } from "../helpers/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { startGate, TEST_KEY } from "../helpers/gate/gate.ts";
+import { rawClient } from "../helpers/client/raw-client.ts";
+import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 const ROUTES = {
   "/v1/models": "GET",

@@ -5,10 +5,10 @@ import { countModels } from "../../src/cli/keys/ask-for-models.ts";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
-import { startElsewhere } from "../helpers/elsewhere.ts";
-import { startGate, TEST_KEY, upstreamAt } from "../helpers/gate.ts";
-import { rawExchange } from "../helpers/raw-exchange.ts";
-import { startUpstream } from "../helpers/upstream.ts";
+import { startElsewhere } from "../helpers/upstream/recording-upstream.ts";
+import { startGate, TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";
+import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 const STATUSES = [300, 301, 302, 303, 305, 307, 308];
 

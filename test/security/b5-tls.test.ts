@@ -6,13 +6,13 @@ import { defaultConfig } from "../../src/core/config/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import type { Outbound } from "../../src/core/config/outbound.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
-import { makeCertificate, startTlsUpstream } from "../helpers/certificate.ts";
-import { outboundThrough, startConnectProxy, startFarUpstream } from "../helpers/connect-proxy.ts";
-import { startDaemon } from "../helpers/daemon.ts";
-import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { enter } from "../helpers/keyring.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { makeCertificate, startTlsUpstream } from "../helpers/upstream/certificate.ts";
+import { outboundThrough, startConnectProxy, startFarUpstream } from "../helpers/upstream/connect-proxy.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { enter } from "../helpers/keychain/keychain-session.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 /** The switch by which people turn verification off for everything. */
 const OFF = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };

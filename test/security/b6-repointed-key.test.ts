@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { SCHEMA, SERVICE } from "../../src/adapters/keychain/protocol.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
-import { startDaemon } from "../helpers/daemon.ts";
-import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate.ts";
-import { keyInEachSource } from "../helpers/key-file.ts";
-import { noKeyring, scratchDirectory, startSession } from "../helpers/keyring.ts";
-import { PROGRAM } from "../helpers/program.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";
+import { keyInEachSource } from "../helpers/keychain/key-file.ts";
+import { noKeyring, scratchDirectory, startSession } from "../helpers/keychain/keychain-session.ts";
+import { PROGRAM } from "../helpers/daemon/program.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 const IN_FORCE = /"msg":"the new configuration is in force"/;
 

@@ -4,11 +4,11 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readConfigFile } from "../../src/adapters/config-file.ts";
-import { startDaemon } from "../helpers/daemon.ts";
-import { post } from "../helpers/gate.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { scratchDirectory } from "../helpers/keyring.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { startDaemon } from "../helpers/daemon/daemon.ts";
+import { post } from "../helpers/gate/gate.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 /** A configuration in which every kind of object there is stands once; HERE is put into one of them at a time. */
 const LEVELS = {

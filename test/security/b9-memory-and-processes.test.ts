@@ -9,12 +9,12 @@ import { createKeychain } from "../../src/adapters/keychain.ts";
 import { SCHEMA, SERVICE } from "../../src/adapters/keychain/protocol.ts";
 import { hardenProcess } from "../../src/daemon/harden.ts";
 import { Failure } from "../../src/core/failure.ts";
-import { launchDaemon, startDaemon, type Daemon, type DaemonOptions } from "../helpers/daemon.ts";
-import { post } from "../helpers/gate.ts";
-import { keyInFile } from "../helpers/key-file.ts";
-import { enter, noKeyring, scratchDirectory, startSession } from "../helpers/keyring.ts";
-import { catchesSigusr1, inCall, keytarChildOf, portsOf } from "../helpers/processes.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream.ts";
+import { launchDaemon, startDaemon, type Daemon, type DaemonOptions } from "../helpers/daemon/daemon.ts";
+import { post } from "../helpers/gate/gate.ts";
+import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { enter, noKeyring, scratchDirectory, startSession } from "../helpers/keychain/keychain-session.ts";
+import { catchesSigusr1, inCall, keytarChildOf, portsOf } from "../helpers/process/processes.ts";
+import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { assertNowhere, describeProcesses, makeSentinel } from "./leak-search.ts";
 
 const linuxOnly = process.platform === "linux" ? false : "reads Linux's /proc";

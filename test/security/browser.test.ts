@@ -7,10 +7,10 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { listen } from "../../src/proxy/client/listener.ts";
-import { noBrowser, openPage } from "../helpers/browser.ts";
-import { startGate, type TestGate } from "../helpers/gate.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
-import { withResolvers } from "../helpers/with-resolvers.ts";
+import { noBrowser, openPage } from "../helpers/client/browser.ts";
+import { startGate, type TestGate } from "../helpers/gate/gate.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { withResolvers } from "../helpers/async/with-resolvers.ts";
 
 const PAGES = new URL("pages/", import.meta.url);
 

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
-import { post as postJson, settled, startGate, type TestGate } from "../helpers/gate.ts";
-import { statusesOf } from "../helpers/http-messages.ts";
-import { rawClient, type RawClient } from "../helpers/raw-client.ts";
-import { holdDecoders } from "../helpers/hold-decoders.ts";
-import { echo, rawAnswer, startRawUpstream } from "../helpers/raw-upstream.ts";
+import { post as postJson, settled, startGate, type TestGate } from "../helpers/gate/gate.ts";
+import { statusesOf } from "../helpers/client/http-messages.ts";
+import { rawClient, type RawClient } from "../helpers/client/raw-client.ts";
+import { holdDecoders } from "../helpers/gate/hold-decoders.ts";
+import { echo, rawAnswer, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
 import { SMUGGLING_CASES } from "./smuggling-cases.ts";
 import { get, HIDDEN, post, type SmugglingCase } from "./smuggling/case.ts";
 import { assertOnlyRequests } from "./smuggling/verdict.ts";

@@ -1,9 +1,9 @@
 // C2, duplicates: a header that we judge by may come once; a second one, which Node would silently drop, gets the request refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startGate } from "../helpers/gate.ts";
-import { rawExchange } from "../helpers/raw-exchange.ts";
-import { echo, startRawUpstream } from "../helpers/raw-upstream.ts";
+import { startGate } from "../helpers/gate/gate.ts";
+import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { echo, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
 
 /** Two lines of which the first, seen alone, would do; HOST stands for our own. */
 const DUPLICATES: [code: string, first: string, second: string][] = [

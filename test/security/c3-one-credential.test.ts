@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { test } from "node:test";
-import { post, startGate, TEST_KEY } from "../helpers/gate.ts";
-import { valuesOf, type RawMessage } from "../helpers/http-messages.ts";
-import { rawExchange } from "../helpers/raw-exchange.ts";
-import { echo, startRawUpstream } from "../helpers/raw-upstream.ts";
-import { answerJson, startUpstream } from "../helpers/upstream.ts";
+import { post, startGate, TEST_KEY } from "../helpers/gate/gate.ts";
+import { valuesOf, type RawMessage } from "../helpers/client/http-messages.ts";
+import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { echo, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
+import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 /** Names under which something has been, or could be, taken for a credential. */
 const CREDENTIALS = [

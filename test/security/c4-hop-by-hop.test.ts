@@ -1,11 +1,11 @@
 // C4, hop-by-hop: headers of one connection, and those that Connection lists, stop here in both directions; what a client lists can take away neither our credential nor the body's meaning.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { post, startGate, TEST_KEY } from "../helpers/gate.ts";
-import { readMessages, valuesOf, type RawMessage } from "../helpers/http-messages.ts";
-import { rawClient, rawRequest } from "../helpers/raw-client.ts";
-import { rawExchange } from "../helpers/raw-exchange.ts";
-import { echo, rawAnswer, startRawUpstream } from "../helpers/raw-upstream.ts";
+import { post, startGate, TEST_KEY } from "../helpers/gate/gate.ts";
+import { readMessages, valuesOf, type RawMessage } from "../helpers/client/http-messages.ts";
+import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
+import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { echo, rawAnswer, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
 
 const namesOf = ({ headers }: Pick<RawMessage, "headers">) => headers.map(([name]) => name);
 

@@ -1,10 +1,10 @@
 // C5, local addresses: tollkeeper adds no forwarding header and passes none on, nor Origin and Referer; Host is the upstream's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startGate } from "../helpers/gate.ts";
-import { valuesOf } from "../helpers/http-messages.ts";
-import { rawExchange } from "../helpers/raw-exchange.ts";
-import { echo, startRawUpstream } from "../helpers/raw-upstream.ts";
+import { startGate } from "../helpers/gate/gate.ts";
+import { valuesOf } from "../helpers/client/http-messages.ts";
+import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { echo, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
 
 /** Says where a request came from, in whose name, or what it asked for before; as proxies and CDNs write it. */
 const FORWARDING = [

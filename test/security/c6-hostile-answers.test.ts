@@ -1,10 +1,10 @@
 // C6, hostile upstream heads: an answer that is not HTTP/1.1 by the letter is a 502 as JSON, what cannot be passed of a good one is left out, and nothing of it ends the daemon.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { post, startGate } from "../helpers/gate.ts";
-import { readMessages } from "../helpers/http-messages.ts";
-import { rawClient, rawRequest } from "../helpers/raw-client.ts";
-import { echo, rawAnswer, startRawUpstream, type RawScript } from "../helpers/raw-upstream.ts";
+import { post, startGate } from "../helpers/gate/gate.ts";
+import { readMessages } from "../helpers/client/http-messages.ts";
+import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
+import { echo, rawAnswer, startRawUpstream, type RawScript } from "../helpers/upstream/raw-upstream.ts";
 import { BROKEN_CHUNKS, ODDLY_FRAMED_ANSWERS, UNREADABLE_ANSWERS } from "./hostile-answers.ts";
 
 /** A hang is a failure too. */

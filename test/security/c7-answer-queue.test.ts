@@ -1,8 +1,8 @@
 // C7, response queue poisoning: a connection on which the upstream says more than it was asked is given up, so that no client ever gets what was not an answer to it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { post, startGate, type TestGate } from "../helpers/gate.ts";
-import { rawAnswer, startRawUpstream, type RawConnection, type RawScript } from "../helpers/raw-upstream.ts";
+import { post, startGate, type TestGate } from "../helpers/gate/gate.ts";
+import { rawAnswer, startRawUpstream, type RawConnection, type RawScript } from "../helpers/upstream/raw-upstream.ts";
 
 /** A connection that is kept makes these tests wait for ever. */
 const LIMIT = { timeout: 10_000 };

@@ -1,10 +1,10 @@
 // C8, power in a browser: headers with which an upstream could change what a browser does with 127.0.0.1 are not passed on; all others are.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startGate } from "../helpers/gate.ts";
-import { readMessages } from "../helpers/http-messages.ts";
-import { rawClient, rawRequest } from "../helpers/raw-client.ts";
-import { rawAnswer, startRawUpstream } from "../helpers/raw-upstream.ts";
+import { startGate } from "../helpers/gate/gate.ts";
+import { readMessages } from "../helpers/client/http-messages.ts";
+import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
+import { rawAnswer, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
 
 const POWERFUL = [
   "Set-Cookie: a=b; Domain=127.0.0.1",

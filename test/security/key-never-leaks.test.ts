@@ -8,11 +8,11 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { SCHEMA, SERVICE } from "../../src/adapters/keychain/protocol.ts";
-import { startDaemon, type Daemon } from "../helpers/daemon.ts";
-import { noKeyring, scratchDirectory, startSession } from "../helpers/keyring.ts";
-import { rawClient } from "../helpers/raw-client.ts";
-import { startTail } from "../helpers/tail.ts";
-import { answerJson, MESSAGE, MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream.ts";
+import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
+import { noKeyring, scratchDirectory, startSession } from "../helpers/keychain/keychain-session.ts";
+import { rawClient } from "../helpers/client/raw-client.ts";
+import { startTail } from "../helpers/daemon/tail.ts";
+import { answerJson, MESSAGE, MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { assertNowhere, describeProcesses, makeSentinel, readFilesBelow } from "./leak-search.ts";
 
 /** What an upstream can do that knows the key, because it was sent it. */

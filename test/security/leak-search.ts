@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { listProcesses } from "../helpers/processes.ts";
+import { listProcesses } from "../helpers/process/processes.ts";
 
 /** A key that was never seen before, in the shape that real ones have. */
 export function makeSentinel(): string {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../../src/core/failure.ts";
-import { findServiceManager, type Surroundings } from "../../src/service/find-manager.ts";
+import { findServiceManager, type HostInfo } from "../../src/service/find-manager.ts";
 import type { ProgramResult } from "../../src/service/service-manager.ts";
 import { targetFor } from "./systemd/target.ts";
 
@@ -21,7 +21,7 @@ const REACHED: ProgramResult = {
 const reached = () => Promise.resolve(REACHED);
 
 /** A Linux on which systemd is the first process. */
-const LINUX: Surroundings = {
+const LINUX: HostInfo = {
   platform: "linux",
   env: { XDG_RUNTIME_DIR: "/run/user/7" },
   uid: 7,
@@ -31,7 +31,7 @@ const LINUX: Surroundings = {
 };
 
 /** What is said where no service manager can be had. */
-async function refusal(here: Partial<Surroundings>, answer: ProgramResult): Promise<Failure> {
+async function refusal(here: Partial<HostInfo>, answer: ProgramResult): Promise<Failure> {
   const found = findServiceManager({ ...LINUX, ...here }, () => Promise.resolve(answer));
   const failure = await found.then(
     () => assert.fail("one was found"),
@@ -103,7 +103,7 @@ test("root by sudo is told to do without, before anything is asked", async () =>
   assert.match(hint ?? "", /without sudo/);
 });
 
-const ELSEWHERE: { where: string; here: Partial<Surroundings>; message: RegExp; hint: RegExp }[] = [
+const ELSEWHERE: { where: string; here: Partial<HostInfo>; message: RegExp; hint: RegExp }[] = [
   { where: "Windows", here: { platform: "win32" }, message: /Windows/, hint: /Task Scheduler.*serve$/ },
   {
     where: "WSL without systemd",

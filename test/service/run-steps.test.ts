@@ -14,7 +14,7 @@ import { Failure } from "../../src/core/failure.ts";
 import { describeSteps } from "../../src/service/describe-steps.ts";
 import { CommandFailure, runSteps } from "../../src/service/run-steps.ts";
 import type { ProgramResult, Step } from "../../src/service/service-manager.ts";
-import { scratchDirectory } from "../helpers/keyring.ts";
+import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
 
 const DONE: ProgramResult = { code: 0, stdout: "", stderr: "" };
 

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { Agent } from "node:http";
 import { test, type TestContext } from "node:test";
-import { freePort } from "../helpers/free-port.ts";
-import { noUserSystemd, startUserSystemd, type UserSystemd } from "../helpers/user-systemd.ts";
+import { freePort } from "../helpers/process/free-port.ts";
+import { noUserSystemd, startUserSystemd, type UserSystemd } from "../helpers/systemd/user-systemd.ts";
 import { ask, LoadClient } from "../systemd/clients.ts";
-import { until } from "../helpers/until.ts";
+import { until } from "../helpers/async/until.ts";
 
 const RESTARTS = 3;
 

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { CommandResult } from "../helpers/daemon.ts";
-import { listProcesses } from "../helpers/processes.ts";
-import { runInside } from "../helpers/run-inside.ts";
+import type { CommandResult } from "../helpers/daemon/daemon.ts";
+import { listProcesses } from "../helpers/process/processes.ts";
+import { runInside } from "../helpers/process/run-inside.ts";
 import { USER } from "./user.ts";
 
 const BOOT_LIMIT_MS = 90_000;

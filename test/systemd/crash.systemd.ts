@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { HANG_MODULE, HANG_PATH } from "./hang.ts";
 import { CONFIG, service } from "./service.ts";
-import { until } from "../helpers/until.ts";
+import { until } from "../helpers/async/until.ts";
 
 beforeEach(() => service.removeAll());
 after(() => service.removeAll());

@@ -1,8 +1,8 @@
 // Where a service gets its key from: the real keychain through D-Bus, from within the sandbox, and a credential of systemd's.
 import assert from "node:assert/strict";
 import { after, beforeEach, test, type TestContext } from "node:test";
-import { sentinelKey } from "../helpers/key-command.ts";
-import { answerJson, startUpstream, type ScriptedUpstream } from "../helpers/upstream.ts";
+import { sentinelKey } from "../helpers/keychain/key-command.ts";
+import { answerJson, startUpstream, type ScriptedUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { ask, clientAgent } from "./clients.ts";
 import { CONFIG, service, URL } from "./service.ts";
 import { USER } from "./user.ts";

@@ -9,10 +9,10 @@ import {
   SSE,
   startUpstream,
   type ScriptedUpstream,
-} from "../helpers/upstream.ts";
+} from "../helpers/upstream/scripted-upstream.ts";
 import { ask, clientAgent, open } from "./clients.ts";
 import { CONFIG, PORT, service, URL } from "./service.ts";
-import { until } from "../helpers/until.ts";
+import { until } from "../helpers/async/until.ts";
 import { USER } from "./user.ts";
 
 const KEY = `${USER.home}/.keys/example`;

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { after, beforeEach, test, type TestContext } from "node:test";
-import { answerJson, MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream.ts";
+import { answerJson, MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { clientAgent, Knock, LoadClient, open, type Manner } from "./clients.ts";
 import { CONFIG, service, URL } from "./service.ts";
-import { until } from "../helpers/until.ts";
+import { until } from "../helpers/async/until.ts";
 import { USER } from "./user.ts";
 
 const RESTARTS = 5;

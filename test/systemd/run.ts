@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createControlGroup, noControlGroup } from "../helpers/control-group.ts";
+import { createControlGroup, noControlGroup } from "../helpers/process/control-group.ts";
 import { installPackage } from "./installation.ts";
 import { reasonNotToBoot } from "./needs.ts";
 import { rootFileSystem } from "./root-file-system.ts";

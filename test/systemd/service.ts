@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { readLedger } from "../../src/adapters/ledger-file/reader.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import type { CommandResult } from "../helpers/daemon.ts";
+import type { CommandResult } from "../helpers/daemon/daemon.ts";
 import { testContainer } from "./booted-container.ts";
 import { ask, clientAgent } from "./clients.ts";
-import { until } from "../helpers/until.ts";
+import { until } from "../helpers/async/until.ts";
 import { USER } from "./user.ts";
 
 export const PORT = 8655;

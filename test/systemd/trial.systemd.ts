@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, beforeEach, test } from "node:test";
-import { until } from "../helpers/until.ts";
+import { until } from "../helpers/async/until.ts";
 import { CONFIG, service, UNITS } from "./service.ts";
 import { USER } from "./user.ts";
 

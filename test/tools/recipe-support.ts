@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { applySettings } from "../../src/connect/edit/apply.ts";
-import type { Destination, Recipe, Surroundings } from "../../src/tools/recipe.ts";
+import type { Destination, Recipe, HostInfo } from "../../src/tools/recipe.ts";
 import { RECIPES } from "../../src/tools/all.ts";
 
 /** A person with a home, a shell and a project. */
-export const ON: Surroundings = {
+export const ON: HostInfo = {
   home: "/home/ann",
   env: { SHELL: "/bin/bash" },
   platform: "linux",

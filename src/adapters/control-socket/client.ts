@@ -40,7 +40,7 @@ export async function followDaemon(path: string): Promise<AsyncIterable<unknown>
 }
 
 /** A local token counts until it is given back, or its borrower or the daemon ends. */
-export interface TokenLoan {
+export interface TokenLease {
   /** Resolves then. */
   ended: Promise<void>;
   giveBack(): void;
@@ -50,7 +50,7 @@ export interface TokenLoan {
  * Has the daemon that listens on `path` count the token with this hash as the tool's; null when none listens. Throws as
  * {@link askDaemon} does, and when the daemon lends no more.
  */
-export async function borrowToken(path: string, tool: string, hash: string): Promise<TokenLoan | null> {
+export async function leaseToken(path: string, tool: string, hash: string): Promise<TokenLease | null> {
   refuseLongPath(path);
   try {
     const res = await post(path, `lend?${new URLSearchParams({ tool, hash }).toString()}`);

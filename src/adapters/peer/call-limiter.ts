@@ -6,7 +6,7 @@ const LIMIT_MS = 2_000;
  * For calls that may never come back: a disk in the network that does not answer, a process that is stuck in the kernel.
  * Each holds one of Node's four threads until it does, and those read the kernel's tables, and keys, too.
  */
-export class Patience {
+export class CallLimiter {
   readonly #most: number;
   #underWay = 0;
 

@@ -1,6 +1,6 @@
 import {
   GONE_UID,
-  UNTOLD_UID,
+  UNMAPPED_UID,
   type PeerInfo,
   type PeerOwner,
   type PeerProcess,
@@ -11,7 +11,7 @@ import { ProcessSearch } from "./process-search.ts";
 import { directoryOf } from "./process-files.ts";
 import { Projects } from "./projects.ts";
 import { SocketOwners } from "./socket-owners.ts";
-import { untoldUid } from "./untold-uid.ts";
+import { overflowUid } from "./overflow-uid.ts";
 
 const UNKNOWN: PeerOwner = {
   uid: null,
@@ -29,7 +29,7 @@ export function createLinuxPeers(): PeerInfo {
   const owners = new SocketOwners();
   const search = new ProcessSearch();
   const projects = new Projects();
-  const untold = untoldUid();
+  const untold = overflowUid();
 
   function findProcess(owner: SocketOwner, { isOver }: ProcessQuery): Promise<PeerProcess | null> {
     return isOpenToUs(owner.uid) ? search.find(owner, isOver) : Promise.resolve(null);
@@ -44,7 +44,7 @@ export function createLinuxPeers(): PeerInfo {
     async lookUp(client, server): Promise<PeerOwner> {
       const found = await owners.ownerOf(client, server);
       if (found === null) return UNKNOWN;
-      const owner = found.uid === untold ? { ...found, uid: UNTOLD_UID } : found;
+      const owner = found.uid === untold ? { ...found, uid: UNMAPPED_UID } : found;
       return { uid: owner.uid, findProcess: (query) => findProcess(owner, query), findProject };
     },
   };
@@ -53,5 +53,5 @@ export function createLinuxPeers(): PeerInfo {
 /** Which files others' processes have open is shown to root alone. */
 function isOpenToUs(uid: number): boolean {
   const self = process.geteuid?.();
-  return uid !== GONE_UID && uid !== UNTOLD_UID && (uid === self || self === 0);
+  return uid !== GONE_UID && uid !== UNMAPPED_UID && (uid === self || self === 0);
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readlinkSync, readSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { Patience } from "./call-limiter.ts";
+import { CallLimiter } from "./call-limiter.ts";
 import { parseStat, type ProcessStat } from "./process-stat.ts";
 
 // What `/proc` shows of a process (proc(5)). It may vanish at any moment, and others' processes show less: then the answer is
@@ -12,7 +12,7 @@ const DELETED = " (deleted)";
 
 const statBytes = Buffer.allocUnsafe(1024);
 
-const argumentPatience = new Patience(1);
+const argumentPatience = new CallLimiter(1);
 
 /** Its parent, its name and its start. */
 export function statOf(pid: number): ProcessStat | null {

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Patience } from "./call-limiter.ts";
+import { CallLimiter } from "./call-limiter.ts";
 
 /** A repository lies seldom half as deep. */
 const MOST_LEVELS = 32;
@@ -15,7 +15,7 @@ const MOST_UNDER_WAY = 2;
  */
 export class Projects {
   readonly #known = new Map<string, Promise<string | null>>();
-  readonly #patience = new Patience(MOST_UNDER_WAY);
+  readonly #patience = new CallLimiter(MOST_UNDER_WAY);
   #last: Promise<unknown> = Promise.resolve();
 
   /**

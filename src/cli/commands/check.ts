@@ -15,7 +15,7 @@ import { EXIT, print, printStyled } from "../terminal/console.ts";
 import { daemonStatus } from "../../daemon/client.ts";
 import { configPath } from "../../adapters/paths.ts";
 import { programVersion } from "../../adapters/program.ts";
-import { rememberErrors } from "../../daemon/last-error.ts";
+import { trackLastError } from "../../daemon/last-error.ts";
 import { systemClock } from "../../daemon/request-path.ts";
 import type { DaemonStatus } from "./status/report.ts";
 
@@ -48,7 +48,7 @@ export const command: Command<CheckArguments> = {
 };
 
 async function check(path: string, config: Config, running: DaemonStatus | null): Promise<CheckReport> {
-  const { log, lastError } = rememberErrors(SILENT, systemClock);
+  const { log, lastError } = trackLastError(SILENT, systemClock);
   const own = await openOwnInstallation(config, log);
   try {
     const limitMs = LIMIT_MS + config.abort.graceMs;

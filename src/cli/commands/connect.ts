@@ -9,7 +9,7 @@ import { printByHand } from "../connect/print-by-hand.ts";
 import { connectTool, type ConnectOptions } from "../connect/connect-tool.ts";
 import { EXIT, note, print } from "../terminal/console.ts";
 import { daemonStatus } from "../../daemon/client.ts";
-import { toolSurroundings } from "../connect/destination.ts";
+import { toolHostInfo } from "../connect/destination.ts";
 import { requireRecipe } from "../connect/find-recipe.ts";
 import { hardenProcess } from "../../daemon/harden.ts";
 import { loadConfig } from "../keys/target.ts";
@@ -68,7 +68,7 @@ async function showTools(configFile: string | undefined, json: boolean): Promise
 }
 
 function everyInstalled(address: LocalAddress, options: ConnectOptions): ToolChange[] {
-  const on = toolSurroundings();
+  const on = toolHostInfo();
   return RECIPES.filter((recipe) => recipe.scopes.includes(options.scope) && isInstalled(recipe, on)).map(
     (recipe) => ({ title: recipe.title, make: () => connectTool(recipe, address, options) }),
   );

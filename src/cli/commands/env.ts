@@ -1,11 +1,11 @@
 import type { Shell } from "../../connect/formats/shell-lines.ts";
-import { findRivals } from "../../connect/conflicting-variables.ts";
+import { findConflictingVariables } from "../../connect/conflicting-variables.ts";
 import { Failure } from "../../core/failure.ts";
 import { writeCommand } from "../../service/write-command.ts";
 import type { Command } from "../command.ts";
 import { note, print } from "../terminal/console.ts";
 import { daemonStatus } from "../../daemon/client.ts";
-import { guestOfName } from "../connect/find-recipe.ts";
+import { targetOfName } from "../connect/find-recipe.ts";
 import { localAddress } from "../connect/local-address.ts";
 import { SHELLS, shellOf, writeEnvironment } from "./env/shell-environment.ts";
 import { environmentFor, requireEnvironment } from "../connect/tool-environment.ts";
@@ -26,12 +26,12 @@ export const command: Command<EnvArguments> = {
       .option("shell", { choices: SHELLS, describe: "Whose language; by default that of $SHELL" })
       .option("model", { type: "string", describe: "The model to use, where it must be told one" }),
   handler: async ({ config, name, shell = shellOf(process.env), model }) => {
-    const guest = guestOfName(name);
+    const guest = targetOfName(name);
     requireEnvironment(guest);
     const address = await localAddress(await daemonStatus(), config);
     if (address.config.access.mode === "token") throw tokenNeeded(guest.tool);
     const { variables, flags } = await environmentFor(guest, address, null, model);
-    for (const line of writeEnvironment(shell, variables, findRivals(process.env, variables))) print(line);
+    for (const line of writeEnvironment(shell, variables, findConflictingVariables(process.env, variables))) print(line);
     if (flags.length > 0) note(`note: ${guest.recipe.title} needs flags, too: ${writeCommand(flags)}`);
   },
 };

@@ -1,15 +1,15 @@
 import { basename } from "node:path";
-import { findRivals } from "../../connect/conflicting-variables.ts";
+import { findConflictingVariables } from "../../connect/conflicting-variables.ts";
 import type { Environment, Recipe } from "../../tools/recipe.ts";
 import { Failure } from "../../core/failure.ts";
 import { writeCommand } from "../../service/write-command.ts";
 import type { Command } from "../command.ts";
 import { runningDaemon } from "../../daemon/client.ts";
-import { guestOfCommand, isProgramOf } from "../connect/find-recipe.ts";
+import { targetOfCommand, isProgramOf } from "../connect/find-recipe.ts";
 import { localAddress } from "../connect/local-address.ts";
 import { endLike, runCommand } from "./run/run-command.ts";
 import { environmentFor, requireEnvironment } from "../connect/tool-environment.ts";
-import { withLoan } from "../tokens/lease.ts";
+import { withLease } from "../tokens/lease.ts";
 
 interface RunArguments {
   config?: string | undefined;
@@ -35,10 +35,10 @@ export const command: Command<RunArguments> = {
       .option("model", { type: "string", describe: "The model to use, where it must be told one" })
       .check(({ _: words, "--": line }) => (words.length === 1 && Array.isArray(line)) || NO_COMMAND),
   handler: async ({ config, tool, model, "--": [file = "", ...args] = [] }) => {
-    const guest = guestOfCommand(file, tool);
+    const guest = targetOfCommand(file, tool);
     requireEnvironment(guest);
     const address = await localAddress(await runningDaemon(), config);
-    const ending = await withLoan(address.config, guest.tool, async (token) => {
+    const ending = await withLease(address.config, guest.tool, async (token) => {
       const { flags, variables } = await environmentFor(guest, address, token, model);
       if (flags.length > 0 && !isProgramOf(guest.recipe, file)) throw notForOthers(guest.recipe, flags, file);
       return runCommand(file, [...flags, ...args], surround(process.env, variables));
@@ -59,7 +59,7 @@ function notForOthers({ title, tool, signs }: Recipe, flags: readonly string[], 
 
 /** Ours win, and what would win over ours is not there. */
 function surround(env: NodeJS.ProcessEnv, variables: Environment["variables"]): NodeJS.ProcessEnv {
-  const rivals = findRivals(env, variables);
+  const rivals = findConflictingVariables(env, variables);
   const rest = Object.entries(env).filter(([name]) => !rivals.includes(name));
   return { ...Object.fromEntries(rest), ...variables };
 }

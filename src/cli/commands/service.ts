@@ -9,7 +9,7 @@ import { installService } from "../service/install.ts";
 import { showLogs } from "../service/logs.ts";
 import { openServiceManager } from "../service/open-manager.ts";
 import { carryOut, startByPlan, tellOpenExchanges } from "../service/plan.ts";
-import { refuseRivals } from "../service/conflicts.ts";
+import { refuseConflicts } from "../service/conflicts.ts";
 import { renderService, reportService } from "../service/status.ts";
 import { stopService } from "../service/stop.ts";
 import { uninstallService } from "../service/uninstall.ts";
@@ -116,7 +116,7 @@ async function start(
   const manager = await openServiceManager();
   const state = await manager.state();
   const { port } = (await loadConfig(path ?? state.configFile ?? configPath())).listen;
-  const running = dryRun ? null : await refuseRivals(state, port, `tollkeeper service ${how}`);
+  const running = dryRun ? null : await refuseConflicts(state, port, `tollkeeper service ${how}`);
   const plan = await manager[how]();
   if (dryRun) {
     await carryOut(plan, true);

@@ -1,8 +1,8 @@
-import type { Fate, Left, Prepared } from "../../connect/connection.ts";
+import type { FileOutcome, Left, Prepared } from "../../connect/connection.ts";
 import { renderDiff } from "../../connect/edit/diff.ts";
 import type { Scope } from "../../tools/recipe.ts";
 import { Failure } from "../../core/failure.ts";
-import { blotTokens } from "../../core/identity/local-token.ts";
+import { redactTokens } from "../../core/identity/local-token.ts";
 import { askWhether, isAnybodyThere } from "../terminal/confirm.ts";
 import { note, print } from "../terminal/console.ts";
 import { shorten } from "../hints.ts";
@@ -27,7 +27,7 @@ export function showChanges({ changes, left }: Prepared): void {
   const { home } = here();
   for (const change of changes) {
     print(`${shorten(change.path, home)}: ${FATES[change.fate]}`);
-    for (const line of renderDiff(change)) print(blotTokens(line));
+    for (const line of renderDiff(change)) print(redactTokens(line));
     for (const { setting, why } of change.whys) print(`  ${setting}: ${why}`);
   }
   for (const { path, setting, reason } of left)
@@ -39,7 +39,7 @@ const REASONS: Record<Left["reason"], string> = {
   "was-key": "held a real key, which stays where it was moved to; the setting is left out",
 };
 
-const FATES: Record<Fate, string> = {
+const FATES: Record<FileOutcome, string> = {
   created: "a new file",
   changed: "changed",
   same: "is as it shall be",

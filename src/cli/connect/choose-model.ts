@@ -3,9 +3,9 @@ import { text } from "node:stream/consumers";
 import { Failure } from "../../core/failure.ts";
 import { messageOf } from "../../core/thrown.ts";
 import { note } from "../terminal/console.ts";
-import type { Guest } from "./destination.ts";
+import type { TargetTool } from "./destination.ts";
 import { baseUrlOf, placeholderOf, type LocalAddress } from "./local-address.ts";
-import { withLoan } from "../tokens/lease.ts";
+import { withLease } from "../tokens/lease.ts";
 
 /** For the upstream's answer, milliseconds. */
 const LIMIT_MS = 10_000;
@@ -18,13 +18,13 @@ const FITTING = { messages: /^claude/i, responses: /^(?:gpt|o\d)/i };
  * daemon lists, and that is said. null where it needs none. Throws a Failure naming `--model` where none is found.
  */
 export async function chooseModel(
-  { recipe: { title, modelOf }, tool }: Guest,
+  { recipe: { title, modelOf }, tool }: TargetTool,
   asked: string | undefined,
   { port, config, isRunning }: LocalAddress,
 ): Promise<string | null> {
   if (asked !== undefined || modelOf === null) return asked ?? null;
   if (!isRunning) throw noModel(title, "tollkeeper is not running, and so cannot be asked for one");
-  const models = await withLoan(config, tool, (token) =>
+  const models = await withLease(config, tool, (token) =>
     listModels(baseUrlOf(port, tool), token ?? placeholderOf(tool)),
   ).catch((error: unknown) => {
     throw noModel(title, `tollkeeper was asked for one in vain: ${messageOf(error)}`);

@@ -7,7 +7,7 @@ import { decide, showChanges, type ChangeOptions, type Decision } from "./change
 import { planKeyMove, type KeyMove } from "./key-move.ts";
 import { note, print } from "../terminal/console.ts";
 import { notifyDaemon } from "../../daemon/client.ts";
-import { toolSurroundings } from "./destination.ts";
+import { toolHostInfo } from "./destination.ts";
 import { shorten } from "../hints.ts";
 import type { LocalAddress } from "./local-address.ts";
 import { propose } from "./proposal.ts";
@@ -53,7 +53,7 @@ export async function connectTool(
 
 /** Which connection is meant where the person stands. */
 export function identityOf(tool: string, scope: Scope): Identity {
-  return { tool, scope, directory: scope === "project" ? toolSurroundings().directory : null };
+  return { tool, scope, directory: scope === "project" ? toolHostInfo().directory : null };
 }
 
 function refuseScope({ title, tool, scopes }: Recipe, scope: Scope): void {

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import type { Destination, Recipe, Surroundings } from "../../tools/recipe.ts";
+import type { Destination, Recipe, HostInfo } from "../../tools/recipe.ts";
 import { chooseModel } from "./choose-model.ts";
 import { baseUrlOf, placeholderOf, type LocalAddress } from "./local-address.ts";
 import { here } from "../../adapters/paths.ts";
 
 /** Who is to be led here: by which recipe, and under which name in the ledger. */
-export interface Guest {
+export interface TargetTool {
   recipe: Recipe;
   tool: string;
 }
@@ -19,7 +19,7 @@ export type Token = string | null;
  * @throws Failure where it needs a model and none is known
  */
 export async function destinationOf(
-  guest: Guest,
+  guest: TargetTool,
   address: LocalAddress,
   token: Token,
   model: string | undefined,
@@ -39,6 +39,6 @@ export function anyDestination(tool: string): Destination {
 }
 
 /** What decides where tools keep their settings. */
-export function toolSurroundings(): Surroundings {
+export function toolHostInfo(): HostInfo {
   return { ...here(), directory: process.cwd(), isThere: existsSync };
 }

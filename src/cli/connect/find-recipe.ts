@@ -5,7 +5,7 @@ import { repeatable } from "../../core/config/problem.ts";
 import { nearest } from "../../core/text/did-you-mean.ts";
 import { Failure } from "../../core/failure.ts";
 import { toolName } from "../../core/identity/tool-identity.ts";
-import type { Guest } from "./destination.ts";
+import type { TargetTool } from "./destination.ts";
 
 /** The recipe that a person means: by the tool's name in the ledger, its makers' name for it, or its program's. */
 export function findRecipe(word: string): Recipe | null {
@@ -33,7 +33,7 @@ function namesOf({ tool, title, signs }: Recipe): string[] {
 }
 
 /** Who a person names, known or not; a stranger is led as programs on the makers' libraries are, under its own name. */
-export function guestOfName(name: string): Guest {
+export function targetOfName(name: string): TargetTool {
   const recipe = findRecipe(name);
   return recipe === null ? strangerOf(name) : { recipe, tool: recipe.tool };
 }
@@ -42,7 +42,7 @@ export function guestOfName(name: string): Guest {
  * Who a command is, by its program's name.
  * @param name the tool's name that the person gives; tells the recipe, too, where the program does not
  */
-export function guestOfCommand(file: string, name: string | undefined): Guest {
+export function targetOfCommand(file: string, name: string | undefined): TargetTool {
   const program = basename(file);
   const own = RECIPES.find((recipe) => isProgramOf(recipe, file)) ?? null;
   if (name === undefined) {
@@ -50,7 +50,7 @@ export function guestOfCommand(file: string, name: string | undefined): Guest {
       ? strangerOf(program, "; give one with: --tool NAME")
       : { recipe: own, tool: own.tool };
   }
-  const named = guestOfName(name);
+  const named = targetOfName(name);
   return { recipe: own ?? named.recipe, tool: named.tool };
 }
 
@@ -59,7 +59,7 @@ export function isProgramOf({ signs }: Recipe, file: string): boolean {
   return signs.programs.includes(basename(file));
 }
 
-function strangerOf(name: string, advice = ""): Guest {
+function strangerOf(name: string, advice = ""): TargetTool {
   const tool = toolName(name);
   if (tool !== null) return { recipe: SDK_RECIPE, tool };
   throw new Failure(

@@ -5,9 +5,9 @@ import {
   type ConnectionState,
 } from "../../connect/connection.ts";
 import { isInstalled } from "../../connect/installed.ts";
-import type { Recipe, Scope, Surroundings } from "../../tools/recipe.ts";
+import type { Recipe, Scope, HostInfo } from "../../tools/recipe.ts";
 import { RECIPES } from "../../tools/all.ts";
-import { anyDestination, toolSurroundings } from "./destination.ts";
+import { anyDestination, toolHostInfo } from "./destination.ts";
 import { findBaseUrls } from "../dotfiles/find-base-urls.ts";
 import { readPlaces } from "../dotfiles/read.ts";
 import { shorten } from "../hints.ts";
@@ -37,7 +37,7 @@ export interface ListedTool extends Pick<Recipe, "tool" | "title" | "scopes" | "
 
 /** Looks at every tool, where its settings are here. */
 export async function listTools(): Promise<ListedTool[]> {
-  const on = toolSurroundings();
+  const on = toolHostInfo();
   const connections = readConnections(connectionsDirectory());
   const tools: ListedTool[] = [];
   for (const recipe of RECIPES) {
@@ -58,7 +58,7 @@ async function describe({ identity, since, files }: Connection): Promise<ListedC
   return { scope, directory, since, state, port: await portIn(files, tool) };
 }
 
-async function findByHand(recipe: Recipe, on: Surroundings): Promise<ListedConnection[]> {
+async function findByHand(recipe: Recipe, on: HostInfo): Promise<ListedConnection[]> {
   const { tool, scopes } = recipe;
   if (!scopes.includes("user")) return [];
   const port = await portIn(recipe.plan(on, anyDestination(tool), "user").files, tool);
@@ -81,7 +81,7 @@ const COLUMNS = ["tool", "name", "installed", "connected", "settings", "tried"].
  * @param port on which tollkeeper is to be reached; null where that is not known
  */
 export function renderTools(tools: readonly ListedTool[], port: number | null): string {
-  const { home } = toolSurroundings();
+  const { home } = toolHostInfo();
   const rows = tools.map(({ connections, scopes, isRunnable, ...about }) => [
     about.title,
     about.tool,

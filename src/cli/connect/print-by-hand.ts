@@ -5,9 +5,9 @@ import type { FileSettings } from "../../tools/setting.ts";
 import { writeCommand } from "../../service/write-command.ts";
 import { print } from "../terminal/console.ts";
 import type { ConnectOptions } from "./connect-tool.ts";
-import { destinationOf, toolSurroundings } from "./destination.ts";
+import { destinationOf, toolHostInfo } from "./destination.ts";
 import { shorten } from "../hints.ts";
-import { guestOfName } from "./find-recipe.ts";
+import { targetOfName } from "./find-recipe.ts";
 import type { LocalAddress } from "./local-address.ts";
 import { shellOf, writeEnvironment } from "../commands/env/shell-environment.ts";
 
@@ -20,11 +20,11 @@ export async function printByHand(
   address: LocalAddress,
   { scope, model }: Pick<ConnectOptions, "scope" | "model">,
 ): Promise<void> {
-  const guest = guestOfName(name);
+  const guest = targetOfName(name);
   const { recipe, tool } = guest;
   const token = address.config.access.mode === "token" ? SOME_TOKEN : null;
   const to = await destinationOf(guest, address, token, model);
-  const on = toolSurroundings();
+  const on = toolHostInfo();
   const environment = recipe.environment(on, to);
   if (recipe.tool === tool) {
     const { files, remarks } = recipe.plan(on, to, recipe.scopes.includes(scope) ? scope : "user");
@@ -41,7 +41,7 @@ export async function printByHand(
 }
 
 function printFile(file: FileSettings, tool: string): void {
-  print(`${shorten(file.path, toolSurroundings().home)}:\n`);
+  print(`${shorten(file.path, toolHostInfo().home)}:\n`);
   print(applySettings(null, file, tool).text);
   for (const { at, why } of file.settings) print(`${writeSteps(at)}: ${why}`);
   print();

@@ -2,7 +2,7 @@ import { prepareConnection, type Identity, type Prepared } from "../../connect/c
 import type { Destination, Plan, Recipe } from "../../tools/recipe.ts";
 import { connectionsDirectory } from "../../adapters/paths.ts";
 import { heldToken, makeToken } from "./connection-token.ts";
-import { destinationOf, toolSurroundings } from "./destination.ts";
+import { destinationOf, toolHostInfo } from "./destination.ts";
 import type { LocalAddress } from "./local-address.ts";
 
 /** Stands where the token will stand, which is made after the question only. */
@@ -48,7 +48,7 @@ export async function propose(
 }
 
 function planFor(recipe: Recipe, to: Destination, identity: Identity): Pick<Proposal, "plan" | "prepared"> {
-  const plan = recipe.plan(toolSurroundings(), to, identity.scope);
+  const plan = recipe.plan(toolHostInfo(), to, identity.scope);
   return { plan, prepared: prepareConnection(plan, connectionsDirectory(), identity) };
 }
 

@@ -1,6 +1,6 @@
 import type { Prepared } from "../../connect/connection.ts";
 import type { Plan } from "../../tools/recipe.ts";
-import { findRivalSettings } from "../../connect/conflicting-variables.ts";
+import { findConflictingSettings } from "../../connect/conflicting-variables.ts";
 import { findKeys } from "../dotfiles/find-keys.ts";
 import { shorten, writePlace } from "../hints.ts";
 import { here } from "../../adapters/paths.ts";
@@ -16,7 +16,7 @@ export function warningsOf({ files }: Plan, { identity, changes }: Prepared): st
     if (after === null) return [];
     const place = ({ line }: { line: number }) => `${shorten(file.path, home)}:${line}`;
     const keys = findKeys(after, []);
-    const rivals = findRivalSettings(file, after, identity.tool);
+    const rivals = findConflictingSettings(file, after, identity.tool);
     return [
       ...rivals
         .filter(({ line }) => keys.every((key) => key.line !== line))

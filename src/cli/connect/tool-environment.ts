@@ -1,11 +1,11 @@
 import type { Environment, Recipe } from "../../tools/recipe.ts";
 import { Failure } from "../../core/failure.ts";
-import { anyDestination, destinationOf, toolSurroundings, type Guest, type Token } from "./destination.ts";
+import { anyDestination, destinationOf, toolHostInfo, type TargetTool, type Token } from "./destination.ts";
 import type { LocalAddress } from "./local-address.ts";
 
 /** Throws a Failure where a tool listens to neither its environment nor to flags: before anything is looked for in vain. */
-export function requireEnvironment({ recipe, tool }: Guest): void {
-  if (recipe.environment(toolSurroundings(), anyDestination(tool)) === null) throw listensToNothing(recipe);
+export function requireEnvironment({ recipe, tool }: TargetTool): void {
+  if (recipe.environment(toolHostInfo(), anyDestination(tool)) === null) throw listensToNothing(recipe);
 }
 
 /**
@@ -14,14 +14,14 @@ export function requireEnvironment({ recipe, tool }: Guest): void {
  * @throws Failure where it listens to neither, or needs a model and none is known
  */
 export async function environmentFor(
-  guest: Guest,
+  guest: TargetTool,
   address: LocalAddress,
   token: Token,
   model: string | undefined,
 ): Promise<Environment> {
   const { recipe } = guest;
   const to = await destinationOf(guest, address, token, model);
-  const environment = recipe.environment(toolSurroundings(), to);
+  const environment = recipe.environment(toolHostInfo(), to);
   if (environment === null) throw listensToNothing(recipe);
   return environment;
 }

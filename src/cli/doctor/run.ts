@@ -45,5 +45,5 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 /** No check tells a key; this is for what others say, an upstream's error or a key command's last words. */
 async function hiderOf(evidence: Evidence): Promise<(text: string) => string> {
   const keys = await evidence.keys().catch(() => []);
-  return (text) => keys.reduce((hidden, { secret }) => secret?.blotText(hidden) ?? hidden, text);
+  return (text) => keys.reduce((hidden, { secret }) => secret?.redactText(hidden) ?? hidden, text);
 }

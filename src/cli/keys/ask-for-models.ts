@@ -9,7 +9,7 @@ import { printable } from "../../core/text/printable.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { codeOf } from "../../proxy/upstream/error-code.ts";
 import { createDialer } from "../../proxy/upstream/dial.ts";
-import { explainObstacle, type Obstacle } from "../../proxy/upstream/failures.ts";
+import { explainConnectFailure, type ConnectFailure } from "../../proxy/upstream/failures.ts";
 
 /** Limit for the whole exchange, milliseconds. */
 const LIMIT_MS = 10_000;
@@ -155,14 +155,14 @@ async function readText(response: IncomingMessage): Promise<string> {
 }
 
 /** With its code, for those who search for it. */
-function explain(error: unknown): Obstacle {
+function explain(error: unknown): ConnectFailure {
   if (!(error instanceof Error)) return { why: String(error), fix: null };
-  const { why, fix } = explainObstacle(error);
+  const { why, fix } = explainConnectFailure(error);
   const code = codeOf(error.cause instanceof Error ? error.cause : error);
   return { why: why.includes(code) ? why : `${why}, ${code}`, fix };
 }
 
-function unreachable(url: URL, { why, fix }: Obstacle): Failure {
+function unreachable(url: URL, { why, fix }: ConnectFailure): Failure {
   const hint = fix ?? "check the network, and baseUrl: tollkeeper config check";
   return new KeyCheckFailure("unreachable", `unreachable: ${url.origin} (${why})`, hint);
 }
@@ -184,7 +184,7 @@ function modelsIn(text: string): number | null {
 function messageIn(text: string, secret: Secret): string {
   const answer = parse(text) as { error?: { message?: unknown } } | null | undefined;
   const message = answer?.error?.message;
-  const words = secret.blotText(typeof message === "string" ? message : text).trim();
+  const words = secret.redactText(typeof message === "string" ? message : text).trim();
   return words === "" ? "" : `: ${printable(words.slice(0, 300))}`;
 }
 

@@ -11,7 +11,7 @@ import type { DaemonStatus } from "../commands/status/report.ts";
  * @param command what to type once it is gone
  * @returns what the service's own daemon says of itself; null when it does not run, or does not answer
  */
-export async function refuseRivals(
+export async function refuseConflicts(
   state: ServiceState,
   port: number,
   command: string,

@@ -9,7 +9,7 @@ import { configPath } from "../../adapters/paths.ts";
 import { programVersion } from "../../adapters/program.ts";
 import { openServiceManager } from "./open-manager.ts";
 import { carryOut, startByPlan, tellNotes } from "./plan.ts";
-import { refuseRivals } from "./conflicts.ts";
+import { refuseConflicts } from "./conflicts.ts";
 import { serviceTarget } from "./target.ts";
 import type { DaemonStatus } from "../commands/status/report.ts";
 
@@ -52,7 +52,7 @@ async function install(
   target: ServiceTarget,
 ): Promise<DaemonStatus> {
   const { port } = target;
-  const running = await refuseRivals(state, port, "tollkeeper service install");
+  const running = await refuseConflicts(state, port, "tollkeeper service install");
   const plan = await manager.install(target);
   // It hangs, and nothing in its definition may have changed.
   const restart = state.isRunning && running === null ? (await manager.restart()).steps : [];

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { borrowToken, type TokenLoan } from "../../adapters/control-socket.ts";
+import { leaseToken, type TokenLease } from "../../adapters/control-socket.ts";
 import type { Config } from "../../core/config/config.ts";
 import { hashToken, mintToken } from "../../proxy/token-secret.ts";
 import { controlPath, notRunning } from "../../daemon/client.ts";
@@ -13,7 +13,7 @@ const RETRY_MS = 100;
  * this process has ended, however that is; a daemon that ends meanwhile takes it along, and the next one gets it again.
  * @throws Failure when there is no daemon, or it lends no more
  */
-export async function withLoan<Result>(
+export async function withLease<Result>(
   { access }: Config,
   tool: string,
   act: (token: Token) => Promise<Result>,
@@ -21,7 +21,7 @@ export async function withLoan<Result>(
   if (access.mode !== "token") return act(null);
   const token = mintToken(tool);
   const hash = hashToken(token).toString("hex");
-  const borrow = () => borrowToken(controlPath(), tool, hash);
+  const borrow = () => leaseToken(controlPath(), tool, hash);
   const first = await borrow();
   if (first === null) throw notRunning();
   const done = new AbortController();
@@ -35,11 +35,11 @@ export async function withLoan<Result>(
 
 /** Until the signal it borrows again whenever the loan has ended; then it gives it back. */
 async function keepLoan(
-  first: TokenLoan,
-  borrow: () => Promise<TokenLoan | null>,
+  first: TokenLease,
+  borrow: () => Promise<TokenLease | null>,
   signal: AbortSignal,
 ): Promise<void> {
-  let loan: TokenLoan | null = first;
+  let loan: TokenLease | null = first;
   signal.addEventListener("abort", () => loan?.giveBack());
   for (;;) {
     await loan?.ended;

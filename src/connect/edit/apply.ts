@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { blotSecrets } from "../../core/secrets/redact.ts";
+import { redactSecrets } from "../../core/secrets/redact.ts";
 import { splitMark } from "./byte-order-mark.ts";
 import { applyEdit, TextFault } from "../formats/language.ts";
 import type { Language } from "../formats/language.ts";
@@ -140,6 +140,6 @@ function judgeFormer(
 ): Written["before"] {
   if (path.length < at.length) return origin.value === null ? "null" : "nothing";
   if (keysIn(at, value).length > 0) return "key";
-  if (!holdsSecret(at, value) && blotSecrets(replaced, []) === replaced) return "value";
+  if (!holdsSecret(at, value) && redactSecrets(replaced, []) === replaced) return "value";
   throw new TextFault(`${writeSteps(at)} holds a login, which would be lost`, offset);
 }

@@ -1,5 +1,5 @@
 import { structuredPatch } from "diff";
-import { blotSecrets } from "../../core/secrets/redact.ts";
+import { redactSecrets } from "../../core/secrets/redact.ts";
 import { printable } from "../../core/text/printable.ts";
 import type { FileChange } from "../connection.ts";
 import { shortenLines } from "./shorten-lines.ts";
@@ -14,8 +14,8 @@ const CONTEXT = 3;
  */
 export function renderDiff(change: Pick<FileChange, "before" | "after" | "secrets">): string[] {
   const options = { context: CONTEXT, stripTrailingCr: true };
-  const before = blotSecrets(change.before ?? "", change.secrets);
-  const after = blotSecrets(change.after ?? "", change.secrets);
+  const before = redactSecrets(change.before ?? "", change.secrets);
+  const after = redactSecrets(change.after ?? "", change.secrets);
   const { hunks } = structuredPatch("", "", before, after, "", "", options);
   return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { join } from "node:path";
-import { blotSecrets } from "../../core/secrets/redact.ts";
+import { redactSecrets } from "../../core/secrets/redact.ts";
 import type { Identity, KeptBackup } from "../connection.ts";
 import type { FilePlan } from "../edit/file-plan.ts";
 import { withoutBlocks } from "../formats/shell.ts";
@@ -14,7 +14,7 @@ export function keepBackup(
 ): Backup | null {
   if (original === null) return null;
   const name = `${nameOf(identity)}.${digestOf(change.path)}.backup`;
-  const blotted = blotSecrets(original, change.secrets);
+  const blotted = redactSecrets(original, change.secrets);
   writeBeside(directory, name, Buffer.from(blotted));
   return { name, isBlotted: blotted !== original };
 }
@@ -44,7 +44,7 @@ export function forgetBackups(directory: string, { files }: Journal, former: Jou
 /** The blocks of other tools come and go by themselves. */
 function isAsKept({ change, record }: FilePlan, { isBlotted }: Backup, path: string): boolean {
   const now = change.after ?? "";
-  const texts = [isBlotted ? blotSecrets(now, change.secrets) : now, fs.readFileSync(path, "utf8")];
+  const texts = [isBlotted ? redactSecrets(now, change.secrets) : now, fs.readFileSync(path, "utf8")];
   const isShell = record?.undo.format === "sh" || record?.undo.format === "fish";
   const [one, other] = isShell ? texts.map((text) => withoutBlocks(text).trimEnd()) : texts;
   return one === other;

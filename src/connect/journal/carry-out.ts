@@ -1,7 +1,7 @@
 import { sep } from "node:path";
 import { Failure } from "../../core/failure.ts";
 import { dropBackups, forgetBackups, keepBackup } from "./backups.ts";
-import { bequeath } from "./transfer-ownership.ts";
+import { transferOwnership } from "./transfer-ownership.ts";
 import type { Identity, KeptBackup } from "../connection.ts";
 import { removeEmpty } from "../edit/directories.ts";
 import type { FilePlan } from "../edit/file-plan.ts";
@@ -67,7 +67,7 @@ export function carryOutDisconnect(
 /** What is left to do with files that are ours no more. */
 function letGo(directory: string, identity: Identity, plans: readonly FilePlan[]): KeptBackup[] {
   removeEmpty(plans.flatMap(({ record }) => record?.made ?? []));
-  bequeath(directory, identity, plans);
+  transferOwnership(directory, identity, plans);
   return dropBackups(directory, plans);
 }
 

@@ -7,7 +7,7 @@ import { isSame } from "../edit/setting-path.ts";
  * A file which we made, and which stays because another connection has written in it too, is to go with that one: what
  * is known of it, and of the directories that were made for it, is written down there.
  */
-export function bequeath(directory: string, identity: Identity, plans: readonly FilePlan[]): void {
+export function transferOwnership(directory: string, identity: Identity, plans: readonly FilePlan[]): void {
   const staying = plans.filter(({ change, record }) => change.after !== null && record?.undo.before === null);
   if (staying.length === 0) return;
   for (const journal of readJournals(directory)) {

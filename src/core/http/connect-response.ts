@@ -1,5 +1,5 @@
 /** What a proxy answers to CONNECT. */
-export interface ProxyAnswer {
+export interface ConnectResponse {
   status: number;
   /** May basic authentication be a way to be let in? Where it does not say how, it may. */
   takesBasic: boolean;
@@ -17,7 +17,7 @@ const START = "HTTP/1.";
  * whatever its fields say (RFC 9110 section 9.3.6).
  * @returns "not-http" as soon as it is clear that no such answer will come of them
  */
-export function readProxyAnswer(bytes: Buffer): ProxyAnswer | "not-http" | null {
+export function readConnectResponse(bytes: Buffer): ConnectResponse | "not-http" | null {
   const text = bytes.toString("latin1", 0, MAX_HEAD_BYTES);
   // Whoever waits for us to speak first, or said something else, is told from who is slow.
   if (text.slice(0, START.length) !== START.slice(0, text.length)) return "not-http";

@@ -59,7 +59,7 @@ export function buildDownstreamHeaders(headers: HeaderIndex, secret: Secret): st
   for (const { name, spelled, value } of headers.lines) {
     if (!name.goesDownstream || listed?.has(name.lower)) continue;
     if (!HEADER_VALUE.test(value) || secret.isIn(spelled)) continue;
-    out.push(spelled, secret.isIn(value) ? secret.blotText(value) : value);
+    out.push(spelled, secret.isIn(value) ? secret.redactText(value) : value);
   }
   return out;
 }

@@ -2,7 +2,7 @@ import type { HeaderIndex } from "./header-index.ts";
 import { isPlainLength } from "./content-length.ts";
 
 /** What an upstream's answer is judged by before anything of it goes on. */
-export interface AnswerHead {
+export interface ResponseHead {
   status: number;
   /** `1.1`, as Node's parser gives it. */
   httpVersion: string;
@@ -14,7 +14,7 @@ export interface AnswerHead {
  * 0.9 to 2.0, and a body whose last encoding is not chunked for one that lasts until the connection ends; whoever read
  * it otherwise would see other answers (RFC 9112 sections 6.1 to 6.3; facts/threats.md C6).
  */
-export function faultOfAnswer({ status, httpVersion, headers }: AnswerHead): string | null {
+export function faultOfResponse({ status, httpVersion, headers }: ResponseHead): string | null {
   if (status < 200 || status > 599) return `the upstream answered with status ${status}`;
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return `the upstream answered in HTTP/${httpVersion}`;
   const encoding = headers.get("transfer-encoding");

@@ -34,6 +34,6 @@ export function tokensIn(text: string): string[] {
 }
 
 /** `text` with the secret part of every token replaced by asterisks: what may be shown. */
-export function blotTokens(text: string): string {
+export function redactTokens(text: string): string {
   return text.replaceAll(TOKEN, (_, known: string) => known + "*".repeat(RANDOM_LENGTH));
 }

@@ -43,8 +43,8 @@ export function secretsIn(name: string, value: string): string[] {
 }
 
 /** `text` with everything in it replaced by asterisks that is secret, or known to be; its length is kept. */
-export function blotSecrets(text: string, known: readonly Secret[]): string {
-  const rest = known.reduce((blotted, secret) => secret.blotText(blotted), text);
+export function redactSecrets(text: string, known: readonly Secret[]): string {
+  const rest = known.reduce((blotted, secret) => secret.redactText(blotted), text);
   return rest.split("\n").map(blotLine).join("\n");
 }
 

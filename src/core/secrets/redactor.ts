@@ -5,20 +5,20 @@ import type { Reading } from "../usage/reading.ts";
  * Blots a secret out of a stream of chunks, across their borders, without changing its length.
  * Holds back at most one byte less than the secret is long.
  */
-export interface Blotter {
+export interface Redactor {
   /** The bytes that may go on now. */
   push(chunk: Buffer): Buffer;
   /** What was held back. */
   end(): Buffer;
 }
 
-export function createBlotter(secret: Secret): Blotter {
+export function createRedactor(secret: Secret): Redactor {
   const keep = Math.max(0, secret.longestSpelling - 1);
   let held: Buffer = Buffer.alloc(0);
   return {
     push(chunk) {
       const bytes = Buffer.concat([held, chunk]);
-      secret.blot(bytes);
+      secret.redactBytes(bytes);
       const ready = Math.max(0, bytes.length - keep);
       held = bytes.subarray(ready);
       return bytes.subarray(0, ready);
@@ -35,9 +35,9 @@ export function createBlotter(secret: Secret): Blotter {
  * The reading with the secret blotted out of all that is the upstream's word; what is ours stays as it is. Looking for it
  * costs 0.2 µs, a copy without it 2 µs: that is made only where it was found.
  */
-export function blotReading(reading: Reading, secret: Secret): Reading {
+export function redactReading(reading: Reading, secret: Secret): Reading {
   if (!isInReading(reading, secret)) return reading;
-  const blot = (text: string | null) => (text === null ? null : secret.blotText(text));
+  const blot = (text: string | null) => (text === null ? null : secret.redactText(text));
   return {
     ...reading,
     stop: blot(reading.stop),
@@ -47,14 +47,14 @@ export function blotReading(reading: Reading, secret: Secret): Reading {
     service_tier: blot(reading.service_tier),
     speed: blot(reading.speed),
     inference_geo: blot(reading.inference_geo),
-    extra: reading.extra.map((set) => ({ ...set, type: secret.blotText(set.type), model: blot(set.model) })),
-    server_tools: blotData(reading.server_tools, secret),
-    raw_usage: blotData(reading.raw_usage, secret),
+    extra: reading.extra.map((set) => ({ ...set, type: secret.redactText(set.type), model: blot(set.model) })),
+    server_tools: redactData(reading.server_tools, secret),
+    raw_usage: redactData(reading.raw_usage, secret),
   };
 }
 
 /** Plain JSON data with the secret blotted out of every string and name in it. Nests no deeper than a meter keeps. */
-export function blotData<Data>(data: Data, secret: Secret): Data {
+export function redactData<Data>(data: Data, secret: Secret): Data {
   return blotValue(data, secret) as Data;
 }
 
@@ -77,10 +77,10 @@ function isInData(data: unknown, secret: Secret): boolean {
 }
 
 function blotValue(value: unknown, secret: Secret): unknown {
-  if (typeof value === "string") return secret.blotText(value);
+  if (typeof value === "string") return secret.redactText(value);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => blotValue(item, secret));
   return Object.fromEntries(
-    Object.entries(value).map(([name, below]) => [secret.blotText(name), blotValue(below, secret)]),
+    Object.entries(value).map(([name, below]) => [secret.redactText(name), blotValue(below, secret)]),
   );
 }

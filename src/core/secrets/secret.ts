@@ -27,7 +27,7 @@ export class Secret {
     return this.#value === other.#value;
   }
 
-  /** Bytes of its longest spelling; how much of a stream {@link Secret.blot} must see at once to find it. */
+  /** Bytes of its longest spelling; how much of a stream {@link Secret.redactBytes} must see at once to find it. */
   get longestSpelling(): number {
     return this.#spellings.longest;
   }
@@ -38,12 +38,12 @@ export class Secret {
   }
 
   /** `text` with every occurrence of the value, as JSON or a URL may spell it too, replaced by asterisks. */
-  blotText(text: string): string {
+  redactText(text: string): string {
     return text.replaceAll(this.#spellings.pattern, (found) => "*".repeat(found.length));
   }
 
-  /** Overwrites every occurrence in `bytes`, as {@link Secret.blotText}, in place and length kept, so framing still holds. */
-  blot(bytes: Buffer): void {
+  /** Overwrites every occurrence in `bytes`, as {@link Secret.redactText}, in place and length kept, so framing still holds. */
+  redactBytes(bytes: Buffer): void {
     for (const { index, 0: found } of bytes.toString("latin1").matchAll(this.#spellings.pattern)) {
       bytes.fill(ASTERISK, index, index + found.length);
     }

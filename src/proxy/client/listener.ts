@@ -17,7 +17,7 @@ const MAX_HEADER_BYTES = 32 * 1024;
 const READ_AHEAD_BYTES = 1024 * 1024;
 
 /** Where connections and requests arrive: a Gate. */
-export interface Door {
+export interface ConnectionHandler {
   accept(socket: Socket): void;
   /** A connection is to end, as soon as nothing runs on it any more. */
   release(socket: Socket): void;
@@ -57,7 +57,7 @@ export interface ListenOptions {
  * Listens on both loopback addresses. Rejects with Node's error when the port is taken on either: another program on
  * `::1` would get what is meant for us (facts/threats.md A11). A machine without IPv6 is fine. Port 0 picks a free one.
  */
-export async function listen(port: number, door: Door, options: ListenOptions = {}): Promise<Listener> {
+export async function listen(port: number, door: ConnectionHandler, options: ListenOptions = {}): Promise<Listener> {
   let bound = port;
   const listener = await allOrNothing(async (servers) => {
     for (const host of LOOPBACK_ADDRESSES) {
@@ -77,7 +77,7 @@ export async function listen(port: number, door: Door, options: ListenOptions = 
  * to the next, so that a restart refuses nobody. Rejects, and closes them, unless each is a TCP socket on loopback (facts/
  * threats.md A6).
  */
-export function adopt(descriptors: readonly number[], door: Door): Promise<Listener> {
+export function adopt(descriptors: readonly number[], door: ConnectionHandler): Promise<Listener> {
   return allOrNothing(async (servers) => {
     for (const fd of descriptors) {
       const server = await open({ fd, backlog: MOST_WAITING }, door).catch((cause: unknown) => {
@@ -140,7 +140,7 @@ function refuseBeyondLoopback({ address, port }: AddressInfo): void {
 type Place = { port: number; host: string; ipv6Only: boolean } | { fd: number; backlog: number };
 
 /** null when the machine does not have the address. */
-function open(where: Place, door: Door, headersLimitMs = HEADERS_LIMIT_MS): Promise<Server | null> {
+function open(where: Place, door: ConnectionHandler, headersLimitMs = HEADERS_LIMIT_MS): Promise<Server | null> {
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: headersLimitMs,
@@ -165,7 +165,7 @@ function open(where: Place, door: Door, headersLimitMs = HEADERS_LIMIT_MS): Prom
   });
 }
 
-function openDoor(server: Server, door: Door): void {
+function openDoor(server: Server, door: ConnectionHandler): void {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);

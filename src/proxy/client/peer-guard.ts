@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import {
   GONE_UID,
-  UNTOLD_UID,
+  UNMAPPED_UID,
   type Clock,
   type Log,
   type PeerInfo,
@@ -40,7 +40,7 @@ export class PeerGuard {
   }
 
   /** Users that are let in beside our own and root, by uid; takes effect for the next connection. */
-  letIn(uids: readonly number[]): void {
+  setAllowedUids(uids: readonly number[]): void {
     this.#letIn = uids;
   }
 
@@ -48,7 +48,7 @@ export class PeerGuard {
    * Holds a new connection up until the system has said whose it is: of a stranger's nothing is read before. Then looks for
    * the process, and where `withProject` for its directory; for neither anything waits.
    */
-  meet(socket: Socket, withProject: boolean): void {
+  inspect(socket: Socket, withProject: boolean): void {
     // Node begins to read in the next tick, whatever was said before.
     process.nextTick(() => void this.#ask(socket, withProject));
   }
@@ -93,7 +93,7 @@ export class PeerGuard {
     const now = this.#clock.monotonic();
     if (now - this.#loggedAt < LOG_INTERVAL_MS) return;
     this.#loggedAt = now;
-    if (uid !== UNTOLD_UID) {
+    if (uid !== UNMAPPED_UID) {
       this.#log.warn({ uid }, "refused a connection of another user of this machine");
       return;
     }

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import * as zlib from "node:zlib";
 import { HeaderIndex } from "../../core/http/header-index.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
-import type { Delivery } from "./response-writer.ts";
+import type { ResponseWriter } from "./response-writer.ts";
 
 /** Errors are short; one that is longer, compressed or decoded, is not searched. */
 const LIMIT_BYTES = 1024 * 1024;
@@ -20,7 +20,7 @@ export interface CompressedErrorOrder {
  * its plain form (facts/threats.md B8). It goes on as it came, unless the key is in it: then as plain text without it. One
  * that cannot be searched, being too large or in an encoding that Node does not have, loses its body.
  */
-export class CompressedError implements Delivery {
+export class CompressedError implements ResponseWriter {
   bytes = 0;
   readonly #res: ServerResponse;
   readonly #order: CompressedErrorOrder;
@@ -52,7 +52,7 @@ export class CompressedError implements Delivery {
       this.#body = compressed;
     } else {
       this.#body = plain ?? Buffer.alloc(0);
-      secret.blot(this.#body);
+      secret.redactBytes(this.#body);
       const length = String(this.#body.length);
       this.#headers = new HeaderIndex([...withoutFraming(headers), "content-length", length]);
     }

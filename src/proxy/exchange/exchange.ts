@@ -5,11 +5,11 @@ import { nothingLearned } from "../../core/usage/dialect.ts";
 import type { Reading } from "../../core/usage/reading.ts";
 import { createRequestScan, type RequestScan } from "../../core/usage/request-scan.ts";
 import type { Clock, Ledger } from "../../ports.ts";
-import type { Caller } from "../request-identity.ts";
+import type { RequestIdentity } from "../request-identity.ts";
 
 /** What is known of a request once it has a route. */
 export interface ExchangeHead {
-  caller: Caller;
+  caller: RequestIdentity;
   userAgent: string | null;
   route: Route;
   /** `content-encoding` of the request; a compressed body is passed on unread. */

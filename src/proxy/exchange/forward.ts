@@ -2,13 +2,13 @@ import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { ProxyServer } from "http-proxy-3";
 import { isSameOutbound, type Outbound } from "../../core/config/outbound.ts";
 import type { Clock } from "../../ports.ts";
-import { Passage, type PassageOrder, type Way } from "./round-trip.ts";
-import { Passages } from "./round-trips.ts";
+import { RoundTrip, type RoundTripOptions, type UpstreamTransport } from "./round-trip.ts";
+import { RoundTrips } from "./round-trips.ts";
 import { createDialer, type Dial } from "../upstream/dial.ts";
 import { UpstreamPool } from "../upstream/pool.ts";
 
 /** A passage's order, and where it goes. How to get there is this file's business. */
-export interface ForwardOrder extends PassageOrder {
+export interface ForwardOrder extends RoundTripOptions {
   /** Origin of the upstream. */
   origin: string;
 }
@@ -22,9 +22,9 @@ export interface Forwarder {
    * A request to this origin may come soon: has a connection opened ahead of it, so that its handshakes run while the
    * client is still sending and being asked about. Not for plain ones, whose upstreams are on this machine.
    */
-  warm(origin: string): void;
+  preconnect(origin: string): void;
   /** Reaches upstreams this way from now on; what is under way ends on the connection that it has. */
-  reach(outbound: Outbound): void;
+  setOutbound(outbound: Outbound): void;
   /** Passages under way. */
   readonly open: number;
   /** Resolves when no passage is under way. */
@@ -45,8 +45,8 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
    * What the request at hand is about, for the pass to take: the library calls that before `web` returns. Not a WeakMap of requests, which
    * would hold each of them, its value being a way to its key, until the next full collection: 30 µs.
    */
-  let next: { order: PassageOrder; way: Way } | null = null;
-  const passages = new Passages();
+  let next: { order: RoundTripOptions; way: UpstreamTransport } | null = null;
+  const passages = new RoundTrips();
   let outbound = initial;
   let dialTo = createDialer(initial);
   /** By origin, all of them reached as `outbound` says. */
@@ -57,7 +57,7 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
     if (next === null) throw new Error("a request without an order");
     const { order, way } = next;
     next = null;
-    const passage = new Passage(req, res, order, way, () => passages.remove(passage));
+    const passage = new RoundTrip(req, res, order, way, () => passages.remove(passage));
     passages.add(passage);
     return true;
   });
@@ -84,11 +84,11 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
       // Node loads what it reads this clock with at the first look: 2 ms.
       clock.monotonic();
     },
-    warm(origin) {
+    preconnect(origin) {
       const { pool, secure } = upstreamAt(origin);
-      if (secure && !isClosed) pool.warm();
+      if (secure && !isClosed) pool.preconnect();
     },
-    reach(another) {
+    setOutbound(another) {
       if (isSameOutbound(another, outbound)) return;
       outbound = another;
       dialTo = createDialer(another);
@@ -111,7 +111,7 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
 /** Whatever node was told: --insecure-http-parser would let an upstream say two things at once (facts/threats.md C6). */
 const STRICT = { insecureHTTPParser: false };
 
-interface Upstream extends Way {
+interface Upstream extends UpstreamTransport {
   pool: UpstreamPool;
   /** Of text the library would make a URL for each request: 1 µs. */
   target: URL;

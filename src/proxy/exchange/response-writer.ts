@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { createBlotter, type Blotter } from "../../core/secrets/redactor.ts";
+import { createRedactor, type Redactor } from "../../core/secrets/redactor.ts";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import { buildDownstreamHeaders } from "../../core/http/headers.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
@@ -22,26 +22,26 @@ export interface Head {
 }
 
 /** The upstream's answer on its way to the client. */
-export interface Delivery {
+export interface ResponseWriter {
   /** Body bytes handed over so far, those held back included. */
   readonly bytes: number;
   /** Sends the head of a stream by itself, unless it is sent: it must not wait for the first event. */
   flush(): void;
   /** Hands on the next piece of the body; false: the client does not keep up, wait for `drain`. */
   write(chunk: Buffer): boolean;
-  /** Counts what is still held back: call before the record is written, then {@link Delivery.end}. */
+  /** Counts what is still held back: call before the record is written, then {@link ResponseWriter.end}. */
   complete(): void;
   /** Lets go of what was held back, and ends the answer. */
   end(): void;
 }
 
 /** Begins to deliver. Throws nothing that a head could hold: what Node would refuse is left out. */
-export function deliver(res: ServerResponse, head: Head, secret: Secret): Delivery {
+export function createResponseWriter(res: ServerResponse, head: Head, secret: Secret): ResponseWriter {
   res.sendDate = false;
   if (head.status < FIRST_SEARCHED_STATUS) return new Direct(res, head, secret, null);
   const encoding = head.headers.all("content-encoding")?.toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "") {
-    return new Direct(res, head, secret, createBlotter(secret));
+    return new Direct(res, head, secret, createRedactor(secret));
   }
   const send = (headers: HeaderIndex) => writeHead(res, { ...head, headers }, secret);
   return new CompressedError(res, { encoding, headers: head.headers, secret, writeHead: send });
@@ -49,20 +49,20 @@ export function deliver(res: ServerResponse, head: Head, secret: Secret): Delive
 
 /**
  * Unbuffered, but for two things that are held back. The piece that completes an announced length waits for
- * {@link Delivery.end}, so that the record can be written before the client sees its last byte. And of an error body the
+ * {@link ResponseWriter.end}, so that the record can be written before the client sees its last byte. And of an error body the
  * end is withheld that could be the beginning of our key.
  */
-class Direct implements Delivery {
+class Direct implements ResponseWriter {
   bytes = 0;
   readonly #res: ServerResponse;
-  readonly #blotter: Blotter | null;
+  readonly #blotter: Redactor | null;
   /** null: the body ends as its framing says. */
   readonly #announcedBytes: number | null;
   #isFlushed = false;
   #held: Buffer | null = null;
 
   /** Writes the head, which Node sends with what comes next. */
-  constructor(res: ServerResponse, head: Head, secret: Secret, blotter: Blotter | null) {
+  constructor(res: ServerResponse, head: Head, secret: Secret, blotter: Redactor | null) {
     const length = head.headers.get("content-length");
     this.#res = res;
     this.#blotter = blotter;
@@ -113,6 +113,6 @@ class Direct implements Delivery {
 }
 
 function writeHead(res: ServerResponse, { status, reason, headers }: Head, secret: Secret): void {
-  const text = secret.blotText(reason);
+  const text = secret.redactText(reason);
   res.writeHead(status, REASON_PHRASE.test(text) ? text : "", buildDownstreamHeaders(headers, secret));
 }

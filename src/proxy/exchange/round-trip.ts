@@ -1,19 +1,19 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
-import { faultOfAnswer } from "../../core/http/response-head.ts";
-import { blotReading } from "../../core/secrets/redactor.ts";
+import { faultOfResponse } from "../../core/http/response-head.ts";
+import { redactReading } from "../../core/secrets/redactor.ts";
 import { HeaderIndex } from "../../core/http/header-index.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import { refusalStatus, type Refusal } from "../../core/http/refusal.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
-import { AnswerFlow } from "./upstream-response.ts";
+import { UpstreamResponse } from "./upstream-response.ts";
 import type { Exchange } from "./exchange.ts";
 import { noConnection, tooLarge, tooSilent, tooSlow, tooStuck } from "./limit-refusals.ts";
 import { Upload } from "./upload.ts";
-import { CONNECT_LIMIT_MS, UpstreamClock, type UpstreamLimits } from "../upstream/deadline.ts";
+import { CONNECT_LIMIT_MS, UpstreamDeadline, type UpstreamLimits } from "../upstream/deadline.ts";
 import { explainUpstreamError } from "../upstream/failures.ts";
 
 /** Limits of one passage, from the configuration. */
-export interface PassageLimits extends UpstreamLimits {
+export interface RoundTripLimits extends UpstreamLimits {
   /** Request body; more is refused with 413 without buffering. */
   bodyBytes: number;
   /** Longest silence of the client within the request's body. */
@@ -23,7 +23,7 @@ export interface PassageLimits extends UpstreamLimits {
 }
 
 /** How an upstream is reached. */
-export interface Way {
+export interface UpstreamTransport {
   /** Begins a request over one of its connections; `headers` is a flat list, and complete. */
   open(method: string, path: string, headers: string[]): ClientRequest;
   secure: boolean;
@@ -32,7 +32,7 @@ export interface Way {
 }
 
 /** Everything that a passage needs to know; composed by the steps before it. */
-export interface PassageOrder {
+export interface RoundTripOptions {
   exchange: Exchange;
   method: string;
   /** Path and query on the upstream. */
@@ -40,7 +40,7 @@ export interface PassageOrder {
   /** Flat list, complete, credential included. */
   headers: string[];
   secret: Secret;
-  limits: PassageLimits;
+  limits: RoundTripLimits;
   inputIncludesCache: boolean;
   /** Answers the client in our own name; closes its connection when the request's body was not read to its end. */
   refuse(refusal: Refusal): void;
@@ -56,19 +56,19 @@ export interface PassageOrder {
  * back-pressure both ways, metered from a copy. However it ends, it ends once, and leaves one record before the client
  * can see the last byte.
  */
-export class Passage {
+export class RoundTrip {
   /** Where `Passages` has it. */
   place = 0;
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
-  readonly #order: PassageOrder;
+  readonly #order: RoundTripOptions;
   readonly #onEnd: () => void;
   readonly #exchange: Exchange;
   readonly #upstream: ClientRequest;
-  readonly #clock: UpstreamClock;
+  readonly #clock: UpstreamDeadline;
   readonly #upload: Upload;
   readonly #isProxied: boolean;
-  #answer: AnswerFlow | null = null;
+  #answer: UpstreamResponse | null = null;
   #clientGone = false;
   #graceTimer: NodeJS.Timeout | null = null;
   #settled = false;
@@ -77,8 +77,8 @@ export class Passage {
   constructor(
     req: IncomingMessage,
     res: ServerResponse,
-    order: PassageOrder,
-    { open, secure, isProxied }: Way,
+    order: RoundTripOptions,
+    { open, secure, isProxied }: UpstreamTransport,
     onEnd: () => void,
   ) {
     this.#onEnd = onEnd;
@@ -89,7 +89,7 @@ export class Passage {
     this.#isProxied = isProxied;
     const { method, path, headers, limits } = order;
     this.#upstream = open(method, path, headers);
-    this.#clock = new UpstreamClock(this.#upstream, { secure, limits, onLate: () => this.#onLate() });
+    this.#clock = new UpstreamDeadline(this.#upstream, { secure, limits, onLate: () => this.#onLate() });
     this.#watchUpstream();
     this.#watchClient();
     this.#upload = new Upload(req, this.#upstream, order.exchange, {
@@ -141,14 +141,14 @@ export class Passage {
     }
     const { statusCode: status = 0, httpVersion, rawHeaders } = incoming;
     const headers = new HeaderIndex(rawHeaders);
-    const fault = faultOfAnswer({ status, httpVersion, headers });
+    const fault = faultOfResponse({ status, httpVersion, headers });
     if (fault !== null) {
       this.#fail({ code: "upstream_invalid", message: fault }, "upstream");
       return;
     }
     this.#clock.answering();
     if (status === 401) this.#order.onUnauthorized();
-    this.#answer = new AnswerFlow(incoming, headers, {
+    this.#answer = new UpstreamResponse(incoming, headers, {
       exchange: this.#exchange,
       secret: this.#order.secret,
       inputIncludesCache: this.#order.inputIncludesCache,
@@ -195,7 +195,7 @@ export class Passage {
     answer.settle(whole, (reading, isWhole) => {
       this.#exchange.bytesOut = answer.bytes;
       // An upstream that echoes the key, as a model's name say, must not get it into the ledger.
-      this.#exchange.record(blotReading(reading, this.#order.secret), cutBy);
+      this.#exchange.record(redactReading(reading, this.#order.secret), cutBy);
       this.#close(isWhole);
     });
   }

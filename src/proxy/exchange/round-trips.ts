@@ -1,20 +1,20 @@
-import type { Passage } from "./round-trip.ts";
+import type { RoundTrip } from "./round-trip.ts";
 
 /** Those under way. A list, because a Set that each request goes in and out of holds them too long: see `Connections`. */
-export class Passages {
-  readonly #list: Passage[] = [];
+export class RoundTrips {
+  readonly #list: RoundTrip[] = [];
   #onEmpty: (() => void) | null = null;
 
   get size(): number {
     return this.#list.length;
   }
 
-  add(passage: Passage): void {
+  add(passage: RoundTrip): void {
     passage.place = this.#list.push(passage) - 1;
   }
 
   /** The last one takes its place. */
-  remove(passage: Passage): void {
+  remove(passage: RoundTrip): void {
     const last = this.#list.pop();
     if (last !== undefined && last !== passage) {
       this.#list[passage.place] = last;

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { Reading } from "../../core/usage/reading.ts";
-import { deliver, type Delivery } from "./response-writer.ts";
+import { createResponseWriter, type ResponseWriter } from "./response-writer.ts";
 import type { Exchange } from "./exchange.ts";
-import { createAnswerMeter, type AnswerMeter } from "./meter.ts";
-import { isBrokenUnseen } from "./unframed-response.ts";
+import { createResponseMeter, type ResponseMeter } from "./response-meter.ts";
+import { isSilentlyTruncated } from "./unframed-response.ts";
 
 /** What an answer needs to know, and whom it tells. */
 export interface AnswerFlowOrder {
@@ -23,13 +23,13 @@ export interface AnswerFlowOrder {
 }
 
 /** An upstream's answer whose head is good, on its way to the client: read, delivered, and metered from a copy. */
-export class AnswerFlow {
+export class UpstreamResponse {
   readonly #incoming: IncomingMessage;
   readonly #headers: HeaderIndex;
   readonly #order: AnswerFlowOrder;
-  readonly #meter: AnswerMeter;
+  readonly #meter: ResponseMeter;
   /** null: nobody gets it, the rest goes to the meter alone. */
-  #delivery: Delivery | null;
+  #delivery: ResponseWriter | null;
   /** Delivered before the client left. */
   #delivered = 0;
   #isHeldUp = false;
@@ -43,7 +43,7 @@ export class AnswerFlow {
     this.#order = order;
     exchange.status = status;
     this.#meter = this.#startMeter(status);
-    this.#delivery = res === null ? null : deliver(res, { status, reason, headers }, secret);
+    this.#delivery = res === null ? null : createResponseWriter(res, { status, reason, headers }, secret);
     this.#watch();
   }
 
@@ -93,7 +93,7 @@ export class AnswerFlow {
     this.#isSettled = true;
     if (whole) this.#delivery?.complete();
     this.#meter.finish(whole, (reading) => {
-      const isWhole = whole && !isBrokenUnseen(this.#headers, reading, this.#meter.isOver);
+      const isWhole = whole && !isSilentlyTruncated(this.#headers, reading, this.#meter.isOver);
       // An error is one, whole or not; and what the service had its last word on is complete, whatever the client got.
       const isCut = whole && !isWhole && reading.outcome === "completed" && reading.usage !== "final";
       done(isCut ? { ...reading, outcome: "cut" } : reading, isWhole);
@@ -105,15 +105,15 @@ export class AnswerFlow {
     this.#delivery?.end();
   }
 
-  #startMeter(status: number): AnswerMeter {
+  #startMeter(status: number): ResponseMeter {
     const { exchange, secret, inputIncludesCache } = this.#order;
     const contentType = this.#headers.get("content-type") ?? null;
     exchange.streamed = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
     // The service's own name for the request (facts/usage.md section 5); the ledger caps it.
     const requestId = this.#headers.get("request-id") ?? this.#headers.get("x-request-id");
-    exchange.upstreamRequestId = requestId === undefined ? null : secret.blotText(requestId);
+    exchange.upstreamRequestId = requestId === undefined ? null : secret.redactText(requestId);
     const { dialect, spend } = exchange.route;
-    return createAnswerMeter(
+    return createResponseMeter(
       { dialect, spend, status, contentType, inputIncludesCache },
       this.#headers.all("content-encoding") ?? null,
     );

@@ -39,7 +39,7 @@ export class UpstreamConnection {
   }
 
   /** It is nobody's from now on. False when it cannot be used again. */
-  rest(): boolean {
+  release(): boolean {
     this.#borrower = null;
     this.#answer = null;
     // As Node's agent does: the socket would keep its last request, and all that hangs on it, for as long as it is idle.
@@ -59,7 +59,7 @@ export class UpstreamConnection {
   }
 
   /** Lends an idle or a new one; where its handshakes are still under way the request waits for them. */
-  lend(request: ClientRequest): void {
+  assign(request: ClientRequest): void {
     this.#borrower = request;
     request.reusedSocket = this.#isReady;
     request.on("response", this.#onResponse);

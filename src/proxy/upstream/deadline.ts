@@ -19,7 +19,7 @@ export interface UpstreamLimits {
  * handshake or a head that comes byte by byte, or early hints without end, would keep them from running out. It is one
  * for all phases, set again only where it ran out too early: to set and clear one costs 1 µs, to move a date 0.05.
  */
-export class UpstreamClock {
+export class UpstreamDeadline {
   readonly #limits: UpstreamLimits;
   readonly #onLate: () => void;
   #phase: Phase = "connecting";
@@ -30,7 +30,7 @@ export class UpstreamClock {
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
-  /** `onLate` may be called more than once, until {@link UpstreamClock.stop}. */
+  /** `onLate` may be called more than once, until {@link UpstreamDeadline.stop}. */
   constructor(
     upstream: ClientRequest,
     { secure, limits, onLate }: { secure: boolean; limits: UpstreamLimits; onLate: () => void },

@@ -3,7 +3,7 @@ import { codeOf } from "./error-code.ts";
 import { TunnelError, type TunnelErrorCode } from "./tunnel.ts";
 
 /** Why a connection never came to be, and what mends it; null where that is not to be told from here. */
-export interface Obstacle {
+export interface ConnectFailure {
   why: string;
   fix: string | null;
 }
@@ -39,7 +39,7 @@ const NAME_AUTHORITY =
 const CORRECT_PROXY = 'correct "outbound.httpsProxy": tollkeeper config edit';
 
 /** `detail` is that of the {@link TunnelError}. */
-const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => Obstacle> = {
+const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => ConnectFailure> = {
   ERR_PROXY_UNREACHABLE: (detail) => ({
     why: `the proxy cannot be reached: ${wordsFor(detail)}`,
     fix: detail in UNTRUSTED ? NAME_AUTHORITY : CORRECT_PROXY,
@@ -69,7 +69,7 @@ const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => Obstacle> = {
 };
 
 /** Puts into words why there is no connection. Only codes are used: messages may name addresses and more. */
-export function explainObstacle(error: Error): Obstacle {
+export function explainConnectFailure(error: Error): ConnectFailure {
   if (error instanceof TunnelError) return NO_TUNNEL[error.code](error.detail);
   const code = codeOf(error);
   return { why: wordsFor(code), fix: code in UNTRUSTED ? NAME_AUTHORITY : null };
@@ -81,7 +81,7 @@ export function explainObstacle(error: Error): Obstacle {
  */
 export function explainUpstreamError(error: Error, connected: boolean): Refusal {
   if (!connected) {
-    const { why, fix } = explainObstacle(error);
+    const { why, fix } = explainConnectFailure(error);
     return {
       code: "upstream_unreachable",
       message: `the upstream cannot be reached: ${why}; ${fix ?? "to see more, type: tollkeeper status"}`,

@@ -39,14 +39,14 @@ export class UpstreamPool extends Agent {
     this.#mayWarm = true;
     this.#dropUnusable();
     const connection = this.#idle.pop() ?? this.#open();
-    connection.lend(request);
+    connection.assign(request);
   }
 
   /**
    * A request may come soon: opens a connection ahead of it, unless one is there or under way. Requests that never come
    * cost one connection: the next is opened ahead only after a request has come.
    */
-  warm(): void {
+  preconnect(): void {
     this.#dropUnusable();
     if (!this.#mayWarm || this.#idle.length > 0) return;
     this.#mayWarm = false;
@@ -78,7 +78,7 @@ export class UpstreamPool extends Agent {
   }
 
   #keep(connection: UpstreamConnection): void {
-    if (!connection.rest() || this.#idle.length >= this.#mostIdle) {
+    if (!connection.release() || this.#idle.length >= this.#mostIdle) {
       connection.socket.destroy();
       return;
     }

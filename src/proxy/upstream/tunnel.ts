@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { readProxyAnswer, type ProxyAnswer } from "../../core/http/connect-response.ts";
+import { readConnectResponse, type ConnectResponse } from "../../core/http/connect-response.ts";
 import { codeOf } from "./error-code.ts";
 
 /**
@@ -99,14 +99,14 @@ export class Tunnel extends Duplex {
       return;
     }
     this.#head = Buffer.concat([this.#head, chunk]);
-    const answer = readProxyAnswer(this.#head);
+    const answer = readConnectResponse(this.#head);
     if (answer === null) return;
     if (answer === "not-http") this.destroy(new TunnelError("ERR_PROXY_NOT_HTTP"));
     else if (answer.status >= 200 && answer.status < 300) this.#openUp(this.#head.subarray(answer.headBytes));
     else this.destroy(this.#refusalOf(answer));
   }
 
-  #refusalOf({ status, takesBasic }: ProxyAnswer): TunnelError {
+  #refusalOf({ status, takesBasic }: ConnectResponse): TunnelError {
     if (status === 407) {
       const what = takesBasic ? (this.#hasCredential ? "WRONG" : "MISSING") : "UNKNOWN";
       return new TunnelError(`ERR_PROXY_AUTH_${what}`);

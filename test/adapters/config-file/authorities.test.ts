@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { readAuthorities } from "../../../src/adapters/config-file/authorities.ts";
 import { readConfigFile } from "../../../src/adapters/config-file.ts";
-import { makeCertificate } from "../../helpers/certificate.ts";
-import { enter, scratchDirectory } from "../../helpers/keyring.ts";
+import { makeCertificate } from "../../helpers/upstream/certificate.ts";
+import { enter, scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
 
 function write(t: TestContext, content: string | Buffer): string {
   const file = join(scratchDirectory(t), "ca.pem");

@@ -8,8 +8,8 @@ import type { TestContext } from "node:test";
 import { readConfigFile } from "../../../src/adapters/config-file.ts";
 import { writeProblem } from "../../../src/core/config/problem.ts";
 import { defaultConfig } from "../../../src/core/config/config.ts";
-import { withPort } from "../../helpers/config-file.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
+import { withPort } from "../../helpers/config/config-file.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
 
 /** Reads a file with this text; gives its problems as `F:LINE: path: message`. */
 async function problemsOf(t: TestContext, text: string): Promise<string[]> {

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { borrowToken, openControlSocket, type ControlHandlers } from "../../../src/adapters/control-socket.ts";
+import { leaseToken, openControlSocket, type ControlHandlers } from "../../../src/adapters/control-socket.ts";
 import { Failure } from "../../../src/core/failure.ts";
-import { startBorrower } from "../../helpers/borrower.ts";
-import { controlHandlers } from "../../helpers/control-handlers.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
-import { MemoryLog } from "../../helpers/memory.ts";
-import { withResolvers } from "../../helpers/with-resolvers.ts";
+import { startBorrower } from "../../helpers/process/lease-holder.ts";
+import { controlHandlers } from "../../helpers/daemon/control-handlers.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { MemoryLog } from "../../helpers/gate/memory.ts";
+import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 
 async function open(t: TestContext, lend: ControlHandlers["lend"]) {
   const path = join(scratchDirectory(t), "control.sock");
@@ -28,7 +28,7 @@ function lendOnce() {
 test("a token is lent to that tool, by that hash, and returns when it is given back", async (t) => {
   const { lend, returned } = lendOnce();
   const { path } = await open(t, lend);
-  const loan = (await borrowToken(path, "a&hash=b c", "0&1")) ?? assert.fail("nobody lends");
+  const loan = (await leaseToken(path, "a&hash=b c", "0&1")) ?? assert.fail("nobody lends");
   loan.giveBack();
   await loan.ended;
   assert.equal(await returned, "a&hash=b c 0&1");
@@ -48,12 +48,12 @@ test(
   async (t) => {
     const { lend, returned } = lendOnce();
     const { path, socket } = await open(t, lend);
-    const loan = (await borrowToken(path, "codex", "01")) ?? assert.fail("nobody lends");
+    const loan = (await leaseToken(path, "codex", "01")) ?? assert.fail("nobody lends");
     await socket.close();
     await returned;
     await loan.ended;
     loan.giveBack();
-    assert.equal(await borrowToken(path, "codex", "01"), null);
+    assert.equal(await leaseToken(path, "codex", "01"), null);
   },
 );
 
@@ -61,7 +61,7 @@ test("a lender that refuses is a Failure in its own words, and none for the log"
   const { path, log } = await open(t, () => {
     throw new Failure("nothing left", "come back later");
   });
-  await assert.rejects(borrowToken(path, "codex", "01"), {
+  await assert.rejects(leaseToken(path, "codex", "01"), {
     message: "nothing left",
     hint: "come back later",
   });
@@ -69,7 +69,7 @@ test("a lender that refuses is a Failure in its own words, and none for the log"
 });
 
 test("nobody to borrow from is null", async (t) => {
-  assert.equal(await borrowToken(join(scratchDirectory(t), "control.sock"), "codex", "01"), null);
+  assert.equal(await leaseToken(join(scratchDirectory(t), "control.sock"), "codex", "01"), null);
 });
 
 test("a borrower that asks without a tool's name and a hash names none", async (t) => {

@@ -6,8 +6,8 @@ import { createKeychain } from "../../../src/adapters/keychain.ts";
 import type { KeyRef } from "../../../src/core/secrets/key-source.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 import type { WritableKeyStore } from "../../../src/ports.ts";
-import { enter, noKeyring, scratchDirectory, startSession } from "../../helpers/keyring.ts";
-import { ended, inCall, keytarChildOf, noKeytarChildOf } from "../../helpers/processes.ts";
+import { enter, noKeyring, scratchDirectory, startSession } from "../../helpers/keychain/keychain-session.ts";
+import { ended, inCall, keytarChildOf, noKeytarChildOf } from "../../helpers/process/processes.ts";
 
 const skip = noKeyring;
 const ref: KeyRef = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createKeychain } from "../../../src/adapters/keychain.ts";
 import type { KeyRef } from "../../../src/core/secrets/key-source.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
-import { enter, noKeyring, scratchDirectory, startSession } from "../../helpers/keyring.ts";
+import { enter, noKeyring, scratchDirectory, startSession } from "../../helpers/keychain/keychain-session.ts";
 
 const skip = noKeyring;
 const ref: KeyRef = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };

@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { test } from "node:test";
-import { noKeyring, scratchDirectory, startSession } from "../../helpers/keyring.ts";
-import { inCall, keytarChildOf, listProcesses } from "../../helpers/processes.ts";
+import { noKeyring, scratchDirectory, startSession } from "../../helpers/keychain/keychain-session.ts";
+import { inCall, keytarChildOf, listProcesses } from "../../helpers/process/processes.ts";
 
 const skip = noKeyring;
 

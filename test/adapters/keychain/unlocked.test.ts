@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createKeychain } from "../../../src/adapters/keychain.ts";
 import type { KeyRef } from "../../../src/core/secrets/key-source.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
-import { enter, noKeyring, startSession } from "../../helpers/keyring.ts";
+import { enter, noKeyring, startSession } from "../../helpers/keychain/keychain-session.ts";
 
 const skip = noKeyring;
 const GENERIC = ["xdg:schema", "org.freedesktop.Secret.Generic", "service", "tollkeeper"];

@@ -3,8 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { Ledger } from "../../../src/ports.ts";
-import { mountDisk, remountDisk, scratchDirectory, startLedger, TODAY } from "../../helpers/ledger.ts";
-import { usageRecord } from "../../helpers/usage-record.ts";
+import { mountDisk, remountDisk, scratchDirectory, startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
+import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 const PAGE_BYTES = 4096;
 

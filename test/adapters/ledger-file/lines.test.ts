@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { scratchDirectory, startLedger, TODAY } from "../../helpers/ledger.ts";
-import { usageRecord } from "../../helpers/usage-record.ts";
+import { scratchDirectory, startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
+import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 test("a record becomes one line of its day's file, there when append returns, and nothing but the record", (t) => {
   const { ledger, read, directory } = startLedger(t);
@@ -116,8 +116,8 @@ test("a killed daemon leaves every record that was appended", async (t) => {
   const directory = join(scratchDirectory(t), "ledger");
   const program = `
     import { openLedger } from "./src/adapters/ledger-file.ts";
-    import { MemoryLog, StillClock } from "./test/helpers/memory.ts";
-    import { usageRecord } from "./test/helpers/usage-record.ts";
+    import { MemoryLog, StillClock } from "./test/helpers/gate/memory.ts";
+    import { usageRecord } from "./test/helpers/ledger/usage-record.ts";
     const directory = ${JSON.stringify(directory)};
     const ledger = openLedger({ directory, retainDays: 400, clock: new StillClock(), log: new MemoryLog() });
     for (let i = 0; i < 500; i += 1) ledger.append(usageRecord());

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, w
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { scratchDirectory, startLedger, TODAY } from "../../helpers/ledger.ts";
-import { usageRecord } from "../../helpers/usage-record.ts";
+import { scratchDirectory, startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
+import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 /** Ids of today's records in a directory. */
 function idsIn(directory: string): string[] {

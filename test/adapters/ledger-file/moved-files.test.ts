@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { startLedger, TODAY } from "../../helpers/ledger.ts";
-import { usageRecord } from "../../helpers/usage-record.ts";
+import { startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
+import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 /** A ledger with one record, `first`, a second after that was written. */
 function startWithOne(t: TestContext) {

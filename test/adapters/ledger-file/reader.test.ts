@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { readLedger, type DayRange } from "../../../src/adapters/ledger-file/reader.ts";
 import { Failure } from "../../../src/core/failure.ts";
-import { scratchDirectory } from "../../helpers/ledger.ts";
-import { extraTokens, tokens, usageRecord } from "../../helpers/usage-record.ts";
+import { scratchDirectory } from "../../helpers/ledger/ledger.ts";
+import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 function directoryWith(t: TestContext, files: Record<string, string>): string {
   const directory = scratchDirectory(t);

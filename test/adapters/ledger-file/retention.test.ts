@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openLedger } from "../../../src/adapters/ledger-file.ts";
-import { atEnd, scratchDirectory, startLedger } from "../../helpers/ledger.ts";
-import { MemoryLog, StillClock } from "../../helpers/memory.ts";
-import { usageRecord } from "../../helpers/usage-record.ts";
+import { atEnd, scratchDirectory, startLedger } from "../../helpers/ledger/ledger.ts";
+import { MemoryLog, StillClock } from "../../helpers/gate/memory.ts";
+import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

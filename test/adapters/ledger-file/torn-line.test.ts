@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { scratchDirectory, startLedger, TODAY } from "../../helpers/ledger.ts";
-import { usageRecord } from "../../helpers/usage-record.ts";
+import { scratchDirectory, startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
+import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 /** A ledger that finds these texts in its days' files when it opens. */
 function openAfter(t: TestContext, texts: Record<string, string>) {

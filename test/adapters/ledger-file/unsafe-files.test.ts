@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Failure } from "../../../src/core/failure.ts";
-import { scratchDirectory, startLedger } from "../../helpers/ledger.ts";
+import { scratchDirectory, startLedger } from "../../helpers/ledger/ledger.ts";
 
 /** Opening a ledger in `directory` must fail, saying so and with a hint. */
 function assertRefused(t: TestContext, directory: string, message: RegExp, hint: RegExp): void {

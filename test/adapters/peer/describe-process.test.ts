@@ -6,16 +6,16 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createPeerInfo } from "../../../src/adapters/peer.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
 import {
   CONNECTING,
   findProcess,
   findProject,
   startClient,
   startServer,
-} from "../../helpers/peer-connection.ts";
-import { programCalled } from "../../helpers/tool-process.ts";
-import { withResolvers } from "../../helpers/with-resolvers.ts";
+} from "../../helpers/process/peer-connection.ts";
+import { programCalled } from "../../helpers/process/tool-process.ts";
+import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere there is no /proc";
 

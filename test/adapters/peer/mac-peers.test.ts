@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { createMacPeers } from "../../../src/adapters/peer/mac-peers.ts";
 import type { Run } from "../../../src/adapters/peer/run-quietly.ts";
-import { withResolvers } from "../../helpers/with-resolvers.ts";
+import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 
 // Output in the shape that lsof(8) and ps(1) of macOS describe; none of it was recorded.
 const SOCKETS = `p812

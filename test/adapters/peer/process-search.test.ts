@@ -13,10 +13,10 @@ import {
   ownConnection,
   startClient,
   startServer,
-} from "../../helpers/peer-connection.ts";
-import { ended } from "../../helpers/processes.ts";
-import { NODE } from "../../helpers/tool-process.ts";
-import { withResolvers } from "../../helpers/with-resolvers.ts";
+} from "../../helpers/process/peer-connection.ts";
+import { ended } from "../../helpers/process/processes.ts";
+import { NODE } from "../../helpers/process/tool-process.ts";
+import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere there is no /proc";
 

@@ -5,8 +5,8 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Projects } from "../../../src/adapters/peer/projects.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
-import { withResolvers } from "../../helpers/with-resolvers.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 
 test("the project is the root of the repository that the directory lies in, and else the directory itself", async (t) => {
   const scratch = scratchDirectory(t);

@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import type { Certificate } from "../../helpers/certificate.ts";
+import type { Certificate } from "../../helpers/upstream/certificate.ts";
 import { serveConnection } from "../serve-connection.ts";
 import { carry } from "./delay-line.ts";
 

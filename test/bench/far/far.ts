@@ -1,7 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { writeCertificate, type Certificate } from "../../helpers/certificate.ts";
-import { launchDaemon } from "../../helpers/daemon.ts";
+import { writeCertificate, type Certificate } from "../../helpers/upstream/certificate.ts";
+import { launchDaemon } from "../../helpers/daemon/daemon.ts";
 import type { Site } from "../site.ts";
 import { medianRatio, summarise, type Summary } from "../statistics.ts";
 import { auditLedger, configure } from "../targets/tollkeeper.ts";

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRequestScan } from "../../../src/core/usage/request-scan.ts";
-import { createAnswerMeter } from "../../../src/proxy/exchange/meter.ts";
+import { createResponseMeter } from "../../../src/proxy/exchange/response-meter.ts";
 import { listCases } from "./cases.ts";
 
 test("every case of the meter's runs, and the meter finds what it was fed", () => {
-  const cases = listCases({ createAnswerMeter, createRequestScan });
+  const cases = listCases({ createResponseMeter, createRequestScan });
   for (const { run } of cases) assert.doesNotThrow(run);
   assert.equal(new Set(cases.map(({ name }) => name)).size, cases.length);
 });
 
 test("a case whose meter finds something else throws", () => {
   const blind = {
-    createAnswerMeter: (setup: Parameters<typeof createAnswerMeter>[0]) =>
-      createAnswerMeter({ ...setup, status: 500 }, null),
+    createResponseMeter: (setup: Parameters<typeof createResponseMeter>[0]) =>
+      createResponseMeter({ ...setup, status: 500 }, null),
     createRequestScan,
   };
   const broken = listCases(blind).filter(({ run }) => {

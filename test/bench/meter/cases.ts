@@ -1,11 +1,11 @@
-import type { AnswerMeter } from "../../../src/proxy/exchange/meter.ts";
+import type { ResponseMeter } from "../../../src/proxy/exchange/response-meter.ts";
 import type { MeterSetup } from "../../../src/core/usage/meter.ts";
 import type { RequestScan } from "../../../src/core/usage/request-scan.ts";
 import { inPieces, MESSAGES, request, RESPONSES, type Bodies } from "./bodies.ts";
 
 /** What is measured, as compiled: what tsx makes of the sources costs more per function. */
 export interface Measured {
-  createAnswerMeter(setup: MeterSetup, contentEncoding: string | null): AnswerMeter;
+  createResponseMeter(setup: MeterSetup, contentEncoding: string | null): ResponseMeter;
   createRequestScan(): RequestScan;
 }
 
@@ -94,7 +94,7 @@ class AnswerCases {
     };
   }
 
-  #createMeter(contentType: string): AnswerMeter {
+  #createMeter(contentType: string): ResponseMeter {
     const setup = {
       dialect: this.#dialect,
       spend: "count",
@@ -102,7 +102,7 @@ class AnswerCases {
       contentType,
       inputIncludesCache: false,
     } as const;
-    return this.#measured.createAnswerMeter(setup, null);
+    return this.#measured.createResponseMeter(setup, null);
   }
 }
 

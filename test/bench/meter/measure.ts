@@ -1,4 +1,4 @@
-import { measureUsed } from "../../helpers/used-memory.ts";
+import { measureUsed } from "../../helpers/process/used-memory.ts";
 import { median } from "../../chaos/process-figures.ts";
 import type { MeterCase } from "./cases.ts";
 

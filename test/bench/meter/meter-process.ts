@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LedgerOptions } from "../../../src/adapters/ledger-file.ts";
 import type { MovableLedger } from "../../../src/ports.ts";
-import { MemoryLog, realClock } from "../../helpers/memory.ts";
-import { usageRecord } from "../../helpers/usage-record.ts";
+import { MemoryLog, realClock } from "../../helpers/gate/memory.ts";
+import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 import { listCases, type Measured } from "./cases.ts";
 import { listLedgerCases } from "./ledger-cases.ts";
 import { measureCases } from "./measure.ts";
@@ -17,7 +17,7 @@ const DIST = new URL("../../../dist/", import.meta.url);
 
 process.on("disconnect", () => process.exit());
 const [rounds] = (await once(process, "message")) as [number];
-const { createAnswerMeter } = (await import(`${DIST.href}proxy/meter.js`)) as Measured;
+const { createResponseMeter } = (await import(`${DIST.href}proxy/exchange/response-meter.js`)) as Measured;
 const { createRequestScan } = (await import(`${DIST.href}core/usage/request-scan.js`)) as Measured;
 const { openLedger } = (await import(`${DIST.href}adapters/ledger-file.js`)) as {
   openLedger(options: LedgerOptions): MovableLedger;
@@ -27,7 +27,7 @@ process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
 const ledger = openLedger({ directory, retainDays: 400, clock: realClock, log: new MemoryLog() });
 const usage = { input_tokens: 10, cache_read_input_tokens: 2, output_tokens: 5, service_tier: "standard" };
 const cases = [
-  ...listCases({ createAnswerMeter, createRequestScan }),
+  ...listCases({ createResponseMeter, createRequestScan }),
   ...listLedgerCases(ledger, directory, usageRecord({ raw_usage: usage })),
 ];
 const costs = measureCases(cases, rounds);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readLedger } from "../../../src/adapters/ledger-file/reader.ts";
-import { launchDaemon } from "../../helpers/daemon.ts";
+import { launchDaemon } from "../../helpers/daemon/daemon.ts";
 import { USAGE } from "../answers.ts";
 import { PLAIN, type Target } from "./target.ts";
 

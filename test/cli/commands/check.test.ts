@@ -8,10 +8,10 @@ import { INSTALLATION_CHECKS } from "../../../src/check/list.ts";
 import { DAEMON_CHECKS } from "../../../src/check/refusals.ts";
 import type { CheckReport } from "../../../src/cli/commands/check/report.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
-import { controlHandlers } from "../../helpers/control-handlers.ts";
-import { prepareHome, startDaemon } from "../../helpers/daemon.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
-import { MemoryLog } from "../../helpers/memory.ts";
+import { controlHandlers } from "../../helpers/daemon/control-handlers.ts";
+import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { MemoryLog } from "../../helpers/gate/memory.ts";
 
 /** Everything that a file can say, in values that differ from the defaults. Nothing in it can be reached or read. */
 const RICH = {

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { buildJsonSchema } from "../../../src/core/config/schema.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
-import { PROGRAM } from "../../helpers/program.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { prepareHome } from "../../helpers/daemon.ts";
-import { sentinelKey } from "../../helpers/key-command.ts";
+import { prepareHome } from "../../helpers/daemon/daemon.ts";
+import { sentinelKey } from "../../helpers/keychain/key-command.ts";
 
 /** A home with one file in it, in which no daemon runs. */
 function prepare(t: TestContext, file: string, text: string) {

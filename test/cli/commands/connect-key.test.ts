@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { ListedKey } from "../../../src/cli/keys/list.ts";
-import { sentinelKey } from "../../helpers/key-command.ts";
-import { noKeyring, startSession } from "../../helpers/keyring.ts";
-import { PROGRAM, runProgram } from "../../helpers/program.ts";
-import { runOnTerminal } from "../../helpers/terminal.ts";
+import { sentinelKey } from "../../helpers/keychain/key-command.ts";
+import { noKeyring, startSession } from "../../helpers/keychain/keychain-session.ts";
+import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
+import { runOnTerminal } from "../../helpers/process/terminal.ts";
 import { assertNowhere, readFilesBelow } from "../../security/leak-search.ts";
 
 const skip = noKeyring;

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { ListedTool } from "../../../src/cli/connect/list-tools.ts";
 import { RECIPES } from "../../../src/tools/all.ts";
-import { prepareHome } from "../../helpers/daemon.ts";
-import { fakeTool } from "../../helpers/fake-tool.ts";
-import { runProgram } from "../../helpers/program.ts";
+import { prepareHome } from "../../helpers/daemon/daemon.ts";
+import { fakeTool } from "../../helpers/tools/fake-tool.ts";
+import { runProgram } from "../../helpers/daemon/program.ts";
 
 const PORT = 4711;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { prepareHome } from "../../helpers/daemon.ts";
+import { prepareHome } from "../../helpers/daemon/daemon.ts";
 
 const PORT = 4711;
 const config = { listen: { port: PORT } };

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { digestOf } from "../../../src/connect/journal/journal.ts";
-import { startDaemon } from "../../helpers/daemon.ts";
+import { startDaemon } from "../../helpers/daemon/daemon.ts";
 
 /** A daemon that asks for tokens, and a home in which Claude Code can be connected to it. */
 async function prepare(t: TestContext) {

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { prepareHome, startDaemon } from "../../helpers/daemon.ts";
-import { fakeTool } from "../../helpers/fake-tool.ts";
-import { PROGRAM, runProgram } from "../../helpers/program.ts";
-import { noTerminal, runOnTerminal } from "../../helpers/terminal.ts";
+import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
+import { fakeTool } from "../../helpers/tools/fake-tool.ts";
+import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
+import { noTerminal, runOnTerminal } from "../../helpers/process/terminal.ts";
 
 const PORT = 4711;
 const URL = `http://127.0.0.1:${PORT}/t/claude-code`;

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { prepareHome } from "../../helpers/daemon.ts";
-import { PROGRAM, runProgram } from "../../helpers/program.ts";
-import { noTerminal, runOnTerminal } from "../../helpers/terminal.ts";
+import { prepareHome } from "../../helpers/daemon/daemon.ts";
+import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
+import { noTerminal, runOnTerminal } from "../../helpers/process/terminal.ts";
 
 const SETTINGS = '{\n  // mine\n  "model": "opus",\n}\n';
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { SHELLS, shellOf, writeEnvironment } from "../../../src/cli/commands/env/shell-environment.ts";
-import { prepareHome, startDaemon } from "../../helpers/daemon.ts";
-import { freePort } from "../../helpers/free-port.ts";
-import { runProgram } from "../../helpers/program.ts";
+import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
+import { freePort } from "../../helpers/process/free-port.ts";
+import { runProgram } from "../../helpers/daemon/program.ts";
 
 test("what it prints leads a shell here when it is evaluated", async (t) => {
   const daemon = await startDaemon(t);

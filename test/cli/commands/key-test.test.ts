@@ -7,10 +7,10 @@ import { defaultConfig, plainUpstream, type Upstream } from "../../../src/core/c
 import { Failure } from "../../../src/core/failure.ts";
 import type { Outbound } from "../../../src/core/config/outbound.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
-import { outboundThrough, startConnectProxy, startFarUpstream } from "../../helpers/connect-proxy.ts";
-import { prepareKeyCommand, sentinelKey } from "../../helpers/key-command.ts";
-import { noKeyring } from "../../helpers/keyring.ts";
-import { answerJson, startUpstream } from "../../helpers/upstream.ts";
+import { outboundThrough, startConnectProxy, startFarUpstream } from "../../helpers/upstream/connect-proxy.ts";
+import { prepareKeyCommand, sentinelKey } from "../../helpers/keychain/key-command.ts";
+import { noKeyring } from "../../helpers/keychain/keychain-session.ts";
+import { answerJson, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
 const DIRECT = defaultConfig.outbound;
 

@@ -3,11 +3,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openControlSocket } from "../../../src/adapters/control-socket.ts";
-import { controlHandlers } from "../../helpers/control-handlers.ts";
-import { prepareKeyCommand, sentinelKey } from "../../helpers/key-command.ts";
-import type { Result } from "../../helpers/key-command.ts";
-import { noKeyring } from "../../helpers/keyring.ts";
-import { MemoryLog } from "../../helpers/memory.ts";
+import { controlHandlers } from "../../helpers/daemon/control-handlers.ts";
+import { prepareKeyCommand, sentinelKey } from "../../helpers/keychain/key-command.ts";
+import type { Result } from "../../helpers/keychain/key-command.ts";
+import { noKeyring } from "../../helpers/keychain/keychain-session.ts";
+import { MemoryLog } from "../../helpers/gate/memory.ts";
 
 const skip = noKeyring;
 const ORIGIN = "https://api.example.com";

@@ -3,13 +3,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
-import { borrowToken } from "../../../src/adapters/control-socket.ts";
-import { startBorrower } from "../../helpers/borrower.ts";
-import { launchDaemon, prepareHome, startDaemon } from "../../helpers/daemon.ts";
-import { newToken } from "../../helpers/new-token.ts";
-import { freePort } from "../../helpers/free-port.ts";
-import { PROGRAM } from "../../helpers/program.ts";
-import { until } from "../../helpers/until.ts";
+import { leaseToken } from "../../../src/adapters/control-socket.ts";
+import { startBorrower } from "../../helpers/process/lease-holder.ts";
+import { launchDaemon, prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
+import { newToken } from "../../helpers/tools/new-token.ts";
+import { freePort } from "../../helpers/process/free-port.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { until } from "../../helpers/async/until.ts";
 
 test(
   "a borrowed token is let in while its borrower lives, and is in no file",
@@ -39,10 +39,10 @@ test("a daemon lends so many tokens, and says when it lends no more", { timeout:
   const daemon = await startDaemon(t, { config: { access: "token" } });
   const path = join(daemon.home, "run", "tollkeeper", "control.sock");
   for (let i = 0; i < 100; i += 1) {
-    const loan = await borrowToken(path, "codex", newToken("codex").hash);
+    const loan = await leaseToken(path, "codex", newToken("codex").hash);
     t.after(() => loan?.giveBack());
   }
-  await assert.rejects(borrowToken(path, "codex", newToken("codex").hash), {
+  await assert.rejects(leaseToken(path, "codex", newToken("codex").hash), {
     message: "100 tokens are lent already",
   });
   assert.equal((await daemon.status()).access.tokens.lent, 100);

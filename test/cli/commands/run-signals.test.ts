@@ -5,9 +5,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { startDaemon, type Daemon } from "../../helpers/daemon.ts";
-import { PROGRAM } from "../../helpers/program.ts";
-import { noTerminal, runOnTerminal } from "../../helpers/terminal.ts";
+import { startDaemon, type Daemon } from "../../helpers/daemon/daemon.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { noTerminal, runOnTerminal } from "../../helpers/process/terminal.ts";
 
 /** A command that says when it listens for signals, and what it got. */
 const AWAIT_SIGNAL = `

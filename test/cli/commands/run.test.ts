@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { prepareHome, startDaemon, type Daemon } from "../../helpers/daemon.ts";
-import { fakeTool } from "../../helpers/fake-tool.ts";
-import { ended } from "../../helpers/processes.ts";
-import { PROGRAM, runProgram } from "../../helpers/program.ts";
-import { until } from "../../helpers/until.ts";
+import { prepareHome, startDaemon, type Daemon } from "../../helpers/daemon/daemon.ts";
+import { fakeTool } from "../../helpers/tools/fake-tool.ts";
+import { ended } from "../../helpers/process/processes.ts";
+import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
+import { until } from "../../helpers/async/until.ts";
 
 /** Prints every argument in angle brackets. */
 const SHOW_ARGUMENTS = `printf '<%s>' "$@"`;

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
-import { PROGRAM } from "../../helpers/program.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
 
 function run(t: TestContext, ...args: string[]): ChildProcess {
   const child = spawn(process.execPath, [PROGRAM, "sandbox", ...args], {

@@ -3,11 +3,11 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { startDaemon } from "../../helpers/daemon.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
-import { expectWhole, holdStreams } from "../../helpers/many-streams.ts";
-import { noDaemonOf } from "../../helpers/other-user.ts";
-import { PROGRAM } from "../../helpers/program.ts";
+import { startDaemon } from "../../helpers/daemon/daemon.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { expectWhole, holdStreams } from "../../helpers/client/many-streams.ts";
+import { noDaemonOf } from "../../helpers/process/other-user.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
 import { LISTENING, RUNNING } from "../../service/systemd/fake-systemd.ts";
 import { beside, homeWithSystemd, noLinux, putInstallation } from "../service/commands.ts";
 

@@ -3,10 +3,10 @@ import { rmSync } from "node:fs";
 import { test } from "node:test";
 import type { DaemonStatus } from "../../../src/cli/commands/status/report.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
-import { startDaemon } from "../../helpers/daemon.ts";
-import { post } from "../../helpers/gate.ts";
-import { keyInFile } from "../../helpers/key-file.ts";
-import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream.ts";
+import { startDaemon } from "../../helpers/daemon/daemon.ts";
+import { post } from "../../helpers/gate/gate.ts";
+import { keyInFile } from "../../helpers/keychain/key-file.ts";
+import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
 test("status of a daemon that does not run fails with how to start it", async (t) => {
   const daemon = await startDaemon(t);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { startDaemon } from "../../helpers/daemon.ts";
-import { post } from "../../helpers/gate.ts";
-import { startTail } from "../../helpers/tail.ts";
+import { startDaemon } from "../../helpers/daemon/daemon.ts";
+import { post } from "../../helpers/gate/gate.ts";
+import { startTail } from "../../helpers/daemon/tail.ts";
 
 const BODY = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
 

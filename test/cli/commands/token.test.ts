@@ -4,7 +4,7 @@ import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { prepareHome, startDaemon } from "../../helpers/daemon.ts";
+import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
 
 const TOKEN = /^tollkeeper-codex-[\w-]{43}\n$/;
 const ASKED_FOR = { access: "token" };

@@ -7,9 +7,9 @@ import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { dayOf } from "../../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { scratchDirectory } from "../../helpers/ledger.ts";
-import { PROGRAM } from "../../helpers/program.ts";
-import { extraTokens, tokens, usageRecord } from "../../helpers/usage-record.ts";
+import { scratchDirectory } from "../../helpers/ledger/ledger.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 interface Setting {
   records?: UsageRecord[];

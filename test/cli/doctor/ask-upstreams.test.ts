@@ -4,7 +4,7 @@ import { askUpstreams } from "../../../src/cli/doctor/ask-upstreams.ts";
 import type { KeyReading } from "../../../src/cli/doctor/read-keys.ts";
 import { defaultConfig, keyRefOf, plainUpstream } from "../../../src/core/config/config.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
-import { answerJson, startUpstream } from "../../helpers/upstream.ts";
+import { answerJson, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
 function keyAt(name: string, baseUrl: string, secret: Secret | null): KeyReading {
   const upstream = plainUpstream(name, baseUrl);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { SCHEMA, SERVICE } from "../../../src/adapters/keychain/protocol.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
-import { setUp } from "../../helpers/doctor.ts";
-import { fakeSystemd } from "../../helpers/fake-systemd.ts";
-import { freePort } from "../../helpers/free-port.ts";
-import { noKeyring, startSession } from "../../helpers/keyring.ts";
+import { setUp } from "../../helpers/daemon/doctor.ts";
+import { fakeSystemd } from "../../helpers/systemd/fake-systemd.ts";
+import { freePort } from "../../helpers/process/free-port.ts";
+import { noKeyring, startSession } from "../../helpers/keychain/keychain-session.ts";
 
 const CLAUDE_SETTINGS = `{
   "env": { "ANTHROPIC_BASE_URL": "http://127.0.0.1:%PORT%/t/claude-code", "ANTHROPIC_AUTH_TOKEN": "placeholder" }

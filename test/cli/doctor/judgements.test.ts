@@ -6,7 +6,7 @@ import { judgeClock } from "../../../src/cli/doctor/clock.ts";
 import { judgeSpace, writeBytes } from "../../../src/cli/doctor/disk-space.ts";
 import { judgeLedgerDirectory, judgeLedgerFiles } from "../../../src/cli/doctor/ledger-files.ts";
 import { isAtLeast } from "../../../src/cli/doctor/version.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
 
 const MINUTE = 60_000;
 const NOW = Date.parse("2026-11-21T12:00:00Z");

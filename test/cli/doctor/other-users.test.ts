@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import { test } from "node:test";
 import { judgeSockets, judgeUntold } from "../../../src/cli/doctor/other-users.ts";
 import { listKernelSockets } from "../../../src/cli/kernel-sockets.ts";
-import { noOtherUser, NOBODY } from "../../helpers/other-user.ts";
+import { noOtherUser, NOBODY } from "../../helpers/process/other-user.ts";
 
 test(
   "the connections of another user are told with their number, one's own, those to elsewhere and of who is listed are not",

@@ -6,7 +6,7 @@ import { KeyFailure } from "../../../src/core/failure.ts";
 import type { KeySource } from "../../../src/core/secrets/key-source.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 import type { KeyStore } from "../../../src/ports.ts";
-import { enter } from "../../helpers/keyring.ts";
+import { enter } from "../../helpers/keychain/keychain-session.ts";
 
 const KEYCHAIN: KeySource = { kind: "keychain" };
 const FILE: KeySource = { kind: "file", path: "/key" };

@@ -6,7 +6,7 @@ import { CHECKS } from "../../../src/cli/doctor/list.ts";
 import { runChecks } from "../../../src/cli/doctor/run.ts";
 import { keyRefOf, plainUpstream } from "../../../src/core/config/config.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
-import { enter, scratchDirectory } from "../../helpers/keyring.ts";
+import { enter, scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
 
 test("a check that throws has failed, by its name and with why; the others go on, in their order", async (t) => {
   enter(t, { HOME: scratchDirectory(t) });

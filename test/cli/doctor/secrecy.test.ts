@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { placesIn } from "../../../src/cli/dotfiles/locations.ts";
 import type { CheckedFinding } from "../../../src/cli/doctor/run.ts";
-import { setUp } from "../../helpers/doctor.ts";
-import { sentinelKey } from "../../helpers/key-command.ts";
-import { answerJson } from "../../helpers/upstream.ts";
+import { setUp } from "../../helpers/daemon/doctor.ts";
+import { sentinelKey } from "../../helpers/keychain/key-command.ts";
+import { answerJson } from "../../helpers/upstream/scripted-upstream.ts";
 
 /** Is any part of the key in the text that could help to guess the rest? */
 function isInPart(text: string, key: string): boolean {

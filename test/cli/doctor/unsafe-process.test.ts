@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CheckedFinding } from "../../../src/cli/doctor/run.ts";
-import { setUp } from "../../helpers/doctor.ts";
-import { answerJson } from "../../helpers/upstream.ts";
+import { setUp } from "../../helpers/daemon/doctor.ts";
+import { answerJson } from "../../helpers/upstream/scripted-upstream.ts";
 
 for (const env of [
   { NODE_OPTIONS: "--inspect=0" },

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import type { Place } from "../../../src/cli/dotfiles/locations.ts";
 import { placesIn } from "../../../src/cli/dotfiles/locations.ts";
 import { readPlaces } from "../../../src/cli/dotfiles/read.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
 
 const at = (path: string): Place => ({ kind: "shell", path });
 

@@ -8,7 +8,7 @@ import { programVersion } from "../../../src/adapters/program.ts";
 import type { Log } from "../../../src/ports.ts";
 import { valuesOf } from "../../../src/service/systemd/unit-file.ts";
 import { readCommandLine } from "../../../src/service/systemd/exec-quoting.ts";
-import { controlHandlers } from "../../helpers/control-handlers.ts";
+import { controlHandlers } from "../../helpers/daemon/control-handlers.ts";
 import { LISTENING, RUNNING } from "../../service/systemd/fake-systemd.ts";
 import {
   fromConfig,

@@ -3,11 +3,11 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { renderService, renderSocket, unitPaths } from "../../../src/service/systemd/units.ts";
-import { startDaemon, type CommandResult, type Daemon } from "../../helpers/daemon.ts";
-import { fakePrograms, type FakeAnswer } from "../../helpers/fake-programs.ts";
-import { freePort } from "../../helpers/free-port.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
-import { PROGRAM } from "../../helpers/program.ts";
+import { startDaemon, type CommandResult, type Daemon } from "../../helpers/daemon/daemon.ts";
+import { fakePrograms, type FakeAnswer } from "../../helpers/process/fake-programs.ts";
+import { freePort } from "../../helpers/process/free-port.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
 import {
   LISTENING,
   putUnits,

@@ -5,8 +5,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { startDaemon } from "../../helpers/daemon.ts";
-import { holdStreams } from "../../helpers/many-streams.ts";
+import { startDaemon } from "../../helpers/daemon/daemon.ts";
+import { holdStreams } from "../../helpers/client/many-streams.ts";
 import {
   fromConfig,
   homeWithSystemd,

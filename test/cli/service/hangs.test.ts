@@ -1,8 +1,8 @@
 // A service whose daemon does not answer: its manager can still end it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startDaemon } from "../../helpers/daemon.ts";
-import { freePort } from "../../helpers/free-port.ts";
+import { startDaemon } from "../../helpers/daemon/daemon.ts";
+import { freePort } from "../../helpers/process/free-port.ts";
 import { beside, noLinux, putInstallation } from "./commands.ts";
 
 /** What the manager is told, and what that does to the daemon: it is killed, or answers again like a new one. */

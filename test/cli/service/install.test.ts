@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { readCommandLine } from "../../../src/service/systemd/exec-quoting.ts";
 import { valuesOf } from "../../../src/service/systemd/unit-file.ts";
-import { freePort } from "../../helpers/free-port.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
-import { PROGRAM } from "../../helpers/program.ts";
+import { freePort } from "../../helpers/process/free-port.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
 import { fromConfig, homeWithSystemd, noLinux, startedBySystemd } from "./commands.ts";
 
 const ENABLE = "systemctl --user enable --now tollkeeper.socket tollkeeper.service";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
-import { fakePrograms } from "../../helpers/fake-programs.ts";
-import { PROGRAM } from "../../helpers/program.ts";
+import { fakePrograms } from "../../helpers/process/fake-programs.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
 import { homeWithSystemd, noLinux, runProgram } from "./commands.ts";
 
 test(

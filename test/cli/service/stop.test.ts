@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startDaemon } from "../../helpers/daemon.ts";
-import { expectWhole, holdStreams } from "../../helpers/many-streams.ts";
+import { startDaemon } from "../../helpers/daemon/daemon.ts";
+import { expectWhole, holdStreams } from "../../helpers/client/many-streams.ts";
 import { RUNNING } from "../../service/systemd/fake-systemd.ts";
 import { homeWithSystemd, noLinux, putInstallation } from "./commands.ts";
 

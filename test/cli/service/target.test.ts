@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { readConfigFile } from "../../../src/adapters/config-file.ts";
 import { serviceTarget } from "../../../src/cli/service/target.ts";
 import { defaultConfig } from "../../../src/core/config/config.ts";
-import { makeCertificate } from "../../helpers/certificate.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
+import { makeCertificate } from "../../helpers/upstream/certificate.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
 
 const baseUrl = "https://api.example.com/v1";
 

@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, openSync, readFileSync, closeSync, writeFileSync
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { prepareHome } from "../../helpers/daemon.ts";
-import { PROGRAM } from "../../helpers/program.ts";
+import { prepareHome } from "../../helpers/daemon/daemon.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
 
 test("a reader that leaves early keeps nothing from being done", async (t) => {
   const { home, env, configFile } = prepareHome(t, { config: { listen: { port: 4711 } } });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { test } from "node:test";
 import { Failure } from "../../../src/core/failure.ts";
-import { mountDisk, remountDisk } from "../../helpers/ledger.ts";
+import { mountDisk, remountDisk } from "../../helpers/ledger/ledger.ts";
 import { scratchConnection } from "../scratch-connection.ts";
 
 const CONNECTED = '{"a": 1, "base": "http://h"}';

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkConfig } from "../../../src/core/config/check.ts";
 import { routesOf } from "../../../src/core/http/routes.ts";
-import { problemsOf, withRoute, withUpstream } from "../../helpers/config-problems.ts";
+import { problemsOf, withRoute, withUpstream } from "../../helpers/config/config-problems.ts";
 
 const KEY = "sk-abc123";
 

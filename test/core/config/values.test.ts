@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { problemsOf, withRoute, withUpstream } from "../../helpers/config-problems.ts";
+import { problemsOf, withRoute, withUpstream } from "../../helpers/config/config-problems.ts";
 
 const BASE = "https://api.example.com/v1";
 const KEY = "sk-abc123";

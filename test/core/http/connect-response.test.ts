@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readProxyAnswer } from "../../../src/core/http/connect-response.ts";
+import { readConnectResponse } from "../../../src/core/http/connect-response.ts";
 
-const read = (text: string) => readProxyAnswer(Buffer.from(text, "latin1"));
+const read = (text: string) => readConnectResponse(Buffer.from(text, "latin1"));
 
 test("an answer is read up to its empty line; what follows is not its own", () => {
   const head = "HTTP/1.1 200 Connection established\r\nvia: x\r\n\r\n";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { buildRouteTable, isProbe, parseTarget, routesOf } from "../../../src/core/http/routes.ts";
-import { upstreamAt } from "../../helpers/gate.ts";
+import { upstreamAt } from "../../helpers/gate/gate.ts";
 
 const upstream = upstreamAt("https://api.example.com/v1", {
   routes: [

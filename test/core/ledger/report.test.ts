@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { summarise, type Grouping, type Row } from "../../../src/core/ledger/report.ts";
-import { extraTokens, tokens, usageRecord } from "../../helpers/usage-record.ts";
+import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 /** The sums that differ from zero (or, for reasoning, from unknown), by row name; `total` beside them. */
 async function sumsOf(records: UsageRecord[], by: Grouping = "tool"): Promise<Record<string, Partial<Row>>> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blotSecrets } from "../../../src/core/secrets/redact.ts";
+import { redactSecrets } from "../../../src/core/secrets/redact.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 
 const RANDOM = "Qm9uZGVkIHdhcmVob3VzZSA0MjE3";
@@ -33,7 +33,7 @@ for (const [text, secret] of BLOTTED) {
   test(`what is secret becomes asterisks in ${JSON.stringify(text)}`, () => {
     const blotted = text.replaceAll(secret, "*".repeat(secret.length));
     assert.notEqual(blotted, text);
-    assert.equal(blotSecrets(`a\n${text}\nb`, []), `a\n${blotted}\nb`);
+    assert.equal(redactSecrets(`a\n${text}\nb`, []), `a\n${blotted}\nb`);
   });
 }
 
@@ -55,19 +55,19 @@ const KEPT = [
 
 for (const text of KEPT) {
   test(`placeholders, addresses and words stay in ${JSON.stringify(text)}`, () => {
-    assert.equal(blotSecrets(text, []), text);
+    assert.equal(redactSecrets(text, []), text);
   });
 }
 
 test("what is known to be secret is found wherever it stands, as JSON spells it, too", () => {
   const secret = new Secret("no/key+by+its=shape");
   const text = '"x": "no\\/key+by\\u002bits=shape"\nno/key+by+its=shape';
-  assert.equal(blotSecrets(text, [secret]), `"x": "${"*".repeat(25)}"\n${"*".repeat(19)}`);
+  assert.equal(redactSecrets(text, [secret]), `"x": "${"*".repeat(25)}"\n${"*".repeat(19)}`);
 });
 
 test("a line of megabytes takes no longer than it must", { timeout: 20_000 }, () => {
   for (const piece of ["a.", "://x", "?key=", "Bearer ", "sk-a", '"token":"x",', "ghp_a"]) {
     const text = piece.repeat(1_000_000 / piece.length);
-    assert.equal(blotSecrets(text, []).length, text.length);
+    assert.equal(redactSecrets(text, []).length, text.length);
   }
 });

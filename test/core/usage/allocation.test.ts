@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMeter } from "../../../src/core/usage/meter.ts";
 import type { MeterSetup } from "../../../src/core/usage/meter.ts";
-import { measureUsed } from "../../helpers/used-memory.ts";
+import { measureUsed } from "../../helpers/process/used-memory.ts";
 import { setup, stream } from "./answers.ts";
 
 /** What V8 makes of the code at first allocates by itself; when it is compiled for good is for V8 to say. */

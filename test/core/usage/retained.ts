@@ -1,7 +1,7 @@
 import { createMeter } from "../../../src/core/usage/meter.ts";
 import type { MeterSetup } from "../../../src/core/usage/meter.ts";
 import type { Reading } from "../../../src/core/usage/reading.ts";
-import { measureUsed } from "../../helpers/used-memory.ts";
+import { measureUsed } from "../../helpers/process/used-memory.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 

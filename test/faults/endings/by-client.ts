@@ -2,9 +2,9 @@ import { EventEmitter, once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import type { TestContext } from "node:test";
 import { defaultConfig } from "../../../src/core/config/config.ts";
-import { settled, startGate, type GateOptions, type TestGate } from "../../helpers/gate.ts";
-import { beginRequest, rawClient, rawRequest, type RawClient } from "../../helpers/raw-client.ts";
-import { startFullListener, startTcpUpstream } from "../../helpers/tcp-upstream.ts";
+import { settled, startGate, type GateOptions, type TestGate } from "../../helpers/gate/gate.ts";
+import { beginRequest, rawClient, rawRequest, type RawClient } from "../../helpers/client/raw-client.ts";
+import { startFullListener, startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
 import { COMPLETED, cutEarly, cutLate, openStream, type Ending, type Expected } from "./ending.ts";
 
 /** What an upstream that says nothing is given after its client has left. */

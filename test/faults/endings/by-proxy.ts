@@ -2,10 +2,10 @@ import type { TestContext } from "node:test";
 import { defaultConfig } from "../../../src/core/config/config.ts";
 import { KeyFailure } from "../../../src/core/failure.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
-import { startGate, upstreamAt, type GateOptions, type TestGate } from "../../helpers/gate.ts";
-import { beginRequest, rawClient, rawRequest } from "../../helpers/raw-client.ts";
-import { startTcpUpstream } from "../../helpers/tcp-upstream.ts";
-import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream.ts";
+import { startGate, upstreamAt, type GateOptions, type TestGate } from "../../helpers/gate/gate.ts";
+import { beginRequest, rawClient, rawRequest } from "../../helpers/client/raw-client.ts";
+import { startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
+import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 import { COMPLETED, cutEarly, cutLate, openStream, REJECTED, type Ending, type Expected } from "./ending.ts";
 
 const SMALL = { config: { limits: { ...defaultConfig.limits, bodyBytes: 10 } } };

@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
 import { defaultConfig } from "../../../src/core/config/config.ts";
-import { startGate, type TestGate } from "../../helpers/gate.ts";
-import { rawClient, rawRequest } from "../../helpers/raw-client.ts";
-import { startTcpUpstream } from "../../helpers/tcp-upstream.ts";
-import { answerJson, MESSAGE, MESSAGE_EVENTS, SSE, startUpstream } from "../../helpers/upstream.ts";
+import { startGate, type TestGate } from "../../helpers/gate/gate.ts";
+import { rawClient, rawRequest } from "../../helpers/client/raw-client.ts";
+import { startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
+import { answerJson, MESSAGE, MESSAGE_EVENTS, SSE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 import {
   COMPLETED,
   cutEarly,

@@ -2,9 +2,9 @@ import type { ServerResponse } from "node:http";
 import type { TestContext } from "node:test";
 import type { CutBy } from "../../../src/core/ledger/record.ts";
 import type { Outcome, UsageState } from "../../../src/core/usage/reading.ts";
-import { startGate, type GateOptions, type TestGate } from "../../helpers/gate.ts";
-import { rawClient, rawRequest, type RawClient } from "../../helpers/raw-client.ts";
-import { MESSAGE_EVENTS, startHeldUpstream, type ScriptedUpstream } from "../../helpers/upstream.ts";
+import { startGate, type GateOptions, type TestGate } from "../../helpers/gate/gate.ts";
+import { rawClient, rawRequest, type RawClient } from "../../helpers/client/raw-client.ts";
+import { MESSAGE_EVENTS, startHeldUpstream, type ScriptedUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
 /** One way for an exchange to end. */
 export interface Ending {

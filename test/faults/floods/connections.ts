@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { connect, Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { createPeerInfo } from "../../../src/adapters/peer.ts";
-import { post, startGate } from "../../helpers/gate.ts";
-import { statusesOf } from "../../helpers/http-messages.ts";
-import { beginRequest, rawClient, rawRequest } from "../../helpers/raw-client.ts";
-import { untilStill } from "../../helpers/tcp-upstream.ts";
-import { answerJson, MESSAGE, startHeldUpstream, startUpstream } from "../../helpers/upstream.ts";
-import { measureUsed } from "../../helpers/used-memory.ts";
+import { post, startGate } from "../../helpers/gate/gate.ts";
+import { statusesOf } from "../../helpers/client/http-messages.ts";
+import { beginRequest, rawClient, rawRequest } from "../../helpers/client/raw-client.ts";
+import { untilStill } from "../../helpers/upstream/tcp-upstream.ts";
+import { answerJson, MESSAGE, startHeldUpstream, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
+import { measureUsed } from "../../helpers/process/used-memory.ts";
 import type { Play } from "./play.ts";
 
 const IDLE = 5_000;

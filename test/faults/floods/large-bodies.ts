@@ -5,9 +5,9 @@ import { createServer, request, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import type { TestContext } from "node:test";
-import { post, startGate, withLimits } from "../../helpers/gate.ts";
-import { beginRequest, rawClient } from "../../helpers/raw-client.ts";
-import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream.ts";
+import { post, startGate, withLimits } from "../../helpers/gate/gate.ts";
+import { beginRequest, rawClient } from "../../helpers/client/raw-client.ts";
+import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 import { measureGrowth, noMeasure } from "../measured-daemon.ts";
 import { MIB, PIECE, repeat, type Play } from "./play.ts";
 

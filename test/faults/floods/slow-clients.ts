@@ -6,12 +6,12 @@ import { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { listen } from "../../../src/proxy/client/listener.ts";
 import { DRAIN_LIMIT_MS } from "../../../src/proxy/refuse.ts";
-import { startGate, withLimits, type TestGate } from "../../helpers/gate.ts";
-import { beginRequest, rawClient, rawRequest } from "../../helpers/raw-client.ts";
-import { startTcpUpstream, untilStill } from "../../helpers/tcp-upstream.ts";
-import { SSE, startUpstream } from "../../helpers/upstream.ts";
-import { measureUsed } from "../../helpers/used-memory.ts";
-import { withResolvers } from "../../helpers/with-resolvers.ts";
+import { startGate, withLimits, type TestGate } from "../../helpers/gate/gate.ts";
+import { beginRequest, rawClient, rawRequest } from "../../helpers/client/raw-client.ts";
+import { startTcpUpstream, untilStill } from "../../helpers/upstream/tcp-upstream.ts";
+import { SSE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
+import { measureUsed } from "../../helpers/process/used-memory.ts";
+import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 import { MIB, PIECE, repeat, type Play } from "./play.ts";
 
 /** In the sockets of all three parties, who share this process. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GONE_UID } from "../../../src/ports.ts";
-import { startGate } from "../../helpers/gate.ts";
-import { peersOf } from "../../helpers/memory.ts";
+import { startGate } from "../../helpers/gate/gate.ts";
+import { peersOf } from "../../helpers/gate/memory.ts";
 
 test("a client that has left before the system was asked is let in nowhere, and not called another user", async (t) => {
   const gate = await startGate(t, "http://127.0.0.1:9/v1", { peers: peersOf(GONE_UID) });

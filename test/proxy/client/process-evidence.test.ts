@@ -4,11 +4,11 @@ import { test, type TestContext } from "node:test";
 import { createPeerInfo } from "../../../src/adapters/peer.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import type { PeerInfo, PeerProcess } from "../../../src/ports.ts";
-import { post, startGate } from "../../helpers/gate.ts";
-import { peersOf } from "../../helpers/memory.ts";
-import { guises, startTool, type ToolProcess } from "../../helpers/tool-process.ts";
-import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream.ts";
-import { withResolvers } from "../../helpers/with-resolvers.ts";
+import { post, startGate } from "../../helpers/gate/gate.ts";
+import { peersOf } from "../../helpers/gate/memory.ts";
+import { guises, startTool, type ToolProcess } from "../../helpers/process/tool-process.ts";
+import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
+import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere it is not looked for in /proc";
 

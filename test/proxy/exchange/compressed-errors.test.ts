@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { post, startGate, TEST_KEY } from "../../helpers/gate.ts";
-import { startUpstream } from "../../helpers/upstream.ts";
+import { post, startGate, TEST_KEY } from "../../helpers/gate/gate.ts";
+import { startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
 const ECHO = JSON.stringify({ type: "error", error: { type: "authentication_error", message: TEST_KEY } });
 const PLAIN = JSON.stringify({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } });

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { startGate } from "../../helpers/gate.ts";
-import { rawClient, rawRequest } from "../../helpers/raw-client.ts";
-import { MESSAGE, startUpstream } from "../../helpers/upstream.ts";
+import { startGate } from "../../helpers/gate/gate.ts";
+import { rawClient, rawRequest } from "../../helpers/client/raw-client.ts";
+import { MESSAGE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
 const JSON_TYPE = "application/json";
 

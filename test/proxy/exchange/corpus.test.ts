@@ -7,8 +7,8 @@ import { gzipSync } from "node:zlib";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { CORPUS_MISSING, createRandom, listCorpus, readBody, type CorpusFile } from "../../core/usage/corpus.ts";
 import { assertAsExpected } from "../../core/usage/expectation.ts";
-import { startGate, type TestGate } from "../../helpers/gate.ts";
-import { startUpstream, type ScriptedUpstream } from "../../helpers/upstream.ts";
+import { startGate, type TestGate } from "../../helpers/gate/gate.ts";
+import { startUpstream, type ScriptedUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
 // The recorded bodies once more, now over real sockets and through the whole gate: what arrives is what was sent, and the
 // record in the ledger is what the corpus expects. test/core/usage has the meter alone, byte by byte.

@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { defaultConfig } from "../../../src/core/config/config.ts";
 import { buildRouteTable, routesOf } from "../../../src/core/http/routes.ts";
 import { nothingLearned } from "../../../src/core/usage/dialect.ts";
-import { Caller } from "../../../src/proxy/request-identity.ts";
+import { RequestIdentity } from "../../../src/proxy/request-identity.ts";
 import { Exchange } from "../../../src/proxy/exchange/exchange.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
-import { upstreamAt } from "../../helpers/gate.ts";
-import { MemoryLedger, StillClock } from "../../helpers/memory.ts";
+import { upstreamAt } from "../../helpers/gate/gate.ts";
+import { MemoryLedger, StillClock } from "../../helpers/gate/memory.ts";
 
 /** An exchange on `POST /messages`, and where its record goes. */
 function startExchange() {
@@ -17,7 +17,7 @@ function startExchange() {
   const upstreams = { default: upstreamAt("http://127.0.0.1:1/v1") };
   const identity = { tool: "codex", by: "path", session: null } as const;
   const head = {
-    caller: new Caller(
+    caller: new RequestIdentity(
       identity,
       { process: null, project: null },
       prepareSettings({ ...defaultConfig, upstreams }),

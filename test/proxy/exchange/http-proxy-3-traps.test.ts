@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
-import { post, startGate, TEST_KEY } from "../../helpers/gate.ts";
-import { rawClient } from "../../helpers/raw-client.ts";
-import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream.ts";
+import { post, startGate, TEST_KEY } from "../../helpers/gate/gate.ts";
+import { rawClient } from "../../helpers/client/raw-client.ts";
+import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
 // STYLE section 7 lists what http-proxy-3 does to its users; one test per trap, by its number there. Trap 2 (CVE-2026-29057)
 // is in security/c1-request-smuggling.test.ts, 3 (hop-by-hop) in security/c4-hop-by-hop.test.ts, 4 (an upstream that resets

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { test } from "node:test";
-import { rawClient } from "../../helpers/raw-client.ts";
-import { startGate, withLimits } from "../../helpers/gate.ts";
-import { startTcpUpstream } from "../../helpers/tcp-upstream.ts";
+import { rawClient } from "../../helpers/client/raw-client.ts";
+import { startGate, withLimits } from "../../helpers/gate/gate.ts";
+import { startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
 
 /** One of these is read to its end before the upstream has taken all of it, whatever the system's buffers are. */
 const SIZES = Array.from({ length: 12 }, (_, i) => (i + 1) * 512 * 1024);

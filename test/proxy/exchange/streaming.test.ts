@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { post, startGate, TEST_KEY } from "../../helpers/gate.ts";
-import { rawClient, rawRequest } from "../../helpers/raw-client.ts";
-import { answerJson, startUpstream } from "../../helpers/upstream.ts";
+import { post, startGate, TEST_KEY } from "../../helpers/gate/gate.ts";
+import { rawClient, rawRequest } from "../../helpers/client/raw-client.ts";
+import { answerJson, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
 test("status, reason, error body and retry headers of the upstream pass as they are", async (t) => {
   const body = `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`;

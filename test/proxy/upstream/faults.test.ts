@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import type { AddressInfo, Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
-import { post, startGate } from "../../helpers/gate.ts";
-import { rawClient, rawRequest } from "../../helpers/raw-client.ts";
-import { startTcpUpstream } from "../../helpers/tcp-upstream.ts";
-import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream.ts";
+import { post, startGate } from "../../helpers/gate/gate.ts";
+import { rawClient, rawRequest } from "../../helpers/client/raw-client.ts";
+import { startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
+import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
 /** Answers the first bytes of each connection, and nothing after them; returns the base URL. */
 async function startShortUpstream(t: TestContext, bytes: string): Promise<string> {

@@ -5,10 +5,10 @@ import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { answered, ask, openPool } from "../../helpers/pool.ts";
-import { startFullListener, startTcpUpstream } from "../../helpers/tcp-upstream.ts";
-import { answerJson, startHeldUpstream, startUpstream, type Script } from "../../helpers/upstream.ts";
-import { measureUsed } from "../../helpers/used-memory.ts";
+import { answered, ask, openPool } from "../../helpers/client/pool.ts";
+import { startFullListener, startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
+import { answerJson, startHeldUpstream, startUpstream, type Script } from "../../helpers/upstream/scripted-upstream.ts";
+import { measureUsed } from "../../helpers/process/used-memory.ts";
 
 /** Node's server announces 5 s; most upstreams announce nothing. */
 function announce(keepAlive: string | null): Script {
@@ -255,13 +255,13 @@ test("a connection opened ahead takes the first request, and there is one at mos
   let connections = 0;
   upstream.server.on("connection", () => (connections += 1));
   const { pool, clock } = openPool(t, upstream.origin);
-  for (let i = 0; i < 3; i += 1) pool.warm();
+  for (let i = 0; i < 3; i += 1) pool.preconnect();
   const asked = ask(pool);
-  pool.warm();
+  pool.preconnect();
   await answered(asked);
   assert.equal(connections, 2);
   clock.advance(60_000);
-  pool.warm();
+  pool.preconnect();
   await answered(ask(pool));
   assert.equal(connections, 3);
 });
@@ -273,13 +273,13 @@ test("clients that connect again and again and ask nothing cost one connection, 
   upstream.server.on("connection", () => (connections += 1));
   const { pool, clock } = openPool(t, upstream.origin);
   const connected = once(upstream.server, "connection") as Promise<[Socket]>;
-  pool.warm();
+  pool.preconnect();
   const [opened] = await connected;
   const closed = once(opened, "close");
   clock.advance(8_000);
   t.mock.timers.tick(5_000);
   await closed;
-  for (let i = 0; i < 3; i += 1) pool.warm();
+  for (let i = 0; i < 3; i += 1) pool.preconnect();
   // Taken after any that was opened before it.
   await answered(ask(openPool(t, upstream.origin).pool));
   assert.equal(connections, 2);
@@ -290,7 +290,7 @@ test("a connection opened ahead that cannot be made is nobody's error", async (t
   const { pool } = openPool(t, upstream.origin);
   upstream.server.close();
   await once(upstream.server, "close");
-  pool.warm();
+  pool.preconnect();
   // Its failure is there before that of a second attempt.
   await assert.rejects(answered(ask(openPool(t, upstream.origin).pool)), { code: "ECONNREFUSED" });
   await assert.rejects(answered(ask(pool)), { code: "ECONNREFUSED" });

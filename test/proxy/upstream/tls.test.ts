@@ -4,11 +4,11 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
-import { post, startGate, type TestGate } from "../../helpers/gate.ts";
-import { answered, ask, openPool } from "../../helpers/pool.ts";
-import { rawClient } from "../../helpers/raw-client.ts";
-import { startTcpUpstream } from "../../helpers/tcp-upstream.ts";
-import { startTrustedUpstream } from "../../helpers/trusted-tls.ts";
+import { post, startGate, type TestGate } from "../../helpers/gate/gate.ts";
+import { answered, ask, openPool } from "../../helpers/client/pool.ts";
+import { rawClient } from "../../helpers/client/raw-client.ts";
+import { startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
+import { startTrustedUpstream } from "../../helpers/upstream/trusted-tls.ts";
 
 for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
   test(`a second connection resumes the session of the first with ${version}`, async (t) => {

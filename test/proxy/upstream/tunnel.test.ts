@@ -7,19 +7,19 @@ import { setImmediate } from "node:timers/promises";
 import type { Outbound } from "../../../src/core/config/outbound.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 import { Tunnel } from "../../../src/proxy/upstream/tunnel.ts";
-import { makeCertificate } from "../../helpers/certificate.ts";
+import { makeCertificate } from "../../helpers/upstream/certificate.ts";
 import {
   FAR_HOST,
   outboundThrough,
   startConnectProxy,
   startFarUpstream,
   type ConnectProxyOptions,
-} from "../../helpers/connect-proxy.ts";
-import { post, startGate, TEST_KEY, type TestGate } from "../../helpers/gate.ts";
-import { holdTime } from "../../helpers/hold-time.ts";
-import { answered, ask, openPool } from "../../helpers/pool.ts";
-import { rawClient, rawRequest } from "../../helpers/raw-client.ts";
-import { startTcpUpstream, untilStill } from "../../helpers/tcp-upstream.ts";
+} from "../../helpers/upstream/connect-proxy.ts";
+import { post, startGate, TEST_KEY, type TestGate } from "../../helpers/gate/gate.ts";
+import { holdTime } from "../../helpers/async/hold-time.ts";
+import { answered, ask, openPool } from "../../helpers/client/pool.ts";
+import { rawClient, rawRequest } from "../../helpers/client/raw-client.ts";
+import { startTcpUpstream, untilStill } from "../../helpers/upstream/tcp-upstream.ts";
 import {
   answerJson,
   MESSAGE,
@@ -27,7 +27,7 @@ import {
   startHeldUpstream,
   startUpstream,
   type ScriptedUpstream,
-} from "../../helpers/upstream.ts";
+} from "../../helpers/upstream/scripted-upstream.ts";
 
 /** A gate whose upstream is behind a proxy. */
 async function startBehind(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { TEST_KEY } from "../../helpers/gate.ts";
-import { valuesOf, type RawMessage } from "../../helpers/http-messages.ts";
-import type { RawUpstream } from "../../helpers/raw-upstream.ts";
+import { TEST_KEY } from "../../helpers/gate/gate.ts";
+import { valuesOf, type RawMessage } from "../../helpers/client/http-messages.ts";
+import type { RawUpstream } from "../../helpers/upstream/raw-upstream.ts";
 import type { SmugglingCase } from "./case.ts";
 
 /**

@@ -5,8 +5,8 @@ import type { TestContext } from "node:test";
 import { Launchd } from "../../../src/service/launchd.ts";
 import { runProgram } from "../../../src/service/run-program.ts";
 import type { Plan, RunProgram } from "../../../src/service/service-manager.ts";
-import { fakePrograms } from "../../helpers/fake-programs.ts";
-import type { FakeAnswer } from "../../helpers/fake-programs.ts";
+import { fakePrograms } from "../../helpers/process/fake-programs.ts";
+import type { FakeAnswer } from "../../helpers/process/fake-programs.ts";
 
 export const UID = 501;
 export const DOMAIN = `gui/${UID}`;

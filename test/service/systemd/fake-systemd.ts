@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import type { Plan, RunProgram } from "../../../src/service/service-manager.ts";
 import { Systemd } from "../../../src/service/systemd.ts";
 import { unitPaths, type UnitPaths } from "../../../src/service/systemd/units.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
 
 /** What systemd says of the two units. */
 export interface UnitAnswers {

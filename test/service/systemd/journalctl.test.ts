@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { LogStart, RunProgram } from "../../../src/service/service-manager.ts";
 import { Systemd } from "../../../src/service/systemd.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
 import { startSystemd } from "./fake-systemd.ts";
 
 test("its log is what the journal has of both units", async (t) => {

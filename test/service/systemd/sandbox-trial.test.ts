@@ -7,7 +7,7 @@ import { trialCommand } from "../../../src/service/systemd/sandbox-trial.ts";
 import { settingsOf } from "../../../src/service/systemd/unit-file.ts";
 import { renderSandbox, renderService } from "../../../src/service/systemd/units.ts";
 import { readWords } from "../../../src/service/systemd/exec-quoting.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
 import { targetFor } from "./target.ts";
 
 /** The trial of a target's own files. */

@@ -8,7 +8,7 @@ import type { ServiceTarget } from "../../../src/service/service-manager.ts";
 import { settingsOf, valuesOf } from "../../../src/service/systemd/unit-file.ts";
 import { renderSandbox, renderService, renderSocket, unitPaths } from "../../../src/service/systemd/units.ts";
 import { readCommandLine, readWords } from "../../../src/service/systemd/exec-quoting.ts";
-import { scratchDirectory } from "../../helpers/keyring.ts";
+import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
 import { targetFor } from "./target.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));

@@ -1,7 +1,7 @@
 import { isSpace } from "./is-space.ts";
 import { KeptBytes } from "./kept-bytes.ts";
 import { findName, isPlain } from "./plain-name.ts";
-import { ValueHop } from "./json-skipper.ts";
+import { JsonSkipper } from "./json-skipper.ts";
 
 /**
  * Which values of a document are wanted: a nested shape means "an object, of which these members", a number
@@ -51,7 +51,7 @@ const KEPT_DEPTH = 32;
 export class JsonScan {
   readonly #shape: Shape;
   readonly #kept = new KeptBytes();
-  readonly #hop = new ValueHop();
+  readonly #hop = new JsonSkipper();
   #fields: Fields = {};
   #open: OpenObject | null = null;
   #mode: Mode = "before value";

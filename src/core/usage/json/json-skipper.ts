@@ -12,7 +12,7 @@ const SCALAR_ENDS = new Set(Buffer.from(",}] \t\r\n"));
  * Finds the end of one JSON value without looking into it, in any chunking. Strings and the number of open brackets
  * are all that it minds: it holds a few numbers, however long or deep the value is.
  */
-export class ValueHop {
+export class JsonSkipper {
   #kind: "string" | "nested" | "scalar" = "scalar";
   #depth = 0;
   #deepest = 0;

@@ -1,5 +1,5 @@
 import type { TestContext } from "node:test";
-import type { SetUp } from "../../../helpers/doctor.ts";
+import type { SetUp } from "../../../helpers/daemon/doctor.ts";
 
 /** A set-up in which something is broken on purpose, and what `doctor` is to say to it. */
 export interface BrokenSetUp {

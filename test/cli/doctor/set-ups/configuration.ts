@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { TestContext } from "node:test";
 import { holderOf } from "../../../../src/daemon/port-holder.ts";
-import { setUp } from "../../../helpers/doctor.ts";
-import { freePort } from "../../../helpers/free-port.ts";
-import { noKeyring, startSession } from "../../../helpers/keyring.ts";
+import { setUp } from "../../../helpers/daemon/doctor.ts";
+import { freePort } from "../../../helpers/process/free-port.ts";
+import { noKeyring, startSession } from "../../../helpers/keychain/keychain-session.ts";
 import type { BrokenSetUp } from "./broken.ts";
 
 const NOT_RUNNING: [string, string] = [

@@ -6,11 +6,11 @@ import { openControlSocket } from "../../../../src/adapters/control-socket.ts";
 import { programVersion } from "../../../../src/adapters/program.ts";
 import type { DaemonStatus } from "../../../../src/cli/commands/status/report.ts";
 import type { TokenStatus } from "../../../../src/proxy/token-registry.ts";
-import { controlHandlers } from "../../../helpers/control-handlers.ts";
-import { setUp, type SetUp, type SetUpOptions } from "../../../helpers/doctor.ts";
-import { fakeSystemd, type FakeSystemd } from "../../../helpers/fake-systemd.ts";
-import { freePort } from "../../../helpers/free-port.ts";
-import { MemoryLog } from "../../../helpers/memory.ts";
+import { controlHandlers } from "../../../helpers/daemon/control-handlers.ts";
+import { setUp, type SetUp, type SetUpOptions } from "../../../helpers/daemon/doctor.ts";
+import { fakeSystemd, type FakeSystemd } from "../../../helpers/systemd/fake-systemd.ts";
+import { freePort } from "../../../helpers/process/free-port.ts";
+import { MemoryLog } from "../../../helpers/gate/memory.ts";
 import type { BrokenSetUp } from "./broken.ts";
 
 /** A tool that is pointed here. */

@@ -1,10 +1,10 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeCertificate, startTlsUpstream } from "../../../helpers/certificate.ts";
-import { setUp } from "../../../helpers/doctor.ts";
-import { freePort } from "../../../helpers/free-port.ts";
-import { noKeyring, scratchDirectory, startSession } from "../../../helpers/keyring.ts";
-import { answerJson } from "../../../helpers/upstream.ts";
+import { makeCertificate, startTlsUpstream } from "../../../helpers/upstream/certificate.ts";
+import { setUp } from "../../../helpers/daemon/doctor.ts";
+import { freePort } from "../../../helpers/process/free-port.ts";
+import { noKeyring, scratchDirectory, startSession } from "../../../helpers/keychain/keychain-session.ts";
+import { answerJson } from "../../../helpers/upstream/scripted-upstream.ts";
 import type { BrokenSetUp } from "./broken.ts";
 
 /** The key in the keychain. */

@@ -1,12 +1,12 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { setUp, type SetUp, type SetUpOptions } from "../../../helpers/doctor.ts";
-import { freePort } from "../../../helpers/free-port.ts";
-import { sentinelKey } from "../../../helpers/key-command.ts";
-import { mountDisk, remountDisk } from "../../../helpers/ledger.ts";
-import { answerJson } from "../../../helpers/upstream.ts";
-import { usageRecord } from "../../../helpers/usage-record.ts";
+import { setUp, type SetUp, type SetUpOptions } from "../../../helpers/daemon/doctor.ts";
+import { freePort } from "../../../helpers/process/free-port.ts";
+import { sentinelKey } from "../../../helpers/keychain/key-command.ts";
+import { mountDisk, remountDisk } from "../../../helpers/ledger/ledger.ts";
+import { answerJson } from "../../../helpers/upstream/scripted-upstream.ts";
+import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
 import type { BrokenSetUp } from "./broken.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

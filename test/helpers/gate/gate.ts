@@ -1,0 +1,125 @@
+import type { TestContext } from "node:test";
+import { defaultConfig, type Config, type Upstream } from "../../../src/core/config/config.ts";
+import { Gate } from "../../../src/proxy/gate.ts";
+import { Keyring } from "../../../src/proxy/keyring.ts";
+import { listen, type Listener } from "../../../src/proxy/client/listener.ts";
+import { PeerGuard } from "../../../src/proxy/client/peer-guard.ts";
+import { prepareSettings } from "../../../src/proxy/settings.ts";
+import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
+import type { Clock, Ledger, PeerInfo } from "../../../src/ports.ts";
+import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, peersOf, realClock } from "./memory.ts";
+
+/** Recognisable wherever it should not be. */
+export const TEST_KEY = "sentinel-key-4711-do-not-leak";
+
+/** A gate in this process over real sockets, with memory below the ports. */
+export interface TestGate {
+  gate: Gate;
+  listener: Listener;
+  /** `http://127.0.0.1:PORT` */
+  url: string;
+  port: number;
+  ledger: MemoryLedger;
+  keys: MemoryKeys;
+  keyring: Keyring;
+  tokens: MemoryTokens;
+  tokenGuard: TokenRegistry;
+  log: MemoryLog;
+  upstream: Upstream;
+}
+
+export interface GateOptions {
+  config?: Partial<Config>;
+  upstream?: Partial<Upstream>;
+  peers?: PeerInfo;
+  /** Whose gate it is; the tester's, unless given. */
+  ownUid?: number;
+  /** The registered tokens; none, unless given. */
+  tokens?: MemoryTokens;
+  clock?: Clock;
+  /** Takes the records in place of the one in memory. */
+  recordsTo?: Ledger;
+  /** As `listen` takes it. */
+  headersLimitMs?: number;
+  /** As `GateParts` has it; none, unless given. */
+  descriptorLimit?: number;
+}
+
+/** Starts a gate in front of `baseUrl` that holds {@link TEST_KEY} for it; ends with the test. */
+export async function startGate(
+  t: TestContext,
+  baseUrl: string,
+  options: GateOptions = {},
+): Promise<TestGate> {
+  const upstream = upstreamAt(baseUrl, options.upstream);
+  const config = { ...defaultConfig, upstreams: { default: upstream }, ...options.config };
+  const [ledger, keys, log] = [new MemoryLedger(), new MemoryKeys(), new MemoryLog()];
+  const clock = options.clock ?? realClock;
+  keys.set({ name: upstream.key, origin: upstream.origin }, TEST_KEY);
+  const keyring = new Keyring(keys, clock, log);
+  const ownUid = options.ownUid ?? process.getuid?.() ?? null;
+  const peers = new PeerGuard(options.peers ?? peersOf(null), ownUid, clock, log);
+  const tokens = options.tokens ?? new MemoryTokens();
+  const tokenGuard = new TokenRegistry(tokens, log);
+  const settings = prepareSettings(config);
+  const gate = new Gate({
+    settings,
+    keyring,
+    ledger: options.recordsTo ?? ledger,
+    peers,
+    tokens: tokenGuard,
+    clock,
+    log,
+    descriptorLimit: options.descriptorLimit ?? Infinity,
+  });
+  const listener = await listen(0, gate, { headersLimitMs: options.headersLimitMs });
+  t.after(async () => {
+    gate.close();
+    await listener.destroy();
+  });
+  const { port } = listener;
+  const url = `http://127.0.0.1:${port}`;
+  return { gate, listener, port, url, ledger, keys, keyring, tokens, tokenGuard, log, upstream };
+}
+
+/** Options of a gate whose limits are the default ones but for these. */
+export function withLimits(changes: Partial<Config["limits"]>): Pick<GateOptions, "config"> {
+  return { config: { limits: { ...defaultConfig.limits, ...changes } } };
+}
+
+/** An upstream's settings with the defaults of the configuration. */
+export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): Upstream {
+  const { origin, pathname } = new URL(baseUrl);
+  return {
+    name: "default",
+    baseUrl,
+    origin,
+    basePath: pathname,
+    key: "default",
+    keySource: { kind: "keychain" },
+    countTokensAuth: "x-api-key",
+    anthropicVersion: "2023-06-01",
+    inputIncludesCache: false,
+    routes: [],
+    ...overrides,
+  };
+}
+
+/** Resolves when the gate has dealt with everything that was sent to it before. */
+export async function settled(gate: { url: string }): Promise<void> {
+  await fetch(`${gate.url}/`, { method: "HEAD" });
+}
+
+/** Posts JSON through the gate. */
+export function post(
+  gate: { url: string },
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+) {
+  return fetch(gate.url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+}

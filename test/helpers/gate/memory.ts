@@ -1,0 +1,138 @@
+import { KeyFailure, type Failure } from "../../../src/core/failure.ts";
+import type { KeyRef } from "../../../src/core/secrets/key-source.ts";
+import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { Secret } from "../../../src/core/secrets/secret.ts";
+import type { TokenEntry } from "../../../src/core/identity/token-entry.ts";
+import { hashToken, mintToken } from "../../../src/proxy/token-secret.ts";
+import type { Clock, KeyStore, Log, MovableLedger, TokenStore, PeerInfo } from "../../../src/ports.ts";
+
+/** A ledger in memory that says when a record comes. */
+export class MemoryLedger implements MovableLedger {
+  readonly records: UsageRecord[] = [];
+  #waiting: (() => void)[] = [];
+
+  append(record: UsageRecord): void {
+    this.records.push(record);
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  /** The first `count` records, once they are there. */
+  async first(count: number): Promise<UsageRecord[]> {
+    while (this.records.length < count) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    return this.records.slice(0, count);
+  }
+
+  /** The only record, once it is there. */
+  async only(): Promise<UsageRecord> {
+    const [record] = await this.first(1);
+    if (record === undefined || this.records.length > 1) throw new Error(`${this.records.length} records`);
+    return record;
+  }
+
+  health() {
+    return { directory: "memory", written: this.records.length, waiting: 0, lost: 0, lastError: null };
+  }
+
+  moveTo(): void {}
+
+  close(): void {}
+}
+
+/** A key store in memory: `NAME@ORIGIN` → value, counting its reads. */
+export class MemoryKeys implements KeyStore {
+  readonly values = new Map<string, string>();
+  reads = 0;
+  /** Thrown instead of an answer, when set. */
+  failure: KeyFailure | null = null;
+
+  set(ref: Pick<KeyRef, "name" | "origin">, value: string): void {
+    this.values.set(`${ref.name}@${ref.origin}`, value);
+  }
+
+  read(ref: KeyRef): Promise<Secret> {
+    this.reads += 1;
+    if (this.failure !== null) return Promise.reject(this.failure);
+    const value = this.values.get(`${ref.name}@${ref.origin}`);
+    if (value !== undefined) return Promise.resolve(new Secret(value));
+    const hint = `store it with: tollkeeper key set ${ref.name}`;
+    return Promise.reject(new KeyFailure("missing", `no key ${ref.name} is stored for ${ref.origin}`, hint));
+  }
+}
+
+/** Keeps every line, so that tests can search them. */
+export class MemoryLog implements Log {
+  readonly lines: string[] = [];
+  readonly facts: object[] = [];
+
+  #keep(level: string, facts: object, message: string): void {
+    this.facts.push(facts);
+    this.lines.push(`${level} ${message} ${JSON.stringify(facts)}`);
+  }
+  debug(facts: object, message: string): void {
+    this.#keep("debug", facts, message);
+  }
+  info(facts: object, message: string): void {
+    this.#keep("info", facts, message);
+  }
+  warn(facts: object, message: string): void {
+    this.#keep("warn", facts, message);
+  }
+  error(facts: object, message: string): void {
+    this.#keep("error", facts, message);
+  }
+}
+
+/** A token store in memory. */
+export class MemoryTokens implements TokenStore {
+  entries: TokenEntry[] = [];
+  /** Thrown instead of an answer, when set. */
+  failure: Failure | null = null;
+
+  /** Registers a new token of a tool's; it counts once the store is read again. */
+  add(tool: string): string {
+    const token = mintToken(tool);
+    const hash = hashToken(token).toString("hex");
+    this.entries.push({
+      id: hash.slice(0, 8),
+      tool,
+      hash,
+      createdAt: "2026-11-21T12:00:00.000Z",
+      note: null,
+    });
+    return token;
+  }
+
+  read(): TokenEntry[] {
+    if (this.failure !== null) throw this.failure;
+    return this.entries;
+  }
+}
+
+/** A clock that moves only when told to. */
+export class StillClock implements Clock {
+  wallMs = Date.UTC(2026, 10, 21, 12);
+  tickMs = 0;
+
+  now(): number {
+    return this.wallMs;
+  }
+  monotonic(): number {
+    return this.tickMs;
+  }
+  advance(ms: number): void {
+    this.wallMs += ms;
+    this.tickMs += ms;
+  }
+}
+
+export const realClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+const nothing = () => Promise.resolve(null);
+
+/** Says of every peer that it belongs to `uid`, and nothing of its process. */
+export function peersOf(uid: number | null): PeerInfo {
+  const owner = { uid, findProcess: nothing, findProject: nothing };
+  return { lookUp: () => Promise.resolve(owner) };
+}

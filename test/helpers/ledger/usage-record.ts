@@ -1,0 +1,81 @@
+import { RECORD_VERSION, type UsageRecord } from "../../../src/core/ledger/record.ts";
+import type { ExtraTokens, Tokens } from "../../../src/core/usage/reading.ts";
+
+let count = 0;
+
+/** A complete record of a request that went well, each with an id of its own, changed where the test cares. */
+export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
+  count += 1;
+  return {
+    v: RECORD_VERSION,
+    id: `record-${count}`,
+    ts: "2026-11-21T12:00:00.000Z",
+    tool: "codex",
+    tool_by: "path",
+    session: "session-1",
+    user_agent: "codex_cli_rs/0.151.0",
+    process: null,
+    project: null,
+    key: "default",
+    upstream: "default",
+    route: "/responses",
+    method: "POST",
+    status: 200,
+    model_requested: "gpt-5",
+    stream: true,
+    outcome: "completed",
+    stop: null,
+    error_type: null,
+    usage: "final",
+    spend: "count",
+    response_id: `resp_${count}`,
+    model: "gpt-5",
+    service_tier: null,
+    speed: null,
+    inference_geo: null,
+    tokens: tokens({ input_uncached: 10, output: 5 }),
+    extra: [],
+    server_tools: {},
+    raw_usage: null,
+    flags: [],
+    upstream_request_id: null,
+    cut_by: null,
+    ttft_ms: 200.5,
+    duration_ms: 900,
+    bytes_in: 1000,
+    bytes_out: 2000,
+    ...changes,
+  };
+}
+
+type Counts = Pick<Tokens, "input_uncached" | "cache_read" | "cache_write" | "output">;
+
+/** Token counts that add up; reasoning is 0 unless given. */
+export function tokens(given: Partial<Counts & { reasoning: number | null }>): Tokens {
+  const set = counts(given);
+  const input_total = set.input_uncached + set.cache_read + set.cache_write;
+  const { reasoning = 0 } = given;
+  return { ...set, input_total, reasoning, total: input_total + set.output };
+}
+
+/** A token set beside the top-level one. */
+export function extraTokens(
+  given: Partial<Counts> & Pick<ExtraTokens, "type" | "model" | "billable">,
+): ExtraTokens {
+  return { type: given.type, model: given.model, billable: given.billable, ...counts(given) };
+}
+
+function counts(given: Partial<Counts>) {
+  const { input_uncached = 0, cache_read = 0, cache_write = 0, output = 0 } = given;
+  return {
+    input_uncached,
+    cache_read,
+    cache_write,
+    output,
+    cache_write_5m: cache_write,
+    cache_write_1h: 0,
+    cache_write_30m: 0,
+    cache_write_12h: 0,
+    cache_write_ttl_unknown: 0,
+  };
+}

@@ -1,0 +1,71 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { TestContext } from "node:test";
+import type { ServiceTarget } from "../../../src/service/service-manager.ts";
+import { renderService, renderSocket, SERVICE, SOCKET, unitPaths } from "../../../src/service/systemd/units.ts";
+import { fakePrograms } from "../process/fake-programs.ts";
+import { scratchDirectory } from "../keychain/keychain-session.ts";
+
+/** A systemd in which tollkeeper is installed. */
+export interface FakeSystemd {
+  /** Of the socket unit. */
+  port: number;
+  /** `active` unless given; `waiting`: it does not run, and the socket does. In the other states neither runs. */
+  state?: keyof typeof SERVICE_STATES;
+  isEnabled?: boolean;
+  node?: string;
+  log?: string;
+}
+
+const STOPPED = "ActiveState=inactive\nSubState=dead\nResult=success\nMainPID=0\n";
+
+/** What `systemctl show` says of the service. */
+const SERVICE_STATES = {
+  active:
+    "ActiveState=active\nSubState=running\nResult=success\nMainPID=1\nActiveEnterTimestamp=Sat 2026-11-21 10:00:00 UTC\n",
+  failed: "ActiveState=failed\nSubState=failed\nResult=exit-code\nMainPID=0\nExecMainStatus=1\n",
+  waiting: STOPPED,
+  stopped: STOPPED,
+};
+
+/** Makes the units, and programs that speak for a systemd; gives the directory of the programs. */
+export function fakeSystemd(t: TestContext, systemd: FakeSystemd): string {
+  const { port, state = "active", isEnabled = true, node = process.execPath, log = "" } = systemd;
+  const directory = join(scratchDirectory(t), "systemd", "user");
+  const paths = unitPaths(directory);
+  const files = [
+    [paths.service, renderService(targetOf(node, port))],
+    [paths.socket, renderSocket(port, true)],
+  ] as const;
+  for (const [path, text] of files) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  const enabled = `UnitFileState=${isEnabled ? "enabled" : "disabled"}\n`;
+  const socket = `ActiveState=${["active", "waiting"].includes(state) ? "active" : "inactive"}\n`;
+  const units = `Id=${SERVICE}\n${SERVICE_STATES[state]}${enabled}\nId=${SOCKET}\n${socket}${enabled}`;
+  return fakePrograms(t, {
+    systemctl: [
+      { match: "--user show --property=UnitPath", stdout: `UnitPath=${directory}\n` },
+      { match: `--user show ${SERVICE}*`, stdout: units },
+    ],
+    loginctl: [{ match: "*", stdout: "Linger=yes\n" }],
+    journalctl: [{ match: "*", stdout: log }],
+  }).directory;
+}
+
+function targetOf(node: string, port: number): ServiceTarget {
+  return {
+    node,
+    script: import.meta.filename,
+    configFile: "/home/ada/.config/tollkeeper/config.jsonc",
+    port,
+    drainMs: 30_000,
+    writable: [],
+    reads: [],
+    logFile: "/dev/null",
+    environment: {},
+    runsKeyCommands: false,
+    blindedSettings: [],
+  };
+}

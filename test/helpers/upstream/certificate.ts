@@ -1,0 +1,44 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { scratchDirectory } from "../keychain/keychain-session.ts";
+
+/** A certificate that signs itself, and its private key. */
+export interface Certificate {
+  /** The certificate's file, for NODE_EXTRA_CA_CERTS. */
+  file: string;
+  key: Buffer;
+  cert: Buffer;
+}
+
+/** Has openssl make a certificate for `name`, as X.509 writes it: `DNS:localhost`, `IP:127.0.0.1`. */
+export function makeCertificate(t: TestContext, name: string): Certificate {
+  return writeCertificate(scratchDirectory(t), name);
+}
+
+/** As {@link makeCertificate}, with its files in a directory of the caller's. */
+export function writeCertificate(directory: string, name: string): Certificate {
+  const [keyFile, file] = [join(directory, "key.pem"), join(directory, "cert.pem")];
+  const ask = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=test";
+  const rest = ["-addext", `subjectAltName=${name}`, "-keyout", keyFile, "-out", file];
+  execFileSync("openssl", [...ask.split(" "), ...rest], { stdio: "ignore" });
+  return { file, key: readFileSync(keyFile), cert: readFileSync(file) };
+}
+
+/** An https upstream that answers everything with `{}` and keeps the credentials that it was sent. */
+export async function startTlsUpstream(t: TestContext, { key, cert }: Certificate) {
+  const credentials: string[] = [];
+  const server = createServer({ key, cert }, (req, res) => {
+    credentials.push(`${req.headers.authorization ?? ""}${String(req.headers["x-api-key"] ?? "")}`);
+    req.resume().on("end", () => res.end("{}"));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { baseUrl: `https://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, credentials };
+}
