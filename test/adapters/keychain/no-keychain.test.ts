@@ -104,8 +104,8 @@ test("a libsecret that is not installed is named with the package", async (t) =>
   const work = scratchDirectory(t);
   const source = new URL("../../../src/", import.meta.url);
   const script = `
-    import { createKeychain } from ${JSON.stringify(new URL("adapters/keychain/keychain.ts", source).href)};
-    import { Secret } from ${JSON.stringify(new URL("core/secret.ts", source).href)};
+    import { createKeychain } from ${JSON.stringify(new URL("adapters/keychain.ts", source).href)};
+    import { Secret } from ${JSON.stringify(new URL("core/secrets/secret.ts", source).href)};
     const ref = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };
     await createKeychain().write(ref, new Secret("x")).catch((error) => console.log(error.message));
   `;

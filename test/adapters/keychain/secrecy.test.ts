@@ -24,8 +24,8 @@ const CHILD_ENVIRONMENT = new Set([
 
 /** Reads a key from standard input, stores it, and reads it back; everything it has is printed. */
 const PROGRAM = `
-  import { createKeychain } from ${sourceFile("adapters/keychain/keychain.ts")};
-  import { parseKeyValue } from ${sourceFile("core/key-value.ts")};
+  import { createKeychain } from ${sourceFile("adapters/keychain.ts")};
+  import { parseKeyValue } from ${sourceFile("core/secrets/key-value.ts")};
   const ref = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };
   let text = "";
   for await (const chunk of process.stdin) text += chunk;

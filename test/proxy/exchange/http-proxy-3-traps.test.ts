@@ -43,7 +43,7 @@ test("trap 1: a request that is refused is not asked for its body", async (t) =>
 
 test("trap 6: under DEBUG=* the library prints no key", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const script = fileURLToPath(new URL("../../../helpers/one-request.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../../helpers/client/one-request.ts", import.meta.url));
   const child = spawn(process.execPath, ["--import", "tsx", script, upstream.baseUrl], {
     env: { ...process.env, DEBUG: "*", NODE_DEBUG: "http-proxy-3" },
     stdio: ["ignore", "pipe", "pipe"],
