@@ -4,9 +4,9 @@ import { command } from "./cli/command.ts";
 import { EXIT, printFailure } from "./cli/terminal/console.ts";
 import { readServeLine } from "./cli/commands/serve/arguments.ts";
 
-/** Every command: its name, what it is for, and where it is. */
+/** All commands: name, description and module. */
 const COMMANDS = [
-  command("serve", "Run the daemon in the foreground", () => import("./daemon/start.ts")),
+  command("serve", "Run the daemon in the foreground", () => import("./cli/commands/serve.ts")),
   command("key", "Store, list, test or remove API keys", () => import("./cli/commands/key.ts")),
   command("token", "Make, list or take back local tokens of tools", () => import("./cli/commands/token.ts")),
   command("usage", "Show which tool spent how many tokens", () => import("./cli/commands/usage.ts")),
@@ -26,13 +26,21 @@ const COMMANDS = [
     "Find out what is wrong, and say what mends it; changes nothing",
     () => import("./cli/commands/doctor.ts"),
   ),
-  command("connect [tool]", "Lead a tool here, by its own settings", () => import("./cli/commands/connect.ts")),
+  command(
+    "connect [tool]",
+    "Lead a tool here, by its own settings",
+    () => import("./cli/commands/connect.ts"),
+  ),
   command(
     "disconnect [tool]",
     "Give a tool back what connect has changed",
     () => import("./cli/commands/disconnect.ts"),
   ),
-  command("run", "Run one command that is led here; nothing is written", () => import("./cli/commands/run.ts")),
+  command(
+    "run",
+    "Run one command that is led here; nothing is written",
+    () => import("./cli/commands/run.ts"),
+  ),
   command("env <name>", "Print what leads a tool here, for a shell", () => import("./cli/commands/env.ts")),
   command("config", "Show, check or edit the configuration", () => import("./cli/commands/config.ts")),
   command(
@@ -50,7 +58,7 @@ const COMMANDS = [
 try {
   const words = process.argv.slice(2);
   const serving = readServeLine(words);
-  if (serving !== null) await (await import("./daemon/start.ts")).serve(serving);
+  if (serving !== null) await (await import("./cli/commands/serve.ts")).serve(serving);
   else await (await import("./cli/command-line.ts")).runCommandLine(words, COMMANDS);
 } catch (error) {
   printFailure(error);

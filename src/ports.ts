@@ -6,96 +6,102 @@ import type { ProcessRecord, UsageRecord } from "./core/ledger/record.ts";
 import type { Secret } from "./core/secrets/secret.ts";
 import type { TokenEntry } from "./core/identity/token-entry.ts";
 
-/** Where keys are kept. Every method settles within 5 seconds, and rejects with a `KeyFailure` and nothing else. */
+/** A store of keys. Every method settles within 5 seconds and rejects with nothing but a `KeyFailure`. */
 export interface KeyStore {
-  /** The stored key; `missing` is a failure like the others. */
+  /** Resolves to the stored key. A key that is not stored is a failure, too (`missing`). */
   read(ref: KeyRef): Promise<Secret>;
 }
 
-/** A key store that we may also change: the operating system's keychain. */
+/** A key store that the program can also change: the operating system's keychain. */
 export interface WritableKeyStore extends KeyStore {
   write(ref: KeyRef, secret: Secret): Promise<void>;
-  /** Resolves to false when there was nothing to remove. */
+  /** Resolves to false when there was no such key. */
   remove(ref: KeyRef): Promise<boolean>;
 }
 
-/** Where local tokens are registered. */
+/** A store of registered local tokens. */
 export interface TokenStore {
-  /** Every registered token. Throws a Failure when they cannot be had, or others could have written them. */
+  /** Returns every registered token. Throws a Failure when the store cannot be read, or others could have written it. */
   read(): TokenEntry[];
 }
 
-/** A token store that we may also change. Rejects with a Failure. */
+/** A token store that the program can also change. Its methods reject with a Failure. */
 export interface WritableTokenStore extends TokenStore {
   add(entry: TokenEntry): Promise<void>;
-  /** Takes the entries out that are meant, and resolves to them. */
-  remove(isMeant: (entry: TokenEntry) => boolean): Promise<TokenEntry[]>;
+  /** Removes the entries that match and resolves to them. */
+  remove(isMatch: (entry: TokenEntry) => boolean): Promise<TokenEntry[]>;
 }
 
-/** What became of the records so far; shown by `status`. */
+/** How many records were written or not, since the daemon started; shown by `status`. */
 export interface LedgerHealth {
   directory: string;
   written: number;
-  /** Records that wait in memory for the disk to take them again. */
+  /** Records in memory, to be written when the disk accepts them again. */
   waiting: number;
   lost: number;
   lastError: string | null;
 }
 
-/** Takes one record per request. */
+/** Stores one usage record per request. */
 export interface Ledger {
-  /** Appends one whole line before it returns. Never throws: what the disk refuses waits, then counts as lost. */
+  /**
+   * Writes the record as one line before it returns. Never throws: a record that cannot be written is kept in memory for a
+   * retry, and counts as lost once there are too many.
+   */
   append(record: UsageRecord): void;
   health(): LedgerHealth;
   close(): void;
 }
 
 /** Where records are kept, and for how long. */
-export interface LedgerPlace {
+export interface LedgerLocation {
   directory: string;
   /** Files of days older than this are deleted. */
   retainDays: number;
 }
 
-/** A ledger that can be kept elsewhere from now on. */
+/** A ledger that can move to another directory while it is open. */
 export interface MovableLedger extends Ledger {
-  /** Records go to `place` from now on, those that wait as well. Throws, and stays where it is, when that cannot be. */
-  moveTo(place: LedgerPlace): void;
+  /** Writes to `location` from now on, pending records included. Throws, and stays where it is, when that is impossible. */
+  moveTo(location: LedgerLocation): void;
 }
 
-/** In place of a uid: the client's end is closed, and nobody's. */
+/** Stands for a uid: no process holds the client's socket any more. */
 export const GONE_UID = -1;
 
-/** In place of a uid: another user, and the system does not tell which one. */
+/** Stands for a uid: the client belongs to another user, whose uid is not mapped into the daemon's user namespace. */
 export const UNMAPPED_UID = -2;
 
-/** The process at a client's end, as it was when it was found. */
+/** The process that holds a client's socket, as it was when it was found. */
 export interface PeerProcess {
   record: ProcessRecord;
-  /** What it is called by itself and its parents; null where they say nothing. */
+  /** The tool or program that the process and its parents identify; null when they identify none. */
   name: ProcessName | null;
 }
 
-/** How a process is to be looked for. */
+/** Options of one search for a process. */
 export interface ProcessQuery {
-  /** Is it no more worth the effort, because the connection has ended? */
+  /** True once the connection has ended, so that the search can stop. */
   isOver(): boolean;
 }
 
-/** Who holds the client's end of one connection. */
+/** The owner of the client's end of one connection. */
 export interface PeerOwner {
-  /** uid of the process, {@link GONE_UID} or {@link UNMAPPED_UID}; null where the system cannot tell. */
+  /** The process's uid, {@link GONE_UID} or {@link UNMAPPED_UID}; null where the system does not tell. */
   uid: number | null;
   /**
-   * Looks for the process; null where it is not found. Evidence and nothing more: it may take any time, so no request
-   * waits for it, and it never rejects.
+   * Resolves to the process, or to null when it is not found. Never rejects. May take any time, so no request waits for
+   * it. The result is evidence, not proof.
    */
   findProcess(query: ProcessQuery): Promise<PeerProcess | null>;
-  /** The directory that a process works on; null where it cannot be told, or not soon. Evidence, too. */
+  /**
+   * Resolves to the project directory of a process, or to null when it cannot be determined in time. The result is
+   * evidence, not proof.
+   */
   findProject(pid: number): Promise<string | null>;
 }
 
-/** Who is on the other end of a loopback connection, by what the operating system tells. */
+/** Finds the client of a loopback connection with the means of the operating system. */
 export interface PeerInfo {
   lookUp(
     client: { address: string; port: number },
@@ -103,15 +109,15 @@ export interface PeerInfo {
   ): Promise<PeerOwner>;
 }
 
-/** Time, so that tests can hold it still. */
+/** The current time, as an interface so that tests can control it. */
 export interface Clock {
   /** Wall time, milliseconds since 1970. */
   now(): number;
-  /** Milliseconds of a clock that never jumps. */
+  /** Milliseconds of a monotonic clock. */
   monotonic(): number;
 }
 
-/** The daemon's own log: short sentences and named facts; never headers, bodies, queries or key values. */
+/** The daemon's log: short messages and named facts; never headers, bodies, queries or key values. */
 export interface Log {
   debug(facts: object, message: string): void;
   info(facts: object, message: string): void;
@@ -119,42 +125,43 @@ export interface Log {
   error(facts: object, message: string): void;
 }
 
-/** The service manager that started the daemon, where it wants to know how that is. Nothing here ever throws. */
+/** Reports the daemon's state to the service manager that started it, if there is one. No method throws. */
 export interface ServiceNotifier {
-  /** The daemon serves. `status` is one line for people, here and below. */
+  /** The daemon accepts connections. `status` is one line for people, here and below. */
   ready(status: string): void;
   status(status: string): void;
-  /** It stops, and may need `limitMs` milliseconds for it. */
+  /** The daemon is stopping, which may take up to `limitMs` milliseconds. */
   stopping(status: string, limitMs: number): void;
   close(): void;
 }
 
-/** What became of the configuration file; shown by `status`. */
+/** The state of the configuration file; shown by `status`. */
 export interface ConfigStatus {
   path: string;
   exists: boolean;
   /** When the configuration in force was accepted; ISO 8601, UTC. */
   loadedAt: string;
-  /** When the newest file was read and judged; ISO 8601, UTC. */
+  /** When the file was last read and checked; ISO 8601, UTC. */
   judgedAt: string;
-  /** What is wrong with the newest file; empty when it was accepted. */
+  /** What is wrong with the file as it was last read; empty when it was accepted. */
   problems: Problem[];
 }
 
-/** The configuration in force, and word of every change to it. */
+/** The configuration in force, and notification of every change. */
 export interface ConfigSource {
   current(): Config;
   status(): ConfigStatus;
-  /** Reads the file now; resolves when it has been judged. Never rejects: a bad file changes nothing. */
+  /** Reads the file now and resolves when that is done. Never rejects: an invalid file changes nothing. */
   reload(): Promise<void>;
   /**
-   * Calls the one listener with every good configuration that differs from the one in force, one after another. What it
-   * finds in the way of the new one refuses that, like the problems of a bad file; with nothing it is accepted.
+   * Sets the one listener. It is called with every valid configuration that differs from the one in force, one call at a
+   * time. The configuration takes effect when the listener resolves to an empty list; problems reject it, like those of an
+   * invalid file.
    */
   onChange(listener: (config: Config) => Promise<Problem[]>): void;
   /**
-   * Calls with the problems of a file that was not accepted, once for each list of problems; with none when the file says
-   * again what is in force.
+   * Adds a listener that is called with the problems of a file that was not accepted, once for each different list. It is
+   * called with an empty list when the file matches the configuration in force again.
    */
   onProblems(listener: (problems: Problem[]) => void): void;
   close(): Promise<void>;

@@ -1,13 +1,14 @@
-/** The first descriptor that is handed over (sd_listen_fds(3), SD_LISTEN_FDS_START). */
-const FIRST = 3;
+/** The first inherited descriptor (sd_listen_fds(3), SD_LISTEN_FDS_START). */
+const FIRST_DESCRIPTOR = 3;
 
 /**
- * Descriptors of the sockets that a service manager opened for this process, as sd_listen_fds(3) says; none without one.
- * Takes the variables that name them out of `env`: they are not meant for children.
+ * Returns the descriptors of the sockets that a service manager opened for this process (sd_listen_fds(3)); empty without
+ * a service manager. Removes the variables that announce them from `env`, since child processes must not see them.
  */
 export function takeActivatedSockets(env: NodeJS.ProcessEnv, pid: number): number[] {
-  const isForUs = env["LISTEN_PID"] === String(pid);
-  const count = isForUs ? Number(env["LISTEN_FDS"]) : 0;
+  const isForThisProcess = env["LISTEN_PID"] === String(pid);
+  const count = isForThisProcess ? Number(env["LISTEN_FDS"]) : 0;
   for (const name of ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]) delete env[name];
-  return Number.isSafeInteger(count) ? Array.from({ length: count }, (_, index) => FIRST + index) : [];
+  if (!Number.isSafeInteger(count)) return [];
+  return Array.from({ length: count }, (_, index) => FIRST_DESCRIPTOR + index);
 }

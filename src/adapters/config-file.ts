@@ -14,13 +14,13 @@ import { configFailure, readConfigFile } from "./config-file/read.ts";
 import type { ConfigReading } from "./config-file/read.ts";
 
 export { configFailure, readConfigFile };
-export type { ConfigReading, Problem };
+export type { ConfigReading };
 
-/** Silence to wait for after an event, so that a burst of saves is read once. */
+/** How long the file must be left alone after an event, so that a burst of saves is read once. */
 const SETTLE_MS = 50;
 
-/** Silence to wait for before a bad or missing file is believed: an editor may be half way through writing it. */
-const DOUBT_MS = 250;
+/** How long an invalid or missing file must be left alone before it counts: an editor may be in the middle of a save. */
+const RECHECK_MS = 250;
 
 const GONE: Problem = {
   path: "",
@@ -29,8 +29,8 @@ const GONE: Problem = {
 };
 
 /**
- * Opens a configuration file and follows it. A missing file means the defaults, until it appears.
- * @throws Failure with all problems, when the file is there and is not good
+ * Opens a configuration file and watches it. A missing file stands for the defaults until it appears.
+ * @throws Failure with all problems of an existing file that is not valid
  */
 export async function openConfigFile(path: string): Promise<ConfigSource> {
   const file = new ConfigFile(resolve(path));
@@ -46,18 +46,18 @@ class ConfigFile implements ConfigSource {
   #config = defaultConfig;
   #loadedAt = new Date();
   #judgedAt = new Date();
-  /** Does the configuration in force come from the file? Then the file's absence is no configuration. */
+  /** True when the configuration in force came from the file. Only then is a missing file a problem. */
   #isFromFile = false;
   #exists = false;
   #problems: Problem[] = [];
   #watchProblem: Problem | null = null;
   #events = 0;
-  /** Is a look at the file on its way that will see everything up to now? */
-  #isLookDue = false;
-  /** Looks happen one after another. */
-  #looks: Promise<void> = Promise.resolve();
+  /** True while a read is queued that will see every change up to now. */
+  #isReadQueued = false;
+  /** Resolves after the last queued read: one runs at a time. */
+  #reads: Promise<void> = Promise.resolve();
   #isClosed = false;
-  /** Puts a configuration in force; the first one is whoever's who asks for it. */
+  /** Applies a new configuration. Until a listener is set, nothing needs to be done. */
   #apply: (config: Config) => Promise<Problem[]> = () => Promise.resolve([]);
   readonly #problemListeners: ((problems: Problem[]) => void)[] = [];
 
@@ -88,19 +88,19 @@ class ConfigFile implements ConfigSource {
     this.#problemListeners.push(listener);
   }
 
-  /** Reads the file for the first time; returns what is wrong with it. */
+  /** Reads the file for the first time and resolves to its problems. */
   async open(): Promise<Problem[]> {
     await this.reload();
     return this.#problems;
   }
 
-  /** Watches anew, too: the watch may have been lost along with its directory. */
+  /** Also restarts the watch, which is lost when its directory is removed. */
   reload(): Promise<void> {
-    this.#looks = this.#looks.then(async () => {
+    this.#reads = this.#reads.then(async () => {
       await this.#watch();
-      await this.#look();
+      await this.#read();
     });
-    return this.#looks;
+    return this.#reads;
   }
 
   async close(): Promise<void> {
@@ -108,44 +108,46 @@ class ConfigFile implements ConfigSource {
     await this.#watcher?.close();
   }
 
-  /** Watches before anything is read, so that no change falls between the two. */
+  /** Starts the watch. It must precede the read, so that no change is missed in between. */
   async #watch(): Promise<void> {
     await this.#watcher?.close();
     if (this.#isClosed) return;
     this.#watchProblem = null;
-    const watcher = watch(nearestDirectory(this.#path), { ignored: (path) => !leadsTo(this.#path, path) });
+    const watcher = watch(nearestDirectory(this.#path), {
+      ignored: (path) => !isFileOrAncestor(this.#path, path),
+    });
     this.#watcher = watcher;
     watcher.on("all", (event) => {
-      // With its directory the watch is gone, too; go on from what is left.
+      // The watch went with its directory. Continue with the nearest one that still exists.
       if (event === "unlinkDir") watcher.add(nearestDirectory(this.#path));
-      this.#notice();
+      this.#onEvent();
     });
-    // chokidar's own events leave out a write within 5 ms of a chmod; a look too many costs nothing.
-    watcher.on("raw", () => this.#notice());
-    await new Promise<void>((isReady) => {
-      watcher.once("ready", isReady);
+    // chokidar's own events omit a write within 5 ms of a chmod. An unnecessary read does no harm.
+    watcher.on("raw", () => this.#onEvent());
+    await new Promise<void>((done) => {
+      watcher.once("ready", done);
       watcher.on("error", (error) => {
         const why = messageOf(error);
         this.#watchProblem = { path: "", line: null, message: `changes are not noticed: ${why}` };
-        for (const tell of this.#problemListeners) tell([this.#watchProblem]);
-        isReady();
+        for (const listener of this.#problemListeners) listener([this.#watchProblem]);
+        done();
       });
     });
   }
 
-  #notice(): void {
+  #onEvent(): void {
     this.#events += 1;
-    if (this.#isLookDue) return;
-    this.#isLookDue = true;
-    this.#looks = this.#looks.then(async () => {
-      await this.#silence(SETTLE_MS);
-      this.#isLookDue = false;
-      await this.#look();
+    if (this.#isReadQueued) return;
+    this.#isReadQueued = true;
+    this.#reads = this.#reads.then(async () => {
+      await this.#waitUntilQuiet(SETTLE_MS);
+      this.#isReadQueued = false;
+      await this.#read();
     });
   }
 
-  /** Resolves when nothing has happened to the file for `ms`. */
-  async #silence(ms: number): Promise<void> {
+  /** Resolves when the file has been left alone for `ms` milliseconds. */
+  async #waitUntilQuiet(ms: number): Promise<void> {
     let seen: number;
     do {
       seen = this.#events;
@@ -153,45 +155,45 @@ class ConfigFile implements ConfigSource {
     } while (seen !== this.#events && !this.#isClosed);
   }
 
-  async #look(): Promise<void> {
+  async #read(): Promise<void> {
     let reading = await readConfigFile(this.#path);
     if (this.#isDoubtful(reading)) {
-      await this.#silence(DOUBT_MS);
+      await this.#waitUntilQuiet(RECHECK_MS);
       reading = await readConfigFile(this.#path);
     }
-    if (!this.#isClosed) await this.#judge(reading);
+    if (!this.#isClosed) await this.#handle(reading);
   }
 
-  /** A file can be bad or missing for a moment only, while it is being saved. */
+  /** True when the file is invalid or missing, which may only be so while an editor saves it. */
   #isDoubtful(reading: ConfigReading): boolean {
     return !reading.ok || (!reading.exists && this.#isFromFile);
   }
 
-  async #judge(reading: ConfigReading): Promise<void> {
+  async #handle(reading: ConfigReading): Promise<void> {
     this.#judgedAt = new Date();
     this.#exists = !reading.ok || reading.exists;
-    if (!reading.ok) this.#tell(reading.problems);
-    else if (this.#isDoubtful(reading)) this.#tell([GONE]);
+    if (!reading.ok) this.#reportProblems(reading.problems);
+    else if (this.#isDoubtful(reading)) this.#reportProblems([GONE]);
     else await this.#accept(reading.config);
   }
 
-  /** Once for each list. */
-  #tell(problems: Problem[]): void {
+  /** Calls the listeners unless they have been called with the same problems. */
+  #reportProblems(problems: Problem[]): void {
     if (isDeepStrictEqual(problems, this.#problems)) return;
     this.#problems = problems;
-    for (const tell of this.#problemListeners) tell(problems);
+    for (const listener of this.#problemListeners) listener(problems);
   }
 
   async #accept(config: Config): Promise<void> {
     if (isSame(config, this.#config)) {
-      // Nothing is new, but that the file says what holds, again.
+      // The file matches the configuration in force again, so earlier problems are over.
       this.#isFromFile = this.#exists;
-      this.#tell([]);
+      this.#reportProblems([]);
       return;
     }
     const problems = await this.#apply(config);
     if (problems.length > 0) {
-      this.#tell(problems);
+      this.#reportProblems(problems);
       return;
     }
     this.#config = config;
@@ -201,19 +203,19 @@ class ConfigFile implements ConfigSource {
   }
 }
 
-/** To whoever compares properties alone, two secrets are the same. */
+/** Compares the secrets in `outbound` separately: isDeepStrictEqual does not see their private fields. */
 function isSame(one: Config, other: Config): boolean {
   return isDeepStrictEqual(one, other) && isSameOutbound(one.outbound, other.outbound);
 }
 
-/** The file's directory, or the closest one above it that is there. */
+/** Returns the file's directory, or its closest ancestor that exists. */
 function nearestDirectory(path: string): string {
   let directory = dirname(path);
   while (!existsSync(directory)) directory = dirname(directory);
   return directory;
 }
 
-/** Is `path` the file, or a directory on the way to it? The rest of those directories is not ours to watch. */
-function leadsTo(file: string, path: string): boolean {
+/** True when `path` is the file or one of its ancestor directories. Nothing else in them is watched. */
+function isFileOrAncestor(file: string, path: string): boolean {
   return file === path || file.startsWith(path.endsWith(sep) ? path : path + sep);
 }

@@ -5,28 +5,20 @@ import { dirname } from "node:path";
 import { Failure } from "../core/failure.ts";
 import { hasCode, messageOf } from "../core/thrown.ts";
 import type { Log } from "../ports.ts";
-import { answerFailure } from "./control-socket/failure-answer.ts";
-import { isNobodyThere, refuseLongPath } from "./control-socket/path.ts";
+import { isNotListening, refuseLongPath } from "./control-socket/path.ts";
+import { sendFailure, type ControlAction } from "./control-socket/protocol.ts";
 
-export { askDaemon, leaseToken, followDaemon, type TokenLease } from "./control-socket/client.ts";
+export { askDaemon, followDaemon, leaseToken, type TokenLease } from "./control-socket/client.ts";
+export type { ControlAction, ControlCommand } from "./control-socket/protocol.ts";
 
-/** What the CLI may tell a running daemon. */
-export type ControlOrder = "reload" | "keys-changed" | "tokens-changed" | "drain";
-
-/** What the CLI may ask of one. */
-export type ControlCommand = "status" | ControlOrder;
-
-/** One handler for each. */
-export interface ControlHandlers extends Record<ControlOrder, () => void> {
-  /** Sent as JSON. */
+/** The daemon's handlers, one for each command. A Failure that one throws is sent to the client. */
+export interface ControlHandlers extends Record<ControlAction, () => void> {
+  /** Returns the daemon's status, which is sent as JSON. */
   status(): object;
-  /** Hands every record from now on to `send`, until the function that it returns is called. */
+  /** Calls `send` with every record from now on, until the returned function is called. */
   tail(send: (record: object) => void): () => void;
-  /**
-   * The token with this hash counts as the tool's, until the function that it returns is called. Throws a Failure when it
-   * cannot.
-   */
-  lend(tool: string, hash: string): () => void;
+  /** Accepts the token with this hash as the tool's, until the returned function is called. */
+  lease(tool: string, hash: string): () => void;
 }
 
 /** The daemon's end of the control socket. */
@@ -34,13 +26,14 @@ export interface ControlSocket {
   close(): Promise<void>;
 }
 
-/** What may wait for a reader of `tail`; one that does not read is let go, so that it holds no memory of the daemon's. */
-const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+/** How much may be queued for a client of `tail`. A client that does not read is disconnected at this limit. */
+const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 
 /**
- * Opens the Unix socket through which the CLI reaches its daemon: HTTP, because Node speaks it on both ends. Only its
- * owner gets in: directory 0700, socket 0600. A stale socket is removed after nobody answered on it. A handler's Failure is
- * told to who asked; one that throws anything else is answered 500 and logged. Throws a Failure when another daemon answers, or the socket cannot be made.
+ * Opens the Unix socket through which the CLI reaches the daemon. It speaks HTTP, because Node has both ends of it. Only
+ * the owner can connect: the directory has mode 0700, the socket 0600. A socket that a dead daemon left is replaced. A
+ * handler's Failure becomes a 409 response that carries it; any other error is logged and becomes a 500. Throws a Failure
+ * when another daemon listens there, or when the socket cannot be created.
  */
 export async function openControlSocket(
   path: string,
@@ -48,10 +41,10 @@ export async function openControlSocket(
   log: Log,
 ): Promise<ControlSocket> {
   refuseLongPath(path);
-  const server = createServer((req, res) => answer(req, res, handlers, log));
+  const server = createServer((req, res) => handleRequest(req, res, handlers, log));
   try {
     makePrivateDirectory(dirname(path));
-    await takePath(server, path);
+    await listenReplacingStale(server, path);
   } catch (error) {
     throw error instanceof Failure ? error : cannotOpen(path, error);
   }
@@ -64,7 +57,7 @@ export async function openControlSocket(
   };
 }
 
-function answer(req: IncomingMessage, res: ServerResponse, handlers: ControlHandlers, log: Log): void {
+function handleRequest(req: IncomingMessage, res: ServerResponse, handlers: ControlHandlers, log: Log): void {
   const [command = "", query = ""] = (req.url ?? "").slice(1).split("?", 2);
   if (!Object.hasOwn(handlers, command)) {
     res.writeHead(404).end("null");
@@ -72,15 +65,15 @@ function answer(req: IncomingMessage, res: ServerResponse, handlers: ControlHand
   }
   try {
     if (command === "tail") tail(res, handlers);
-    else if (command === "lend") lend(res, handlers, new URLSearchParams(query));
-    else if (command === "status") answerJson(res, handlers.status());
+    else if (command === "lease") lease(res, handlers, new URLSearchParams(query));
+    else if (command === "status") sendJson(res, handlers.status());
     else {
-      handlers[command as ControlOrder]();
-      answerJson(res, true);
+      handlers[command as ControlAction]();
+      sendJson(res, true);
     }
   } catch (error) {
     if (error instanceof Failure) {
-      answerFailure(res, error);
+      sendFailure(res, error);
       return;
     }
     log.error({ command, err: error }, "a command on the control socket failed");
@@ -88,8 +81,8 @@ function answer(req: IncomingMessage, res: ServerResponse, handlers: ControlHand
   }
 }
 
-function answerJson(res: ServerResponse, value: unknown): void {
-  // Before the head is sent: what cannot be written must still become a 500.
+function sendJson(res: ServerResponse, value: unknown): void {
+  // Serialized before the header is sent, so that a value that cannot be serialized still becomes a 500.
   const body = JSON.stringify(value);
   res.writeHead(200, { "content-type": "application/json" }).end(body);
 }
@@ -98,21 +91,21 @@ function tail(res: ServerResponse, handlers: ControlHandlers): void {
   res.writeHead(200, { "content-type": "application/x-ndjson" }).flushHeaders();
   const stop = handlers.tail((record) => {
     res.write(`${JSON.stringify(record)}\n`);
-    if (res.writableLength > MAX_WAITING_BYTES) res.destroy();
+    if (res.writableLength > MAX_QUEUED_BYTES) res.destroy();
   });
   res.once("close", stop);
 }
 
-/** The loan ends with the connection, however that ends: a borrower that is killed keeps nothing. */
-function lend(res: ServerResponse, handlers: ControlHandlers, asked: URLSearchParams): void {
-  const giveBack = handlers.lend(asked.get("tool") ?? "", asked.get("hash") ?? "");
-  res.once("close", giveBack);
+/** The connection holds the lease: when the client is killed, the lease ends with it. */
+function lease(res: ServerResponse, handlers: ControlHandlers, query: URLSearchParams): void {
+  const release = handlers.lease(query.get("tool") ?? "", query.get("hash") ?? "");
+  res.once("close", release);
   res.writeHead(200).flushHeaders();
 }
 
 /**
- * A link, or a directory of somebody else's, was put there to be written into (facts/threats.md E4). The mode is set
- * once more because a directory that was there keeps its own.
+ * Refuses a link or another user's directory, which could have been planted to receive the socket (SECURITY.md E4). The
+ * mode is set explicitly because `mkdir` leaves that of an existing directory as it is.
  */
 function makePrivateDirectory(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -125,19 +118,19 @@ function makePrivateDirectory(directory: string): void {
   chmodSync(directory, 0o700);
 }
 
-async function takePath(server: Server, path: string): Promise<void> {
+async function listenReplacingStale(server: Server, path: string): Promise<void> {
   try {
     await listen(server, path);
   } catch (error) {
     if (!hasCode(error, "EADDRINUSE")) throw error;
-    if (await isAnswering(path))
+    if (await hasListener(path))
       throw new Failure("tollkeeper is already running", "see it with: tollkeeper status");
     rmSync(path, { force: true });
     await listen(server, path);
   }
 }
 
-/** The socket is made under a tight umask instead of being narrowed afterwards, when someone may be in already. */
+/** Creates the socket under a tight umask. With a `chmod` afterwards, someone could connect in between. */
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const umask = process.umask(0o177);
@@ -150,15 +143,15 @@ function listen(server: Server, path: string): Promise<void> {
   });
 }
 
-/** A socket that refuses is a dead daemon's; one that is merely busy is not. */
-function isAnswering(path: string): Promise<boolean> {
+/** False only when the connection is refused, which is what a dead daemon's socket does. A busy daemon's does not. */
+function hasListener(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(path);
     probe.on("connect", () => {
       probe.destroy();
       resolve(true);
     });
-    probe.on("error", (error) => resolve(!isNobodyThere(error)));
+    probe.on("error", (error) => resolve(!isNotListening(error)));
   });
 }
 

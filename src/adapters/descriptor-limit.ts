@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * How many files and sockets this process may have open; Infinity where the system does not say. Node raises its own
- * limit to the highest that it is allowed when it starts, which is plenty on most systems.
+ * Returns how many files and sockets this process may have open; Infinity where the system does not say. Node raises its
+ * soft limit to the hard limit at start, so on most systems this is the hard limit.
  */
 export function descriptorLimit(): number {
   try {

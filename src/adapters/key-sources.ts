@@ -5,39 +5,39 @@ import { basename, join } from "node:path";
 import { KeyFailure } from "../core/failure.ts";
 import { describeKeySource } from "../core/secrets/key-source.ts";
 import type { KeyRef, KeySource } from "../core/secrets/key-source.ts";
-import { MAX_KEY_LENGTH, parseKeyValue } from "../core/secrets/key-value.ts";
+import { MAX_KEY_LENGTH, parseApiKey } from "../core/secrets/api-key.ts";
 import type { Secret } from "../core/secrets/secret.ts";
 import { messageOf } from "../core/thrown.ts";
 import type { KeyStore } from "../ports.ts";
-import { EDIT, firstLineOf } from "./key-sources/key-command.ts";
+import { EDIT_HINT, runKeyCommand } from "./key-sources/key-command.ts";
 
-/** After this nobody waits for any source any more, be it a process that cannot be ended or a file on a dead network. */
-const LIMIT_MS = 4800;
+/** Limit of one read, in case a process cannot be killed or a file is on a network disk that does not respond. */
+const READ_TIMEOUT_MS = 4800;
 
-/** Room for the longest key and the line breaks around it; more of a file is not read. */
-const LIMIT_BYTES = MAX_KEY_LENGTH + 64;
+/** How much of a file is read: enough for the longest key and line breaks. */
+const MAX_BYTES = MAX_KEY_LENGTH + 64;
 
-/** Bits that let group or others do anything at all with a file. */
-const NOT_OURS = 0o077;
+/** Mode bits that give the group or others any access to a file. */
+const ACCESSIBLE_TO_OTHERS = 0o077;
 
-/** Reads each key from the source that its reference names: `keychain`, or what this file reads itself. */
+/** Returns a key store that reads each key from the source in its reference; `keychain` serves the keys of the keychain. */
 export function createKeySources(keychain: KeyStore): KeyStore {
   return {
     async read(ref) {
       if (ref.source.kind === "keychain") return keychain.read(ref);
-      return parse(ref, await textInTime(ref.source));
+      return parse(ref, await readWithTimeout(ref.source));
     },
   };
 }
 
-type ReadHere = Exclude<KeySource, { kind: "keychain" }>;
+type ExternalSource = Exclude<KeySource, { kind: "keychain" }>;
 
-function textOf(source: ReadHere): Promise<string> {
+function readText(source: ExternalSource): Promise<string> {
   switch (source.kind) {
     case "file":
       return readPrivateFile(source.path);
     case "command":
-      return firstLineOf(source.argv);
+      return runKeyCommand(source.argv);
     case "credential":
       return readCredential(source.name);
   }
@@ -45,7 +45,7 @@ function textOf(source: ReadHere): Promise<string> {
 
 function parse(ref: KeyRef, text: string): Secret {
   try {
-    return parseKeyValue(text);
+    return parseApiKey(text);
   } catch (error) {
     const problem = messageOf(error);
     const message = `${nameForClients(ref.source)} gives no key: ${problem}`;
@@ -53,43 +53,43 @@ function parse(ref: KeyRef, text: string): Secret {
   }
 }
 
-/** The port promises a KeyFailure, in time, and nothing else. */
-async function textInTime(source: ReadHere): Promise<string> {
+/** Enforces what the port promises: an end within 5 seconds, and no rejection but with a KeyFailure. */
+async function readWithTimeout(source: ExternalSource): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow(source)), LIMIT_MS);
+    timer = setTimeout(() => reject(tooSlow(source)), READ_TIMEOUT_MS);
   });
   try {
-    return await Promise.race([textOf(source), limit]);
+    return await Promise.race([readText(source), limit]);
   } catch (error) {
     if (error instanceof KeyFailure) throw error;
-    throw unavailable(`${nameForClients(source)} cannot be read (${codeOf(error)})`, EDIT);
+    throw unavailable(`${nameForClients(source)} cannot be read (${codeOf(error)})`, EDIT_HINT);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** A command line may hold a credential of its own, and clients get the message of a failure. */
+/** Leaves out a command line, which may hold a credential: clients get the message of a failure. */
 function nameForClients(source: KeySource): string {
   return source.kind === "command" ? "the key command" : describeKeySource(source);
 }
 
 function tooSlow(source: KeySource): KeyFailure {
-  const message = `${nameForClients(source)} did not give the key within ${LIMIT_MS / 1000} seconds`;
-  return new KeyFailure("unresponsive", message, `try it in a terminal, then ${EDIT}`);
+  const message = `${nameForClients(source)} did not give the key within ${READ_TIMEOUT_MS / 1000} seconds`;
+  return new KeyFailure("unresponsive", message, `try it in a terminal, then ${EDIT_HINT}`);
 }
 
-/** A key file is trusted only when nobody else can read it, or has put it there. */
+/** Reads a key file. Throws a KeyFailure unless it is this user's own and no other user has access to it. */
 async function readPrivateFile(path: string): Promise<string> {
-  // A link's target is not what was named; and opening a pipe would wait for its writer.
+  // A link's target is not the file that was named. Without O_NONBLOCK, opening a pipe would wait for its writer.
   const file = await openSource(`key file ${path}`, path, constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const status = await file.stat();
-    if (!status.isFile()) throw unsafe(`key file ${path} is not a regular file`, EDIT);
+    if (!status.isFile()) throw unsafe(`key file ${path} is not a regular file`, EDIT_HINT);
     if (status.uid !== process.getuid?.()) {
       throw unsafe(`key file ${path} belongs to another user`, `make it yours: sudo chown $(id -u) ${path}`);
     }
-    if ((status.mode & NOT_OURS) !== 0) {
+    if ((status.mode & ACCESSIBLE_TO_OTHERS) !== 0) {
       throw unsafe(`key file ${path} is open to other users`, `close it: chmod 600 ${path}`);
     }
     return await readStart(file);
@@ -99,8 +99,8 @@ async function readPrivateFile(path: string): Promise<string> {
 }
 
 /**
- * systemd hands each credential to the service as a file, in a directory that only the service can read, so there is
- * nothing more to check (systemd.exec(5), "Credentials").
+ * Reads a systemd credential: a file in a directory that only the service can read, so that its owner and mode need no
+ * check (systemd.exec(5), "Credentials").
  */
 async function readCredential(name: string): Promise<string> {
   const directory = process.env["CREDENTIALS_DIRECTORY"];
@@ -108,7 +108,8 @@ async function readCredential(name: string): Promise<string> {
   if (directory === undefined) {
     throw unavailable(`no systemd credentials were given to this process, so ${name} is not there`, hint);
   }
-  if (basename(name) !== name) throw unavailable(`${name} is not the name of a systemd credential`, EDIT);
+  if (basename(name) !== name)
+    throw unavailable(`${name} is not the name of a systemd credential`, EDIT_HINT);
   const file = await openSource(`systemd credential ${name}`, join(directory, name), 0, hint);
   try {
     return await readStart(file);
@@ -117,7 +118,7 @@ async function readCredential(name: string): Promise<string> {
   }
 }
 
-async function openSource(what: string, path: string, flags: number, hint = EDIT): Promise<FileHandle> {
+async function openSource(what: string, path: string, flags: number, hint = EDIT_HINT): Promise<FileHandle> {
   try {
     return await open(path, constants.O_RDONLY | flags);
   } catch (error) {
@@ -130,8 +131,8 @@ async function openSource(what: string, path: string, flags: number, hint = EDIT
 }
 
 async function readStart(file: FileHandle): Promise<string> {
-  const bytes = Buffer.alloc(LIMIT_BYTES);
-  const { bytesRead } = await file.read(bytes, 0, LIMIT_BYTES, 0);
+  const bytes = Buffer.alloc(MAX_BYTES);
+  const { bytesRead } = await file.read(bytes, 0, MAX_BYTES, 0);
   return bytes.toString("utf8", 0, bytesRead);
 }
 

@@ -1,11 +1,11 @@
 import { KeyFailure } from "../core/failure.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
-import { parseKeyValue } from "../core/secrets/key-value.ts";
+import { parseApiKey } from "../core/secrets/api-key.ts";
 import type { Secret } from "../core/secrets/secret.ts";
 import { messageOf } from "../core/thrown.ts";
 import type { WritableKeyStore } from "../ports.ts";
 import { callBus } from "./keychain/bus.ts";
-import { callKeytar } from "./keychain/call.ts";
+import { callKeytar } from "./keychain/call-keytar.ts";
 import { keychainEnvironment } from "./keychain/environment.ts";
 import {
   LOCKED,
@@ -15,51 +15,52 @@ import {
   failureOf,
   knownFailure,
   noSuchKey,
-  notAKey,
+  invalidKey,
 } from "./keychain/failures.ts";
 import { probeCollection, probeItem } from "./keychain/probe.ts";
 import type { Bus, Probe } from "./keychain/probe.ts";
 import type { KeytarRequest } from "./keychain/protocol.ts";
 
-/** Leaves half a second of the five that `KeyStore` promises for starting and ending processes. */
+/** Half a second less than the five that `KeyStore` promises, for starting and ending processes. */
 const DEFAULT_TIMEOUT_MS = 4500;
 
 /**
- * The operating system's keychain: the macOS keychain, or on Linux any Secret Service provider. Each operation first
- * asks over D-Bus, on Linux, whether it could end in a prompt that nobody sees, then calls keytar in a process of its own.
- * @param options.timeoutMs limit of one operation, all its steps together
+ * Returns the operating system's keychain: the macOS keychain, or on Linux any Secret Service provider. On Linux each
+ * operation first asks over D-Bus whether it would open a prompt, which a daemon's user might never see. It then calls
+ * keytar in a child process.
+ * @param options.timeoutMs limit of one operation with all its steps
  */
 export function createKeychain(options: { timeoutMs?: number } = {}): WritableKeyStore {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   return {
-    read: (ref) => withKeyFailures(read(begin(ref, timeoutMs))),
-    write: (ref, secret) => withKeyFailures(write(begin(ref, timeoutMs), secret)),
-    remove: (ref) => withKeyFailures(remove(begin(ref, timeoutMs))),
+    read: (ref) => withKeyFailures(read(beginOperation(ref, timeoutMs))),
+    write: (ref, secret) => withKeyFailures(write(beginOperation(ref, timeoutMs), secret)),
+    remove: (ref) => withKeyFailures(remove(beginOperation(ref, timeoutMs))),
   };
 }
 
 /**
- * Finds out whether keys could be read and stored now, by looking for one that nobody has. Changes nothing, and shows no
- * prompt where the Secret Service can be asked first. Settles within 5 seconds; rejects with the KeyFailure that would
- * stand in the way.
+ * Checks whether keys can be read and stored now, by reading one that does not exist. Changes nothing, and opens no prompt
+ * where the Secret Service can be asked first. Settles within 5 seconds; rejects with the KeyFailure that an operation
+ * would get.
  */
-export function tryKeychain(): Promise<void> {
-  const nobodys: KeyRef = {
+export function checkKeychain(): Promise<void> {
+  const unusedRef: KeyRef = {
     origin: "https://tollkeeper.invalid",
     name: "none",
     source: { kind: "keychain" },
   };
-  return withKeyFailures(tryOut(begin(nobodys, DEFAULT_TIMEOUT_MS)));
+  return withKeyFailures(check(beginOperation(unusedRef, DEFAULT_TIMEOUT_MS)));
 }
 
-/** Asks the library as well: the bus may answer where libsecret is not installed. */
-async function tryOut(operation: Operation): Promise<void> {
-  const probe = await probed(probeCollection, operation);
+/** Calls keytar as well: the bus can work on a system without libsecret. */
+async function check(operation: Operation): Promise<void> {
+  const probe = await probeUnlocked(probeCollection, operation);
   if (probe.state === "missing") throw knownFailure(NO_COLLECTION);
   await operation.keytar({ call: "get", account: operation.account });
 }
 
-/** The port promises a KeyFailure and nothing else; a process that cannot even be started rejects with the system's. */
+/** Turns any other error, such as that of a process that cannot be started, into a KeyFailure, as the port promises. */
 async function withKeyFailures<T>(operation: Promise<T>): Promise<T> {
   try {
     return await operation;
@@ -69,7 +70,7 @@ async function withKeyFailures<T>(operation: Promise<T>): Promise<T> {
   }
 }
 
-/** One operation on one item, with the time that is left to it. */
+/** One operation on one item, with one deadline for all its steps. */
 interface Operation {
   ref: KeyRef;
   account: string;
@@ -77,53 +78,53 @@ interface Operation {
   keytar(request: KeytarRequest): Promise<string | boolean | null>;
 }
 
-function begin(ref: KeyRef, timeoutMs: number): Operation {
+function beginOperation(ref: KeyRef, timeoutMs: number): Operation {
   const env = keychainEnvironment();
   const deadline = performance.now() + timeoutMs;
-  const left = () => Math.max(1, Math.round(deadline - performance.now()));
+  const remainingMs = () => Math.max(1, Math.round(deadline - performance.now()));
   return {
     ref,
-    // The pair binds the key to the upstream's origin: a base URL edited to another host finds no key to send there.
+    // The account binds the key to the upstream's origin: after an edit of the base URL, no key is found to send there.
     account: `${ref.name}@${ref.origin}`,
-    bus: (request) => callBus(request, env, left()),
-    keytar: (request) => askKeytar(request, env, left()),
+    bus: (request) => callBus(request, env, remainingMs()),
+    keytar: (request) => askKeytar(request, env, remainingMs()),
   };
 }
 
 async function read(operation: Operation): Promise<Secret> {
   const { ref, account } = operation;
-  const probe = await probed(probeItem, operation);
+  const probe = await probeUnlocked(probeItem, operation);
   if (probe.state === "missing") throw noSuchKey(ref, false);
   const value = await operation.keytar({ call: "get", account });
   if (typeof value !== "string") throw noSuchKey(ref, probe.state === "unknown");
   try {
-    return parseKeyValue(value);
+    return parseApiKey(value);
   } catch (error) {
-    throw notAKey(ref, error instanceof Error ? error.message : "unreadable");
+    throw invalidKey(ref, error instanceof Error ? error.message : "unreadable");
   }
 }
 
 async function write(operation: Operation, secret: Secret): Promise<void> {
-  const probe = await probed(probeCollection, operation);
+  const probe = await probeUnlocked(probeCollection, operation);
   if (probe.state === "missing") throw knownFailure(NO_COLLECTION);
   await operation.keytar({ call: "set", account: operation.account, value: secret.reveal() });
 }
 
 async function remove(operation: Operation): Promise<boolean> {
   const { ref, account } = operation;
-  const probe = await probed(probeItem, operation);
+  const probe = await probeUnlocked(probeItem, operation);
   if (probe.state === "missing") return false;
   const removed = (await operation.keytar({ call: "delete", account })) === true;
   if (!removed && probe.state === "unknown") throw noSuchKey(ref, true);
   return removed;
 }
 
-/** Asks first where that can be done, and refuses what would end in a prompt. */
-async function probed(
+/** Asks the Secret Service, on Linux, and throws a KeyFailure when the keychain is locked, which would open a prompt. */
+async function probeUnlocked(
   probe: (bus: Bus, account: string) => Promise<Probe>,
   operation: Operation,
 ): Promise<Probe> {
-  // Elsewhere keytar itself tells locked from missing.
+  // On other systems keytar distinguishes a locked keychain from a missing key.
   if (process.platform !== "linux") return { state: "open" };
   const result = await probe(operation.bus, operation.account);
   if (result.state === "failed") throw failureOf(result.text);

@@ -2,26 +2,33 @@ import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { pino } from "pino";
 import type { Log } from "../ports.ts";
-import { fileLine, isJournal, journalLine, jsonLine, terminalLine, type LineForm } from "./log/line-form.ts";
+import {
+  formatForFile,
+  formatForJournal,
+  formatForTerminal,
+  formatJson,
+  isJournal,
+  type FormatLine,
+} from "./log/line-format.ts";
 import { LineOutput, type Write } from "./log/line-output.ts";
 import { LogFile } from "./log/log-file.ts";
 
 const STANDARD_ERROR = 2;
 
-/** The daemon's log, and what its file needs. */
+/** The daemon's log. */
 export interface DaemonLog extends Log {
-  /** Does it go where it is kept and looked up, a file or the journal, rather than to who started the daemon? */
-  readonly isKept: boolean;
-  /** Goes on in the file that has the log's name now, if the log is a file. Throws, and stays, when that cannot be had. */
+  /** True when the log goes to a file or the journal rather than to whatever started the daemon. */
+  readonly isPersistent: boolean;
+  /** Reopens the log file by its name, if there is one. Throws, and keeps the old file, when that is impossible. */
   reopen(): void;
 }
 
 /**
- * The daemon's log: in `file`, or where that is null on standard error, in the form that fits what reads it: short lines
- * on a terminal, lines with a priority in the journal, JSON elsewhere. What strangers say in it can neither forge a line
- * nor act on a terminal (facts/threats.md E3), and what cannot be written ends nothing; how much that was is said once it
- * can be. Throws a Failure when the file cannot be had.
- * Paths named in `redact` are a second net only; nothing that holds a credential is ever passed in.
+ * Opens the daemon's log in `file`, or on standard error when that is null: short lines for a terminal, lines with a
+ * priority for the journal, JSON otherwise. Untrusted text in a message can neither forge a line nor control a terminal
+ * (SECURITY.md E3). A line that cannot be written is dropped without an error, and the number of dropped lines is logged
+ * as soon as writing works again. Throws a Failure when the file cannot be opened.
+ * The `redact` setting is a second line of defence: callers never pass anything that holds a credential.
  */
 export function openLog({ debug, file }: { debug: boolean; file: string | null }): DaemonLog {
   const settings = {
@@ -34,15 +41,15 @@ export function openLog({ debug, file }: { debug: boolean; file: string | null }
   const output = new LineOutput(write, (dropped) =>
     log.warn({ dropped }, "the log is written again; lines of it are lost"),
   );
-  const form = logFile === null ? formOfStandardError() : fileLine;
-  const log = pino(settings, { write: (line) => output.write(form(line)) });
+  const format = logFile === null ? chooseStandardErrorFormat() : formatForFile;
+  const log = pino(settings, { write: (line) => output.write(format(line)) });
   return Object.assign(log, {
-    isKept: form === fileLine || form === journalLine,
+    isPersistent: format === formatForFile || format === formatForJournal,
     reopen: () => logFile?.reopen(),
   });
 }
 
-function formOfStandardError(): LineForm {
-  if (isatty(STANDARD_ERROR)) return terminalLine;
-  return isJournal(STANDARD_ERROR, process.env["JOURNAL_STREAM"]) ? journalLine : jsonLine;
+function chooseStandardErrorFormat(): FormatLine {
+  if (isatty(STANDARD_ERROR)) return formatForTerminal;
+  return isJournal(STANDARD_ERROR, process.env["JOURNAL_STREAM"]) ? formatForJournal : formatJson;
 }

@@ -1,9 +1,9 @@
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, posix, win32 } from "node:path";
 import type { Config } from "../core/config/config.ts";
-import type { LedgerPlace } from "../ports.ts";
+import type { LedgerLocation } from "../ports.ts";
 
-/** What decides where a program keeps its files. */
+/** What the location of a program's files depends on. */
 export interface HostInfo {
   platform: NodeJS.Platform;
   env: NodeJS.ProcessEnv;
@@ -11,69 +11,70 @@ export interface HostInfo {
   home: string;
 }
 
-/** The configuration file that is used when the command line names none. */
-export function configPath(on: HostInfo = here()): string {
-  return pathsOf(on).join(baseOf("config", on), "tollkeeper", "config.jsonc");
+/** Returns the configuration file that is used when the command line names none. */
+export function configPath(host: HostInfo = currentHost()): string {
+  return pathModuleOf(host).join(baseDirectory("config", host), "tollkeeper", "config.jsonc");
 }
 
-/** Where what outlives the daemon is kept: the ledger, the local tokens. */
-export function stateDirectory(on: HostInfo = here()): string {
-  return pathsOf(on).join(baseOf("state", on), "tollkeeper");
+/** Returns the directory for files that outlive the daemon: the ledger, local tokens, connections. */
+export function stateDirectory(host: HostInfo = currentHost()): string {
+  return pathModuleOf(host).join(baseDirectory("state", host), "tollkeeper");
 }
 
-/** Where local tokens are registered. */
-export function tokenPath(on: HostInfo = here()): string {
-  return pathsOf(on).join(stateDirectory(on), "tokens.json");
+/** Returns the file in which local tokens are registered. */
+export function tokenPath(host: HostInfo = currentHost()): string {
+  return pathModuleOf(host).join(stateDirectory(host), "tokens.json");
 }
 
-/** Where it is kept how each tool was connected, and what its files were before. */
-export function connectionsDirectory(on: HostInfo = here()): string {
-  return pathsOf(on).join(stateDirectory(on), "connections");
+/** Returns the directory that records how each tool was connected, with backups of its files. */
+export function connectionsDirectory(host: HostInfo = currentHost()): string {
+  return pathModuleOf(host).join(stateDirectory(host), "connections");
 }
 
-/** Where a running daemon can be met: sockets, which end with the session. */
-export function runtimeDirectory(on: HostInfo = here()): string {
-  const base = directoryIn(on, "XDG_RUNTIME_DIR");
-  if (on.platform !== "win32" && base !== null) return posix.join(base, "tollkeeper");
-  return pathsOf(on).join(stateDirectory(on), "run");
+/** Returns the directory for the sockets of a running daemon, which is removed at the end of the user's session. */
+export function runtimeDirectory(host: HostInfo = currentHost()): string {
+  const base = directoryIn(host, "XDG_RUNTIME_DIR");
+  if (host.platform !== "win32" && base !== null) return posix.join(base, "tollkeeper");
+  return pathModuleOf(host).join(stateDirectory(host), "run");
 }
 
-/** Where usage records are kept. */
+/** Returns the directory of the usage records. */
 export function ledgerDirectory(config: Config): string {
-  return config.ledger.directory ?? pathsOf(here()).join(stateDirectory(), "ledger");
+  return config.ledger.directory ?? pathModuleOf(currentHost()).join(stateDirectory(), "ledger");
 }
 
-/** Where usage records are kept, and for how long. */
-export function ledgerPlace(config: Config): LedgerPlace {
+/** Returns where usage records are kept, and for how long. */
+export function ledgerLocation(config: Config): LedgerLocation {
   return { ...config.ledger, directory: ledgerDirectory(config) };
 }
 
-/** Where this process is. */
-export function here(): HostInfo {
+/** Returns the host that this process runs on. */
+export function currentHost(): HostInfo {
   const home = homedir();
-  // HOME may be empty or relative; nothing of ours is ever read from the working directory (facts/threats.md B6).
+  // HOME may be empty or relative, and no file may be read from the working directory (SECURITY.md B6).
   return { platform: process.platform, env: process.env, home: isAbsolute(home) ? home : userInfo().homedir };
 }
 
-/** The two kinds of directory: the variable that names it, and where it is when that is not set. */
+/** Each kind of directory: the variable that names it, and its default below the home directory. */
 const BASES = {
   config: { xdg: "XDG_CONFIG_HOME", unix: ".config", windows: "APPDATA", appData: "Roaming" },
   state: { xdg: "XDG_STATE_HOME", unix: ".local/state", windows: "LOCALAPPDATA", appData: "Local" },
 };
 
-function baseOf(kind: keyof typeof BASES, on: HostInfo): string {
+function baseDirectory(kind: keyof typeof BASES, host: HostInfo): string {
   const { xdg, unix, windows, appData } = BASES[kind];
-  if (on.platform === "darwin") return posix.join(on.home, "Library", "Application Support");
-  if (on.platform === "win32") return directoryIn(on, windows) ?? win32.join(on.home, "AppData", appData);
-  return directoryIn(on, xdg) ?? posix.join(on.home, unix);
+  if (host.platform === "darwin") return posix.join(host.home, "Library", "Application Support");
+  if (host.platform === "win32")
+    return directoryIn(host, windows) ?? win32.join(host.home, "AppData", appData);
+  return directoryIn(host, xdg) ?? posix.join(host.home, unix);
 }
 
-/** A relative value must be ignored (XDG Base Directory Specification, "Environment variables"). */
-function directoryIn(on: HostInfo, name: string): string | null {
-  const value = on.env[name];
-  return value !== undefined && pathsOf(on).isAbsolute(value) ? value : null;
+/** Ignores a relative value, as the XDG Base Directory Specification demands ("Environment variables"). */
+function directoryIn(host: HostInfo, name: string): string | null {
+  const value = host.env[name];
+  return value !== undefined && pathModuleOf(host).isAbsolute(value) ? value : null;
 }
 
-function pathsOf({ platform }: HostInfo): typeof posix {
+function pathModuleOf({ platform }: HostInfo): typeof posix {
   return platform === "win32" ? win32 : posix;
 }

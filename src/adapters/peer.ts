@@ -1,13 +1,14 @@
+import type { ProcessSignature } from "../core/identity/process-signature.ts";
 import type { PeerInfo } from "../ports.ts";
 import { createLinuxPeers } from "./peer/linux-peers.ts";
 import { createMacPeers } from "./peer/mac-peers.ts";
-import { runQuietly } from "./peer/run-quietly.ts";
+import { runSystemTool } from "./peer/run-system-tool.ts";
 
-const nothing = () => Promise.resolve(null);
+const findNothing = () => Promise.resolve(null);
 
-/** Asks the system who is at the other end of a loopback connection. Where there is no way to, it cannot tell. */
-export function createPeerInfo(): PeerInfo {
-  if (process.platform === "linux") return createLinuxPeers();
-  if (process.platform === "darwin") return createMacPeers(runQuietly);
-  return { lookUp: () => Promise.resolve({ uid: null, findProcess: nothing, findProject: nothing }) };
+/** Looks up clients with the means of this operating system. On an unsupported one, every lookup has uid null. */
+export function createPeerInfo(signatures: readonly ProcessSignature[]): PeerInfo {
+  if (process.platform === "linux") return createLinuxPeers(signatures);
+  if (process.platform === "darwin") return createMacPeers(runSystemTool, signatures);
+  return { lookUp: () => Promise.resolve({ uid: null, findProcess: findNothing, findProject: findNothing }) };
 }

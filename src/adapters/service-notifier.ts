@@ -2,20 +2,20 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Log, ServiceNotifier } from "../ports.ts";
 
-/** It takes 10 ms; one that hangs must neither keep what is said after it, nor the daemon from its end. */
-const NOTIFY_LIMIT_MS = 5_000;
+/** A call takes 10 ms. One that hangs must not block later messages or the daemon's exit. */
+const NOTIFY_TIMEOUT_MS = 5_000;
 
-/** The system takes 128 KiB for a word (execve(2)), and people one line. */
-const MOST_STATUS = 500;
+/** In characters. One argument may have 128 KiB (execve(2)), but a status is one line for people. */
+const MAX_STATUS_LENGTH = 500;
 
-/** Where nobody wants to know. */
+/** For a daemon that no service manager watches. */
 const SILENT: ServiceNotifier = { ready() {}, status() {}, stopping() {}, close() {} };
 
 /**
- * Tells systemd how the daemon is (sd_notify(3)), through the `systemd-notify` program, because Node cannot send to a
- * Unix datagram socket; the unit needs `NotifyAccess=all` for it (facts/platform.md 2.3). Where the unit has a watchdog, it
- * is told three times per period that the event loop turns: once that hangs, systemd kills the daemon and starts another.
- * Takes the variables out of `env`: no other child may speak for the daemon. Silent where nobody set them.
+ * Reports the daemon's state to systemd (sd_notify(3)). It runs `systemd-notify`, because Node cannot send to a Unix
+ * datagram socket; the unit needs `NotifyAccess=all` for that (docs/platform.md section 2). If the unit has a watchdog,
+ * systemd is notified three times per period, and restarts the daemon when its event loop hangs and these messages stop.
+ * Removes the variables from `env`, so that no other child can speak for the daemon. Does nothing where they are not set.
  */
 export function openServiceNotifier(env: NodeJS.ProcessEnv, pid: number, log: Log): ServiceNotifier {
   const socket = env["NOTIFY_SOCKET"];
@@ -26,33 +26,33 @@ export function openServiceNotifier(env: NodeJS.ProcessEnv, pid: number, log: Lo
 
   const childEnv = { PATH: env["PATH"], NOTIFY_SOCKET: socket };
   let watchdog: NodeJS.Timeout | undefined;
-  /** One after another, so that what is said last holds. */
-  let said = Promise.resolve();
-  const say = (...variables: string[]) => {
-    said = said.then(() => runNotify(variables, childEnv, log));
+  /** Messages are sent one after another, so that the last status wins. */
+  let sent = Promise.resolve();
+  const notify = (...variables: string[]) => {
+    sent = sent.then(() => runNotify(variables, childEnv, log));
   };
   return {
     ready(status) {
-      say("READY=1", writeStatus(status));
-      if (watchdogMs > 0) watchdog = setInterval(() => say("WATCHDOG=1"), watchdogMs / 3).unref();
+      notify("READY=1", formatStatus(status));
+      if (watchdogMs > 0) watchdog = setInterval(() => notify("WATCHDOG=1"), watchdogMs / 3).unref();
     },
-    status: (status) => say(writeStatus(status)),
+    status: (status) => notify(formatStatus(status)),
     stopping: (status, limitMs) =>
-      say("STOPPING=1", writeStatus(status), `EXTEND_TIMEOUT_USEC=${limitMs * 1000}`),
+      notify("STOPPING=1", formatStatus(status), `EXTEND_TIMEOUT_USEC=${limitMs * 1000}`),
     close: () => clearInterval(watchdog),
   };
 }
 
-/** One line: after a break, another variable would begin. */
-function writeStatus(status: string): string {
-  return `STATUS=${status.replaceAll(/\p{Cc}/gu, " ").slice(0, MOST_STATUS)}`;
+/** Makes one line of it: after a line break, systemd would read another variable. */
+function formatStatus(status: string): string {
+  return `STATUS=${status.replaceAll(/\p{Cc}/gu, " ").slice(0, MAX_STATUS_LENGTH)}`;
 }
 
-/** Never rejects: a message that is not sent ends nothing here, and systemd draws its own conclusions. */
+/** Never rejects: a message that cannot be sent is logged, and the daemon keeps running. */
 async function runNotify(variables: readonly string[], env: NodeJS.ProcessEnv, log: Log): Promise<void> {
   try {
-    const options = { env, timeout: NOTIFY_LIMIT_MS, killSignal: "SIGKILL" } as const;
-    // Throws at once where the system has no memory left for another process.
+    const options = { env, timeout: NOTIFY_TIMEOUT_MS, killSignal: "SIGKILL" } as const;
+    // Throws synchronously when the system has no memory left for another process.
     const child = spawn("systemd-notify", variables, { ...options, stdio: "ignore" });
     const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
     if (code !== 0)

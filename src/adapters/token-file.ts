@@ -3,7 +3,10 @@ import type { WritableTokenStore } from "../ports.ts";
 import { changeEntries } from "./token-file/change.ts";
 import { readEntries } from "./token-file/read.ts";
 
-/** The local tokens in a file of ours, mode 0600, which need not be there yet. */
+/**
+ * Opens the file that holds the local tokens. It has mode 0600 and is created by the first `add`. The daemon imports
+ * token-file/read.ts instead of this file: it only reads tokens and need not load the code that changes them.
+ */
 export function openTokenFile(path: string): WritableTokenStore {
   return {
     read: () => readEntries(path),

@@ -1,26 +1,26 @@
+import assert from "node:assert/strict";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
-import { Fault } from "./check.ts";
 
-/** A request as a client of tollkeeper's sends it. */
-export interface Ask {
+/** A request that a check sends, as a client of tollkeeper would. */
+export interface TestRequest {
   method: string;
   path: string;
-  /** Beside Host, content type and length; a name that is given here replaces ours. */
+  /** Added to Host, content type and length; a header given here replaces ours. */
   headers?: readonly (readonly [name: string, value: string])[];
-  /** A list is sent chunked, piece by piece. */
+  /** A list is sent chunked, one write for each piece. */
   body?: Buffer | readonly Buffer[];
 }
 
-/** A whole answer. */
-export interface Answer {
+/** A response, read to its end. */
+export interface TestResponse {
   status: number;
   reason: string;
-  /** Flat list, as `IncomingMessage.rawHeaders` has it. */
+  /** Flat list, as in `IncomingMessage.rawHeaders`. */
   headers: string[];
   body: Buffer;
 }
 
-/** An HTTP client of one port on 127.0.0.1. Keeps its connection from one request to the next. */
+/** An HTTP client of one port on 127.0.0.1, with keep-alive. */
 export class Client {
   readonly port: number;
   readonly #agent = new Agent({ keepAlive: true });
@@ -29,28 +29,28 @@ export class Client {
     this.port = port;
   }
 
-  /** Sends a request and reads the answer to its end. Follows nothing, repeats nothing. */
-  async ask(request: Ask): Promise<Answer> {
-    const answer = await this.open(request);
-    const { statusCode: status = 0, statusMessage: reason = "", rawHeaders: headers } = answer;
-    return { status, reason, headers, body: await readRest(answer) };
+  /** Sends a request and reads the response to its end. Follows no redirect, retries nothing. */
+  async send(request: TestRequest): Promise<TestResponse> {
+    const response = await this.open(request);
+    const { statusCode: status = 0, statusMessage: reason = "", rawHeaders: headers } = response;
+    return { status, reason, headers, body: await readBody(response) };
   }
 
-  /** Sends a request and resolves with the head of the answer, of which nothing more is read yet. */
-  open(request: Ask): Promise<IncomingMessage> {
+  /** Sends a request and resolves with the head of the response, whose body is not read yet. */
+  open(request: TestRequest): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const req = httpRequest({
         host: "127.0.0.1",
         port: this.port,
         method: request.method,
         path: request.path,
-        headers: this.#headersOf(request),
+        headers: this.#headersFor(request),
         setHost: false,
         agent: this.#agent,
       });
       req.on("response", resolve);
       req.on("error", reject);
-      req.on("close", () => reject(new Fault("the connection was closed without an answer")));
+      req.on("close", () => reject(new Error("the connection was closed without an answer")));
       const { body } = request;
       if (body === undefined || Buffer.isBuffer(body)) req.end(body);
       else {
@@ -60,12 +60,12 @@ export class Client {
     });
   }
 
-  /** Ends every connection, whatever is under way on it. */
+  /** Destroys every connection, requests in flight included. */
   close(): void {
     this.#agent.destroy();
   }
 
-  #headersOf({ headers = [], body }: Ask): string[] {
+  #headersFor({ headers = [], body }: TestRequest): string[] {
     const own: [string, string][] = [["host", `127.0.0.1:${this.port}`]];
     if (body !== undefined) own.push(["content-type", "application/json"]);
     if (Buffer.isBuffer(body)) own.push(["content-length", String(body.length)]);
@@ -74,14 +74,26 @@ export class Client {
   }
 }
 
-/** What is still to come of an answer. */
-export async function readRest(answer: IncomingMessage): Promise<Buffer> {
+/** Reads the rest of a request's or response's body. */
+export async function readBody(message: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  for await (const chunk of message) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
 
-/** Every value of the header `name` (lower case) in a flat list, in order. */
-export function valuesOf(headers: readonly string[], name: string): string[] {
+/** Returns every value of the header `name` (lower case) in a flat list, in order. */
+export function headerValues(headers: readonly string[], name: string): string[] {
   return headers.filter((_value, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
+}
+
+/** Throws unless each header is there exactly once, with this value. */
+export function assertHeaders(
+  headers: readonly string[],
+  expected: NonNullable<TestRequest["headers"]>,
+): void {
+  for (const [name, value] of expected) {
+    const received = headerValues(headers, name).join(" and ");
+    const is = received === "" ? "is missing" : `is "${received}"`;
+    assert.ok(received === value, `${name}: should be "${value}", ${is}`);
+  }
 }

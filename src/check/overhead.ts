@@ -1,26 +1,25 @@
 import { once } from "node:events";
-import type { Installation } from "./check.ts";
-import { Client, readRest } from "./client.ts";
-import { type Echo, EVENT_STREAM } from "./echo.ts";
-import { post } from "./send.ts";
+import { Client, readBody } from "./client.ts";
+import { EVENT_STREAM, type RecordingUpstream } from "./recording-upstream.ts";
 import { EVENTS } from "./samples.ts";
+import { post } from "./send.ts";
 
-/** How many of each are measured, one after another, and how many are sent before that. */
-export interface Samples {
+/** How many requests are measured, one after another. */
+export interface SampleCounts {
+  /** Sent first and not measured, because Node runs new code slowly. */
+  warmUp: number;
   requests: number;
   streams: number;
-  /** Node runs new code slowly at first. */
-  warmUp: number;
 }
 
-/** The share of times in percent → milliseconds: so many are not longer than that. */
+/** Percentiles of measured times, milliseconds. */
 export interface Percentiles {
   p50: number;
   p90: number;
   p99: number;
 }
 
-/** The same times without tollkeeper and with it, and by how much one with it exceeds the one right before, milliseconds. */
+/** Times without tollkeeper and through it, and the difference between each pair of consecutive requests. */
 export interface Comparison {
   count: number;
   direct: Percentiles;
@@ -28,47 +27,55 @@ export interface Comparison {
   added: Percentiles;
 }
 
-/** What tollkeeper adds on this machine, as measured: client, tollkeeper and upstream are one process, and share its time. */
+/** What tollkeeper adds on this machine. Client, tollkeeper and upstream share one process and its CPU time. */
 export interface Overhead {
-  /** A small request, to the end of its answer. */
+  /** A small request, to the end of its response. */
   request: Comparison;
   /** A stream, to its first byte. */
   firstByte: Comparison;
 }
 
-/** Measures requests to the echo, directly and through tollkeeper in turn, so that a busy moment hits both. */
-export async function measureOverhead(on: Installation, samples: Samples): Promise<Overhead> {
-  const direct = new Client(on.echo.port);
+/**
+ * Sends requests to the upstream alternately directly and through tollkeeper, so that a busy moment affects both.
+ * @param port tollkeeper's
+ */
+export async function measureOverhead(
+  port: number,
+  upstream: RecordingUpstream,
+  counts: SampleCounts,
+): Promise<Overhead> {
+  const [direct, through] = [new Client(upstream.port), new Client(port)];
   const compare = async (count: number, timeOne: (client: Client) => Promise<number>) => {
     const times: [direct: number, through: number][] = [];
-    while (times.length < count) times.push([await timeOne(direct), await timeOne(on.client)]);
+    while (times.length < count) times.push([await timeOne(direct), await timeOne(through)]);
     return comparisonOf(times);
   };
   try {
-    await compare(samples.warmUp, timeRequest);
+    await compare(counts.warmUp, timeRequest);
     return {
-      request: await compare(samples.requests, timeRequest),
-      firstByte: await compare(samples.streams, (client) => timeFirstByte(client, on.echo)),
+      request: await compare(counts.requests, timeRequest),
+      firstByte: await compare(counts.streams, (client) => timeFirstByte(client, upstream)),
     };
   } finally {
     direct.close();
+    through.close();
   }
 }
 
 async function timeRequest(client: Client): Promise<number> {
   const start = performance.now();
-  await client.ask(post("/v1/messages"));
+  await client.send(post("/v1/messages"));
   return performance.now() - start;
 }
 
-async function timeFirstByte(client: Client, echo: Echo): Promise<number> {
-  echo.answerNext((res) => res.writeHead(200, EVENT_STREAM).end(EVENTS.join("")));
+async function timeFirstByte(client: Client, upstream: RecordingUpstream): Promise<number> {
+  upstream.respondOnce((res) => res.writeHead(200, EVENT_STREAM).end(EVENTS.join("")));
   const start = performance.now();
-  const answer = await client.open(post("/v1/messages"));
-  await once(answer, "readable");
-  const took = performance.now() - start;
-  await readRest(answer);
-  return took;
+  const response = await client.open(post("/v1/messages"));
+  await once(response, "readable");
+  const elapsed = performance.now() - start;
+  await readBody(response);
+  return elapsed;
 }
 
 function comparisonOf(times: readonly [direct: number, through: number][]): Comparison {
@@ -80,7 +87,7 @@ function comparisonOf(times: readonly [direct: number, through: number][]): Comp
   };
 }
 
-/** By nearest rank, so that each is a time that was measured. */
+/** Computes percentiles by nearest rank, so that each is one of the given times. */
 export function percentilesOf(times: readonly number[]): Percentiles {
   const sorted = times.toSorted((one, other) => one - other);
   const at = (share: number) => sorted[Math.ceil((share / 100) * sorted.length) - 1] ?? NaN;

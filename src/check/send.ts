@@ -1,34 +1,36 @@
-import { expect, Fault, type Installation } from "./check.ts";
-import type { Answer, Ask } from "./client.ts";
-import type { Script, Seen } from "./echo.ts";
+import assert from "node:assert/strict";
+import type { TestRequest, TestResponse } from "./client.ts";
+import type { IsolatedProxy } from "./guarantee.ts";
+import type { RecordedRequest, Responder } from "./recording-upstream.ts";
 
-/** What is shown of an answer that should not have come, characters. */
-const QUOTE_LENGTH = 160;
+/** How much of an unexpected response is shown, characters. */
+const EXCERPT_LENGTH = 160;
 
 /**
- * Sends one request through: what the upstream saw of it, and what came back.
- * @throws Fault unless it reached the upstream, and that just once
+ * Sends one request through tollkeeper.
+ * @returns the request as the upstream received it, and the response
+ * @throws unless it reached the upstream exactly once
  */
-export async function exchange(
-  { client, echo }: Installation,
-  request: Ask,
-  script?: Script,
-): Promise<{ seen: Seen; answer: Answer }> {
-  const before = echo.seen.length;
-  if (script !== undefined) echo.answerNext(script);
-  const answer = await client.ask(request);
-  const [seen, again] = echo.seen.slice(before);
-  if (seen === undefined) throw new Fault(`the request did not reach the upstream: ${quote(answer)}`);
-  expect(again === undefined, `the upstream got a second request: ${again?.method} ${again?.path}`);
-  return { seen, answer };
+export async function sendThrough(
+  { client, upstream }: IsolatedProxy,
+  request: TestRequest,
+  responder?: Responder,
+): Promise<{ received: RecordedRequest; response: TestResponse }> {
+  const before = upstream.requests.length;
+  if (responder !== undefined) upstream.respondOnce(responder);
+  const response = await client.send(request);
+  const [received, second] = upstream.requests.slice(before);
+  assert.ok(received, `the request did not reach the upstream: ${summarize(response)}`);
+  assert.ok(second === undefined, `the upstream got a second request: ${second?.method} ${second?.path}`);
+  return { received, response };
 }
 
-/** An answer in a line: status and the beginning of the body. */
-export function quote({ status, body }: Answer): string {
-  return `${status} ${body.toString("latin1", 0, QUOTE_LENGTH)}`.trim();
+/** Returns a response in one line: its status and the beginning of its body. */
+export function summarize({ status, body }: TestResponse): string {
+  return `${status} ${body.toString("latin1", 0, EXCERPT_LENGTH)}`.trim();
 }
 
-/** A POST of a small JSON body. */
-export function post(path: string, headers: Ask["headers"] = []): Ask {
+/** Returns a POST with a small JSON body. */
+export function post(path: string, headers: TestRequest["headers"] = []): TestRequest {
   return { method: "POST", path, headers, body: Buffer.from(`{"model":"check","stream":false}`) };
 }

@@ -1,19 +1,19 @@
 import yargs from "yargs";
 import type { AddCommand } from "./command.ts";
 import { EXIT, note } from "./terminal/console.ts";
-import { outliveOutputs } from "./terminal/output-faults.ts";
+import { tolerateOutputErrors } from "./terminal/output-errors.ts";
 import { programVersion } from "../adapters/program.ts";
 
 /**
- * Runs the command that the words name, with what they say to it. Wrong usage ends the process with its own exit code.
+ * Runs the command that the arguments name. Wrong usage ends the process with an exit code of its own.
  * Rejects with what the command throws.
  */
 export async function runCommandLine(
-  words: readonly string[],
+  args: readonly string[],
   commands: readonly AddCommand[],
 ): Promise<void> {
-  outliveOutputs();
-  const program = yargs(words);
+  tolerateOutputErrors();
+  const program = yargs(args);
   for (const add of commands) add(program);
   await program
     .scriptName("tollkeeper")
@@ -24,7 +24,7 @@ export async function runCommandLine(
     .alias({ h: "help", v: "version" })
     .wrap(100)
     .fail((message, error) => {
-      // yargs has words for wrong usage only; what a command throws is its own.
+      // `error` is what a command threw; for wrong usage there is only a message.
       if (error instanceof Error) throw error;
       note(`error: ${message.charAt(0).toLowerCase()}${message.slice(1)}`);
       note("hint: see tollkeeper --help");

@@ -1,15 +1,28 @@
 import type { ArgumentsCamelCase, Argv } from "yargs";
 
-/** What a command's module exports as `command`. Its name and what it is for stand in main.ts, which lists all of them. */
+/** What a command's module exports as `command`. Names and descriptions are in main.ts, which lists all commands. */
 export interface Command<Arguments> {
   builder(yargs: Argv<object>): Argv<Arguments>;
   handler(argv: ArgumentsCamelCase<Arguments>): void | Promise<void>;
 }
 
-/** Adds one command to those that yargs knows. */
+/** Arguments of commands that report on a configuration. */
+export interface ReportArguments {
+  config?: string | undefined;
+  json: boolean;
+}
+
+/** Adds the options for {@link ReportArguments}. */
+export function reportOptions(yargs: Argv<object>): Argv<ReportArguments> {
+  return yargs
+    .option("config", { type: "string" })
+    .option("json", { type: "boolean", default: false, describe: "Print JSON" });
+}
+
+/** Adds one command to a yargs instance. */
 export type AddCommand = (yargs: Argv<object>) => void;
 
-/** A command whose module is loaded when it is called: `check` alone has 60 files behind it, which take 25 ms. */
+/** Defines a command whose module is loaded when it is called, because the modules of `check` alone take 25 ms to load. */
 export function command<Arguments>(
   name: string,
   describe: string,

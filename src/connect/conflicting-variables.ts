@@ -1,17 +1,17 @@
-import { findAssignments, isComment } from "../core/text/assignments.ts";
-import { splitMark } from "./edit/byte-order-mark.ts";
-import type { Path } from "./formats/language.ts";
-import { languageOf } from "./formats/languages.ts";
-import { followSteps, isObject } from "./edit/setting-path.ts";
+import { findAssignments, isCommentLine } from "../core/text/assignments.ts";
 import type { FileSettings, Setting } from "../tools/setting.ts";
+import { isTable, resolveKeyPath } from "./edit/key-path.ts";
+import { editorFor } from "./formats/editor-for.ts";
+import type { ResolvedPath } from "./formats/format-editor.ts";
+import { splitByteOrderMark } from "./formats/text-edits.ts";
 
 /**
- * By a variable that leads somewhere: those that would win over it, or that would send another credential along. Claude
- * Code sends a key beside an AUTH_TOKEN, too (facts/clients.md section 3), and its switches for clouds come before every
- * credential (https://code.claude.com/docs/en/authentication, "Authentication precedence"). Copilot prefers the bearer
- * token to the key (`copilot help providers`).
+ * For each variable that sets a base URL: those that override it, or that make the tool send another credential. Claude
+ * Code sends an API key in addition to an AUTH_TOKEN (docs/wire.md section 2), and its cloud switches take precedence over
+ * every credential (https://code.claude.com/docs/en/authentication, "Authentication precedence"). Copilot prefers the
+ * bearer token to the key (`copilot help providers`).
  */
-const RIVALS: Readonly<Record<string, readonly string[]>> = {
+const CONFLICTS: Readonly<Record<string, readonly string[]>> = {
   ANTHROPIC_BASE_URL: [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
@@ -23,63 +23,74 @@ const RIVALS: Readonly<Record<string, readonly string[]>> = {
   OPENAI_BASE_URL: ["OPENAI_API_BASE", "OPENAI_API_KEY"],
 };
 
-/** The variables of `env` that must not stand beside ours: they would lead elsewhere, or take a real key along. */
+/** Returns the variables of `env` that would override ours, or send a real key along with them. */
 export function findConflictingVariables(
   env: Readonly<Record<string, unknown>>,
   ours: Readonly<Record<string, unknown>>,
 ): string[] {
-  const rivals = Object.keys(ours).flatMap((name) => RIVALS[name] ?? []);
-  return rivals.filter((name) => env[name] !== undefined && ours[name] === undefined);
+  const conflicts = Object.keys(ours).flatMap((name) => CONFLICTS[name] ?? []);
+  return conflicts.filter((name) => env[name] !== undefined && ours[name] === undefined);
 }
 
-/** Something that stands beside our settings in a tool's file, and is not to. Never its value. */
-export interface ConflictingSetting {
-  /** In words: `env.ANTHROPIC_API_KEY`. */
+/** A setting in a tool's file that conflicts with ours. Never contains its value. */
+interface ConflictingSetting {
+  /** Its path: `env.ANTHROPIC_API_KEY`. */
   setting: string;
-  /** From 1. */
+  /** Line in the file, from 1. */
   line: number;
 }
 
-/** What wins over our settings in a file that has them, or takes a real key along. */
-export function findConflictingSettings({ format, settings }: FileSettings, text: string, owner: string): ConflictingSetting[] {
-  if (format === "sh" || format === "fish") return rivalLines(settings, text);
-  const { body } = splitMark(text);
-  const language = languageOf(format, owner);
-  const top = language.read(body);
-  return [...rivalMembers(settings, top), ...rivalProfile(settings, top)].map((path) => {
-    const lines = body.slice(0, language.find(body, path).offset).split("\n");
+/** Returns the settings in a connected file that override ours, or send a real key along with them. */
+export function findConflictingSettings(
+  { format, settings }: FileSettings,
+  text: string,
+  owner: string,
+): ConflictingSetting[] {
+  if (format === "sh" || format === "fish") return findConflictingLines(settings, text);
+  const { body } = splitByteOrderMark(text);
+  const editor = editorFor(format, owner);
+  const top = editor.read(body);
+  return [...findConflictingMembers(settings, top), ...findConflictingProfile(settings, top)].map((path) => {
+    const lines = body.slice(0, editor.find(body, path).offset).split("\n");
     return { setting: path.join("."), line: lines.length };
   });
 }
 
-/** Our own lines set nothing that is a rival of theirs. */
-function rivalLines(settings: readonly Setting[], text: string): ConflictingSetting[] {
+/** Our own lines never conflict with each other. */
+function findConflictingLines(settings: readonly Setting[], text: string): ConflictingSetting[] {
   const ours = Object.fromEntries(
-    settings.flatMap(({ at: [name], value }) => (typeof name === "string" ? [[name, value]] : [])),
+    settings.flatMap(({ keyPath: [name], value }) => (typeof name === "string" ? [[name, value]] : [])),
   );
   return text.split("\n").flatMap((line, index) => {
-    const set = isComment(line) ? [] : findAssignments(line).map(({ name, value }) => [name, value] as const);
-    return findConflictingVariables(Object.fromEntries(set), ours).map((setting) => ({ setting, line: index + 1 }));
+    const set = isCommentLine(line)
+      ? []
+      : findAssignments(line).map(({ name, value }) => [name, value] as const);
+    return findConflictingVariables(Object.fromEntries(set), ours).map((setting) => ({
+      setting,
+      line: index + 1,
+    }));
   });
 }
 
-/** Variables in an object of the file, as Claude Code has them. */
-function rivalMembers(settings: readonly Setting[], top: unknown): Path[] {
-  return settings.flatMap(({ at }) => {
-    const name = at.at(-1);
-    const { path, value } = followSteps(top, at.slice(0, -1));
-    if (typeof name !== "string" || path.length !== at.length - 1 || !isObject(value)) return [];
-    const ours = settings.filter((one) => one.at.length === at.length).map((one) => one.at.at(-1));
-    const rivals = findConflictingVariables(value, { [name]: true }).filter((rival) => !ours.includes(rival));
-    return rivals.map((rival) => [...path, rival]);
+/** Finds conflicting variables in an object of the file, where Claude Code keeps them. */
+function findConflictingMembers(settings: readonly Setting[], top: unknown): ResolvedPath[] {
+  return settings.flatMap(({ keyPath }) => {
+    const name = keyPath.at(-1);
+    const { path, value } = resolveKeyPath(top, keyPath.slice(0, -1));
+    if (typeof name !== "string" || path.length !== keyPath.length - 1 || !isTable(value)) return [];
+    const ours = settings
+      .filter((one) => one.keyPath.length === keyPath.length)
+      .map((one) => one.keyPath.at(-1));
+    const conflicts = findConflictingVariables(value, { [name]: true });
+    return conflicts.filter((conflict) => !ours.includes(conflict)).map((conflict) => [...path, conflict]);
   });
 }
 
-/** Codex: what the profile in use says comes before what the file's top says (its docs/config.md, "profiles"). */
-function rivalProfile(settings: readonly Setting[], top: unknown): Path[] {
-  const provider = settings.find(({ at }) => at.length === 1 && at[0] === "model_provider");
-  const profile = followSteps(top, ["profile"]).value;
+/** Codex: the active profile overrides the top level of the file (Codex, docs/config.md in its repository, "profiles"). */
+function findConflictingProfile(settings: readonly Setting[], top: unknown): ResolvedPath[] {
+  const provider = settings.find(({ keyPath }) => keyPath.length === 1 && keyPath[0] === "model_provider");
+  const profile = resolveKeyPath(top, ["profile"]).value;
   if (provider === undefined || typeof profile !== "string") return [];
-  const { path, value } = followSteps(top, ["profiles", profile, "model_provider"]);
+  const { path, value } = resolveKeyPath(top, ["profiles", profile, "model_provider"]);
   return path.length === 3 && value !== provider.value ? [path] : [];
 }

@@ -1,153 +1,109 @@
 import { join } from "node:path";
-import type { Secret } from "../core/secrets/secret.ts";
-import { carryOutConnect, carryOutDisconnect } from "./journal/carry-out.ts";
-import { planConnect, planDisconnect, type FilePlan } from "./edit/file-plan.ts";
+import type { SettingsPlan } from "../tools/tool.ts";
+import type { FileChange, OverwrittenKey, UnrestoredSetting } from "./edit/file-change.ts";
+import type { KeptBackup } from "./journal/backups.ts";
+import { commitConnect, commitDisconnect } from "./journal/commit.ts";
+import type { ConnectionId } from "./journal/connection-id.ts";
+import { planConnect, planDisconnect, type FilePlan } from "./journal/file-plan.ts";
 import { readJournal, readJournals } from "./journal/journal.ts";
-import type { Plan, Scope } from "../tools/recipe.ts";
 
+export type { FileOutcome, OverwrittenKey, UnrestoredSetting } from "./edit/file-change.ts";
+export type { KeptBackup } from "./journal/backups.ts";
+export type { ConnectionId } from "./journal/connection-id.ts";
 export { connectionState, type ConnectionState } from "./journal/connection-state.ts";
 
-/** Which connection: one tool, everywhere or in one project. */
-export interface Identity {
-  tool: string;
-  scope: Scope;
-  /** The project's directory, absolute; null for `user`. */
-  directory: string | null;
-}
-
-/**
- * What becomes of a file.
- * - `created`, `changed`: connecting writes it
- * - `same`: it is already as it shall be
- * - `restored`: disconnecting gives it back byte for byte as it was
- * - `cleared`: it was edited since; our settings go and the edits stay
- * - `removed`: nothing is in it but what connecting wrote, and it was not there before
- * - `gone`: somebody has deleted it; nothing is done
- */
-export type FileOutcome = "created" | "changed" | "same" | "restored" | "cleared" | "removed" | "gone";
-
-/** What is to happen to one file. Its texts may hold keys: show them by `renderDiff` only. */
-export interface FileChange {
-  /** As the tool knows it; it may be a link, which stays one. */
-  path: string;
-  /** null: there is none. */
-  before: string | null;
-  /** null: there will be none. */
-  after: string | null;
-  fate: FileOutcome;
-  /** What in its texts is nobody's business; it is blotted wherever they are shown or kept. */
-  secrets: readonly Secret[];
-  /** Each setting that is written, in words: `env.ANTHROPIC_BASE_URL`, and what it is for. */
-  whys: readonly { setting: string; why: string }[];
-}
-
-/** A setting which is to be changed, and holds what looks like a real key. */
-export interface PresentKey {
-  path: string;
-  setting: string;
-  key: Secret;
-}
-
-/**
- * A setting that does not become what it was.
- * - `changed`: the person has changed it since, and it stays as it is now
- * - `was-key`: it held a real key, which was kept nowhere; the setting is left out
- */
-export interface Left {
-  path: string;
-  setting: string;
-  reason: "changed" | "was-key";
-}
-
-/** A change of files, looked at from all sides and not yet done. */
-export interface Prepared {
-  identity: Identity;
+/** A change of a tool's files that is worked out but not yet written. */
+export interface PreparedChange {
+  id: ConnectionId;
   changes: readonly FileChange[];
-  /** Found where connecting writes, which keeps them nowhere. Empty when disconnecting. */
-  keys: readonly PresentKey[];
-  /** When connecting: of files that only an earlier connection wrote. */
-  left: readonly Left[];
-  /** Nothing is to be done to any file. */
+  /** Real keys that connecting overwrites, and does not keep. Empty when disconnecting. */
+  keys: readonly OverwrittenKey[];
+  /** Settings of the previous connection that are not restored: when connecting, in files that it alone wrote. */
+  unrestored: readonly UnrestoredSetting[];
+  /** True when no file changes. */
   isUnchanged: boolean;
-  /** When disconnecting: no setting can be taken out, as each was changed since; the tool may come here still. */
-  isAllLeft: boolean;
+  /** When disconnecting: true when every setting was edited since and stays, so the tool may still use tollkeeper. */
+  hasOnlyEditedSettings: boolean;
   /**
-   * Does it. Throws a Failure where a file cannot be written, or where it, or the connection, is not any more what it was
-   * when this was prepared. Returns the copies that stay of files which are connected no more, and not as they were before.
+   * Writes the change. Returns the backups of files that leave the connection and could not be fully restored.
+   * @throws Failure when a file cannot be written, or when it or the connection changed since this was prepared
    */
-  carryOut(): readonly KeptBackup[];
+  commit(): readonly KeptBackup[];
 }
 
-/** What is known of a connection. */
+/** An existing connection. */
 export interface Connection {
-  identity: Identity;
-  /** When it was made: ISO 8601. */
+  id: ConnectionId;
+  /** When it was made, in ISO 8601. */
   since: string;
   files: readonly ConnectedFile[];
 }
 
-export interface ConnectedFile {
+interface ConnectedFile {
   path: string;
-  /** Where the file is kept as it was, for people; null where there was none. */
+  /** Path of the copy of the original file, for people; null when there was no file. */
   backup: string | null;
-  /** Have keys in the backup been replaced by asterisks? */
-  isBlotted: boolean;
-}
-
-/** A file that has been disconnected and has a copy. */
-export interface KeptBackup extends ConnectedFile {
-  backup: string;
+  /** True when keys in the backup were redacted. */
+  isRedacted: boolean;
 }
 
 /**
- * Reads the plan's files and works out what connecting changes in them; a connection that is there already is replaced.
- * Writes nothing. Throws a Failure, with file and line, where a file cannot be understood or changed.
+ * Prepares a connection, in place of an existing one. Reads the files of the plan and writes nothing.
+ * @throws Failure, with file and line, when a file cannot be parsed or changed
  */
-export function prepareConnection(plan: Plan, journalDirectory: string, identity: Identity): Prepared {
-  const former = readJournal(journalDirectory, identity);
+export function prepareConnection(
+  plan: SettingsPlan,
+  journalDirectory: string,
+  id: ConnectionId,
+): PreparedChange {
+  const former = readJournal(journalDirectory, id);
   const records = former?.files ?? [];
   const wanted = plan.files.map((file) => {
-    return planConnect(file, records.find(({ path }) => path === file.path) ?? null, identity.tool);
+    return planConnect(file, records.find(({ path }) => path === file.path) ?? null, id.tool);
   });
   const unwanted = records.filter(({ path }) => plan.files.every((file) => file.path !== path));
   const plans = [...wanted, ...unwanted.map(planDisconnect)];
-  return prepared(identity, plans, () => carryOutConnect(journalDirectory, identity, former, plans));
+  return toPreparedChange(id, plans, () => commitConnect(journalDirectory, id, former, plans));
 }
 
-/** Works out what disconnecting changes; null where there is no such connection. Writes nothing. */
-export function prepareDisconnection(journalDirectory: string, identity: Identity): Prepared | null {
-  const journal = readJournal(journalDirectory, identity);
+/** Prepares to disconnect, and writes nothing; null when there is no such connection. @throws Failure */
+export function prepareDisconnection(journalDirectory: string, id: ConnectionId): PreparedChange | null {
+  const journal = readJournal(journalDirectory, id);
   if (journal === null) return null;
   const plans = journal.files.map(planDisconnect);
-  return prepared(identity, plans, () => carryOutDisconnect(journalDirectory, journal, plans));
+  return toPreparedChange(id, plans, () => commitDisconnect(journalDirectory, journal, plans));
 }
 
-/** All connections, in the order of their names. */
+/** Returns all connections, sorted by name. @throws Failure when a journal cannot be read */
 export function readConnections(journalDirectory: string): Connection[] {
   return readJournals(journalDirectory).map(({ identity, since, files }) => ({
-    identity,
+    id: identity,
     since,
     files: files.map(({ path, backup }) => ({
       path,
       backup: backup === null ? null : join(journalDirectory, backup.name),
-      isBlotted: backup?.isBlotted ?? false,
+      isRedacted: backup?.isBlotted ?? false,
     })),
   }));
 }
 
-function prepared(identity: Identity, plans: readonly FilePlan[], carryOut: Prepared["carryOut"]): Prepared {
+function toPreparedChange(
+  id: ConnectionId,
+  plans: readonly FilePlan[],
+  commit: PreparedChange["commit"],
+): PreparedChange {
   return {
-    identity,
+    id,
     changes: plans.map(({ change }) => change),
     keys: plans.flatMap(({ keys }) => keys),
-    left: plans.flatMap(({ left }) => left),
+    unrestored: plans.flatMap(({ unrestored }) => unrestored),
     isUnchanged: plans.every(({ change }) => change.before === change.after),
-    isAllLeft: plans.every(isAllLeft),
-    carryOut,
+    hasOnlyEditedSettings: plans.every(hasOnlyEditedSettings),
+    commit,
   };
 }
 
-function isAllLeft({ record, left }: FilePlan): boolean {
-  const changed = left.filter(({ reason }) => reason === "changed");
-  return record !== null && changed.length === record.undo.written.length;
+function hasOnlyEditedSettings({ record, unrestored }: FilePlan): boolean {
+  const edited = unrestored.filter(({ reason }) => reason === "changed");
+  return record !== null && edited.length === record.undo.written.length;
 }

@@ -1,18 +1,18 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Recipe, HostInfo } from "../tools/recipe.ts";
+import type { ConnectableTool, ToolHost } from "../tools/tool.ts";
 
-/** Is the tool here, as far as its signs tell? */
+/** True when one of the tool's programs is on the PATH, or one of its files is in the home directory. */
 export function isInstalled(
-  { signs }: Pick<Recipe, "signs">,
-  { home, env }: Pick<HostInfo, "home" | "env">,
+  { programs, homePaths }: Pick<ConnectableTool, "programs" | "homePaths">,
+  { home, env }: Pick<ToolHost, "home" | "env">,
 ): boolean {
   const directories = (env["PATH"] ?? "").split(delimiter).filter((directory) => directory !== "");
-  const isThere = (name: string) => directories.some((directory) => isProgram(join(directory, name)));
-  return signs.programs.some(isThere) || signs.files.some((file) => existsSync(join(home, file)));
+  const isOnPath = (name: string) => directories.some((directory) => isExecutable(join(directory, name)));
+  return programs.some(isOnPath) || homePaths.some((path) => existsSync(join(home, path)));
 }
 
-function isProgram(path: string): boolean {
+function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();

@@ -1,6 +1,6 @@
 /**
- * An expected failure, told to a person: `message` says what is wrong, `hint` names the next command.
- * Both in lower case without a full stop; the CLI prints them as `error:` and `hint:` lines.
+ * An expected failure, reported to a person: `message` says what is wrong, `hint` names the next command. Both in lower case
+ * without a full stop; the CLI prints them as `error:` and `hint:` lines.
  */
 export class Failure extends Error {
   readonly hint: string | undefined;
@@ -13,22 +13,22 @@ export class Failure extends Error {
 }
 
 /**
- * Why a key could not be had or stored.
- * - `missing`: the store answered, and it holds no such key
- * - `locked`: the store is there but closed, and nobody can be asked to open it
- * - `unavailable`: no store can be reached (no library, no bus, no provider, no such file, a failing command)
+ * Why a key could not be read or stored.
+ * - `missing`: the store answered that it has no such key
+ * - `locked`: the store is locked, and there is nobody to ask for unlocking it
+ * - `unavailable`: the store cannot be reached (no library, no bus, no provider, no such file, a failing command)
  * - `unresponsive`: the store did not answer in time
- * - `unsafe`: the source may be read by others, and is refused for it
+ * - `unsafe`: other users can read the source, so it is refused
  */
 export type KeyFailureCode = "missing" | "locked" | "unavailable" | "unresponsive" | "unsafe";
 
 /**
- * A {@link Failure} of a key store or key source, told apart by `code`. Clients get its message and hint, so what only
- * the owner of the key may read is kept apart from them, in `detail`.
+ * A {@link Failure} of a key store or key source. Clients see its message and hint, so what only the key's owner may see goes
+ * into `detail`.
  */
 export class KeyFailure extends Failure {
   readonly code: KeyFailureCode;
-  /** A command's name and its last words, say. */
+  /** For example, a command's name and the last line that it printed. */
   readonly detail: string | undefined;
 
   constructor(
@@ -42,7 +42,7 @@ export class KeyFailure extends Failure {
     this.detail = options.detail;
   }
 
-  /** The message with its detail: for the terminal of the key's owner, never for a client. */
+  /** The message with its detail. For the owner's terminal, never for a client. */
   get messageForOwner(): string {
     return this.detail === undefined ? this.message : `${this.message} (${this.detail})`;
   }

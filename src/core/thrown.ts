@@ -1,9 +1,9 @@
-/** What something says that was thrown, whatever it is. */
+/** Returns the message of a thrown value of any type. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Is it an error of the system's, or of Node's, with this code? */
+/** True for an error of the system or of Node with this code, such as `ENOENT`. */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && Reflect.get(error, "code") === code;
 }

@@ -1,32 +1,32 @@
 import { join } from "node:path";
-import { askDaemon, type ControlOrder } from "../adapters/control-socket.ts";
+import { askDaemon, type ControlAction } from "../adapters/control-socket.ts";
 import { Failure } from "../core/failure.ts";
 import { runtimeDirectory } from "../adapters/paths.ts";
-import type { DaemonStatus } from "../cli/commands/status/report.ts";
+import type { DaemonStatus } from "./status-types.ts";
 
-/** Where this user's daemon listens for the CLI. */
+/** Path of the control socket of this user's daemon. */
 export function controlPath(): string {
   return join(runtimeDirectory(), "control.sock");
 }
 
-/** Tells a running daemon what to do; false when none runs. */
-export async function notifyDaemon(what: ControlOrder): Promise<boolean> {
+/** Sends an order to the running daemon. Returns false when none runs. */
+export async function notifyDaemon(what: ControlAction): Promise<boolean> {
   return (await askDaemon(controlPath(), what)) !== null;
 }
 
-/** What the running daemon says of itself; null when none runs. */
+/** Returns the status of the running daemon; null when none runs. */
 export async function daemonStatus(): Promise<DaemonStatus | null> {
   return (await askDaemon(controlPath(), "status")) as DaemonStatus | null;
 }
 
-/** What the running daemon says of itself. @throws Failure when none runs */
+/** Returns the status of the running daemon. Throws a Failure when none runs. */
 export async function runningDaemon(): Promise<DaemonStatus> {
   const status = await daemonStatus();
   if (status === null) throw notRunning();
   return status;
 }
 
-/** The failure of what needs a daemon, and finds none. */
+/** The Failure of a command that needs a running daemon. */
 export function notRunning(): Failure {
   return new Failure(
     "tollkeeper is not running",
@@ -49,4 +49,9 @@ export async function refuseSecondDaemon(): Promise<void> {
     `tollkeeper is already running: pid ${running.pid}, listening on ${where}`,
     `see it with: tollkeeper status; stop it with: tollkeeper service stop`,
   );
+}
+
+/** Returns the port of a running daemon, which is the same on each of its addresses. */
+export function listeningPort({ listening }: DaemonStatus): number {
+  return Number(/:(\d+)$/.exec(listening[0] ?? "")?.[1]);
 }

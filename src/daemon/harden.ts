@@ -4,11 +4,10 @@ import { url as inspectorUrl } from "node:inspector";
 import { Failure } from "../core/failure.ts";
 
 /**
- * Closes the ways by which what a process holds in memory gets out of it (facts/threats.md B9); call it before there is
- * a key. What remains is ptrace: prctl(PR_SET_DUMPABLE), by which ssh-agent keeps debuggers of its own user out, cannot
- * be called from Node.
- * @returns warnings, for the log: what was asked for and is not done, or could not be done
- * @throws Failure naming the setting under which Node itself would give the key away
+ * Prevents the memory of this process from leaking (SECURITY.md B9). Call it before a key is read. ptrace remains possible:
+ * Node cannot call prctl(PR_SET_DUMPABLE), with which ssh-agent keeps its own user's debuggers out.
+ * @returns warnings for the log: settings that are ignored, and protections that could not be applied
+ * @throws Failure naming a setting of Node's that would expose the key
  */
 export function hardenProcess(): string[] {
   refuseDebugOutput();
@@ -19,8 +18,8 @@ export function hardenProcess(): string[] {
 }
 
 /**
- * TLS is always verified (facts/threats.md B5). Our own requests do not look at this variable, but a library might, and
- * Node warns of it as if we did.
+ * Removes the variable that switches certificate verification off (SECURITY.md B5). Our requests ignore it, but a library might
+ * not, and Node prints a warning as if we obeyed it.
  * @returns a warning when it was set
  */
 function ignoreTlsSwitch(): string | null {
@@ -30,13 +29,13 @@ function ignoreTlsSwitch(): string | null {
   return `${name} is ignored: certificates are always verified`;
 }
 
-/** Under these Node prints the headers of every request, or the first bytes of what a key command says; tried. */
+/** Refuses NODE_DEBUG sections that print request headers, or the first bytes of a key command's output (tried). */
 function refuseDebugOutput(): void {
   if (!/\b(?:https?|net|stream)\b|\*/i.test(process.env["NODE_DEBUG"] ?? "")) return;
   throw new Failure("under NODE_DEBUG Node would print the key", "unset NODE_DEBUG, and use --debug instead");
 }
 
-/** By whatever it was opened: an option, or SIGUSR1 before we had a listener for it. */
+/** Refuses an open inspector, whether an option opened it or a SIGUSR1 before our listener was there. */
 function refuseInspector(): void {
   if (inspectorUrl() === undefined) return;
   throw new Failure(
@@ -46,14 +45,14 @@ function refuseInspector(): void {
 }
 
 /**
- * Options of Node's that write its memory, or what opens its TLS connections, to a file. Not `--heap-prof` and
- * `--cpu-prof`: they write names of functions, and no values (tried). A limit of 0 is none.
+ * Node's options that write memory or TLS keys to a file. `--heap-prof` and `--cpu-prof` are not among them: they write function
+ * names and no values (tried). A heap snapshot limit of 0 is off.
  */
 const DUMPING_OPTION = /--(?:heapsnapshot-signal|heapsnapshot-near-heap-limit(?!=0\b)|tls-keylog)\b/;
 
 function refuseDumpingOptions(): void {
   const given = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].join(" ");
-  // Node takes `_` for `-` in its options (Node's documentation, "Command-line API").
+  // Node treats `_` as `-` in its options (Node's documentation, "Command-line API").
   const option = DUMPING_OPTION.exec(given.replaceAll("_", "-"))?.[0];
   if (option === undefined) return;
   throw new Failure(
@@ -62,7 +61,7 @@ function refuseDumpingOptions(): void {
   );
 }
 
-/** Diagnostic reports have the environment and the error at hand in them (Node's documentation, "Diagnostic report"). */
+/** Turns diagnostic reports off: they contain the environment and the current error (Node's documentation, "Diagnostic report"). */
 function stopReports(): void {
   const { report } = process;
   report.reportOnSignal = false;
@@ -71,14 +70,14 @@ function stopReports(): void {
 }
 
 /**
- * Leaves core dumps without any memory of ours: no kind of mapping is written (core(5), "Controlling which mappings are
- * written to the core dump"). Children inherit it, and it holds for dumps that are piped to a program as well, where the
- * limit on their size does not count. Where util-linux is installed that limit goes to 0, too, because the registers are
- * written all the same. Elsewhere than on Linux dumps are off unless the user has switched them on.
+ * Keeps memory out of core dumps: no kind of mapping is written (core(5), "Controlling which mappings are written to the core
+ * dump"). Child processes inherit this, and it also applies to dumps that are piped to a program, where the size limit does not.
+ * Registers are written all the same, so the size limit is set to 0 too where util-linux is installed. On other systems than
+ * Linux, core dumps are off unless the user has turned them on.
  */
 function emptyCoreDumps(): string | null {
   if (process.platform !== "linux") return null;
-  // What it says is of no use, and without pipes for it this takes 2.5 ms instead of 5.5.
+  // Its output is not needed. Without pipes this takes 2.5 ms instead of 5.5 ms.
   spawn("prlimit", [`--pid=${process.pid}`, "--core=0"], { stdio: "ignore" }).on("error", () => {});
   try {
     writeFileSync("/proc/self/coredump_filter", "0");

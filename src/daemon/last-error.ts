@@ -6,7 +6,7 @@ export interface LastError {
   message: string;
 }
 
-/** A log that passes everything on and remembers the newest warning or error. */
+/** Wraps a log so that the newest warning or error can be asked for. */
 export function trackLastError(log: Log, clock: Clock): { log: Log; lastError: () => LastError | null } {
   let last: LastError | null = null;
   const remember = (message: string) => {

@@ -1,8 +1,8 @@
 import type { ControlSocket } from "../adapters/control-socket.ts";
 import type { Config } from "../core/config/config.ts";
-import { writeProblem, type Problem } from "../core/config/problem.ts";
+import { formatProblem, type Problem } from "../core/config/problem.ts";
 import { Failure } from "../core/failure.ts";
-import { SANDBOX_UPSTREAM } from "../core/ledger/record.ts";
+import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { messageOf } from "../core/thrown.ts";
 import type { ConfigSource, Log, MovableLedger, ServiceNotifier } from "../ports.ts";
 import type { Gate } from "../proxy/gate.ts";
@@ -11,7 +11,7 @@ import type { Listener } from "../proxy/client/listener.ts";
 import { prepareSettings } from "../proxy/settings.ts";
 import type { TokenRegistry } from "../proxy/token-registry.ts";
 import type { Listeners } from "./listeners.ts";
-import { ledgerPlace } from "../adapters/paths.ts";
+import { ledgerLocation } from "../adapters/paths.ts";
 import type { SandboxFallback } from "./sandbox-fallback.ts";
 
 /** The parts that a running daemon consists of. */
@@ -25,21 +25,21 @@ export interface DaemonParts {
   listeners: Listeners;
   notifier: ServiceNotifier;
   log: Log;
-  /** Goes on in the log file that has the name now. */
+  /** Reopens the log file by its name. */
   reopenLog: () => void;
 }
 
-/** What a stop takes beside its drain, at most: closing connections and flushing, in milliseconds. */
+/** Longest time that a stop takes after its drain, to close connections and flush; in milliseconds. */
 const CLOSING_MS = 5_000;
 
-/** What happens to a daemon between its start and its end: new configurations, signals, the stop. */
+/** The life of a running daemon: new configurations, signals, the stop. */
 export class Lifecycle {
   readonly startedAt = new Date();
-  /** Resolves when everything is closed and flushed. */
+  /** Resolves when everything has been closed and flushed. */
   readonly stopped: Promise<void>;
   readonly #parts: DaemonParts;
   #control: ControlSocket | null = null;
-  /** The newest configuration's way into force, which a stop waits for: it may be about to open something. */
+  /** The change of configuration that is under way. A stop waits for it, because it may be opening a listener. */
   #change: Promise<unknown> = Promise.resolve();
   #isStopping = false;
   #resolveStopped: () => void = () => {};
@@ -61,12 +61,12 @@ export class Lifecycle {
     return this.#parts.source.current();
   }
 
-  /** Is it on its way to its end? */
+  /** True once the daemon has begun to stop. */
   get isStopping(): boolean {
     return this.#isStopping;
   }
 
-  /** Follows the configuration file and the signals. `control` is closed with the rest. */
+  /** Starts following the configuration file and the signals. `control` is closed with everything else. */
   begin(control: ControlSocket): void {
     this.#control = control;
     const { source, gate, log, notifier } = this.#parts;
@@ -81,11 +81,11 @@ export class Lifecycle {
     process.on("SIGHUP", () => this.reload());
     log.info({ listening: this.addresses }, "tollkeeper is ready");
     notifier.ready(this.#describe());
-    // After whoever waits for that was told.
+    // After the service manager has been notified.
     setImmediate(() => gate.prepare());
   }
 
-  /** Reads configuration, keys and tokens anew, and goes on in the log file that has the name now. */
+  /** Reads configuration, keys and tokens again, and reopens the log file. */
   reload(): void {
     const { source, keyring, tokens, log } = this.#parts;
     this.#reopenLog();
@@ -106,14 +106,14 @@ export class Lifecycle {
     }
   }
 
-  /** Stops accepting and lets open streams finish, up to `limits.drainMs`. Where that is under way, nothing changes. */
+  /** Stops accepting and lets open streams finish, for up to `limits.drainMs`. Later calls do nothing. */
   stop(): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
     void this.#drain();
   }
 
-  /** Whoever signals twice will not wait. */
+  /** The first signal drains, the second stops at once. */
   #onStopSignal(): void {
     if (!this.#isStopping) {
       this.stop();
@@ -123,7 +123,7 @@ export class Lifecycle {
     this.#finish();
   }
 
-  /** Puts a configuration in force as a whole, or, when something stands in its way, nothing of it. */
+  /** Applies a configuration as a whole. Returns what prevents it, in which case nothing has changed. */
   async #apply(config: Config): Promise<Problem[]> {
     const { gate, ledger, listeners, sandbox, log, notifier } = this.#parts;
     let opened: Listener | null = null;
@@ -134,7 +134,7 @@ export class Lifecycle {
         await opened?.destroy();
         return [];
       }
-      ledger.moveTo(ledgerPlace(config));
+      ledger.moveTo(ledgerLocation(config));
       if (opened !== null) {
         listeners.moveTo(opened);
         log.info({ listening: this.addresses }, "moved to another port");
@@ -157,7 +157,7 @@ export class Lifecycle {
       notifier.status(this.#describe());
       return;
     }
-    const what = writeProblem(source.status().path, first);
+    const what = formatProblem(source.status().path, first);
     log.error(
       { problems: problems.length },
       `the new configuration is not accepted, the old one stays: ${what}`,
@@ -165,9 +165,9 @@ export class Lifecycle {
     notifier.status(`${this.#describe()}; the newest configuration is not accepted`);
   }
 
-  /** For people, in one line. */
+  /** One line for people. */
   #describe(): string {
-    const { name, baseUrl } = this.#parts.gate.settings.upstreamFor("").upstream;
+    const { name, baseUrl } = this.#parts.gate.settings.defaultDestination.upstream;
     const what = name === SANDBOX_UPSTREAM ? "the built-in sandbox answers" : `forwards to ${baseUrl}`;
     return `listens on ${this.addresses.join(" and ")}, ${what}`;
   }
@@ -200,7 +200,7 @@ export class Lifecycle {
   }
 }
 
-/** What stands in the way of a configuration, told like what is wrong with its file. */
+/** Presents what prevents a configuration like a problem of its file. */
 function problemOf(error: unknown): Problem {
   const hint = error instanceof Failure && error.hint !== undefined ? `; ${error.hint}` : "";
   return { path: "", line: null, message: messageOf(error) + hint };

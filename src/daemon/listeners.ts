@@ -1,27 +1,31 @@
 import type { ConnectionHandler, Listener } from "../proxy/client/listener.ts";
 import { adopt, listen } from "../proxy/client/listener.ts";
-import { portTaken } from "./port-holder.ts";
+import { portTaken } from "../adapters/port-holder.ts";
 
-/** Where the daemon listens: on the sockets that a service manager handed over, and on its own. */
+/** The daemon's listeners: on the sockets that a service manager handed over, and on its own. */
 export class Listeners {
-  readonly #door: ConnectionHandler;
-  /** Stays until the end, whatever port is configured: who connects there would wait for an answer otherwise. */
+  readonly #handler: ConnectionHandler;
+  /** Stays open until the end, whatever port is configured: its socket accepts connections, which would wait forever. */
   readonly #adopted: Listener;
   #own: Listener;
-  /** Those of earlier ports, as long as something runs on them. */
+  /** Listeners of earlier ports, until their last connection has closed. */
   readonly #old = new Set<Listener>();
 
-  private constructor(door: ConnectionHandler, adopted: Listener, own: Listener) {
-    this.#door = door;
+  private constructor(handler: ConnectionHandler, adopted: Listener, own: Listener) {
+    this.#handler = handler;
     this.#adopted = adopted;
     this.#own = own;
   }
 
-  /** Rejects with a Failure when the port is taken, or when `descriptors` has what is no socket on loopback. */
-  static async open(door: ConnectionHandler, port: number, descriptors: readonly number[] = []): Promise<Listeners> {
-    const adopted = await adopt(descriptors, door);
+  /** Rejects with a Failure when the port is taken, or when a descriptor is not a socket on loopback. */
+  static async open(
+    handler: ConnectionHandler,
+    port: number,
+    descriptors: readonly number[] = [],
+  ): Promise<Listeners> {
+    const adopted = await adopt(descriptors, handler);
     try {
-      return new Listeners(door, adopted, await listenOn(port, door, adopted));
+      return new Listeners(handler, adopted, await listenOn(port, handler, adopted));
     } catch (error) {
       await adopted.destroy();
       throw error;
@@ -36,12 +40,12 @@ export class Listeners {
     return [...this.#adopted.addresses, ...this.#own.addresses];
   }
 
-  /** Opens what a configured port needs, without giving up the present one; null when that stays. */
+  /** Opens a listener on a newly configured port, beside the present one. Returns null when the port stays the same. */
   async prepare(port: number): Promise<Listener | null> {
-    return port === this.port || port === 0 ? null : listenOn(port, this.#door, this.#adopted);
+    return port === this.port || port === 0 ? null : listenOn(port, this.#handler, this.#adopted);
   }
 
-  /** New connections go to what {@link prepare} has opened; what runs on the old port runs on. */
+  /** Takes a listener from {@link prepare} into use. Connections to the old port end by themselves. */
   moveTo(listener: Listener): void {
     const old = this.#own;
     this.#own = listener;
@@ -49,22 +53,22 @@ export class Listeners {
     void old.close().then(() => this.#old.delete(old));
   }
 
-  /** Stops accepting. Connections to a handed-over socket wait there for the next process. */
+  /** Stops accepting. New connections to a handed-over socket wait for the next process. */
   close(): void {
     void this.#adopted.close();
     void this.#own.close();
   }
 
-  /** Closes every connection, whatever runs on it. */
+  /** Closes every connection, whatever is running on it. */
   async destroy(): Promise<void> {
     await Promise.all([this.#adopted, this.#own, ...this.#old].map((listener) => listener.destroy()));
   }
 }
 
-/** A taken port becomes a Failure that says who has it. */
-async function listenOn(port: number, door: ConnectionHandler, adopted: Listener): Promise<Listener> {
+/** Listens on a port. A taken port becomes a Failure that names its holder. */
+async function listenOn(port: number, handler: ConnectionHandler, adopted: Listener): Promise<Listener> {
   try {
-    return await listen(port, door, { except: adopted.addresses });
+    return await listen(port, handler, { except: adopted.addresses });
   } catch (error) {
     if (error instanceof Error && Reflect.get(error, "code") === "EADDRINUSE") throw portTaken(port, error);
     throw error;

@@ -1,15 +1,15 @@
 import type { UsageRecord } from "../core/ledger/record.ts";
 import type { MovableLedger } from "../ports.ts";
 
-/** Hears of one record; called when it stands in the ledger. */
+/** Receives a record after it was appended to the ledger. */
 export type RecordListener = (record: UsageRecord) => void;
 
-/** What goes into the ledger, for those who want to see it as it comes: `tail`, and `status` for the newest. */
+/** The records as they are appended to the ledger: for `tail`, and for the newest one in `status`. */
 export class RecordFeed {
   readonly #listeners = new Set<RecordListener>();
   readonly #newest = new Map<string, UsageRecord>();
 
-  /** The same ledger, observed. */
+  /** Wraps a ledger so that its records reach this feed. */
   observe(ledger: MovableLedger): MovableLedger {
     return {
       health: () => ledger.health(),
@@ -18,18 +18,18 @@ export class RecordFeed {
       append: (record) => {
         ledger.append(record);
         this.#newest.set(record.upstream, record);
-        for (const hear of this.#listeners) hear(record);
+        for (const listener of this.#listeners) listener(record);
       },
     };
   }
 
-  /** Calls `hear` with every record from now on, until the function that it returns is called. */
-  subscribe(hear: RecordListener): () => void {
-    this.#listeners.add(hear);
-    return () => this.#listeners.delete(hear);
+  /** Calls the listener with every record from now on. Returns a function that ends the subscription. */
+  subscribe(listener: RecordListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
-  /** The newest record of an upstream's exchanges; null when there was none since the start. */
+  /** Returns the newest record of an upstream; null when there was none since the start. */
   newest(upstream: string): UsageRecord | null {
     return this.#newest.get(upstream) ?? null;
   }

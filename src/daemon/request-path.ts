@@ -2,17 +2,19 @@ import { descriptorLimit } from "../adapters/descriptor-limit.ts";
 import { openLedger } from "../adapters/ledger-file.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config/config.ts";
+import { respondToProbe } from "../local/probe.ts";
 import type { Clock, KeyStore, Log, MovableLedger, TokenStore } from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
 import { PeerGuard } from "../proxy/client/peer-guard.ts";
 import { prepareSettings } from "../proxy/settings.ts";
 import { TokenRegistry } from "../proxy/token-registry.ts";
+import { PROCESS_SIGNATURES, REQUEST_SIGNATURES } from "../tools/all.ts";
 import { Listeners } from "./listeners.ts";
-import { ledgerPlace } from "../adapters/paths.ts";
+import { ledgerLocation } from "../adapters/paths.ts";
 import type { RecordFeed } from "./record-feed.ts";
 
-/** What a request path is made of from outside. */
+/** What the request path is built from. */
 export interface RequestPathParts {
   /** With at least a default upstream. */
   config: Config;
@@ -21,11 +23,11 @@ export interface RequestPathParts {
   clock: Clock;
   log: Log;
   feed: RecordFeed;
-  /** Descriptors of sockets that listen for us already. */
+  /** Descriptors of listening sockets that a service manager handed over. */
   sockets: readonly number[];
 }
 
-/** Everything that a request passes on its way, open and listening. */
+/** The parts that a request passes through, listening. */
 export interface RequestPath {
   ledger: MovableLedger;
   keyring: Keyring;
@@ -37,21 +39,23 @@ export interface RequestPath {
 export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 /**
- * Puts the path of a request together and listens, for `serve` and for `check` alike: what is checked is what serves.
- * Throws a Failure when the ledger's directory or the port cannot be had.
+ * Builds the request path and starts listening. `serve` and `check` both use it, so that what is checked is what serves.
+ * Throws a Failure when the ledger's directory cannot be used or the port is taken.
  */
 export async function openRequestPath(parts: RequestPathParts): Promise<RequestPath> {
   const { config, keys, clock, log, feed, sockets } = parts;
-  const ledger = feed.observe(openLedger({ ...ledgerPlace(config), clock, log }));
+  const ledger = feed.observe(openLedger({ ...ledgerLocation(config), clock, log }));
   const keyring = new Keyring(keys, clock, log);
-  const peers = new PeerGuard(createPeerInfo(), process.getuid?.() ?? null, clock, log);
+  const peers = new PeerGuard(createPeerInfo(PROCESS_SIGNATURES), process.getuid?.() ?? null, clock, log);
   const tokens = new TokenRegistry(parts.tokens, log);
   const gate = new Gate({
     settings: prepareSettings(config),
+    local: { probe: respondToProbe },
     keyring,
     ledger,
     peers,
     tokens,
+    signatures: REQUEST_SIGNATURES,
     clock,
     log,
     descriptorLimit: descriptorLimit(),

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { takeActivatedSockets } from "../adapters/activated-sockets.ts";
 import { openConfigFile } from "../adapters/config-file.ts";
 import { openControlSocket, type ControlHandlers } from "../adapters/control-socket.ts";
@@ -10,48 +9,27 @@ import { readEntries } from "../adapters/token-file/read.ts";
 import { Failure } from "../core/failure.ts";
 import { messageOf } from "../core/thrown.ts";
 import type { ServiceNotifier } from "../ports.ts";
-import type { Command } from "../cli/command.ts";
-import { EXIT, print } from "../cli/terminal/console.ts";
 import { controlPath, refuseSecondDaemon } from "./client.ts";
 import { describeDaemon } from "./status.ts";
 import { hardenProcess } from "./harden.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { trackLastError } from "./last-error.ts";
-import { configPath, tokenPath } from "../adapters/paths.ts";
+import { tokenPath } from "../adapters/paths.ts";
 import { RecordFeed } from "./record-feed.ts";
 import { openRequestPath, systemClock } from "./request-path.ts";
 import { SandboxFallback } from "./sandbox-fallback.ts";
-import type { ServeArguments } from "../cli/commands/serve/arguments.ts";
-import { welcome } from "../cli/commands/serve/welcome.ts";
 
-/** `tollkeeper serve`: the daemon, in the foreground; a service manager does the rest. */
-export const command: Command<ServeArguments> = {
-  builder: (yargs) =>
-    yargs
-      .option("config", { type: "string" })
-      .option("debug", { type: "boolean", default: false, describe: "Log refused requests too" })
-      .option("log-file", { type: "string", describe: "Log there, and rotate it; default: standard error" }),
-  handler: serve,
-};
-
-/** Runs the daemon until it is told to stop. Throws a Failure when it cannot start. */
-export async function serve({ config, debug, logFile }: ServeArguments): Promise<void> {
+/**
+ * Prepares this process to hold a key, and opens the daemon's log. Call it first. `logFile` is absolute; null logs to standard
+ * error. Throws a Failure when an option of Node would expose the key, or the file cannot be opened.
+ */
+export function prepareProcess({ debug, logFile }: { debug: boolean; logFile: string | null }): DaemonLog {
   const warnings = hardenProcess();
-  // A terminal that was closed takes no more lines; that must not end the daemon in mid-stream.
+  // Writing to a closed terminal fails. That must not crash the daemon.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-  const log = openLog({ debug, file: logFile === undefined ? null : resolve(logFile) });
+  const log = openLog({ debug, file: logFile });
   for (const warning of warnings) log.warn({}, warning);
-  try {
-    const lifecycle = await startDaemon(config ?? configPath(), log);
-    // For who started it: the journal has asked for nothing.
-    const isInJournal = log.isKept && logFile === undefined;
-    if (!isInJournal) for (const line of welcome(lifecycle.port, lifecycle.config)) print(line);
-    await lifecycle.stopped;
-  } catch (error) {
-    // It stands in the log file. Said again each time that a service manager tries, it would fill a file of its own.
-    if (logFile === undefined || process.stderr.isTTY) throw error;
-    process.exitCode = EXIT.failed;
-  }
+  return log;
 }
 
 interface Closable {
@@ -59,10 +37,10 @@ interface Closable {
 }
 
 /**
- * Starts a daemon; a start that fails closes what it has opened, which would keep the process alive, and says why where
- * the service's user will look.
+ * Starts a daemon. A start that fails closes what it has opened, which would keep the process alive, and reports the reason to
+ * the service manager and the log. Throws a Failure when the daemon cannot start.
  */
-async function startDaemon(configFile: string, log: DaemonLog): Promise<Lifecycle> {
+export async function startDaemon(configFile: string, log: DaemonLog): Promise<Lifecycle> {
   const notifier = openServiceNotifier(process.env, process.pid, log);
   const opened: Closable[] = [];
   try {
@@ -71,13 +49,13 @@ async function startDaemon(configFile: string, log: DaemonLog): Promise<Lifecycl
     const message = messageOf(error);
     const hint = error instanceof Failure ? error.hint : undefined;
     notifier.status(message);
-    if (log.isKept) log.error({ hint }, `cannot start: ${message}`);
+    if (log.isPersistent) log.error({ hint }, `cannot start: ${message}`);
     await Promise.all(opened.map((part) => part.close()));
     throw error;
   }
 }
 
-/** Builds every part, hands them to each other, and starts listening. The daemon's only composition root. */
+/** The composition root: creates every part of the daemon, connects them, and starts listening. */
 async function buildDaemon(
   configFile: string,
   daemonLog: DaemonLog,
@@ -114,11 +92,11 @@ async function buildDaemon(
     "tokens-changed": () => tokens.reload(),
     drain: () => lifecycle.stop(),
     tail: (send) => feed.subscribe(send),
-    lend: (tool, hash) => tokens.lend(tool, hash),
+    lease: (tool, hash) => tokens.lease(tool, hash),
   };
   const control = await openControlSocket(controlPath(), handlers, log);
   opened.push(control);
-  // A token that was added or revoked since they were read was told to nobody.
+  // Picks up tokens that were added or revoked before the control socket was open.
   tokens.reload();
   lifecycle.begin(control);
   return lifecycle;

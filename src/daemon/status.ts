@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { keyRefsOf } from "../core/config/config.ts";
+import { listConfiguredKeys } from "../core/policy/configured-keys.ts";
 import { describeKeySource } from "../core/secrets/key-source.ts";
 import { describeOutbound } from "../core/config/outbound.ts";
-import { SANDBOX_UPSTREAM } from "../core/ledger/record.ts";
+import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import type { Clock, ConfigSource, Ledger } from "../ports.ts";
 import type { Gate } from "../proxy/gate.ts";
 import type { Keyring } from "../proxy/keyring.ts";
@@ -11,9 +11,9 @@ import type { Lifecycle } from "./lifecycle.ts";
 import { programVersion } from "../adapters/program.ts";
 import type { RecordFeed } from "./record-feed.ts";
 import type { LastError } from "./last-error.ts";
-import type { DaemonStatus, KeyStatus, LastExchange } from "../cli/commands/status/report.ts";
+import type { DaemonStatus, KeyStatus, LastExchange } from "./status-types.ts";
 
-/** The parts that a status is read from. */
+/** The parts that the status describes. */
 export interface StatusParts {
   lifecycle: Lifecycle;
   source: ConfigSource;
@@ -26,10 +26,11 @@ export interface StatusParts {
   lastError: () => LastError | null;
 }
 
-/** What the daemon says of itself right now. */
+/** Describes the daemon's present state. */
 export function describeDaemon(parts: StatusParts): DaemonStatus {
   const { lifecycle, source, tokens, gate, ledger, feed, clock } = parts;
   const { access, upstreams, outbound } = gate.settings.config;
+  const { registered, leased, problem } = tokens.status;
   return {
     at: isoTime(clock.now()),
     version: programVersion(),
@@ -37,7 +38,7 @@ export function describeDaemon(parts: StatusParts): DaemonStatus {
     state: lifecycle.isStopping ? "stopping" : "serving",
     startedAt: lifecycle.startedAt.toISOString(),
     listening: lifecycle.addresses,
-    access: { ...access, tokens: tokens.status },
+    access: { ...access, tokens: { registered, lent: leased, problem } },
     upstreams: Object.values(upstreams).map(({ name, baseUrl }) => {
       return {
         name,
@@ -68,7 +69,7 @@ function isoTime(ms: number): string {
 
 function keyStatuses(source: ConfigSource, keyring: Keyring): KeyStatus[] {
   const states = keyring.states();
-  return keyRefsOf(source.current()).map(({ upstream, ref }) => {
+  return listConfiguredKeys(source.current()).map(({ upstream, ref }) => {
     const known = states.find((state) => isDeepStrictEqual(state.ref, ref));
     return {
       upstream: upstream.name,

@@ -3,14 +3,14 @@ import type { KeyRef } from "../core/secrets/key-source.ts";
 import type { Secret } from "../core/secrets/secret.ts";
 import type { Clock, KeyStore, Log } from "../ports.ts";
 
-/** After an upstream's 401 the stored key is read again at most this often, whatever the upstream keeps saying. */
+/** After a 401 from an upstream the stored key is read again, at most this often. */
 const RECHECK_INTERVAL_MS = 10_000;
 
-/** What is known of one key; never its value. For `status`. */
+/** What is known about one key, for `status`. Never its value. */
 export interface KeyState {
   ref: KeyRef;
   state: "present" | KeyFailure["code"];
-  /** What the owner of the key may read of it, and clients not; null while the key is there. */
+  /** What went wrong, for the owner of the key and not for clients; null while the key is there. */
   problem: string | null;
   /** When this was learned; milliseconds since 1970. */
   at: number;
@@ -20,22 +20,22 @@ interface Entry {
   secret: Secret | null;
   pending: Promise<Secret> | null;
   recheckedAt: number;
-  /** What the latest read found; null before the first one has ended. */
+  /** The result of the latest read; null before the first has ended. */
   known: KeyState | null;
 }
 
 /**
- * The keys in the daemon's memory: read from the store on first need, kept until someone says that they changed.
- * Failures are not kept, so a keychain that is unlocked later works with the next request.
+ * The keys in the daemon's memory, read from the store when first needed and kept until {@link Keyring.forget}. Failures are
+ * not kept, so a keychain that is unlocked later works with the next request.
  */
 export class Keyring {
   readonly #store: KeyStore;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #entries = new Map<string, Entry>();
-  /** The same entries once more, by the object that asked: a configuration asks with the same one each time. */
-  #known = new WeakMap<KeyRef, Entry>();
-  /** Counts `forget` calls, so that a read which began before one is not kept after it. */
+  /** The same entries by the `KeyRef` object, which is the same for each request. */
+  #byRef = new WeakMap<KeyRef, Entry>();
+  /** Counts calls of `forget`, so that the result of a read that began before one is not kept after it. */
   #generation = 0;
 
   constructor(store: KeyStore, clock: Clock, log: Log) {
@@ -44,12 +44,12 @@ export class Keyring {
     this.#log = log;
   }
 
-  /** The key when it is in memory already: the hot path, without a promise. */
+  /** Returns the key if it is in memory. The hot path, without a promise. */
   cached(ref: KeyRef): Secret | null {
     return this.#entry(ref).secret;
   }
 
-  /** The key from memory or from the store; concurrent callers share one read. Rejects with a `KeyFailure`. */
+  /** Returns the key from memory or from the store. Concurrent callers share one read. Rejects with a `KeyFailure`. */
   async get(ref: KeyRef): Promise<Secret> {
     const entry = this.#entry(ref);
     if (entry.secret !== null) return entry.secret;
@@ -57,16 +57,16 @@ export class Keyring {
     return entry.pending;
   }
 
-  /** Drops every key: each is read anew on its next use. */
+  /** Drops every key. Each is read again on its next use. */
   forget(): void {
     this.#generation += 1;
     this.#entries.clear();
-    this.#known = new WeakMap();
+    this.#byRef = new WeakMap();
   }
 
   /**
-   * The upstream answered 401 to `used`: reads the store once more, in case the key was replaced there. The request
-   * itself is not repeated; clients do that by themselves.
+   * Reads the store again after the upstream has rejected `used`, in case the key was replaced there. The request is not
+   * repeated; clients retry by themselves.
    */
   recheck(ref: KeyRef, used: Secret): void {
     const entry = this.#entry(ref);
@@ -84,12 +84,12 @@ export class Keyring {
         );
       },
       () => {
-        // The old key stays: a keychain that is locked now says nothing about it.
+        // The old key stays: a keychain that is locked now does not prove it wrong.
       },
     );
   }
 
-  /** What was found of each key that was asked for. */
+  /** Lists what is known about each key that was asked for. */
   states(): KeyState[] {
     return [...this.#entries.values()].flatMap((entry) => entry.known ?? []);
   }
@@ -102,7 +102,7 @@ export class Keyring {
       entry.known = { ref, state: "present", problem: null, at: this.#clock.now() };
       return secret;
     } catch (error) {
-      const [state, problem] = judge(error);
+      const [state, problem] = describeFailure(error);
       entry.known = { ref, state, problem, at: this.#clock.now() };
       throw error;
     } finally {
@@ -110,14 +110,14 @@ export class Keyring {
     }
   }
 
-  /** To write out what identifies a key takes 0.5 µs, which requests need not pay. */
+  /** Building the id takes 0.5 µs, so requests find their entry by the `KeyRef` object. */
   #entry(ref: KeyRef): Entry {
-    const known = this.#known.get(ref);
+    const known = this.#byRef.get(ref);
     if (known !== undefined) return known;
     const id = idOf(ref);
     const entry = this.#entries.get(id) ?? newEntry();
     this.#entries.set(id, entry);
-    this.#known.set(ref, entry);
+    this.#byRef.set(ref, entry);
     return entry;
   }
 }
@@ -126,13 +126,13 @@ function newEntry(): Entry {
   return { secret: null, pending: null, recheckedAt: -RECHECK_INTERVAL_MS, known: null };
 }
 
-/** A store rejects with nothing else than a KeyFailure; where one does, its bug must not be the daemon's. */
-function judge(error: unknown): [KeyFailure["code"], string] {
+/** A store rejects with a `KeyFailure` and nothing else. If one does not, its bug must not take the daemon down. */
+function describeFailure(error: unknown): [KeyFailure["code"], string] {
   if (error instanceof KeyFailure) return [error.code, error.messageForOwner];
   return ["unavailable", String(error)];
 }
 
-/** The whole source is part of it: a configuration that names another file must not get the key of the old one. */
+/** Includes the whole source: a configuration that names another file must not get the key from the old one. */
 function idOf(ref: KeyRef): string {
   return JSON.stringify(ref);
 }

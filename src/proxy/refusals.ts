@@ -1,26 +1,27 @@
 import type { KeyFailure } from "../core/failure.ts";
 import type { Refusal, RefusalCode } from "../core/http/refusal.ts";
+import type { ToolIdentity } from "../core/identity/tool-identity.ts";
 
-// What a client is told whose request gets no further than the gate.
+// The refusals of requests that are not forwarded. Those that end a round trip are in exchange/limit-refusals.ts.
 
 export const OTHER_USER: Refusal = {
   code: "peer_not_allowed",
   message: `another user's daemon listens here; run your own, or have its owner list your uid in "access.peerUid"`,
-  closes: true,
+  closesConnection: true,
 };
 
 export const PIPELINED: Refusal = {
   code: "bad_request",
   message: "one request at a time per connection; pipelining is not supported",
-  closes: true,
+  closesConnection: true,
 };
 
-/** RFC 9110 section 15.5.22 wants `Upgrade` on a 426; the connection is not worth keeping. */
+/** RFC 9110 section 15.5.22 requires `Upgrade` on a 426. The connection is closed, as it could not be reused. */
 export const NO_WEBSOCKETS: Refusal = {
   code: "upgrade_not_supported",
   message: "no WebSockets here; use POST",
   headers: ["upgrade", "HTTP/1.1", "connection", "upgrade, close"],
-  closes: true,
+  closesConnection: true,
 };
 
 export const NO_TARGET: Refusal = { code: "not_found", message: "no such route" };
@@ -33,7 +34,7 @@ export const NO_ROUTE: Refusal = {
 
 export const BODY_OF_GET: Refusal = { code: "bad_request", message: "a GET has no body here" };
 
-/** The route is there, for other methods. */
+/** 405: the path exists for other methods. */
 export function wrongMethod(allowed: string): Refusal {
   const message = `this route takes ${allowed} only`;
   return { code: "method_not_allowed", message, headers: ["allow", allowed] };
@@ -47,7 +48,18 @@ const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
   unsafe: "key_unavailable",
 };
 
-/** The key cannot be had. */
+/** 503: the key is not stored, or its store cannot be read. */
 export function noKey({ code, message, hint }: KeyFailure): Refusal {
   return { code: KEY_REFUSALS[code], message: [message, hint].filter(Boolean).join("; ") };
+}
+
+/** 401: token mode, and the request shows no registered token. `claimed` is who the request says it is. */
+export function tokenRequired({ tool, by }: ToolIdentity): Refusal {
+  const name = by === "unknown" ? "TOOL" : tool;
+  return {
+    code: "token_required",
+    message: `a local token is needed here; have one written into the tool's settings with: tollkeeper connect ${name}; or make one with: tollkeeper token add ${name}`,
+    // Required on a 401 (RFC 9110 section 15.5.2).
+    headers: ["www-authenticate", 'Bearer realm="tollkeeper"'],
+  };
 }

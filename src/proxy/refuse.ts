@@ -1,33 +1,33 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { renderRefusal, type Api, type Refusal } from "../core/http/refusal.ts";
 
-/** What is read of a refused request's body, so that a client that is still writing gets to read our answer. */
+/** How much of a refused request's body is read, so that a client that is still sending gets to read the response. */
 const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024;
 export const DRAIN_LIMIT_MS = 2_000;
 
 /**
- * Answers in tollkeeper's own name. A body that was not read to its end is thrown away as it comes, for a while, and
- * the connection then closed: closing at once would reset it under the client's feet and lose the answer.
+ * Sends a refusal. The rest of a body that is still arriving is discarded for a while before the connection closes: closing it
+ * at once would reset the connection, and the client might lose the response.
  */
 export function refuse(req: IncomingMessage, res: ServerResponse, refusal: Refusal, api: Api): void {
   if (res.headersSent || res.destroyed) {
     res.destroy();
     return;
   }
-  if (refusal.closes === true) res.shouldKeepAlive = false;
-  if (isWhole(req)) answer(req, res, refusal, api);
-  // The rest may have come together with the head, or a fault of it that Node answers by itself.
-  else process.nextTick(() => answer(req, res, refusal, api));
+  if (refusal.closesConnection === true) res.shouldKeepAlive = false;
+  if (isWhole(req)) respond(req, res, refusal, api);
+  // The next tick shows whether the rest arrived together with the head, or a fault in it to which Node responds itself.
+  else process.nextTick(() => respond(req, res, refusal, api));
 }
 
-function answer(req: IncomingMessage, res: ServerResponse, refusal: Refusal, api: Api): void {
+function respond(req: IncomingMessage, res: ServerResponse, refusal: Refusal, api: Api): void {
   if (res.headersSent || res.destroyed) return;
   const { status, headers, body } = renderRefusal(refusal, api);
   if (isWhole(req)) {
     res.writeHead(status, headers).end(body);
     return;
   }
-  // Node then says `connection: close`, and we take nothing more on it.
+  // Makes Node send `connection: close`.
   res.shouldKeepAlive = false;
   res.writeHead(status, headers);
   res.write(body);
@@ -42,7 +42,7 @@ function hasBody(req: IncomingMessage): boolean {
   return req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
 }
 
-/** Reads and forgets the rest of a request's body; calls back once, at its end or when enough is enough. */
+/** Reads and discards the rest of a request body. Calls back once: at its end, or at the limit of bytes or time. */
 export function discardBody(req: IncomingMessage, done: () => void): void {
   let drainedBytes = 0;
   const timer = setTimeout(stop, DRAIN_LIMIT_MS);

@@ -1,55 +1,58 @@
 import type { IncomingMessage } from "node:http";
 import type { HeaderIndex } from "../core/http/header-index.ts";
-import { Refused, type Refusal } from "../core/http/refusal.ts";
-import { isProbe, parseTarget, type RouteMatch } from "../core/http/routes.ts";
-import { identifyTool, withToken } from "../core/identity/tool-identity.ts";
-import { RequestIdentity, type Peer } from "./request-identity.ts";
+import type { Refusal } from "../core/http/refusal.ts";
+import { isProbe, parseRequestTarget, type RouteMatch, type RouteTable } from "../core/http/routes.ts";
 import { BODY_OF_GET, NO_ROUTE, NO_TARGET, NO_WEBSOCKETS, wrongMethod } from "./refusals.ts";
-import type { Settings } from "./settings.ts";
-import { noToken } from "./token-registry.ts";
 
-/** What is known of a request once it is admitted and has a route. */
-export interface Routed {
-  caller: RequestIdentity;
-  match: RouteMatch;
+/** A path that tollkeeper answers itself. */
+export type LocalRoute = "probe";
+
+/** A request for one of the API's routes, at whichever upstream serves it. */
+export interface ApiRequest {
+  kind: "api";
+  /** The tool named in the path by `/t/TOOL`. */
+  mark: string | null;
+  method: string;
+  /** The local path without the tool's mark. */
+  path: string;
+  /** With its leading `?`, or empty. */
   query: string;
+  match: RouteMatch;
 }
 
-/** What is known of who sends a request, beside what its headers say. */
-export interface Sender {
-  peer: Peer;
-  /** The tool whose registered token the request shows; null where it shows none. */
-  owner: string | null;
-  /** Is a token asked for that it does not show? */
-  lacksToken: boolean;
+/** A request that matches no route, or a route in the wrong way. */
+export interface RefusedRequest {
+  kind: "refusal";
+  mark: string | null;
+  refusal: Refusal;
 }
 
-/**
- * Names the tool and finds the route among those of the tool's upstream; null for a probe, which is answered here, with a
- * token or without: tools send it before they know of any credential (facts/clients.md 1.9). Who lacks a token is not
- * told what has no route either.
- */
-export function findRoute(
-  req: IncomingMessage,
-  headers: HeaderIndex,
-  { peer, owner, lacksToken }: Sender,
-  settings: Settings,
-): Routed | null {
-  const method = req.method ?? "";
-  const target = parseTarget(req.url ?? "");
-  // An offer of h2c, which Java's client makes, is simply not taken up (RFC 9110 section 7.8). Codex tries a WebSocket first and falls back to POST at once on 426 (facts/clients.md 1.4).
-  const isWebSocket = /websocket/i.test(headers.get("upgrade") ?? "");
-  if (!isWebSocket && target !== null && isProbe(method, target.path)) return null;
-  const claimed = identifyTool(target?.mark ?? null, headers);
-  const turnAway = (refusal: Refusal) => new Refused(lacksToken ? noToken(claimed) : refusal);
-  if (isWebSocket) throw turnAway(NO_WEBSOCKETS);
-  if (target === null) throw turnAway(NO_TARGET);
-  const caller = new RequestIdentity(withToken(claimed, owner, settings.config.access.mode), peer, settings);
-  const match = caller.upstream.routes.find(method, target.path);
-  if (match === null) throw turnAway(NO_ROUTE);
-  if ("allow" in match) throw turnAway(wrongMethod(match.allow));
-  if (method === "GET" && hasBody(headers)) throw turnAway(BODY_OF_GET);
-  return { caller, match, query: target.query };
+/** What a request is for. */
+export type Resolution = { kind: "local"; route: LocalRoute } | ApiRequest | RefusedRequest;
+
+/** Resolves a request by its method and raw path among the routes of all upstreams. Nothing is decoded or normalised. */
+export function resolve(req: IncomingMessage, headers: HeaderIndex, table: RouteTable): Resolution {
+  const { method = "", url = "" } = req;
+  const target = parseRequestTarget(url);
+  const mark = target?.toolMark ?? null;
+  // Codex tries a WebSocket first and falls back to POST on 426. An offer of h2c, which Java's client makes, is ignored
+  // (RFC 9110 section 7.8; docs/wire.md section 1).
+  if (/websocket/i.test(headers.get("upgrade") ?? ""))
+    return { kind: "refusal", mark, refusal: NO_WEBSOCKETS };
+  if (target === null) return { kind: "refusal", mark, refusal: NO_TARGET };
+  const { path, query } = target;
+  if (isProbe(method, path)) return { kind: "local", route: "probe" };
+  const match = findRoute(table, method, path);
+  if ("code" in match) return { kind: "refusal", mark, refusal: match };
+  if (method === "GET" && hasBody(headers)) return { kind: "refusal", mark, refusal: BODY_OF_GET };
+  return { kind: "api", mark, method, path, query, match };
+}
+
+/** Looks a route up. Returns the refusal for a path that does not exist (404) or takes other methods (405). */
+export function findRoute(table: RouteTable, method: string, path: string): RouteMatch | Refusal {
+  const found = table.find(method, path);
+  if (found === null) return NO_ROUTE;
+  return "allow" in found ? wrongMethod(found.allow) : found;
 }
 
 function hasBody(headers: HeaderIndex): boolean {

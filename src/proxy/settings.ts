@@ -1,55 +1,76 @@
+import { type Config, type Upstream } from "../core/config/config.ts";
+import { resolveKeyRef } from "../core/policy/configured-keys.ts";
+import { chooseUpstream } from "../core/policy/choose-upstream.ts";
 import type { AdmissionRules } from "../core/http/admission.ts";
-import { keyRefOf, upstreamOf, type Config, type Upstream } from "../core/config/config.ts";
+import { buildRouteTable, listRoutes, type RouteTable } from "../core/http/routes.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
-import { buildRouteTable, routesOf, type RouteTable } from "../core/http/routes.ts";
-import type { RoundTripLimits } from "./exchange/round-trip.ts";
+import type { RoundTripLimits } from "./exchange/limits.ts";
 
-/** One upstream as requests need it: everything that can be worked out before they come. */
-export interface UpstreamSettings {
-  upstream: Upstream;
+/** An upstream as the configuration describes it, with everything that can be computed before a request arrives. */
+export interface UpstreamSettings extends Upstream {
   /** For the `Host` header. */
   host: string;
-  /** For tools without one of their own. */
-  key: KeyRef;
-  routes: RouteTable;
+  table: RouteTable;
 }
 
-/** A configuration made ready for requests. Never changed: a reload makes a new one, running requests keep theirs. */
+/** The upstream that serves a request, and the key that it needs there. */
+export interface Destination {
+  upstream: UpstreamSettings;
+  key: KeyRef;
+}
+
+/** A configuration prepared for requests. Immutable: a reload makes a new one, and running requests keep theirs. */
 export interface Settings {
   config: Config;
   rules: AdmissionRules;
   limits: RoundTripLimits;
-  upstreamFor(tool: string): UpstreamSettings;
-  /** The tool's own key when the configuration names one, else its upstream's; the same object each time. */
-  keyFor(tool: string): KeyRef;
+  /** The routes of all upstreams. Any other path goes nowhere. */
+  table: RouteTable;
+  /** For tools that the configuration does not name. */
+  defaultDestination: Destination;
+  /** The same object for the same tool each time. */
+  destinationFor(tool: string): Destination;
+  /** True when the choice of upstream depends on the model, so that the body must be peeked at. No setting asks for it yet. */
+  needsModel: boolean;
 }
 
-/** Prepares a configuration that has at least a default upstream. */
+/** Prepares a configuration. Throws when it has no default upstream. */
 export function prepareSettings(config: Config): Settings {
   const prepared = new Map<Upstream, UpstreamSettings>();
-  const ownKeys = new Map<string, KeyRef>();
   for (const upstream of Object.values(config.upstreams)) {
-    const routes = buildRouteTable(routesOf(upstream));
-    const key = keyRefOf(upstream, null);
-    prepared.set(upstream, { upstream, host: new URL(upstream.origin).host, key, routes });
-  }
-  for (const [name, tool] of Object.entries(config.tools)) {
-    const upstream = upstreamOf(config, name);
-    if (upstream !== null) ownKeys.set(name, keyRefOf(upstream, tool.key));
+    const host = new URL(upstream.origin).host;
+    prepared.set(upstream, { ...upstream, host, table: buildRouteTable(listRoutes(upstream)) });
   }
 
-  function upstreamFor(tool: string): UpstreamSettings {
-    const upstream = upstreamOf(config, tool);
+  function destinationOf(tool: string, keyName: string | null): Destination {
+    const upstream = chooseUpstream(config, tool);
     const settings = upstream === null ? undefined : prepared.get(upstream);
-    if (settings === undefined) throw new Error("a configuration without upstreams was put to work");
-    return settings;
+    if (settings === undefined) throw new Error("the configuration has no upstream for this tool");
+    return { upstream: settings, key: resolveKeyRef(settings, keyName) };
   }
 
+  const defaultDestination = destinationOf("", null);
+  const named = Object.entries(config.tools).map(
+    ([name, tool]) => [name, destinationOf(name, tool.key)] as const,
+  );
+  const destinations = new Map(named);
   return {
     config,
     rules: config.listen,
     limits: { ...config.limits, graceMs: config.abort.graceMs },
-    upstreamFor,
-    keyFor: (tool) => ownKeys.get(tool) ?? upstreamFor(tool).key,
+    table: joinTables([...prepared.values()]),
+    defaultDestination,
+    destinationFor: (tool) => destinations.get(tool) ?? defaultDestination,
+    needsModel: false,
   };
+}
+
+/** With one upstream this is its own table, so that a request looks its route up once. */
+function joinTables(upstreams: readonly UpstreamSettings[]): RouteTable {
+  const [first, ...others] = upstreams;
+  if (first !== undefined && others.length === 0) return first.table;
+  const routes = upstreams
+    .flatMap(listRoutes)
+    .map((route) => [`${route.method} ${route.path}`, route] as const);
+  return buildRouteTable([...new Map(routes).values()]);
 }

@@ -1,15 +1,15 @@
-import { objectsIn } from "./json.ts";
+import { pickObjects } from "./json.ts";
 
 /**
- * The text that a person typed, out of a turn's texts: the last that is no tagged aside. Tools add their
- * asides (`<system-reminder>`, `<environment_context>`) before and after the prompt.
+ * Returns the text that the user typed, out of the texts of a turn: the last one that does not begin with a tag. Clients
+ * add tagged context of their own (`<system-reminder>`, `<environment_context>`) before and after the prompt.
  */
-export function typedText(texts: readonly string[]): string {
+export function findTypedText(texts: readonly string[]): string {
   return texts.findLast((text) => !text.trimStart().startsWith("<")) ?? texts.at(-1) ?? "";
 }
 
-/** The texts of a content in either API's form: a string, or blocks of which some carry `text`. */
-export function textsOf(content: unknown): string[] {
+/** Returns the texts of a `content` member of either API: a string, or blocks of which some have a `text`. */
+export function collectTexts(content: unknown): string[] {
   if (typeof content === "string") return [content];
-  return objectsIn(content).flatMap((block) => (typeof block["text"] === "string" ? [block["text"]] : []));
+  return pickObjects(content).flatMap((block) => (typeof block["text"] === "string" ? [block["text"]] : []));
 }

@@ -1,10 +1,10 @@
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "../core/json.ts";
 
-/** The two API families that the service speaks; `/models` answers as the second. */
-export type Dialect = "messages" | "responses";
+/** The APIs that the sandbox implements. `/models` belongs to the second. */
+export type ApiFamily = "messages" | "responses";
 
-/** Statuses after which the service asks for another try. */
-const RETRIED_STATUSES: readonly number[] = [429, 503, 529];
+/** Statuses whose responses carry `retry-after`. */
+const RETRYABLE_STATUSES: readonly number[] = [429, 503, 529];
 const RETRY_AFTER_SECONDS = 1;
 
 /** Error types of the Messages API by status (Anthropic's documentation, "Errors"). */
@@ -19,14 +19,14 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
 };
 
 interface ErrorDetails {
-  /** OpenAI's machine-readable reason, e.g. `model_not_found`. */
+  /** Machine-readable reason in the Responses API, e.g. `model_not_found`. */
   code?: string;
-  /** OpenAI's name of the request's field at fault. */
+  /** Name of the invalid request field in the Responses API. */
   param?: string;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer with an error status, before it has the shape of either API. */
+/** An error response, independent of the API. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string | null;
@@ -39,21 +39,21 @@ export class ApiError extends Error {
     this.code = details.code ?? null;
     this.param = details.param ?? null;
     this.headers = {
-      ...(RETRIED_STATUSES.includes(status) && { "retry-after": String(RETRY_AFTER_SECONDS) }),
+      ...(RETRYABLE_STATUSES.includes(status) && { "retry-after": String(RETRY_AFTER_SECONDS) }),
       ...details.headers,
     };
   }
 }
 
-/** The error type that the Messages API gives with `status`. */
+/** Returns the error type that the Messages API uses with `status`. */
 export function messagesErrorType(status: number): string {
   return MESSAGES_TYPES[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
 }
 
-/** The error's body in the shape of its API, fields in the recorded order. */
-export function errorBody(dialect: Dialect, error: ApiError, requestId: string): JsonObject {
+/** Returns the error's body in the shape of its API, with the fields in the order of recorded responses. */
+export function errorBody(api: ApiFamily, error: ApiError, requestId: string): JsonObject {
   const { status, message, param, code } = error;
-  if (dialect === "messages") {
+  if (api === "messages") {
     return { type: "error", error: { type: messagesErrorType(status), message }, request_id: requestId };
   }
   return { error: { message, type: responsesErrorType(status), param, code } };

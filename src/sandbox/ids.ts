@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** An id that no other answer has, in this run or another: a ledger keys on them. */
+/** Returns an id that is unique across runs, because ledgers use such ids as keys. */
 export function makeId(prefix: string): string {
   return `${prefix}_sandbox${randomBytes(12).toString("hex")}`;
 }

@@ -1,18 +1,11 @@
-/** A parsed JSON object whose members nobody has checked yet. */
-export interface JsonObject {
-  [name: string]: unknown;
-}
+import { isObject, type JsonObject } from "../core/json.ts";
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The objects in a list, in order; none when `value` is no list. */
-export function objectsIn(value: unknown): JsonObject[] {
+/** Returns the objects in a list, in order; none when `value` is not a list. */
+export function pickObjects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** `object` without the member `name`; members keep their order. */
-export function without(object: JsonObject, name: string): JsonObject {
+/** Returns a copy of `object` without the member `name`, in the same order. */
+export function omit(object: JsonObject, name: string): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }

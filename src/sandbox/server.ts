@@ -1,50 +1,48 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerRequest, type Service } from "./answer-request.ts";
-import { DEFAULT_GROUPS, DEFAULT_KEYS, type SandboxKey } from "./keys.ts";
-import { PrefixMemory } from "./prefix-memory.ts";
+import { handleRequest, type SandboxService } from "./handle-request.ts";
+import { DEFAULT_KEYS, type SandboxKey } from "./keys.ts";
+import { DEFAULT_GROUPS } from "./models.ts";
+import { PromptCache } from "./prompt-cache.ts";
 import { ResponseStore } from "./responses/store.ts";
 import { Tally, type TallyRow } from "./tally.ts";
 
-export type { SandboxKey } from "./keys.ts";
-export type { SandboxCount } from "./tally.ts";
-
-/** Longer than clients keep idle sockets: one that closes just as a request comes would lose it. */
+/** Longer than clients keep idle connections, so that none is closed just as a request arrives on it. */
 const KEEP_ALIVE_MS = 75_000;
 
 export interface SandboxOptions {
-  /** 0, the default, takes any free one. */
+  /** 0, the default, picks any free port. */
   port?: number;
   keys?: SandboxKey[];
-  /** Group → names of the models that its keys may use. */
+  /** Names of the models that the keys of each group may use, by group. */
   groups?: Record<string, string[]>;
 }
 
 /** A running sandbox. */
 export interface Sandbox {
-  /** As clients want it: `http://127.0.0.1:PORT/v1`. */
+  /** `http://127.0.0.1:PORT/v1`. */
   baseUrl: string;
   keys: SandboxKey[];
-  /** What the service itself counted, per key and route, since it started. */
+  /** Returns what the sandbox has tallied since it started, per key and route. */
   counts(): TallyRow[];
-  /** Stops listening and drops what is still open. */
+  /** Stops listening and closes all connections. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the stand-in for the upstream service: loopback only, all routes, no model behind it.
- * Rejects with the socket's own error when the port cannot be had.
+ * Starts a stand-in for the upstream service, on loopback only: all routes, but no model behind them.
+ * @throws the listener's own error, such as EADDRINUSE, when the port cannot be opened
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const keys = options.keys ?? [...DEFAULT_KEYS];
-  const service: Service = {
+  const service: SandboxService = {
     keys,
     groups: options.groups ?? DEFAULT_GROUPS,
-    memories: { prefixes: new PrefixMemory(), responses: new ResponseStore() },
+    routeState: { promptCache: new PromptCache(), responses: new ResponseStore() },
     tally: new Tally(),
   };
-  const server = createServer((request, response) => void answerRequest(request, response, service));
+  const server = createServer((request, response) => void handleRequest(request, response, service));
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(options.port ?? 0, "127.0.0.1");
   await once(server, "listening");

@@ -1,21 +1,21 @@
 import { ApiError } from "./errors.ts";
 
-/** What a request's `x-sandbox` header asks for; see {@link parseSwitches}. */
+/** What the `x-sandbox` header of a request asks for; see {@link parseSwitches}. */
 export interface Switches {
-  /** Milliseconds to wait before the answer's head. */
+  /** Milliseconds to wait before the response headers. */
   delayMs: number;
   /** Milliseconds to wait between two events of a stream. */
   paceMs: number;
-  /** Answer with this status and an error body; null to answer. */
+  /** Respond with this status and an error body; null to respond normally. */
   errorStatus: number | null;
-  /** Destroy the connection after so many events of a stream, or bytes of a JSON body; null to finish. */
+  /** Close the connection after this many events of a stream, or bytes of a JSON body; null to finish. */
   cutAfter: number | null;
   /** End a stream with an error event after its first piece of content. */
   errorEvent: boolean;
-  /** Encode the body, asked or not. */
+  /** Encode the body, whatever the request accepts. */
   gzip: boolean;
   refuse: boolean;
-  /** Stop for `pause_turn`; the Responses API knows no such thing and ignores it. */
+  /** Stop with `pause_turn`. Ignored by the Responses API, which has no equivalent. */
   pause: boolean;
   noUsage: boolean;
 }
@@ -45,8 +45,8 @@ const KNOWN =
   "delay=MS, pace=MS, error=STATUS, cut=N, error-event, gzip, refuse, pause, no-usage (comma between)";
 
 /**
- * Reads a comma list such as `delay=200, cut=5, gzip`.
- * @throws ApiError 400 naming the known switches, for any other
+ * Parses a comma-separated list such as `delay=200, cut=5, gzip`.
+ * @throws ApiError 400 for an unknown switch, naming the known ones
  */
 export function parseSwitches(header: string | undefined): Switches {
   const switches: Switches = { ...NO_SWITCHES };

@@ -1,5 +1,5 @@
-/** Tokens of one answer as the service bills them. The three inputs add up to the whole input; reasoning is part of output. */
-export interface Billed {
+/** The billed tokens of one response. The three inputs add up to the whole input; reasoning is part of the output. */
+export interface BilledTokens {
   input_uncached: number;
   cache_read: number;
   cache_write: number;
@@ -7,19 +7,18 @@ export interface Billed {
   reasoning: number;
 }
 
-/** What the service counted for one key on one route: its successful answers and what they were billed. */
-export interface SandboxCount extends Billed {
+/** The successful responses to one key on one route, and their billed tokens. */
+interface TallyCount extends BilledTokens {
   requests: number;
 }
 
-/** One row of the service's own books. */
 export interface TallyRow {
   key: string;
   route: string;
-  count: SandboxCount;
+  count: TallyCount;
 }
 
-/** The service's own books, to hold a proxy's ledger against. */
+/** Counts requests and billed tokens per key and route, as a reference for a proxy's ledger. */
 export class Tally {
   readonly #rows = new Map<string, TallyRow>();
 
@@ -27,7 +26,7 @@ export class Tally {
     this.#row(key, route).requests += 1;
   }
 
-  addBilled(key: string, route: string, billed: Billed): void {
+  addBilled(key: string, route: string, billed: BilledTokens): void {
     const count = this.#row(key, route);
     count.input_uncached += billed.input_uncached;
     count.cache_read += billed.cache_read;
@@ -40,7 +39,7 @@ export class Tally {
     return structuredClone([...this.#rows.values()]);
   }
 
-  #row(key: string, route: string): SandboxCount {
+  #row(key: string, route: string): TallyCount {
     const id = JSON.stringify([key, route]);
     const row = this.#rows.get(id) ?? { key, route, count: emptyCount() };
     this.#rows.set(id, row);
@@ -48,6 +47,6 @@ export class Tally {
   }
 }
 
-function emptyCount(): SandboxCount {
+function emptyCount(): TallyCount {
   return { requests: 0, input_uncached: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0 };
 }

@@ -1,7 +1,7 @@
 import type { Step } from "./service-manager.ts";
-import { writeCommand } from "./write-command.ts";
+import { formatCommand } from "../core/text/shell-words.ts";
 
-/** What a plan would do, in full, as people read it: each command, and each file with what would stand in it. */
+/** Describes steps in full for `--dry-run`: every command, and every file with its contents. One line per element. */
 export function describeSteps(steps: readonly Step[]): string[] {
   return steps.flatMap(describeStep);
 }
@@ -10,20 +10,20 @@ function describeStep(step: Step): string[] {
   switch (step.kind) {
     case "write":
       return [
-        `write ${step.path} (mode ${writeMode(step.mode)}):`,
+        `write ${step.path} (mode ${formatMode(step.mode)}):`,
         ...indent(step.text.trimEnd().split("\n")),
       ];
     case "make-directory":
-      return [`make the directory ${step.path} (mode ${writeMode(step.mode)}), unless it is there`];
+      return [`make the directory ${step.path} (mode ${formatMode(step.mode)}), unless it is there`];
     case "remove":
       return [`remove ${step.path}, if it is there; a directory only when it is empty`];
     case "run":
       return [
-        `run${step.ifChanged === true ? ", if something has changed" : ""}: ${writeCommand(step.argv)}`,
+        `run${step.ifChanged === true ? ", if something has changed" : ""}: ${formatCommand(step.argv)}`,
       ];
     case "try":
       return [
-        `try ${step.what}: ${writeCommand(step.argv)}`,
+        `try ${step.what}: ${formatCommand(step.argv)}`,
         "if it works:",
         ...indent(describeSteps(step.onSuccess)),
         "if it does not:",
@@ -36,6 +36,6 @@ function indent(lines: readonly string[]): string[] {
   return lines.map((line) => (line === "" ? "" : `    ${line}`));
 }
 
-function writeMode(mode: number): string {
+function formatMode(mode: number): string {
   return mode.toString(8).padStart(4, "0");
 }

@@ -16,23 +16,26 @@ import { hasCode, messageOf } from "../core/thrown.ts";
 import type { Step } from "./service-manager.ts";
 
 /** A step that changes the file system. */
-export type FileStep = Extract<Step, { kind: "write" | "make-directory" | "remove" }>;
+type FileStep = Extract<Step, { kind: "write" | "make-directory" | "remove" }>;
 
-/** Does it. Throws a Failure when it cannot be done. @returns what was done, one word; null when nothing was to do */
-export function doFileStep(step: FileStep): string | null {
+/**
+ * Applies one step.
+ * @returns what was done, as a verb in the past tense; null when there was nothing to do
+ * @throws Failure when the file system refuses it
+ */
+export function applyFileStep(step: FileStep): string | null {
   try {
-    return change(step);
+    return apply(step);
   } catch (error) {
-    const why = messageOf(error);
-    const message = `cannot ${step.kind.replace("-", " ")} ${step.path}: ${why}`;
+    const message = `cannot ${step.kind.replace("-", " ")} ${step.path}: ${messageOf(error)}`;
     throw new Failure(message, `look at it with: ls -ld ${dirname(step.path)}`, { cause: error });
   }
 }
 
-function change(step: FileStep): string | null {
+function apply(step: FileStep): string | null {
   switch (step.kind) {
     case "write":
-      return writeWhole(step.path, step.text, step.mode) ? "wrote" : null;
+      return replaceFile(step.path, step.text, step.mode) ? "wrote" : null;
     case "make-directory":
       return mkdirSync(step.path, { recursive: true, mode: step.mode }) === undefined ? null : "made";
     case "remove":
@@ -40,34 +43,34 @@ function change(step: FileStep): string | null {
   }
 }
 
-/** Whoever reads the file meanwhile gets the old one or the new one, whole. */
-function writeWhole(path: string, text: string, mode: number): boolean {
-  if (contentOf(path) === text) return false;
-  const beside = `${path}.${randomBytes(6).toString("hex")}`;
+/** Replaces a file atomically: a concurrent reader sees the old contents or the new. Returns false when unchanged. */
+function replaceFile(path: string, text: string, mode: number): boolean {
+  if (contentsOf(path) === text) return false;
+  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
   try {
-    writeFileSync(beside, text, { flag: "wx", mode });
-    // The person's umask may have taken bits away.
-    chmodSync(beside, mode);
-    renameSync(beside, path);
+    writeFileSync(temporary, text, { flag: "wx", mode });
+    // The umask may have cleared bits.
+    chmodSync(temporary, mode);
+    renameSync(temporary, path);
   } catch (error) {
-    rmSync(beside, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
   return true;
 }
 
-function contentOf(path: string): string | null {
+/** Returns null when the file is missing or unreadable: either way it has to be written. */
+function contentsOf(path: string): string | null {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // There is none, or none that can be kept.
     return null;
   }
 }
 
 function remove(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
-  // A link to a directory is somebody's own: programs that keep people's settings elsewhere make them.
+  // Dotfile managers link directories. Such a link belongs to the user.
   if (found === undefined || (found.isSymbolicLink() && isDirectory(path))) return false;
   if (!found.isDirectory()) {
     rmSync(path);
@@ -82,7 +85,7 @@ function remove(path: string): boolean {
   }
 }
 
-/** Where the path leads in the end. */
+/** Follows symbolic links. */
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

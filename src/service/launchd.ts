@@ -11,33 +11,33 @@ import type {
   ServiceTarget,
   Step,
 } from "./service-manager.ts";
-import { LABEL, readAgent, renderAgent, startLogFile } from "./launchd/agent.ts";
+import { LABEL, parseAgent, renderAgent, startupLogFile } from "./launchd/agent.ts";
 import { Launchctl } from "./launchd/launchctl.ts";
-import { lastLinesOf } from "./launchd/log-lines.ts";
-import { drainAndKickstart, kickstart, load, unload } from "./launchd/steps.ts";
+import { readLastLines } from "./launchd/log-lines.ts";
+import { drainAndKickstartSteps, kickstartStep, loadStep, unloadSteps } from "./launchd/launchctl-steps.ts";
 
-/** Whose service it is. */
-export interface LaunchdOwner {
+/** The user whose service is managed. */
+interface LaunchdOptions {
   uid: number;
   /** Home directory, absolute. */
   home: string;
   run: RunProgram;
 }
 
-/** What launchd takes where a definition names no ExitTimeOut (launchd.plist(5)). */
-const USUAL_EXIT_MS = 20_000;
+/** launchd's default for ExitTimeOut (launchd.plist(5)). */
+const DEFAULT_EXIT_MS = 20_000;
 
 const KEYCHAIN_NOTE =
   'macOS lets the Node that stored a key read it; after an upgrade of Node it may ask once: choose "Always Allow"';
 
-/** Where the daemon keeps its log on macOS. */
+/** Returns the daemon's log file on macOS. */
 export function launchdLogFile(home: string): string {
   return join(home, "Library", "Logs", "tollkeeper", "tollkeeper.log");
 }
 
 /**
- * A launchd agent of a user, in the domain of the login at the screen, where the keychain is open. By launchctl(1) and
- * launchd.plist(5); where those are silent, by what people have reported of real systems.
+ * A launchd user agent in the domain of the graphical login session, where the keychain is unlocked. Follows launchctl(1)
+ * and launchd.plist(5) and, where those are silent, reports from real systems.
  */
 export class Launchd implements ServiceManager {
   readonly name = "launchd";
@@ -45,7 +45,7 @@ export class Launchd implements ServiceManager {
   readonly #file: string;
   readonly #logFile: string;
 
-  constructor({ uid, home, run }: LaunchdOwner) {
+  constructor({ uid, home, run }: LaunchdOptions) {
     this.#launchctl = new Launchctl(uid, run);
     this.#file = join(home, "Library", "LaunchAgents", `${LABEL}.plist`);
     this.#logFile = launchdLogFile(home);
@@ -55,23 +55,23 @@ export class Launchd implements ServiceManager {
     await this.#requireLaunchd("tollkeeper service install");
     const text = renderAgent(target);
     const directories: Step[] = [
-      ...target.writable.map((path): Step => ({ kind: "make-directory", path, mode: 0o700 })),
+      ...target.writableDirectories.map((path): Step => ({ kind: "make-directory", path, mode: 0o700 })),
       { kind: "make-directory", path: dirname(target.logFile), mode: 0o700 },
       { kind: "make-directory", path: dirname(this.#file), mode: 0o755 },
     ];
     const isChanged = text !== (await this.#readFile());
     const write: Step = { kind: "write", path: this.#file, text, mode: 0o644 };
-    // The old one goes first: broken off in between, the next try still sees that there is something to do.
+    // Unloading comes first, so that an interrupted installation still finds a changed definition the next time.
     const steps = isChanged
-      ? [...(await this.#unload()), write, load(this.#launchctl, this.#file)]
-      : await this.#run();
+      ? [...(await this.#unloadSteps()), write, loadStep(this.#launchctl, this.#file)]
+      : await this.#startSteps();
     return { steps: [...directories, ...steps], notes: [KEYCHAIN_NOTE] };
   }
 
   async uninstall(): Promise<Plan> {
     const logs = dirname(this.#logFile);
     return {
-      steps: [...(await this.#unload()), { kind: "remove", path: this.#file }],
+      steps: [...(await this.#unloadSteps()), { kind: "remove", path: this.#file }],
       notes: existsSync(logs) ? [`the logs stay in ${logs}`] : [],
     };
   }
@@ -79,11 +79,11 @@ export class Launchd implements ServiceManager {
   async start(): Promise<Plan> {
     await this.#requireInstalled();
     await this.#requireLaunchd("tollkeeper service start");
-    return { steps: await this.#run(), notes: [] };
+    return { steps: await this.#startSteps(), notes: [] };
   }
 
   async stop(): Promise<Plan> {
-    const steps = await this.#unload();
+    const steps = await this.#unloadSteps();
     const note = "it starts again at the next login, or with: tollkeeper service start";
     return { steps, notes: steps.length > 0 ? [note] : [] };
   }
@@ -91,15 +91,15 @@ export class Launchd implements ServiceManager {
   async restart(): Promise<Plan> {
     await this.#requireInstalled();
     await this.#requireLaunchd("tollkeeper service restart");
-    const isRunning = typeof (await this.#launchctl.job())?.pid === "number";
-    if (!isRunning) return { steps: await this.#run(), notes: [] };
-    return { steps: drainAndKickstart(this.#launchctl, await this.#exitMs()), notes: [] };
+    const isRunning = typeof (await this.#launchctl.findJob())?.pid === "number";
+    if (!isRunning) return { steps: await this.#startSteps(), notes: [] };
+    return { steps: drainAndKickstartSteps(this.#launchctl, await this.#exitMs()), notes: [] };
   }
 
   async state(): Promise<ServiceState> {
-    const [text, job] = [await this.#readFile(), await this.#launchctl.job()];
+    const [text, job] = [await this.#readFile(), await this.#launchctl.findJob()];
     const isDisabled = await this.#launchctl.isDisabled();
-    const agent = text === null ? null : readAgent(text);
+    const agent = text === null ? null : parseAgent(text);
     return {
       files: text === null ? [] : [this.#file],
       isInstalled: text !== null,
@@ -107,7 +107,7 @@ export class Launchd implements ServiceManager {
       isRunning: typeof job?.pid === "number",
       hasFailed: job?.hasFailed ?? false,
       pid: job?.pid ?? null,
-      // The daemon itself listens: only a call in C would hand it launchd's sockets (launch_activate_socket(3)).
+      // The daemon listens itself: launchd passes sockets only through a C function (launch_activate_socket(3)).
       holdsPort: false,
       outlivesLogin: null,
       node: agent?.node ?? null,
@@ -119,33 +119,33 @@ export class Launchd implements ServiceManager {
     };
   }
 
-  /** launchd does not tell when it last started a service: since then is since ever. */
+  /** launchd does not report when it last started a service, so "last start" stands for all times. */
   lastLines(count: number, since: LogStart = "last start"): Promise<string[]> {
     const sinceMs = since === "last start" ? 0 : since;
-    return lastLinesOf([this.#logFile, startLogFile(this.#logFile)], count, sinceMs);
+    return readLastLines([this.#logFile, startupLogFile(this.#logFile)], count, sinceMs);
   }
 
   logsCommand({ lines, follow }: { lines: number; follow: boolean }): string[] {
-    // -F and not -f: the daemon moves a full log aside.
+    // -F rather than -f, because the daemon rotates its log.
     return ["tail", "-n", String(lines), ...(follow ? ["-F"] : []), this.#logFile];
   }
 
-  /** What it takes until the installed service runs: nothing, when it does. */
-  async #run(): Promise<Step[]> {
-    const job = await this.#launchctl.job();
-    if (job === null) return [load(this.#launchctl, this.#file)];
-    return job.pid === null ? [kickstart(this.#launchctl)] : [];
+  /** Returns the steps that start the installed service; none when it is running. */
+  async #startSteps(): Promise<Step[]> {
+    const job = await this.#launchctl.findJob();
+    if (job === null) return [loadStep(this.#launchctl, this.#file)];
+    return job.pid === null ? [kickstartStep(this.#launchctl)] : [];
   }
 
-  async #unload(): Promise<Step[]> {
-    const isLoaded = (await this.#launchctl.job()) !== null;
-    return isLoaded ? unload(this.#launchctl, await this.#exitMs()) : [];
+  async #unloadSteps(): Promise<Step[]> {
+    const isLoaded = (await this.#launchctl.findJob()) !== null;
+    return isLoaded ? unloadSteps(this.#launchctl, await this.#exitMs()) : [];
   }
 
-  /** How long the installed daemon may take to end. */
+  /** Returns how long the installed daemon may take to exit. */
   async #exitMs(): Promise<number> {
     const text = await this.#readFile();
-    return (text === null ? null : readAgent(text)?.exitMs) ?? USUAL_EXIT_MS;
+    return (text === null ? null : parseAgent(text)?.exitMs) ?? DEFAULT_EXIT_MS;
   }
 
   async #readFile(): Promise<string | null> {
@@ -157,7 +157,7 @@ export class Launchd implements ServiceManager {
     throw new Failure("the service is not installed", "type: tollkeeper service install");
   }
 
-  /** @throws Failure where launchd would refuse to load it, with a number for all explanation */
+  /** @throws Failure where launchd would refuse to load the service, which it explains with a bare error number */
   async #requireLaunchd(command: string): Promise<void> {
     const { domain, service } = this.#launchctl;
     if (!(await this.#launchctl.hasSession())) {

@@ -1,18 +1,18 @@
 import { realpathSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 
-/** What the choice of a lasting path asks of the file system. */
+/** What the choice of a stable path needs to know of the file system. */
 export interface PathProbes {
-  /** The path with its symbolic links resolved; null when nothing is there. */
+  /** Returns the path with its symbolic links resolved; null when nothing exists there. */
   realpath(path: string): string | null;
   /** Home directory, absolute. */
   home: string;
-  /** Directories that are emptied by the system, links resolved. */
+  /** Directories that the system empties, links resolved. */
   temporary: readonly string[];
 }
 
-/** The probes of this machine. */
-export function pathProbes(): PathProbes {
+/** Returns the probes of this machine. */
+export function createPathProbes(): PathProbes {
   const temporary = [tmpdir(), "/tmp", "/run"].map(realpath).filter((path) => path !== null);
   return { realpath, home: homedir(), temporary };
 }

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import type { RunProgram } from "./service-manager.ts";
 
-/** More than any of these programs says, the newest lines of a log included. */
+/** More than any of these programs prints, log excerpts included. */
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 
-/** Runs a program by its name on PATH; in the language that failures are told apart by. */
+/** Runs a program found on PATH. LC_ALL=C keeps its messages in English, which the callers match against. */
 export const runProgram: RunProgram = ([file = "", ...args]) =>
   new Promise((resolve) => {
     const options = { env: { ...process.env, LC_ALL: "C" }, maxBuffer: MAX_OUTPUT_BYTES };

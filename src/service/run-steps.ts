@@ -1,57 +1,60 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { formatCommand } from "../core/text/shell-words.ts";
 import { Failure } from "../core/failure.ts";
-import { doFileStep } from "./file-steps.ts";
+import { applyFileStep } from "./file-steps.ts";
 import type { ProgramResult, RunProgram, Step } from "./service-manager.ts";
-import { writeCommand } from "./write-command.ts";
 
-/** A command of the service manager's failed, which is often about the service that it was to start. */
+/** A command of the service manager failed. Often the cause is the service that the command was to start. */
 export class CommandFailure extends Failure {}
 
-/** Between two tries of a command that is to be repeated. */
+/** Pause before a command is repeated. */
 const REPEAT_MS = 200;
 
-interface Run {
+interface Progress {
   run: RunProgram;
-  /** Gets a line for each thing that is done. */
-  tell: (line: string) => void;
+  /** Receives one line for each thing that is done. */
+  report: (line: string) => void;
   hasChanged: boolean;
 }
 
-/** Does what a plan says, in order, and tells each step. Throws a Failure at the first that does not succeed. */
+/**
+ * Carries out steps in order, reporting each.
+ * @throws Failure at the first step that does not succeed; the later ones are not attempted
+ */
 export async function runSteps(
   steps: readonly Step[],
   run: RunProgram,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<void> {
-  await doSteps(steps, { run, tell, hasChanged: false });
+  await continueWith(steps, { run, report, hasChanged: false });
 }
 
-async function doSteps(steps: readonly Step[], state: Run): Promise<void> {
+async function continueWith(steps: readonly Step[], progress: Progress): Promise<void> {
   for (const step of steps) {
-    if (step.kind === "run") await runCommand(step, state);
-    else if (step.kind === "try") await tryCommand(step, state);
+    if (step.kind === "run") await runCommand(step, progress);
+    else if (step.kind === "try") await tryCommand(step, progress);
     else {
-      const done = doFileStep(step);
+      const done = applyFileStep(step);
       if (done === null) continue;
-      state.hasChanged = true;
-      state.tell(`${done} ${step.path}`);
+      progress.hasChanged = true;
+      progress.report(`${done} ${step.path}`);
     }
   }
 }
 
-async function runCommand(step: Extract<Step, { kind: "run" }>, state: Run): Promise<void> {
-  if (step.ifChanged === true && !state.hasChanged) return;
-  state.tell(`running: ${writeCommand(step.argv)}`);
-  const result = await repeatedly(step, state.run);
+async function runCommand(step: Extract<Step, { kind: "run" }>, progress: Progress): Promise<void> {
+  if (step.ifChanged === true && !progress.hasChanged) return;
+  progress.report(`running: ${formatCommand(step.argv)}`);
+  const result = await runRepeatedly(step, progress.run);
   if (result.code === 0 || step.tolerates?.test(result.stderr) === true) return;
   throw new CommandFailure(
-    `${writeCommand(step.argv)} failed: ${lastWords(result)}`,
+    `${formatCommand(step.argv)} failed: ${summarize(result)}`,
     "see what it is about with: tollkeeper service status",
   );
 }
 
-/** Runs the command until it does not say any more that it must wait. */
-async function repeatedly(
+/** Repeats the command while its output asks for it, up to the step's limit. Returns the last result. */
+async function runRepeatedly(
   { argv, repeats }: Extract<Step, { kind: "run" }>,
   run: RunProgram,
 ): Promise<ProgramResult> {
@@ -63,19 +66,18 @@ async function repeatedly(
   }
 }
 
-async function tryCommand(step: Extract<Step, { kind: "try" }>, state: Run): Promise<void> {
-  state.tell(`trying ${step.what}`);
-  const result = await state.run(step.argv);
+async function tryCommand(step: Extract<Step, { kind: "try" }>, progress: Progress): Promise<void> {
+  progress.report(`trying ${step.what}`);
+  const result = await progress.run(step.argv);
   if (result.code !== 0) {
-    const why = lastWords(result, step.exitCodes[result.code]);
-    state.tell(`${step.what} does not work here, and is left out: ${why}`);
+    const why = summarize(result, step.exitCodes[result.code]);
+    progress.report(`${step.what} does not work here, and is left out: ${why}`);
   }
-  await doSteps(result.code === 0 ? step.onSuccess : step.onFailure, state);
+  await continueWith(result.code === 0 ? step.onSuccess : step.onFailure, progress);
 }
 
-/** What it said in the end, on one line; where it said nothing, its exit code, or what that means. */
-function lastWords({ code, stdout, stderr }: ProgramResult, meaning?: string): string {
+/** Returns the last three lines of output joined into one; without output, what the exit code means. */
+function summarize({ code, stdout, stderr }: ProgramResult, meaning?: string): string {
   const lines = (stderr.trim() || stdout.trim()).split("\n");
-  const said = lines.slice(-3).join("; ");
-  return said || (meaning ?? `exit code ${code}`);
+  return lines.slice(-3).join("; ") || (meaning ?? `exit code ${code}`);
 }

@@ -1,44 +1,44 @@
-import type { NamedCommand } from "./command-words.ts";
+import type { ServiceCommand } from "./service-command.ts";
 
-/** What is to run as a service. Every path is absolute. */
+/** What to run as a service. All paths are absolute. */
 export interface ServiceTarget {
-  /** Node's executable, by a path that survives upgrades where there is one. */
+  /** Node's executable, by a path that survives upgrades where one exists. */
   node: string;
   /** This program's main.js. */
   script: string;
-  /** Also where it is the default one: a service does not look for it as the person's own session does. */
+  /** Always given, even when it is the default: a service does not see the variables that locate the default one. */
   configFile: string;
-  /** Where it listens on both loopback addresses. */
+  /** The port on both loopback addresses; 0 for any free one. */
   port: number;
-  /** How long open streams get at a stop, in milliseconds. */
+  /** How long open streams may take to finish at a stop, in milliseconds. */
   drainMs: number;
-  /** Directories that the daemon writes to: they are there before it starts. */
-  writable: string[];
-  /** Files that the configuration names, and that the daemon trusts as its user's own, there or not: authorities, keys. */
-  reads: string[];
-  /** Where the daemon keeps its log when the service manager keeps none. */
+  /** Directories that the daemon writes to. They have to exist before it starts. */
+  writableDirectories: string[];
+  /** Files named in the configuration that the daemon accepts only from its own user: CA and key files. May be missing. */
+  trustedFiles: string[];
+  /** The daemon's log file, for a service manager that keeps no log. */
   logFile: string;
-  /** Variables of the person's own session that say where state and sockets are; a service starts without them. */
+  /** Variables of the user's session that locate state and sockets. A service does not inherit them. */
   environment: Record<string, string>;
-  /** Are there keys that commands print (`keySource`)? Such commands, gpg for one, may want to write in the home directory. */
+  /** True when commands print keys (`keySource`). Some of them, such as gpg, write to the home directory. */
   runsKeyCommands: boolean;
   /**
-   * Settings in force that come to nothing in a user namespace, where others' processes are not seen and other users not told
-   * apart: `ledger.project`, `access.peerUid`.
+   * Settings in use that have no effect in a user namespace, which hides other processes and merges other users into one:
+   * `ledger.project`, `access.peerUid`.
    */
-  blindedSettings: string[];
+  sandboxIncompatibleSettings: string[];
 }
 
-/** One thing that is done to the system: data, so that `--dry-run` can show it. */
+/** One change to the system, as data so that `--dry-run` can show it. */
 export type Step =
-  /** A file that says this already stays as it is. */
+  /** Leaves a file that already has this text as it is. */
   | { kind: "write"; path: string; text: string; mode: number }
   | { kind: "make-directory"; path: string; mode: number }
-  /** A file, or a directory when nothing is in it. What is not there is fine. */
+  /** Removes a file or an empty directory. A missing one is no error. */
   | { kind: "remove"; path: string }
   /**
-   * Runs a command to see whether `what`, which may be left out, works here.
-   * `exitCodes`: what those mean with which the command ends without a word.
+   * Runs a command to find out whether the optional `what` works here.
+   * `exitCodes` explains exit codes for which the command prints nothing.
    */
   | {
       kind: "try";
@@ -49,10 +49,11 @@ export type Step =
       onFailure: Step[];
     }
   /**
-   * `tolerates`: what the command says on standard error when it fails because it is done already.
-   * `repeats`: what it says, on either output, while something else has to come to its end first: it is run again then,
-   * up to a limit. How it ended the last time counts.
-   * `ifChanged`: only when a step before it has written or removed something.
+   * Runs a command.
+   * `tolerates` matches what it prints on standard error when its work is already done, which is no failure.
+   * `repeats` matches what it prints, on either output, while something else has to finish first: it is run again up to
+   * the limit, and the last result counts.
+   * `ifChanged` skips it unless an earlier step has written or removed something.
    */
   | {
       kind: "run";
@@ -62,65 +63,64 @@ export type Step =
       repeats?: { while: RegExp; limitMs: number };
     };
 
-/** How a program ended, and what it said; code 127 where there is no such program, as in a shell. */
+/** The exit code and output of a program. Code 127 means that there is no such program, as in a shell. */
 export interface ProgramResult {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** Runs a program by its name on PATH, without a shell, until it ends. Never rejects. */
+/** Runs a program found on PATH, without a shell, and waits for it to exit. Never rejects. */
 export type RunProgram = (argv: readonly string[]) => Promise<ProgramResult>;
 
-/** What a service manager knows of the service; its command as the definition names it, all null when it is not installed. */
-export interface ServiceState extends NamedCommand {
-  /** Its files, absolute; those that are there. */
+/** What a service manager knows of the service. The fields of its command are null when it is not installed. */
+export interface ServiceState extends ServiceCommand {
+  /** Those of its files that exist, absolute. */
   files: string[];
   isInstalled: boolean;
-  /** Does it start at login? */
+  /** True when it starts at login. */
   isEnabled: boolean;
   isRunning: boolean;
-  /** Did its last start, or its last run, end badly? Not when somebody has stopped it. */
+  /** True when its last start or run failed. A deliberate stop is no failure. */
   hasFailed: boolean;
   pid: number | null;
-  /** Does the manager itself listen for it (socket activation), also while it does not run? */
+  /** True when the manager itself holds the listening sockets (socket activation), even while the daemon is down. */
   holdsPort: boolean;
-  /** Is it there without a login, too (linger)? null where there is no such choice, or the system does not tell. */
+  /** True when it runs without a login too (linger); null where there is no such choice or the system does not say. */
   outlivesLogin: boolean | null;
-  /** As its definition names it. */
+  /** The port in its definition. */
   port: number | null;
-  /** How long its definition lets open streams finish at a stop, in milliseconds; null where it does not limit that. */
+  /** The drain limit in its definition, in milliseconds; null when the definition sets none. */
   drainMs: number | null;
-  /** The manager's own words, e.g. `active (running)` or `failed (watchdog)`. */
+  /** The manager's own description, e.g. `active (running)` or `failed (watchdog)`. */
   detail: string;
 }
 
-/** The steps of a command, and what the person should know of them. */
+/** The steps that a command takes, and what the user should know about them. */
 export interface Plan {
   steps: Step[];
   /** One sentence each, e.g. what was left out and why. */
   notes: string[];
 }
 
-/** Where a log begins to count: at a time, in milliseconds since 1970, or at the last start, whether that succeeded or not. */
+/** The earliest log lines of interest: a time in milliseconds since 1970, or the last start, successful or not. */
 export type LogStart = number | "last start";
 
-/** systemd or launchd, behind the same words. */
+/** systemd or launchd. The plans are idempotent: they leave alone what is already as it should be. */
 export interface ServiceManager {
   readonly name: "systemd" | "launchd";
-  /** Idempotent, like all of them: what is as it should be stays. */
   install(target: ServiceTarget): Promise<Plan>;
-  /** Leaves configuration and ledger. */
+  /** Keeps configuration and ledger. */
   uninstall(): Promise<Plan>;
   start(): Promise<Plan>;
   stop(): Promise<Plan>;
   restart(): Promise<Plan>;
   state(): Promise<ServiceState>;
   /**
-   * The newest lines of the service's log, oldest first; empty when there is none. Lines from before `since` are left
-   * out as far as it can be told when a line was written.
+   * Returns the newest lines of the service's log, oldest first; none when there is no log. Lines older than `since` are
+   * omitted as far as their age can be determined.
    */
   lastLines(count: number, since?: LogStart): Promise<string[]>;
-  /** The command that shows the log on a terminal. */
+  /** Returns the command that shows the log on a terminal. */
   logsCommand(options: { lines: number; follow: boolean }): string[];
 }

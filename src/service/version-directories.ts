@@ -1,21 +1,21 @@
 import type { PathProbes } from "./path-probes.ts";
 
-/** How a manager of packages, or of Node's versions, lays out its directories. */
-export interface Layout {
+/** How a package manager or a Node version manager lays out its directories. */
+interface VersionLayout {
   manager: string;
-  /** The leading part of a path, links resolved, that holds one version and goes away with it. */
+  /** Matches the leading part of a resolved path that belongs to one version and is removed with it. */
   version: RegExp;
   /**
-   * What may stand in its place and stays when the version changes, best first: replacements for `version`, in which
-   * `~` is the home directory. None where the manager has nothing of the kind.
+   * Replacements for `version` that stay valid when the version changes, best first; `~` is the home directory. Empty
+   * where the manager has none.
    */
   stable: readonly string[];
 }
 
-/** Those whose stable directories lead to everything that the version's directory holds. */
-export const PACKAGE_MANAGERS: readonly Layout[] = [
+/** Layouts whose stable directories lead to everything in the version's directory. */
+export const PACKAGE_MANAGERS: readonly VersionLayout[] = [
   {
-    // `opt` outlives also `brew unlink`, and is the only one that a versioned formula like node@22 has.
+    // `opt` survives `brew unlink`, and a versioned formula such as node@22 has nothing else.
     manager: "Homebrew",
     version: /^(?<prefix>.*)\/Cellar\/(?<formula>[^/]+)\/[^/]+(?=\/)/,
     stable: ["$<prefix>/opt/$<formula>", "$<prefix>"],
@@ -25,9 +25,9 @@ export const PACKAGE_MANAGERS: readonly Layout[] = [
     version: /^(?<root>.*)\/nix\/store\/[^/]+(?=\/)/,
     stable: ["~/.nix-profile", "~/.local/state/nix/profile", "$<root>/run/current-system/sw"],
   },
-  // Not /snap/bin/node, which is the program `snap`.
+  // Not /snap/bin/node, which is a link to the `snap` program.
   { manager: "snap", version: /^(?<name>.*\/snap\/[^/]+)\/x?\d+(?=\/)/, stable: ["$<name>/current"] },
-  // Fedora calls the executable node-22, and links node to the one that is its default.
+  // Fedora names the executable node-22 and links node to the default one.
   { manager: "dnf", version: /(?<=\/bin)\/node-\d+$/, stable: ["/node"] },
   {
     manager: "pnpm",
@@ -37,12 +37,11 @@ export const PACKAGE_MANAGERS: readonly Layout[] = [
 ];
 
 /**
- * Managers of several Nodes, each with global packages of its own. Shims are no choice: they are a shell script (asdf)
- * or stay as another process (Volta) between the service manager and the daemon, and take their version from the
- * directory that they are called in.
+ * Version managers: several Nodes, each with its own global packages. Their shims do not suit a service: they put a shell
+ * script (asdf) or a process (Volta) before the daemon, and choose the version by the working directory.
  */
-export const NODE_MANAGERS: readonly Layout[] = [
-  // Its other path to the same Node, in fnm_multishells, belongs to one shell.
+export const NODE_MANAGERS: readonly VersionLayout[] = [
+  // The other path to the same Node, in fnm_multishells, belongs to a single shell.
   {
     manager: "fnm",
     version: /^(?<root>.*)\/node-versions\/[^/]+\/installation(?=\/)/,
@@ -55,9 +54,9 @@ export const NODE_MANAGERS: readonly Layout[] = [
   },
   { manager: "asdf", version: /^.*\/installs\/nodejs\/[^/]+(?=\/)/, stable: [] },
   { manager: "Volta", version: /^.*\/tools\/image\/node\/[^/]+(?=\/)/, stable: [] },
-  // `n` copies the Node that is in use to its prefix, which is a stable path by itself; this is its store.
+  // This is the store. `n` copies the active Node to its prefix, and that path is already stable.
   { manager: "n", version: /^.*\/n\/versions\/node\/[^/]+(?=\/)/, stable: [] },
-  // Its `current` link, where there is one, follows every `nvm use` of every shell.
+  // The optional `current` link changes with every `nvm use` in any shell.
   { manager: "nvm", version: /^.*\/versions\/node\/v[^/]+(?=\/)/, stable: [] },
   {
     manager: "a directory of its own",
@@ -66,13 +65,17 @@ export const NODE_MANAGERS: readonly Layout[] = [
   },
 ];
 
-/** The first layout that `path` is in. */
-export function layoutOf(path: string, layouts: readonly Layout[]): Layout | undefined {
+/** Returns the first layout that `path` belongs to. */
+export function findLayout(path: string, layouts: readonly VersionLayout[]): VersionLayout | undefined {
   return layouts.find(({ version }) => version.test(path));
 }
 
-/** The first stable path that leads to the same file as `real` now; null when there is none. */
-export function stablePath(real: string, { version, stable }: Layout, probes: PathProbes): string | null {
+/** Returns the first stable path that currently leads to the file `real`; null when there is none. */
+export function findStablePath(
+  real: string,
+  { version, stable }: VersionLayout,
+  probes: PathProbes,
+): string | null {
   const inHome = (path: string) => path.replace(/^~(?=\/)/, () => probes.home);
   const candidates = stable.map((directory) => inHome(real.replace(version, directory)));
   return candidates.find((path) => probes.realpath(path) === real) ?? null;

@@ -1,38 +1,45 @@
-import type { Destination, Recipe } from "./recipe.ts";
-import { ADDRESS, credentialReason, MODEL } from "./reasons.ts";
-import { planVariables } from "./start-up-file.ts";
-import type { Variable } from "./variables.ts";
+import { join } from "node:path";
+import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
+import { planVariables, type Variable } from "./recipe/variables.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
-/** By Messages: what it sends as OpenAI's are chat completions, which tollkeeper does not serve by itself. */
+/** With `openai` it speaks chat completions, a route that tollkeeper does not serve by default. */
 function modelName(model: string): string {
   return model.includes("/") ? model : `anthropic/${model}`;
 }
 
 /**
- * Options of its own, which no other program reads, because a list in its configuration cannot get one more item without
- * taking part in the person's. The library under it reads the base URL from its environment
- * (https://docs.litellm.ai/docs/providers/anthropic), which the option sets.
+ * Variables that no other program reads. Its configuration file has a list for them, and an item added to it could not
+ * be taken out again without touching the user's. AIDER_SET_ENV sets the variable from which its library takes the base
+ * URL (https://docs.litellm.ai/docs/providers/anthropic).
  */
-function variablesFor(to: Destination): Variable[] {
+function variablesFor(endpoint: LocalEndpoint): Variable[] {
+  const { baseUrl, credential, model } = endpoint;
   const variables: Variable[] = [
-    { name: "AIDER_SET_ENV", value: `ANTHROPIC_API_BASE=${to.baseUrl}`, why: ADDRESS },
-    { name: "AIDER_ANTHROPIC_API_KEY", value: to.credential, why: credentialReason(to) },
+    { name: "AIDER_SET_ENV", value: `ANTHROPIC_API_BASE=${baseUrl}`, purpose: PURPOSE.baseUrl },
+    { name: "AIDER_ANTHROPIC_API_KEY", value: credential, purpose: credentialPurpose(endpoint) },
   ];
-  if (to.model !== null) variables.push({ name: "AIDER_MODEL", value: modelName(to.model), why: MODEL });
+  if (model !== null)
+    variables.push({ name: "AIDER_MODEL", value: modelName(model), purpose: PURPOSE.model });
   return variables;
 }
 
-export const aider: Recipe = {
-  tool: "aider",
+export const aider: ConnectableTool = {
+  name: "aider",
   title: "aider",
   source: "https://aider.chat/docs/config/dotenv.html",
   date: "2026-11-22",
   tried: null,
-  signs: { programs: ["aider"], files: [".aider.conf.yml", ".aider"] },
+  programs: ["aider"],
+  homePaths: [".aider.conf.yml", ".aider"],
+  processSignatures: [
+    { names: ["aider"], source: "https://aider.chat/docs/install.html", date: "2026-11-22" },
+  ],
+  configFiles: ({ home }) => [join(home, ".aider.conf.yml")],
   scopes: ["user"],
-  modelOf: "messages",
-  plan(on, to) {
-    const { files, remarks } = planVariables(on, variablesFor(to));
+  modelApi: "messages",
+  plan(host, endpoint) {
+    const { files, remarks } = planVariables(host, variablesFor(endpoint));
     return {
       files,
       remarks: [
@@ -41,9 +48,9 @@ export const aider: Recipe = {
       ],
     };
   },
-  environment(_on, to) {
-    const variables = { ANTHROPIC_API_BASE: to.baseUrl, ANTHROPIC_API_KEY: to.credential };
-    const model = to.model === null ? {} : { AIDER_MODEL: modelName(to.model) };
-    return { variables: { ...variables, ...model }, flags: [] };
+  environment(_host, { baseUrl, credential, model }) {
+    const variables = { ANTHROPIC_API_BASE: baseUrl, ANTHROPIC_API_KEY: credential };
+    const choice = model === null ? {} : { AIDER_MODEL: modelName(model) };
+    return { variables: { ...variables, ...choice }, flags: [] };
   },
 };

@@ -1,27 +1,31 @@
-import type { Recipe } from "./recipe.ts";
+import type { ProcessSignature } from "../core/identity/process-signature.ts";
+import type { RequestSignature, RequestSignatures } from "../core/identity/request-signature.ts";
 import { aider } from "./aider.ts";
+import { amp } from "./amp.ts";
 import { claudeCode } from "./claude-code.ts";
 import { cline } from "./cline.ts";
 import { codex } from "./codex.ts";
 import { continueDev } from "./continue.ts";
 import { copilot } from "./copilot.ts";
-import { cursor } from "./cursor.ts";
+import { crush } from "./crush.ts";
 import { droid } from "./droid.ts";
+import { cursor } from "./editors/cursor.ts";
+import { jetbrains } from "./editors/jetbrains.ts";
+import { vscode } from "./editors/vscode.ts";
+import { zed } from "./editors/zed.ts";
+import { gemini } from "./gemini.ts";
 import { goose } from "./goose.ts";
-import { jetbrains } from "./jetbrains.ts";
 import { junie } from "./junie.ts";
 import { kilo } from "./kilo.ts";
+import { LIBRARY_SIGNATURES } from "./libraries.ts";
+import { llm } from "./llm.ts";
 import { opencode } from "./opencode.ts";
 import { pi } from "./pi.ts";
 import { qwenCode } from "./qwen-code.ts";
 import { sdk } from "./sdk.ts";
-import { vscode } from "./vscode.ts";
-import { zed } from "./zed.ts";
+import type { ConnectableTool, Tool, ToolRequestSignature } from "./tool.ts";
 
-/** For programs on the makers' libraries: what leads any program here that we know nothing of. */
-export const SDK_RECIPE = sdk;
-
-const IN_TERMINALS = [
+const TERMINAL_TOOLS: readonly Tool[] = [
   claudeCode,
   codex,
   opencode,
@@ -32,12 +36,72 @@ const IN_TERMINALS = [
   copilot,
   pi,
   droid,
+  gemini,
+  amp,
+  crush,
   aider,
   goose,
   junie,
+  llm,
 ];
 
-const EDITORS = [zed, vscode, cursor, jetbrains];
+const EDITORS: readonly Tool[] = [zed, vscode, cursor, jetbrains];
 
-/** Every tool that is known, in the order in which they are listed. */
-export const RECIPES: readonly Recipe[] = [...IN_TERMINALS, ...EDITORS, sdk];
+/**
+ * Every tool, in the order in which `connect --list` and `doctor` print them. To add one, write its file, list it in
+ * one of the lists above and add its test.
+ */
+export const TOOLS: readonly Tool[] = [...TERMINAL_TOOLS, ...EDITORS, sdk];
+
+export const CONNECTABLE_TOOLS: readonly ConnectableTool[] = TOOLS.filter(isConnectable);
+
+/**
+ * Evidence from headers. A User-Agent is no identity, so the order decides:
+ * - Kilo before all: it sends opencode's User-Agent and originator, beside headers of its own.
+ * - Claude Code's session id before Qwen Code, which sends Claude Code's User-Agent; both before tools that are known
+ *   by less.
+ * - Weak signatures after the others of all tools: Copilot, Pi, Cline and Continue send the User-Agent of a library,
+ *   and Copilot is the only one with a header of its own.
+ * - Libraries last: they name what a program is written with.
+ */
+export const REQUEST_SIGNATURES: RequestSignatures = {
+  tools: [...requestSignatures("strong"), ...requestSignatures("weak")],
+  libraries: LIBRARY_SIGNATURES.map(({ tool, ...row }) => toSignature(tool, row)),
+};
+
+/**
+ * Evidence from processes. Editors come after all other tools, because extensions run those tools from the editor's own
+ * directories; Cursor comes before VS Code, whose programs it contains under the same names.
+ */
+export const PROCESS_SIGNATURES: readonly ProcessSignature[] = inOrder([
+  ...TERMINAL_TOOLS,
+  zed,
+  cursor,
+]).flatMap(({ name, isEditor, processSignatures = [] }) =>
+  processSignatures.map((row) => ({ tool: name, ...(isEditor && { isEditor }), ...row })),
+);
+
+function requestSignatures(strength: "strong" | "weak"): RequestSignature[] {
+  return inOrder([kilo, claudeCode, qwenCode]).flatMap(({ name, requestSignatures: rows = [] }) =>
+    rows
+      .filter(({ isWeak }) => (isWeak === true) === (strength === "weak"))
+      .map((row) => toSignature(name, row)),
+  );
+}
+
+/** All signatures are objects of one shape, which makes matching faster: each request is compared with them. */
+function toSignature(
+  tool: string,
+  { when, without = [], source, date }: ToolRequestSignature,
+): RequestSignature {
+  return { tool, when: Object.entries(when), without, source, date };
+}
+
+/** Returns all tools, those of `first` before the others. */
+function inOrder(first: readonly Tool[]): Tool[] {
+  return [...new Set([...first, ...TOOLS])];
+}
+
+function isConnectable(tool: Tool): tool is ConnectableTool {
+  return "plan" in tool;
+}

@@ -1,53 +1,79 @@
 import { join } from "node:path";
-import type { Destination, Recipe } from "./recipe.ts";
+import type { HostInfo } from "../core/host-info.ts";
+import { PRESENT } from "../core/identity/request-signature.ts";
+import { directoryOf, filesIn } from "./recipe/directories.ts";
+import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
+import { toEnvironment, type Variable } from "./recipe/variables.ts";
 import type { Setting } from "./setting.ts";
-import { directoryOf } from "./directories.ts";
-import { ADDRESS, credentialReason, MODEL } from "./reasons.ts";
-import { valuesOf, type Variable } from "./variables.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
-/** They count in its settings, where they win over the shell's, and in its environment alike. */
-function variablesFor(to: Destination): Variable[] {
+const PACKAGE = { source: "npm package @anthropic-ai/claude-code 2.1.329", date: "2026-11-21" };
+
+const configDirectory = (host: HostInfo) => directoryOf(host, "CLAUDE_CONFIG_DIR", ".claude");
+
+/** They work in its settings, where they override the shell's, and in its environment. */
+function variablesFor(endpoint: LocalEndpoint): Variable[] {
   return [
-    { name: "ANTHROPIC_BASE_URL", value: to.baseUrl, why: ADDRESS },
-    // Unlike ANTHROPIC_API_KEY it asks nothing, and it wins over a saved login, which is not sent then.
-    { name: "ANTHROPIC_AUTH_TOKEN", value: to.credential, why: credentialReason(to) },
-    // https://code.claude.com/docs/en/env-vars; 2.1.329 has it on here without being told.
+    { name: "ANTHROPIC_BASE_URL", value: endpoint.baseUrl, purpose: PURPOSE.baseUrl },
+    // Unlike ANTHROPIC_API_KEY it prompts for nothing. It overrides a saved login, which is then not sent.
+    { name: "ANTHROPIC_AUTH_TOKEN", value: endpoint.credential, purpose: credentialPurpose(endpoint) },
+    // Older versions turn tool search off for any other base URL than their own; 2.1.329 does not.
     {
       name: "ENABLE_TOOL_SEARCH",
       value: "true",
-      why: "versions which turn tool search off behind a proxy keep it",
+      purpose: "versions which turn tool search off behind a proxy keep it",
     },
   ];
 }
 
 /** Claude Code, and what is built on its Agent SDK and reads its settings. */
-export const claudeCode: Recipe = {
-  tool: "claude-code",
+export const claudeCode: ConnectableTool = {
+  name: "claude-code",
   title: "Claude Code",
-  source: "facts/clients.md section 4",
+  source: "https://code.claude.com/docs/en/env-vars",
   date: "2026-11-22",
   tried: "2.1.329",
-  signs: { programs: ["claude"], files: [".claude.json", ".claude/projects"] },
+  programs: ["claude"],
+  homePaths: [".claude.json", ".claude/projects"],
+  requestSignatures: [
+    { when: { "x-claude-code-session-id": PRESENT }, ...PACKAGE },
+    { when: { "user-agent": /^claude-code\// }, ...PACKAGE },
+  ],
+  processSignatures: [
+    { names: ["claude"], ...PACKAGE, date: "2026-11-22" },
+    {
+      path: /\/@anthropic-ai\/claude-(?:code|agent-sdk)[^/]*\//,
+      source: `${PACKAGE.source}, @anthropic-ai/claude-agent-sdk 0.3.329`,
+      date: "2026-11-22",
+    },
+    {
+      // The native installer names the executable after the version.
+      path: /\/claude\/versions\/[^/]+$/,
+      source: "https://github.com/anthropics/claude-code/issues/24241",
+      date: "2026-11-22",
+    },
+  ],
+  configFiles(host) {
+    const files = filesIn(configDirectory(host), "settings.json", "settings.local.json", ".claude.json");
+    return [...files, join(host.home, ".claude.json")];
+  },
   scopes: ["user", "project"],
-  modelOf: null,
-  plan(on, to, scope) {
+  modelApi: null,
+  plan(host, endpoint, scope) {
     const path =
       scope === "user"
-        ? join(directoryOf(on, "CLAUDE_CONFIG_DIR", ".claude"), "settings.json")
-        : join(on.directory, ".claude", "settings.local.json");
-    const settings: Setting[] = variablesFor(to).map(({ name, value, why }) => ({
-      at: ["env", name],
-      value,
-      why,
-    }));
-    if (to.model !== null) settings.push({ at: ["model"], value: to.model, why: MODEL });
+        ? join(configDirectory(host), "settings.json")
+        : join(host.directory, ".claude", "settings.local.json");
+    const settings: Setting[] = variablesFor(endpoint).map(({ name, ...rest }) => {
+      return { keyPath: ["env", name], ...rest };
+    });
+    if (endpoint.model !== null)
+      settings.push({ keyPath: ["model"], value: endpoint.model, purpose: PURPOSE.model });
     return { files: [{ path, format: "jsonc", settings }], remarks: [] };
   },
-  environment(_on, to) {
-    const variables = valuesOf(variablesFor(to));
-    return {
-      variables: to.model === null ? variables : { ...variables, ANTHROPIC_MODEL: to.model },
-      flags: [],
-    };
+  environment(_host, endpoint) {
+    const variables = toEnvironment(variablesFor(endpoint));
+    const { model } = endpoint;
+    return { variables: model === null ? variables : { ...variables, ANTHROPIC_MODEL: model }, flags: [] };
   },
 };

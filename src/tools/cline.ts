@@ -1,42 +1,54 @@
 import { join } from "node:path";
-import type { Recipe } from "./recipe.ts";
+import type { HostInfo } from "../core/host-info.ts";
+import { directoryOf, filesIn } from "./recipe/directories.ts";
+import { inferModelApi } from "./recipe/model-api.ts";
+import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
 import type { Setting } from "./setting.ts";
-import { apiOfModel } from "./api-of-model.ts";
-import { directoryOf } from "./directories.ts";
-import { ADDRESS, credentialReason, MODEL, PROVIDER, WANTED } from "./reasons.ts";
+import type { ConnectableTool } from "./tool.ts";
 
-/** Its name for the OpenAI that speaks Responses; its plain `openai` speaks chat completions. */
+const PACKAGE = { source: "npm package cline 3.0.65", date: "2026-11-21" };
+
+/** `openai-native` speaks Responses; `openai` speaks chat completions. */
 const PROVIDERS = { messages: "anthropic", responses: "openai-native" } as const;
 
-/** The rest of an entry, without which Cline throws the whole file away; it moves the time on whenever it runs. */
-const REQUIRED = { updatedAt: "2026-11-22T00:00:00.000Z", tokenSource: "manual" };
+/** Other fields of an entry. Without them Cline discards the whole file. It updates the time whenever it runs. */
+const REQUIRED_FIELDS = { updatedAt: "2026-11-22T00:00:00.000Z", tokenSource: "manual" };
 
-/** Cline's program; its extension for editors keeps its settings elsewhere. */
-export const cline: Recipe = {
-  tool: "cline",
+const dataDirectory = (host: HostInfo) => directoryOf(host, "CLINE_DATA_DIR", ".cline", "data");
+
+/** The program. Cline's extension for editors keeps its settings elsewhere. */
+export const cline: ConnectableTool = {
+  name: "cline",
   title: "Cline",
-  source: "facts/clients.md section 4",
+  source: "https://www.npmjs.com/package/cline",
   date: "2026-11-22",
   tried: "3.0.65",
-  signs: { programs: ["cline"], files: [".cline"] },
+  programs: ["cline"],
+  homePaths: [".cline"],
+  requestSignatures: [{ when: { "user-agent": /^ai-sdk\/.* runtime\/bun\// }, isWeak: true, ...PACKAGE }],
+  processSignatures: [{ names: ["cline"], ...PACKAGE, date: "2026-11-22" }],
+  configFiles: (host) => filesIn(dataDirectory(host), "settings/providers.json", "secrets.json"),
   scopes: ["user"],
-  modelOf: "messages",
-  plan(on, to) {
-    const name = PROVIDERS[apiOfModel(to.model ?? "")];
+  modelApi: "messages",
+  plan(host, endpoint) {
+    const { baseUrl, credential, model } = endpoint;
+    const name = PROVIDERS[inferModelApi(model ?? "")];
     const entry = ["providers", name];
+    const fields = [...entry, "settings"];
+    const required = { purpose: PURPOSE.required, acceptsAnyValue: true } as const;
     const settings: Setting[] = [
-      { at: ["version"], value: 1, why: WANTED, isAnyFine: true },
-      { at: ["lastUsedProvider"], value: name, why: PROVIDER },
-      { at: [...entry, "settings", "provider"], value: name, why: PROVIDER },
-      { at: [...entry, "settings", "apiKey"], value: to.credential, why: credentialReason(to) },
-      { at: [...entry, "settings", "baseUrl"], value: `${to.baseUrl}/v1`, why: ADDRESS },
-      ...Object.entries(REQUIRED).map(([field, value]) => {
-        return { at: [...entry, field], value, why: WANTED, isAnyFine: true } as const;
+      { keyPath: ["version"], value: 1, ...required },
+      { keyPath: ["lastUsedProvider"], value: name, purpose: PURPOSE.provider },
+      { keyPath: [...fields, "provider"], value: name, purpose: PURPOSE.provider },
+      { keyPath: [...fields, "apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
+      { keyPath: [...fields, "baseUrl"], value: `${baseUrl}/v1`, purpose: PURPOSE.baseUrl },
+      ...Object.entries(REQUIRED_FIELDS).map(([field, value]) => {
+        return { keyPath: [...entry, field], value, ...required };
       }),
     ];
-    if (to.model !== null)
-      settings.push({ at: [...entry, "settings", "model"], value: to.model, why: MODEL });
-    const path = join(directoryOf(on, "CLINE_DATA_DIR", ".cline", "data"), "settings", "providers.json");
+    if (model !== null)
+      settings.push({ keyPath: [...fields, "model"], value: model, purpose: PURPOSE.model });
+    const path = join(dataDirectory(host), "settings", "providers.json");
     return {
       files: [{ path, format: "jsonc", settings }],
       remarks: [

@@ -1,63 +1,76 @@
 import { join } from "node:path";
-import type { Destination, Recipe } from "./recipe.ts";
+import type { HostInfo } from "../core/host-info.ts";
+import { directoryOf, filesIn } from "./recipe/directories.ts";
+import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
 import type { Setting } from "./setting.ts";
-import { directoryOf } from "./directories.ts";
-import { ADDRESS, credentialReason, MODEL, PROVIDER } from "./reasons.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
-const PROVIDER_NAME = "tollkeeper";
+const PACKAGE = { source: "npm package @openai/codex 0.169.0", date: "2026-11-21" };
 
-/** Carries the local token, where there is one; arguments could be read by every user of the machine. */
+const PROVIDER = "tollkeeper";
+
+/** Holds the local token. In the arguments, every user of the machine could read it. */
 const TOKEN_VARIABLE = "TOLLKEEPER_TOKEN";
 
-/** A provider of our own: to the built-in one a saved login is sent, and a websocket is tried first. */
-function providerFor({ baseUrl }: Destination): { name: string; value: string | boolean; why: string }[] {
+const configDirectory = (host: HostInfo) => directoryOf(host, "CODEX_HOME", ".codex");
+
+/** A provider of its own: Codex would send a saved login to the built-in one, and try a WebSocket first. */
+function providerFields({ baseUrl }: LocalEndpoint) {
   return [
-    { name: "name", value: PROVIDER_NAME, why: "what Codex calls it" },
-    { name: "base_url", value: `${baseUrl}/v1`, why: ADDRESS },
-    { name: "wire_api", value: "responses", why: "the API that it speaks" },
+    { name: "name", value: PROVIDER, purpose: "what Codex calls it" },
+    { name: "base_url", value: `${baseUrl}/v1`, purpose: PURPOSE.baseUrl },
+    { name: "wire_api", value: "responses", purpose: "the API that it speaks" },
     {
       name: "supports_websockets",
       value: false,
-      why: "no websocket is tried, which tollkeeper would refuse",
+      purpose: "no websocket is tried, which tollkeeper would refuse",
     },
   ];
 }
 
 /** Codex: the program, its SDK, and its extensions for editors, which read the same file. */
-export const codex: Recipe = {
-  tool: "codex",
+export const codex: ConnectableTool = {
+  name: "codex",
   title: "Codex",
-  source: "facts/clients.md section 4",
+  source: "https://developers.openai.com/codex/config-sample",
   date: "2026-11-22",
   tried: "0.169.0",
-  signs: { programs: ["codex"], files: [".codex/auth.json", ".codex/sessions"] },
-  // From a project's config.toml it ignores providers, and says so.
+  programs: ["codex"],
+  homePaths: [".codex/auth.json", ".codex/sessions"],
+  requestSignatures: [
+    { when: { originator: /^codex/ }, ...PACKAGE },
+    { when: { "user-agent": /^codex/ }, ...PACKAGE },
+  ],
+  processSignatures: [
+    { names: ["codex", "codex-code-mode-host"], ...PACKAGE, date: "2026-11-22" },
+    { path: /\/@openai\/codex[^/]*\//, ...PACKAGE, date: "2026-11-22" },
+  ],
+  configFiles: (host) => filesIn(configDirectory(host), "config.toml", "auth.json", ".env"),
+  // In a project's config.toml it ignores providers, and warns of them.
   scopes: ["user"],
-  modelOf: null,
-  plan(on, to) {
-    const provider = ["model_providers", PROVIDER_NAME];
+  modelApi: null,
+  plan(host, endpoint) {
+    const table = ["model_providers", PROVIDER];
     const settings: Setting[] = [
-      { at: ["model_provider"], value: PROVIDER_NAME, why: PROVIDER },
-      ...providerFor(to).map(({ name, value, why }) => ({ at: [...provider, name], value, why })),
+      { keyPath: ["model_provider"], value: PROVIDER, purpose: PURPOSE.provider },
+      ...providerFields(endpoint).map(({ name, ...field }) => ({ keyPath: [...table, name], ...field })),
     ];
-    if (to.isToken) {
-      const at = [...provider, "experimental_bearer_token"];
-      settings.push({ at, value: to.credential, why: credentialReason(to) });
+    if (endpoint.isToken) {
+      const keyPath = [...table, "experimental_bearer_token"];
+      settings.push({ keyPath, value: endpoint.credential, purpose: credentialPurpose(endpoint) });
     }
-    if (to.model !== null) settings.push({ at: ["model"], value: to.model, why: MODEL });
-    const path = join(directoryOf(on, "CODEX_HOME", ".codex"), "config.toml");
+    if (endpoint.model !== null)
+      settings.push({ keyPath: ["model"], value: endpoint.model, purpose: PURPOSE.model });
+    const path = join(configDirectory(host), "config.toml");
     return { files: [{ path, format: "toml", settings }], remarks: [] };
   },
-  environment(_on, to) {
-    const fields = providerFor(to).map(({ name, value }) => `${name}=${JSON.stringify(value)}`);
-    if (to.isToken) fields.push(`env_key=${JSON.stringify(TOKEN_VARIABLE)}`);
-    const options = [
-      `model_provider="${PROVIDER_NAME}"`,
-      `model_providers.${PROVIDER_NAME}={${fields.join(",")}}`,
-    ];
-    if (to.model !== null) options.push(`model=${JSON.stringify(to.model)}`);
+  environment(_host, endpoint) {
+    const fields = providerFields(endpoint).map(({ name, value }) => `${name}=${JSON.stringify(value)}`);
+    if (endpoint.isToken) fields.push(`env_key=${JSON.stringify(TOKEN_VARIABLE)}`);
+    const options = [`model_provider="${PROVIDER}"`, `model_providers.${PROVIDER}={${fields.join(",")}}`];
+    if (endpoint.model !== null) options.push(`model=${JSON.stringify(endpoint.model)}`);
     return {
-      variables: to.isToken ? { [TOKEN_VARIABLE]: to.credential } : {},
+      variables: endpoint.isToken ? { [TOKEN_VARIABLE]: endpoint.credential } : {},
       flags: options.flatMap((option) => ["-c", option]),
     };
   },

@@ -1,49 +1,67 @@
 import { join } from "node:path";
-import type { Destination, Recipe } from "./recipe.ts";
+import type { HostInfo } from "../core/host-info.ts";
+import { directoryOf, filesIn } from "./recipe/directories.ts";
+import { inferModelApi, PROVIDERS } from "./recipe/model-api.ts";
+import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
 import type { Setting } from "./setting.ts";
-import { apiOfModel, PROVIDERS } from "./api-of-model.ts";
-import { directoryOf } from "./directories.ts";
-import { ADDRESS, credentialReason, MODEL, PROVIDER, WANTED } from "./reasons.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
-/** Names our entry among its models, and finds it again. */
+const PACKAGE = { source: "npm package @continuedev/cli 1.5.47", date: "2026-11-21" };
+
+/** Names the entry in its list of models. */
 const ENTRY = "tollkeeper";
 
-const TOP = { name: "Local Config", version: "1.0.0", schema: "v1" };
+const REQUIRED_FIELDS = { name: "Local Config", version: "1.0.0", schema: "v1" };
 
-/** Its `openai` speaks Responses for the names of OpenAI's newer models. */
-function settingsFor(to: Destination): Setting[] {
+const configDirectory = (host: HostInfo) => directoryOf(host, "CONTINUE_GLOBAL_DIR", ".continue");
+
+/** For the names of OpenAI's newer models, its provider `openai` speaks Responses. */
+function settingsFor(endpoint: LocalEndpoint): Setting[] {
+  const { baseUrl, credential, model } = endpoint;
   const entry = ["models", { where: { name: ENTRY } }];
-  const top = Object.entries(TOP).map(
-    ([name, value]) => ({ at: [name], value, why: WANTED, isAnyFine: true }) as const,
+  const required = Object.entries(REQUIRED_FIELDS).map(
+    ([name, value]) =>
+      ({ keyPath: [name], value, purpose: PURPOSE.required, acceptsAnyValue: true }) as const,
   );
-  if (to.model === null) return top;
+  if (model === null) return required;
   return [
-    ...top,
-    { at: [...entry, "provider"], value: PROVIDERS[apiOfModel(to.model)], why: PROVIDER },
-    { at: [...entry, "model"], value: to.model, why: MODEL },
-    { at: [...entry, "apiBase"], value: `${to.baseUrl}/v1`, why: ADDRESS },
-    { at: [...entry, "apiKey"], value: to.credential, why: credentialReason(to) },
+    ...required,
+    { keyPath: [...entry, "provider"], value: PROVIDERS[inferModelApi(model)], purpose: PURPOSE.provider },
+    { keyPath: [...entry, "model"], value: model, purpose: PURPOSE.model },
+    { keyPath: [...entry, "apiBase"], value: `${baseUrl}/v1`, purpose: PURPOSE.baseUrl },
+    { keyPath: [...entry, "apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
   ];
 }
 
 /** Continue's program and its extensions for editors, which share a file. */
-export const continueDev: Recipe = {
-  tool: "continue",
+export const continueDev: ConnectableTool = {
+  name: "continue",
   title: "Continue",
-  source: "facts/clients.md section 4",
+  source: "https://docs.continue.dev/reference",
   date: "2026-11-22",
   tried: "1.5.47",
-  signs: { programs: ["cn"], files: [".continue"] },
+  programs: ["cn"],
+  homePaths: [".continue"],
+  requestSignatures: [{ when: { "user-agent": /^(?:ls\/JS |node-fetch$)/ }, isWeak: true, ...PACKAGE }],
+  processSignatures: [
+    { names: ["cn"], ...PACKAGE, date: "2026-11-22" },
+    { path: /\/@continuedev\/cli\//, ...PACKAGE, date: "2026-11-22" },
+  ],
+  configFiles: (host) => filesIn(configDirectory(host), "config.yaml", "config.json", ".env"),
   scopes: ["user"],
-  modelOf: "messages",
-  plan(on, to) {
-    const directory = directoryOf(on, "CONTINUE_GLOBAL_DIR", ".continue");
-    // Otherwise it begins with the first model of its list, which need not be ours.
-    const chosen: Setting = { at: ["cliSelectedModel"], value: ENTRY, why: "the model that cn begins with" };
+  modelApi: "messages",
+  plan(host, endpoint) {
+    const directory = configDirectory(host);
+    // Without it, cn starts with the first model of its list.
+    const selected: Setting = {
+      keyPath: ["cliSelectedModel"],
+      value: ENTRY,
+      purpose: "the model that cn begins with",
+    };
     return {
       files: [
-        { path: join(directory, "config.yaml"), format: "yaml", settings: settingsFor(to) },
-        { path: join(directory, "index", "globalContext.json"), format: "jsonc", settings: [chosen] },
+        { path: join(directory, "config.yaml"), format: "yaml", settings: settingsFor(endpoint) },
+        { path: join(directory, "index", "globalContext.json"), format: "jsonc", settings: [selected] },
       ],
       remarks: [`In editors, choose the model "${ENTRY}" in Continue's list.`],
     };

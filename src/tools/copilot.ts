@@ -1,44 +1,60 @@
-import type { Destination, Recipe } from "./recipe.ts";
-import { apiOfModel } from "./api-of-model.ts";
-import { ADDRESS, credentialReason, MODEL, PROVIDER } from "./reasons.ts";
-import { planVariables } from "./start-up-file.ts";
-import { valuesOf, type Variable } from "./variables.ts";
+import { join } from "node:path";
+import { PRESENT } from "../core/identity/request-signature.ts";
+import { inferModelApi } from "./recipe/model-api.ts";
+import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
+import { planVariables, toEnvironment, type Variable } from "./recipe/variables.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
-/** `copilot help providers`. It sends no credential by itself, and asks for no login at GitHub with a base URL. */
-function variablesFor(to: Destination): Variable[] {
-  const variables: Variable[] = to.isToken
-    ? [{ name: "COPILOT_PROVIDER_API_KEY", value: to.credential, why: credentialReason(to) }]
+const PACKAGE = { source: "npm package @github/copilot 1.0.102", date: "2026-11-21" };
+
+/** See `copilot help providers`. With a base URL it needs no GitHub login, and by default it sends no credential. */
+function variablesFor(endpoint: LocalEndpoint): Variable[] {
+  const { baseUrl, credential, isToken, model } = endpoint;
+  const variables: Variable[] = isToken
+    ? [{ name: "COPILOT_PROVIDER_API_KEY", value: credential, purpose: credentialPurpose(endpoint) }]
     : [];
-  if (apiOfModel(to.model ?? "claude") === "messages") {
+  if (inferModelApi(model ?? "claude") === "messages") {
     variables.push(
-      { name: "COPILOT_PROVIDER_BASE_URL", value: to.baseUrl, why: ADDRESS },
-      { name: "COPILOT_PROVIDER_TYPE", value: "anthropic", why: PROVIDER },
+      { name: "COPILOT_PROVIDER_BASE_URL", value: baseUrl, purpose: PURPOSE.baseUrl },
+      { name: "COPILOT_PROVIDER_TYPE", value: "anthropic", purpose: PURPOSE.provider },
     );
   } else {
     variables.push(
-      { name: "COPILOT_PROVIDER_BASE_URL", value: `${to.baseUrl}/v1`, why: ADDRESS },
-      { name: "COPILOT_PROVIDER_TYPE", value: "openai", why: PROVIDER },
+      { name: "COPILOT_PROVIDER_BASE_URL", value: `${baseUrl}/v1`, purpose: PURPOSE.baseUrl },
+      { name: "COPILOT_PROVIDER_TYPE", value: "openai", purpose: PURPOSE.provider },
       {
         name: "COPILOT_PROVIDER_WIRE_API",
         value: "responses",
-        why: "the API that it speaks; by itself it takes chat completions",
+        purpose: "the API that it speaks; by itself it takes chat completions",
       },
     );
   }
-  if (to.model !== null) variables.push({ name: "COPILOT_MODEL", value: to.model, why: MODEL });
+  if (model !== null) variables.push({ name: "COPILOT_MODEL", value: model, purpose: PURPOSE.model });
   return variables;
 }
 
-/** GitHub's Copilot in the terminal; the one in VS Code is another tool. */
-export const copilot: Recipe = {
-  tool: "copilot",
+/** GitHub Copilot in the terminal. Copilot in VS Code is another tool: editors/vscode.ts. */
+export const copilot: ConnectableTool = {
+  name: "copilot",
   title: "Copilot CLI",
-  source: "facts/clients.md section 4",
+  source: "https://www.npmjs.com/package/@github/copilot",
   date: "2026-11-22",
   tried: "1.0.102",
-  signs: { programs: ["copilot"], files: [".copilot"] },
+  programs: ["copilot"],
+  homePaths: [".copilot"],
+  requestSignatures: [
+    {
+      when: { "x-initiator": PRESENT, "user-agent": /^(?:OpenAI|Anthropic)\/JS / },
+      ...PACKAGE,
+    },
+  ],
+  processSignatures: [
+    { names: ["copilot", "copilot-linux-x64"], ...PACKAGE, date: "2026-11-22" },
+    { path: /\/@github\/copilot[^/]*\//, ...PACKAGE, date: "2026-11-22" },
+  ],
+  configFiles: ({ home }) => [join(home, ".copilot", "config.json")],
   scopes: ["user"],
-  modelOf: "messages",
-  plan: (on, to) => planVariables(on, variablesFor(to)),
-  environment: (_on, to) => ({ variables: valuesOf(variablesFor(to)), flags: [] }),
+  modelApi: "messages",
+  plan: (host, endpoint) => planVariables(host, variablesFor(endpoint)),
+  environment: (_host, endpoint) => ({ variables: toEnvironment(variablesFor(endpoint)), flags: [] }),
 };

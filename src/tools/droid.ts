@@ -1,49 +1,58 @@
 import { join } from "node:path";
-import type { Destination, Recipe } from "./recipe.ts";
+import { filesIn } from "./recipe/directories.ts";
+import { inferModelApi, PROVIDERS } from "./recipe/model-api.ts";
+import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
 import type { Setting } from "./setting.ts";
-import { apiOfModel, PROVIDERS } from "./api-of-model.ts";
-import { ADDRESS, credentialReason, MODEL, PROVIDER } from "./reasons.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
-/** Names our entry among its models, and finds it again. */
+const PACKAGE = { source: "npm package @factory/cli-linux-x64 0.225.2", date: "2026-11-21" };
+
+/** Names the entry in its list of models. */
 const ENTRY = "tollkeeper";
 
-/** By which it is chosen; without one of its own that would depend on its place in the list. */
+/** Selects the entry. Without an id of its own, the entry's id would depend on its position in the list. */
 const ENTRY_ID = "custom:tollkeeper";
 
-/** What every current model of both makers can give. */
-const MAX_OUTPUT_TOKENS = 16_384;
+/** Every current model of both makers can return this many. */
+const MAX_TOKENS = 16_384;
 
-function settingsFor(to: Destination): Setting[] {
-  if (to.model === null) return [];
+function settingsFor(endpoint: LocalEndpoint): Setting[] {
+  const { baseUrl, credential, model } = endpoint;
+  if (model === null) return [];
   const entry = ["customModels", { where: { displayName: ENTRY } }];
-  const api = apiOfModel(to.model);
+  const api = inferModelApi(model);
+  const url = api === "messages" ? baseUrl : `${baseUrl}/v1`;
   return [
-    { at: [...entry, "id"], value: ENTRY_ID, why: "the name by which it is chosen" },
-    { at: [...entry, "model"], value: to.model, why: MODEL },
-    { at: [...entry, "baseUrl"], value: api === "messages" ? to.baseUrl : `${to.baseUrl}/v1`, why: ADDRESS },
-    { at: [...entry, "apiKey"], value: to.credential, why: credentialReason(to) },
-    { at: [...entry, "provider"], value: PROVIDERS[api], why: PROVIDER },
-    { at: [...entry, "maxOutputTokens"], value: MAX_OUTPUT_TOKENS, why: "how long an answer may get" },
-    { at: ["sessionDefaultSettings", "model"], value: ENTRY_ID, why: "sessions begin with it" },
+    { keyPath: [...entry, "id"], value: ENTRY_ID, purpose: "the name by which it is chosen" },
+    { keyPath: [...entry, "model"], value: model, purpose: PURPOSE.model },
+    { keyPath: [...entry, "baseUrl"], value: url, purpose: PURPOSE.baseUrl },
+    { keyPath: [...entry, "apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
+    { keyPath: [...entry, "provider"], value: PROVIDERS[api], purpose: PURPOSE.provider },
+    { keyPath: [...entry, "maxOutputTokens"], value: MAX_TOKENS, purpose: "how long an answer may get" },
+    { keyPath: ["sessionDefaultSettings", "model"], value: ENTRY_ID, purpose: "sessions begin with it" },
   ];
 }
 
-/** Factory's Droid: a model of one's own, which needs no login there. */
-export const droid: Recipe = {
-  tool: "droid",
+/** Factory's Droid. A custom model needs no login at Factory. */
+export const droid: ConnectableTool = {
+  name: "droid",
   title: "Factory Droid",
-  source: "facts/clients.md section 4",
+  source: "https://docs.factory.ai/cli/byok/overview",
   date: "2026-11-22",
   tried: "0.225.2",
-  signs: { programs: ["droid"], files: [".factory"] },
+  programs: ["droid"],
+  homePaths: [".factory"],
+  requestSignatures: [{ when: { "user-agent": /^factory-cli\// }, ...PACKAGE }],
+  processSignatures: [{ names: ["droid"], ...PACKAGE, date: "2026-11-22" }],
+  configFiles: ({ home }) => filesIn(join(home, ".factory"), "settings.json", "config.json"),
   scopes: ["user", "project"],
-  modelOf: "messages",
-  plan(on, to, scope) {
+  modelApi: "messages",
+  plan(host, endpoint, scope) {
     const path =
       scope === "user"
-        ? join(on.home, ".factory", "settings.json")
-        : join(on.directory, ".factory", "settings.local.json");
-    return { files: [{ path, format: "jsonc", settings: settingsFor(to) }], remarks: [] };
+        ? join(host.home, ".factory", "settings.json")
+        : join(host.directory, ".factory", "settings.local.json");
+    return { files: [{ path, format: "jsonc", settings: settingsFor(endpoint) }], remarks: [] };
   },
   environment: () => null,
 };

@@ -1,48 +1,57 @@
 import { join } from "node:path";
-import type { Destination, Recipe } from "./recipe.ts";
+import type { HostInfo } from "../core/host-info.ts";
+import { configHome, filesIn } from "./recipe/directories.ts";
+import { PURPOSE } from "./recipe/purposes.ts";
 import type { Setting } from "./setting.ts";
-import { configHome } from "./directories.ts";
-import { ADDRESS, MODEL, PROVIDER } from "./reasons.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
-/** By Messages: its other way to talk to services is mostly chat completions. */
-const PROVIDER_NAME = "anthropic";
+/** Its provider `openai` mostly speaks chat completions, a route that tollkeeper does not serve by default. */
+const PROVIDER = "anthropic";
 
-/** Its configuration holds no keys, and those that stand there are ignored. */
-function keyRemark({ credential, isToken }: Destination): string {
+/** It ignores keys in its configuration. */
+function keyRemark({ credential, isToken }: LocalEndpoint): string {
   const what = isToken
     ? "a local token, made with: tollkeeper token add goose"
     : `any text, such as ${credential}`;
   return `goose keeps keys in the system's keychain: run goose configure and enter ${what}, as Anthropic's key.`;
 }
 
-/** The same file serves goose's program and its desktop. */
-export const goose: Recipe = {
-  tool: "goose",
+const configDirectory = (host: HostInfo) => join(configHome(host), "goose");
+
+/** The program and the desktop application, which share a file. */
+export const goose: ConnectableTool = {
+  name: "goose",
   title: "goose",
   source: "https://github.com/aaif-goose/goose/blob/main/documentation/docs/guides/config-files.md",
   date: "2026-11-22",
   tried: null,
-  signs: { programs: ["goose"], files: [".config/goose"] },
+  programs: ["goose"],
+  homePaths: [".config/goose"],
+  processSignatures: [
+    {
+      names: ["goose", "goosed"],
+      source: "https://mintlify.com/block/goose/installation, and /advanced/server-deployment",
+      date: "2026-11-22",
+    },
+  ],
+  configFiles: (host) => filesIn(configDirectory(host), "config.yaml", "secrets.yaml"),
   scopes: ["user"],
-  modelOf: "messages",
-  plan(on, to) {
+  modelApi: "messages",
+  plan(host, endpoint) {
     const settings: Setting[] = [
-      { at: ["ANTHROPIC_HOST"], value: to.baseUrl, why: ADDRESS },
-      { at: ["active_provider"], value: PROVIDER_NAME, why: PROVIDER },
-      { at: ["providers", PROVIDER_NAME, "enabled"], value: true, why: PROVIDER },
+      { keyPath: ["ANTHROPIC_HOST"], value: endpoint.baseUrl, purpose: PURPOSE.baseUrl },
+      { keyPath: ["active_provider"], value: PROVIDER, purpose: PURPOSE.provider },
+      { keyPath: ["providers", PROVIDER, "enabled"], value: true, purpose: PURPOSE.provider },
     ];
-    if (to.model !== null) {
-      settings.push({ at: ["providers", PROVIDER_NAME, "model"], value: to.model, why: MODEL });
+    if (endpoint.model !== null) {
+      const keyPath = ["providers", PROVIDER, "model"];
+      settings.push({ keyPath, value: endpoint.model, purpose: PURPOSE.model });
     }
-    const path = join(configHome(on), "goose", "config.yaml");
-    return { files: [{ path, format: "yaml", settings }], remarks: [keyRemark(to)] };
+    const path = join(configDirectory(host), "config.yaml");
+    return { files: [{ path, format: "yaml", settings }], remarks: [keyRemark(endpoint)] };
   },
-  environment(_on, to) {
-    const variables = {
-      GOOSE_PROVIDER: PROVIDER_NAME,
-      ANTHROPIC_HOST: to.baseUrl,
-      ANTHROPIC_API_KEY: to.credential,
-    };
-    return { variables: to.model === null ? variables : { ...variables, GOOSE_MODEL: to.model }, flags: [] };
+  environment(_host, { baseUrl, credential, model }) {
+    const variables = { GOOSE_PROVIDER: PROVIDER, ANTHROPIC_HOST: baseUrl, ANTHROPIC_API_KEY: credential };
+    return { variables: model === null ? variables : { ...variables, GOOSE_MODEL: model }, flags: [] };
   },
 };

@@ -1,39 +1,42 @@
 import { join } from "node:path";
-import type { Destination, Recipe } from "./recipe.ts";
+import { inferModelApi } from "./recipe/model-api.ts";
+import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
 import type { Setting } from "./setting.ts";
-import { apiOfModel } from "./api-of-model.ts";
-import { ADDRESS, credentialReason, MODEL } from "./reasons.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
-/** It asks exactly this address, and adds nothing. */
+/** Its `baseUrl` is the whole URL of the route; it appends nothing. */
 const ROUTES = { messages: "/v1/messages", responses: "/v1/responses" };
 
 const API_TYPES = { messages: "Anthropic", responses: "OpenAIResponses" };
 
-function settingsFor(to: Destination): Setting[] {
-  if (to.model === null) return [];
-  const api = apiOfModel(to.model);
+function settingsFor(endpoint: LocalEndpoint): Setting[] {
+  const { baseUrl, credential, model } = endpoint;
+  if (model === null) return [];
+  const api = inferModelApi(model);
   return [
-    { at: ["id"], value: to.model, why: MODEL },
-    { at: ["baseUrl"], value: to.baseUrl + ROUTES[api], why: ADDRESS },
-    { at: ["apiType"], value: API_TYPES[api], why: "the API that it speaks" },
-    { at: ["apiKey"], value: to.credential, why: credentialReason(to) },
+    { keyPath: ["id"], value: model, purpose: PURPOSE.model },
+    { keyPath: ["baseUrl"], value: baseUrl + ROUTES[api], purpose: PURPOSE.baseUrl },
+    { keyPath: ["apiType"], value: API_TYPES[api], purpose: "the API that it speaks" },
+    { keyPath: ["apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
   ];
 }
 
-/** JetBrains' Junie in the terminal: a model profile, which is a file of its own. */
-export const junie: Recipe = {
-  tool: "junie",
+/** JetBrains' Junie in the terminal. The recipe writes a model profile, which is a file of its own. */
+export const junie: ConnectableTool = {
+  name: "junie",
   title: "Junie CLI",
   source: "https://junie.jetbrains.com/docs/custom-llm-models.html",
   date: "2026-11-22",
   tried: null,
-  signs: { programs: ["junie"], files: [".junie"] },
+  programs: ["junie"],
+  homePaths: [".junie"],
   scopes: ["user", "project"],
-  modelOf: "messages",
-  plan(on, to, scope) {
-    const path = join(scope === "user" ? on.home : on.directory, ".junie", "models", "tollkeeper.json");
+  modelApi: "messages",
+  plan(host, endpoint, scope) {
+    const parent = scope === "user" ? host.home : host.directory;
+    const path = join(parent, ".junie", "models", "tollkeeper.json");
     return {
-      files: [{ path, format: "jsonc", settings: settingsFor(to) }],
+      files: [{ path, format: "jsonc", settings: settingsFor(endpoint) }],
       remarks: ['Choose the model "tollkeeper" in Junie: its profile is only offered by this.'],
     };
   },

@@ -1,13 +1,28 @@
-import { opencodeFamily } from "./opencode-family.ts";
+import { configHome, dataHome, filesIn } from "./recipe/directories.ts";
+import { opencodeRecipe } from "./recipe/opencode-recipe.ts";
+import type { ConnectableTool } from "./tool.ts";
 
-export const kilo = opencodeFamily({
-  tool: "kilo",
+const PACKAGE = { source: "npm package @kilocode/cli 7.7.7", date: "2026-11-21" };
+
+/** A fork of opencode. With the Responses API it sends opencode's User-Agent and originator. */
+export const kilo: ConnectableTool = {
+  name: "kilo",
   title: "Kilo",
-  source: "facts/clients.md section 4",
+  source: "https://www.npmjs.com/package/@kilocode/cli",
   date: "2026-11-22",
   tried: "7.7.7",
-  signs: { programs: ["kilo", "kilocode"], files: [".local/share/kilo"] },
-  directory: "kilo",
-  file: "kilo.json",
-  variable: "KILO_CONFIG_CONTENT",
-});
+  programs: ["kilo", "kilocode"],
+  homePaths: [".local/share/kilo"],
+  requestSignatures: [
+    { when: { "x-title": /^Kilo Code/ }, ...PACKAGE },
+    { when: { "http-referer": /^https:\/\/kilocode\.ai/ }, ...PACKAGE },
+    // A User-Agent alone proves less than the headers of other tools.
+    { when: { "user-agent": /^kilo\// }, isWeak: true, ...PACKAGE },
+  ],
+  processSignatures: [{ names: ["kilo", "kilocode"], ...PACKAGE, date: "2026-11-22" }],
+  configFiles: (host) => [
+    ...filesIn(configHome(host), "kilo/kilo.json", "kilo/kilo.jsonc"),
+    ...filesIn(dataHome(host), "kilo/auth.json"),
+  ],
+  ...opencodeRecipe("kilo", "KILO_CONFIG_CONTENT"),
+};

@@ -1,39 +1,72 @@
 import { join } from "node:path";
-import type { Recipe } from "./recipe.ts";
+import type { HostInfo } from "../core/host-info.ts";
+import { PRESENT } from "../core/identity/request-signature.ts";
+import { directoryOf, filesIn } from "./recipe/directories.ts";
+import { inferModelApi, PROVIDERS } from "./recipe/model-api.ts";
+import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
 import type { FileSettings, Setting } from "./setting.ts";
-import { apiOfModel, PROVIDERS } from "./api-of-model.ts";
-import { directoryOf } from "./directories.ts";
-import { ADDRESS, credentialReason, MODEL, PROVIDER } from "./reasons.ts";
+import type { ConnectableTool } from "./tool.ts";
 
-/** The built-in providers are led here, so that their models and what is known of them stay. */
-export const pi: Recipe = {
-  tool: "pi",
+const PACKAGE = { source: "npm package @earendil-works/pi-coding-agent 0.74.2", date: "2026-11-21" };
+
+const configDirectory = (host: HostInfo) => directoryOf(host, "PI_CODING_AGENT_DIR", ".pi", "agent");
+
+/** The recipe redirects the built-in providers, so that their model lists stay available. */
+export const pi: ConnectableTool = {
+  name: "pi",
   title: "Pi",
-  source: "facts/clients.md section 4",
+  source: "https://pi.dev/docs/latest/models",
   date: "2026-11-22",
   tried: "0.74.2",
-  signs: { programs: ["pi"], files: [".pi/agent"] },
+  programs: ["pi"],
+  homePaths: [".pi/agent"],
+  requestSignatures: [
+    { when: { session_id: PRESENT, "user-agent": /^OpenAI\/JS / }, isWeak: true, ...PACKAGE },
+    // LangChain also turns the browser mode of the Anthropic SDK on, but asks for no beta. Pi does so for older models
+    // only.
+    {
+      when: {
+        "user-agent": /^Anthropic\/JS /,
+        "anthropic-dangerous-direct-browser-access": PRESENT,
+        "anthropic-beta": /interleaved-thinking/,
+      },
+      isWeak: true,
+      ...PACKAGE,
+    },
+  ],
+  processSignatures: [
+    // It also takes this name as the title of its process, in place of the arguments.
+    { names: ["pi"], ...PACKAGE, date: "2026-11-22" },
+    { path: /\/pi-coding-agent\//, ...PACKAGE, date: "2026-11-22" },
+  ],
+  configFiles: (host) => filesIn(configDirectory(host), "models.json", "auth.json", "settings.json"),
   scopes: ["user"],
-  modelOf: null,
-  plan(on, to) {
-    const directory = directoryOf(on, "PI_CODING_AGENT_DIR", ".pi", "agent");
-    const addresses = { messages: to.baseUrl, responses: `${to.baseUrl}/v1` };
-    const providers = (["messages", "responses"] as const).flatMap((api): Setting[] => [
-      { at: ["providers", PROVIDERS[api], "baseUrl"], value: addresses[api], why: ADDRESS },
-      { at: ["providers", PROVIDERS[api], "apiKey"], value: to.credential, why: credentialReason(to) },
-    ]);
+  modelApi: null,
+  plan(host, endpoint) {
+    const { baseUrl, credential, model } = endpoint;
+    const baseUrls = { messages: baseUrl, responses: `${baseUrl}/v1` };
+    const providers = (["messages", "responses"] as const).flatMap((api): Setting[] => {
+      const provider = ["providers", PROVIDERS[api]];
+      return [
+        { keyPath: [...provider, "baseUrl"], value: baseUrls[api], purpose: PURPOSE.baseUrl },
+        { keyPath: [...provider, "apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
+      ];
+    });
     const models: FileSettings = {
-      path: join(directory, "models.json"),
+      path: join(configDirectory(host), "models.json"),
       format: "jsonc",
       settings: providers,
     };
-    if (to.model === null) return { files: [models], remarks: [] };
+    if (model === null) return { files: [models], remarks: [] };
     const choice: Setting[] = [
-      { at: ["defaultProvider"], value: PROVIDERS[apiOfModel(to.model)], why: PROVIDER },
-      { at: ["defaultModel"], value: to.model, why: MODEL },
+      { keyPath: ["defaultProvider"], value: PROVIDERS[inferModelApi(model)], purpose: PURPOSE.provider },
+      { keyPath: ["defaultModel"], value: model, purpose: PURPOSE.model },
     ];
     return {
-      files: [models, { path: join(directory, "settings.json"), format: "jsonc", settings: choice }],
+      files: [
+        models,
+        { path: join(configDirectory(host), "settings.json"), format: "jsonc", settings: choice },
+      ],
       remarks: [
         "Pi passes over a default model that it does not know: see those that it does with pi --list-models.",
       ],

@@ -1,57 +1,75 @@
 import { join } from "node:path";
-import type { Destination, Recipe } from "./recipe.ts";
+import type { HostInfo } from "../core/host-info.ts";
+import { directoryOf, filesIn } from "./recipe/directories.ts";
+import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
 import type { Setting } from "./setting.ts";
-import { directoryOf } from "./directories.ts";
-import { ADDRESS, credentialReason, MODEL, PROVIDER } from "./reasons.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
-/** Names our entry among its models, and finds it again. */
+const PACKAGE = { source: "npm package @qwen-code/qwen-code 0.24.4", date: "2026-11-21" };
+
+/** Names the entry in its list of models. */
 const ENTRY = "tollkeeper";
 
-/** Its settings name the variable that holds a key, and never hold the key. */
+/** Its settings hold the name of a variable for each key, never the key. */
 const KEY_VARIABLE = "TOLLKEEPER_QWEN_CODE";
 
-/** By Messages only: what it sends as OpenAI's are chat completions, which tollkeeper does not serve by itself. */
+/** With `openai` it speaks chat completions, a route that tollkeeper does not serve by default. */
 const AUTH_TYPE = "anthropic";
 
-/** An entry of its models, because its variables for the same lose to the shell's. */
-function settingsFor(to: Destination): Setting[] {
+const configDirectory = (host: HostInfo) => directoryOf(host, "QWEN_HOME", ".qwen");
+
+/** Writes an entry in the list of models, because the shell's variables override those in its settings. */
+function settingsFor(endpoint: LocalEndpoint): Setting[] {
+  const { baseUrl, credential, model } = endpoint;
   const entry = ["modelProviders", AUTH_TYPE, { where: { name: ENTRY } }];
   const settings: Setting[] = [
-    { at: ["security", "auth", "selectedType"], value: AUTH_TYPE, why: PROVIDER },
-    { at: ["env", KEY_VARIABLE], value: to.credential, why: credentialReason(to) },
+    { keyPath: ["security", "auth", "selectedType"], value: AUTH_TYPE, purpose: PURPOSE.provider },
+    { keyPath: ["env", KEY_VARIABLE], value: credential, purpose: credentialPurpose(endpoint) },
   ];
-  if (to.model === null) return settings;
+  if (model === null) return settings;
   return [
     ...settings,
-    { at: [...entry, "id"], value: to.model, why: MODEL },
-    { at: [...entry, "baseUrl"], value: to.baseUrl, why: ADDRESS },
-    { at: [...entry, "envKey"], value: KEY_VARIABLE, why: "where it finds what goes in the key's place" },
-    { at: ["model", "name"], value: to.model, why: MODEL },
+    { keyPath: [...entry, "id"], value: model, purpose: PURPOSE.model },
+    { keyPath: [...entry, "baseUrl"], value: baseUrl, purpose: PURPOSE.baseUrl },
+    {
+      keyPath: [...entry, "envKey"],
+      value: KEY_VARIABLE,
+      purpose: "where it finds what goes in the key's place",
+    },
+    { keyPath: ["model", "name"], value: model, purpose: PURPOSE.model },
   ];
 }
 
-/** https://qwenlm.github.io/qwen-code-docs/en/users/configuration/model-providers tells of the entries. */
-export const qwenCode: Recipe = {
-  tool: "qwen-code",
+export const qwenCode: ConnectableTool = {
+  name: "qwen-code",
   title: "Qwen Code",
-  source: "facts/clients.md section 4",
+  source: "https://qwenlm.github.io/qwen-code-docs/en/users/configuration/model-providers",
   date: "2026-11-22",
   tried: "0.24.4",
-  signs: { programs: ["qwen"], files: [".qwen"] },
+  programs: ["qwen"],
+  homePaths: [".qwen"],
+  requestSignatures: [
+    // With the Messages API it sends Claude Code's User-Agent.
+    { when: { "user-agent": /^claude-cli\// }, without: ["x-claude-code-session-id"], ...PACKAGE },
+    { when: { "user-agent": /^QwenCode\// }, ...PACKAGE },
+  ],
+  processSignatures: [
+    { names: ["qwen"], ...PACKAGE, date: "2026-11-22" },
+    { path: /\/@qwen-code\/qwen-code\//, ...PACKAGE, date: "2026-11-22" },
+  ],
+  configFiles: (host) => filesIn(configDirectory(host), "settings.json", ".env"),
   scopes: ["user", "project"],
-  modelOf: "messages",
-  plan(on, to, scope) {
-    const directory = scope === "user" ? directoryOf(on, "QWEN_HOME", ".qwen") : join(on.directory, ".qwen");
-    return {
-      files: [{ path: join(directory, "settings.json"), format: "jsonc", settings: settingsFor(to) }],
-      remarks: [],
-    };
+  modelApi: "messages",
+  plan(host, endpoint, scope) {
+    const directory = scope === "user" ? configDirectory(host) : join(host.directory, ".qwen");
+    const path = join(directory, "settings.json");
+    return { files: [{ path, format: "jsonc", settings: settingsFor(endpoint) }], remarks: [] };
   },
-  environment(_on, to) {
+  environment(_host, { baseUrl, credential, model }) {
     const flags = ["--auth-type", AUTH_TYPE];
     return {
-      variables: { ANTHROPIC_BASE_URL: to.baseUrl, ANTHROPIC_API_KEY: to.credential },
-      flags: to.model === null ? flags : [...flags, "--model", to.model],
+      variables: { ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_API_KEY: credential },
+      flags: model === null ? flags : [...flags, "--model", model],
     };
   },
 };

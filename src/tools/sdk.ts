@@ -1,36 +1,40 @@
-import type { Destination, Recipe } from "./recipe.ts";
-import { ADDRESS, credentialReason } from "./reasons.ts";
-import { planVariables } from "./start-up-file.ts";
-import { valuesOf, type Variable } from "./variables.ts";
+import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
+import { planVariables, toEnvironment, type Variable } from "./recipe/variables.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
 /**
- * The AI SDK adds no `/v1` to Anthropic's address and the others do; without one it suits all, because tollkeeper knows
- * each route in both spellings.
+ * ANTHROPIC_BASE_URL has no `/v1`: the AI SDK appends none and the others do, and tollkeeper serves each route with and
+ * without it.
  */
-function variablesFor(to: Destination): Variable[] {
+function variablesFor(endpoint: LocalEndpoint): Variable[] {
+  const { baseUrl, credential } = endpoint;
   return [
-    { name: "ANTHROPIC_BASE_URL", value: to.baseUrl, why: ADDRESS },
-    { name: "ANTHROPIC_API_KEY", value: to.credential, why: credentialReason(to) },
-    { name: "OPENAI_BASE_URL", value: `${to.baseUrl}/v1`, why: ADDRESS },
-    { name: "OPENAI_API_KEY", value: to.credential, why: credentialReason(to) },
+    { name: "ANTHROPIC_BASE_URL", value: baseUrl, purpose: PURPOSE.baseUrl },
+    { name: "ANTHROPIC_API_KEY", value: credential, purpose: credentialPurpose(endpoint) },
+    { name: "OPENAI_BASE_URL", value: `${baseUrl}/v1`, purpose: PURPOSE.baseUrl },
+    { name: "OPENAI_API_KEY", value: credential, purpose: credentialPurpose(endpoint) },
   ];
 }
 
-/** Programs on the makers' libraries, and on those built on them: AI SDK, LangChain, OpenAI Agents, Claude Agent SDK. */
-export const sdk: Recipe = {
-  tool: "sdk",
+/**
+ * Programs written with the makers' libraries or with what is built on them: AI SDK, LangChain, OpenAI Agents, Claude
+ * Agent SDK. Also the recipe for any program that is not known.
+ */
+export const sdk: ConnectableTool = {
+  name: "sdk",
   title: "SDK environment",
-  source: "facts/clients.md section 4",
+  source: "https://github.com/anthropics/anthropic-sdk-typescript",
   date: "2026-11-22",
   tried: "@anthropic-ai/sdk 1.11.0, openai 7.55.0, ai 7.0.173",
-  signs: { programs: [], files: [] },
+  programs: [],
+  homePaths: [],
   scopes: ["user"],
-  modelOf: null,
-  plan(on, to) {
-    const { files, remarks } = planVariables(on, variablesFor(to));
+  modelApi: null,
+  plan(host, endpoint) {
+    const { files, remarks } = planVariables(host, variablesFor(endpoint));
     const others =
       "Tools that read these variables and are not connected themselves come here under this name, too.";
     return { files, remarks: [...remarks, others] };
   },
-  environment: (_on, to) => ({ variables: valuesOf(variablesFor(to)), flags: [] }),
+  environment: (_host, endpoint) => ({ variables: toEnvironment(variablesFor(endpoint)), flags: [] }),
 };

@@ -1,30 +1,30 @@
-/** What a setting may hold: whatever JSON, TOML and YAML can all say. */
+/** What a setting can hold: whatever JSON, TOML and YAML have in common. */
 export type Value = string | number | boolean | readonly Value[] | { readonly [name: string]: Value };
 
 /**
- * One step on the way to a setting: the name of a key, or the item of a list that has these fields. A list without such
+ * One step on the path to a setting: a key, or the item of a list whose fields have these values. A list without such
  * an item gets one at its end.
  */
-export type Step = string | { readonly where: Readonly<Record<string, string>> };
+export type PathSegment = string | { readonly where: Readonly<Record<string, string>> };
 
-/** One setting of a tool's configuration, as tollkeeper wants it. */
+/** One setting that `connect` writes into a tool's configuration. */
 export interface Setting {
   /** From the top of the file; never empty. */
-  at: readonly Step[];
+  keyPath: readonly PathSegment[];
   value: Value;
-  /** What it is for, in one line, for the person who is asked. */
-  why: string;
+  /** What the setting is for, in one line; shown to the user who is asked to confirm it. */
+  purpose: string;
   /**
-   * The tool only wants something there: a value that stands there already stays, and ours goes again when disconnecting
-   * even if the tool has made another of it, as one does that writes down when it last ran.
+   * The tool requires the setting, and any value will do: an existing value stays. Disconnecting removes a value that
+   * connecting wrote even if the tool has changed it since, as one does that notes when it last ran.
    */
-  isAnyFine?: true;
+  acceptsAnyValue?: true;
 }
 
-/** How a file is written. `sh` and `fish`: a block of lines of ours that set variables, in a shell's start-up file. */
+/** How a file is written. `sh` and `fish`: as a block of lines, in a shell's start-up file, that set variables. */
 export type Format = "jsonc" | "toml" | "yaml" | "sh" | "fish";
 
-/** The settings that one file gets, none of them within another; the file may be missing. */
+/** The settings for one file, none of them inside another. The file need not exist. */
 export interface FileSettings {
   /** Absolute. */
   path: string;

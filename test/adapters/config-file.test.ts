@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openConfigFile } from "../../src/adapters/config-file.ts";
 import { Failure } from "../../src/core/failure.ts";
-import { follow, followFile, withPort } from "../helpers/config/config-file.ts";
-import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
+import { watchConfig, watchNewConfig, withPort } from "../helpers/config/config-file.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
 function replaceFile(path: string, text: string): void {
   writeFileSync(`${path}.new`, text);
@@ -18,7 +18,7 @@ function replaceLink(path: string, target: string): void {
   renameSync(`${path}.new`, path);
 }
 
-/** Calls back when something in this process has read exactly `text` from a file. */
+/** Calls `done` when this process has read exactly `text` from a file. */
 async function onRead(t: TestContext, path: string, text: string, done: () => void): Promise<void> {
   const handle = await open(path);
   await handle.close();
@@ -31,35 +31,35 @@ async function onRead(t: TestContext, path: string, text: string, done: () => vo
   });
 }
 
-test("an edit in place takes effect and is told", async (t) => {
-  const { path, source, untilPort } = await followFile(t);
+test("applies a file that is edited in place", async (t) => {
+  const { path, source, waitForPort } = await watchNewConfig(t);
   assert.equal(source.current().listen.port, 1);
-  await untilPort(2, () => writeFileSync(path, withPort(2)));
+  await waitForPort(2, () => writeFileSync(path, withPort(2)));
   assert.equal(source.current().listen.port, 2);
 });
 
-test("a file renamed over the old one takes effect, again and again", async (t) => {
-  const { path, ports, untilPort } = await followFile(t);
-  await untilPort(2, () => replaceFile(path, withPort(2)));
-  await untilPort(3, () => replaceFile(path, withPort(3)));
+test("applies each file that is renamed over the old one", async (t) => {
+  const { path, ports, waitForPort } = await watchNewConfig(t);
+  await waitForPort(2, () => replaceFile(path, withPort(2)));
+  await waitForPort(3, () => replaceFile(path, withPort(3)));
   assert.deepEqual(ports, [2, 3]);
 });
 
-test("a deleted file leaves the last good configuration in force, and a new one is taken up", async (t) => {
-  const { path, source, untilPort, untilProblems } = await followFile(t);
+test("keeps the last valid configuration when the file is deleted, and applies a new file", async (t) => {
+  const { path, source, waitForPort, waitForProblems } = await watchNewConfig(t);
   const gone = {
     path: "",
     line: null,
     message: "the file is gone; the last good configuration stays in force",
   };
-  assert.deepEqual(await untilProblems(() => rmSync(path)), [gone]);
+  assert.deepEqual(await waitForProblems(() => rmSync(path)), [gone]);
   assert.equal(source.current().listen.port, 1);
   assert.deepEqual([source.status().exists, source.status().problems], [false, [gone]]);
-  await untilPort(2, () => writeFileSync(path, withPort(2)));
+  await waitForPort(2, () => writeFileSync(path, withPort(2)));
   assert.deepEqual([source.status().exists, source.status().problems], [true, []]);
 });
 
-test("a link put on another file takes effect, and so does a new file in the link's target", async (t) => {
+test("applies the new target of a symbolic link, and a file that replaces the target", async (t) => {
   const directory = scratchDirectory(t);
   const [one, two] = [join(directory, "one"), join(directory, "two")];
   mkdirSync(one);
@@ -68,14 +68,14 @@ test("a link put on another file takes effect, and so does a new file in the lin
   writeFileSync(join(two, "real.jsonc"), withPort(2));
   const path = join(directory, "config.jsonc");
   symlinkSync(join(one, "real.jsonc"), path);
-  const { untilPort } = await follow(t, path);
-  await untilPort(2, () => replaceLink(path, join(two, "real.jsonc")));
-  await untilPort(3, () => replaceFile(join(two, "real.jsonc"), withPort(3)));
+  const { waitForPort } = await watchConfig(t, path);
+  await waitForPort(2, () => replaceLink(path, join(two, "real.jsonc")));
+  await waitForPort(3, () => replaceFile(join(two, "real.jsonc"), withPort(3)));
 });
 
-test("after ten saves in a burst the last is in force, and none was found bad", async (t) => {
-  const { path, source, ports, problems, untilPort } = await followFile(t);
-  await untilPort(20, () => {
+test("applies the last of ten saves in a burst, and reports none as invalid", async (t) => {
+  const { path, source, ports, problems, waitForPort } = await watchNewConfig(t);
+  await waitForPort(20, () => {
     for (let port = 11; port <= 20; port += 1) writeFileSync(path, withPort(port));
   });
   assert.equal(source.current().listen.port, 20);
@@ -83,22 +83,24 @@ test("after ten saves in a burst the last is in force, and none was found bad", 
   assert.deepEqual(problems, []);
 });
 
-test("a bad file changes nothing and is told with its line; the mended file takes effect", async (t) => {
-  const { path, source, ports, untilPort, untilProblems } = await followFile(t);
+test("an invalid file changes nothing and is reported with its line, and the corrected file is applied", async (t) => {
+  const { path, source, ports, waitForPort, waitForProblems } = await watchNewConfig(t);
   const before = source.status().loadedAt;
-  const problems = await untilProblems(() => writeFileSync(path, '{\n"listen": { "port": 2 }, "oops": 1 }'));
+  const problems = await waitForProblems(() =>
+    writeFileSync(path, '{\n"listen": { "port": 2 }, "oops": 1 }'),
+  );
   assert.deepEqual([problems.length, problems[0]?.path, problems[0]?.line], [1, "oops", 2]);
   assert.equal(source.current().listen.port, 1);
   const { judgedAt, ...status } = source.status();
   assert.deepEqual(status, { path, exists: true, loadedAt: before, problems });
   assert.ok(judgedAt > before);
-  await untilPort(2, () => writeFileSync(path, withPort(2)));
+  await waitForPort(2, () => writeFileSync(path, withPort(2)));
   assert.deepEqual(source.status().problems, []);
   assert.deepEqual(ports, [2]);
 });
 
-test("a bad file is told once, however often it is read; another bad one is told again", async (t) => {
-  const { path, source, problems } = await followFile(t);
+test("reports an invalid file once however often it is read, and each different one again", async (t) => {
+  const { path, source, problems } = await watchNewConfig(t);
   for (const text of ["{", "{", '{ "oops": 1 }', '{ "oops": 1 }', "{"]) {
     writeFileSync(path, text);
     await source.reload();
@@ -109,8 +111,8 @@ test("a bad file is told once, however often it is read; another bad one is told
   );
 });
 
-test("a bad file that says again what is in force is told to be good, once", async (t) => {
-  const { path, source, ports, problems } = await followFile(t);
+test("reports once that a file is valid again when it matches the configuration in force", async (t) => {
+  const { path, source, ports, problems } = await watchNewConfig(t);
   const good = readFileSync(path, "utf8");
   for (const text of ["{", good, good]) {
     writeFileSync(path, text);
@@ -119,25 +121,25 @@ test("a bad file that says again what is in force is told to be good, once", asy
   assert.deepEqual([problems.map(({ length }) => length), ports], [[1, 0], []]);
 });
 
-test("a file read anew that says the same is no change", async (t) => {
-  const { path, source, ports } = await followFile(t);
+test("does not report a change when the file has the same settings as before", async (t) => {
+  const { path, source, ports } = await watchNewConfig(t);
   const before = source.status().loadedAt;
   writeFileSync(path, `// the same\n${withPort(1)}`);
   await source.reload();
   assert.deepEqual([ports, source.status().loadedAt], [[], before]);
 });
 
-test("a file that is half written when it is read is waited for, not found bad", async (t) => {
-  const { path, problems, untilPort } = await followFile(t);
+test("waits for the rest of a file that is half written, and does not report it as invalid", async (t) => {
+  const { path, problems, waitForPort } = await watchNewConfig(t);
   const half = '{ "listen": { "po';
-  // At once, and so before the daemon begins to wait for more.
+  // Written synchronously, before the watcher starts to wait for more events.
   await onRead(t, path, half, () => writeFileSync(path, withPort(2)));
-  await untilPort(2, () => writeFileSync(path, half));
+  await waitForPort(2, () => writeFileSync(path, half));
   assert.deepEqual(problems, []);
 });
 
-test("a file that becomes writable for all is refused while the good one stays in force", async (t) => {
-  const { path, source, problems } = await followFile(t);
+test("refuses a file that becomes writable for all users, and keeps the valid configuration", async (t) => {
+  const { path, source, problems } = await watchNewConfig(t);
   writeFileSync(path, withPort(2));
   chmodSync(path, 0o666);
   await source.reload();
@@ -145,43 +147,43 @@ test("a file that becomes writable for all is refused while the good one stays i
   assert.equal(source.current().listen.port, 1);
 });
 
-test("a file whose directories do not exist yet is taken up when it appears", async (t) => {
+test("applies a file when it appears together with its directories", async (t) => {
   const path = join(scratchDirectory(t), "some", "where", "config.jsonc");
-  const { source, untilPort } = await follow(t, path);
+  const { source, waitForPort } = await watchConfig(t, path);
   assert.deepEqual([source.status().exists, source.status().problems], [false, []]);
-  await untilPort(2, () => {
+  await waitForPort(2, () => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, withPort(2));
   });
 });
 
-test("a file whose directory is removed and made again is followed on", async (t) => {
+test("keeps watching a file whose directory is removed and created again", async (t) => {
   const path = join(scratchDirectory(t), "tollkeeper", "config.jsonc");
   mkdirSync(dirname(path));
   writeFileSync(path, withPort(1));
-  const { untilPort, untilProblems } = await follow(t, path);
-  await untilProblems(() => rmSync(dirname(path), { recursive: true }));
-  await untilPort(2, () => {
+  const { waitForPort, waitForProblems } = await watchConfig(t, path);
+  await waitForProblems(() => rmSync(dirname(path), { recursive: true }));
+  await waitForPort(2, () => {
     mkdirSync(dirname(path));
     writeFileSync(path, withPort(2));
   });
-  await untilPort(3, () => writeFileSync(path, withPort(3)));
+  await waitForPort(3, () => writeFileSync(path, withPort(3)));
 });
 
-test("a reload finds the file again after its watch was lost", async (t) => {
+test("a reload restarts the watch after its directory was replaced", async (t) => {
   const path = join(scratchDirectory(t), "tollkeeper", "config.jsonc");
   mkdirSync(dirname(path));
   writeFileSync(path, withPort(1));
-  const { source, untilPort } = await follow(t, path);
+  const { source, waitForPort } = await watchConfig(t, path);
   rmSync(dirname(path), { recursive: true });
   mkdirSync(dirname(path));
   writeFileSync(path, withPort(2));
   await source.reload();
   assert.equal(source.current().listen.port, 2);
-  await untilPort(3, () => writeFileSync(path, withPort(3)));
+  await waitForPort(3, () => writeFileSync(path, withPort(3)));
 });
 
-test("a bad file at the start is a failure that lists every problem", async (t) => {
+test("an invalid file at the start is a Failure that lists every problem", async (t) => {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, '{\n"oops": 1,\n"listen": 2 }');
   await assert.rejects(openConfigFile(path), (error) => {

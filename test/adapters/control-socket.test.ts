@@ -12,7 +12,7 @@ import {
 } from "../../src/adapters/control-socket.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { controlHandlers } from "../helpers/daemon/control-handlers.ts";
-import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { MemoryLog } from "../helpers/gate/memory.ts";
 import { withResolvers } from "../helpers/async/with-resolvers.ts";
 
@@ -28,10 +28,10 @@ async function open(t: TestContext, path: string, handlers: Partial<ControlHandl
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 function fail(): never {
-  throw new Error("out of luck");
+  throw new Error("on purpose");
 }
 
-/** Something on `path` that is not our daemon. */
+/** Makes a server that is not a daemon listen on `path`. */
 async function listenOn(t: TestContext, path: string, server: Server): Promise<void> {
   server.listen(path);
   t.after(() => server.close());
@@ -39,7 +39,7 @@ async function listenOn(t: TestContext, path: string, server: Server): Promise<v
 }
 
 for (const umask of [0o000, 0o022, 0o077]) {
-  test(`with umask ${umask.toString(8)} the socket is 0600 in a directory that is 0700`, async (t) => {
+  test(`creates the socket with mode 0600 in a directory with mode 0700 under umask ${umask.toString(8)}`, async (t) => {
     const before = process.umask(umask);
     t.after(() => process.umask(before));
     const path = join(scratchDirectory(t), "run", "control.sock");
@@ -49,7 +49,7 @@ for (const umask of [0o000, 0o022, 0o077]) {
   });
 }
 
-test("a directory that was open to others is closed to them", async (t) => {
+test("removes other users' access to an existing directory", async (t) => {
   const directory = join(scratchDirectory(t), "run");
   mkdirSync(directory);
   chmodSync(directory, 0o777);
@@ -57,7 +57,7 @@ test("a directory that was open to others is closed to them", async (t) => {
   assert.equal(modeOf(directory), 0o700);
 });
 
-test("each command reaches its handler, and what that returns comes back", async (t) => {
+test("passes each command to its handler and returns the handler's result", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
   const called: string[] = [];
   await open(t, path, { status: () => ({ pid: 4711 }), reload: () => called.push("reload") });
@@ -66,21 +66,21 @@ test("each command reaches its handler, and what that returns comes back", async
   assert.deepEqual(called, ["reload"]);
 });
 
-test("nobody there is null: no socket, or one whose daemon is dead", async (t) => {
+test("a command resolves to null without a socket, and for the socket of a dead daemon", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
   assert.equal(await askDaemon(path, "status"), null);
   writeFileSync(path, "");
   assert.equal(await askDaemon(path, "status"), null);
 });
 
-test("a stale socket is replaced", async (t) => {
+test("replaces the socket of a dead daemon", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
   writeFileSync(path, "");
   await open(t, path);
   assert.deepEqual(await askDaemon(path, "status"), { pid: 1 });
 });
 
-test("a socket on which a daemon answers is left to it", async (t) => {
+test("refuses to open a socket on which another daemon listens", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
   await open(t, path);
   await assert.rejects(openControlSocket(path, controlHandlers(), new MemoryLog()), {
@@ -90,7 +90,7 @@ test("a socket on which a daemon answers is left to it", async (t) => {
   assert.deepEqual(await askDaemon(path, "status"), { pid: 1 });
 });
 
-test("a closed socket leaves nothing behind", async (t) => {
+test("removes the socket when it is closed", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
   const { socket } = await open(t, path);
   await socket.close();
@@ -98,7 +98,7 @@ test("a closed socket leaves nothing behind", async (t) => {
   assert.equal(await askDaemon(path, "status"), null);
 });
 
-test("a handler that throws is a Failure for who asked, a line in the log, and no end of the daemon", async (t) => {
+test("a handler's error is a Failure at the client and logged, and the daemon keeps running", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
   const { log } = await open(t, path, { reload: fail });
   await assert.rejects(askDaemon(path, "reload"), (error) => {
@@ -111,7 +111,7 @@ test("a handler that throws is a Failure for who asked, a line in the log, and n
   assert.deepEqual(await askDaemon(path, "status"), { pid: 1 });
 });
 
-test("a command that does not exist is a Failure for who asked", async (t) => {
+test("an unknown command is a Failure at the client", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
   await open(t, path);
   for (const command of ["shutdown", "__proto__", "toString"]) {
@@ -119,20 +119,20 @@ test("a command that does not exist is a Failure for who asked", async (t) => {
   }
 });
 
-for (const [what, said] of [
-  ["hangs up at once", ""],
-  ["breaks off in mid-answer", "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"],
-  ["answers with something that is no JSON", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n{"],
+for (const [what, response] of [
+  ["disconnects without a response", ""],
+  ["disconnects in the middle of a response", "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"],
+  ["responds with invalid JSON", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n{"],
 ] as const) {
-  test(`a daemon that ${what} is a Failure for who asked`, async (t) => {
+  test(`a daemon that ${what} is a Failure at the client`, async (t) => {
     const path = join(scratchDirectory(t), "control.sock");
-    const server = createServer((socket) => socket.once("data", () => socket.end(said)));
+    const server = createServer((socket) => socket.once("data", () => socket.end(response)));
     await listenOn(t, path, server);
     await assert.rejects(askDaemon(path, "status"), { name: "Failure" });
   });
 }
 
-test("a path that is too long for a socket is a Failure that says so, at both ends", async (t) => {
+test("refuses a path that is too long for a socket, at both ends", async (t) => {
   const directory = scratchDirectory(t);
   const path = (bytes: number) => join(directory, "x".repeat(bytes - directory.length - 1));
   const tooLong = path(SUN_PATH_BYTES);
@@ -146,7 +146,7 @@ test("a path that is too long for a socket is a Failure that says so, at both en
   assert.deepEqual(await askDaemon(path(SUN_PATH_BYTES - 1), "status"), { pid: 1 });
 });
 
-test("a directory that cannot be made is a Failure with a hint", async (t) => {
+test("throws a Failure with a hint when the directory cannot be created", async (t) => {
   const file = join(scratchDirectory(t), "file");
   writeFileSync(file, "");
   await assert.rejects(openControlSocket(join(file, "control.sock"), controlHandlers(), new MemoryLog()), {
@@ -156,7 +156,7 @@ test("a directory that cannot be made is a Failure with a hint", async (t) => {
   });
 });
 
-test("`tail` brings every record from now on, and ends with the daemon", async (t) => {
+test("`tail` yields every record from now on, and ends with the daemon", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
   const subscribed = withResolvers<(record: object) => void>();
   const { socket } = await open(t, path, {
@@ -178,25 +178,25 @@ test("`tail` brings every record from now on, and ends with the daemon", async (
   assert.deepEqual(seen, [{ n: 1 }, { n: 2 }]);
 });
 
-test("a reader of `tail` that leaves is forgotten", async (t) => {
+test("unsubscribes a client of `tail` that disconnects", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
-  const left = withResolvers<void>();
+  const unsubscribed = withResolvers<void>();
   await open(t, path, {
     tail(send) {
       send({ n: 1 });
-      return () => left.resolve();
+      return () => unsubscribed.resolve();
     },
   });
   for await (const record of (await followDaemon(path)) ?? []) {
     assert.deepEqual(record, { n: 1 });
     break;
   }
-  await left.promise;
+  await unsubscribed.promise;
 });
 
-test("a reader of `tail` that does not read is let go once 4 MiB wait for it", async (t) => {
+test("disconnects a client of `tail` that does not read once 4 MiB are queued for it", async (t) => {
   const path = join(scratchDirectory(t), "control.sock");
-  const left = withResolvers<number>();
+  const unsubscribed = withResolvers<number>();
   await open(t, path, {
     tail(send) {
       let sent = 0;
@@ -206,7 +206,7 @@ test("a reader of `tail` that does not read is let go once 4 MiB wait for it", a
       });
       return () => {
         clearInterval(timer);
-        left.resolve(sent);
+        unsubscribed.resolve(sent);
       };
     },
   });
@@ -214,9 +214,9 @@ test("a reader of `tail` that does not read is let go once 4 MiB wait for it", a
   t.after(() => client.destroy());
   client.pause().on("error", () => {});
   client.write("POST /tail HTTP/1.1\r\nHost: x\r\n\r\n");
-  assert.ok((await left.promise) >= 4 * 1024 * 1024);
+  assert.ok((await unsubscribed.promise) >= 4 * 1024 * 1024);
 });
 
-test("nobody to follow is null", async (t) => {
+test("following records resolves to null when no daemon listens", async (t) => {
   assert.equal(await followDaemon(join(scratchDirectory(t), "control.sock")), null);
 });

@@ -7,9 +7,10 @@ import { createKeySources } from "../../src/adapters/key-sources.ts";
 import { KeyFailure } from "../../src/core/failure.ts";
 import type { KeyRef, KeySource } from "../../src/core/secrets/key-source.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
-import { enter, scratchDirectory } from "../helpers/keychain/keychain-session.ts";
+import { setEnvironment } from "../helpers/process/set-environment.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { MemoryKeys } from "../helpers/gate/memory.ts";
-import { ended } from "../helpers/process/processes.ts";
+import { waitForExit } from "../helpers/process/processes.ts";
 
 const KEY = "sk-test-0123456789";
 const keychain = new MemoryKeys();
@@ -35,14 +36,14 @@ function command(...argv: [string, ...string[]]): KeySource {
   return { kind: "command", argv };
 }
 
-test("a key without another source is the keychain's", async () => {
+test("reads a key with the keychain as its source from the keychain", async () => {
   const ref = refTo({ kind: "keychain" });
   keychain.set(ref, KEY);
   await assertGivesKey({ kind: "keychain" });
   await assert.rejects(sources.read({ ...ref, name: "other" }), { code: "missing" });
 });
 
-test("a private file gives its key, with or without a line break at the end", async (t) => {
+test("reads a key from a private file, with or without a line break at the end", async (t) => {
   const path = join(scratchDirectory(t), "key");
   for (const text of [KEY, `${KEY}\n`, `${KEY}\r\n`]) {
     writeFileSync(path, text, { mode: 0o600 });
@@ -52,7 +53,7 @@ test("a private file gives its key, with or without a line break at the end", as
   await assertGivesKey({ kind: "file", path });
 });
 
-test("a file that others could open is unsafe, and the hint closes it", async (t) => {
+test("refuses a key file that other users can access, with a hint to close it", async (t) => {
   const path = join(scratchDirectory(t), "key");
   writeFileSync(path, KEY);
   for (const mode of [0o640, 0o620, 0o610, 0o604, 0o602, 0o601]) {
@@ -67,7 +68,7 @@ test("a file that others could open is unsafe, and the hint closes it", async (t
 });
 
 test(
-  "a file of another user is unsafe",
+  "refuses a key file of another user",
   { skip: process.getuid?.() !== 0 && "needs root to give a file away" },
   async (t) => {
     const path = join(scratchDirectory(t), "key");
@@ -77,7 +78,7 @@ test(
   },
 );
 
-test("links, directories and pipes are no key files", async (t) => {
+test("refuses links, directories and pipes as key files", async (t) => {
   const directory = scratchDirectory(t);
   const [path, link, pipe] = ["key", "link", "pipe"].map((name) => join(directory, name)) as [
     string,
@@ -92,7 +93,7 @@ test("links, directories and pipes are no key files", async (t) => {
   await assertRefused({ kind: "file", path: pipe }, "unsafe", /not a regular file/);
 });
 
-test("a file that is not there, or holds no key, is told so", async (t) => {
+test("reports a key file that does not exist or does not contain a valid key", async (t) => {
   const path = join(scratchDirectory(t), "key");
   await assertRefused({ kind: "file", path }, "unavailable", /does not exist$/, /tollkeeper config path/);
   const contents: [text: string, problem: RegExp][] = [
@@ -107,23 +108,23 @@ test("a file that is not there, or holds no key, is told so", async (t) => {
   }
 });
 
-test("a command gives the first line that it prints", async () => {
+test("uses the first line of a key command's output", async () => {
   await assertGivesKey(command("printf", "%s", KEY));
   await assertGivesKey(command("printf", `${KEY}\\nuser: me\\nurl: x\\n`));
 });
 
-test("a command is run without a shell, and finds its standard input closed", async () => {
+test("runs a key command without a shell and with closed standard input", async () => {
   await assertGivesKey(command("sh", "-c", `cat; [ "$1" = '$(id); *' ] && echo ${KEY}`, "sh", "$(id); *"));
 });
 
-/** What the owner is told beside what clients are told, when this script is the key command. */
+/** Runs this script as the key command and returns the failure's detail, which only the owner gets. */
 async function detailOf(script: string): Promise<unknown> {
   const failure: unknown = await sources.read(refTo(command("sh", "-c", script))).catch((error) => error);
   assert.ok(failure instanceof KeyFailure);
   return failure.detail;
 }
 
-test("a command that fails is told with its exit code; its name and last words are for its owner", async () => {
+test("reports a failed key command with its exit code, and its name and last error line to the owner only", async () => {
   const failing = `echo ${KEY}; echo first >&2; printf 'gpg: no\\033[31m agent\\n' >&2; exit 3`;
   const failed = /^the key command failed with exit code 3$/;
   await assertRefused(command("sh", "-c", failing), "unavailable", failed, /`tollkeeper status`/);
@@ -132,14 +133,14 @@ test("a command that fails is told with its exit code; its name and last words a
   await assertRefused(command("sh", "-c", "kill -9 $$"), "unavailable", killed);
 });
 
-test("last words that hold what was printed, or what looks like a key, do not hold it any more", async () => {
+test("redacts the command's output and look-alike keys in its last error line", async () => {
   assert.equal(await detailOf(`echo ${KEY}; echo "+ echo ${KEY}" >&2; exit 3`), "sh");
   assert.equal(await detailOf(`echo "+ false ${KEY}" >&2; exit 3`), "sh: + false [hidden]");
   const long = "x".repeat(190);
   assert.equal(await detailOf(`echo "${long} ${KEY.repeat(3)}" >&2; exit 3`), `sh: [hidden] [hidden]`);
 });
 
-test("a command that is missing, forbidden, mute or talks too much is told apart", async (t) => {
+test("distinguishes key commands that do not exist, may not be run, print nothing or print too much", async (t) => {
   const directory = scratchDirectory(t);
   const forbidden = join(directory, "forbidden");
   writeFileSync(forbidden, "", { mode: 0o600 });
@@ -153,7 +154,7 @@ test("a command that is missing, forbidden, mute or talks too much is told apart
 const notLinux = process.platform !== "linux" && "looks for processes in Linux's /proc";
 
 test(
-  "a command that does not end is ended with all that it has started",
+  "kills a key command that does not end together with its child processes",
   { skip: notLinux, timeout: 30_000 },
   async (t) => {
     const pids = join(scratchDirectory(t), "pids");
@@ -163,21 +164,21 @@ test(
       message: "the key command did not end within 4.5 seconds",
       detail: "sh: waiting",
     });
-    for (const pid of readFileSync(pids, "utf8").trim().split(" ")) await ended(Number(pid));
+    for (const pid of readFileSync(pids, "utf8").trim().split(" ")) await waitForExit(Number(pid));
   },
 );
 
-test("what a command leaves running in the background is left alone", async (t) => {
+test("does not kill what a successful key command left running in the background", async (t) => {
   const pids = join(scratchDirectory(t), "pids");
   await assertGivesKey(command("sh", "-c", `sleep 60 > /dev/null 2>&1 & echo $! > ${pids}; echo ${KEY}`));
-  // Throws where there is no such process.
+  // Throws when the process does not exist.
   process.kill(Number(readFileSync(pids, "utf8")), "SIGKILL");
 });
 
-test("a systemd credential is read from the service's directory", async (t) => {
+test("reads a systemd credential from the service's directory", async (t) => {
   const directory = scratchDirectory(t);
-  enter(t, { CREDENTIALS_DIRECTORY: directory });
-  // systemd shows its own access list as group bits, so they say nothing here.
+  setEnvironment(t, { CREDENTIALS_DIRECTORY: directory });
+  // systemd's access list shows up as group bits, which are therefore not checked.
   writeFileSync(join(directory, "upstream-key"), `${KEY}\n`, { mode: 0o440 });
   mkdirSync(join(directory, "folder"));
   await assertGivesKey({ kind: "credential", name: "upstream-key" });
@@ -191,8 +192,8 @@ test("a systemd credential is read from the service's directory", async (t) => {
   await assertRefused({ kind: "credential", name: "../x/upstream-key" }, "unavailable", /is not the name/);
 });
 
-test("outside a service there are no systemd credentials", async (t) => {
-  enter(t, { CREDENTIALS_DIRECTORY: undefined });
+test("reports that there are no systemd credentials outside a service", async (t) => {
+  setEnvironment(t, { CREDENTIALS_DIRECTORY: undefined });
   await assertRefused(
     { kind: "credential", name: "x" },
     "unavailable",

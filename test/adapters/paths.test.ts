@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { configPath, ledgerDirectory, runtimeDirectory, stateDirectory } from "../../src/adapters/paths.ts";
-import type { HostInfo } from "../../src/adapters/paths.ts";
+import type { HostInfo } from "../../src/core/host-info.ts";
 import { defaultConfig } from "../../src/core/config/config.ts";
 
 const linux = (env: NodeJS.ProcessEnv): HostInfo => ({ platform: "linux", env, home: "/home/ada" });
@@ -13,20 +13,20 @@ const windows = (env: NodeJS.ProcessEnv): HostInfo => ({
   home: "C:\\Users\\ada",
 });
 
-test("on Linux the XDG variables decide", () => {
+test("uses the XDG variables on Linux", () => {
   const on = linux({ XDG_CONFIG_HOME: "/c", XDG_STATE_HOME: "/s", XDG_RUNTIME_DIR: "/run/user/1" });
   assert.equal(configPath(on), "/c/tollkeeper/config.jsonc");
   assert.equal(stateDirectory(on), "/s/tollkeeper");
   assert.equal(runtimeDirectory(on), "/run/user/1/tollkeeper");
 });
 
-test("on Linux without XDG variables everything is below the home directory", () => {
+test("uses directories below the home directory on Linux without XDG variables", () => {
   assert.equal(configPath(linux({})), "/home/ada/.config/tollkeeper/config.jsonc");
   assert.equal(stateDirectory(linux({})), "/home/ada/.local/state/tollkeeper");
   assert.equal(runtimeDirectory(linux({})), "/home/ada/.local/state/tollkeeper/run");
 });
 
-test("a relative or empty variable is ignored, so that nothing is read from the working directory", () => {
+test("ignores relative and empty XDG variables, so that nothing is read from the working directory", () => {
   for (const value of ["", ".", "config", "./config"]) {
     const on = linux({ XDG_CONFIG_HOME: value, XDG_STATE_HOME: value, XDG_RUNTIME_DIR: value });
     assert.equal(configPath(on), configPath(linux({})));
@@ -35,13 +35,13 @@ test("a relative or empty variable is ignored, so that nothing is read from the 
   }
 });
 
-test("on macOS everything is in Application Support", () => {
+test("uses Application Support on macOS", () => {
   assert.equal(configPath(mac), "/Users/ada/Library/Application Support/tollkeeper/config.jsonc");
   assert.equal(stateDirectory(mac), "/Users/ada/Library/Application Support/tollkeeper");
   assert.equal(runtimeDirectory(mac), "/Users/ada/Library/Application Support/tollkeeper/run");
 });
 
-test("on Windows APPDATA holds the configuration and LOCALAPPDATA the state", () => {
+test("uses APPDATA for the configuration and LOCALAPPDATA for state on Windows", () => {
   const on = windows({ APPDATA: "D:\\Roaming", LOCALAPPDATA: "D:\\Local" });
   assert.equal(configPath(on), "D:\\Roaming\\tollkeeper\\config.jsonc");
   assert.equal(stateDirectory(on), "D:\\Local\\tollkeeper");
@@ -49,7 +49,7 @@ test("on Windows APPDATA holds the configuration and LOCALAPPDATA the state", ()
   assert.equal(runtimeDirectory(windows({})), "C:\\Users\\ada\\AppData\\Local\\tollkeeper\\run");
 });
 
-test("the ledger is in the state directory, unless the configuration names another", () => {
+test("keeps the ledger in the state directory unless the configuration names another", () => {
   assert.equal(ledgerDirectory(defaultConfig), join(stateDirectory(), "ledger"));
   const elsewhere = { ...defaultConfig, ledger: { directory: "/var/usage", retainDays: 1, project: false } };
   assert.equal(ledgerDirectory(elsewhere), "/var/usage");

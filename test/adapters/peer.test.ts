@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
-import { failReadings, interceptReadings } from "../helpers/process/kernel-tables.ts";
-import { ownConnection, type Ends } from "../helpers/process/peer-connection.ts";
+import { PROCESS_SIGNATURES } from "../../src/tools/all.ts";
+import { failTableReads, interceptTableReads } from "../helpers/process/socket-tables.ts";
+import { connectToSelf, type ConnectionEnds } from "../helpers/process/peer-connection.ts";
 
 const OWN_UID = process.getuid?.() ?? null;
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere the system does not tell";
@@ -14,10 +15,10 @@ for (const [what, listenOn, address, spelled] of [
   ["IPv4 to a socket of both families", "::", "127.0.0.1", "::ffff:127.0.0.1"],
   ["IPv4 from a socket of both families", "127.0.0.1", "::ffff:127.0.0.1", "127.0.0.1"],
 ] as const) {
-  test(`the uid at the other end of an ${what} connection is found`, { skip: notLinux }, async (t) => {
-    const { ends } = await ownConnection(t, listenOn, address);
+  test(`finds the uid of the client of an ${what} connection`, { skip: notLinux }, async (t) => {
+    const { ends } = await connectToSelf(t, listenOn, address);
     assert.equal(ends[0].address, spelled);
-    assert.equal((await createPeerInfo().lookUp(...ends)).uid, OWN_UID);
+    assert.equal((await createPeerInfo(PROCESS_SIGNATURES).lookUp(...ends)).uid, OWN_UID);
   });
 }
 
@@ -26,11 +27,11 @@ for (const [what, listenOn, address, tables] of [
   ["an IPv6 connection", "::1", "::1", ["tcp6"]],
   ["a client that is not in the first table", "127.0.0.1", "::ffff:127.0.0.1", ["tcp", "tcp6"]],
 ] as const) {
-  test(`for ${what} no more is read than ${tables.join(" and ")}`, { skip: notLinux }, async (t) => {
-    const { ends } = await ownConnection(t, listenOn, address);
+  test(`reads only ${tables.join(" and ")} for ${what}`, { skip: notLinux }, async (t) => {
+    const { ends } = await connectToSelf(t, listenOn, address);
     const read: string[] = [];
-    interceptReadings(t, async (path) => void read.push(path));
-    await createPeerInfo().lookUp(...ends);
+    interceptTableReads(t, async (path) => void read.push(path));
+    await createPeerInfo(PROCESS_SIGNATURES).lookUp(...ends);
     assert.deepEqual(
       read,
       tables.map((name) => `/proc/net/${name}`),
@@ -38,13 +39,16 @@ for (const [what, listenOn, address, tables] of [
   });
 }
 
-test("many questions at once are all answered, each with its own answer", { skip: notLinux }, async (t) => {
-  const all = await Promise.all(Array.from({ length: 20 }, () => ownConnection(t, "127.0.0.1", "127.0.0.1")));
-  const peers = createPeerInfo();
-  const nobodyHere: Ends = [{ address: "127.0.0.1", port: 1 }, all[0]?.ends[1] ?? { address: "", port: 0 }];
-  const asked = [...all.map(({ ends }) => ends), nobodyHere];
-  const first = asked.slice(0, 3).map((ends) => peers.lookUp(...ends));
-  const rest = asked.slice(3).map((ends) => peers.lookUp(...ends));
+test("resolves many concurrent lookups, each to its own owner", { skip: notLinux }, async (t) => {
+  const all = await Promise.all(Array.from({ length: 20 }, () => connectToSelf(t, "127.0.0.1", "127.0.0.1")));
+  const peers = createPeerInfo(PROCESS_SIGNATURES);
+  const unknown: ConnectionEnds = [
+    { address: "127.0.0.1", port: 1 },
+    all[0]?.ends[1] ?? { address: "", port: 0 },
+  ];
+  const lookups = [...all.map(({ ends }) => ends), unknown];
+  const first = lookups.slice(0, 3).map((ends) => peers.lookUp(...ends));
+  const rest = lookups.slice(3).map((ends) => peers.lookUp(...ends));
   const owners = await Promise.all([...first, ...rest]);
   assert.deepEqual(
     owners.map(({ uid }) => uid),
@@ -53,47 +57,43 @@ test("many questions at once are all answered, each with its own answer", { skip
 });
 
 test(
-  "a socket that its process has closed, which the kernel shows as root's, is nobody's",
+  "returns no owner for a socket that its process has closed and that the kernel shows as root's",
   { skip: notLinux },
   async (t) => {
-    const { client, ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
-    // The server never reads to the end and never closes: the client's half stays behind in FIN_WAIT_2, orphaned.
+    const { client, ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
+    // The server neither reads to the end nor closes, so the client's socket stays in FIN_WAIT_2 without a process.
     client.destroy();
     await once(client, "close");
     let readings = 0;
-    interceptReadings(t, async () => void (readings += 1));
-    assert.equal((await createPeerInfo().lookUp(...ends)).uid, -1);
-    // Of both tables, once: it was found, and need not be looked for again.
+    interceptTableReads(t, async () => void (readings += 1));
+    assert.equal((await createPeerInfo(PROCESS_SIGNATURES).lookUp(...ends)).uid, -1);
+    // One of each table: the socket was found, so there is no second attempt.
     assert.equal(readings, 2);
   },
 );
 
-test("a client that has gone is nobody's, so nobody is let in for it", { skip: notLinux }, async (t) => {
-  const { client, ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
+test("returns no owner for a client that has disconnected", { skip: notLinux }, async (t) => {
+  const { client, ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
   client.resetAndDestroy();
   await once(client, "close");
-  assert.equal((await createPeerInfo().lookUp(...ends)).uid, -1);
+  assert.equal((await createPeerInfo(PROCESS_SIGNATURES).lookUp(...ends)).uid, -1);
 });
 
-test(
-  "a client that closed in order, and whose socket only waits for its time, is nobody's",
-  { skip: notLinux },
-  async (t) => {
-    const { client, ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
-    client.end();
-    await once(client.resume(), "close");
-    assert.equal((await createPeerInfo().lookUp(...ends)).uid, -1);
-  },
-);
+test("returns no owner for a client whose socket is in TIME_WAIT", { skip: notLinux }, async (t) => {
+  const { client, ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
+  client.end();
+  await once(client.resume(), "close");
+  assert.equal((await createPeerInfo(PROCESS_SIGNATURES).lookUp(...ends)).uid, -1);
+});
 
 for (const [code, what, uid] of [
   ["ENOENT", "there are no tables", null],
-  ["EACCES", "the tables are closed to us", null],
-  ["EMFILE", "no descriptor is free to read them", -1],
+  ["EACCES", "the tables are not readable", null],
+  ["EMFILE", "no descriptor is free to read the tables", -1],
 ] as const) {
-  test(`where ${what} (${code}) the answer is ${uid}`, { skip: notLinux }, async (t) => {
-    const { ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
-    failReadings(t, code);
-    assert.equal((await createPeerInfo().lookUp(...ends)).uid, uid);
+  test(`returns uid ${uid} where ${what} (${code})`, { skip: notLinux }, async (t) => {
+    const { ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
+    failTableReads(t, code);
+    assert.equal((await createPeerInfo(PROCESS_SIGNATURES).lookUp(...ends)).uid, uid);
   });
 }

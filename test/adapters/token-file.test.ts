@@ -21,7 +21,7 @@ import { fileURLToPath } from "node:url";
 import { openTokenFile } from "../../src/adapters/token-file.ts";
 import { Failure } from "../../src/core/failure.ts";
 import type { TokenEntry } from "../../src/core/identity/token-entry.ts";
-import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { NOBODY } from "../helpers/process/other-user.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -31,24 +31,24 @@ function entry(id: number, tool = "codex"): TokenEntry {
   return { id: digits, tool, hash: digits.repeat(8), createdAt: "2026-11-21T12:00:00.000Z", note: null };
 }
 
-/** A place in a directory that is not there yet. */
-function placeFor(t: TestContext): string {
+/** Returns a path in a directory that does not exist yet. */
+function newPath(t: TestContext): string {
   return join(scratchDirectory(t), "state", "tollkeeper", "tokens.json");
 }
 
-/** A file with one entry. */
+/** Creates a file with one entry. */
 async function filledFile(t: TestContext): Promise<string> {
-  const path = placeFor(t);
+  const path = newPath(t);
   await openTokenFile(path).add(entry(1));
   return path;
 }
 
-test("without a file there is no token", (t) => {
-  assert.deepEqual(openTokenFile(placeFor(t)).read(), []);
+test("returns no tokens when the file is missing", (t) => {
+  assert.deepEqual(openTokenFile(newPath(t)).read(), []);
 });
 
-test("what is added is read, by another reader too, until it is removed", async (t) => {
-  const path = placeFor(t);
+test("a reader sees an added token until it is removed", async (t) => {
+  const path = newPath(t);
   const store = openTokenFile(path);
   const noted = { ...entry(2, "zed"), note: 'a "note"\n' };
   await store.add(entry(1));
@@ -61,8 +61,8 @@ test("what is added is read, by another reader too, until it is removed", async 
 });
 
 for (const umask of [0o000, 0o077, 0o777]) {
-  test(`with umask ${umask.toString(8)} the file is 0600`, async (t) => {
-    const path = placeFor(t);
+  test(`creates the file with mode 0600 under umask ${umask.toString(8)}`, async (t) => {
+    const path = newPath(t);
     mkdirSync(dirname(path), { recursive: true });
     const before = process.umask(umask);
     t.after(() => process.umask(before));
@@ -71,8 +71,8 @@ for (const umask of [0o000, 0o077, 0o777]) {
   });
 }
 
-/** Puts something in the place of a good file that others could have put there, or could read. */
-const DISTRUSTED: [what: string, spoil: (path: string) => void, told: RegExp][] = [
+/** Ways to replace a valid file by one that cannot be trusted or read. */
+const DISTRUSTED: [what: string, spoil: (path: string) => void, message: RegExp][] = [
   ["a symbolic link", inPlace((path, good) => symlinkSync(good, path)), /symbolic link/],
   ["a hard link", inPlace((path, good) => linkSync(good, path)), /hard link/],
   ["a directory", inPlace((path) => mkdirSync(path)), /not a regular file/],
@@ -83,11 +83,15 @@ const DISTRUSTED: [what: string, spoil: (path: string) => void, told: RegExp][] 
   ["half a file", (path) => writeFileSync(path, readFileSync(path).subarray(0, -9)), /did not write them so/],
   ["a file of another version", (path) => edit(path, '"v":1', '"v":2'), /did not write them so/],
   ["a file with a short hash", (path) => edit(path, "00000001", "0001"), /did not write them so/],
-  ["a file with another's name", (path) => edit(path, '"codex"', '"Co dex"'), /did not write them so/],
-  ["a file that says more", (path) => edit(path, '"v":1', '"v":1,"all":true'), /did not write them so/],
+  ["a file with an invalid tool name", (path) => edit(path, '"codex"', '"Co dex"'), /did not write them so/],
+  [
+    "a file with an unknown property",
+    (path) => edit(path, '"v":1', '"v":1,"all":true'),
+    /did not write them so/,
+  ],
 ];
 
-/** Moves a good file aside, and puts something in its place. */
+/** Moves the valid file aside and puts something in its place. */
 function inPlace(put: (path: string, good: string) => void): (path: string) => void {
   return (path) => {
     renameSync(path, `${path}.good`);
@@ -99,28 +103,28 @@ function edit(path: string, find: string, replacement: string): void {
   writeFileSync(path, readFileSync(path, "utf8").replace(find, replacement));
 }
 
-async function assertUnused(path: string, told: RegExp): Promise<void> {
+async function assertUnused(path: string, message: RegExp): Promise<void> {
   const store = openTokenFile(path);
-  const isTold = (error: unknown) => {
+  const isExpected = (error: unknown) => {
     assert.ok(error instanceof Failure && error.hint !== undefined);
-    assert.match(error.message, told);
+    assert.match(error.message, message);
     return true;
   };
-  assert.throws(() => store.read(), isTold);
-  await assert.rejects(store.add(entry(2)), isTold);
+  assert.throws(() => store.read(), isExpected);
+  await assert.rejects(store.add(entry(2)), isExpected);
   assert.ok(!existsSync(`${path}.new`));
 }
 
-for (const [what, spoil, told] of DISTRUSTED) {
-  test(`${what} is neither read nor replaced`, async (t) => {
+for (const [what, spoil, message] of DISTRUSTED) {
+  test(`neither reads nor replaces ${what}`, async (t) => {
     const path = await filledFile(t);
     spoil(path);
-    await assertUnused(path, told);
+    await assertUnused(path, message);
   });
 }
 
 test(
-  "another user's file is neither read nor replaced",
+  "neither reads nor replaces another user's file",
   { skip: process.getuid?.() !== 0 && "needs root, to give a file away" },
   async (t) => {
     const path = await filledFile(t);
@@ -129,8 +133,8 @@ test(
   },
 );
 
-test("a place that cannot be written to is a failure that says so", async (t) => {
-  const path = placeFor(t);
+test("throws a Failure when the file cannot be written", async (t) => {
+  const path = newPath(t);
   writeFileSync(join(dirname(dirname(dirname(path))), "state"), "");
   await assert.rejects(openTokenFile(path).add(entry(1)), {
     name: "Failure",
@@ -139,7 +143,7 @@ test("a place that cannot be written to is a failure that says so", async (t) =>
 });
 
 test(
-  "what a killed process left in its place is told of, and what was there stays",
+  "reports the lock of a killed process and leaves the tokens unchanged",
   { timeout: 30_000 },
   async (t) => {
     const path = await filledFile(t);
@@ -157,7 +161,7 @@ test(
 const PROCESSES = 4;
 const EACH = 25;
 
-/** Adds tokens as soon as its standard input says so, and takes every other one back. */
+/** Waits for standard input, then adds tokens and removes every other one. */
 const ADDER = `
   import { once } from "node:events";
   import { openTokenFile } from "./src/adapters/token-file.ts";
@@ -184,10 +188,10 @@ function startAdder(
 }
 
 test(
-  `of ${PROCESSES} processes that add ${EACH} tokens each at once, and remove every other, none loses another's`,
+  `${PROCESSES} processes that concurrently add ${EACH} tokens each and remove every other one lose none`,
   { timeout: 60_000 },
   async (t) => {
-    const path = placeFor(t);
+    const path = newPath(t);
     const adders = Array.from({ length: PROCESSES }, (_, n) => startAdder(t, path, n * EACH));
     await Promise.all(adders.map(({ stdout }) => once(stdout, "data")));
     for (const { stdin } of adders) stdin.write("go");

@@ -13,7 +13,7 @@ import { CODEX, scratchConnection } from "./scratch-connection.ts";
 
 const KEY = "sk-ant-api03-Qm9uZGVkIHdhcmVob3VzZSA0MjE3";
 
-test("connected and disconnected, every file is byte for byte what it was, and nothing is left", (t) => {
+test("disconnecting restores every file byte for byte and leaves nothing behind", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", '{\r\n\t"a" : 1, // c\r\n}');
   home.write("config.toml", "# c\n[t]\na = 1", 0o600);
@@ -26,13 +26,13 @@ test("connected and disconnected, every file is byte for byte what it was, and n
     home.file("new", "sh"),
   );
   assert.notDeepEqual(home.snapshot(), before);
-  const fates = home.disconnect()?.changes.map(({ fate }) => fate);
-  assert.deepEqual(fates, ["restored", "restored", "restored", "removed"]);
+  const outcomes = home.disconnect()?.changes.map(({ outcome }) => outcome);
+  assert.deepEqual(outcomes, ["restored", "restored", "restored", "removed"]);
   assert.deepEqual(home.snapshot(), before);
   assert.deepEqual(fs.readdirSync(home.journals), []);
 });
 
-test("preparing writes nothing, and says which settings are for what", (t) => {
+test("preparing writes nothing, and reports the purpose of each setting", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", '{"a": 1}');
   const before = home.snapshot();
@@ -40,21 +40,21 @@ test("preparing writes nothing, and says which settings are for what", (t) => {
   assert.deepEqual(home.snapshot(), before);
   assert.ok(!fs.existsSync(home.journals));
   assert.equal(isUnchanged, false);
-  assert.deepEqual(changes[0]?.whys, [{ setting: "base", why: "a test" }]);
+  assert.deepEqual(changes[0]?.purposes, [{ setting: "base", purpose: "a test" }]);
 });
 
-test("connecting again changes nothing; with other values they are replaced, and disconnecting restores the first text", (t) => {
+test("connecting again replaces values that differ, and disconnecting restores the first text", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", '{"base": "first"}');
   home.connect(home.file("settings.json"));
   assert.ok(home.prepare(home.file("settings.json")).isUnchanged);
   home.connect(home.file("settings.json", "jsonc", [["base"], "http://other"], [["more"], 1]));
   assert.equal(home.read("settings.json"), '{"base": "http://other", "more": 1}');
-  assert.equal(home.disconnect()?.changes[0]?.fate, "restored");
+  assert.equal(home.disconnect()?.changes[0]?.outcome, "restored");
   assert.equal(home.read("settings.json"), '{"base": "first"}');
 });
 
-test("a file that the new connection does not need is restored when it is made", (t) => {
+test("connecting again restores the files that the new connection does not need", (t) => {
   const home = scratchConnection(t);
   home.write("old.json", "{}");
   home.connect(home.file("old.json"), home.file("dir/made.json"));
@@ -64,7 +64,7 @@ test("a file that the new connection does not need is restored when it is made",
   assert.deepEqual(home.snapshot(), ["old.json 644 {}"]);
 });
 
-test("what was as it shall be before connecting is not ours, and stays", (t) => {
+test("a file that already has the wanted settings is not connected, and stays", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", '{"base": "http://h"}');
   assert.ok(home.connect(home.file("settings.json")).isUnchanged);
@@ -72,45 +72,45 @@ test("what was as it shall be before connecting is not ours, and stays", (t) => 
   assert.equal(home.read("settings.json"), '{"base": "http://h"}');
 });
 
-test("a file that gets no settings is not made", (t) => {
+test("does not create a file for which there are no settings", (t) => {
   const home = scratchConnection(t);
   const { changes } = home.connect({ path: home.pathOf("new"), format: "toml", settings: [] });
-  assert.deepEqual([changes[0]?.fate, home.snapshot()], ["same", []]);
+  assert.deepEqual([changes[0]?.outcome, home.snapshot()], ["unchanged", []]);
 });
 
-test("a file that somebody deleted meanwhile stays away", (t) => {
+test("does not recreate a file that was deleted since", (t) => {
   const home = scratchConnection(t);
   const path = home.write("settings.json", "{}");
   home.connect(home.file("settings.json"));
   fs.rmSync(path);
-  assert.equal(home.disconnect()?.changes[0]?.fate, "gone");
+  assert.equal(home.disconnect()?.changes[0]?.outcome, "missing");
   assert.deepEqual(home.snapshot(), []);
 });
 
-test("a file that was edited meanwhile keeps the edit, and a setting that was changed stays and is named", (t) => {
+test("keeps edits made since, and reports a setting that was changed", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", "{}");
   home.connect(home.file("settings.json", "jsonc", [["base"], "http://h"], [["token"], "tk"]));
   home.write("settings.json", '{"base": "http://theirs", "token": "tk"}');
-  const { changes, left } = home.disconnect() ?? {};
-  assert.equal(changes?.[0]?.fate, "cleared");
-  assert.deepEqual(left, [{ path: home.pathOf("settings.json"), setting: "base", reason: "changed" }]);
+  const { changes, unrestored } = home.disconnect() ?? {};
+  assert.equal(changes?.[0]?.outcome, "cleared");
+  assert.deepEqual(unrestored, [{ path: home.pathOf("settings.json"), setting: "base", reason: "changed" }]);
   assert.equal(home.read("settings.json"), '{"base": "http://theirs"}');
 });
 
-test("where a person has changed every setting, that is known: the tool may come here still", (t) => {
+test("reports that a person changed every setting, so that the tool may still use tollkeeper", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", "{}");
   home.connect(home.file("settings.json", "jsonc", [["base"], "http://h"], [["token"], "tk"]));
   home.write("settings.json", '{"base": "http://theirs", "token": "tk"}');
-  assert.equal(prepareDisconnection(home.journals, CODEX)?.isAllLeft, false);
+  assert.equal(prepareDisconnection(home.journals, CODEX)?.hasOnlyEditedSettings, false);
   home.write("settings.json", '{"base": "http://theirs", "token": "theirs"}');
-  assert.equal(home.disconnect()?.isAllLeft, true);
+  assert.equal(home.disconnect()?.hasOnlyEditedSettings, true);
   home.connect(home.file("settings.json", "jsonc", [["base"], "http://h"]));
-  assert.equal(home.disconnect()?.isAllLeft, false);
+  assert.equal(home.disconnect()?.hasOnlyEditedSettings, false);
 });
 
-test("a file that cannot be understood any more is refused by disconnect, and can be disconnected once mended", (t) => {
+test("refuses to disconnect a file that cannot be parsed, until it is corrected", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", "{}");
   home.connect(home.file("settings.json"));
@@ -122,7 +122,7 @@ test("a file that cannot be understood any more is refused by disconnect, and ca
   assert.equal(home.read("settings.json"), "{}");
 });
 
-test("a connection is known by its state: connected, changed, gone", (t) => {
+test("a connection is connected, changed or gone, as its files are", (t) => {
   const home = scratchConnection(t);
   const path = home.write("settings.json", "{}");
   const state = () => connectionState(home.journals, CODEX);
@@ -143,33 +143,30 @@ test("a connection is known by its state: connected, changed, gone", (t) => {
   assert.equal(state(), "gone");
 });
 
-test("connections are listed by tool, scope and project, each by itself", (t) => {
+test("keeps connections of different scopes and projects apart", (t) => {
   const home = scratchConnection(t);
   const plan = (name: string) => ({ files: [home.file(name)], remarks: [] });
   const project = { tool: "codex", scope: "project" as const, directory: "/p" };
   const other = { ...project, directory: "/q" };
-  prepareConnection(plan("u"), home.journals, CODEX).carryOut();
-  prepareConnection(plan("p"), home.journals, project).carryOut();
-  prepareConnection(plan("q"), home.journals, other).carryOut();
+  prepareConnection(plan("u"), home.journals, CODEX).commit();
+  prepareConnection(plan("p"), home.journals, project).commit();
+  prepareConnection(plan("q"), home.journals, other).commit();
   const connections = readConnections(home.journals);
-  assert.deepEqual(
-    new Set(connections.map(({ identity }) => identity.directory)),
-    new Set(["/p", "/q", null]),
-  );
+  assert.deepEqual(new Set(connections.map(({ id }) => id.directory)), new Set(["/p", "/q", null]));
   assert.deepEqual(
     new Set(connections.flatMap(({ files }) => files.map(({ path }) => path))),
     new Set(["u", "p", "q"].map(home.pathOf)),
   );
 });
 
-test("journal and backup are for their owner only, and the backup is byte for byte what the file was", (t) => {
+test("only the owner can read journal and backup, and the backup is byte for byte the original file", (t) => {
   const home = scratchConnection(t);
   const text = '\uFEFF{"a": "ä"}\r\n';
   home.write("settings.json", text);
   home.connect(home.file("settings.json"));
   const [connection] = readConnections(home.journals);
   const [file] = connection?.files ?? [];
-  assert.equal(file?.isBlotted, false);
+  assert.equal(file?.isRedacted, false);
   assert.equal(fs.readFileSync(file?.backup ?? "", "utf8"), text);
   assert.equal(fs.statSync(home.journals).mode & 0o777, 0o700);
   for (const name of fs.readdirSync(home.journals)) {
@@ -177,7 +174,7 @@ test("journal and backup are for their owner only, and the backup is byte for by
   }
 });
 
-test("the backup stays the first text when connecting again, and stays behind when disconnecting could not restore that", (t) => {
+test("connecting again keeps the first backup, and so does disconnecting if it cannot restore the file", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", '{"first": 1}');
   home.connect(home.file("settings.json"));
@@ -190,7 +187,7 @@ test("the backup stays the first text when connecting again, and stays behind wh
   assert.equal(fs.readFileSync(backup, "utf8"), '{"first": 1}');
 });
 
-test("no real key is written anywhere but where it stood: not in the journal, not in the backup", (t) => {
+test("writes no real key to the journal or the backup", (t) => {
   const home = scratchConnection(t);
   const beside = KEY.replace("api03", "api04");
   home.write("settings.json", `{"token": "${KEY}", "other": "${beside}"}`);
@@ -204,10 +201,10 @@ test("no real key is written anywhere but where it stood: not in the journal, no
   for (const name of fs.readdirSync(home.journals)) {
     assert.doesNotMatch(fs.readFileSync(join(home.journals, name), "utf8"), /sk-ant/, name);
   }
-  assert.equal(readConnections(home.journals)[0]?.files[0]?.isBlotted, true);
-  const { left } = home.disconnect() ?? {};
+  assert.equal(readConnections(home.journals)[0]?.files[0]?.isRedacted, true);
+  const { unrestored } = home.disconnect() ?? {};
   assert.deepEqual(
-    left?.map(({ setting, reason }) => `${setting} ${reason}`),
+    unrestored?.map(({ setting, reason }) => `${setting} ${reason}`),
     ["token was-key"],
   );
   assert.equal(home.read("settings.json"), `{"other": "${beside}"}`);
@@ -221,7 +218,7 @@ const DAMAGED: [text: string, message: RegExp][] = [
 ];
 
 for (const [text, message] of DAMAGED) {
-  test(`a journal that says ${text} is refused, and nothing is changed`, (t) => {
+  test(`refuses the journal ${text} and changes nothing`, (t) => {
     const home = scratchConnection(t);
     home.write("state/connect/codex.user.json", text);
     assert.throws(

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
-import type { Format, Setting, Step, Value } from "../../src/tools/setting.ts";
+import type { Format, Setting, PathSegment, Value } from "../../src/tools/setting.ts";
 
-/** Edits of a person's, who minds nothing of ours. */
+/** Edits that a person makes outside our settings. */
 export function edits(format: Format): fc.Arbitrary<(text: string) => string> {
   const comment = format === "jsonc" ? "// theirs" : "# theirs";
   return fc.constantFrom(
@@ -11,19 +11,21 @@ export function edits(format: Format): fc.Arbitrary<(text: string) => string> {
   );
 }
 
-/** A value that every document has once, at its top, and that a test may put another in the place of. */
+/** A value that every document has once, at its top level, for an edit to replace. */
 export const PERSONS_OWN = "their-own-value";
 
-/** Few names, so that the settings of tests meet what is in the documents of tests. */
+/** Few names, so that random settings hit existing members of random documents. */
 const NAMES = ["env", "models", "a", "b.c", "provider"];
 
 const name = fc.constantFrom(...NAMES);
 
-/** Settings as recipes have them, and worse. */
+/** Settings like those of real tools, and stranger ones. */
 export function settings(format: Format): fc.Arbitrary<Setting[]> {
   const isShell = format === "sh" || format === "fish";
-  const where: fc.Arbitrary<Step> = fc.record({ where: fc.record({ name: fc.constantFrom("one", "two") }) });
-  const below: fc.Arbitrary<Step[]> = fc.oneof(
+  const where: fc.Arbitrary<PathSegment> = fc.record({
+    where: fc.record({ name: fc.constantFrom("one", "two") }),
+  });
+  const below: fc.Arbitrary<PathSegment[]> = fc.oneof(
     fc.array(name, { maxLength: 2 }),
     fc.tuple(where, name),
     fc.tuple(name, where, fc.constant("url")),
@@ -42,26 +44,26 @@ export function settings(format: Format): fc.Arbitrary<Setting[]> {
     fc.constant<Value>({ url: "u", list: [1, { x: "y" }] }),
   );
   const any = fc.record({
-    at: fc.tuple(name, below).map(([first, rest]): Step[] => [first, ...rest]),
+    keyPath: fc.tuple(name, below).map(([first, rest]): PathSegment[] => [first, ...rest]),
     value,
-    why: fc.constant("a test"),
+    purpose: fc.constant("a test"),
   });
   const variable = fc.record({
-    at: fc.constantFrom("A", "B_2", "PATH_").map((variableName): Step[] => [variableName]),
+    keyPath: fc.constantFrom("A", "B_2", "PATH_").map((variableName): PathSegment[] => [variableName]),
     value: fc.constantFrom<Value>("x", "it's", "a\\b'c", "$HOME `ls`", ""),
-    why: fc.constant("a test"),
+    purpose: fc.constant("a test"),
   });
   const some = fc.array(isShell ? variable : any, { minLength: 1, maxLength: 4 });
   return some.map((all) => all.filter((one, i) => all.slice(0, i).every((other) => !isWithin(one, other))));
 }
 
-/** Is one a part of the other, or the same? */
-function isWithin({ at: one }: Setting, { at: other }: Setting): boolean {
+/** True when one is inside the other, or both are the same. */
+function isWithin({ keyPath: one }: Setting, { keyPath: other }: Setting): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   return short.every((step, i) => JSON.stringify(step) === JSON.stringify(long[i]));
 }
 
-/** Texts in a format, with comments, in many manners. */
+/** Documents in a format, with comments, in many styles. */
 export function documents(format: Format): fc.Arbitrary<string> {
   const lines = { jsonc: jsoncLines, toml: tomlLines, yaml: yamlLines, sh: shellLines, fish: shellLines }[
     format
@@ -78,7 +80,7 @@ const comment = fc.constantFrom("", "", "note", 'with "quotes", {braces} and = s
 
 const oneLine = (text: string): string[] => [text];
 
-/** What may stand where a JSON value is expected. */
+/** JSON values, as lines. */
 const { member: jsonMembers } = fc.letrec<{ value: string[]; member: string[] }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 2 },
@@ -101,9 +103,9 @@ const { member: jsonMembers } = fc.letrec<{ value: string[]; member: string[] }>
     )
     .map(([members, isTrailing, indent, inside]) => [
       inside === "" ? "{" : `{ // ${inside}`,
-      ...members.flatMap(([key, value, above, behind], i) => {
+      ...members.flatMap(([key, value, above, trailing], i) => {
         const comma = i < members.length - 1 || isTrailing ? "," : "";
-        const note = behind === "" ? "" : i % 2 === 0 ? ` // ${behind}` : ` /* ${behind} */`;
+        const note = trailing === "" ? "" : i % 2 === 0 ? ` // ${trailing}` : ` /* ${trailing} */`;
         const [first = "", ...rest] = value;
         const whole = [`"${key}": ${first}`, ...rest];
         whole[whole.length - 1] += comma + note;
@@ -144,7 +146,7 @@ const tomlLine = fc
   .tuple(tomlValue, comment)
   .map(([value, note]) => (note === "" ? value : `${value} # ${note}`));
 
-/** Every table once, in any order; which keys are in the top one is left to chance. */
+/** Every table at most once, in any order, below random top-level keys. */
 const tomlLines: fc.Arbitrary<string[]> = fc
   .tuple(
     fc.uniqueArray(fc.tuple(fc.constantFrom("env", "models", "a"), tomlLine), {

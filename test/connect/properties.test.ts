@@ -2,50 +2,50 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { stringify } from "yaml";
-import { applySettings } from "../../src/connect/edit/apply.ts";
-import { splitMark } from "../../src/connect/edit/byte-order-mark.ts";
-import { TextFault } from "../../src/connect/formats/language.ts";
-import { languageOf } from "../../src/connect/formats/languages.ts";
+import { applySettings } from "../../src/connect/edit/apply-settings.ts";
+import { splitByteOrderMark } from "../../src/connect/formats/text-edits.ts";
+import { DocumentError } from "../../src/connect/formats/format-editor.ts";
+import { editorFor } from "../../src/connect/formats/editor-for.ts";
 import type { Format, Setting } from "../../src/tools/setting.ts";
-import { undoSettings } from "../../src/connect/edit/undo.ts";
+import { undoSettings } from "../../src/connect/edit/undo-settings.ts";
 import { documents, edits, settings } from "./documents.ts";
 
 const FORMATS: Format[] = ["jsonc", "toml", "yaml", "sh", "fish"];
 const OWNER = "codex";
 const RUNS = { numRuns: 150 };
 
-/** The ways in which a text may say no: something is in the way, or is written in a way that cannot be added to. */
+/** The errors that a random document may cause: something is on the path, or cannot be added to as it is written. */
 const REFUSALS = / is not an object$| is not a list$|^this is a (?:table|list of tables)/;
 
-/** null where it is refused for a reason that may be. */
+/** Returns null for a refusal that is allowed. */
 function apply(text: string | null, format: Format, wanted: readonly Setting[]) {
   try {
     return applySettings(text, { format, settings: wanted }, OWNER);
   } catch (error) {
-    if (error instanceof TextFault && REFUSALS.test(error.message)) return null;
+    if (error instanceof DocumentError && REFUSALS.test(error.message)) return null;
     throw error;
   }
 }
 
-/** As tools write their own files. */
+/** Reformats a document the way tools write their own files. */
 const REWRITES = {
-  jsonc: (text: string) => JSON.stringify(languageOf("jsonc", OWNER).read(text), null, 4),
-  yaml: (text: string) => stringify(languageOf("yaml", OWNER).read(text), { indentSeq: false }),
+  jsonc: (text: string) => JSON.stringify(editorFor("jsonc", OWNER).read(text), null, 4),
+  yaml: (text: string) => stringify(editorFor("yaml", OWNER).read(text), { indentSeq: false }),
 };
 
 for (const format of ["jsonc", "yaml"] as const) {
-  const { read } = languageOf(format, OWNER);
+  const { read } = editorFor(format, OWNER);
   const cases = fc.record({ text: documents(format), wanted: settings(format) });
 
-  test(`${format}: where a tool has written its file anew, undoing leaves what it said before`, () => {
+  test(`${format}: undoing settings in a file that the tool rewrote restores its data`, () => {
     fc.assert(
       fc.property(cases, ({ text, wanted }) => {
         const applied = apply(text, format, wanted);
         fc.pre(applied !== null && applied.undo.written.length > 0);
-        const rewritten = REWRITES[format](splitMark(applied.text).body);
+        const rewritten = REWRITES[format](splitByteOrderMark(applied.text).body);
         const undone = undoSettings(rewritten, applied.undo);
-        assert.deepEqual(read(undone.text ?? ""), read(splitMark(text).body));
-        assert.deepEqual(undone.left, []);
+        assert.deepEqual(read(undone.text ?? ""), read(splitByteOrderMark(text).body));
+        assert.deepEqual(undone.unrestored, []);
       }),
       RUNS,
     );
@@ -55,18 +55,18 @@ for (const format of ["jsonc", "yaml"] as const) {
 for (const format of FORMATS) {
   const cases = fc.record({ text: documents(format), wanted: settings(format) });
 
-  test(`${format}: what was applied to any text is undone byte for byte`, () => {
+  test(`${format}: undoing settings restores any text byte for byte`, () => {
     fc.assert(
       fc.property(cases, ({ text, wanted }) => {
         const applied = apply(text, format, wanted);
         fc.pre(applied !== null);
-        assert.deepEqual(undoSettings(applied.text, applied.undo), { text, left: [], isExact: true });
+        assert.deepEqual(undoSettings(applied.text, applied.undo), { text, unrestored: [], isExact: true });
       }),
       RUNS,
     );
   });
 
-  test(`${format}: what was applied once is not changed by applying it again`, () => {
+  test(`${format}: applying a setting twice changes nothing the second time`, () => {
     fc.assert(
       fc.property(cases, ({ text, wanted }) => {
         const applied = apply(text, format, wanted.slice(0, 1));
@@ -79,20 +79,20 @@ for (const format of FORMATS) {
     );
   });
 
-  test(`${format}: where somebody edited something else meanwhile, undoing leaves that edit and nothing else`, () => {
+  test(`${format}: undoing settings in an edited text leaves the edit and nothing else`, () => {
     fc.assert(
       fc.property(cases, edits(format), ({ text, wanted }, edit) => {
         const applied = apply(text, format, wanted);
         fc.pre(applied !== null);
         const undone = undoSettings(edit(applied.text), applied.undo);
         assert.equal(undone.text, edit(text));
-        assert.deepEqual(undone.left, []);
+        assert.deepEqual(undone.unrestored, []);
       }),
       RUNS,
     );
   });
 
-  test(`${format}: a new file is removed when everything in it is undone`, () => {
+  test(`${format}: undoing the settings of a new file removes it`, () => {
     fc.assert(
       fc.property(settings(format), (wanted) => {
         const applied = apply(null, format, wanted);

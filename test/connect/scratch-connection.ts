@@ -1,26 +1,26 @@
 import fs from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import type { Identity, Prepared } from "../../src/connect/connection.ts";
+import type { ConnectionId, PreparedChange } from "../../src/connect/connection.ts";
 import { prepareConnection, prepareDisconnection } from "../../src/connect/connection.ts";
 import type { FileSettings, Format } from "../../src/tools/setting.ts";
-import { scratchDirectory } from "../helpers/ledger/ledger.ts";
-import { settingsOf, type Short } from "./apply-to.ts";
+import { ledgerScratchDirectory } from "../helpers/ledger/ledger.ts";
+import { settingsOf, type SettingPair } from "./apply-to.ts";
 
-export const CODEX: Identity = { tool: "codex", scope: "user", directory: null };
+export const CODEX: ConnectionId = { tool: "codex", scope: "user", directory: null };
 
-const BASE: Short = [["base"], "http://h"];
+const BASE: SettingPair = [["base"], "http://h"];
 
-/** A home directory and a place for journals, which a test may do anything to. */
+/** Creates a home directory with a directory for journals, and functions to connect files in it. */
 export function scratchConnection(t: TestContext) {
-  const home = scratchDirectory(t);
+  const home = ledgerScratchDirectory(t);
   const journals = join(home, "state", "connect");
   const pathOf = (name: string) => join(home, name);
   return {
     home,
     journals,
     pathOf,
-    /** Puts a file there, with its directories. */
+    /** Writes a file and creates its directories. */
     write(name: string, text: string | Uint8Array, mode = 0o644): string {
       fs.mkdirSync(dirname(pathOf(name)), { recursive: true });
       fs.writeFileSync(pathOf(name), text);
@@ -29,23 +29,23 @@ export function scratchConnection(t: TestContext) {
     },
     read: (name: string) => fs.readFileSync(pathOf(name), "utf8"),
     prepare: (...files: FileSettings[]) => prepareConnection({ files, remarks: [] }, journals, CODEX),
-    connect(...files: FileSettings[]): Prepared {
+    connect(...files: FileSettings[]): PreparedChange {
       const prepared = this.prepare(...files);
-      prepared.carryOut();
+      prepared.commit();
       return prepared;
     },
-    disconnect(): Prepared | null {
+    disconnect(): PreparedChange | null {
       const prepared = prepareDisconnection(journals, CODEX);
-      prepared?.carryOut();
+      prepared?.commit();
       return prepared;
     },
-    /** What a recipe wants of a file; one setting, if nothing else is said. */
-    file: (name: string, format: Format = "jsonc", ...shorts: Short[]): FileSettings => ({
+    /** Returns the settings for a file; by default a single one. */
+    file: (name: string, format: Format = "jsonc", ...pairs: SettingPair[]): FileSettings => ({
       path: pathOf(name),
       format,
-      settings: settingsOf(shorts.length > 0 ? shorts : [BASE]),
+      settings: settingsOf(pairs.length > 0 ? pairs : [BASE]),
     }),
-    /** Every file and directory, with its mode and text, but for the journals. */
+    /** Returns every file and directory with its mode and text, except the journals. */
     snapshot: () => snapshotOf(home).filter((line) => !line.startsWith("state")),
   };
 }

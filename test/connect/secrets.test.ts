@@ -9,7 +9,7 @@ import { scratchConnection } from "./scratch-connection.ts";
 
 const KEY = "Qm9uZGVkIHdhcmVob3VzZSA0MjE3";
 
-/** Where a key stands as the credential that connecting replaces, `apiKey`; and other places of the same file. */
+/** Spellings of a key in `apiKey`, the credential that connecting replaces, and elsewhere in the same file. */
 const WRITTEN: [format: Format, text: string][] = [
   ["jsonc", `{\n  "apiKey":\n    "${KEY}"\n}\n`],
   ["jsonc", `{\n  "apiKey" /* work */ : "${KEY}"\n}\n`],
@@ -20,7 +20,7 @@ const WRITTEN: [format: Format, text: string][] = [
   ["toml", `apiKey = """\\\n  ${KEY}"""\n`],
 ];
 
-/** Everything that is shown or kept of a connection, made and undone. */
+/** Connects and disconnects, and returns everything that is shown or kept. */
 function tracesOf(
   home: ReturnType<typeof scratchConnection>,
   connect: () => ReturnType<typeof home.connect>,
@@ -34,7 +34,7 @@ function tracesOf(
 }
 
 for (const [format, text] of WRITTEN) {
-  test(`a key that is moved shows nowhere, written as ${JSON.stringify(text)}`, (t) => {
+  test(`neither shows nor keeps the key of ${JSON.stringify(text)}`, (t) => {
     const home = scratchConnection(t);
     home.write("settings", text);
     const { keys, traces } = tracesOf(home, () =>
@@ -47,7 +47,7 @@ for (const [format, text] of WRITTEN) {
   });
 }
 
-test("a key that is moved shows nowhere else in the same file either, while that is known", (t) => {
+test("redacts a moved key everywhere else in the file while it is known", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", `{\n  // was ${KEY}, once\n  "apiKey": "${KEY}"\n}\n`);
   const { changes } = home.prepare(home.file("settings.json", "jsonc", [["apiKey"], "tk-codex"]));
@@ -67,7 +67,7 @@ const BESIDE: [format: Format, line: string][] = [
 ];
 
 for (const [format, line] of BESIDE) {
-  test(`a secret beside our settings shows nowhere: ${JSON.stringify(line)}`, (t) => {
+  test(`neither shows nor keeps another secret in the file: ${JSON.stringify(line)}`, (t) => {
     const home = scratchConnection(t);
     home.write("settings", format === "jsonc" ? `{\n  ${line}\n}\n` : `${line}\n`);
     const { keys, traces } = tracesOf(home, () => home.connect(home.file("settings", format)));
@@ -77,7 +77,7 @@ for (const [format, line] of BESIDE) {
 }
 
 for (const value of [`https://user:${KEY}@proxy`, `https://proxy/?key=${KEY}`, `ghp_${KEY}`]) {
-  test(`a value that holds a secret is not replaced, as it could be kept nowhere: ${value}`, (t) => {
+  test(`refuses to overwrite a value with a secret that could not be kept: ${value}`, (t) => {
     const home = scratchConnection(t);
     home.write("settings.json", JSON.stringify({ base: value }));
     assert.throws(

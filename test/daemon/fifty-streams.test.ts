@@ -3,22 +3,22 @@ import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { freePort } from "../helpers/process/free-port.ts";
-import { expectWhole, holdStreams } from "../helpers/client/many-streams.ts";
+import { assertComplete, holdStreams } from "../helpers/client/many-streams.ts";
+import { editConfig, IN_FORCE, MOVED, NOT_ACCEPTED } from "./config-edits.ts";
 
 const COUNT = 50;
 const LIMIT = { timeout: 60_000 };
 
-async function startStreams(t: TestContext) {
+/** A daemon through which {@link COUNT} streams run. */
+async function startStreams(t: TestContext, settings: object = {}) {
   const streams = await holdStreams(t);
-  const daemon = await startDaemon(t, { config: streams.config });
+  const daemon = await startDaemon(t, { config: { ...streams.config, ...settings } });
   const clients = await streams.open(daemon.port, COUNT);
-  const edit = (config: object, port = daemon.port) =>
-    writeFileSync(daemon.configFile, JSON.stringify({ ...streams.config, ...config, listen: { port } }));
-  return { streams, daemon, clients, edit };
+  return { streams, daemon, clients };
 }
 
-/** Every record is there, and says that its answer was whole. */
-async function expectComplete(daemon: Daemon, count: number): Promise<void> {
+/** Asserts that the ledger has `count` records, each of a completed response. */
+async function assertRecordedAsCompleted(daemon: Daemon, count: number): Promise<void> {
   const records = await daemon.ledger();
   assert.equal(records.length, count);
   for (const { outcome, usage, tokens, cut_by: cutBy } of records) {
@@ -26,85 +26,93 @@ async function expectComplete(daemon: Daemon, count: number): Promise<void> {
   }
 }
 
-/** Each way by which a configuration file is changed, to say what `text` says. */
-const WAYS: Record<string, (file: string, text: string) => void> = {
-  "an edit in place": (file, text) => writeFileSync(file, text),
-  "an editor's replacing": (file, text) => {
+/** The ways in which editors and people change a file. Each gives `file` the content `text`. */
+const WRITERS: ((file: string, text: string) => void)[] = [
+  function writeInPlace(file, text) {
+    writeFileSync(file, text);
+  },
+  function replaceByRename(file, text) {
     writeFileSync(`${file}.new`, text);
     renameSync(`${file}.new`, file);
   },
-  "deleting and making it again": (file, text) => {
+  function deleteAndCreate(file, text) {
     rmSync(file);
     writeFileSync(file, text);
   },
-  "a link put in its place": (file, text) => {
+  function replaceByLink(file, text) {
     writeFileSync(`${file}.target`, text);
     symlinkSync(`${file}.target`, `${file}.link`);
     renameSync(`${file}.link`, file);
   },
-  "ten saves at once": (file, text) => {
+  function saveTenTimes(file, text) {
     rmSync(file);
     for (let save = 9; save > 0; save -= 1) writeFileSync(file, text.slice(save));
     writeFileSync(file, text);
   },
-};
+];
 
 test(
-  "50 streams run through every kind of reload: none is cut, every record is complete",
+  "50 streams complete and are recorded although the configuration is reloaded in every way",
   LIMIT,
   async (t) => {
     const { streams, daemon, clients } = await startStreams(t);
     const textOf = (drainMs: number) =>
       JSON.stringify({ ...streams.config, limits: { drainMs }, listen: { port: daemon.port } });
-    const inForce = (times: number) =>
-      daemon.until(new RegExp(`(?:"msg":"the new configuration is in force"[^]*){${times}}`));
+    const waitForChange = (times: number) =>
+      daemon.waitForOutput(new RegExp(`(?:${IN_FORCE.source}[^]*){${times}}`));
     let changes = 0;
-    for (const change of Object.values(WAYS)) {
+    for (const write of WRITERS) {
       changes += 1;
-      change(daemon.configFile, textOf(changes));
-      await inForce(changes);
+      write(daemon.configFile, textOf(changes));
+      await waitForChange(changes);
     }
     writeFileSync(daemon.configFile, '{ "listen": ');
-    await daemon.until(/is not accepted, the old one stays/);
+    await daemon.waitForOutput(NOT_ACCEPTED);
     writeFileSync(daemon.configFile, textOf(20_000));
-    await inForce(changes + 1);
+    await waitForChange(changes + 1);
     process.kill(daemon.pid, "SIGHUP");
-    await daemon.until(/"msg":"keys are forgotten/);
+    await daemon.waitForOutput(/"msg":"keys are forgotten/);
     streams.finish();
-    await expectWhole(clients);
-    await expectComplete(daemon, COUNT);
+    await assertComplete(clients);
+    await assertRecordedAsCompleted(daemon, COUNT);
   },
 );
 
-test("50 streams run through a change of port, and new ones go to the new port", LIMIT, async (t) => {
-  const { streams, daemon, clients, edit } = await startStreams(t);
-  const port = await freePort();
-  edit({}, port);
-  await daemon.until(/"msg":"moved to another port"/);
-  const more = await streams.open(port, COUNT);
-  streams.finish();
-  await expectWhole([...clients, ...more]);
-  await expectComplete(daemon, 2 * COUNT);
-});
+test(
+  "50 streams complete although the port changes, and 50 new ones run through the new port",
+  LIMIT,
+  async (t) => {
+    const { streams, daemon, clients } = await startStreams(t);
+    const port = await freePort();
+    editConfig({ ...daemon, port }, streams.config);
+    await daemon.waitForOutput(MOVED);
+    const more = await streams.open(port, COUNT);
+    streams.finish();
+    await assertComplete([...clients, ...more]);
+    await assertRecordedAsCompleted(daemon, 2 * COUNT);
+  },
+);
 
-test("50 streams run through a stop: it waits for each of them", LIMIT, async (t) => {
+test("a stop waits until 50 streams have completed", LIMIT, async (t) => {
   const { streams, daemon, clients } = await startStreams(t);
   process.kill(daemon.pid, "SIGTERM");
-  await daemon.until(/"open":50,"msg":"stopping/);
+  await daemon.waitForOutput(/"open":50,"msg":"stopping/);
   streams.finish();
-  await expectWhole(clients);
+  await assertComplete(clients);
   assert.equal(await daemon.ended, 0);
-  await expectComplete(daemon, COUNT);
+  await assertRecordedAsCompleted(daemon, COUNT);
 });
 
-test("50 streams that outlive the drain limit are cut, and each record says by whom", LIMIT, async (t) => {
-  const streams = await holdStreams(t);
-  const daemon = await startDaemon(t, { config: { ...streams.config, limits: { drainMs: 100 } } });
-  await streams.open(daemon.port, COUNT);
-  assert.equal(await daemon.stop(), 0);
-  const records = await daemon.ledger();
-  assert.equal(records.length, COUNT);
-  for (const { outcome, cut_by: cutBy, usage } of records) {
-    assert.deepEqual([outcome, cutBy, usage], ["cut", "proxy", "partial"]);
-  }
-});
+test(
+  "50 streams that outlive the drain limit are cut, and each is recorded as cut by the proxy",
+  LIMIT,
+  async (t) => {
+    const { daemon } = await startStreams(t, { limits: { drainMs: 100 } });
+    assert.equal(await daemon.stop(), 0);
+    const records = await daemon.ledger();
+    assert.equal(records.length, COUNT);
+    for (const { outcome, cut_by: cutBy, usage } of records) {
+      assert.deepEqual([outcome, cutBy, usage], ["cut", "proxy", "partial"]);
+    }
+  },
+);

@@ -3,10 +3,10 @@ import { readFileSync, renameSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { launchDaemon, startDaemon } from "../helpers/daemon/daemon.ts";
-import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
-/** The file's text, once it matches. */
-function until(file: string, pattern: RegExp): Promise<string> {
+/** Resolves with the content of the file once it matches. */
+function waitForContent(file: string, pattern: RegExp): Promise<string> {
   return new Promise((resolve) => {
     const watcher = watch(dirname(file), () => check());
     const check = () => {
@@ -19,18 +19,18 @@ function until(file: string, pattern: RegExp): Promise<string> {
   });
 }
 
-test("--log-file has the log, and after SIGHUP the file that has its name then", async (t) => {
+test("serve --log-file writes the log to that file, and after SIGHUP to the file that has this name then", async (t) => {
   const file = join(scratchDirectory(t), "tollkeeper.log");
   const daemon = await startDaemon(t, { args: ["--log-file", file] });
   assert.match(readFileSync(file, "utf8"), /^\d{4}-\S+Z {2}info {3}tollkeeper is ready {2}listening=\[/m);
   assert.equal(daemon.stderr(), "");
   renameSync(file, `${file}.old`);
   process.kill(daemon.pid, "SIGHUP");
-  assert.match(await until(file, /keys are forgotten/), /^\d{4}-\S+Z {2}info {3}keys are forgotten/);
+  assert.match(await waitForContent(file, /keys are forgotten/), /^\d{4}-\S+Z {2}info {3}keys are forgotten/);
   assert.doesNotMatch(readFileSync(`${file}.old`, "utf8"), /keys are forgotten/);
 });
 
-test("why a daemon cannot start stands in its log file, with what to type, and not beside it", async (t) => {
+test("a daemon with a log file that cannot start writes the cause and the hint to that file and not to standard error", async (t) => {
   const home = scratchDirectory(t);
   const file = join(home, "tollkeeper.log");
   const start = launchDaemon(home, { config: "{ nonsense", args: ["--log-file", file] });
@@ -41,7 +41,7 @@ test("why a daemon cannot start stands in its log file, with what to type, and n
   );
 });
 
-test("a log file that cannot be had is a failure that names it", async (t) => {
+test("the start fails with the cause when the log file cannot be opened", async (t) => {
   await assert.rejects(
     startDaemon(t, { args: ["--log-file", "/dev/null/log"] }),
     /error: cannot write the log: /,

@@ -4,69 +4,67 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { makeCertificate } from "../helpers/upstream/certificate.ts";
 import {
-  FAR_HOST,
+  REMOTE_HOST,
   startConnectProxy,
-  startFarUpstream,
+  startRemoteUpstream,
   type ConnectProxyOptions,
-  type FarUpstream,
+  type RemoteUpstream,
 } from "../helpers/upstream/connect-proxy.ts";
 import { prepareHome, startDaemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
-import { keyInFile } from "../helpers/keychain/key-file.ts";
-import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
-import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
+import { writeKeyFile } from "../helpers/keychain/key-file.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import {
-  answerJson,
-  MESSAGE,
-  MESSAGE_EVENTS,
+  respondWithMessage,
   startHeldUpstream,
   startUpstream,
 } from "../helpers/upstream/scripted-upstream.ts";
+import { editConfig, IN_FORCE, NOT_ACCEPTED, READ_AGAIN } from "./config-edits.ts";
+import { openStream } from "./running-stream.ts";
 
-const IN_FORCE = /"msg":"the new configuration is in force"/;
-const READ_ANEW = /"msg":"keys are forgotten and the configuration was read anew"/;
-const NOT_ACCEPTED = /the new configuration is not accepted, the old one stays: [^"]*/;
-
-/** An upstream that answers messages, a proxy in front of it, and the configuration that leads through both. */
-async function startWay(t: TestContext) {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const far = await startFarUpstream(t, upstream);
-  const proxy = await startConnectProxy(t, { to: far.port });
-  return { upstream, far, proxy, config: configOf(t, far, proxy.url) };
+/** An upstream that can be reached through a proxy only, and a daemon's configuration for it. */
+async function startProxiedUpstream(t: TestContext) {
+  const upstream = await startUpstream(t, respondWithMessage);
+  const remote = await startRemoteUpstream(t, upstream);
+  const proxy = await startConnectProxy(t, { to: remote.port });
+  return { upstream, remote, proxy, config: configOf(t, remote, proxy.url) };
 }
 
-function configOf(t: TestContext, { baseUrl, certificate }: FarUpstream, httpsProxy: string) {
-  return { ...keyInFile(t, baseUrl, "the-key").config, outbound: { httpsProxy, caFile: certificate.file } };
+function configOf(t: TestContext, { baseUrl, certificate }: RemoteUpstream, httpsProxy: string) {
+  return {
+    ...writeKeyFile(t, baseUrl, "the-key").config,
+    outbound: { httpsProxy, caFile: certificate.file },
+  };
 }
 
-test("a daemon goes through the proxy that its file names, trusts its authority, and asks no environment", async (t) => {
-  const { upstream, far, proxy, config } = await startWay(t);
-  const other = await startConnectProxy(t, { to: far.port });
-  const env = { HTTPS_PROXY: other.url, https_proxy: other.url, ALL_PROXY: other.url, NO_PROXY: FAR_HOST };
+test("a daemon uses the proxy and the certificate authorities of its configuration and not the proxies of its environment", async (t) => {
+  const { upstream, remote, proxy, config } = await startProxiedUpstream(t);
+  const other = await startConnectProxy(t, { to: remote.port });
+  const env = { HTTPS_PROXY: other.url, https_proxy: other.url, ALL_PROXY: other.url, NO_PROXY: REMOTE_HOST };
   const daemon = await startDaemon(t, { config, env });
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   assert.equal(upstream.seen[0]?.headers["x-api-key"], "the-key");
   assert.deepEqual([proxy.heads.length, other.sockets.length], [1, 0]);
 
   const tested = await daemon.command("key", "test");
-  assert.deepEqual([tested.code, tested.stdout], [0, `accepted by ${far.baseUrl}\n`]);
+  assert.deepEqual([tested.code, tested.stdout], [0, `accepted by ${remote.baseUrl}\n`]);
   const checked = await daemon.command("config", "check");
   assert.match(checked.stdout, new RegExp(`\nreaches upstreams through the proxy ${proxy.url}\n`));
-  assert.match(checked.stdout, new RegExp(`\ntrusts the authorities in ${far.certificate.file}, too\n`));
+  assert.match(checked.stdout, new RegExp(`\ntrusts the authorities in ${remote.certificate.file}, too\n`));
 });
 
-test("a daemon without a proxy in its file takes none from the environment", async (t) => {
-  const { far, proxy, config } = await startWay(t);
+test("a daemon without a proxy in its configuration takes none from the environment", async (t) => {
+  const { remote, proxy, config } = await startProxiedUpstream(t);
   const env = { HTTPS_PROXY: proxy.url, https_proxy: proxy.url };
   const daemon = await startDaemon(t, { config: { ...config, outbound: {} }, env });
   assert.equal((await post(daemon, "/v1/messages", {})).status, 502);
-  assert.deepEqual([proxy.sockets, far.resumed], [[], []]);
+  assert.deepEqual([proxy.sockets, remote.resumed], [[], []]);
 });
 
-test("authorities of NODE_EXTRA_CA_CERTS are trusted beside those of the file", async (t) => {
-  const { far, config } = await startWay(t);
+test("the authorities of NODE_EXTRA_CA_CERTS are trusted in addition to those of outbound.caFile", async (t) => {
+  const { remote, config } = await startProxiedUpstream(t);
   const caFile = makeCertificate(t, "DNS:other.invalid").file;
-  const env = { NODE_EXTRA_CA_CERTS: far.certificate.file };
+  const env = { NODE_EXTRA_CA_CERTS: remote.certificate.file };
   const daemon = await startDaemon(t, {
     config: { ...config, outbound: { ...config.outbound, caFile } },
     env,
@@ -74,32 +72,25 @@ test("authorities of NODE_EXTRA_CA_CERTS are trusted beside those of the file", 
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
 });
 
-test("another way is taken by the next request, while the stream that runs ends on the old one", async (t) => {
+test("after a change of proxy the next request uses the new one, while a running stream completes through the old one", async (t) => {
   const { upstream, held } = await startHeldUpstream(t);
-  const [far, near] = [await startFarUpstream(t, upstream), await startFarUpstream(t, upstream)];
-  const [first, second] = await Promise.all([
-    startConnectProxy(t, { to: far.port }),
-    startConnectProxy(t, { to: near.port }),
-  ]);
-  const config = configOf(t, far, first.url);
+  const oldRemote = await startRemoteUpstream(t, upstream);
+  const newRemote = await startRemoteUpstream(t, upstream);
+  const oldProxy = await startConnectProxy(t, { to: oldRemote.port });
+  const newProxy = await startConnectProxy(t, { to: newRemote.port });
+  const config = configOf(t, oldRemote, oldProxy.url);
   const daemon = await startDaemon(t, { config });
-  const client = await rawClient(t, daemon.port);
-  client.write(rawRequest(daemon.port));
-  const answer = await held;
-  answer.write(MESSAGE_EVENTS[0]);
-  await client.until(/message_start/);
+  const { finish } = await openStream(t, daemon.port, held);
 
-  upstream.answer((_seen, res) => answerJson(res, MESSAGE));
-  const outbound = { httpsProxy: second.url, caFile: near.certificate.file };
-  writeFileSync(daemon.configFile, JSON.stringify({ ...config, listen: { port: daemon.port }, outbound }));
-  await daemon.until(IN_FORCE);
-  // The certificate behind the first proxy is trusted no more, that behind the second is from now on.
+  upstream.respondWith(respondWithMessage);
+  const outbound = { httpsProxy: newProxy.url, caFile: newRemote.certificate.file };
+  editConfig(daemon, { ...config, outbound });
+  await daemon.waitForOutput(IN_FORCE);
+  // From now on the certificate behind the new proxy is trusted, and the one behind the old proxy is not.
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
-  assert.deepEqual([first.heads.length, second.heads.length], [1, 1]);
+  assert.deepEqual([oldProxy.heads.length, newProxy.heads.length], [1, 1]);
 
-  for (const event of MESSAGE_EVENTS.slice(1)) answer.write(event);
-  answer.end();
-  await client.until(/message_stop[^]*\r\n0\r\n\r\n$/);
+  await finish();
   assert.deepEqual(
     (await daemon.ledger()).map(({ outcome, usage }) => [outcome, usage]),
     [
@@ -109,78 +100,81 @@ test("another way is taken by the next request, while the stream that runs ends 
   );
 });
 
-test("a certificate that was exchanged in its file counts after SIGHUP", async (t) => {
-  const { far, config } = await startWay(t);
+test("SIGHUP makes the daemon read outbound.caFile again", async (t) => {
+  const { remote, config } = await startProxiedUpstream(t);
   const caFile = join(scratchDirectory(t), "ca.pem");
   writeFileSync(caFile, makeCertificate(t, "DNS:other.invalid").cert);
   const daemon = await startDaemon(t, { config: { ...config, outbound: { ...config.outbound, caFile } } });
   const refused = await post(daemon, "/v1/messages", {});
   assert.equal(refused.status, 502);
   assert.match(await refused.text(), /its certificate is self-signed; .*outbound\.caFile/);
-  writeFileSync(caFile, far.certificate.cert);
+  writeFileSync(caFile, remote.certificate.cert);
   process.kill(daemon.pid, "SIGHUP");
-  await daemon.until(READ_ANEW);
+  await daemon.waitForOutput(READ_AGAIN);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
 });
 
-/** Digs for one password alone. */
-const takeSecond: ConnectProxyOptions["answer"] = (head) =>
+/** Opens a tunnel for the password "second" only. */
+const acceptSecond: ConnectProxyOptions["respondWith"] = (head) =>
   head.includes(Buffer.from("ada:second").toString("base64"))
     ? null
     : "HTTP/1.1 407 Who?\r\nproxy-authenticate: Basic\r\n\r\n";
 
-test("another password alone is another way", async (t) => {
-  const { upstream, far, config } = await startWay(t);
-  const proxy = await startConnectProxy(t, { to: far.port, answer: takeSecond });
+test("a change of the proxy password alone takes effect for the next request", async (t) => {
+  const { upstream, remote, config } = await startProxiedUpstream(t);
+  const proxy = await startConnectProxy(t, { to: remote.port, respondWith: acceptSecond });
   const daemon = await startDaemon(t, { config });
   chmodSync(daemon.configFile, 0o600);
-  const use = async (password: string, changes: number) => {
+  const askWith = async (password: string, changes: number) => {
     const outbound = { ...config.outbound, httpsProxy: proxy.url.replace("//", `//ada:${password}@`) };
-    writeFileSync(daemon.configFile, JSON.stringify({ ...config, listen: { port: daemon.port }, outbound }));
-    await daemon.until(new RegExp(`(?:${IN_FORCE.source}[^]*){${changes}}`));
+    editConfig(daemon, { ...config, outbound });
+    await daemon.waitForOutput(new RegExp(`(?:${IN_FORCE.source}[^]*){${changes}}`));
     return post(daemon, "/v1/messages", {});
   };
-  const refused = await use("first", 1);
+  const refused = await askWith("first", 1);
   assert.equal(refused.status, 502);
   assert.match(await refused.text(), /the proxy does not accept user name and password/);
-  assert.equal((await use("second", 2)).status, 200);
+  assert.equal((await askWith("second", 2)).status, 200);
   assert.equal(upstream.seen.length, 1);
   assert.doesNotMatch(daemon.stderr() + daemon.stdout(), /first|second/);
 });
 
-test("a file of authorities that cannot be used refuses a reload, and the old way stays", async (t) => {
-  const { config } = await startWay(t);
+test("an edit with an outbound.caFile that cannot be read is rejected, and the old proxy and authorities stay in use", async (t) => {
+  const { config } = await startProxiedUpstream(t);
   const daemon = await startDaemon(t, { config });
   const outbound = { ...config.outbound, caFile: "/no/such.pem" };
-  writeFileSync(daemon.configFile, JSON.stringify({ ...config, listen: { port: daemon.port }, outbound }));
-  assert.match(await daemon.until(NOT_ACCEPTED), /outbound\.caFile: \/no\/such\.pem cannot be used: ENOENT/);
+  editConfig(daemon, { ...config, outbound });
+  assert.match(
+    await daemon.waitForOutput(NOT_ACCEPTED),
+    /outbound\.caFile: \/no\/such\.pem cannot be used: ENOENT/,
+  );
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
 });
 
-test("a password that others can read starts no daemon; in a private file it is shown to the proxy, and nowhere else", async (t) => {
-  const { far, proxy } = await startWay(t);
-  const secret = "told-to-nobody";
-  const config = configOf(t, far, proxy.url.replace("//", `//ada:${secret}@`));
+test("a proxy password in a configuration file that others can read is rejected; in a private file it is used and never printed", async (t) => {
+  const { remote, proxy } = await startProxiedUpstream(t);
+  const secret = "sentinel-password";
+  const config = configOf(t, remote, proxy.url.replace("//", `//ada:${secret}@`));
   const { home, configFile, command } = prepareHome(t, { config });
-  const open = await command("config", "check");
-  assert.equal(open.code, 1);
+  const rejected = await command("config", "check");
+  assert.equal(rejected.code, 1);
   assert.equal(
-    open.stdout,
+    rejected.stdout,
     `${configFile}:1: outbound.httpsProxy: it holds a password, and others can read this file; run \`chmod 600 ${configFile}\`\n`,
   );
   await assert.rejects(startDaemon(t, { config }), /outbound\.httpsProxy: it holds a password/);
 
   chmodSync(configFile, 0o600);
-  const told = await Promise.all([
+  const results = await Promise.all([
     command("config", "check"),
     command("config", "check", "--json"),
     command("key", "test"),
   ]);
   assert.deepEqual(
-    told.map(({ code }) => code),
+    results.map(({ code }) => code),
     [0, 0, 0],
   );
-  assert.ok(!JSON.stringify(told).includes(secret), home);
+  assert.ok(!JSON.stringify(results).includes(secret), home);
   const [head] = proxy.heads;
   assert.ok(
     head?.includes(`proxy-authorization: Basic ${Buffer.from(`ada:${secret}`).toString("base64")}\r\n`),

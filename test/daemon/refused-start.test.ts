@@ -4,17 +4,17 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 
-/** A wait for an end that does not come is a failure. */
+/** A daemon that does not end fails the test. */
 const LIMIT = { timeout: 60_000 };
 
-/** A daemon that has ended, and has left its home. */
+/** A daemon that has stopped, whose home another one can be started in. */
 async function startAndStop(t: TestContext): Promise<Daemon> {
   const daemon = await startDaemon(t);
   assert.equal(await daemon.stop(), 0);
   return daemon;
 }
 
-test("a second daemon of the same user is told which one runs, and that one runs on", async (t) => {
+test("a second `serve` of the same user fails and names the running daemon, which keeps running", async (t) => {
   const daemon = await startDaemon(t);
   const { code, stdout, stderr } = await daemon.command("serve");
   assert.deepEqual([code, stdout], [1, ""]);
@@ -26,7 +26,7 @@ test("a second daemon of the same user is told which one runs, and that one runs
   assert.equal((await daemon.status()).pid, daemon.pid);
 });
 
-test("a broken configuration lists all its problems, each with its line", async (t) => {
+test("the start fails on an invalid configuration and lists all its problems with their lines", async (t) => {
   const daemon = await startAndStop(t);
   const lines = [
     "{",
@@ -43,7 +43,7 @@ test("a broken configuration lists all its problems, each with its line", async 
   assert.match(stderr, /\nhint: correct it with: tollkeeper config edit --config .*config\.jsonc\n$/);
 });
 
-test("a ledger directory that cannot be made ends the start with what to look at", async (t) => {
+test("the start fails with a hint when the ledger directory cannot be created", async (t) => {
   const daemon = await startAndStop(t);
   const directory = join(daemon.configFile, "ledger");
   writeFileSync(daemon.configFile, JSON.stringify({ listen: { port: 0 }, ledger: { directory } }));
@@ -53,7 +53,7 @@ test("a ledger directory that cannot be made ends the start with what to look at
   assert.match(stderr, /\nhint: .*tollkeeper config edit/);
 });
 
-test("a control socket that cannot be made ends the start", async (t) => {
+test("the start fails with a hint when the control socket cannot be created", async (t) => {
   const daemon = await startAndStop(t);
   const env = { XDG_RUNTIME_DIR: daemon.configFile };
   await assert.rejects(
@@ -62,17 +62,21 @@ test("a control socket that cannot be made ends the start", async (t) => {
   );
 });
 
-test("a runtime directory whose path is too long for a socket is said so", async (t) => {
+test("the start fails with the length when the path of the control socket is too long", async (t) => {
   const env = { XDG_RUNTIME_DIR: `/tmp/${"x".repeat(100)}` };
   await assert.rejects(startDaemon(t, { env }), /error: the control socket's path has 1\d\d bytes/);
 });
 
-test("a start that fails at its very end leaves nothing open that would keep it alive", LIMIT, async (t) => {
-  const daemon = await startAndStop(t);
-  const preload = join(daemon.home, "bug.mjs");
-  // tollkeeper has no such bug to offer: the first signal that it listens for cannot be listened for.
-  const bug = `if (name === "SIGTERM") throw new Error("a bug"); return on.call(this, name, listener);`;
-  writeFileSync(preload, `const { on } = process; process.on = function (name, listener) { ${bug} };`);
-  const failing = startDaemon(t, { env: { NODE_OPTIONS: `--import=${preload}` } });
-  await assert.rejects(failing, /error: a bug/);
-});
+test(
+  "a start that fails in its last step leaves nothing open that would keep the process alive",
+  LIMIT,
+  async (t) => {
+    const daemon = await startAndStop(t);
+    const preload = join(daemon.home, "bug.mjs");
+    // Simulates a bug: the daemon cannot add its first signal listener.
+    const bug = `if (name === "SIGTERM") throw new Error("a bug"); return on.call(this, name, listener);`;
+    writeFileSync(preload, `const { on } = process; process.on = function (name, listener) { ${bug} };`);
+    const failing = startDaemon(t, { env: { NODE_OPTIONS: `--import=${preload}` } });
+    await assert.rejects(failing, /error: a bug/);
+  },
+);

@@ -1,55 +1,25 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
+import { rawClient } from "../helpers/client/raw-client.ts";
+import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
-import { freePort } from "../helpers/process/free-port.ts";
 import { post } from "../helpers/gate/gate.ts";
-import { keyInFile } from "../helpers/keychain/key-file.ts";
-import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
-import {
-  answerJson,
-  MESSAGE,
-  MESSAGE_EVENTS,
-  startHeldUpstream,
-  startUpstream,
-} from "../helpers/upstream/scripted-upstream.ts";
+import { writeKeyFile } from "../helpers/keychain/key-file.ts";
+import { freePort } from "../helpers/process/free-port.ts";
+import { respondWithMessage, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { editConfig, IN_FORCE, MOVED, READ_AGAIN } from "./config-edits.ts";
+import { startStream } from "./running-stream.ts";
 
-const IN_FORCE = /"msg":"the new configuration is in force"/;
-const READ_ANEW = /"msg":"keys are forgotten and the configuration was read anew"/;
-
-/** Replaces the daemon's configuration file, its port kept unless another one is given. */
-function edit({ configFile, port }: { configFile: string; port: number }, config: object): void {
-  writeFileSync(configFile, JSON.stringify({ listen: { port }, ...config }));
-}
-
-/** A daemon in front of an upstream whose first answer is a stream that has begun; the test sends the rest. */
-async function startStream(t: TestContext) {
-  const { upstream, held } = await startHeldUpstream(t);
-  const { config } = keyInFile(t, upstream.baseUrl, "first-key");
-  const daemon = await startDaemon(t, { config });
-  const client = await rawClient(t, daemon.port);
-  client.write(rawRequest(daemon.port));
-  const answer = await held;
-  answer.write(MESSAGE_EVENTS[0]);
-  await client.until(/message_start/);
-  const finish = async () => {
-    for (const event of MESSAGE_EVENTS.slice(1)) answer.write(event);
-    answer.end();
-    await client.until(/message_stop[^]*\r\n0\r\n\r\n$/);
-  };
-  return { daemon, config, client, finish };
-}
-
-test("SIGHUP drops the keys in memory and reads the configuration", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const key = keyInFile(t, upstream.baseUrl, "first-key");
-  const daemon = await startDaemon(t, { config: key.config });
+test("SIGHUP makes the daemon forget its keys and read the configuration again", async (t) => {
+  const options = { key: "first-key" };
+  const { upstream, daemon, keyFile } = await startDaemonWithUpstream(t, respondWithMessage, options);
   await (await post(daemon, "/v1/messages", {})).text();
-  key.write("second-key");
+  keyFile.write("second-key");
   await (await post(daemon, "/v1/messages", {})).text();
   process.kill(daemon.pid, "SIGHUP");
-  await daemon.until(READ_ANEW);
+  await daemon.waitForOutput(READ_AGAIN);
   await (await post(daemon, "/v1/messages", {})).text();
   assert.deepEqual(
     upstream.seen.map(({ headers }) => headers["x-api-key"]),
@@ -57,11 +27,11 @@ test("SIGHUP drops the keys in memory and reads the configuration", async (t) =>
   );
 });
 
-test("a good edit takes effect for the next request, and the stream that runs ends as it began", async (t) => {
+test("an edit of the configuration takes effect for the next request, while a running stream keeps its upstream and completes", async (t) => {
   const { daemon, finish } = await startStream(t);
-  const other = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  edit(daemon, keyInFile(t, other.baseUrl, "other-key").config);
-  await daemon.until(IN_FORCE);
+  const other = await startUpstream(t, respondWithMessage);
+  editConfig(daemon, writeKeyFile(t, other.baseUrl, "other-key").config);
+  await daemon.waitForOutput(IN_FORCE);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   assert.equal(other.seen[0]?.headers["x-api-key"], "other-key");
   await finish();
@@ -74,12 +44,11 @@ test("a good edit takes effect for the next request, and the stream that runs en
   );
 });
 
-test("another key file for the same upstream is read at once", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const daemon = await startDaemon(t, { config: keyInFile(t, upstream.baseUrl, "first-key").config });
+test("another key file for the same upstream is read for the next request", async (t) => {
+  const { upstream, daemon } = await startDaemonWithUpstream(t);
   await (await post(daemon, "/v1/messages", {})).text();
-  edit(daemon, keyInFile(t, upstream.baseUrl, "second-key").config);
-  await daemon.until(IN_FORCE);
+  editConfig(daemon, writeKeyFile(t, upstream.baseUrl, "second-key").config);
+  await daemon.waitForOutput(IN_FORCE);
   await (await post(daemon, "/v1/messages", {})).text();
   assert.equal(upstream.seen[1]?.headers["x-api-key"], "second-key");
   const { keys } = await daemon.status();
@@ -89,63 +58,62 @@ test("another key file for the same upstream is read at once", async (t) => {
   );
 });
 
-test("the first upstream takes the place of the sandbox, and the sandbox that of the last one", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+test("the first configured upstream replaces the sandbox, and removing the last one brings the sandbox back", async (t) => {
+  const upstream = await startUpstream(t, respondWithMessage);
   const daemon = await startDaemon(t);
-  edit(daemon, keyInFile(t, upstream.baseUrl, "some-key").config);
-  await daemon.until(IN_FORCE);
+  editConfig(daemon, writeKeyFile(t, upstream.baseUrl, "some-key").config);
+  await daemon.waitForOutput(IN_FORCE);
   await (await post(daemon, "/v1/messages", {})).text();
   assert.equal(upstream.seen.length, 1);
-  edit(daemon, {});
-  await daemon.until(new RegExp(`${IN_FORCE.source}[^]*${IN_FORCE.source}`));
+  editConfig(daemon, {});
+  await daemon.waitForOutput(new RegExp(`${IN_FORCE.source}[^]*${IN_FORCE.source}`));
   assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
   assert.equal(upstream.seen.length, 1);
 });
 
-test("a bad edit changes nothing, is logged once, and shows in `status` until it is mended", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const { config } = keyInFile(t, upstream.baseUrl, "some-key");
-  const daemon = await startDaemon(t, { config });
-  edit(daemon, { ...config, nonsense: 1 });
-  await daemon.until(/the new configuration is not accepted, the old one stays: .*nonsense/);
+test("an invalid edit changes nothing, is logged once, and is reported by `status` until it is corrected", async (t) => {
+  const { daemon, keyFile } = await startDaemonWithUpstream(t);
+  const { config } = keyFile;
+  editConfig(daemon, { ...config, nonsense: 1 });
+  await daemon.waitForOutput(/the new configuration is not accepted, the old one stays: .*nonsense/);
   process.kill(daemon.pid, "SIGHUP");
-  await daemon.until(READ_ANEW);
+  await daemon.waitForOutput(READ_AGAIN);
   assert.equal(daemon.stderr().match(/is not accepted/g)?.length, 1);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
-  const sick = await daemon.command("status");
-  assert.equal(sick.code, 1);
-  assert.match(sick.stdout, /not accepted [^:]*: .*config\.jsonc:1.*nonsense/);
-  edit(daemon, { ...config, limits: { drainMs: 1 } });
-  await daemon.until(IN_FORCE);
-  const well = await daemon.command("status");
-  assert.deepEqual([well.code, /not accepted: /.test(well.stdout)], [0, false]);
+  const before = await daemon.command("status");
+  assert.equal(before.code, 1);
+  assert.match(before.stdout, /not accepted [^:]*: .*config\.jsonc:1.*nonsense/);
+  editConfig(daemon, { ...config, limits: { drainMs: 1 } });
+  await daemon.waitForOutput(IN_FORCE);
+  const after = await daemon.command("status");
+  assert.deepEqual([after.code, /not accepted: /.test(after.stdout)], [0, false]);
 });
 
-test("a changed port is bound anew: the stream on the old one ends whole, new connections go to the new one", async (t) => {
+test("after a change of port a stream on the old port completes, and new connections are accepted on the new port only", async (t) => {
   const { daemon, config, client, finish } = await startStream(t);
   const silent = await rawClient(t, daemon.port);
   const port = await freePort();
-  edit({ ...daemon, port }, config);
-  await daemon.until(/"msg":"moved to another port"/);
+  editConfig({ ...daemon, port }, config);
+  await daemon.waitForOutput(MOVED);
   assert.equal((await fetch(`http://127.0.0.1:${port}/`, { method: "HEAD" })).status, 200);
   assert.equal((await fetch(`http://[::1]:${port}/`, { method: "HEAD" })).status, 200);
   await assert.rejects(rawClient(t, daemon.port), { code: "ECONNREFUSED" });
   assert.deepEqual((await daemon.status()).listening, [`127.0.0.1:${port}`, `[::1]:${port}`]);
   await finish();
   client.socket.destroy();
-  // What is left on the old port, even a connection that never said a word, does not keep the daemon alive.
+  // Connections to the old port, even one that never sent a byte, do not keep the daemon alive.
   assert.equal(await daemon.stop(), 0);
   await silent.closed;
 });
 
-test("another ledger directory is written to and read from at once", async (t) => {
+test("after a change of the ledger directory records are written to the new one, and `usage` reads it", async (t) => {
   const daemon = await startDaemon(t);
   const body = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
   const ask = async () => (await post(daemon, "/v1/messages", body)).text();
   await ask();
   const directory = join(daemon.home, "other");
-  edit(daemon, { ledger: { directory } });
-  await daemon.until(IN_FORCE);
+  editConfig(daemon, { ledger: { directory } });
+  await daemon.waitForOutput(IN_FORCE);
   await ask();
   const { ledger } = await daemon.status();
   assert.deepEqual([ledger.directory, ledger.written], [directory, 2]);
@@ -153,24 +121,24 @@ test("another ledger directory is written to and read from at once", async (t) =
   assert.equal((JSON.parse(stdout) as { total: { requests: number } }).total.requests, 1);
 });
 
-test("a ledger directory that is not safe refuses the whole edit, until it is mended", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const { config } = keyInFile(t, upstream.baseUrl, "some-key");
+test("an edit with an unsafe ledger directory is rejected as a whole, and takes effect on SIGHUP once the directory is safe", async (t) => {
+  const upstream = await startUpstream(t, respondWithMessage);
+  const { config } = writeKeyFile(t, upstream.baseUrl, "some-key");
   const daemon = await startDaemon(t);
   const [directory, port] = [join(daemon.home, "other"), await freePort()];
   mkdirSync(directory);
   chmodSync(directory, 0o777);
-  edit({ ...daemon, port }, { ...config, ledger: { directory } });
-  await daemon.until(/the old one stays: .*can be written by other users; chmod 700 /);
+  editConfig({ ...daemon, port }, { ...config, ledger: { directory } });
+  await daemon.waitForOutput(/the old one stays: .*can be written by other users; chmod 700 /);
   assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
   assert.equal(upstream.seen.length, 0);
   await assert.rejects(rawClient(t, port), { code: "ECONNREFUSED" });
-  const sick = await daemon.command("status");
-  assert.equal(sick.code, 1);
-  assert.match(sick.stdout, /not accepted [^:]*: .*can be written by other users/);
+  const status = await daemon.command("status");
+  assert.equal(status.code, 1);
+  assert.match(status.stdout, /not accepted [^:]*: .*can be written by other users/);
   chmodSync(directory, 0o700);
   process.kill(daemon.pid, "SIGHUP");
-  await daemon.until(IN_FORCE);
+  await daemon.waitForOutput(IN_FORCE);
   assert.equal((await post({ url: `http://127.0.0.1:${port}` }, "/v1/messages", {})).status, 200);
   assert.deepEqual([upstream.seen.length, (await daemon.status()).config.problems], [1, []]);
 });

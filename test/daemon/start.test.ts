@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
-import { keyInFile } from "../helpers/keychain/key-file.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { MESSAGE, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
 
-test("without any configuration the sandbox answers every route, on both loopback addresses", async (t) => {
+test("without an upstream in the configuration the sandbox serves every route, on both loopback addresses", async (t) => {
   const daemon = await startDaemon(t);
   for (const url of [daemon.url, `http://[::1]:${daemon.port}`, `http://localhost:${daemon.port}`]) {
     assert.equal((await fetch(`${url}/v1/models`)).status, 200);
@@ -29,7 +29,7 @@ test("without any configuration the sandbox answers every route, on both loopbac
   );
 });
 
-test("the sandbox's welcome calls it one, and says what to type next", async (t) => {
+test("a daemon that starts with the sandbox says that it is one, and which commands to type next", async (t) => {
   const { stdout, url } = await startDaemon(t);
   assert.match(stdout(), /No upstream is configured, so the built-in SANDBOX answers/);
   for (const route of ["models", "messages", "responses", "messages/count_tokens"]) {
@@ -38,10 +38,9 @@ test("the sandbox's welcome calls it one, and says what to type next", async (t)
   for (const next of [/ usage\n/, / config edit /, / key set\n/]) assert.match(stdout(), next);
 });
 
-test("a configured upstream is welcomed by its address, and gets the key of its file", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const { config } = keyInFile(t, upstream.baseUrl, "key-of-the-file");
-  const daemon = await startDaemon(t, { config });
+test("a daemon with a configured upstream prints its address at the start, and sends it the key from the key file", async (t) => {
+  const options = { key: "key-of-the-file" };
+  const { upstream, daemon } = await startDaemonWithUpstream(t, respondWithMessage, options);
   assert.equal(daemon.stdout(), `tollkeeper listens on ${daemon.url} and forwards to ${upstream.baseUrl}\n`);
   const res = await post(daemon, "/t/codex/v1/messages", { model: "m" });
   assert.deepEqual(await res.json(), MESSAGE);
@@ -53,22 +52,20 @@ test("a configured upstream is welcomed by its address, and gets the key of its 
   );
 });
 
-test("a key that cannot be had is said to the client and to the log, and stops nothing", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const key = keyInFile(t, upstream.baseUrl, "");
-  const daemon = await startDaemon(t, { config: key.config });
+test("a request whose key cannot be read is refused and logged, and the next one succeeds once the key is there", async (t) => {
+  const { daemon, keyFile } = await startDaemonWithUpstream(t, respondWithMessage, { key: "" });
   const refused = await post(daemon, "/v1/messages", {});
   assert.deepEqual([refused.status, refused.headers.get("x-tollkeeper-refusal")], [503, "key_unavailable"]);
   assert.match(await refused.text(), /gives no key: the key is empty; put the key there/);
-  await daemon.until(/gives no key/);
-  key.write("now-there");
+  await daemon.waitForOutput(/gives no key/);
+  keyFile.write("now-there");
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
 });
 
-test("with --debug refused requests are logged by their code, without it not at all", async (t) => {
+test("refused requests are logged with their code under --debug, and not at all without it", async (t) => {
   const [quiet, loud] = await Promise.all([startDaemon(t), startDaemon(t, { args: ["--debug"] })]);
   for (const { url } of [quiet, loud]) assert.equal((await fetch(`${url}/v1/nothing`)).status, 404);
-  await loud.until(/"code":"not_found"/);
+  await loud.waitForOutput(/"code":"not_found"/);
   await Promise.all([quiet.stop(), loud.stop()]);
   assert.doesNotMatch(quiet.stderr(), /not_found/);
 });

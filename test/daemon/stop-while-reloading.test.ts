@@ -14,7 +14,7 @@ import { freePort } from "../helpers/process/free-port.ts";
 import { startGate } from "../helpers/gate/gate.ts";
 import { withResolvers } from "../helpers/async/with-resolvers.ts";
 
-/** A lifecycle in this process, to which the test tells new configurations. */
+/** A lifecycle in this process. `move` gives it a configuration with another port. */
 async function startLifecycle(t: TestContext, sandbox = new SandboxFallback()) {
   const { gate, keyring, tokenGuard: tokens, ledger, log } = await startGate(t, "http://127.0.0.1:9/v1");
   const listeners = await Listeners.open(gate, 0);
@@ -24,7 +24,7 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxFallback()) {
     current: () => config,
     status: () => ({ path: "config.jsonc", exists: true, loadedAt: "", judgedAt: "", problems: [] }),
     reload: () => Promise.resolve(),
-    onChange: (listening) => (change = listening),
+    onChange: (listener) => (change = listener),
     onProblems() {},
     close: () => Promise.resolve(),
   };
@@ -43,12 +43,12 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxFallback()) {
   };
   const lifecycle = new Lifecycle(parts);
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-  const known = signals.flatMap((signal) => process.listeners(signal));
+  const existing = signals.flatMap((signal) => process.listeners(signal));
   lifecycle.begin({ close: () => Promise.resolve() });
   t.after(() => {
     for (const signal of signals) {
-      for (const listening of process.listeners(signal)) {
-        if (!known.includes(listening)) process.off(signal, listening);
+      for (const listener of process.listeners(signal)) {
+        if (!existing.includes(listener)) process.off(signal, listener);
       }
     }
   });
@@ -56,7 +56,7 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxFallback()) {
   return { lifecycle, port, log, move: () => change?.({ ...config, listen: { ...config.listen, port } }) };
 }
 
-test("a port that is being moved to when the stop comes is let go before the stop is done", async (t) => {
+test("a stop during a change of port closes the new port before it is complete", async (t) => {
   const { lifecycle, port, log, move } = await startLifecycle(t);
   void move();
   process.emit("SIGTERM");
@@ -68,21 +68,21 @@ test("a port that is being moved to when the stop comes is let go before the sto
   );
 });
 
-test("the stop waits for a configuration that is on its way, which may still open something", async (t) => {
-  const { promise: held, resolve: letGo } = withResolvers<void>();
+test("a stop waits for a change of configuration that is under way", async (t) => {
+  const { promise: released, resolve: release } = withResolvers<void>();
   const sandbox = new SandboxFallback();
-  const isClosed = t.mock.method(sandbox, "close");
+  const close = t.mock.method(sandbox, "close");
   t.mock.method(sandbox, "complete", async (config: Config) => {
-    await held;
+    await released;
     return config;
   });
   const { lifecycle, move } = await startLifecycle(t, sandbox);
   const moved = move();
   process.emit("SIGTERM");
   for (let i = 0; i < 20; i += 1) await setImmediate();
-  assert.equal(isClosed.mock.callCount(), 0);
-  letGo();
+  assert.equal(close.mock.callCount(), 0);
+  release();
   await moved;
   await lifecycle.stopped;
-  assert.equal(isClosed.mock.callCount(), 1);
+  assert.equal(close.mock.callCount(), 1);
 });

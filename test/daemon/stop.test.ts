@@ -2,102 +2,87 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { askDaemon } from "../../src/adapters/control-socket.ts";
+import { rawClient, sendRaw } from "../helpers/client/raw-client.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
-import { keyInFile } from "../helpers/keychain/key-file.ts";
-import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
-import { MESSAGE_EVENTS, startHeldUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { MESSAGE_EVENTS } from "../helpers/upstream/scripted-upstream.ts";
+import { startStream } from "./running-stream.ts";
 
-/** A daemon through which a stream runs: the first event has reached the client, the rest is the test's to send. */
-async function startStream(t: TestContext, limits: object = {}, abort: object = {}) {
-  const { upstream, held } = await startHeldUpstream(t);
-  const { config } = keyInFile(t, upstream.baseUrl, "some-key");
-  const daemon = await startDaemon(t, { config: { ...config, limits, abort } });
-  const client = await rawClient(t, daemon.port);
-  client.write(rawRequest(daemon.port));
-  const answer = await held;
-  answer.write(MESSAGE_EVENTS[0]);
-  await client.until(/message_start/);
-  return { daemon, client, answer };
-}
-
-/** How a new connection begins: `connected`, or the error code with which it does not. */
-function knock(daemon: Daemon, host: string): Promise<unknown> {
+/** Returns `connected`, or the error code of a connection that cannot be opened. */
+function tryToConnect(daemon: Daemon, host: string): Promise<unknown> {
   return once(connect(daemon.port, host), "connect").then(
     () => "connected",
     (error: NodeJS.ErrnoException) => error.code,
   );
 }
 
-const endings = async (daemon: Daemon) =>
+const listOutcomes = async (daemon: Daemon) =>
   (await daemon.ledger()).map(({ outcome, cut_by, usage }) => [outcome, cut_by, usage]);
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  test(`${signal}: a running stream ends whole and recorded, new connections are refused, exit 0`, async (t) => {
-    const { daemon, client, answer } = await startStream(t);
+  test(`after ${signal} a running stream completes and is recorded, new connections are refused, and the exit code is 0`, async (t) => {
+    const { daemon, client, finish } = await startStream(t);
     process.kill(daemon.pid, signal);
-    await daemon.until(/"open":1,"msg":"stopping/);
-    assert.equal(await knock(daemon, "127.0.0.1"), "ECONNREFUSED");
-    assert.equal(await knock(daemon, "::1"), "ECONNREFUSED");
-    for (const event of MESSAGE_EVENTS.slice(1)) answer.write(event);
-    answer.end();
+    await daemon.waitForOutput(/"open":1,"msg":"stopping/);
+    assert.equal(await tryToConnect(daemon, "127.0.0.1"), "ECONNREFUSED");
+    assert.equal(await tryToConnect(daemon, "::1"), "ECONNREFUSED");
+    await finish();
     assert.match(await client.closed, /message_stop[^]*\r\n0\r\n\r\n$/);
     assert.equal(await daemon.ended, 0);
-    assert.deepEqual(await endings(daemon), [["completed", null, "final"]]);
+    assert.deepEqual(await listOutcomes(daemon), [["completed", null, "final"]]);
   });
 }
 
-test("while it drains the daemon still answers `status`", async (t) => {
-  const { daemon, client, answer } = await startStream(t);
+test("the control socket still reports the status while the daemon drains", async (t) => {
+  const { daemon, client, response } = await startStream(t);
   process.kill(daemon.pid, "SIGTERM");
-  await daemon.until(/"msg":"stopping/);
+  await daemon.waitForOutput(/"msg":"stopping/);
   assert.equal((await daemon.status()).openExchanges, 1);
-  answer.end();
+  response.end();
   await client.closed;
 });
 
-test("a connection that is idle, or has said nothing at all, does not hold up the stop", async (t) => {
+test("idle connections, and connections without any request, do not delay the stop", async (t) => {
   const daemon = await startDaemon(t);
-  const [idle, silent] = [await rawClient(t, daemon.port), await rawClient(t, daemon.port)];
-  idle.write(`HEAD / HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\n\r\n`);
+  const silent = await rawClient(t, daemon.port);
+  const idle = await sendRaw(t, daemon.port, `HEAD / HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\n\r\n`);
   await idle.until(/200 OK/);
   assert.equal(await daemon.stop(), 0);
   assert.equal(await silent.closed, "");
 });
 
-test("a stream that outlives the drain limit is cut by the proxy and recorded, exit 0", async (t) => {
-  const { daemon, client } = await startStream(t, { drainMs: 50 });
+test("a stream that outlives the drain limit is cut and recorded as cut by the proxy, and the exit code is 0", async (t) => {
+  const { daemon, client } = await startStream(t, { limits: { drainMs: 50 } });
   assert.equal(await daemon.stop(), 0);
   assert.doesNotMatch(await client.closed, /\r\n0\r\n\r\n$/);
-  assert.deepEqual(await endings(daemon), [["cut", "proxy", "partial"]]);
+  assert.deepEqual(await listOutcomes(daemon), [["cut", "proxy", "partial"]]);
 });
 
-test("a second signal stops at once: the stream is cut and recorded, exit 0", async (t) => {
+test("a second signal stops at once: the stream is cut and recorded, and the exit code is 0", async (t) => {
   const { daemon, client } = await startStream(t);
   process.kill(daemon.pid, "SIGTERM");
-  await daemon.until(/"msg":"stopping; /);
+  await daemon.waitForOutput(/"msg":"stopping; /);
   assert.equal(await daemon.stop(), 0);
   assert.match(daemon.stderr(), /"msg":"stopping at once"/);
   assert.doesNotMatch(await client.closed, /\r\n0\r\n\r\n$/);
-  assert.deepEqual(await endings(daemon), [["cut", "proxy", "partial"]]);
+  assert.deepEqual(await listOutcomes(daemon), [["cut", "proxy", "partial"]]);
 });
 
-test("the control socket's order to drain is no signal: a second one cuts nothing", async (t) => {
-  const { daemon, client, answer } = await startStream(t);
+test("a second drain order on the control socket cuts nothing, unlike a second signal", async (t) => {
+  const { daemon, client, finish } = await startStream(t);
   const control = join(daemon.home, "run", "tollkeeper", "control.sock");
   assert.deepEqual([await askDaemon(control, "drain"), await askDaemon(control, "drain")], [true, true]);
-  for (const event of MESSAGE_EVENTS.slice(1)) answer.write(event);
-  answer.end();
+  await finish();
   assert.match(await client.closed, /message_stop[^]*\r\n0\r\n\r\n$/);
   assert.equal(await daemon.ended, 0);
-  assert.deepEqual(await endings(daemon), [["completed", null, "final"]]);
+  assert.deepEqual(await listOutcomes(daemon), [["completed", null, "final"]]);
 });
 
-test("while one stops, `status` exits 1, and another start is told to wait for it", async (t) => {
-  const { daemon, client, answer } = await startStream(t);
+test("while a daemon stops, `status` exits with 1, and another `serve` fails with the advice to wait for it", async (t) => {
+  const { daemon, client, response } = await startStream(t);
   process.kill(daemon.pid, "SIGTERM");
-  await daemon.until(/"msg":"stopping/);
+  await daemon.waitForOutput(/"msg":"stopping/);
   const { code, stdout } = await daemon.command("status");
   assert.equal(code, 1);
   assert.match(stdout, /^daemon .*, stopping$/m);
@@ -106,17 +91,17 @@ test("while one stops, `status` exits 1, and another start is told to wait for i
     stdout: "",
     stderr: `error: tollkeeper is still stopping: pid ${daemon.pid} waits for 1 open exchanges\nhint: wait for it, and start again\n`,
   });
-  answer.end();
+  response.end();
   await client.closed;
 });
 
-test("the stop waits for an upstream that still has its grace to tell the usage", async (t) => {
-  const { daemon, client, answer } = await startStream(t, {}, { graceMs: 20_000 });
+test("the stop waits for an upstream that is in its grace period after the client has disconnected", async (t) => {
+  const { daemon, client, response } = await startStream(t, { abort: { graceMs: 20_000 } });
   client.socket.destroy();
   await client.closed;
   process.kill(daemon.pid, "SIGTERM");
-  await daemon.until(/"open":1,"msg":"stopping/);
-  answer.end(MESSAGE_EVENTS.slice(1).join(""));
+  await daemon.waitForOutput(/"open":1,"msg":"stopping/);
+  response.end(MESSAGE_EVENTS.slice(1).join(""));
   assert.equal(await daemon.ended, 0);
   const [record] = await daemon.ledger();
   assert.deepEqual([record?.usage, record?.tokens?.output], ["final", 2]);

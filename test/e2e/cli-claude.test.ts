@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertHolds, assertSameBooks, startDaemonBooks } from "../helpers/ledger/books.ts";
-import { CLAUDE_CODE, openTool, type ReadyTool } from "../helpers/tools/real-tool.ts";
+import { assertRecordHas, assertLedgerMatchesBilling, startDaemonWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
+import { CLAUDE_CODE, installTool, type InstalledTool } from "../helpers/tools/real-tool.ts";
 
 /** The part of `claude --output-format json` that tells what a run came to. */
 interface Report {
@@ -19,31 +19,31 @@ interface Report {
 }
 
 /** As facts/clients.md section 4 has it; the placeholder is all the credential there is. */
-function pointAt(claude: ReadyTool, baseUrl: string): void {
+function pointAt(claude: InstalledTool, baseUrl: string): void {
   const env = { ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_AUTH_TOKEN: "placeholder" };
   claude.configure(".claude/settings.json", JSON.stringify({ env }));
 }
 
 test("claude answers a prompt without a credential, and is recorded under claude-code", async (t) => {
-  const claude = await openTool(t, CLAUDE_CODE);
+  const claude = await installTool(t, CLAUDE_CODE);
   if (claude === null) return;
-  const { daemon, sandbox } = await startDaemonBooks(t);
+  const { daemon, sandbox } = await startDaemonWithSandbox(t);
   pointAt(claude, daemon.url);
   const answer = await claude.run("-p", "hello");
   assert.deepEqual(answer, { code: 0, stdout: "[sandbox] You said: hello\n", stderr: "" });
   const records = await daemon.ledger();
   const [record] = records;
   const expected = { tool: "claude-code", tool_by: "signature", usage: "final", stream: true } as const;
-  assertHolds(record, { ...expected, outcome: "completed", stop: "end_turn" }, "hello");
+  assertRecordHas(record, { ...expected, outcome: "completed", stop: "end_turn" }, "hello");
   assert.equal(record?.user_agent, `claude-cli/${CLAUDE_CODE.version} (external, sdk-cli)`);
   assert.equal(records.length, 1);
-  assertSameBooks(records, sandbox);
+  assertLedgerMatchesBilling(records, sandbox);
 });
 
 test("claude runs a tool over two requests; its own report, the sandbox's books and the ledger agree", async (t) => {
-  const claude = await openTool(t, CLAUDE_CODE);
+  const claude = await installTool(t, CLAUDE_CODE);
   if (claude === null) return;
-  const { daemon, sandbox } = await startDaemonBooks(t);
+  const { daemon, sandbox } = await startDaemonWithSandbox(t);
   pointAt(claude, `${daemon.url}/t/claude-at-work`);
   const answer = await claude.run("-p", "use the tool Read", "--output-format", "json");
   assert.equal(answer.code, 0, answer.stderr);
@@ -57,7 +57,7 @@ test("claude runs a tool over two requests; its own report, the sandbox's books 
       return { tool: "claude-at-work", tool_by: "path", stop, session: report.session_id };
     }),
   );
-  assertSameBooks(records, sandbox);
+  assertLedgerMatchesBilling(records, sandbox);
   const [count] = sandbox.counts().map((row) => row.count);
   const [model = "", ...others] = Object.keys(report.modelUsage);
   assert.deepEqual(others, []);

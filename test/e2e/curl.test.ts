@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
-import { typedInTerminal } from "../helpers/process/tool-process.ts";
-import { readEvents } from "../sandbox/support.ts";
+import { asTypedInTerminal } from "../helpers/process/tool-process.ts";
+import { readEvents } from "../sandbox/sandbox-client.ts";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 
@@ -20,14 +20,14 @@ function reasonToSkip(): string | false {
 
 /** What the daemon tells a newcomer to type. */
 async function printedLines(daemon: Daemon): Promise<string[]> {
-  const said = await daemon.until(/key set\n/);
+  const said = await daemon.waitForOutput(/key set\n/);
   return said.split("\n").flatMap((line) => /^ +(curl .*)/.exec(line)?.[1] ?? []);
 }
 
 /** Runs the line as a person would, with no setting of the tester's. */
 async function type(t: TestContext, line: string, { home }: Daemon): Promise<string> {
   const env = { PATH: process.env["PATH"], HOME: home };
-  const { stdout } = await promisify(execFile)(...typedInTerminal(t, line), { env });
+  const { stdout } = await promisify(execFile)(...asTypedInTerminal(t, line), { env });
   return stdout;
 }
 

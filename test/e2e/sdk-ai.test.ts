@@ -4,7 +4,7 @@ import { createAnthropic, type AnthropicLanguageModelOptions } from "@ai-sdk/ant
 import { createOpenAI, type OpenAILanguageModelResponsesOptions } from "@ai-sdk/openai";
 import { generateText, jsonSchema, streamText, tool, type LanguageModelUsage } from "ai";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { assertHolds, assertSameBooks, ledgerTokens, startBooks } from "../helpers/ledger/books.ts";
+import { assertRecordHas, assertLedgerMatchesBilling, ledgerTokens, startGateWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
 
 type Request = Parameters<typeof generateText>[0];
 type Model = Request["model"];
@@ -104,16 +104,16 @@ function expectedOf({ usage, rawFinishReason, response, providerMetadata }: Answ
 for (const [api, modelAt] of Object.entries(PROVIDERS)) {
   for (const [mode, ask] of Object.entries(MODES)) {
     test(`AI SDK on /${api}, ${mode}: each record equals the usage that the SDK reports`, async (t) => {
-      const { gate, sandbox } = await startBooks(t);
+      const { gate, sandbox } = await startGateWithSandbox(t);
       const model = modelAt(`${gate.url}/v1`);
       for (const [name, request, isShown] of CASES) {
         const answer = await ask({ model, prompt: "hello", maxOutputTokens: 300, ...request });
         assert.ok(isShown(answer), name);
         const expected = { ...expectedOf(answer), tool: "ai-sdk", stream: mode === "streamed" };
-        assertHolds(gate.ledger.records.at(-1), expected, name);
+        assertRecordHas(gate.ledger.records.at(-1), expected, name);
       }
       assert.equal(gate.ledger.records.length, CASES.length);
-      assertSameBooks(gate.ledger.records, sandbox);
+      assertLedgerMatchesBilling(gate.ledger.records, sandbox);
     });
   }
 }

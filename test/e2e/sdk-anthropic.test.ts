@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type Anthropic from "@anthropic-ai/sdk";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { assertHolds, assertSameBooks, ledgerTokens, startBooks } from "../helpers/ledger/books.ts";
+import { assertRecordHas, assertLedgerMatchesBilling, ledgerTokens, startGateWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
 import { ANTHROPIC_SDKS } from "../helpers/client/sdks.ts";
 
 type Request = Anthropic.MessageCreateParamsNonStreaming;
@@ -100,36 +100,36 @@ function expectedOf(message: Message): Partial<UsageRecord> {
 for (const { name: sdk, Client } of ANTHROPIC_SDKS) {
   for (const [mode, ask] of Object.entries(MODES)) {
     test(`${sdk}, ${mode}: each record equals the usage that the SDK reports`, async (t) => {
-      const { gate, sandbox } = await startBooks(t);
+      const { gate, sandbox } = await startGateWithSandbox(t);
       const client = new Client({ baseURL: gate.url, apiKey: "placeholder" });
       for (const { name, request, isShown } of CASES) {
         const message = await ask(client, { ...HELLO, ...request });
         const record = gate.ledger.records.at(-1);
         assert.ok(isShown(message), name);
-        assertHolds(record, { ...expectedOf(message), stream: mode === "streamed" }, name);
+        assertRecordHas(record, { ...expectedOf(message), stream: mode === "streamed" }, name);
       }
       assert.equal(gate.ledger.records.length, CASES.length);
-      assertSameBooks(gate.ledger.records, sandbox);
+      assertLedgerMatchesBilling(gate.ledger.records, sandbox);
     });
   }
 
   test(`${sdk}: counting tokens and listing models is no usage`, async (t) => {
-    const { gate, sandbox } = await startBooks(t);
+    const { gate, sandbox } = await startGateWithSandbox(t);
     const client = new Client({ baseURL: gate.url, apiKey: "placeholder" });
     const { model, messages } = HELLO;
     const counted = await client.messages.countTokens({ model, messages });
     const models = await client.models.list();
     const none = { usage: "none", spend: "never", tokens: null, outcome: "completed", status: 200 } as const;
-    assertHolds(gate.ledger.records[0], { ...none, route: "/messages/count_tokens" }, "count");
-    assertHolds(gate.ledger.records[1], { ...none, route: "/models" }, "models");
-    assertSameBooks(gate.ledger.records, sandbox);
+    assertRecordHas(gate.ledger.records[0], { ...none, route: "/messages/count_tokens" }, "count");
+    assertRecordHas(gate.ledger.records[1], { ...none, route: "/models" }, "models");
+    assertLedgerMatchesBilling(gate.ledger.records, sandbox);
     assert.ok(models.data.some(({ id }) => id === model));
     const { usage } = await client.messages.create(HELLO);
     assert.equal(counted.input_tokens, usage.input_tokens);
   });
 
   test(`${sdk}: any placeholder will do, and tk-NAME names the tool`, async (t) => {
-    const { gate } = await startBooks(t);
+    const { gate } = await startGateWithSandbox(t);
     const credentials = [
       { apiKey: "x", authToken: null },
       { apiKey: null, authToken: "not a key" },

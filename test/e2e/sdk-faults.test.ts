@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertHolds, startBooks } from "../helpers/ledger/books.ts";
+import { assertRecordHas, startGateWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
 import { readSdkError, SDKS, type Sdk, type SdkError } from "../helpers/client/sdks.ts";
 
 async function errorOf(answer: Promise<unknown>): Promise<SdkError> {
@@ -15,9 +15,9 @@ const requestIdHeader = ({ route }: Sdk) => (route === "/messages" ? "request-id
 
 for (const sdk of SDKS) {
   test(`${sdk.name}: an error of the upstream arrives with its words, its retry-after and its request id`, async (t) => {
-    const { gate } = await startBooks(t);
+    const { gate } = await startGateWithSandbox(t);
     const headers = { "x-sandbox": "error=429" };
-    const error = await errorOf(sdk.whole({ url: gate.url, prompt: "hello", headers, maxRetries: 0 }));
+    const error = await errorOf(sdk.complete({ url: gate.url, prompt: "hello", headers, maxRetries: 0 }));
     assert.equal(error.kind, sdk.name.startsWith("AI SDK") ? "APICallError" : "RateLimitError");
     assert.equal(error.status, 429);
     assert.match(error.message, /the sandbox was asked to fail/);
@@ -30,21 +30,21 @@ for (const sdk of SDKS) {
       tokens: null,
       upstream_request_id: error.header(requestIdHeader(sdk)),
     } as const;
-    assertHolds(await gate.ledger.only(), expected, sdk.name);
+    assertRecordHas(await gate.ledger.only(), expected, sdk.name);
     assert.match(expected.upstream_request_id ?? "", /^req_/);
   });
 
   test(`${sdk.name}: a stream that the client aborts is recorded as cut, with what was said until then`, async (t) => {
-    const { gate, sandbox } = await startBooks(t, { abort: { graceMs: 0 } });
+    const { gate, sandbox } = await startGateWithSandbox(t, { abort: { graceMs: 0 } });
     const controller = new AbortController();
     // Two dozen pieces to come, each a while after the other: the end is far away when the first is here.
     const ask = { url: gate.url, prompt: "h".repeat(400), headers: { "x-sandbox": "pace=100" } };
-    for await (const piece of sdk.streamed(ask, controller.signal)) {
+    for await (const piece of sdk.stream(ask, controller.signal)) {
       assert.notEqual(piece, "");
       controller.abort();
     }
     const record = await gate.ledger.only();
-    assertHolds(record, { outcome: "cut", cut_by: "client", status: 200, stream: true }, sdk.name);
+    assertRecordHas(record, { outcome: "cut", cut_by: "client", status: 200, stream: true }, sdk.name);
     assert.equal(record.usage, sdk.route === "/messages" ? "partial" : "absent");
     // Messages says its input at the start. All of the output is billed, so what is recorded is a lower bound.
     const [billed] = sandbox.counts();
@@ -63,14 +63,14 @@ for (const sdk of SDKS) {
   const obeys = !sdk.name.startsWith("AI SDK");
   const ending = obeys ? "is not tried again" : "is readable";
   test(`${sdk.name}: a refusal for want of a key says which command stores it, and ${ending}`, async (t) => {
-    const { gate, sandbox } = await startBooks(t);
+    const { gate, sandbox } = await startGateWithSandbox(t);
     gate.keys.values.clear();
     const limit = obeys ? {} : { maxRetries: 0 };
-    const error = await errorOf(sdk.whole({ url: gate.url, prompt: "hello", ...limit }));
+    const error = await errorOf(sdk.complete({ url: gate.url, prompt: "hello", ...limit }));
     assert.equal(error.status, 503);
     assert.match(error.message, /tollkeeper: no key default is stored .*tollkeeper key set default/);
     assert.equal(error.header("x-tollkeeper-refusal"), "key_missing");
-    assertHolds(await gate.ledger.only(), { outcome: "rejected", error_type: "key_missing" }, sdk.name);
+    assertRecordHas(await gate.ledger.only(), { outcome: "rejected", error_type: "key_missing" }, sdk.name);
     assert.deepEqual(sandbox.counts(), []);
   });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import OpenAI from "openai";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { assertHolds, assertSameBooks, ledgerTokens, startBooks } from "../helpers/ledger/books.ts";
+import { assertRecordHas, assertLedgerMatchesBilling, ledgerTokens, startGateWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
 
 type Request = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, "stream">;
 type Response = OpenAI.Responses.Response;
@@ -91,30 +91,30 @@ function expectedOf(response: Response): Partial<UsageRecord> {
 
 for (const [mode, ask] of Object.entries(MODES)) {
   test(`openai, ${mode}: each record equals the usage that the SDK reports`, async (t) => {
-    const { gate, sandbox } = await startBooks(t);
+    const { gate, sandbox } = await startGateWithSandbox(t);
     const client = new OpenAI({ baseURL: `${gate.url}/v1`, apiKey: "placeholder" });
     for (const { name, request, isShown } of CASES) {
       const response = await ask(client, { ...HELLO, ...request });
       const record = gate.ledger.records.at(-1);
       assert.ok(isShown(response), name);
-      assertHolds(record, { ...expectedOf(response), stream: mode === "streamed" }, name);
+      assertRecordHas(record, { ...expectedOf(response), stream: mode === "streamed" }, name);
     }
     assert.equal(gate.ledger.records.length, CASES.length);
-    assertSameBooks(gate.ledger.records, sandbox);
+    assertLedgerMatchesBilling(gate.ledger.records, sandbox);
   });
 }
 
 test("openai: listing models is no usage", async (t) => {
-  const { gate, sandbox } = await startBooks(t);
+  const { gate, sandbox } = await startGateWithSandbox(t);
   const models = await new OpenAI({ baseURL: `${gate.url}/v1`, apiKey: "placeholder" }).models.list();
   assert.ok(models.data.some(({ id }) => id === HELLO.model));
   const none = { usage: "none", spend: "never", tokens: null, outcome: "completed", status: 200 } as const;
-  assertHolds(gate.ledger.records[0], { ...none, route: "/models" }, "models");
-  assertSameBooks(gate.ledger.records, sandbox);
+  assertRecordHas(gate.ledger.records[0], { ...none, route: "/models" }, "models");
+  assertLedgerMatchesBilling(gate.ledger.records, sandbox);
 });
 
 test("openai: any placeholder will do, and tk-NAME names the tool", async (t) => {
-  const { gate } = await startBooks(t);
+  const { gate } = await startGateWithSandbox(t);
   for (const apiKey of ["x", "sk-proj-not-a-real-one", "tk-my-script"]) {
     await new OpenAI({ baseURL: `${gate.url}/v1`, apiKey }).responses.create(HELLO);
   }

@@ -1,34 +1,35 @@
-// D1, a client that is gone: whatever phase its request is in, the upstream request of a client that has left is destroyed within a second, and recorded as cut by the client.
+// D1, a client that is gone: when a client disconnects, in whatever phase its request is, the upstream request is destroyed
+// within a second and recorded as cut by the client.
 import assert from "node:assert/strict";
-import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
+import { PROCESS_SIGNATURES } from "../../src/tools/all.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { GONE_UID, type PeerInfo } from "../../src/ports.ts";
-import { post, settled, startGate, type TestGate } from "../helpers/gate/gate.ts";
+import { post, waitUntilHandled, startGate, type TestGate } from "../helpers/gate/gate.ts";
 import { peersOf } from "../helpers/gate/memory.ts";
-import { beginRequest, rawClient, rawRequest, type RawClient } from "../helpers/client/raw-client.ts";
+import { beginRequest, rawRequest, type RawClient, sendRaw } from "../helpers/client/raw-client.ts";
 import { startFullListener } from "../helpers/upstream/tcp-upstream.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startUpstream, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
 import { openStream } from "./endings/ending.ts";
-import { openUnreadUpload, PHASES } from "./phases.ts";
+import { openUnreadUpload, PHASES } from "./exchange-phases.ts";
+import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-/** A wait for what does not come is a failure. */
 const LIMIT = { timeout: 10_000 };
 const SHORT_GRACE = { config: { abort: { graceMs: 20 } } };
-/** Whatever is freed before this has ended is freed without a grace. */
+/** Too long for any test: what is freed nevertheless is freed without a grace period. */
 const LONG_GRACE = { config: { abort: { graceMs: 60_000 } } };
 
 const WITHIN_MS = 1000;
 
-async function leave(client: RawClient): Promise<void> {
+async function disconnect(client: RawClient): Promise<void> {
   client.socket.destroy();
   await client.closed;
 }
 
-/** The exchange's one record, after making sure that it says who cut it. */
-async function cutByClient(gate: TestGate, status: number | null): Promise<UsageRecord> {
+/** Returns the only record, after checking that it was cut by the client. */
+async function recordCutByClient(gate: TestGate, status: number | null): Promise<UsageRecord> {
   const record = await gate.ledger.only();
   assert.deepEqual([record.outcome, record.cut_by, record.status], ["cut", "client", status]);
   return record;
@@ -36,41 +37,41 @@ async function cutByClient(gate: TestGate, status: number | null): Promise<Usage
 
 for (const { phase, open, record: expected } of PHASES) {
   for (const how of ["destroy", "resetAndDestroy"] as const) {
-    test(`one who leaves (${how}) ${phase} frees the upstream`, LIMIT, async (t) => {
-      const { gate, client, freed } = await open(t, SHORT_GRACE);
+    test(`a client that disconnects (${how}) ${phase} frees the upstream`, LIMIT, async (t) => {
+      const { gate, client, upstreamClosed } = await open(t, SHORT_GRACE);
       client.socket[how]();
-      await freed;
-      const [status, ...told] = expected;
-      const { usage, tokens } = await cutByClient(gate, status);
-      assert.deepEqual([usage, tokens?.input_total ?? null], told);
+      await upstreamClosed;
+      const [status, ...recorded] = expected;
+      const { usage, tokens } = await recordCutByClient(gate, status);
+      assert.deepEqual([usage, tokens?.input_total ?? null], recorded);
     });
   }
 }
 
-/** A system that tells at once who has left: how long the kernel takes to say so is not ours to promise. */
-function quickSystem(): { peers: PeerInfo; note(client: RawClient): void } {
+/** Reports disconnected clients at once, because the kernel's own delay is not part of the promise. */
+function instantPeerInfo(): { peers: PeerInfo; markGone(client: RawClient): void } {
   const left = new Set<number | undefined>();
   return {
     peers: {
       lookUp: (client, server) => peersOf(left.has(client.port) ? GONE_UID : null).lookUp(client, server),
     },
-    note: ({ socket }) => void left.add(socket.localPort),
+    markGone: ({ socket }) => void left.add(socket.localPort),
   };
 }
 
 test(
-  "one who leaves frees the upstream within a second in every phase, as configured by default",
+  "with the default configuration a client that disconnects frees the upstream within a second in every phase",
   LIMIT,
   async (t) => {
-    const { peers, note } = quickSystem();
-    const underWay = await Promise.all(PHASES.map(({ open }) => open(t, { peers })));
+    const { peers, markGone } = instantPeerInfo();
+    const exchanges = await Promise.all(PHASES.map(({ open }) => open(t, { peers })));
     const leftAt = performance.now();
-    for (const { client } of underWay) {
-      note(client);
+    for (const { client } of exchanges) {
+      markGone(client);
       client.socket.destroy();
     }
     const times = await Promise.all(
-      underWay.map(({ freed }) => freed.then(() => performance.now() - leftAt)),
+      exchanges.map(({ upstreamClosed }) => upstreamClosed.then(() => performance.now() - leftAt)),
     );
     const late = PHASES.map(({ phase }, i) => [phase, times[i] ?? 0] as const).filter(
       ([, ms]) => ms >= WITHIN_MS,
@@ -79,108 +80,120 @@ test(
   },
 );
 
-test("one who leaves within the request's head reaches no upstream, and has no record", LIMIT, async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const gate = await startGate(t, upstream.baseUrl);
-  const client = await rawClient(t, gate.port);
-  client.write(rawRequest(gate.port).slice(0, 60));
-  await settled(gate);
-  await leave(client);
-  await settled(gate);
-  assert.equal(gate.ledger.records.length + upstream.sockets.size, 0);
-  assert.equal((await post(gate, "/v1/messages", {})).status, 200);
-});
+test(
+  "a client that disconnects within the request head reaches no upstream and leaves no record",
+  LIMIT,
+  async (t) => {
+    const { upstream, gate } = await startGateWithUpstream(t, respondWithMessage);
+    const client = await sendRaw(t, gate.port, rawRequest(gate.port).slice(0, 60));
+    await waitUntilHandled(gate);
+    await disconnect(client);
+    await waitUntilHandled(gate);
+    assert.equal(gate.ledger.records.length + upstream.sockets.size, 0);
+    assert.equal((await post(gate, "/v1/messages", {})).status, 200);
+  },
+);
 
 for (const bytes of [2, 20_000_000]) {
-  test(`one who leaves while the key is read (upload of ${bytes}) reaches no upstream`, LIMIT, async (t) => {
-    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-    let connections = 0;
-    upstream.server.on("connection", () => (connections += 1));
-    const gate = await startGate(t, upstream.baseUrl, { ...SHORT_GRACE, peers: createPeerInfo() });
-    const store = new EventEmitter();
-    const asked = once(store, "asked");
-    const read = gate.keys.read.bind(gate.keys);
-    gate.keys.read = async (ref) => {
-      store.emit("asked");
-      await once(store, "answer");
-      return read(ref);
-    };
-    const client = await rawClient(t, gate.port);
-    client.write(beginRequest(gate.port, `Content-Length: ${bytes}`));
-    client.write("x".repeat(bytes));
-    await asked;
-    await leave(client);
-    await settled(gate);
-    store.emit("answer");
-    await cutByClient(gate, null);
-    await settled(gate);
-    assert.equal(connections, 0);
-  });
-}
-
-/** Connections that this process is about to make. */
-function connecting(): number {
-  return process.getActiveResourcesInfo().filter((name) => name === "ConnectWrap").length;
-}
-
-test("one who leaves while the upstream does not take the connection frees it", LIMIT, async (t) => {
-  const port = await startFullListener(t);
-  const gate = await startGate(t, `http://127.0.0.1:${port}/v1`);
-  const client = await rawClient(t, gate.port);
-  client.write(rawRequest(gate.port));
-  await settled(gate);
-  assert.deepEqual([gate.gate.openExchanges, connecting()], [1, 1]);
-  const left = performance.now();
-  await leave(client);
-  await cutByClient(gate, null);
-  assert.equal(gate.gate.openExchanges, 0);
-  while (connecting() > 0) await setImmediate();
-  const tookMs = performance.now() - left;
-  assert.ok(tookMs < WITHIN_MS, `${tookMs} ms`);
-});
-
-test("one who leaves during the upload frees the upstream at once", LIMIT, async (t) => {
-  const upload = PHASES.find(({ phase }) => phase === "during its upload");
-  const underWay = await upload?.open(t, LONG_GRACE);
-  assert.ok(underWay);
-  await leave(underWay.client);
-  await underWay.freed;
-  await cutByClient(underWay.gate, null);
-});
-
-for (const [bytes, isHeldUp] of [
-  [1_000_000, false],
-  [20_000_000, true],
-] as const) {
   test(
-    `of ${bytes} bytes that are not read upstream ${isHeldUp ? "the rest is not sent" : "none wait here"} when their client has left`,
+    `a client that disconnects while the key is read (upload of ${bytes} bytes) reaches no upstream`,
     LIMIT,
     async (t) => {
-      const upload = await openUnreadUpload(t, SHORT_GRACE, bytes);
-      assert.equal(upload.isHeldUp, isHeldUp);
-      await leave(upload.client);
-      await upload.freed;
-      assert.equal(upload.received() < bytes, isHeldUp);
+      const upstream = await startUpstream(t, respondWithMessage);
+      let connections = 0;
+      upstream.server.on("connection", () => (connections += 1));
+      const gate = await startGate(t, upstream.baseUrl, {
+        ...SHORT_GRACE,
+        peers: createPeerInfo(PROCESS_SIGNATURES),
+      });
+      const reading = gate.keys.hold();
+      const client = await sendRaw(t, gate.port, beginRequest(gate.port, `Content-Length: ${bytes}`));
+      client.write("x".repeat(bytes));
+      await reading.started;
+      await disconnect(client);
+      await waitUntilHandled(gate);
+      reading.release();
+      await recordCutByClient(gate, null);
+      await waitUntilHandled(gate);
+      assert.equal(connections, 0);
     },
   );
 }
 
-test("usage that is said within the grace is final, although nobody reads it", LIMIT, async (t) => {
-  const { gate, client, finish } = await openStream(t, LONG_GRACE);
-  await leave(client);
-  finish();
-  const { outcome, usage, tokens } = await gate.ledger.only();
-  assert.deepEqual([outcome, usage, tokens?.output], ["completed", "final", 2]);
-});
+/** The number of connections that this process is still opening. */
+function countPendingConnections(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === "ConnectWrap").length;
+}
 
 test(
-  "an upstream that breaks off within the grace does not hide that the client had left",
+  "a client that disconnects while the upstream does not accept the connection frees it",
+  LIMIT,
+  async (t) => {
+    const port = await startFullListener(t);
+    const gate = await startGate(t, `http://127.0.0.1:${port}/v1`);
+    const client = await sendRaw(t, gate.port);
+    await waitUntilHandled(gate);
+    assert.deepEqual([gate.gate.openExchanges, countPendingConnections()], [1, 1]);
+    const left = performance.now();
+    await disconnect(client);
+    await recordCutByClient(gate, null);
+    assert.equal(gate.gate.openExchanges, 0);
+    while (countPendingConnections() > 0) await setImmediate();
+    const tookMs = performance.now() - left;
+    assert.ok(tookMs < WITHIN_MS, `${tookMs} ms`);
+  },
+);
+
+test(
+  "a client that disconnects during its upload frees the upstream without a grace period",
+  LIMIT,
+  async (t) => {
+    const upload = PHASES.find(({ phase }) => phase === "during its upload");
+    const exchange = await upload?.open(t, LONG_GRACE);
+    assert.ok(exchange);
+    await disconnect(exchange.client);
+    await exchange.upstreamClosed;
+    await recordCutByClient(exchange.gate, null);
+  },
+);
+
+for (const [bytes, isBlocked] of [
+  [1_000_000, false],
+  [20_000_000, true],
+] as const) {
+  test(
+    `when the client of an upload of ${bytes} bytes disconnects, ${isBlocked ? "the rest is not sent" : "all of them have been sent"}`,
+    LIMIT,
+    async (t) => {
+      const upload = await openUnreadUpload(t, SHORT_GRACE, bytes);
+      assert.equal(upload.isBlocked, isBlocked);
+      await disconnect(upload.client);
+      await upload.upstreamClosed;
+      assert.equal(upload.received() < bytes, isBlocked);
+    },
+  );
+}
+
+test(
+  "usage that arrives within the grace period is final although the client has disconnected",
+  LIMIT,
+  async (t) => {
+    const { gate, client, finish } = await openStream(t, LONG_GRACE);
+    await disconnect(client);
+    finish();
+    const { outcome, usage, tokens } = await gate.ledger.only();
+    assert.deepEqual([outcome, usage, tokens?.output], ["completed", "final", 2]);
+  },
+);
+
+test(
+  "a response that the upstream truncates within the grace period is recorded as cut by the client",
   LIMIT,
   async (t) => {
     const { gate, client, answer } = await openStream(t, LONG_GRACE);
-    await leave(client);
-    await settled(gate);
+    await disconnect(client);
+    await waitUntilHandled(gate);
     answer.destroy();
-    assert.equal((await cutByClient(gate, 200)).tokens?.input_total, 3);
+    assert.equal((await recordCutByClient(gate, 200)).tokens?.input_total, 3);
   },
 );

@@ -1,22 +1,30 @@
-// D4, a hanging upstream: an upstream that hangs, in connecting, before its head or within its answer, is given up after a settable limit: 504 where nothing was answered yet, and its connection is closed.
+// D4, a hanging upstream: an upstream that hangs while connecting, before its head or within its response is given up after a
+// configurable limit, with 504 where no response has begun, and its connection is closed.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
+import { Readable } from "node:stream";
 import { test, type TestContext } from "node:test";
-import { setImmediate, setTimeout as delay } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { CONNECT_LIMIT_MS } from "../../src/proxy/upstream/deadline.ts";
 import { startGate, withLimits } from "../helpers/gate/gate.ts";
-import { holdTime } from "../helpers/async/hold-time.ts";
+import { holdTime, passTimeUntil } from "../helpers/async/hold-time.ts";
 import { readMessages, valuesOf } from "../helpers/client/http-messages.ts";
-import { beginRequest, rawClient, rawRequest, type RawClient } from "../helpers/client/raw-client.ts";
-import { startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
-import { startFullListener, startTcpUpstream, untilStill } from "../helpers/upstream/tcp-upstream.ts";
-import { answerJson, MESSAGE, MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import {
+  beginRequest,
+  rawClient,
+  rawRequest,
+  type RawClient,
+  sendRaw,
+} from "../helpers/client/raw-client.ts";
+import { startFullListener, startTcpUpstream, waitUntilStill } from "../helpers/upstream/tcp-upstream.ts";
+import { MESSAGE_EVENTS, SSE, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
+import { startGateWithRawUpstream, startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
+import { CHUNK, MIB, repeat } from "./floods/scenario.ts";
 
-/** A wait for what does not come is a failure. */
 const LIMIT = { timeout: 10_000 };
 
-/** The 504 in the shape of the route's API. */
+/** Fails unless the client receives a 504 in the shape of the route's API whose message matches. */
 async function assertTimeout(client: RawClient, words: RegExp): Promise<void> {
   const [answer] = readMessages(await client.until(/\}\}$/)).messages;
   assert.ok(answer);
@@ -27,13 +35,13 @@ async function assertTimeout(client: RawClient, words: RegExp): Promise<void> {
   assert.match(error.message, words);
 }
 
-/** What makes a connection impossible, and the sign that it was begun. */
+/** Upstreams with which no connection can be established. `begun` resolves once the attempt has begun. */
 const UNREACHABLE: [
   what: string,
   start: (t: TestContext) => Promise<[baseUrl: string, begun: Promise<unknown>]>,
 ][] = [
   [
-    "does not take the connection",
+    "does not accept the connection",
     async (t) => [`http://127.0.0.1:${await startFullListener(t)}/v1`, Promise.resolve()],
   ],
   [
@@ -48,7 +56,7 @@ const UNREACHABLE: [
 
 for (const [what, start] of UNREACHABLE) {
   test(
-    `an upstream that ${what} is a 504 after the limit, and nobody has seen the request`,
+    `an upstream that ${what} causes a 504 after the limit, which says that it has not seen the request`,
     LIMIT,
     async (t) => {
       const [baseUrl, begun] = await start(t);
@@ -57,7 +65,7 @@ for (const [what, start] of UNREACHABLE) {
       const pass = holdTime(t);
       client.write(rawRequest(gate.port));
       await begun;
-      await untilStill(() => gate.gate.openExchanges);
+      await waitUntilStill(() => gate.gate.openExchanges);
       pass(CONNECT_LIMIT_MS - 1);
       assert.deepEqual([gate.gate.openExchanges, gate.ledger.records.length], [1, 0]);
       pass(1);
@@ -77,45 +85,47 @@ test("the connection of an upstream that hangs within the TLS handshake is close
   client.write(rawRequest(gate.port));
   const socket = await upstream.first;
   const closed = once(socket, "close");
-  // The connection is opened ahead of the request, which then waits with it.
+  // The connection is opened ahead of the request, which then waits for it.
   while (gate.gate.openExchanges === 0) await setImmediate();
   pass(CONNECT_LIMIT_MS);
   await closed;
 });
 
-/** Says a piece, and the next one when the last has left and a moment is over, for as long as the connection lasts. */
-function drip(socket: Socket, pieces: Iterator<string>): void {
+/** Sends a chunk every 10 ms until the chunks or the connection end. */
+function drip(socket: Socket, chunks: Iterator<string>): void {
   const timer = setInterval(() => {
-    const { value, done } = pieces.next();
+    const { value, done } = chunks.next();
     if (done === true || socket.destroyed) clearInterval(timer);
     else socket.write(value);
   }, 10);
 }
 
-function* forEver(piece: string): Generator<string> {
-  for (;;) yield piece;
+function* repeatForever(chunk: string): Generator<string> {
+  for (;;) yield chunk;
 }
 
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: te";
 const HINTS = "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n";
 
-const BEFORE_HEAD: [what: string, play: (socket: Socket) => void][] = [
-  ["says nothing", () => {}],
+const BEFORE_HEAD: [what: string, act: (socket: Socket) => void][] = [
+  ["sends nothing", () => {}],
   ["stops within its head", (socket) => void socket.write(HEAD)],
-  ["has given early hints only", (socket) => void socket.write(HINTS)],
+  ["sends only early hints", (socket) => void socket.write(HINTS)],
   ["drips its head byte by byte", (socket) => drip(socket, `${HEAD}${"x".repeat(9_000)}`[Symbol.iterator]())],
-  ["gives early hints for ever", (socket) => drip(socket, forEver(HINTS))],
+  ["sends early hints forever", (socket) => drip(socket, repeatForever(HINTS))],
 ];
 
 for (const [what, act] of BEFORE_HEAD) {
   test(
-    `an upstream that ${what} is a 504 after the limit to the first byte, and is closed`,
+    `an upstream that ${what} causes a 504 after the limit on the first byte, and its connection is closed`,
     LIMIT,
     async (t) => {
-      const upstream = await startRawUpstream(t, (_request, { socket }) => act(socket));
-      const gate = await startGate(t, upstream.baseUrl, withLimits({ firstByteMs: 60 }));
-      const client = await rawClient(t, gate.port);
-      client.write(rawRequest(gate.port));
+      const { upstream, gate } = await startGateWithRawUpstream(
+        t,
+        (_request, { socket }) => act(socket),
+        withLimits({ firstByteMs: 60 }),
+      );
+      const client = await sendRaw(t, gate.port);
       await assertTimeout(client, /sent no answer for 60 ms .*limits\.firstByteMs/);
       await upstream.connections[0]?.closed;
       const record = await gate.ledger.only();
@@ -124,20 +134,27 @@ for (const [what, act] of BEFORE_HEAD) {
   );
 }
 
-test("a client that pauses within its upload does not use up the upstream's time", LIMIT, async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const gate = await startGate(t, upstream.baseUrl, withLimits({ firstByteMs: 250, bodyIdleMs: 5_000 }));
-  const client = await rawClient(t, gate.port);
-  const connected = once(upstream.server, "connection");
-  client.write(beginRequest(gate.port, "Content-Length: 2") + "{");
-  await connected;
-  // The pause itself: three times as long as the upstream has for its answer.
-  await delay(750);
-  client.write("}");
-  assert.match(await client.until(/\r\n\r\n/), /^HTTP\/1\.1 200 /);
-});
+test(
+  "a client that pauses within its upload does not use up the time limit of the upstream",
+  LIMIT,
+  async (t) => {
+    const { upstream, gate } = await startGateWithUpstream(
+      t,
+      respondWithMessage,
+      withLimits({ firstByteMs: 250, bodyIdleMs: 5_000 }),
+    );
+    const client = await rawClient(t, gate.port);
+    const requested = once(upstream.server, "request");
+    const passTime = holdTime(t);
+    client.write(beginRequest(gate.port, "Content-Length: 2") + "{");
+    await requested;
+    passTime(750);
+    client.write("}");
+    assert.match(await client.until(/\r\n\r\n/), /^HTTP\/1\.1 200 /);
+  },
+);
 
-test("an upstream that takes nothing of an upload is a 504 after the limit", LIMIT, async (t) => {
+test("an upstream that reads nothing of an upload causes a 504 after the limit", LIMIT, async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => socket.pause());
   const gate = await startGate(t, upstream.baseUrl, withLimits({ firstByteMs: 60 }));
   const client = await rawClient(t, gate.port);
@@ -149,21 +166,22 @@ test("an upstream that takes nothing of an upload is a 504 after the limit", LIM
 
 for (const [kind, type, body] of [
   ["stream", "text/event-stream", MESSAGE_EVENTS[0]],
-  ["JSON answer", "application/json", `{"id":"message_start"`],
+  ["JSON response", "application/json", `{"id":"message_start"`],
 ] as const) {
   test(
-    `an upstream that falls silent in a ${kind} is cut after the limit, and is closed`,
+    `an upstream that falls silent in a ${kind} is cut after the limit, and its connection is closed`,
     LIMIT,
     async (t) => {
       const chunk = `${body.length.toString(16)}\r\n${body}\r\n`;
-      const upstream = await startRawUpstream(t, (_request, { socket }) =>
-        socket.write(
-          `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n${chunk}`,
-        ),
+      const { upstream, gate } = await startGateWithRawUpstream(
+        t,
+        (_request, { socket }) =>
+          socket.write(
+            `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n${chunk}`,
+          ),
+        withLimits({ betweenBytesMs: 50 }),
       );
-      const gate = await startGate(t, upstream.baseUrl, withLimits({ betweenBytesMs: 50 }));
-      const client = await rawClient(t, gate.port);
-      client.write(rawRequest(gate.port));
+      const client = await sendRaw(t, gate.port);
       const received = await client.closed;
       assert.match(received, /message_start/);
       assert.equal(readMessages(received).messages.length, 0);
@@ -174,25 +192,28 @@ for (const [kind, type, body] of [
   );
 }
 
-test("a silence that the client makes by not reading is not the upstream's", LIMIT, async (t) => {
-  const body = Buffer.alloc(32 * 1024 * 1024, "-");
-  const upstream = await startUpstream(t, (seen, res) => {
-    res.writeHead(200, SSE);
-    if (seen.url === "/v1/messages") res.end(body);
-    else res.write(MESSAGE_EVENTS[0]);
-  });
-  const gate = await startGate(t, upstream.baseUrl, withLimits({ betweenBytesMs: 300 }));
+test("the limit between bytes does not run while the client does not read", LIMIT, async (t) => {
+  let sent = 0;
+  const { gate } = await startGateWithUpstream(
+    t,
+    ({ url }, res) => {
+      res.writeHead(200, SSE);
+      if (url === "/v1/messages") {
+        const body = Readable.from(repeat(CHUNK, 32), { highWaterMark: 1 });
+        body.on("data", () => (sent += 1)).pipe(res);
+      } else res.write(MESSAGE_EVENTS[0]);
+    },
+    withLimits({ betweenBytesMs: 300 }),
+  );
   const client = await rawClient(t, gate.port);
+  const passTime = holdTime(t);
   client.socket.pause();
   client.write(rawRequest(gate.port));
-  await untilStill(() => gate.gate.openExchanges);
-  // Silences that begin later, one after another, have run into the limit before the client reads again.
-  for (let i = 0; i < 3; i += 1) {
-    const silent = await rawClient(t, gate.port);
-    silent.write(rawRequest(gate.port).replace("/v1/messages", "/v1/responses"));
-    await silent.closed;
-  }
+  while (sent === 0) await setImmediate();
+  await waitUntilStill(() => sent);
+  const silent = await sendRaw(t, gate.port, rawRequest(gate.port).replace("/v1/messages", "/v1/responses"));
+  await passTimeUntil(silent.closed, () => passTime(300));
   client.socket.resume();
-  const record = (await gate.ledger.first(4)).at(-1);
-  assert.deepEqual([record?.route, record?.bytes_out], ["/messages", body.length]);
+  const record = (await gate.ledger.first(2)).at(-1);
+  assert.deepEqual([record?.route, record?.bytes_out], ["/messages", 32 * MIB]);
 });

@@ -1,24 +1,22 @@
-// D5, no buffering: nothing is held back: the head goes out at once, and each piece, in both directions, before the next one has come, its bytes unchanged.
+// D5, no buffering: the head is sent at once, and each chunk, in both directions, before the next one has arrived, with its bytes
+// unchanged.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { test } from "node:test";
 import { constants, createGzip, gzipSync } from "node:zlib";
-import { startGate, type TestGate } from "../helpers/gate/gate.ts";
-import { rawClient, rawRequest, type RawClient } from "../helpers/client/raw-client.ts";
-import { startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
+import { type TestGate } from "../helpers/gate/gate.ts";
+import { rawClient, rawRequest, type RawClient, sendRaw } from "../helpers/client/raw-client.ts";
+import { MESSAGE, MESSAGE_EVENTS, type ScriptedUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import {
-  MESSAGE,
-  MESSAGE_EVENTS,
-  startHeldUpstream,
-  startUpstream,
-  type ScriptedUpstream,
-} from "../helpers/upstream/scripted-upstream.ts";
+  startGateWithRawUpstream,
+  startGateWithUpstream,
+  startGateWithHeldUpstream,
+} from "../helpers/gate/gate-with-upstream.ts";
 
-/** A wait for what does not come is a failure. */
 const LIMIT = { timeout: 10_000 };
 
-/** A client whose request the upstream has, not yet answered. */
+/** Sends a request and returns the upstream's response to it, which has not begun. */
 async function openExchange(
   gate: TestGate,
   upstream: ScriptedUpstream,
@@ -29,11 +27,9 @@ async function openExchange(
   return (await requested)[1];
 }
 
-test("the head and each event arrive before the next one is sent", LIMIT, async (t) => {
-  const { upstream, held } = await startHeldUpstream(t);
-  const gate = await startGate(t, upstream.baseUrl);
-  const client = await rawClient(t, gate.port);
-  client.write(rawRequest(gate.port));
+test("the head and each event of a stream reach the client before the next one is sent", LIMIT, async (t) => {
+  const { held, gate } = await startGateWithHeldUpstream(t);
+  const client = await sendRaw(t, gate.port);
   const answer = await held;
   answer.flushHeaders();
   await client.until(/HTTP\/1\.1 200 OK[^]*\r\n\r\n/);
@@ -49,11 +45,9 @@ test("the head and each event arrive before the next one is sent", LIMIT, async 
   assert.ok(record.ttft_ms !== null && record.ttft_ms <= record.duration_ms);
 });
 
-test("an event in pieces is passed on in pieces, down to single bytes", LIMIT, async (t) => {
-  const { upstream, held } = await startHeldUpstream(t);
-  const gate = await startGate(t, upstream.baseUrl);
-  const client = await rawClient(t, gate.port);
-  client.write(rawRequest(gate.port));
+test("each chunk of an event is passed on at once, down to single bytes", LIMIT, async (t) => {
+  const { held, gate } = await startGateWithHeldUpstream(t);
+  const client = await sendRaw(t, gate.port);
   const answer = await held;
   answer.flushHeaders();
   const head = await client.until(/\r\n\r\n/);
@@ -66,18 +60,17 @@ test("an event in pieces is passed on in pieces, down to single bytes", LIMIT, a
 });
 
 for (const [what, headers] of [
-  ["a JSON answer with a length", { "content-type": "application/json", "content-length": 180 }],
-  ["a JSON answer without one", { "content-type": "application/json" }],
+  ["a JSON response with a length", { "content-type": "application/json", "content-length": 180 }],
+  ["a JSON response without a length", { "content-type": "application/json" }],
   ["an error", { "content-type": "text/plain" }],
 ] as const) {
-  test(`the pieces of ${what} arrive one by one, too`, LIMIT, async (t) => {
-    const upstream = await startUpstream(t, () => {});
-    const gate = await startGate(t, upstream.baseUrl);
+  test(`each chunk of ${what} reaches the client before the next one is sent`, LIMIT, async (t) => {
+    const { upstream, gate } = await startGateWithUpstream(t, () => {});
     const client = await rawClient(t, gate.port);
     const answer = await openExchange(gate, upstream, client);
     answer.writeHead(what === "an error" ? 500 : 200, headers);
     for (const letter of ["a", "b", "c"]) {
-      // Of an error as many bytes are held back as could be the beginning of the key.
+      // The last bytes of an error are withheld, because they may be the beginning of the key.
       answer.write(letter.repeat(60));
       await client.until(new RegExp(`${letter}{20}`));
     }
@@ -87,33 +80,30 @@ for (const [what, headers] of [
 }
 
 test(
-  "the head of an error goes out at once, also when all that came with it is held back",
+  "the head of an error is sent at once, even when all bytes that came with it are withheld",
   LIMIT,
   async (t) => {
-    const upstream = await startRawUpstream(t, (_request, { socket }) => {
+    const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
       socket.write("HTTP/1.1 500 Odd\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n");
     });
-    const gate = await startGate(t, upstream.baseUrl);
-    const client = await rawClient(t, gate.port);
-    client.write(rawRequest(gate.port));
+    const client = await sendRaw(t, gate.port);
     assert.match(await client.until(/\r\n\r\n/), /^HTTP\/1\.1 500 Odd\r\n/);
   },
 );
 
-test("a compressed stream passes piece by piece, as it is", LIMIT, async (t) => {
-  const upstream = await startUpstream(t, () => {});
-  const gate = await startGate(t, upstream.baseUrl);
+test("each chunk of a compressed stream is passed on at once and unchanged", LIMIT, async (t) => {
+  const { upstream, gate } = await startGateWithUpstream(t, () => {});
   const client = await rawClient(t, gate.port);
   const answer = await openExchange(gate, upstream, client);
   answer.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
   const gzip = createGzip();
   let sent = "";
-  const pieces: Buffer[] = [];
-  gzip.on("data", (bytes: Buffer) => pieces.push(bytes));
+  const chunks: Buffer[] = [];
+  gzip.on("data", (bytes: Buffer) => chunks.push(bytes));
   for (const event of MESSAGE_EVENTS) {
     gzip.write(event);
     await new Promise<void>((resolve) => gzip.flush(constants.Z_SYNC_FLUSH, resolve));
-    const bytes = Buffer.concat(pieces.splice(0));
+    const bytes = Buffer.concat(chunks.splice(0));
     sent += `${bytes.length.toString(16)}\r\n${bytes.toString("latin1")}\r\n`;
     answer.write(bytes);
     const received = await client.until(new RegExp(`\\r\\n\\r\\n[^]{${sent.length}}$`));
@@ -121,22 +111,20 @@ test("a compressed stream passes piece by piece, as it is", LIMIT, async (t) => 
   }
   gzip.end();
   await once(gzip, "end");
-  answer.end(Buffer.concat(pieces));
+  answer.end(Buffer.concat(chunks));
   await client.until(/\r\n0\r\n\r\n$/);
   assert.equal((await gate.ledger.only()).tokens?.output, 2);
 });
 
 test(
-  "an answer compressed although we asked for identity reaches the client as it is, and is metered",
+  "a response that is compressed although identity was requested reaches the client unchanged and is metered",
   LIMIT,
   async (t) => {
     const body = gzipSync(JSON.stringify(MESSAGE));
-    const upstream = await startUpstream(t, (_seen, res) =>
+    const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) =>
       res.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(body),
     );
-    const gate = await startGate(t, upstream.baseUrl);
-    const client = await rawClient(t, gate.port);
-    client.write(rawRequest(gate.port));
+    const client = await sendRaw(t, gate.port);
     const received = await client.until(/\r\n0\r\n\r\n/);
     assert.ok(received.includes(body.toString("latin1")));
     assert.match(received, /content-encoding: gzip/i);
@@ -145,29 +133,27 @@ test(
   },
 );
 
-test("each piece of an upload arrives before the next one is sent", LIMIT, async (t) => {
-  const upstream = await startUpstream(t, () => {});
-  const gate = await startGate(t, upstream.baseUrl);
+test("each chunk of an upload reaches the upstream before the next one is sent", LIMIT, async (t) => {
+  const { upstream, gate } = await startGateWithUpstream(t, () => {});
   const client = await rawClient(t, gate.port);
   const requested = once(upstream.server, "request") as Promise<[IncomingMessage]>;
   client.write(
     `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
   );
-  client.write("6\r\n{piece\r\n");
+  client.write("6\r\n{chunk\r\n");
   const [request] = await requested;
   for (let i = 0; i < 5; i += 1) {
-    client.write(`6\r\npiece${i}\r\n`);
-    let piece = "";
-    while (!piece.endsWith(`piece${i}`)) piece += String((await once(request, "data"))[0]);
+    client.write(`6\r\nchunk${i}\r\n`);
+    let received = "";
+    while (!received.endsWith(`chunk${i}`)) received += String((await once(request, "data"))[0]);
   }
 });
 
-test("bodies pass byte for byte in both directions, whatever they are", LIMIT, async (t) => {
+test("bodies of arbitrary bytes pass unchanged in both directions", LIMIT, async (t) => {
   const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i * 7919) % 256));
-  const upstream = await startUpstream(t, (_seen, res) =>
+  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) =>
     res.writeHead(200, { "content-type": "x/y" }).end(bytes),
   );
-  const gate = await startGate(t, upstream.baseUrl);
   const res = await fetch(`${gate.url}/v1/messages`, {
     method: "POST",
     headers: { "content-type": "application/json", "content-encoding": "zstd" },

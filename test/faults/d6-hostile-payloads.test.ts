@@ -1,57 +1,60 @@
-// D6, hostile payloads: whatever an answer is made of, its bytes pass untouched, the meter's memory stays bounded, and the record holds safe numbers or none.
+// D6, hostile payloads: whatever a response contains, its bytes pass unchanged, the meter's memory stays bounded, and the record
+// holds safe numbers or none.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { measureUsed } from "../helpers/process/used-memory.ts";
+import { measureUsedMemory } from "../helpers/process/used-memory.ts";
 import { MESSAGE, MESSAGE_EVENTS } from "../helpers/upstream/scripted-upstream.ts";
-import { MIB, repeat } from "./floods/play.ts";
-import { noMeasure } from "./measured-daemon.ts";
-import { measureThrough, passThrough } from "./pass-through.ts";
+import { MIB, repeat } from "./floods/scenario.ts";
+import { cannotMeasureMemory } from "./measure-memory.ts";
+import { measurePassThrough, passThrough } from "./pass-through.ts";
 
-/** A wait for what does not come is a failure. */
 const LIMIT = { timeout: 30_000 };
-const MEASURED = { ...LIMIT, skip: noMeasure };
-/** More than a large plain answer takes: what chance makes of when garbage is collected. Not to let go of it costs 200 MiB. */
-const MAY_COST_BYTES = 48 * MIB;
-/** What is under way anyhow, in the sockets' buffers of all three parties. */
-const UNDER_WAY_BYTES = 20 * MIB;
+const MEASURED = { ...LIMIT, skip: cannotMeasureMemory };
+/** Allowed beyond a large plain response, because the time of garbage collection varies. Keeping the body would cost 200 MiB. */
+const MAX_GROWTH_BYTES = 48 * MIB;
+/** What the socket buffers of client, gate and upstream hold in any case. */
+const MAX_BUFFERED_BYTES = 20 * MIB;
 
 const JSON_HEAD = { "content-type": "application/json" };
 const SSE_HEAD = { "content-type": "text/event-stream" };
 
 const GZIP = { ...JSON_HEAD, "content-encoding": "gzip" };
 
-/** Unfolds to a mebibyte a time: a gzip file may have many members, one after another (RFC 1952 section 2.2). */
+/** Decompresses to one mebibyte. A gzip file may have many such members (RFC 1952 section 2.2). */
 const BOMB = gzipSync(Buffer.alloc(MIB));
 
-test("a gzip bomb of a gigabyte is not unfolded, and makes the usage absent", MEASURED, async (t) => {
-  const { grown, isSame, record } = await measureThrough(t, { head: GZIP, pieces: repeat(BOMB, 1024) });
-  assert.ok(isSame && grown < MAY_COST_BYTES, `${grown / MIB} MiB`);
+test("a gzip bomb of a gigabyte is not decompressed, and its usage is absent", MEASURED, async (t) => {
+  const { grownBytes, isSame, record } = await measurePassThrough(t, {
+    head: GZIP,
+    chunks: repeat(BOMB, 1024),
+  });
+  assert.ok(isSame && grownBytes < MAX_GROWTH_BYTES, `${grownBytes / MIB} MiB`);
   assert.deepEqual(
     [record?.outcome, record?.usage, record?.tokens, record?.flags.includes("decode_failed")],
     ["completed", "absent", null, true],
   );
 });
 
-test("a gzip bomb as an error is not unfolded, and loses its body", MEASURED, async (t) => {
-  // Of a length that is held back to be searched for the key.
-  const pieces = repeat(BOMB, Math.floor(MIB / BOMB.length));
-  const { grown, received } = await measureThrough(t, { status: 400, head: GZIP, pieces });
-  assert.ok(grown < MAY_COST_BYTES, `${grown / MIB} MiB`);
+test("a gzip bomb in an error is not decompressed, and the error loses its body", MEASURED, async (t) => {
+  // Short enough to be held back and searched for the key.
+  const chunks = repeat(BOMB, Math.floor(MIB / BOMB.length));
+  const { grownBytes, received } = await measurePassThrough(t, { status: 400, head: GZIP, chunks });
+  assert.ok(grownBytes < MAX_GROWTH_BYTES, `${grownBytes / MIB} MiB`);
   assert.deepEqual([received.status, received.bytes], [400, 0]);
 });
 
-test("a compressed error of 200 MiB is not kept, and loses its body", MEASURED, async (t) => {
-  const answer = { status: 400, head: GZIP, pieces: repeat(randomBytes(MIB), 200) };
-  const { grown, received } = await measureThrough(t, answer);
-  assert.ok(grown < MAY_COST_BYTES, `${grown / MIB} MiB`);
+test("a compressed error of 200 MiB is not kept in memory, and loses its body", MEASURED, async (t) => {
+  const answer = { status: 400, head: GZIP, chunks: repeat(randomBytes(MIB), 200) };
+  const { grownBytes, received } = await measurePassThrough(t, answer);
+  assert.ok(grownBytes < MAX_GROWTH_BYTES, `${grownBytes / MIB} MiB`);
   assert.deepEqual([received.status, received.bytes], [400, 0]);
 });
 
 for (const encoding of ["gzip", "br", "deflate", "zstd", "x-unknown", "gzip, gzip"]) {
-  test(`data that is no ${encoding} makes the usage absent, and nothing else`, LIMIT, async (t) => {
+  test(`data that is not valid ${encoding} passes unchanged, and its usage is absent`, LIMIT, async (t) => {
     const body = Buffer.from("this is not compressed at all");
     const record = await passThrough(t, { ...JSON_HEAD, "content-encoding": encoding }, [body]);
     assert.deepEqual(
@@ -70,23 +73,23 @@ const ENDLESS: [what: string, head: string, filler: string][] = [
 ];
 
 for (const [what, head, filler] of ENDLESS) {
-  test(`an endless ${what} leaves nothing in memory, and what came before it is kept`, LIMIT, async (t) => {
-    const piece = Buffer.alloc(MIB, filler);
+  test(`an endless ${what} takes no memory, and the usage before it is recorded`, LIMIT, async (t) => {
+    const chunk = Buffer.alloc(MIB, filler);
     let grown = 0;
-    function* pieces(): Iterable<Buffer> {
+    function* chunks(): Iterable<Buffer> {
       yield Buffer.from(MESSAGE_EVENTS[0] + head);
-      yield* repeat(piece, 4);
-      const before = measureUsed();
-      yield* repeat(piece, 40);
-      grown = measureUsed() - before;
+      yield* repeat(chunk, 4);
+      const before = measureUsedMemory();
+      yield* repeat(chunk, 40);
+      grown = measureUsedMemory() - before;
     }
-    const record = await passThrough(t, SSE_HEAD, pieces());
-    assert.ok(grown < UNDER_WAY_BYTES, `${grown / MIB} MiB`);
+    const record = await passThrough(t, SSE_HEAD, chunks());
+    assert.ok(grown < MAX_BUFFERED_BYTES, `${grown / MIB} MiB`);
     assert.deepEqual([record.outcome, record.usage, record.tokens?.input_total], ["cut", "partial", 3]);
   });
 }
 
-test("usage that comes after an event of 8 MiB is read", LIMIT, async (t) => {
+test("usage after an event of 8 MiB is read", LIMIT, async (t) => {
   const text = JSON.stringify({ type: "content_block_delta", delta: { text: "x".repeat(8 * MIB) } });
   const events = [
     MESSAGE_EVENTS[0],
@@ -102,13 +105,13 @@ for (const [what, opening] of [
   ["objects", `{"a":`],
   ["usage objects", `{"usage":`],
 ] as const) {
-  test(`a million nested ${what} are no usage, and no harm`, LIMIT, async (t) => {
+  test(`a response of a million nested ${what} passes and has no usage`, LIMIT, async (t) => {
     const record = await passThrough(t, JSON_HEAD, [Buffer.alloc(1_000_000 * opening.length, opening)]);
     assert.deepEqual([record.outcome, record.tokens], ["completed", null]);
   });
 }
 
-test("usage that nests as deep as it can within its length is no usage, and no harm", LIMIT, async (t) => {
+test("usage that nests as deep as its length allows is not recorded", LIMIT, async (t) => {
   const nest = "[".repeat(30_000) + "]".repeat(30_000);
   const record = await passThrough(t, JSON_HEAD, [
     Buffer.from(`{"id":"m","usage":{"input_tokens":${nest}}}`),
@@ -133,7 +136,7 @@ const ODD_NUMBERS = [
 ] as const;
 
 for (const odd of ODD_NUMBERS) {
-  test(`a count of ${odd} is none`, LIMIT, async (t) => {
+  test(`a token count of ${odd} is not recorded`, LIMIT, async (t) => {
     const usage = `{"input_tokens":${odd},"cache_read_input_tokens":${odd},"output_tokens":2}`;
     const record = await passThrough(t, JSON_HEAD, [
       Buffer.from(`{"id":"m","type":"message","usage":${usage}}`),
@@ -144,13 +147,13 @@ for (const odd of ODD_NUMBERS) {
 }
 
 for (const notJson of ["NaN", "Infinity", "0x10", "01", "+1", "1_000", "undefined", "'3'"]) {
-  test(`a count of ${notJson}, which is no JSON, is none`, LIMIT, async (t) => {
+  test(`a token count of ${notJson}, which is not JSON, yields no unsafe number`, LIMIT, async (t) => {
     const body = `{"id":"m","type":"message","usage":{"input_tokens":${notJson},"output_tokens":2}}`;
     assertSafe(await passThrough(t, JSON_HEAD, [Buffer.from(body)]));
   });
 }
 
-/** Every count is a safe integer, not negative, and the sums are sums. */
+/** Fails unless every count is a safe, non-negative integer and the total is the sum of its parts. */
 function assertSafe({ tokens, extra }: UsageRecord): void {
   for (const set of [tokens ?? {}, ...extra]) {
     for (const [name, count] of Object.entries(set)) {
@@ -165,7 +168,7 @@ const UNKNOWN = Array.from({ length: 1000 }, (_, i) => `,"x${i}":${i}`).join("")
 
 for (const [what, usage] of [
   [
-    "duplicate names, of which the last counts",
+    "duplicate names, of which the last one counts,",
     `{"input_tokens":1,"input_tokens":3,"output_tokens":9,"output_tokens":2}`,
   ],
   [
@@ -173,7 +176,7 @@ for (const [what, usage] of [
     `{"__proto__":{"input_tokens":9},"constructor":{"prototype":{"x":1}},"input_tokens":3,"output_tokens":2}`,
   ],
   ["names written in escapes", `{"\\u0069nput_tokens":3,"output\\u005ftokens":2}`],
-  ["1 000 names that nobody knows", `{"input_tokens":3,"output_tokens":2${UNKNOWN}}`],
+  ["1 000 unknown names", `{"input_tokens":3,"output_tokens":2${UNKNOWN}}`],
 ] as const) {
   test(`usage with ${what} is read`, LIMIT, async (t) => {
     const record = await passThrough(t, JSON_HEAD, [
@@ -185,7 +188,7 @@ for (const [what, usage] of [
   });
 }
 
-test("usage between bytes that are no UTF-8 is read", LIMIT, async (t) => {
+test("usage between bytes that are not UTF-8 is read", LIMIT, async (t) => {
   const [start, end] = JSON.stringify({ ...MESSAGE, model: "m?" }).split("?");
   const body = Buffer.concat([
     Buffer.from(start ?? ""),

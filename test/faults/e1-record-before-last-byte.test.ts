@@ -1,4 +1,5 @@
-// E1, record before last byte: the record stands in the ledger, one whole line, before the client sees its last byte; a line that a crash tore is set aside at the next start.
+// E1, record before last byte: the record is in the ledger, as one complete line, before the client receives its last byte. A line
+// that a crash tore is set aside at the next start.
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
@@ -9,40 +10,41 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
-import { post, startGate } from "../helpers/gate/gate.ts";
-import { keyInFile } from "../helpers/keychain/key-file.ts";
+import { post } from "../helpers/gate/gate.ts";
+import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { startLedger, startLedgerGate, TODAY } from "../helpers/ledger/ledger.ts";
-import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
+import { rawClient, rawRequest, sendRaw } from "../helpers/client/raw-client.ts";
 import {
-  answerJson,
+  sendJson,
   MESSAGE,
   MESSAGE_EVENTS,
   SSE,
   startHeldUpstream,
-  startUpstream,
+  respondWithMessage,
 } from "../helpers/upstream/scripted-upstream.ts";
+import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 const LAST_CHUNK = String.raw`\r\n0\r\n\r\n$`;
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** What an upstream answers, and how it ends for the client. */
-const ANSWERS: [what: string, answer: (res: ServerResponse) => void, last: string][] = [
-  ["an answer with a length", (res) => answerJson(res, MESSAGE), `"output_tokens":2}}$`],
-  ["one in chunks", (res) => res.writeHead(200, JSON_TYPE).end(JSON.stringify(MESSAGE)), LAST_CHUNK],
+/** Responses of an upstream, and how each ends for the client. */
+const RESPONSES: [what: string, respond: (res: ServerResponse) => void, last: string][] = [
+  ["a response with a length", (res) => sendJson(res, MESSAGE), `"output_tokens":2}}$`],
+  ["a response in chunks", (res) => res.writeHead(200, JSON_TYPE).end(JSON.stringify(MESSAGE)), LAST_CHUNK],
   ["a stream", (res) => res.writeHead(200, SSE).end(MESSAGE_EVENTS.join("")), LAST_CHUNK],
-  ["an error with a length", (res) => answerJson(res, { error: { type: "e" } }, 429), `"e"}}$`],
+  ["an error with a length", (res) => sendJson(res, { error: { type: "e" } }, 429), `"e"}}$`],
   ["an error in chunks", (res) => res.writeHead(529, JSON_TYPE).end(`{"error":{}}`), LAST_CHUNK],
   [
-    "a compressed answer, which takes the meter a while",
+    "a compressed response, which takes the meter a while",
     (res) =>
       res
         .writeHead(200, { ...JSON_TYPE, "content-encoding": "gzip" })
         .end(gzipSync(JSON.stringify({ pad: "x".repeat(5_000_000), ...MESSAGE }))),
     LAST_CHUNK,
   ],
-  ["an answer without a body", (res) => res.writeHead(200, { "content-length": 0 }).end(), "\r\n\r\n$"],
-  ["an answer that has none by its status 204", (res) => res.writeHead(204).end(), "\r\n\r\n$"],
-  ["an answer that has none by its status 304", (res) => res.writeHead(304).end(), "\r\n\r\n$"],
+  ["a response without a body", (res) => res.writeHead(200, { "content-length": 0 }).end(), "\r\n\r\n$"],
+  ["a response with status 204", (res) => res.writeHead(204).end(), "\r\n\r\n$"],
+  ["a response with status 304", (res) => res.writeHead(304).end(), "\r\n\r\n$"],
   [
     "a compressed error",
     (res) =>
@@ -52,14 +54,14 @@ const ANSWERS: [what: string, answer: (res: ServerResponse) => void, last: strin
     LAST_CHUNK,
   ],
   [
-    "a connection that breaks before the answer",
+    "a connection that is closed before the response",
     (res) => void res.destroy(),
     "it may have seen the request.*}$",
   ],
 ];
 
-/** The gate's end of the next client's connection. What it has written is what the client can have seen. */
-function gateEnd(port: number): Promise<Socket> {
+/** Resolves with the gate's end of the next client connection. What it has written is all that the client can have seen. */
+function nextServerSocket(port: number): Promise<Socket> {
   return new Promise((resolve) => {
     const look = (message: unknown) => {
       const { socket } = message as { socket: Socket };
@@ -71,8 +73,8 @@ function gateEnd(port: number): Promise<Socket> {
   });
 }
 
-for (const [what, answer, last] of ANSWERS) {
-  test(`${what}: the line is in the file before the end is written to the client`, async (t) => {
+for (const [what, respond, last] of RESPONSES) {
+  test(`the record of ${what} is in the file before the end is written to the client`, async (t) => {
     const { ledger, clock, ids } = startLedger(t);
     let [writtenBefore, lines] = [-1, 0];
     const append = (record: UsageRecord) => {
@@ -81,11 +83,10 @@ for (const [what, answer, last] of ANSWERS) {
       lines = ids().length;
     };
     const recordsTo = { append, health: () => ledger.health(), close: () => ledger.close() };
-    const upstream = await startUpstream(t, (_seen, res) => answer(res));
-    const gate = await startGate(t, upstream.baseUrl, { clock, recordsTo });
+    const { gate } = await startGateWithUpstream(t, (_seen, res) => respond(res), { clock, recordsTo });
     const client = await rawClient(t, gate.port);
     let socket: Socket | null = null;
-    void gateEnd(gate.port).then((end) => (socket = end));
+    void nextServerSocket(gate.port).then((end) => (socket = end));
     client.write(rawRequest(gate.port));
     const received = await client.until(new RegExp(last));
     assert.equal(lines, 1);
@@ -96,11 +97,10 @@ for (const [what, answer, last] of ANSWERS) {
   });
 }
 
-test("it is the end that waits, nothing before it: the last event arrives before there is a record", async (t) => {
+test("only the end of a stream waits for the record: the last event arrives before it is written", async (t) => {
   const { upstream, held } = await startHeldUpstream(t);
   const { gate, directory } = await startLedgerGate(t, upstream.baseUrl);
-  const client = await rawClient(t, gate.port);
-  client.write(rawRequest(gate.port));
+  const client = await sendRaw(t, gate.port);
   const answer = await held;
   for (const event of MESSAGE_EVENTS) answer.write(event);
   await client.until(/message_stop/);
@@ -110,15 +110,14 @@ test("it is the end that waits, nothing before it: the last event arrives before
   assert.deepEqual(readdirSync(directory), [`${TODAY}.ndjson`]);
 });
 
-test("killed in mid-stream, a daemon loses that record alone, and the next one starts in its place", async (t) => {
+test("a daemon killed in mid-stream loses only the record of that stream, and the next one starts in its place", async (t) => {
   const { upstream, held } = await startHeldUpstream(t);
-  const { config } = keyInFile(t, upstream.baseUrl, "some-key");
+  const { config } = writeKeyFile(t, upstream.baseUrl, "some-key");
   const killed = await startDaemon(t, { config });
-  const client = await rawClient(t, killed.port);
-  client.write(rawRequest(killed.port));
+  const client = await sendRaw(t, killed.port);
   (await held).write(MESSAGE_EVENTS[0]);
   await client.until(/message_start/);
-  upstream.answer((_seen, res) => answerJson(res, MESSAGE));
+  upstream.respondWith(respondWithMessage);
   await (await post(killed, "/v1/messages", {})).text();
   process.kill(killed.pid, "SIGKILL");
   assert.equal(await killed.ended, null);

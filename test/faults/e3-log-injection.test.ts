@@ -1,4 +1,5 @@
-// E3, injection into the log: what a client or an upstream says of itself can forge no line of ledger or log, act on no terminal or spreadsheet, and make no record longer than its caps.
+// E3, log injection: values that a client or an upstream chooses can forge no line of ledger or log, have no effect on a terminal or
+// a spreadsheet, and make no record longer than its limits.
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
@@ -7,31 +8,31 @@ import { test, type TestContext } from "node:test";
 import { dayAt } from "../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { GROUPINGS } from "../../src/core/ledger/report.ts";
-import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
-import { keyInFile } from "../helpers/keychain/key-file.ts";
-import { scratchDirectory } from "../helpers/ledger/ledger.ts";
-import { rawClient } from "../helpers/client/raw-client.ts";
-import { answerJson, MESSAGE, SSE, startUpstream, type SeenRequest } from "../helpers/upstream/scripted-upstream.ts";
+import { type Daemon } from "../helpers/daemon/daemon.ts";
+import { ledgerScratchDirectory } from "../helpers/ledger/ledger.ts";
+import { sendRaw } from "../helpers/client/raw-client.ts";
+import { sendJson, MESSAGE, SSE, type SeenRequest } from "../helpers/upstream/scripted-upstream.ts";
 import { usageRecord } from "../helpers/ledger/usage-record.ts";
+import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
 
-/** What a header can hold: no C0 controls, but C1, and bidirectional marks as the bytes of their UTF-8. */
+/** Everything hostile that a header can hold: C1 controls, and bidirectional marks as UTF-8 bytes, but no C0 controls. */
 const IN_HEADER = Buffer.from(`=HYPERLINK("x");+1\u009b31m\u0085\u202e\u2066`).toString("latin1");
 
 const FORGED = `{"v":1,"id":"forged","tool":"forged","model":"forged"}`;
 
-/** What a JSON text can hold: everything. */
+/** Everything hostile that a JSON text can hold. */
 const IN_JSON = `=1+1;@x\u0000\u0007\b\t\r\n\u001b[2J\u007f\u009b31m\u0085\u200e\u202e\u2066\u2028\u2029\n${FORGED}\n`;
 
 const LONG = "x".repeat(900);
 const ENDLESS = "x".repeat(1_000_000);
 
-/** How the upstream answers a request that names this case. */
-const ANSWERS: Record<string, (res: ServerResponse) => void> = {
+/** The upstream's response to a request that names the case. */
+const RESPONSES: Record<string, (res: ServerResponse) => void> = {
   message: (res) => {
     const usage = { ...MESSAGE.usage, [IN_JSON]: IN_JSON, service_tier: IN_JSON, speed: IN_JSON };
     const tools = { server_tool_use: { [IN_JSON]: 1 }, iterations: [{ type: IN_JSON, model: IN_JSON }] };
     res.setHeader("request-id", IN_HEADER);
-    answerJson(res, {
+    sendJson(res, {
       ...MESSAGE,
       id: IN_JSON,
       model: IN_JSON,
@@ -49,24 +50,23 @@ const ANSWERS: Record<string, (res: ServerResponse) => void> = {
     res.writeHead(200, { ...SSE, "x-request-id": IN_HEADER });
     res.end(`event: response.completed\rdata: ${JSON.stringify(event)}\r\n\r\n`);
   },
-  error: (res) => answerJson(res, { error: { type: IN_JSON, code: IN_JSON, message: IN_JSON } }, 400),
+  error: (res) => sendJson(res, { error: { type: IN_JSON, code: IN_JSON, message: IN_JSON } }, 400),
   long: (res) => {
     const iterations = Array.from({ length: 2500 }, () => ({ type: "compaction" }));
     res.setHeader("request-id", LONG);
-    answerJson(res, { ...MESSAGE, id: LONG, model: LONG, usage: { ...MESSAGE.usage, iterations } });
+    sendJson(res, { ...MESSAGE, id: LONG, model: LONG, usage: { ...MESSAGE.usage, iterations } });
   },
-  endless: (res) =>
-    answerJson(res, { ...MESSAGE, id: ENDLESS, model: ENDLESS, usage: { [ENDLESS]: ENDLESS } }),
-  "endless error": (res) => answerJson(res, { error: { type: ENDLESS, code: ENDLESS } }, 529),
+  endless: (res) => sendJson(res, { ...MESSAGE, id: ENDLESS, model: ENDLESS, usage: { [ENDLESS]: ENDLESS } }),
+  "endless error": (res) => sendJson(res, { error: { type: ENDLESS, code: ENDLESS } }, 529),
   "endless header": (res) => res.writeHead(200, { "request-id": LONG.repeat(100) }).end(),
 };
 
-function answer({ body }: SeenRequest, res: ServerResponse): void {
+function respond({ body }: SeenRequest, res: ServerResponse): void {
   const { user } = JSON.parse(body.toString()) as { user: string };
-  ANSWERS[user]?.(res);
+  RESPONSES[user]?.(res);
 }
 
-/** Sends one request whose every part is `hostile`, as bytes; returns the answer's status line. */
+/** Sends a request with `hostile` in every part. Returns the status line of the response. */
 async function send(
   t: TestContext,
   daemon: Daemon,
@@ -80,14 +80,15 @@ async function send(
     (name) => `${name}: ${hostile}\r\n`,
   );
   const fields = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n`;
-  const client = await rawClient(t, daemon.port);
-  client.write(
+  const client = await sendRaw(
+    t,
+    daemon.port,
     `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${daemon.port}\r\n${marks.join("")}${fields}\r\n${body}`,
   );
   return (await client.closed).split("\r\n", 1)[0];
 }
 
-/** Sends everything hostile that there is; resolves with the number of requests that have a route. */
+/** Sends all hostile requests. Returns the number of those that have a route. */
 async function sendAll(t: TestContext, daemon: Daemon): Promise<number> {
   await send(t, daemon, "/v1/messages", "message", IN_HEADER, IN_JSON);
   await send(t, daemon, "/v1/responses", "stream", IN_HEADER, IN_JSON);
@@ -96,7 +97,7 @@ async function sendAll(t: TestContext, daemon: Daemon): Promise<number> {
   await send(t, daemon, "/v1/messages", "endless", "y".repeat(8000), ENDLESS);
   await send(t, daemon, "/v1/messages", "endless error", "y", ENDLESS);
   assert.match((await send(t, daemon, "/v1/messages", "endless header", "y", "a;=1+1")) ?? "", / 502 /);
-  // These have none, and leave nothing.
+  // These have no route and leave no record.
   for (const mark of ["\u009b31m", "%1b%5b2J", "=1+1", "..%0a", LONG]) {
     assert.match((await send(t, daemon, `/t/${mark}/v1/messages`, "message", "y", "m")) ?? "", / 40[04] /);
   }
@@ -104,23 +105,25 @@ async function sendAll(t: TestContext, daemon: Daemon): Promise<number> {
   return 7;
 }
 
-/** A daemon whose very directories are named to confuse, and which has to tell of one of them in its log. */
-async function startHostile(t: TestContext) {
-  const { config } = keyInFile(t, (await startUpstream(t, answer)).baseUrl, "some-key");
-  const directory = join(scratchDirectory(t), "ledger \u001b[2J\u009b31m\u202e");
+/** Starts a daemon with hostile directory names, one of which it has to log. */
+async function startDaemonWithHostileNames(t: TestContext) {
+  const directory = join(ledgerScratchDirectory(t), "ledger \u001b[2J\u009b31m\u202e");
   mkdirSync(directory, { mode: 0o700 });
   writeFileSync(join(directory, `${dayAt(Date.now())}.ndjson`), "torn");
-  const daemon = await startDaemon(t, { config: { ...config, ledger: { directory } }, args: ["--debug"] });
+  const { daemon } = await startDaemonWithUpstream(t, respond, {
+    config: { ledger: { directory } },
+    args: ["--debug"],
+  });
   return { daemon, directory };
 }
 
-/** Fails on any character that acts on a terminal, but for the line ends of the format itself. */
+/** Fails on any character that has an effect on a terminal, except line ends. */
 function assertInert(text: string, what: string): void {
   assert.doesNotMatch(text.replaceAll(/\r?\n/g, ""), /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u, what);
 }
 
-/** What a command prints, which must act on no terminal. */
-async function sayInert(daemon: Daemon, words: string): Promise<string> {
+/** Runs a command whose output must have no effect on a terminal. Returns its standard output. */
+async function runInert(daemon: Daemon, words: string): Promise<string> {
   const { code, stdout, stderr } = await daemon.command(...words.split(" "));
   assertInert(stdout + stderr, words);
   assert.equal(code, 0, words);
@@ -147,15 +150,15 @@ function assertLedger(directory: string, requests: number): void {
   assert.ok(first?.model !== null && IN_JSON.startsWith(first?.model ?? "?"));
 }
 
-test("hostile names in every field, from client and upstream, stay values: in ledger, log, status and reports", async (t) => {
-  const { daemon, directory } = await startHostile(t);
+test("hostile values from client and upstream are inert in ledger, log, status and reports", async (t) => {
+  const { daemon, directory } = await startDaemonWithHostileNames(t);
   const requests = await sendAll(t, daemon);
   assertLedger(directory, requests);
-  const tables = await Promise.all(GROUPINGS.map((by) => sayInert(daemon, `usage --by ${by}`)));
+  const tables = await Promise.all(GROUPINGS.map((by) => runInert(daemon, `usage --by ${by}`)));
   const byModel = tables[GROUPINGS.indexOf("model")];
   const bySession = tables[GROUPINGS.indexOf("session")];
   const [status, json, csv] = await Promise.all(
-    ["status", "usage --by session --json", "usage --by model --csv"].map((words) => sayInert(daemon, words)),
+    ["status", "usage --by session --json", "usage --by model --csv"].map((words) => runInert(daemon, words)),
   );
   assert.match(status ?? "", /^ledger .*ledger \\u001b\[2J\\u009b31m\\u202e, 7 written$/m);
   assert.match(byModel ?? "", /^=1\+1;@x\\u0000\\u0007/m);

@@ -1,4 +1,5 @@
-// E4, planted files and loose modes: nothing that another may have planted is written into or taken over, and what is ours is ours alone, whatever the umask says; a configuration that anybody may change is not used.
+// E4, planted files and loose modes: nothing that another user may have planted is written to or used, our files are accessible to
+// their owner alone whatever the umask is, and a world-writable configuration is not used.
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { join } from "node:path";
@@ -6,28 +7,29 @@ import { test, type TestContext } from "node:test";
 import { Failure } from "../../src/core/failure.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
-import { keyInFile } from "../helpers/keychain/key-file.ts";
-import { scratchDirectory, startLedger, startLedgerGate, TODAY } from "../helpers/ledger/ledger.ts";
+import { writeKeyFile } from "../helpers/keychain/key-file.ts";
+import { ledgerScratchDirectory, startLedger, startLedgerGate, TODAY } from "../helpers/ledger/ledger.ts";
 import { NOBODY } from "../helpers/process/other-user.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
-import { makeVictim, PLANTS } from "./plants.ts";
+import { startUpstream, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
+import { makeVictim, PLANTED_FILES } from "./planted-files.ts";
+import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
 
 const isRoot = process.geteuid?.() === 0;
 
-async function startAnswering(t: TestContext) {
-  return startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+async function startMessageUpstream(t: TestContext) {
+  return startUpstream(t, respondWithMessage);
 }
 
-for (const { what, plant, reason, hint, needsRoot } of PLANTS) {
+for (const { what, plant, reason, hint, needsRoot } of PLANTED_FILES) {
   const skip = needsRoot === true && !isRoot && "needs root, to give a file to another user";
   test(
-    `${what} in the day's place: requests go on, nothing is written there, the log says how to mend it`,
+    `with ${what} in place of the day's file requests succeed, nothing is written to it, and the log has a hint how to repair it`,
     { skip },
     async (t) => {
       const victim = makeVictim(t);
       const { gate, ledger, directory, clock, log, ids } = await startLedgerGate(
         t,
-        (await startAnswering(t)).baseUrl,
+        (await startMessageUpstream(t)).baseUrl,
       );
       const file = join(directory, `${TODAY}.ndjson`);
       plant(file, victim.path);
@@ -43,9 +45,9 @@ for (const { what, plant, reason, hint, needsRoot } of PLANTS) {
     },
   );
 
-  test(`${what} in a day's place that is there before: the ledger is not opened`, { skip }, (t) => {
+  test(`with ${what} in place of an older day's file the ledger is not opened`, { skip }, (t) => {
     const victim = makeVictim(t);
-    const directory = join(scratchDirectory(t), "ledger");
+    const directory = join(ledgerScratchDirectory(t), "ledger");
     fs.mkdirSync(directory, { mode: 0o700 });
     plant(join(directory, "2026-11-20.ndjson"), victim.path);
     assert.throws(
@@ -56,9 +58,9 @@ for (const { what, plant, reason, hint, needsRoot } of PLANTS) {
   });
 }
 
-test("a link planted where a torn line is to be set aside is not written through", (t) => {
+test("a link planted in place of the file for torn lines is not followed", (t) => {
   const victim = makeVictim(t);
-  const directory = join(scratchDirectory(t), "ledger");
+  const directory = join(ledgerScratchDirectory(t), "ledger");
   fs.mkdirSync(directory, { mode: 0o700 });
   fs.writeFileSync(join(directory, `${TODAY}.ndjson`), "torn");
   fs.symlinkSync(victim.path, join(directory, `${TODAY}.torn`));
@@ -66,7 +68,7 @@ test("a link planted where a torn line is to be set aside is not written through
   victim.assertUntouched();
 });
 
-/** What can be done to the directory of a running daemon so that others get at the files in it. */
+/** Changes of a running daemon's directory that would give others access to the files in it. */
 const DIRECTORIES: [what: string, plant: (directory: string, elsewhere: string) => void, reason: RegExp][] = [
   [
     "a link to another directory",
@@ -76,36 +78,32 @@ const DIRECTORIES: [what: string, plant: (directory: string, elsewhere: string) 
     },
     /is a symbolic link/,
   ],
+  ["a group-writable directory", (directory) => fs.chmodSync(directory, 0o770), /can be written by other/],
+  ["a world-writable directory", (directory) => fs.chmodSync(directory, 0o1777), /can be written by other/],
   [
-    "a directory that the group may write to",
-    (directory) => fs.chmodSync(directory, 0o770),
-    /can be written by other/,
-  ],
-  [
-    "a directory that all may write to",
-    (directory) => fs.chmodSync(directory, 0o1777),
-    /can be written by other/,
-  ],
-  [
-    "a directory of another user's",
+    "a directory of another user",
     (directory) => fs.chownSync(directory, NOBODY, NOBODY),
     /belongs to another user/,
   ],
 ];
 
 for (const [what, plant, reason] of DIRECTORIES) {
-  const skip = what.includes("user's") && !isRoot && "needs root, to give a directory to another user";
-  test(`${what} in place of the ledger's: requests go on, nothing is written there`, { skip }, async (t) => {
-    const elsewhere = scratchDirectory(t);
-    const { gate, ledger, directory } = await startLedgerGate(t, (await startAnswering(t)).baseUrl);
-    plant(directory, elsewhere);
-    assert.equal((await post(gate, "/v1/messages", {})).status, 200);
-    assert.match(ledger.health().lastError ?? "", reason);
-    assert.deepEqual([fs.readdirSync(directory), fs.readdirSync(elsewhere)], [[], []]);
-  });
+  const skip = what.includes("user") && !isRoot && "needs root, to give a directory to another user";
+  test(
+    `with ${what} in place of the ledger directory requests succeed and nothing is written to it`,
+    { skip },
+    async (t) => {
+      const elsewhere = ledgerScratchDirectory(t);
+      const { gate, ledger, directory } = await startLedgerGate(t, (await startMessageUpstream(t)).baseUrl);
+      plant(directory, elsewhere);
+      assert.equal((await post(gate, "/v1/messages", {})).status, 200);
+      assert.match(ledger.health().lastError ?? "", reason);
+      assert.deepEqual([fs.readdirSync(directory), fs.readdirSync(elsewhere)], [[], []]);
+    },
+  );
 }
 
-/** Modes of everything below a directory, by path. */
+/** The path, kind and mode of everything below a directory. */
 function modesBelow(directory: string): [path: string, kind: "directory" | "other", mode: string][] {
   return fs.readdirSync(directory, { recursive: true, encoding: "utf8" }).map((name) => {
     const found = fs.lstatSync(join(directory, name));
@@ -113,28 +111,27 @@ function modesBelow(directory: string): [path: string, kind: "directory" | "othe
   });
 }
 
-test("a directory and a file that others may read are closed to them", async (t) => {
-  const directory = join(scratchDirectory(t), "ledger");
+test("a ledger directory and file that others may read get modes 0700 and 0600", async (t) => {
+  const directory = join(ledgerScratchDirectory(t), "ledger");
   const file = join(directory, `${TODAY}.ndjson`);
   fs.mkdirSync(directory, { mode: 0o755 });
   fs.writeFileSync(file, "", { mode: 0o644 });
-  const { gate } = await startLedgerGate(t, (await startAnswering(t)).baseUrl, { directory });
+  const { gate } = await startLedgerGate(t, (await startMessageUpstream(t)).baseUrl, { directory });
   assert.equal((await post(gate, "/v1/messages", {})).status, 200);
   assert.deepEqual([fs.statSync(directory).mode & 0o777, fs.statSync(file).mode & 0o777], [0o700, 0o600]);
 });
 
-test("under umask 000 everything that a daemon makes is its owner's alone: 0700 and 0600", async (t) => {
-  const { config } = keyInFile(t, (await startAnswering(t)).baseUrl, "some-key");
+test("under umask 000 everything that a daemon creates has mode 0700 or 0600", async (t) => {
   const env = { NODE_OPTIONS: "--import=data:text/javascript,process.umask(0)" };
-  const daemon = await startDaemon(t, { config, env });
+  const { daemon } = await startDaemonWithUpstream(t, respondWithMessage, { env });
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   const made = [...modesBelow(join(daemon.home, "state")), ...modesBelow(join(daemon.home, "run"))];
   assert.ok(made.some(([path]) => path.endsWith(".ndjson")) && made.some(([path]) => path.endsWith(".sock")));
   for (const [path, kind, mode] of made) assert.equal(mode, kind === "directory" ? "700" : "600", path);
 });
 
-test("a link planted where the control socket's directory is to be ends the start; what it points to is left alone", async (t) => {
-  const [run, elsewhere] = [scratchDirectory(t), scratchDirectory(t)];
+test("a daemon does not start with a link in place of the control socket's directory, and leaves its target alone", async (t) => {
+  const [run, elsewhere] = [ledgerScratchDirectory(t), ledgerScratchDirectory(t)];
   fs.chmodSync(elsewhere, 0o755);
   fs.symlinkSync(elsewhere, join(run, "tollkeeper"));
   await assert.rejects(
@@ -144,13 +141,12 @@ test("a link planted where the control socket's directory is to be ends the star
   assert.deepEqual([fs.readdirSync(elsewhere), fs.statSync(elsewhere).mode & 0o777], [[], 0o755]);
 });
 
-test("a configuration that anybody may change moves no running daemon, and starts none", async (t) => {
-  const [first, second] = [await startAnswering(t), await startAnswering(t)];
-  const { config } = keyInFile(t, first.baseUrl, "some-key");
-  const daemon = await startDaemon(t, { config });
+test("a world-writable configuration is neither loaded by a running daemon nor started with", async (t) => {
+  const { upstream: first, daemon } = await startDaemonWithUpstream(t);
+  const second = await startMessageUpstream(t);
   fs.chmodSync(daemon.configFile, 0o666);
-  fs.writeFileSync(daemon.configFile, JSON.stringify(keyInFile(t, second.baseUrl, "some-key").config));
-  await daemon.until(/the old one stays: .*anybody may change it/);
+  fs.writeFileSync(daemon.configFile, JSON.stringify(writeKeyFile(t, second.baseUrl, "some-key").config));
+  await daemon.waitForOutput(/the old one stays: .*anybody may change it/);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   assert.deepEqual([first.seen.length, second.seen.length], [1, 0]);
   assert.equal(await daemon.stop(), 0);

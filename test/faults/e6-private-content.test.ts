@@ -1,14 +1,15 @@
-// E6, private content: no prompt and no answer, nor any header, query or path of a client, stands in any file of the daemon's or in what it prints, at its most talkative.
+// E6, private content: no prompt, no response text, and no header, query or path of a client is in any file or output of the daemon,
+// even at its most verbose.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
-import { keyInFile } from "../helpers/keychain/key-file.ts";
 import { rawClient } from "../helpers/client/raw-client.ts";
-import { startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { type Script } from "../helpers/upstream/scripted-upstream.ts";
 import { assertNowhere, readFilesBelow } from "../security/leak-search.ts";
-import { ANSWER, ANSWERS, BODIES, json, PROMPT, REQUEST } from "./private-content.ts";
+import { RESPONSE_TEXT, RESPONSES, BODIES, json, PROMPT, REQUEST } from "./private-content.ts";
+import { startDaemonWithUpstream, type DaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.ts";
 
-/** Sends one request and reads everything that comes back. */
+/** Sends a request and returns everything that comes back. */
 async function exchange(
   t: TestContext,
   daemon: Daemon,
@@ -24,8 +25,8 @@ async function exchange(
   return client.closed;
 }
 
-/** All that a daemon leaves behind: its files, its output, and what the program then says of it. */
-async function tracesOf(daemon: Daemon): Promise<Record<string, string>> {
+/** Stops a daemon and collects everything it leaves: its files, its output, and the output of commands about it. */
+async function collectTraces(daemon: Daemon): Promise<Record<string, string>> {
   const [status, usage] = await Promise.all([
     daemon.command("status"),
     daemon.command("usage", "--by", "model"),
@@ -35,36 +36,34 @@ async function tracesOf(daemon: Daemon): Promise<Record<string, string>> {
   return { ...readFilesBelow(daemon.home, null), stdout, stderr, status: status.stdout, usage: usage.stdout };
 }
 
-/** A daemon at its most talkative, in front of an upstream that answers as the request's `user` says. */
-async function startTalkative(t: TestContext) {
-  const upstream = await startUpstream(t, ({ body }, res) => {
-    const [, answer] = ANSWERS[Number(/"user":(\d+)/.exec(body.toString("latin1"))?.[1] ?? 0)] ?? [];
-    answer?.(res);
-  });
-  const { config } = keyInFile(t, upstream.baseUrl, "some-key");
-  const limits = { bodyBytes: 10_000 };
-  const options = { config: { ...config, limits }, args: ["--debug"], env: { DEBUG: "*" } };
-  return { upstream, daemon: await startDaemon(t, options) };
+/** Starts a daemon at its most verbose, in front of an upstream that sends the response of the request's `user`. */
+function startVerboseDaemon(t: TestContext): Promise<DaemonWithUpstream> {
+  const respond: Script = ({ body }, res) => {
+    const [, send] = RESPONSES[Number(/"user":(\d+)/.exec(body.toString("latin1"))?.[1] ?? 0)] ?? [];
+    send?.(res);
+  };
+  const config = { limits: { bodyBytes: 10_000 } };
+  return startDaemonWithUpstream(t, respond, { config, args: ["--debug"], env: { DEBUG: "*" } });
 }
 
-test("prompts and answers in every shape pass, and are nowhere afterwards", async (t) => {
-  const { upstream, daemon } = await startTalkative(t);
+test("prompts and responses of every form pass and leave no trace of their text", async (t) => {
+  const { upstream, daemon } = await startVerboseDaemon(t);
   const routes = ["POST /v1/messages", "POST /v1/responses", "POST /v1/messages/count_tokens"];
   const sent = routes.flatMap((line) =>
     BODIES.map(([, fields, body]) => exchange(t, daemon, line, fields, body)),
   );
   const answered = routes.flatMap((line) =>
-    ANSWERS.map((_, user) => exchange(t, daemon, line, "", json({ ...REQUEST, user }))),
+    RESPONSES.map((_, user) => exchange(t, daemon, line, "", json({ ...REQUEST, user }))),
   );
   await Promise.all(sent);
   const received = await Promise.all(answered);
   assert.ok(upstream.seen.filter(({ body }) => body.includes(PROMPT)).length > answered.length);
-  assert.ok(received.filter((text) => text.includes(ANSWER)).length > answered.length / 2);
+  assert.ok(received.filter((text) => text.includes(RESPONSE_TEXT)).length > answered.length / 2);
   assert.equal((await daemon.ledger()).length, sent.length + answered.length);
-  const traces = await tracesOf(daemon);
-  assert.match(traces["stderr"] ?? "", /"level":20/, "it was talkative");
+  const traces = await collectTraces(daemon);
+  assert.match(traces["stderr"] ?? "", /"level":20/, "the log has debug lines");
   assertNowhere(PROMPT, traces);
-  assertNowhere(ANSWER, traces);
+  assertNowhere(RESPONSE_TEXT, traces);
 });
 
 const LINES = [
@@ -74,13 +73,13 @@ const LINES = [
   "POST http://MARK/v1/messages",
 ];
 
-test("nor is a header, query or path of a client, with --debug", async (t) => {
+test("with --debug no header, query or path of a client leaves a trace", async (t) => {
   const daemon = await startDaemon(t, { args: ["--debug"] });
   const names = ["X-Api-Key", "Authorization", "Cookie", "X-MARK"];
   const fields = names.map((name) => `${name}: Bearer MARK\r\n`).join("");
   for (const line of LINES) await exchange(t, daemon, line, fields, json({ ...REQUEST, system: "MARK" }));
   assert.equal((await daemon.ledger()).length, 1);
-  const traces = await tracesOf(daemon);
+  const traces = await collectTraces(daemon);
   assert.match(traces["stderr"] ?? "", /"code":"not_found"/);
   for (const [what, text] of Object.entries(traces)) assert.doesNotMatch(text, /MARK/, what);
 });

@@ -1,4 +1,4 @@
-// Whatever a client saw end completely has its record, however often the daemon is killed in the middle of its work.
+// Every response that a client received completely has its record, however often the daemon is killed under load.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
@@ -7,21 +7,21 @@ import { test, type TestContext } from "node:test";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
-import { keyInFile } from "../helpers/keychain/key-file.ts";
-import { scratchDirectory } from "../helpers/ledger/ledger.ts";
-import { answerJson, MESSAGE, SSE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { writeKeyFile } from "../helpers/keychain/key-file.ts";
+import { ledgerScratchDirectory } from "../helpers/ledger/ledger.ts";
+import { sendJson, MESSAGE, SSE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 const KILLS = 10;
 const CLIENTS = 16;
 
-/** A line of several pages is what a kill can tear: Linux looks for a fatal signal between two pages of a write. */
+/** Only a line of several pages can be torn by a kill: Linux checks for a fatal signal between two pages of a write. */
 const LONG_USAGE = { note: Array.from({ length: 400 }, () => "a usage of its own making, of many pages") };
 
-/** Answer number `count`: its id and its input tokens say which one it is. Every other is a stream, some records are long. */
-function answer(res: ServerResponse, count: number, stream: boolean): void {
+/** Sends response number `count`, which its id and its input tokens identify. Some records are long. */
+function respond(res: ServerResponse, count: number, stream: boolean): void {
   const usage = { input_tokens: count, output_tokens: 1, ...(count % 3 === 0 ? LONG_USAGE : {}) };
   const message = { ...MESSAGE, id: `msg_${count}`, usage };
-  if (!stream) return answerJson(res, message);
+  if (!stream) return sendJson(res, message);
   const events = [
     { type: "message_start", message },
     { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 1 } },
@@ -32,7 +32,7 @@ function answer(res: ServerResponse, count: number, stream: boolean): void {
   res.end();
 }
 
-/** Sixteen clients at work until `target` further answers were seen whole; their ids go into `seen`. Then the daemon is killed. */
+/** Runs sixteen clients until they have received `target` more complete responses, then kills the daemon. Adds the ids to `seen`. */
 async function loadAndKill(daemon: Daemon, seen: Set<number>, target: number): Promise<void> {
   const enough = seen.size + target;
   const client = async (stream: boolean) => {
@@ -40,7 +40,7 @@ async function loadAndKill(daemon: Daemon, seen: Set<number>, target: number): P
       const res = await post(daemon, "/v1/messages", { model: "m", stream });
       seen.add(Number(/"id":"msg_(\d+)"/.exec(await res.text())?.[1]));
     }
-    // The others are in the middle of something.
+    // The other clients are in the middle of their requests.
     process.kill(daemon.pid, "SIGKILL");
   };
   const ends = await Promise.allSettled(
@@ -50,7 +50,7 @@ async function loadAndKill(daemon: Daemon, seen: Set<number>, target: number): P
   assert.equal(await daemon.ended, null);
 }
 
-/** The lines of all files of the ledger whose names end so, with the torn rest of each file apart. */
+/** Reads the complete lines of all ledger files with this ending, and separately the torn rest of each file. */
 function linesOf(directory: string, ending: ".ndjson" | ".torn"): { whole: string[]; torn: string[] } {
   const texts = readdirSync(directory)
     .filter((name) => name.endsWith(ending))
@@ -59,20 +59,20 @@ function linesOf(directory: string, ending: ".ndjson" | ".torn"): { whole: strin
   return { whole: texts.flat(), torn };
 }
 
-/** A daemon on this state directory, in front of an upstream that numbers its answers. */
-async function startNumbered(t: TestContext, count: () => number) {
+/** Prepares a daemon with a fixed state directory, in front of an upstream that numbers its responses. */
+async function prepareDaemon(t: TestContext, count: () => number) {
   const upstream = await startUpstream(t, ({ body }, res) =>
-    answer(res, count(), (JSON.parse(body.toString()) as { stream: boolean }).stream),
+    respond(res, count(), (JSON.parse(body.toString()) as { stream: boolean }).stream),
   );
-  const { config } = keyInFile(t, upstream.baseUrl, "some-key");
-  const state = scratchDirectory(t);
+  const { config } = writeKeyFile(t, upstream.baseUrl, "some-key");
+  const state = ledgerScratchDirectory(t);
   const start = () => startDaemon(t, { config, env: { XDG_STATE_HOME: state } });
   return { start, directory: join(state, "tollkeeper", "ledger") };
 }
 
-test("ten kills under load: each answer that a client saw end has one record, and no line but the last is torn", async (t) => {
+test("after ten kills under load each complete response has one record, and only last lines are torn", async (t) => {
   let answered = 0;
-  const { start, directory } = await startNumbered(t, () => (answered += 1));
+  const { start, directory } = await prepareDaemon(t, () => (answered += 1));
   const seen = new Set<number>();
   let tears = 0;
   for (let kill = 0; kill < KILLS; kill += 1) {
@@ -89,10 +89,10 @@ test("ten kills under load: each answer that a client saw end has one record, an
   const records = linesOf(directory, ".ndjson").whole.map((line) => JSON.parse(line) as UsageRecord);
   const counts = new Map(records.map(({ response_id, tokens }) => [response_id, tokens?.input_total]));
   t.diagnostic(
-    `${KILLS} kills; ${answered} answers, ${seen.size} seen whole by a client, ${records.length} records, ${tears} torn lines`,
+    `${KILLS} kills; ${answered} responses, ${seen.size} complete for a client, ${records.length} records, ${tears} torn lines`,
   );
   for (const number of seen) assert.equal(counts.get(`msg_${number}`), number);
   assert.equal(new Set(records.map(({ id }) => id)).size, records.length);
   const ids = records.flatMap(({ response_id }) => response_id ?? []);
-  assert.equal(new Set(ids).size, ids.length, "no answer is recorded twice");
+  assert.equal(new Set(ids).size, ids.length, "no response is recorded twice");
 });

@@ -6,66 +6,69 @@ import type { TestContext } from "node:test";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { startGate } from "../helpers/gate/gate.ts";
 import { startUpstream, type ScriptedUpstream } from "../helpers/upstream/scripted-upstream.ts";
-import { PIECE, repeat } from "./floods/play.ts";
-import { measureGrowth } from "./measured-daemon.ts";
+import { CHUNK, repeat } from "./floods/scenario.ts";
+import { measureGrowth } from "./measure-memory.ts";
 
-/** Enough to see how late garbage is collected. */
+/** Large enough to include the effect of late garbage collection. */
 const USUAL_MIB = 200;
 
-/** An answer whose body is made while it is sent. */
-export interface BulkyAnswer {
+/** A response whose body is generated while it is sent. */
+export interface LargeResponse {
   status?: number;
   head: Record<string, string>;
-  pieces: Iterable<Buffer>;
+  chunks: Iterable<Buffer>;
 }
 
-/** Sends it to who asks for messages; `sent` is the hash of its body so far. Others get a large one that is nothing in particular. */
-async function startBulkyUpstream(t: TestContext, { status = 200, head, pieces }: BulkyAnswer) {
+/**
+ * Starts an upstream that sends the response on the messages route, and a large plain one elsewhere. `sent` hashes the body as it
+ * is sent.
+ */
+async function startLargeUpstream(t: TestContext, { status = 200, head, chunks }: LargeResponse) {
   const sent = createHash("sha256");
   const upstream: ScriptedUpstream = await startUpstream(t, ({ url }, res) => {
     if (url !== "/v1/messages") {
-      Readable.from(repeat(PIECE, USUAL_MIB)).pipe(res.writeHead(200));
+      Readable.from(repeat(CHUNK, USUAL_MIB)).pipe(res.writeHead(200));
       return;
     }
     res.writeHead(status, head);
-    const body = Readable.from(pieces);
+    const body = Readable.from(chunks);
     body.on("data", (piece: Buffer) => sent.update(piece));
     body.pipe(res);
   });
   return { upstream, sent };
 }
 
-/** Sends an answer through a gate; fails unless its body arrives byte for byte and the gate still serves. Returns the record. */
+/** Sends a response through a gate. Fails unless the body arrives unchanged and the gate still serves. Returns the record. */
 export async function passThrough(
   t: TestContext,
   head: Record<string, string>,
-  pieces: Iterable<Buffer>,
+  chunks: Iterable<Buffer>,
 ): Promise<UsageRecord> {
-  const { upstream, sent } = await startBulkyUpstream(t, { head, pieces });
+  const { upstream, sent } = await startLargeUpstream(t, { head, chunks });
   const gate = await startGate(t, upstream.baseUrl);
   const received = await receive(`${gate.url}/v1/messages`);
-  assert.equal(received.digest, sent.digest("hex"), "other bytes than were sent");
+  assert.equal(received.digest, sent.digest("hex"), "the body has changed");
   assert.equal((await fetch(`${gate.url}/`, { method: "HEAD" })).status, 200);
   const record = await gate.ledger.only();
   assert.equal(record.status, 200);
   return record;
 }
 
-/** What came of an answer that went through a daemon of its own. */
-export interface MeasuredAnswer {
-  /** As `measureGrowth` has it, beside a plain answer of 200 MiB. */
-  grown: number;
+/** The effects of a response that passed through its own daemon. */
+export interface MeasuredResponse {
+  /** Memory growth compared with a plain response of 200 MiB; see `measureGrowth`. */
+  grownBytes: number;
   received: Received;
-  /** Did its body arrive byte for byte? */
+  /** True when the body arrived unchanged. */
   isSame: boolean;
   record: UsageRecord | undefined;
 }
 
-/** Sends an answer through a daemon and measures what that costs it. */
-export async function measureThrough(t: TestContext, answer: BulkyAnswer): Promise<MeasuredAnswer> {
-  const { upstream, sent } = await startBulkyUpstream(t, answer);
+/** Sends a response through a daemon and measures the daemon's memory. */
+export async function measurePassThrough(t: TestContext, response: LargeResponse): Promise<MeasuredResponse> {
+  const { upstream, sent } = await startLargeUpstream(t, response);
   const seen: { received: Received; record: UsageRecord | undefined }[] = [];
-  const grown = await measureGrowth(
+  const grownBytes = await measureGrowth(
     t,
     upstream,
     async ({ url }) => void (await receive(`${url}/v1/responses`)),
@@ -75,13 +78,13 @@ export async function measureThrough(t: TestContext, answer: BulkyAnswer): Promi
     },
   );
   const [{ received, record } = assert.fail("nothing was measured")] = seen;
-  return { grown, received, isSame: received.digest === sent.digest("hex"), record };
+  return { grownBytes, received, isSame: received.digest === sent.digest("hex"), record };
 }
 
 interface Received {
   status: number | undefined;
   bytes: number;
-  /** Hash of the body as it is on the wire. */
+  /** Hash of the body as received. */
   digest: string;
 }
 

@@ -2,27 +2,27 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { admit } from "../../src/core/http/admission.ts";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
-import { flatten, headerName, headerValue, respelled, type Header } from "./header-lists.ts";
+import { flatten, headerName, headerValue, respell, type Header } from "./header-lists.ts";
 import { property, type Property } from "./property.ts";
-import { words } from "./words.ts";
+import { splitWords } from "./words.ts";
 
 const PORT = 8655;
 const RULES = { allowedHosts: ["host.docker.internal:8655"], allowedOrigins: ["vscode-webview://abc"] };
 
 const OWN_HOSTS = ["127.0.0.1:8655", "localhost:8655", "[::1]:8655", ...RULES.allowedHosts];
 
-/** Values that are nearly right, besides the right ones. */
+/** Valid and nearly valid values. */
 const VALUES: Record<string, readonly string[]> = {
   host: [
     ...OWN_HOSTS,
-    ...words(`LOCALHOST:8655 localhost localhost:86550 localhost.:8655 127.0.0.1.evil.example:8655 evil.example
+    ...splitWords(`LOCALHOST:8655 localhost localhost:86550 localhost.:8655 127.0.0.1.evil.example:8655 evil.example
       127.evil.example:8655 :8655 0.0.0.0:8655 [::]:8655 localhost:8655,evil.example localhost:08655 127.1:8655`),
     "",
     " localhost:8655",
     "localhost:8655 ",
   ],
   origin: ["null", "", "http://localhost:8655", "http://evil.example", ...RULES.allowedOrigins],
-  referer: words(`http://localhost:8655/ http://localhost:8655 http://localhost:8655.evil.example/
+  referer: splitWords(`http://localhost:8655/ http://localhost:8655 http://localhost:8655.evil.example/
     http://localhost:8655@evil.example/ https://localhost:8655/ vscode-webview://abc/x`),
   "sec-fetch-site": ["none", "same-origin", "same-site", "cross-site", "", "None"],
   "content-type": [
@@ -41,19 +41,19 @@ const VALUES: Record<string, readonly string[]> = {
 
 const header: fc.Arbitrary<Header> = fc.oneof(
   ...Object.entries(VALUES).map(([name, values]) =>
-    fc.tuple(respelled(fc.constant(name)), fc.oneof(fc.constantFrom(...values), headerValue)),
+    fc.tuple(respell(fc.constant(name)), fc.oneof(fc.constantFrom(...values), headerValue)),
   ),
   fc.tuple(headerName, headerValue),
 );
 
-/** A request that is let in, if nothing is done to it. */
+/** An admissible request. */
 const GOOD: Header[] = [
   ["host", "localhost:8655"],
   ["content-type", "application/json"],
   ["content-length", "2"],
 ];
 
-/** The good request, whole, in part, or with one value replaced. */
+/** The admissible request, a part of it, or the request with one value replaced. */
 const base: fc.Arbitrary<Header[]> = fc.oneof(
   fc.constant(GOOD),
   fc.subarray(GOOD),
@@ -75,12 +75,12 @@ function admits(method: string, httpVersion: string, list: readonly Header[]): b
   return admit(arrival, RULES) === null;
 }
 
-/** What a request that was let in has of a header: every value of it. */
+/** Every value of a header. */
 function valuesOf(name: string, list: readonly Header[]): string[] {
   return list.filter(([other]) => other.toLowerCase() === name).map(([, value]) => value);
 }
 
-/** The rules, each said over the plain list (facts/threats.md A1 to A3, C1 and C2). */
+/** Checks the admission rules on the plain list of headers (SECURITY.md A1 to A3, C1 and C2). */
 function assertHarmless(method: string, httpVersion: string, list: readonly Header[]): void {
   const [host, ...otherHosts] = valuesOf("host", list);
   assert.ok(OWN_HOSTS.includes(host?.toLowerCase() ?? "") && otherHosts.length === 0);
@@ -107,7 +107,7 @@ function assertHarmless(method: string, httpVersion: string, list: readonly Head
 
 export const ADMISSION: readonly Property[] = [
   property(
-    "admission: what is let in breaks no rule, and is let in every time",
+    "admission: an admitted request breaks no rule and is admitted every time",
     { batch: 1500 },
     fc.property(
       fc.constantFrom("POST", "GET", "OPTIONS"),
@@ -121,7 +121,7 @@ export const ADMISSION: readonly Property[] = [
     ),
   ),
   property(
-    "admission: an honest request is let in, whatever other headers it has",
+    "admission: a valid request is admitted whatever other headers it has",
     { batch: 300 },
     fc.property(
       fc.constantFrom(...OWN_HOSTS),

@@ -1,6 +1,6 @@
 import { ADMISSION } from "./admission.ts";
 import { BASE_URLS } from "./base-urls.ts";
-import { BLOTTER } from "./blotter.ts";
+import { REDACTOR } from "./redactor.ts";
 import { CONFIGURATION } from "./configuration.ts";
 import { GATES } from "./gates.ts";
 import { HEADERS } from "./headers.ts";
@@ -9,20 +9,20 @@ import { MEMORY } from "./memory.ts";
 import { METERS } from "./meters.ts";
 import type { Property } from "./property.ts";
 import { REPORT } from "./report.ts";
-import { REQUEST_SCAN } from "./request-scan.ts";
+import { REQUEST_SCAN } from "./request-scanner.ts";
 import { TARGETS } from "./targets.ts";
-import { TOLD } from "./told.ts";
+import { VALID_RESPONSES } from "./valid-responses.ts";
 import { TEXTS } from "./texts.ts";
 import { TOOLS } from "./tools.ts";
 
-/** Everything that is tried in `npm test`. */
+/** The properties that `npm test` checks. */
 export const PROPERTIES: readonly Property[] = [
   ...TARGETS,
   ...ADMISSION,
   ...HEADERS,
-  ...BLOTTER,
+  ...REDACTOR,
   ...METERS,
-  ...TOLD,
+  ...VALID_RESPONSES,
   ...MEMORY,
   ...REQUEST_SCAN,
   ...CONFIGURATION,
@@ -33,5 +33,5 @@ export const PROPERTIES: readonly Property[] = [
   ...TOOLS,
 ];
 
-/** Those, and what takes too long there. */
+/** All properties, including those that take too long for `npm test`. */
 export const ALL_PROPERTIES: readonly Property[] = [...PROPERTIES, ...GATES];

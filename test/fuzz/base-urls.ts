@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { readBaseUrl } from "../../src/core/config/base-url.ts";
+import { parseBaseUrl } from "../../src/core/config/base-url.ts";
 import { property, type Property } from "./property.ts";
 import { anyText } from "./texts.ts";
-import { words } from "./words.ts";
+import { splitWords } from "./words.ts";
 
 const scheme = oneOf("https:// https:// http:// HTTPS:// ftp:// //");
 const host =
@@ -17,7 +17,7 @@ const end = fc.constantFrom("?a=b", "#x", "?", " ", "\n", "/");
 const nothing = fc.constant("");
 
 function oneOf(text: string): fc.Arbitrary<string> {
-  return fc.constantFrom(...words(text));
+  return fc.constantFrom(...splitWords(text));
 }
 
 const url = fc
@@ -34,18 +34,18 @@ const goodUrl = fc
 
 export const BASE_URLS: readonly Property[] = [
   property(
-    "base URL: a good one is accepted, with or without a slash at its end",
+    "base URL: a valid one is accepted with or without a trailing slash",
     { batch: 50 },
     fc.property(goodUrl, ({ origin, basePath, slash }) => {
       const baseUrl = origin + basePath;
-      assert.deepEqual(readBaseUrl(baseUrl + slash), { baseUrl, origin, basePath });
+      assert.deepEqual(parseBaseUrl(baseUrl + slash), { baseUrl, origin, basePath });
     }),
   ),
   property(
-    "base URL: what is accepted is an address that leads where it says, and is read the same again",
+    "base URL: an accepted one leads to the host that it names, and parsing its result changes nothing",
     { batch: 2000 },
     fc.property(fc.oneof(url, anyText), (text) => {
-      const address = readBaseUrl(text);
+      const address = parseBaseUrl(text);
       if ("problem" in address) return assert.notEqual(address.problem, "");
       const { protocol, hostname, username, password, origin, search, hash } = new URL(text);
       assert.deepEqual([username, password, search, hash], ["", "", "", ""]);
@@ -57,8 +57,8 @@ export const BASE_URLS: readonly Property[] = [
           /^127(\.\d+){3}$/.test(hostname),
       );
       assert.match(address.basePath, /^(\/[^/%?#\\]+)+$/);
-      assert.deepEqual(readBaseUrl(address.baseUrl), address);
-      assert.deepEqual(readBaseUrl(`${address.baseUrl}/`), address);
+      assert.deepEqual(parseBaseUrl(address.baseUrl), address);
+      assert.deepEqual(parseBaseUrl(`${address.baseUrl}/`), address);
     }),
   ),
 ];

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
-import { words } from "./words.ts";
+import { splitWords } from "./words.ts";
 
-/** A good configuration that has something of everything. */
+/** A valid configuration that uses every section. */
 const GOOD = {
   $schema: "./schema.json",
   listen: {
@@ -35,20 +35,20 @@ const GOOD = {
   limits: { bodyBytes: 1000, firstByteMs: 1, betweenBytesMs: 5, drainMs: 0 },
 };
 
-/** {@link GOOD}, or a part of it that can stand alone: good as well. */
+/** {@link GOOD} or any of its sections that are valid on their own. */
 export const goodConfig: fc.Arbitrary<Partial<typeof GOOD>> = fc
   .subarray(Object.keys(GOOD) as (keyof typeof GOOD)[])
   .map((names) => {
     const config = Object.fromEntries(names.map((name) => [name, GOOD[name]])) as Partial<typeof GOOD>;
-    // A tool names its upstream.
+    // Tools refer to upstreams.
     return names.includes("tools") ? { ...config, upstreams: GOOD.upstreams } : config;
   });
 
-/** Looks like a key, and may therefore never be said again. */
+/** Looks like a key and must therefore not appear in any message. */
 export const KEY_LIKE = "sk-live-0123456789abcdef0123456789abcdef";
 
 const NAMES = [
-  ...words(`port prot baseUrl baseurl default upstreams listen key file toString __proto__ constructor prototype
+  ...splitWords(`port prot baseUrl baseurl default upstreams listen key file toString __proto__ constructor prototype
     hasOwnProperty 0`),
   "",
   "a b",
@@ -83,7 +83,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
   fc.json({ maxDepth: 3 }).map((text) => JSON.parse(text) as unknown),
 );
 
-/** Something done at a place of the configuration. Numbers count modulo what is there. */
+/** A change at one place of the configuration. Numbers are taken modulo the number of members. */
 interface Edit {
   steps: number[];
   act: "replace" | "remove" | "rename" | "add";
@@ -98,12 +98,12 @@ const edit: fc.Arbitrary<Edit> = fc.record({
   value,
 });
 
-/** {@link GOOD} with a few things changed: often still good, seldom beyond recognition. */
+/** {@link GOOD} with a few changes: often still valid, always similar. */
 export const editedConfig: fc.Arbitrary<unknown> = fc
   .array(edit, { maxLength: 4 })
   .map((edits) => edits.reduce<unknown>((config, one) => applyEdit(config, one, 0), GOOD));
 
-/** A fresh value each; a name such as `__proto__` becomes an own property like any other. */
+/** Returns a new value. A name such as `__proto__` becomes an own property. */
 function applyEdit(config: unknown, one: Edit, depth: number): unknown {
   if (typeof config !== "object" || config === null) return one.value;
   const entries = Object.entries(config);

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 
-/** One thing done to a body. Places count modulo its length, so that every number is one. */
+/** A change of a body. Positions are taken modulo its length, so that every number is valid. */
 type Damage =
   | { kind: "flip"; at: Place; bits: number }
   | { kind: "cut"; at: Place; length: number }
@@ -8,7 +8,7 @@ type Damage =
   | { kind: "insert"; at: Place; text: string }
   | { kind: "splice"; at: Place; from: Place };
 
-/** A byte anywhere, or one near the nth occurrence of a word that matters. */
+/** Any position, or one near the nth occurrence of a significant word. */
 type Place = { anywhere: number } | { word: string; nth: number; offset: number };
 
 const WORDS = ["usage", "tokens", '"type"', '"id"', "stop_reason", "data:", "event:", "\n", "}", "{", '"'];
@@ -53,15 +53,15 @@ const damage: fc.Arbitrary<Damage> = fc.oneof(
   fc.record({ kind: fc.constant("splice" as const), at: place, from: place }),
 );
 
-/** A few of them, one after the other. */
+/** A few changes to apply in order. */
 export const damages: fc.Arbitrary<Damage[]> = fc.array(damage, { maxLength: 6 });
 
-/** The body with all of it done; a splice goes on in `other`. The bodies given stay as they are. */
-export function inflict(body: Buffer, all: readonly Damage[], other: Buffer): Buffer {
-  return all.reduce<Buffer>((damaged, one) => inflictOne(damaged, one, other), body);
+/** Applies the changes to a copy of the body. A splice continues with bytes of `other`. */
+export function applyDamage(body: Buffer, all: readonly Damage[], other: Buffer): Buffer {
+  return all.reduce<Buffer>((damaged, one) => applyOne(damaged, one, other), body);
 }
 
-function inflictOne(body: Buffer, one: Damage, other: Buffer): Buffer {
+function applyOne(body: Buffer, one: Damage, other: Buffer): Buffer {
   const at = offsetOf(one.at, body);
   const before = body.subarray(0, at);
   switch (one.kind) {

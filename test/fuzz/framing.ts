@@ -1,19 +1,19 @@
 import * as fc from "fast-check";
 
-/** How one event is written: what the grammar leaves open. */
+/** The choices that the grammar leaves for writing one event. */
 interface Style {
-  /** Its `event` line, if there is one: the type, or something else, which the type in the data outweighs. */
+  /** Its `event` line: none, the type, or something else, which the type in the data overrides. */
   name: "none" | "type" | "other";
   nameStandsLast: boolean;
   space: "" | " ";
-  /** White space of the JSON text; with line ends in it, the data takes several lines. */
+  /** Indentation of the JSON text. With line ends in it, the data takes several lines. */
   indent: string;
   typeStandsLast: boolean;
-  /** A member that no meter knows, before the others. */
+  /** An unknown member before the others. */
   extra: unknown;
-  /** White space before the closing brace, as the service really sends. */
+  /** White space before the closing brace, as providers send it. */
   padding: string;
-  /** Lines to be ignored, before the event. */
+  /** Lines before the event that must be ignored. */
   noise: string[];
 }
 
@@ -21,7 +21,7 @@ interface Style {
 export interface Framing {
   lineEnd: string;
   bom: string;
-  /** Taken in turn. */
+  /** Used in turn. */
   styles: Style[];
 }
 
@@ -50,7 +50,7 @@ export const framing: fc.Arbitrary<Framing> = fc.record({
   styles: fc.array(style, { minLength: 1, maxLength: 4 }),
 });
 
-/** A written stream, and for each of its events the number of bytes after which its JSON is whole. */
+/** A written stream, and for each event the number of bytes after which its JSON is complete. */
 export interface Written {
   body: Buffer;
   ends: number[];

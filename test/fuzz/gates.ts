@@ -8,13 +8,13 @@ import { defaultConfig } from "../../src/core/config/config.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { post, startGate, TEST_KEY, upstreamAt, type TestGate } from "../helpers/gate/gate.ts";
 import { startTcpUpstream } from "../helpers/upstream/tcp-upstream.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
-import { cutUp } from "./pieces.ts";
-import { AUTHORITY, play, type Part, type Play } from "./plays.ts";
+import { MESSAGE, startUpstream, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
+import { splitIntoChunks } from "./chunking.ts";
+import { AUTHORITY, conversation, type Transmission, type Conversation } from "./conversations.ts";
 import { property, type Property } from "./property.ts";
 
-/** Everything that waits gives up soon, so that every play comes to its end. */
-const HASTY = {
+/** Limits so short that every conversation ends soon. */
+const SHORT_LIMITS = {
   abort: { graceMs: 5 },
   limits: {
     ...defaultConfig.limits,
@@ -25,16 +25,16 @@ const HASTY = {
   },
 };
 
-/** A client that waits in vain leaves after this; what it proves does not depend on it. */
-const PATIENCE_MS = 150;
+/** How long a client waits before it disconnects. The property does not depend on it. */
+const CLIENT_TIMEOUT_MS = 150;
 
-/** Longer than anything can take; only a lost exchange is still open then. */
+/** Longer than any exchange can take. Only a lost exchange is still open then. */
 const LOST_AFTER_MS = 10_000;
 
-/** Runs with endings like those of a test, and ends them; what nobody caught fails it. */
-async function withEndings(act: (t: TestContext) => Promise<void>): Promise<void> {
+/** Calls `act` with a test context of its own and runs what was registered there. Rejects on an uncaught exception. */
+async function withTestContext(act: (t: TestContext) => Promise<void>): Promise<void> {
   const endings: (() => unknown)[] = [];
-  // The helpers ask a test for nothing but this.
+  // The helpers use nothing else of a test context.
   const t = { after: (end: () => unknown) => void endings.push(end) } as unknown as TestContext;
   const over = new AbortController();
   const crashed = once(process, "uncaughtException", over).then(([error]) => assert.ifError(error));
@@ -46,12 +46,12 @@ async function withEndings(act: (t: TestContext) => Promise<void>): Promise<void
   }
 }
 
-/** Sends a part and leaves as it says. Writing to a connection that is gone is part of the play. */
-async function perform(socket: Socket, { bytes, pieces, ending }: Part): Promise<void> {
-  for (const piece of cutUp(bytes, pieces)) {
+/** Sends a transmission and disconnects as it says. The connection may be closed at any time. */
+async function transmit(socket: Socket, { bytes, chunks, ending }: Transmission): Promise<void> {
+  for (const chunk of splitIntoChunks(bytes, chunks)) {
     if (socket.destroyed) return;
-    // Copied: what is given to a socket may be sent later.
-    socket.write(Buffer.from(piece));
+    // A copy, because the socket may send it later.
+    socket.write(Buffer.from(chunk));
     await setImmediate();
   }
   if (ending === "end") socket.end();
@@ -59,17 +59,17 @@ async function perform(socket: Socket, { bytes, pieces, ending }: Part): Promise
   if (ending === "reset") socket.resetAndDestroy();
 }
 
-/** Plays one client; resolves with all that it was sent, once its connection is closed. */
-async function playClient(port: number, parts: readonly Part[]): Promise<string> {
+/** Runs one client until its connection is closed. Returns everything it received. */
+async function runClient(port: number, parts: readonly Transmission[]): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});
   let received = "";
   socket.setEncoding("latin1").on("data", (text: string) => (received += text));
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  socket.setTimeout(PATIENCE_MS, () => socket.destroy());
+  socket.setTimeout(CLIENT_TIMEOUT_MS, () => socket.destroy());
   for (const part of parts) {
     const text = part.bytes.toString("latin1").replace(AUTHORITY, `127.0.0.1:${port}`);
-    await perform(socket, { ...part, bytes: Buffer.from(text, "latin1") });
+    await transmit(socket, { ...part, bytes: Buffer.from(text, "latin1") });
     if (socket.destroyed) break;
     await Promise.race([closed, new Promise((resolve) => socket.once("data", resolve))]);
   }
@@ -77,21 +77,21 @@ async function playClient(port: number, parts: readonly Part[]): Promise<string>
   return received;
 }
 
-/** How many requests got a route: each of them, and nothing else, leaves a record. */
+/** Counts the requests that get a route: exactly those leave a record. */
 function countRouted({ gate }: TestGate): () => number {
   let routed = 0;
   const { settings } = gate;
   gate.use({
     ...settings,
-    keyFor(tool) {
+    destinationFor(tool) {
       routed += 1;
-      return settings.keyFor(tool);
+      return settings.destinationFor(tool);
     },
   });
   return () => routed;
 }
 
-async function settled({ gate, ledger }: TestGate, routed: () => number): Promise<void> {
+async function waitForRecords({ gate, ledger }: TestGate, routed: () => number): Promise<void> {
   const deadline = performance.now() + LOST_AFTER_MS;
   while (performance.now() < deadline) {
     if (gate.openExchanges === 0 && ledger.records.length >= routed()) return;
@@ -99,7 +99,7 @@ async function settled({ gate, ledger }: TestGate, routed: () => number): Promis
   }
 }
 
-/** An honest request to an upstream that had no part in the play gets its answer, in its own time. */
+/** Fails unless a request to a well-behaved upstream gets its response. */
 async function assertServes(gate: TestGate, baseUrl: string): Promise<void> {
   const upstream = upstreamAt(baseUrl);
   gate.keys.set({ name: upstream.key, origin: upstream.origin }, TEST_KEY);
@@ -108,25 +108,26 @@ async function assertServes(gate: TestGate, baseUrl: string): Promise<void> {
   assert.deepEqual([res.status, await res.json()], [200, MESSAGE]);
 }
 
-async function judge({ clients, answers }: Play): Promise<void> {
-  await withEndings(async (t) => {
+/** Runs a conversation and checks that the gate has kept its records and still serves. */
+async function checkConversation({ clients, responses }: Conversation): Promise<void> {
+  await withTestContext(async (t) => {
     let turn = 0;
     const upstream = await startTcpUpstream(t, (socket) => {
       socket.setEncoding("latin1").on("data", (text: string) => {
-        const answer = answers[turn % answers.length];
+        const answer = responses[turn % responses.length];
         if (answer === undefined || !text.includes(" HTTP/1.1\r\n")) return;
         turn += 1;
-        void perform(socket, answer);
+        void transmit(socket, answer);
       });
     });
-    const honest = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-    const gate = await startGate(t, upstream.baseUrl, { config: HASTY });
+    const wellBehaved = await startUpstream(t, respondWithMessage);
+    const gate = await startGate(t, upstream.baseUrl, { config: SHORT_LIMITS });
     const routed = countRouted(gate);
-    const received = await Promise.all(clients.map((parts) => playClient(gate.port, parts)));
-    await settled(gate, routed);
+    const received = await Promise.all(clients.map((parts) => runClient(gate.port, parts)));
+    await waitForRecords(gate, routed);
     const { records } = gate.ledger;
     assert.deepEqual([records.length, gate.gate.openExchanges], [routed(), 0]);
-    await assertServes(gate, honest.baseUrl);
+    await assertServes(gate, wellBehaved.baseUrl);
     assert.equal(new Set(records.map(({ id }) => id)).size, records.length);
     assert.ok(!JSON.stringify([received, records, gate.log.lines]).includes(TEST_KEY));
     assert.deepEqual(
@@ -136,11 +137,11 @@ async function judge({ clients, answers }: Play): Promise<void> {
   });
 }
 
-/** Sockets and timers cost a tenth of a second a case: for the long run alone. */
+/** Takes a tenth of a second per case because of sockets and timers, so only `npm run fuzz` checks it. */
 export const GATES: readonly Property[] = [
   property(
-    "gate: whatever clients and upstreams send, each request that got a route leaves one record, and it still serves",
+    "gate: whatever clients and upstreams send, each request with a route leaves one record, and the gate still serves",
     { batch: 30 },
-    fc.asyncProperty(play, judge),
+    fc.asyncProperty(conversation, checkConversation),
   ),
 ];

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 
-/** A header as it stands in a request. */
+/** A header as sent in a request. */
 export type Header = [name: string, value: string];
 
-/** Visible ASCII, spaces, tabs and the upper half of Latin-1: what Node's strict parser lets through in a value. */
+/** The characters that Node's strict parser allows in a value: visible ASCII, space and the upper half of Latin-1. */
 export const headerValue: fc.Arbitrary<string> = fc.string({
   unit: fc
     .integer({ min: 0x20, max: 0xff })
@@ -15,8 +15,8 @@ export const headerValue: fc.Arbitrary<string> = fc.string({
 /** RFC 9110 section 5.6.2. */
 export const headerName: fc.Arbitrary<string> = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,20}$/);
 
-/** The name in some mixture of cases, and now and then with underscores for dashes. */
-export function respelled(name: fc.Arbitrary<string>): fc.Arbitrary<string> {
+/** Varies the case of a name, and sometimes replaces its dashes by underscores. */
+export function respell(name: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return fc.tuple(name, fc.nat(), fc.integer({ min: 0, max: 5 })).map(([text, cases, dashes]) => {
     const mixed = text.replace(/[a-z]/gi, (char, i: number) =>
       (cases >> (i % 31)) & 1 ? char.toUpperCase() : char.toLowerCase(),
@@ -30,7 +30,7 @@ export function flatten(headers: readonly Header[]): string[] {
   return headers.flat();
 }
 
-/** The other way round. */
+/** Reverses {@link flatten}. */
 export function pairsOf(flat: readonly string[]): Header[] {
   return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? "", flat[2 * i + 1] ?? ""]);
 }

@@ -4,40 +4,40 @@ import * as fc from "fast-check";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
 import { buildDownstreamHeaders, buildUpstreamHeaders } from "../../src/core/http/headers.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
-import { flatten, headerName, headerValue, pairsOf, respelled, type Header } from "./header-lists.ts";
+import { flatten, headerName, headerValue, pairsOf, respell, type Header } from "./header-lists.ts";
 import { property, type Property } from "./property.ts";
-import { words } from "./words.ts";
+import { splitWords } from "./words.ts";
 
 const KEY = "sk-real+key.1";
 const SECRET = new Secret(KEY);
 const HOST = "api.example.com";
 
 /** RFC 9110 section 7.6.1. */
-const HOP_BY_HOP = words("connection keep-alive proxy-connection te trailer transfer-encoding upgrade");
+const HOP_BY_HOP = splitWords("connection keep-alive proxy-connection te trailer transfer-encoding upgrade");
 const CREDENTIALS =
-  words(`authorization proxy-authorization x-authorization x-api-key api-key apikey x-goog-api-key
+  splitWords(`authorization proxy-authorization x-authorization x-api-key api-key apikey x-goog-api-key
   anthropic-api-key anthropic-auth-token x-auth-token x-amz-security-token private-token cookie cookie2
   ocp-apim-subscription-key chatgpt-account-id x-auth-key client-secret x-password`);
 const FORWARDING =
-  words(`forwarded via x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip x-client-ip
+  splitWords(`forwarded via x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip x-client-ip
   true-client-ip cf-connecting-ip origin referer proxy-status x-http-method-override`);
-const OWN_MARKS = words("x-tollkeeper-tool x-tollkeeper-refusal expect");
+const OWN_MARKS = splitWords("x-tollkeeper-tool x-tollkeeper-refusal expect");
 const NEVER_UPSTREAM = [...HOP_BY_HOP, ...CREDENTIALS, ...FORWARDING, ...OWN_MARKS];
-/** The body's own; nobody may strip them (STYLE section 7; facts/threats.md C4). */
-const FRAMING = words("content-length content-type content-encoding");
+/** Headers that describe the body and must not be removed even if `Connection` lists them (SECURITY.md C4). */
+const FRAMING = splitWords("content-length content-type content-encoding");
 const HARMLESS =
-  words(`anthropic-version anthropic-beta user-agent session_id originator x-title openai-organization
+  splitWords(`anthropic-version anthropic-beta user-agent session_id originator x-title openai-organization
   x-stainless-retry-count idempotency-key sec-fetch-mode http-referer x-claude-code-session-id`);
 const NEVER_DOWNSTREAM = [
   ...HOP_BY_HOP,
-  ...words(`set-cookie set-cookie2 strict-transport-security clear-site-data refresh alt-svc
+  ...splitWords(`set-cookie set-cookie2 strict-transport-security clear-site-data refresh alt-svc
     access-control-allow-origin access-control-allow-credentials x-tollkeeper-refusal`),
 ];
 
-const known = respelled(fc.constantFrom(...NEVER_UPSTREAM, ...NEVER_DOWNSTREAM, ...FRAMING, ...HARMLESS));
+const known = respell(fc.constantFrom(...NEVER_UPSTREAM, ...NEVER_DOWNSTREAM, ...FRAMING, ...HARMLESS));
 const name = fc.oneof(known, known, headerName);
 
-/** A list in which `Connection` may name any of the others, and any name may come twice. */
+/** A list in which `Connection` may name any other header, and names may repeat. */
 const headers: fc.Arbitrary<Header[]> = fc
   .tuple(
     fc.array(fc.tuple(name, headerValue)),
@@ -56,7 +56,7 @@ function listedIn(list: readonly Header[]): string[] {
     .filter((option) => !FRAMING.includes(option) && option !== "keep-alive" && option !== "close");
 }
 
-/** Does `part` stand in `whole` in the same order? */
+/** True when `whole` has all of `part` in the same order. */
 function isWithin(part: readonly Header[], whole: readonly Header[]): boolean {
   let at = 0;
   for (const [header, value] of whole) {
@@ -123,7 +123,7 @@ function has(list: readonly Header[], [header, value]: Header): boolean {
   return list.some(([otherName, otherValue]) => otherName === header && otherValue === value);
 }
 
-/** Answers that echo the key in any part of a header. */
+/** Responses that echo the key in any part of a header. */
 const echoing: fc.Arbitrary<Header[]> = fc
   .tuple(headers, fc.array(headerValue, { maxLength: 3 }))
   .map(([list, values]) => [
@@ -134,7 +134,7 @@ const echoing: fc.Arbitrary<Header[]> = fc
 
 export const HEADERS: readonly Property[] = [
   property(
-    "headers: an upstream gets one credential, ours, and nothing that could be another, in the client's order",
+    "headers: an upstream gets our credential, no header that could be another one, and the rest in the client's order",
     { batch: 600 },
     fc.property(
       headers,
@@ -144,7 +144,7 @@ export const HEADERS: readonly Property[] = [
     ),
   ),
   property(
-    "headers: a client gets what the upstream sent, less what is ours or has power, and never the key",
+    "headers: a client gets the upstream's headers except those that act in a browser, and never the key",
     { batch: 600 },
     fc.property(echoing, (list) => {
       const out = pairsOf(buildDownstreamHeaders(new HeaderIndex(flatten(list)), SECRET));
@@ -155,12 +155,12 @@ export const HEADERS: readonly Property[] = [
         assert.ok(!listed.includes(header.toLowerCase()), header);
       }
       assert.ok(!flatten(out).some((text) => text.includes(KEY)));
-      const blotted = list.map(([header, value]): Header => [
+      const redacted = list.map(([header, value]): Header => [
         header,
         value.replaceAll(KEY, "*".repeat(KEY.length)),
       ]);
-      assert.ok(isWithin(out, blotted));
-      for (const wanted of blotted.filter(([header]) => isHarmless(header, listed)))
+      assert.ok(isWithin(out, redacted));
+      for (const wanted of redacted.filter(([header]) => isHarmless(header, listed)))
         assert.ok(has(out, wanted));
     }),
   ),

@@ -4,17 +4,17 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { openLedger } from "../../src/adapters/ledger-file.ts";
 import { readLedger, type UnreadableLine } from "../../src/adapters/ledger-file/reader.ts";
-import { boundRecord } from "../../src/core/ledger/bound-record.ts";
+import { truncateRecord } from "../../src/core/ledger/truncate-record.ts";
 import { dayFileName, dayOf } from "../../src/core/ledger/day.ts";
 import { parseRecord } from "../../src/core/ledger/parse-record.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { MemoryLog, StillClock } from "../helpers/gate/memory.ts";
+import { MemoryLog, ManualClock } from "../helpers/gate/memory.ts";
 import { usageRecord } from "../helpers/ledger/usage-record.ts";
-import { damages, inflict } from "./damage.ts";
+import { damages, applyDamage } from "./damage.ts";
 import { property, type Property } from "./property.ts";
 import { anyRecord } from "./records.ts";
-import { inScratch } from "./scratch.ts";
-import { soup } from "./soup.ts";
+import { withScratchDirectory } from "./scratch.ts";
+import { randomBody } from "./random-body.ts";
 
 const ALL = { from: "0000-01-01" };
 const DAY = "2026-11-21";
@@ -26,12 +26,12 @@ async function readAll(directory: string): Promise<(UsageRecord | UnreadableLine
   return read;
 }
 
-/** Appends the records to a new ledger; gives what its files then say. */
+/** Appends the records to a new ledger and reads its files. */
 function writeAndRead(records: readonly UsageRecord[]): Promise<(UsageRecord | UnreadableLine)[]> {
-  return inScratch(async (parent) => {
+  return withScratchDirectory(async (parent) => {
     const directory = join(parent, "ledger");
     const log = new MemoryLog();
-    const ledger = openLedger({ directory, retainDays: 36_500, clock: new StillClock(), log });
+    const ledger = openLedger({ directory, retainDays: 36_500, clock: new ManualClock(), log });
     for (const record of records) ledger.append(record);
     ledger.close();
     assert.deepEqual(log.lines, []);
@@ -39,21 +39,21 @@ function writeAndRead(records: readonly UsageRecord[]): Promise<(UsageRecord | U
   });
 }
 
-/** A line without its end: a record, one that is damaged, one of the future, or anything. */
+/** A line without its end: a record, a damaged record, a record of a later version, or anything. */
 const line: fc.Arbitrary<Buffer> = fc
   .oneof(
     fc.tuple(anyRecord, damages).map(([record, damage]) => {
       const text = Buffer.from(JSON.stringify(record));
-      return inflict(text, damage, text);
+      return applyDamage(text, damage, text);
     }),
     anyRecord.map((record) => Buffer.from(JSON.stringify({ ...record, v: 2 }))),
     fc.json().map((text) => Buffer.from(text)),
-    soup,
+    randomBody,
   )
   .map((bytes) => bytes.filter((byte) => byte !== NEWLINE.charCodeAt(0)))
   .map((bytes) => Buffer.from(bytes));
 
-/** Counts that a report may add up. */
+/** Fails unless a report can add the counts up. */
 function assertSummable({ tokens, extra }: UsageRecord): void {
   for (const set of [...extra, ...(tokens === null ? [] : [tokens])]) {
     for (const name of ["input_uncached", "cache_read", "cache_write", "output"] as const) {
@@ -63,27 +63,27 @@ function assertSummable({ tokens, extra }: UsageRecord): void {
 }
 
 const FOUND: [UsageRecord[]][] = [
-  // Half a surrogate pair became the replacement character on its way to the file.
+  // Half a surrogate pair became the replacement character in the file.
   [[usageRecord({ stop: "\ud800" })]],
 ];
 
 export const LEDGER: readonly Property[] = [
   property(
-    "ledger: records are read back as they were written, bounded, day by day, whatever is in them",
+    "ledger: any records are read back as they were written, truncated and in the order of days",
     { batch: 60, found: FOUND },
     fc.asyncProperty(fc.array(anyRecord, { maxLength: 8 }), async (records) => {
       const days = records.map(({ ts }) => dayOf(ts));
       const expected = [...new Set(days)].sort().flatMap((day) => records.filter((_, i) => days[i] === day));
-      assert.deepEqual(await writeAndRead(records), expected.map(boundRecord));
+      assert.deepEqual(await writeAndRead(records), expected.map(truncateRecord));
     }),
   ),
   property(
-    "ledger: every line of any file is a record that adds up, one of a later format, or told as unreadable",
+    "ledger: every line of any file is a valid record, a record of a later version, or reported as unreadable",
     { batch: 60 },
     fc.asyncProperty(fc.array(line, { maxLength: 12 }), fc.boolean(), async (lines, isTorn) => {
       const text = Buffer.concat(lines.flatMap((bytes) => [bytes, Buffer.from(NEWLINE)]));
       const torn = isTorn && lines.length > 0;
-      const read = await inScratch(async (directory) => {
+      const read = await withScratchDirectory(async (directory) => {
         await writeFile(join(directory, dayFileName(DAY)), torn ? text.subarray(0, -1) : text);
         return readAll(directory);
       });

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import type { MeterSetup } from "../../src/core/usage/meter.ts";
 import { createMeter } from "../../src/core/usage/meter.ts";
-import type { Reading } from "../../src/core/usage/reading.ts";
-import { jsonSetup, setup, stream } from "../core/usage/answers.ts";
+import type { MeterReading } from "../../src/core/usage/reading.ts";
+import { jsonSetup, setup, stream } from "../core/usage/response-bodies.ts";
 import { CORPUS_MISSING, listCorpus, readBody, setupOf } from "../core/usage/corpus.ts";
 import { assertInvariants } from "../core/usage/invariants.ts";
-import { damages, inflict } from "./damage.ts";
-import { cutUp, piecing, type Piecing } from "./pieces.ts";
+import { damages, applyDamage } from "./damage.ts";
+import { splitIntoChunks, chunking, type Chunking } from "./chunking.ts";
 import { property, type Property } from "./property.ts";
-import { soup } from "./soup.ts";
+import { randomBody } from "./random-body.ts";
 import { anyDocument, anyMessagesEvent, anyResponsesEvent } from "./usages.ts";
 
 const SSE = "text/event-stream";
@@ -22,20 +22,25 @@ const anySetup: fc.Arbitrary<MeterSetup> = fc.record({
   inputIncludesCache: fc.boolean(),
 });
 
-/** What a meter makes of a body that comes in these chunks, and whether it saw content in it. */
-function meterAll(under: MeterSetup, chunks: Iterable<Buffer>, whole: boolean): [Reading, boolean] {
+/** Feeds the chunks to a meter. Returns its reading and whether it saw content. */
+function meterAll(under: MeterSetup, chunks: Iterable<Buffer>, isComplete: boolean): [MeterReading, boolean] {
   const meter = createMeter(under);
   for (const chunk of chunks) meter.feed(chunk);
-  return [meter.finish(whole), meter.sawContent];
+  return [meter.finish(isComplete), meter.hasContent];
 }
 
-function judge(under: MeterSetup, body: Buffer, pieces: Piecing, whole: boolean): void {
-  const [reading, sawContent] = meterAll(under, [body], whole);
+function assertChunkingIrrelevant(
+  under: MeterSetup,
+  body: Buffer,
+  chunks: Chunking,
+  isComplete: boolean,
+): void {
+  const [reading, sawContent] = meterAll(under, [body], isComplete);
   assertInvariants(reading);
-  assert.deepEqual(meterAll(under, cutUp(body, pieces), whole), [reading, sawContent]);
+  assert.deepEqual(meterAll(under, splitIntoChunks(body, chunks), isComplete), [reading, sawContent]);
 }
 
-/** Larger ones would spend the time of many cases, and say nothing that the smaller do not. */
+/** Larger bodies would take the time of many cases and find nothing more. */
 const LARGEST_BODY_BYTES = 40_000;
 
 const BODIES = listCorpus().flatMap((file) => {
@@ -45,8 +50,8 @@ const BODIES = listCorpus().flatMap((file) => {
 
 const recorded = fc.nat().map((n) => BODIES[n % BODIES.length] ?? { under: setup(), body: Buffer.alloc(0) });
 
-/** A stream of any events, or one document, with the set-up that it is read under. */
-const answers: fc.Arbitrary<{ under: MeterSetup; body: string }> = fc.oneof(
+/** A stream of any events, or one document, and the meter's set-up for it. */
+const responses: fc.Arbitrary<{ under: MeterSetup; body: string }> = fc.oneof(
   fc.record({ under: setupFor("messages", SSE), body: fc.array(anyMessagesEvent).map(stream) }),
   fc.record({ under: setupFor("responses", SSE), body: fc.array(anyResponsesEvent).map(stream) }),
   fc.record({
@@ -59,21 +64,21 @@ function setupFor(dialect: MeterSetup["dialect"], contentType: string | null): f
   return anySetup.map((under) => ({ ...under, dialect, contentType, spend: "count", status: 200 }));
 }
 
-const SINGLE_BYTES: Piecing = { longest: 1, seed: 0 };
+const SINGLE_BYTES: Chunking = { maxBytes: 1, seed: 0 };
 
-const FOUND_IN_SOUP: [MeterSetup, Buffer, Piecing, boolean][] = [
-  // A type with a control character, which is no JSON, was passed over in one chunk and flagged in two.
+const FOUND_IN_RANDOM_BODIES: [MeterSetup, Buffer, Chunking, boolean][] = [
+  // A type with a control character, which is not JSON, was ignored in one chunk and flagged in two.
   [setup(), Buffer.from('data: {"type":"a\u0002"}\n\n'), SINGLE_BYTES, true],
-  // Of two types the first counted in one chunk, the last in two.
+  // Of two types the first one counted in one chunk, the last one in two.
   [setup(), Buffer.from('data: {"type":"ping","type":"error","error":{"type":"e"}}\n\n'), SINGLE_BYTES, true],
-  // A half event whose line ends with a brace was passed over in one chunk and flagged in two.
+  // An incomplete event whose line ends with a brace was ignored in one chunk and flagged in two.
   [setup(), Buffer.from('data: {"type":"ping","a":{}\n'), SINGLE_BYTES, false],
-  // White space before the first field was lost when it came alone, and made a field of what was none.
+  // White space before the first field was lost when it came in its own chunk, which made the line a field.
   [setup(), Buffer.from(" data: "), SINGLE_BYTES, false],
 ];
 
-const FOUND_IN_USAGE: [{ under: MeterSetup; body: string }, Piecing, boolean][] = [
-  // Sums of counts beyond 2^53 - 1 were not exact.
+const FOUND_IN_USAGE: [{ under: MeterSetup; body: string }, Chunking, boolean][] = [
+  // Sums above 2^53 - 1 were not exact.
   [
     {
       under: jsonSetup({ dialect: "responses" }),
@@ -86,22 +91,28 @@ const FOUND_IN_USAGE: [{ under: MeterSetup; body: string }, Piecing, boolean][] 
 
 export const METERS: readonly Property[] = [
   property(
-    "meter: any soup of bytes is read the same however it is pieced, and its counts add up",
-    { batch: 1000, found: FOUND_IN_SOUP },
-    fc.property(anySetup, soup, piecing, fc.boolean(), judge),
+    "meter: the reading of a random body does not depend on its chunks, and its counts add up",
+    { batch: 1000, found: FOUND_IN_RANDOM_BODIES },
+    fc.property(anySetup, randomBody, chunking, fc.boolean(), assertChunkingIrrelevant),
   ),
   property(
-    "meter: usage of any values is read the same however it is pieced, and its counts add up",
+    "meter: the reading of arbitrary usage does not depend on its chunks, and its counts add up",
     { batch: 300, found: FOUND_IN_USAGE },
-    fc.property(answers, piecing, fc.boolean(), ({ under, body }, pieces, whole) =>
-      judge(under, Buffer.from(body), pieces, whole),
+    fc.property(responses, chunking, fc.boolean(), ({ under, body }, chunks, isComplete) =>
+      assertChunkingIrrelevant(under, Buffer.from(body), chunks, isComplete),
     ),
   ),
   property(
-    "meter: a recorded body, damaged, is read the same however it is pieced, and its counts add up",
+    "meter: the reading of a damaged recorded body does not depend on its chunks, and its counts add up",
     { batch: 150, missing: CORPUS_MISSING },
-    fc.property(recorded, damages, recorded, piecing, fc.boolean(), (one, damage, other, pieces, whole) =>
-      judge(one.under, inflict(one.body, damage, other.body), pieces, whole),
+    fc.property(
+      recorded,
+      damages,
+      recorded,
+      chunking,
+      fc.boolean(),
+      (one, damage, other, chunks, isComplete) =>
+        assertChunkingIrrelevant(one.under, applyDamage(one.body, damage, other.body), chunks, isComplete),
     ),
   ),
 ];

@@ -1,34 +1,34 @@
 import * as fc from "fast-check";
 
-/** Something that must hold for every input, and how to look for one for which it does not. */
+/** A statement that must hold for every input, and the search for a counterexample. */
 export interface Property {
-  /** The subject, a colon, and what holds of it. */
+  /** The subject, a colon, and what must hold. */
   name: string;
-  /** Why it cannot be tried here; null when it can. */
+  /** Why it cannot be checked here; null when it can. */
   missing: string | null;
-  /** Tries a batch of random cases, those that broke it once before all others. The same seed makes the same cases. */
-  tryBatch(seed: number): Promise<Batch>;
+  /** Checks a batch of random cases after all past counterexamples. The same seed makes the same cases. */
+  runBatch(seed: number): Promise<Batch>;
 }
 
-/** What came of a batch. */
+/** The result of a batch. */
 export interface Batch {
   cases: number;
-  /** The smallest case that breaks the property, and how to meet it again; null when it held. */
+  /** The smallest counterexample and how to reproduce it; null when the property held. */
   finding: string | null;
 }
 
 interface Options<Case> {
-  /** Random cases in one batch: as many as take a quarter of a second or so. */
+  /** Random cases in one batch: as many as take about a quarter of a second. */
   batch: number;
-  /** Cases that broke the property once, each with a line on what it found. */
+  /** Past counterexamples, each with a comment on the fault that it revealed. */
   found?: Case[];
   missing?: string | null;
 }
 
-/** Making a case smaller could take for ever; one that is not the smallest is a finding too. */
+/** Ends the search for a smaller counterexample. A larger one is also a finding. */
 const BATCH_LIMIT_MS = 30_000;
 
-/** Names what fast-check is to try. */
+/** Makes a property that fast-check checks. */
 export function property<Case>(
   name: string,
   { batch, found = [], missing = null }: Options<Case>,
@@ -37,7 +37,7 @@ export function property<Case>(
   return {
     name,
     missing,
-    async tryBatch(seed) {
+    async runBatch(seed) {
       const details = await fc.check(tried, {
         seed,
         numRuns: found.length + batch,
@@ -55,7 +55,7 @@ export function property<Case>(
   };
 }
 
-/** A seed for a batch that nobody has asked for in particular. */
+/** A random seed. */
 export function newSeed(): number {
   return Math.floor(Math.random() * 2 ** 31);
 }

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { RECORD_VERSION, type UsageRecord } from "../../src/core/ledger/record.ts";
 import type { ExtraTokens, Flag, Tokens } from "../../src/core/usage/reading.ts";
 
-/** Any UTF-16 at all, halves of pairs included, and what acts on a terminal; sometimes longer than a record keeps. */
+/** Any UTF-16, including halves of pairs and characters that act on a terminal; sometimes longer than a record keeps. */
 const text: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) }),
   fc.string({
@@ -27,7 +27,7 @@ const COUNTS = {
   output: count,
 };
 
-/** fast-check would have some objects without one, which no JSON reader makes. */
+/** By default fast-check makes some objects without a prototype, which no JSON parser does. */
 const PLAIN = { noNullPrototype: true } as const;
 
 const tokens: fc.Arbitrary<Tokens> = fc.record(
@@ -40,7 +40,7 @@ const extra: fc.Arbitrary<ExtraTokens> = fc.record(
   PLAIN,
 );
 
-/** As a service may send it; a name such as `__proto__` is an own property. */
+/** Usage as a provider may send it. A name such as `__proto__` is an own property. */
 const rawUsage = fc
   .dictionary(text, fc.json({ maxDepth: 3 }), PLAIN)
   .map((members) =>
@@ -49,7 +49,7 @@ const rawUsage = fc
 
 const FLAGS = fc.constantFrom<Flag>("bad_json", "total_mismatch", "openai_names");
 
-/** A record with anything in it that its type allows; nothing has to fit together. */
+/** Any record that its type allows. Its fields need not be consistent. */
 export const anyRecord: fc.Arbitrary<UsageRecord> = fc.record(
   {
     v: fc.constant(RECORD_VERSION),

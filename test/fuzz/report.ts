@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { summarise, type Row } from "../../src/core/ledger/report.ts";
+import { summarise, type ReportRow } from "../../src/core/ledger/report.ts";
 import { property, type Property } from "./property.ts";
-import { story, type Story, type Sums } from "./stories.ts";
+import { reportCase, type ReportCase, type Sums } from "./report-cases.ts";
 
 const NAMES = [
   "requests",
@@ -18,10 +18,10 @@ const NAMES = [
 
 type Named = "tool" | "model" | "day";
 
-/** What the stories come to, added up plainly. */
-function addUp(stories: readonly Story[], by: Named): Map<string | null, number[]> {
+/** Adds the cases up in the simplest way. */
+function addUp(cases: readonly ReportCase[], by: Named): Map<string | null, number[]> {
   const rows = new Map<string | null, number[]>();
-  for (const { sums, ...names } of stories.flatMap(({ adds }) => adds)) {
+  for (const { sums, ...names } of cases.flatMap(({ adds }) => adds)) {
     const row = rows.get(names[by]) ?? NAMES.map(() => 0);
     rows.set(
       names[by],
@@ -31,15 +31,15 @@ function addUp(stories: readonly Story[], by: Named): Map<string | null, number[
   return rows;
 }
 
-function numbersOf(row: Row): number[] {
+function numbersOf(row: ReportRow): number[] {
   return NAMES.map((name) => row[name]);
 }
 
-/** The stories with their records in the ledger's order: by day, and within a day as they come. */
-const told = fc.array(story, { maxLength: 12 }).chain((stories) => {
-  const all = stories.flatMap(({ records }) => records);
+/** Cases with their records in the ledger's order: by day, and in any order within a day. */
+const recordedCases = fc.array(reportCase, { maxLength: 12 }).chain((cases) => {
+  const all = cases.flatMap(({ records }) => records);
   return fc.shuffledSubarray(all, { minLength: all.length }).map((records) => ({
-    stories,
+    cases,
     records: records.toSorted((a, b) =>
       a.ts.slice(0, 10) < b.ts.slice(0, 10) ? -1 : a.ts.slice(0, 10) > b.ts.slice(0, 10) ? 1 : 0,
     ),
@@ -48,14 +48,14 @@ const told = fc.array(story, { maxLength: 12 }).chain((stories) => {
 
 export const REPORT: readonly Property[] = [
   property(
-    "report: its sums are those of what happened, each thing once, in whatever order it was recorded",
+    "report: its sums count every event once, in whatever order the records were written",
     { batch: 200 },
     fc.asyncProperty(
-      told,
+      recordedCases,
       fc.constantFrom<Named>("tool", "model", "day"),
-      async ({ stories, records }, by) => {
+      async ({ cases, records }, by) => {
         const { rows, total } = await summarise(records, by);
-        const expected = addUp(stories, by);
+        const expected = addUp(cases, by);
         assert.deepEqual(new Map(rows.map((row) => [row.name, numbersOf(row)])), expected);
         const all = [...expected.values()].reduce(
           (sum, row) => sum.map((n, i) => n + (row[i] ?? 0)),

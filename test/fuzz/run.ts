@@ -1,5 +1,5 @@
-// `npm run fuzz -- [--seconds N] [--seed N] [NAME...]`: tries the properties, or those whose names begin so, batch after
-// batch and each in turn, until the time is over. Fails when one of them did not hold.
+// `npm run fuzz -- [--seconds N] [--seed N] [NAME...]`: checks all properties, or those whose names begin with NAME, in rounds of
+// one batch each until the time is over. Fails when a property did not hold.
 import { parseArgs } from "node:util";
 import { ALL_PROPERTIES } from "./all.ts";
 import { newSeed, type Property } from "./property.ts";
@@ -16,11 +16,11 @@ function wholeNumber(option: string, text: string): number {
   throw new Error(`${option} takes a whole number`);
 }
 
-/** What became of one property. */
+/** The result of one property so far. */
 interface Tally {
   property: Property;
   cases: number;
-  /** Left alone after the first: the others would mostly be the same one again. */
+  /** The first counterexample. The property is not checked again, because more would mostly be the same one. */
   finding: string | null;
 }
 
@@ -32,7 +32,7 @@ function chooseProperties(): Property[] {
   });
 }
 
-/** Tries every property once per round; the first round whole, whatever the time. */
+/** Checks every property once per round. The first round is always complete. */
 async function tryAll(tallies: readonly Tally[]): Promise<void> {
   const end = performance.now() + seconds * 1000;
   const hasTime = (seed: number) => seed === firstSeed || performance.now() < end;
@@ -44,7 +44,7 @@ async function tryAll(tallies: readonly Tally[]): Promise<void> {
 }
 
 async function tryOnce(tally: Tally, seed: number): Promise<void> {
-  const { cases, finding } = await tally.property.tryBatch(seed);
+  const { cases, finding } = await tally.property.runBatch(seed);
   tally.cases += cases;
   tally.finding = finding;
   if (finding !== null) console.log(`FOUND: ${finding}\n`);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { buildRouteTable, parseTarget, routesOf, type Route } from "../../src/core/http/routes.ts";
+import { buildRouteTable, parseRequestTarget, listRoutes, type Route } from "../../src/core/http/routes.ts";
 import { upstreamAt } from "../helpers/gate/gate.ts";
 import { property, type Property } from "./property.ts";
-import { words } from "./words.ts";
+import { splitWords } from "./words.ts";
 
-const ROUTES = routesOf(
+const ROUTES = listRoutes(
   upstreamAt("https://api.example.com/v1", {
     routes: [
       { method: "POST", path: "/chat/completions", auth: "bearer", dialect: "none", spend: "never" },
@@ -17,9 +17,9 @@ const ROUTES = routesOf(
 );
 const TABLE = buildRouteTable(ROUTES);
 
-/** What targets are made of, honest and not (facts/threats.md B1 and B2). */
+/** Parts of valid and of malicious targets (SECURITY.md B1 and B2). */
 const PARTS = [
-  ...words(`/v1 /v1 /t/codex /t/ /T/x /messages /messages /count_tokens /models /responses /resp_1 /cancel
+  ...splitWords(`/v1 /v1 /t/codex /t/ /T/x /messages /messages /count_tokens /models /responses /resp_1 /cancel
     /chat/completions /v2.1/files/f1 /v2x1/files/f1 / // /.. /. /%2e%2e %2f ?beta=true ? #x ;x \\ @evil.example
     http://evil.example evil.example:443 * %00 {id} V1 MESSAGES %6dessages`),
   "\0",
@@ -31,7 +31,9 @@ const PARTS = [
   "a".repeat(260),
 ];
 
-const OWN_PATHS = words("/models /responses /messages /messages/count_tokens /responses/r-1 /v2.1/files/f-1");
+const OWN_PATHS = splitWords(
+  "/models /responses /messages /messages/count_tokens /responses/r-1 /v2.1/files/f-1",
+);
 
 const target: fc.Arbitrary<string> = fc.oneof(
   {
@@ -49,7 +51,7 @@ const target: fc.Arbitrary<string> = fc.oneof(
 
 const method = fc.constantFrom("GET", "POST", "POST", "PUT", "HEAD", "CONNECT", "get");
 
-/** Is this path one of the route's, letter for letter? Says it without a regular expression over the whole. */
+/** True when the path is exactly one of the route's. Does not use a regular expression over the whole path. */
 function isPathOf({ path: wanted }: Route, path: string): boolean {
   const segments = path.split("/");
   while (segments[1] === "v1" && path.split("/").length - segments.length < 2) segments.splice(1, 1);
@@ -62,37 +64,40 @@ function isPathOf({ path: wanted }: Route, path: string): boolean {
   );
 }
 
-/** What an honest tool asks for, and what has to be made of it. */
+/** A tool's valid target, and how it must be parsed. */
 const ownTarget = fc.record(
   {
-    mark: fc.option(fc.stringMatching(/^[a-z0-9][a-z0-9._-]{0,63}$/)),
+    toolMark: fc.option(fc.stringMatching(/^[a-z0-9][a-z0-9._-]{0,63}$/)),
     path: fc
       .tuple(fc.nat(2), fc.constantFrom(...OWN_PATHS))
       .map(([versions, path]) => "/v1".repeat(versions) + path),
     query: fc.constantFrom("", "?", "?beta=true", "?limit=5&after=%2F.."),
   },
-  // As the parser makes them.
+  // As the parser's results.
   { noNullPrototype: true },
 );
 
 export const TARGETS: readonly Property[] = [
   property(
-    "target: what an honest tool asks for is taken for just that, and has a route",
+    "target: a valid one is parsed exactly and has a route",
     { batch: 500 },
     fc.property(ownTarget, (own) => {
-      const { mark, path, query } = own;
-      assert.deepEqual(parseTarget(`${mark === null ? "" : `/t/${mark}`}${path}${query}`), own);
+      const { toolMark, path, query } = own;
+      assert.deepEqual(
+        parseRequestTarget(`${toolMark === null ? "" : `/t/${toolMark}`}${path}${query}`),
+        own,
+      );
       assert.ok(["GET", "POST"].some((asked) => "route" in (TABLE.find(asked, path) ?? {})));
     }),
   ),
   property(
-    "target: it is taken apart without a byte added, lost or changed, or not at all",
+    "target: parsing fails, or adds, loses and changes no byte",
     { batch: 2000 },
     fc.property(target, (text) => {
-      const parsed = parseTarget(text);
+      const parsed = parseRequestTarget(text);
       if (parsed === null) return;
-      const mark = parsed.mark === null ? "" : text.slice(0, `/t/${parsed.mark}`.length);
-      assert.equal(mark.toLowerCase(), parsed.mark === null ? "" : `/t/${parsed.mark}`);
+      const mark = parsed.toolMark === null ? "" : text.slice(0, `/t/${parsed.toolMark}`.length);
+      assert.equal(mark.toLowerCase(), parsed.toolMark === null ? "" : `/t/${parsed.toolMark}`);
       const path = parsed.path === "/" && !text.slice(mark.length).startsWith("/") ? "" : parsed.path;
       assert.equal(mark + path + parsed.query, text);
       assert.match(text, /^\/[!-~]*$/);
@@ -100,7 +105,7 @@ export const TARGETS: readonly Property[] = [
     }),
   ),
   property(
-    "target: a route is found for exactly the paths that are its own, byte for byte",
+    "target: a route is found for exactly its own paths",
     { batch: 2000 },
     fc.property(method, target, (asked, path) => {
       const own = ROUTES.filter((route) => isPathOf(route, path));

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { validateHeaderValue } from "node:http";
 import * as fc from "fast-check";
 import { Failure } from "../../src/core/failure.ts";
-import { credentialHeader } from "../../src/core/http/headers.ts";
-import { MAX_KEY_LENGTH, parseKeyValue } from "../../src/core/secrets/key-value.ts";
-import { printable } from "../../src/core/text/printable.ts";
+import { buildCredentialHeader } from "../../src/core/http/headers.ts";
+import { MAX_KEY_LENGTH, parseApiKey } from "../../src/core/secrets/api-key.ts";
+import { toPrintable } from "../../src/core/text/printable.ts";
 import { parseSince } from "../../src/core/ledger/since.ts";
 import { property, type Property } from "./property.ts";
 
-/** Any UTF-16, and what acts on a terminal. */
+/** Any UTF-16, including characters that act on a terminal. */
 export const anyText = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.string({
@@ -30,8 +30,8 @@ export const anyText = fc.oneof(
 );
 
 /**
- * Code points, first to last, that act on a terminal or cannot be written: C0 and C1 controls, marks of direction,
- * separators of lines (facts/threats.md E3), halves of surrogate pairs.
+ * Ranges of code points that act on a terminal or cannot be written: C0 and C1 controls, bidirectional marks, line separators
+ * (SECURITY.md E3), and halves of surrogate pairs.
  */
 const ACTIVE = [
   [0x00, 0x1f],
@@ -69,7 +69,7 @@ const spanOrDay = fc.oneof(
   fc.stringMatching(/^[0-2]\d{3}-[01]\d-[0-3]\d$/),
 );
 
-/** The failure that a call ends in; null when it does not. */
+/** Returns the failure that a call throws; null when it succeeds. */
 function failureOf(call: () => unknown): Failure | null {
   try {
     call();
@@ -80,8 +80,8 @@ function failureOf(call: () => unknown): Failure | null {
   }
 }
 
-/** Spans and days that are good, with the moment that each means at a given time. */
-const goodSince: fc.Arbitrary<[text: string, meant: (now: number) => string]> = fc.oneof(
+/** Valid spans and days, each with its point in time. */
+const goodSince: fc.Arbitrary<[text: string, expected: (now: number) => string]> = fc.oneof(
   fc
     .nat(876_000)
     .map((hours): [string, (now: number) => string] => [
@@ -101,37 +101,37 @@ const goodSince: fc.Arbitrary<[text: string, meant: (now: number) => string]> = 
 
 export const TEXTS: readonly Property[] = [
   property(
-    "since: every span and every day is the moment that it says",
+    "since: a valid span or day yields its point in time",
     { batch: 300 },
-    fc.property(goodSince, anyDate, ([text, meant], date) => {
-      assert.equal(parseSince(text, date.getTime()), meant(date.getTime()));
+    fc.property(goodSince, anyDate, ([text, expected], date) => {
+      assert.equal(parseSince(text, date.getTime()), expected(date.getTime()));
     }),
   ),
   property(
-    "key value: what a header can carry is a key, whatever white space is around it",
+    "key value: any value that a header can carry is a key, whatever white space surrounds it",
     { batch: 500 },
     fc.property(
       fc.stringMatching(/^[!-~]{8,100}$/),
       fc.constantFrom("", " ", "\n", "\r\n\t"),
       (key, space) => {
-        const [, value] = credentialHeader("x-api-key", parseKeyValue(space + key + space));
+        const [, value] = buildCredentialHeader("x-api-key", parseApiKey(space + key + space));
         assert.equal(value, key);
       },
     ),
   ),
   property(
-    "printable: nothing active is left, nothing else is touched, and JSON means what it meant",
+    "printable: no active character is left, no other is changed, and JSON keeps its value",
     { batch: 500 },
     fc.property(anyText, (text) => {
-      const shown = printable(text);
+      const shown = toPrintable(text);
       assert.ok(!isActive(shown));
-      assert.equal(printable(shown), shown);
+      assert.equal(toPrintable(shown), shown);
       if (!isActive(text)) assert.equal(shown, text);
-      assert.equal(JSON.parse(printable(JSON.stringify(text))), text);
+      assert.equal(JSON.parse(toPrintable(JSON.stringify(text))), text);
     }),
   ),
   property(
-    "since: any text is a time in the past hundred years, a day as it was written, or a failure with a hint",
+    "since: any text yields a time in the past hundred years, the day that it names, or a failure with a hint",
     { batch: 500 },
     fc.property(spanOrDay, anyDate, (text, date) => {
       const failure = failureOf(() => parseSince(text, date.getTime()));
@@ -146,19 +146,19 @@ export const TEXTS: readonly Property[] = [
     }),
   ),
   property(
-    "key value: any text is a key that a header can carry, or a failure that does not repeat it",
+    "key value: any text yields a key that a header can carry, or a failure that does not contain it",
     { batch: 2000 },
     fc.property(fc.oneof(anyText, fc.stringMatching(/^\s?(?:Bearer )?[!-~]{1,60}\s*$/)), (text) => {
-      const failure = failureOf(() => parseKeyValue(text));
+      const failure = failureOf(() => parseApiKey(text));
       if (failure !== null) {
-        const said = `${failure.message} ${failure.hint}`;
+        const message = `${failure.message} ${failure.hint}`;
         const [value = ""] = text
           .trim()
           .replace(/^bearer\s/i, "")
           .split(/\s/);
-        return assert.ok(value.length < 8 || !said.includes(value), said);
+        return assert.ok(value.length < 8 || !message.includes(value), message);
       }
-      const [name, value] = credentialHeader("x-api-key", parseKeyValue(text));
+      const [name, value] = buildCredentialHeader("x-api-key", parseApiKey(text));
       validateHeaderValue(name, value);
       assert.equal(value, text.trim());
       assert.ok(value.length > 0 && value.length <= MAX_KEY_LENGTH);

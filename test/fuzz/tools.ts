@@ -1,21 +1,24 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
-import { LIBRARIES, SIGNATURES } from "../../src/core/identity/signatures.ts";
-import { identifyTool, toolName, type ToolIdentity } from "../../src/core/identity/tool-identity.ts";
-import { flatten, headerName, headerValue, respelled, type Header } from "./header-lists.ts";
+import { identifyTool, type ToolIdentity } from "../../src/core/identity/tool-identity.ts";
+import { parseToolName } from "../../src/core/config/names.ts";
+import { REQUEST_SIGNATURES } from "../../src/tools/all.ts";
+import { flatten, headerName, headerValue, respell, type Header } from "./header-lists.ts";
 import { property, type Property } from "./property.ts";
-import { words } from "./words.ts";
+import { splitWords } from "./words.ts";
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-const KNOWN = new Set([...SIGNATURES, ...LIBRARIES].map(({ tool }) => tool));
+const KNOWN = new Set([...REQUEST_SIGNATURES.tools, ...REQUEST_SIGNATURES.libraries].map(({ tool }) => tool));
 
 const VALUES: Record<string, readonly string[]> = {
   authorization: ["Bearer tk-zed", "bearer tk-Zed", "tk-zed", "Bearer tk-", "Bearer sk-real", "Basic tk-zed"],
   "x-api-key": ["tk-aider", "tk-../x", "TK-zed", "sk-real"],
   "x-tollkeeper-tool": ["my-tool", "My.Tool", "-x", "", "a".repeat(65), "t\u00f6l"],
   "user-agent": [
-    ...words("claude-code/2 codex_cli_rs/0.151.0 opencode/1 kilo/1 curl/8 node-fetch langchainjs-openai/1"),
+    ...splitWords(
+      "claude-code/2 codex_cli_rs/0.151.0 opencode/1 kilo/1 curl/8 node-fetch langchainjs-openai/1",
+    ),
     "claude-cli/2.1 (external, cli)",
     "Anthropic/JS 0.1",
     "OpenAI/JS 6",
@@ -38,10 +41,10 @@ const header: fc.Arbitrary<Header> = fc.oneof(
   ),
 );
 
-/** Each name once: of two the gate has already refused the request, or takes the first. */
+/** Each name once: with two the gate refuses the request or takes the first one. */
 const headers = fc.uniqueArray(header, { selector: ([name]) => name });
 
-/** Evidence that does not depend on the table: path, then token, then header (DESIGN section 5). */
+/** The claim that does not depend on the signatures: path, then token, then header (docs/wire.md section 2). */
 function claimOf(mark: string | null, list: readonly Header[]): Pick<ToolIdentity, "tool" | "by"> | null {
   if (mark !== null) return { tool: mark, by: "path" };
   const value = (name: string) => list.find(([other]) => other === name)?.[1] ?? "";
@@ -55,12 +58,12 @@ function claimOf(mark: string | null, list: readonly Header[]): Pick<ToolIdentit
 }
 
 function identify(mark: string | null, list: readonly Header[]): ToolIdentity {
-  return identifyTool(mark, new HeaderIndex(flatten(list)));
+  return identifyTool(mark, new HeaderIndex(flatten(list)), REQUEST_SIGNATURES);
 }
 
 export const TOOLS: readonly Property[] = [
   property(
-    "tool: whoever claims a name gets it, by the strongest claim, and everybody else one from the table",
+    "tool: the strongest claim decides the name, and without a claim it comes from the signatures",
     { batch: 800 },
     fc.property(fc.option(fc.constantFrom("codex", "x")), headers, (mark, list) => {
       const { tool, by, session } = identify(mark, list);
@@ -73,7 +76,7 @@ export const TOOLS: readonly Property[] = [
     }),
   ),
   property(
-    "tool: it is the same in any order and spelling of the headers, and whatever others there are",
+    "tool: the order, the spelling and other headers do not change the result",
     { batch: 500 },
     fc.property(
       headers.chain((list) =>
@@ -92,15 +95,15 @@ export const TOOLS: readonly Property[] = [
     ),
   ),
   property(
-    "tool: a name has one spelling or is none",
+    "tool: a parsed name is valid and parsing it again changes nothing",
     { batch: 300 },
     fc.property(
-      fc.oneof(respelled(fc.stringMatching(/^[a-z0-9._-]{1,66}$/)), fc.string({ unit: "binary" })),
+      fc.oneof(respell(fc.stringMatching(/^[a-z0-9._-]{1,66}$/)), fc.string({ unit: "binary" })),
       (text) => {
-        const name = toolName(text);
+        const name = parseToolName(text);
         if (name === null) return;
         assert.match(name, NAME);
-        assert.equal(toolName(name), name);
+        assert.equal(parseToolName(name), name);
       },
     ),
   ),
@@ -108,8 +111,8 @@ export const TOOLS: readonly Property[] = [
 
 function isEvidence(name: string): boolean {
   const lower = name.toLowerCase();
-  const inTable = [...SIGNATURES, ...LIBRARIES].some(
-    ({ when, without = [] }) => when.some(([other]) => other === lower) || without.includes(lower),
+  const inTable = [...REQUEST_SIGNATURES.tools, ...REQUEST_SIGNATURES.libraries].some(
+    ({ when, without }) => when.some(([other]) => other === lower) || without.includes(lower),
   );
   return inTable || lower in VALUES || ["x-session-id", "thread-id"].includes(lower);
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 
-/** Numbers that a service may send, and what it may send where a number belongs. */
+/** Numbers that a provider may send, and other values in their place. */
 const value: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: fc.nat(5) },
   { weight: 3, arbitrary: fc.nat(1_000_000) },
@@ -11,7 +11,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(null, "", "7", true, [], {}, [1]) },
 );
 
-/** An object that has some of these members; now and then something else. */
+/** An object with some of the members, or sometimes something else. */
 function some(members: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 5, arbitrary: fc.record(members, { requiredKeys: [] }) },
@@ -41,7 +41,7 @@ const iteration = some({
   model: fc.constantFrom("m", "n", null),
 });
 
-/** A usage object with some of the names that any service uses, and values that make sense or do not. */
+/** A usage object with names of any provider, and sensible and senseless values. */
 export const anyUsage: fc.Arbitrary<unknown> = some({
   ...API_NAMES,
   input_tokens_details: some({
@@ -109,7 +109,7 @@ export const anyResponsesEvent: fc.Arbitrary<object> = fc.oneof(
   fc.constant({ type: "error", code: "c" }),
 );
 
-/** The whole body of an answer that is no stream, in either API's shape. */
+/** The body of a response that is not a stream, in the shape of either API. */
 export const anyDocument: fc.Arbitrary<object> = fc
   .tuple(anyResponse, fc.constantFrom("end_turn", "max_tokens", null))
   .map(([response, stop]) => ({ ...response, stop_reason: stop }));

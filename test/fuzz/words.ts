@@ -1,4 +1,4 @@
-/** The words of a text, in their order: a list that is easier to read than one of literals. */
-export function words(text: string): string[] {
+/** Splits a text into words: easier to read than a list of literals. */
+export function splitWords(text: string): string[] {
   return text.trim().split(/\s+/);
 }

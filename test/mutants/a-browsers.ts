@@ -7,32 +7,32 @@ const A4 = { row: "A4", test: "test/security/a4-no-cors-grants.test.ts" };
 const A5 = { row: "A5", test: "test/security/a5-no-upgrade.test.ts" };
 const BROWSER = "test/security/browser.test.ts";
 
-/** A1 to A5: what keeps pages out. */
+/** Rules that keep web pages out: A1 to A5. */
 export const BROWSERS: readonly Mutant[] = [
   {
     ...A1,
-    without: "the end of the Host: a prefix will do",
+    without: "comparing the whole Host: a prefix is enough",
     file: "src/core/http/admission.ts",
     find: "host === `${name}:${port}`",
     replace: "host.startsWith(`${name}:${port}`)",
   },
   {
     ...A1,
-    without: "the beginning of the Host: a suffix will do",
+    without: "comparing the whole Host: a suffix is enough",
     file: "src/core/http/admission.ts",
     find: "host === `${name}:${port}`",
     replace: "host.endsWith(`${name}:${port}`)",
   },
   {
     ...A1,
-    without: "the port in the Host",
+    without: "comparing the port in the Host",
     file: "src/core/http/admission.ts",
     find: "(port === 80 && host === name)",
     replace: "host.replace(/:\\d+$/, '') === name",
   },
   {
     ...A1,
-    without: "the name in the Host",
+    without: "comparing the name in the Host",
     file: "src/core/http/admission.ts",
     find: "(port === 80 && host === name)",
     replace: "host === `:${port}`",
@@ -53,21 +53,21 @@ export const BROWSERS: readonly Mutant[] = [
   },
   {
     ...A1,
-    without: "judging the Host first",
+    without: "checking the Host first",
     file: "src/core/http/admission.ts",
     find: "judgeHost(arrival, rules) ?? judgeBrowser(arrival, rules) ?? judgeFraming(arrival)",
     replace: "judgeFraming(arrival) ?? judgeBrowser(arrival, rules) ?? judgeHost(arrival, rules)",
   },
   {
     ...A1,
-    without: "judging the Host of the request itself: a forwarded one counts",
+    without: "checking the Host header itself: X-Forwarded-Host counts",
     file: "src/core/http/admission.ts",
     find: 'headers.get("host")?.toLowerCase()',
     replace: '(headers.get("x-forwarded-host") ?? headers.get("host"))?.toLowerCase()',
   },
   {
     ...A1,
-    without: "judging the Host before the route",
+    without: "checking the Host before the route",
     file: "src/proxy/gate.ts",
     find: "const peer = this.#admit(req, res, headers, settings);",
     replace:
@@ -75,7 +75,7 @@ export const BROWSERS: readonly Mutant[] = [
   },
   {
     ...A1,
-    without: "judging the Host before the peer",
+    without: "checking the Host before the peer",
     file: "src/proxy/gate.ts",
     find: "orRefuse(admit({",
     replace:
@@ -83,7 +83,7 @@ export const BROWSERS: readonly Mutant[] = [
   },
   {
     ...A1,
-    without: "judging the Host before whether the connection is free",
+    without: "checking the Host before looking whether the connection is busy",
     file: "src/proxy/gate.ts",
     find: `    orRefuse(admit({ method, httpVersion, headers, localPort }, settings.rules));
     if (isOccupied) throw new Refused(PIPELINED);`,
@@ -92,21 +92,21 @@ export const BROWSERS: readonly Mutant[] = [
   },
   {
     ...A1,
-    without: "answering an unknown expectation ourselves",
+    without: "handling requests with an unknown Expect",
     file: "src/proxy/client/listener.ts",
     find: 'server.on("checkExpectation", (req, res) => void door.handle(req, res, false));',
     replace: "",
   },
   {
     ...A1,
-    without: "answering 100-continue ourselves",
+    without: "handling requests with Expect: 100-continue",
     file: "src/proxy/client/listener.ts",
     find: 'server.on("checkContinue", (req, res) => void door.handle(req, res, true));',
     replace: "",
   },
   {
     ...A1,
-    without: "judging the Host, in front of a real browser",
+    without: "checking the Host, tested with a real browser",
     test: BROWSER,
     file: "src/core/http/admission.ts",
     find: "isOwnHost(host, localPort) ||",
@@ -114,14 +114,14 @@ export const BROWSERS: readonly Mutant[] = [
   },
   {
     ...A2,
-    without: "judging the Host where a browser calls it same-origin",
+    without: "checking the Host when the browser says same-origin",
     file: "src/core/http/admission.ts",
     find: "rules.allowedHosts.includes(host);",
     replace: 'rules.allowedHosts.includes(host) || headers.get("sec-fetch-site") === "same-origin";',
   },
   {
     ...A2,
-    without: "judging the Host where there is a listed Origin",
+    without: "checking the Host when the Origin is allowed",
     file: "src/core/http/admission.ts",
     find: "rules.allowedHosts.includes(host);",
     replace:
@@ -129,14 +129,14 @@ export const BROWSERS: readonly Mutant[] = [
   },
   {
     ...A2,
-    without: "a list of its own for Origin: the Host's own will do",
+    without: "a separate list for Origin: the origin of the Host is allowed",
     file: "src/core/http/admission.ts",
     find: "rules.allowedOrigins.includes(origin);",
     replace: '[...rules.allowedOrigins, `http://${headers.get("host")}`].includes(origin);',
   },
   {
     ...A3,
-    without: "judging Origin",
+    without: "checking Origin",
     file: "src/core/http/admission.ts",
     find: "const crossSite = origin !== undefined ||",
     replace: "const crossSite =",
@@ -150,14 +150,14 @@ export const BROWSERS: readonly Mutant[] = [
   },
   {
     ...A3,
-    without: "the end of a listed Origin",
+    without: "comparing the whole Origin: a prefix is enough",
     file: "src/core/http/admission.ts",
     find: "rules.allowedOrigins.includes(origin);",
     replace: "rules.allowedOrigins.some((known) => origin.startsWith(known));",
   },
   {
     ...A3,
-    without: "judging Sec-Fetch-Site",
+    without: "checking Sec-Fetch-Site",
     file: "src/core/http/admission.ts",
     find: '(site !== undefined && site !== "none" && site !== "same-origin")',
     replace: "false",
@@ -171,56 +171,56 @@ export const BROWSERS: readonly Mutant[] = [
   },
   {
     ...A3,
-    without: "judging Referer",
+    without: "checking Referer",
     file: "src/core/http/admission.ts",
     find: "&& !foreignReferer &&",
     replace: "&&",
   },
   {
     ...A3,
-    without: "the end of the host in Referer",
+    without: "comparing the whole origin of the Referer",
     file: "src/core/http/admission.ts",
     find: "referer.startsWith(`${origin}/`)",
     replace: "referer.startsWith(origin)",
   },
   {
     ...A3,
-    without: "refusing two of a browser's marks",
+    without: "refusing a repeated browser header",
     file: "src/core/http/admission.ts",
     find: "&& !foreignReferer && !repeated",
     replace: "&& !foreignReferer",
   },
   {
     ...A3,
-    without: "looking at every header line",
+    without: "reading every header line",
     file: "src/proxy/client/listener.ts",
     find: "server.maxHeadersCount = 0;",
     replace: "",
   },
   {
     ...A3,
-    without: "the content type",
+    without: "checking the content type",
     file: "src/core/http/admission.ts",
     find: 'if (method === "POST" && !isJson(',
     replace: 'if (method === "PUT" && !isJson(',
   },
   {
     ...A3,
-    without: "the whole content type: JSON anywhere in it will do",
+    without: "comparing the whole content type: JSON anywhere in it is enough",
     file: "src/core/http/admission.ts",
     find: "type.trim().toLowerCase() === JSON_TYPE",
     replace: '(contentType ?? "").toLowerCase().includes(JSON_TYPE)',
   },
   {
     ...A3,
-    without: "refusing two content types",
+    without: "refusing a repeated content type",
     file: "src/core/http/admission.ts",
     find: '"content-type",\n',
     replace: "",
   },
   {
     ...A3,
-    without: "judging Origin, in front of a real browser",
+    without: "checking Origin, tested with a real browser",
     test: BROWSER,
     file: "src/core/http/admission.ts",
     find: "const crossSite = origin !== undefined ||",
@@ -228,7 +228,7 @@ export const BROWSERS: readonly Mutant[] = [
   },
   {
     ...A3,
-    without: "judging Sec-Fetch-Site, in front of a real browser",
+    without: "checking Sec-Fetch-Site, tested with a real browser",
     test: BROWSER,
     file: "src/core/http/admission.ts",
     find: '(site !== undefined && site !== "none" && site !== "same-origin")',
@@ -236,14 +236,14 @@ export const BROWSERS: readonly Mutant[] = [
   },
   {
     ...A4,
-    without: "taking the upstream's grants off",
-    file: "src/core/http/header-name.ts",
+    without: "removing the upstream's CORS headers",
+    file: "src/core/http/header-policy.ts",
     find: '!lower.startsWith("access-control-") && ',
     replace: "",
   },
   {
     ...A4,
-    without: "refusing without a grant",
+    without: "refusals without CORS headers",
     file: "src/core/http/refusal.ts",
     find: '"x-content-type-options",\n    "nosniff",',
     replace: '"access-control-allow-origin",\n    "*",',
@@ -265,14 +265,14 @@ export const BROWSERS: readonly Mutant[] = [
   },
   {
     ...A5,
-    without: "refusing a WebSocket in every spelling",
+    without: "refusing a WebSocket in any letter case",
     file: "src/proxy/resolve.ts",
     find: '/websocket/i.test(headers.get("upgrade") ?? "")',
     replace: 'headers.get("upgrade") === "websocket"',
   },
   {
     ...A5,
-    without: "refusing a WebSocket where there is no route",
+    without: "refusing a WebSocket on unknown paths",
     file: "src/proxy/resolve.ts",
     find: '/websocket/i.test(headers.get("upgrade") ?? "")',
     replace:
@@ -280,15 +280,15 @@ export const BROWSERS: readonly Mutant[] = [
   },
   {
     ...A5,
-    without: "closing the connection",
+    without: "closing the connection after refusing a WebSocket",
     file: "src/proxy/refusals.ts",
     find: '"upgrade, close"',
     replace: '"upgrade"',
   },
   {
     ...A5,
-    without: "keeping an offer of h2c to ourselves",
-    file: "src/core/http/header-name.ts",
+    without: "removing an offer of h2c",
+    file: "src/core/http/header-policy.ts",
     find: '"upgrade",\n  "http2-settings",\n',
     replace: "",
   },

@@ -1,6 +1,6 @@
 import { BROWSERS } from "./a-browsers.ts";
-import { NEIGHBOURS } from "./a-neighbours.ts";
+import { LOCAL_ACCESS } from "./a-local-access.ts";
 import { TOKENS } from "./a-tokens.ts";
 import type { Mutant } from "./mutant.ts";
 
-export const A: readonly Mutant[] = [...BROWSERS, ...NEIGHBOURS, ...TOKENS];
+export const A: readonly Mutant[] = [...BROWSERS, ...LOCAL_ACCESS, ...TOKENS];

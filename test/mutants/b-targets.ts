@@ -5,74 +5,74 @@ const B2 = { row: "B2", test: "test/security/b2-path-confusion.test.ts" };
 const B3 = { row: "B3", test: "test/security/b3-method-tricks.test.ts" };
 const B4 = { row: "B4", test: "test/security/b4-redirects.test.ts" };
 
-/** Where a request goes, and its key with it: B1 to B4. */
+/** Rules on where a request goes, and the key with it: B1 to B4. */
 export const TARGETS: readonly Mutant[] = [
   {
     ...B1,
-    without: "origin form alone",
+    without: "refusing request targets that are not in origin form",
     file: "src/core/http/routes.ts",
     find: String.raw`const TARGET = /^(?:\/t\/`,
     replace: String.raw`const TARGET = /^(?:[a-z]+:\/\/[^/]*)?(?:\/t\/`,
   },
   {
     ...B1,
-    without: "a path of the configuration's",
+    without: "taking the upstream path from the configuration",
     file: "src/proxy/gate.ts",
     find: "path: upstream.upstream.basePath + match.path + query",
     replace: `path: new URL(req.url ?? "", upstream.upstream.baseUrl).pathname + query`,
   },
   {
     ...B2,
-    without: "undecoded paths",
+    without: "comparing paths undecoded",
     file: "src/proxy/resolve.ts",
     find: `parseTarget(req.url ?? "")`,
     replace: `parseTarget(unescape(req.url ?? ""))`,
   },
   {
     ...B2,
-    without: "paths as they came",
+    without: "comparing paths without normalisation",
     file: "src/proxy/resolve.ts",
     find: `parseTarget(req.url ?? "")`,
     replace: `parseTarget(new URL(req.url ?? "", "http://localhost").pathname)`,
   },
   {
     ...B2,
-    without: "the difference that a trailing slash makes",
+    without: "distinguishing a trailing slash",
     file: "src/proxy/resolve.ts",
     find: "find(method, target.path)",
     replace: String.raw`find(method, target.path.replace(/\/+$/, ""))`,
   },
   {
     ...B2,
-    without: "bounds of the open segment",
+    without: "limiting a variable path segment",
     file: "src/core/http/routes.ts",
     find: "[A-Za-z0-9_-]{1,256}",
     replace: "[^/]+",
   },
   {
     ...B2,
-    without: "the bounds of a query's bytes",
+    without: "limiting the characters of a query",
     file: "src/core/http/routes.ts",
     find: String.raw`(\?[!-"$-~]*)?$`,
     replace: String.raw`(\?[^]*)?$`,
   },
   {
     ...B3,
-    without: "one method per route",
+    without: "comparing the method of a route",
     file: "src/core/http/routes.ts",
     find: "({ route }: RouteMatch) => route.method === method",
     replace: "() => true",
   },
   {
     ...B3,
-    without: "the loss of override headers",
-    file: "src/core/http/header-name.ts",
+    without: "removing method override headers",
+    file: "src/core/http/header-policy.ts",
     find: `  "x-http-method-override",\n`,
     replace: "",
   },
   {
     ...B4,
-    without: "redirects being passed on",
+    without: "passing redirects on",
     file: "src/proxy/exchange/round-trip.ts",
     find: `upstream.on("response", (answer) => this.#onAnswer(answer));`,
     replace: `upstream.on("response", (answer) => {
@@ -83,22 +83,22 @@ export const TARGETS: readonly Mutant[] = [
   },
   {
     ...B4,
-    without: "the search of a redirect's body",
+    without: "redacting the body of a redirect",
     file: "src/proxy/exchange/response-writer.ts",
     find: "const FIRST_SEARCHED_STATUS = 300;",
     replace: "const FIRST_SEARCHED_STATUS = 400;",
   },
   {
     ...B4,
-    without: "the search of Location",
+    without: "redacting Location",
     file: "src/core/http/headers.ts",
     find: "secret.isIn(value) ? secret.blotText(value) : value",
     replace: "value",
   },
   {
     ...B4,
-    without: "redirects ending `key test`",
-    file: "src/cli/keys/ask-for-models.ts",
+    without: "stopping `key test` at a redirect",
+    file: "src/cli/keys/fetch-models.ts",
     find: "    const tls = describeTls(socket);",
     replace: `    const { location } = response.headers;
     if (location !== undefined) return await get(new URL(location, url), secret, outbound);

@@ -1,53 +1,53 @@
 import type { Mutant } from "./mutant.ts";
 
 const HEADERS_FILE = "src/core/http/headers.ts";
-const NAMES_FILE = "src/core/http/header-name.ts";
+const NAMES_FILE = "src/core/http/header-policy.ts";
 
 const C3 = { row: "C3", test: "test/security/c3-one-credential.test.ts" };
 const C4 = { row: "C4", test: "test/security/c4-hop-by-hop.test.ts" };
 const C5 = { row: "C5", test: "test/security/c5-no-forwarding-headers.test.ts" };
 const C8 = { row: "C8", test: "test/security/c8-browser-headers.test.ts" };
 
-/** Which headers pass: C3 to C5, and C8. */
+/** Rules on which headers pass: C3 to C5, and C8. */
 export const HEADERS: readonly Mutant[] = [
   {
     ...C3,
-    without: "a look at names that look like a credential's",
+    without: "removing headers whose names look like a credential",
     file: NAMES_FILE,
     find: "!LOOKS_LIKE_CREDENTIAL.test(dashed)",
     replace: `dashed !== "authorization" && dashed !== "x-api-key"`,
   },
   {
     ...C3,
-    without: "underscores taken for dashes",
+    without: "treating underscores as dashes in header names",
     file: NAMES_FILE,
     find: "!LOOKS_LIKE_CREDENTIAL.test(dashed)",
     replace: "!LOOKS_LIKE_CREDENTIAL.test(lower)",
   },
   {
     ...C3,
-    without: "an end to our own marks here",
+    without: "removing x-tollkeeper headers",
     file: NAMES_FILE,
     find: `    !dashed.startsWith("x-tollkeeper-") &&\n`,
     replace: "",
   },
   {
     ...C4,
-    without: "the client's Connection list",
+    without: "removing what the client's Connection header lists",
     file: HEADERS_FILE,
     find: "if (!goesUpstream || listed?.has(lower)) continue;",
     replace: "if (!goesUpstream) continue;",
   },
   {
     ...C4,
-    without: "framing that Connection cannot take away",
+    without: "keeping framing headers that Connection lists",
     file: HEADERS_FILE,
     find: ` || listed === "close" || CONTENT_NAMES.has(listed))`,
     replace: ` || listed === "close")`,
   },
   {
     ...C4,
-    without: "our credential put on last",
+    without: "adding our credential last",
     file: HEADERS_FILE,
     find: "out.push(...credentialHeader(head.auth, head.secret));\n  return out;",
     replace:
@@ -55,63 +55,63 @@ export const HEADERS: readonly Mutant[] = [
   },
   {
     ...C4,
-    without: "the upstream's Connection list",
+    without: "removing what the upstream's Connection header lists",
     file: HEADERS_FILE,
     find: "if (!name.goesDownstream || listed?.has(name.lower)) continue;",
     replace: "if (!name.goesDownstream) continue;",
   },
   {
     ...C4,
-    without: "hop-by-hop names",
+    without: "removing hop-by-hop headers",
     file: NAMES_FILE,
     find: `  "proxy-connection",\n  "te",\n`,
     replace: "",
   },
   {
     ...C4,
-    without: "a framing of our own for bodies in chunks",
+    without: "framing chunked bodies ourselves",
     file: NAMES_FILE,
     find: `  "transfer-encoding",\n`,
     replace: "",
   },
   {
     ...C5,
-    without: "a look at names that look like a forwarder's",
+    without: "removing headers whose names look like a forwarder's",
     file: NAMES_FILE,
     find: "    !LOOKS_LIKE_FORWARDING.test(dashed) &&\n",
     replace: "",
   },
   {
     ...C5,
-    without: "an end to Origin and Referer here",
+    without: "removing Origin and Referer",
     file: NAMES_FILE,
     find: `  "origin",\n  "referer",\n`,
     replace: "",
   },
   {
     ...C5,
-    without: "the upstream's own Host",
+    without: "sending the upstream's Host",
     file: HEADERS_FILE,
     find: `const out = ["host", head.host];`,
     replace: `const out = ["host", headers.get("host") ?? head.host];`,
   },
   {
     ...C8,
-    without: "the list of what has power in a browser",
+    without: "removing headers that act in a browser",
     file: NAMES_FILE,
     find: `  "clear-site-data",\n  "refresh",\n`,
     replace: "",
   },
   {
     ...C8,
-    without: "an end to CORS grants here",
+    without: "removing CORS headers",
     file: NAMES_FILE,
     find: `!lower.startsWith("access-control-") && `,
     replace: "",
   },
   {
     ...C8,
-    without: "names in any case",
+    without: "comparing header names in any case",
     file: NAMES_FILE,
     find: "goesDownstream: goesDownstream(lower)",
     replace: "goesDownstream: goesDownstream(raw)",

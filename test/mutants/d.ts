@@ -1,6 +1,6 @@
-import { ANSWERS } from "./d-answers.ts";
+import { RESPONSES } from "./d-responses.ts";
 import { FLOODS } from "./d-floods.ts";
 import { PAYLOADS } from "./d-payloads.ts";
 import type { Mutant } from "./mutant.ts";
 
-export const D: readonly Mutant[] = [...ANSWERS, ...PAYLOADS, ...FLOODS];
+export const D: readonly Mutant[] = [...RESPONSES, ...PAYLOADS, ...FLOODS];

@@ -11,13 +11,13 @@ const E4 = { row: "E4", test: "test/faults/e4-planted-files.test.ts" };
 const WRITER = "src/adapters/ledger-file/line-writer.ts";
 const LOG_OUTPUT = "src/adapters/log/line-output.ts";
 const DAY_FILE = "src/adapters/ledger-file/day-file.ts";
-const OWN_FILE = "src/adapters/ledger-file/own-file.ts";
+const OWN_FILE = "src/adapters/ledger-file/private-file.ts";
 
-/** E1, E2 and E4: what holds for files. */
+/** Rules on files: E1, E2 and E4. */
 export const DISK: readonly Mutant[] = [
   {
     ...E1,
-    without: "the record before the end of the answer",
+    without: "writing the record before the end of the response",
     file: "src/proxy/exchange/round-trip.ts",
     find: `      this.#exchange.record(blotReading(reading, this.#order.secret), cutBy);
       this.#close(isWhole);`,
@@ -26,21 +26,21 @@ export const DISK: readonly Mutant[] = [
   },
   {
     ...E1,
-    without: "holding back the piece that completes an announced length",
+    without: "holding back the chunk that completes the announced length",
     file: "src/proxy/exchange/response-writer.ts",
     find: "this.bytes >= this.#announcedBytes",
     replace: "this.bytes > this.#announcedBytes",
   },
   {
     ...E1,
-    without: "a difference between a head that is the whole answer and one that begins it",
+    without: "distinguishing a response that is only a head",
     file: "src/proxy/exchange/upstream-response.ts",
     find: " && !incoming.complete &&",
     replace: " &&",
   },
   {
     ...E1,
-    without: "the record of a failure before its refusal",
+    without: "writing the record of a failure before its refusal",
     file: "src/proxy/exchange/round-trip.ts",
     find: `    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
     if (!this.#clientGone) this.#order.refuse(refusal);`,
@@ -56,14 +56,14 @@ export const DISK: readonly Mutant[] = [
   },
   {
     ...E1,
-    without: "the warning of a torn line",
+    without: "warning about a torn line",
     file: DAY_FILE,
     find: `if (bytes > 0) log.warn({ file: path, bytes, torn }, "a torn last line of the ledger was set aside");`,
     replace: "",
   },
   {
     ...E1_KILL,
-    without: "a write for each record: they are written in batches",
+    without: "writing each record at once: they are batched",
     file: "src/adapters/ledger-file.ts",
     find: "writer.write({ day: dayOf(record.ts), line: `${line}\\n` });",
     replace: "setTimeout(() => writer.write({ day: dayOf(record.ts), line: `${line}\\n` }), 20);",
@@ -79,7 +79,7 @@ export const DISK: readonly Mutant[] = [
   },
   {
     ...E2,
-    without: "taking a short write back",
+    without: "undoing a short write",
     file: DAY_FILE,
     find: "    fs.ftruncateSync(this.#fd, fs.fstatSync(this.#fd).size - taken);\n",
     replace: "",
@@ -93,49 +93,49 @@ export const DISK: readonly Mutant[] = [
   },
   {
     ...E2,
-    without: "the queue",
+    without: "queueing records that cannot be written",
     file: WRITER,
     find: "if (!this.#backlog.push(entry)) this.#lost += 1;",
     replace: "this.#lost += 1;",
   },
   {
     ...E2,
-    without: "the bound of the queue",
+    without: "limiting the queue",
     file: "src/adapters/ledger-file/backlog.ts",
     find: " || this.#bytes + bytes > MAX_BYTES",
     replace: "",
   },
   {
     ...E2,
-    without: "counting what is lost",
+    without: "counting lost records",
     file: WRITER,
     find: "if (!this.#backlog.push(entry)) this.#lost += 1;",
     replace: "this.#backlog.push(entry);",
   },
   {
     ...E2,
-    without: "the order: what waits is written after what comes",
+    without: "writing queued records first",
     file: WRITER,
     find: "this.#mayTry() && this.#flush() && this.#put(entry)",
     replace: "this.#mayTry() && this.#put(entry) && this.#flush()",
   },
   {
     ...E2,
-    without: "one report per interval",
+    without: "limiting reports to one per interval",
     file: WRITER,
     find: "now - this.#announcedAt < ANNOUNCE_MS",
     replace: "now < this.#announcedAt",
   },
   {
     ...E2,
-    without: "noticing at once that the file was deleted",
+    without: "noticing a deleted file at once",
     file: WRITER,
     find: "      if (file.isDeleted()) this.#open(entry.day).append(entry.line);\n",
     replace: "",
   },
   {
     ...E2,
-    without: "trying again without another request",
+    without: "retrying without another request",
     file: WRITER,
     find: `    this.#announce();
     this.#retryLater();`,
@@ -143,8 +143,8 @@ export const DISK: readonly Mutant[] = [
   },
   {
     ...E2,
-    without: "a status that tells of waiting records",
-    file: "src/cli/commands/status/report.ts",
+    without: "reporting waiting records in the status",
+    file: "src/daemon/status-types.ts",
     find: "status.ledger.waiting === 0",
     replace: "true",
   },
@@ -159,35 +159,35 @@ export const DISK: readonly Mutant[] = [
   },
   {
     ...E2,
-    without: "the rest of a line that the log took in part",
+    without: "finishing a line that was partly written",
     file: LOG_OUTPUT,
     find: "      if (this.#rest.length > 0) this.#send(this.#rest);\n      if (this.#rest.length > 0) return false;\n",
     replace: "",
   },
   {
     ...E2,
-    without: "counting the lines that the log lost",
+    without: "counting lost log lines",
     file: LOG_OUTPUT,
     find: "      this.#dropped += 1;\n",
     replace: "",
   },
   {
     ...E2_RETENTION,
-    without: "doubt of a clock that is years ahead",
+    without: "distrusting a clock that is years ahead",
     file: "src/core/ledger/day.ts",
     find: "Math.min(now, Date.parse(witness) + BELIEVED_MS)",
     replace: "now",
   },
   {
     ...E2_RETENTION,
-    without: "more than one witness for a date",
+    without: "requiring more than one witness for a date",
     file: "src/core/ledger/day.ts",
     find: "const WITNESSES = 3;",
     replace: "const WITNESSES = 1;",
   },
   {
     ...E2_MOVE,
-    without: "taking what waits along to another directory",
+    without: "writing queued records after a move to another directory",
     file: WRITER,
     find: `    this.#closeFile();
     if (this.#flush()) this.#sayRecovered();
@@ -201,14 +201,14 @@ export const DISK: readonly Mutant[] = [
   },
   {
     ...E4_MOVE,
-    without: "a look at the directory that the ledger is moved to",
+    without: "securing the directory that the ledger moves to",
     file: WRITER,
     find: "      secureDirectory(place.directory);\n",
     replace: "",
   },
   {
     ...E4,
-    without: "not following symbolic links",
+    without: "refusing to follow symbolic links",
     file: OWN_FILE,
     find: "O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW",
     replace: "O_RDWR | O_APPEND | O_CREAT",
@@ -222,63 +222,63 @@ export const DISK: readonly Mutant[] = [
   },
   {
     ...E4,
-    without: "refusing what is no file",
+    without: "refusing anything but a regular file",
     file: OWN_FILE,
     find: "    if (!found.isFile()) throw notAFile(path);\n",
     replace: "",
   },
   {
     ...E4,
-    without: "refusing what belongs to others",
+    without: "refusing files of other users",
     file: OWN_FILE,
     find: "if (self === undefined || found.uid === self) return;",
     replace: "if (self === undefined || found.uid !== 0) return;",
   },
   {
     ...E4,
-    without: "closing a loose file",
+    without: "tightening the mode of a file",
     file: OWN_FILE,
     find: "    if ((found.mode & PERMISSIONS) !== 0o600) fs.fchmodSync(fd, 0o600);\n",
     replace: "",
   },
   {
     ...E4,
-    without: "closing a loose directory",
+    without: "tightening the mode of a directory",
     file: OWN_FILE,
     find: "  if (mode !== 0o700) fs.chmodSync(directory, 0o700);\n",
     replace: "",
   },
   {
     ...E4,
-    without: "the mode of a new file",
+    without: "setting the mode of a new file",
     file: OWN_FILE,
     find: "(found.mode & PERMISSIONS) !== 0o600) fs.fchmodSync(fd, 0o600)",
     replace: "(found.mode & PERMISSIONS) === 0o600) fs.fchmodSync(fd, 0o644)",
   },
   {
     ...E4,
-    without: "the group among those who must not write",
+    without: "refusing group-writable directories",
     file: OWN_FILE,
     find: "const WRITABLE_BY_OTHERS = 0o022;",
     replace: "const WRITABLE_BY_OTHERS = 0o002;",
   },
   {
     ...E4,
-    without: "looking at a directory's link rather than through it",
+    without: "checking the directory itself: links are followed",
     file: OWN_FILE,
     find: "fs.lstatSync(directory)",
     replace: "fs.statSync(directory)",
   },
   {
     ...E4,
-    without: "looking at the link in place of the socket's directory",
+    without: "checking the socket's directory itself: links are followed",
     file: "src/adapters/control-socket.ts",
     find: "import { chmodSync, lstatSync, mkdirSync, rmSync }",
     replace: "import { chmodSync, statSync as lstatSync, mkdirSync, rmSync }",
   },
   {
     ...E4,
-    without: "refusing a configuration that anybody may change",
+    without: "refusing a world-writable configuration",
     file: "src/adapters/config-file/trusted-file.ts",
     find: "(stats.mode & WRITABLE_BY_ALL) !== 0",
     replace: "stats.mode === 0",

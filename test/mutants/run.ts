@@ -1,27 +1,28 @@
-// `npm run mutants [ROW...]`: takes the rules of the threat table away, one at a time in a copy of the project, and
-// runs the test of the row, which has to fail.
+// `npm run mutants [ROW...]`: takes away the rules of the threat table, one at a time in a copy of the project. After
+// each, the row's test has to fail.
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { MUTANTS } from "./all.ts";
+import { locateMutant } from "./locate-mutant.ts";
 import type { Mutant } from "./mutant.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const TSC = join(ROOT, "node_modules/.bin/tsc");
 
-/** A rule that is gone may leave a name unused; anything else that does not compile is a fault of the mutant's. */
+/** A rule that is gone may leave a name unused. Any other compiler error is a mistake in the mutant. */
 const COMPILE = ["-p", "tsconfig.json", "--noUnusedLocals", "false", "--noUnusedParameters", "false"];
 
-/** A test that hangs without its rule has noticed as well. */
+/** A test that hangs without the rule counts as failed. */
 const LIMIT_MS = 60_000;
 
 const COPIED = ["src", "test", "package.json", "tsconfig.json", ".github", "README.md", "systemd", "launchd"];
 
-/** A copy of the project that shares its dependencies, and has what the tests read beside it. */
+/** Copies the project, with links to its dependencies and to the shared files beside it, which some tests read. */
 function copyProject(parent: string): string {
   const copy = join(parent, "project");
   for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
@@ -30,27 +31,22 @@ function copyProject(parent: string): string {
   return copy;
 }
 
-/** Applies an edit; returns the text as it was. Throws when the rule is not where the mutant says. */
-function apply({ file, find, replace }: Mutant, root: string): string {
-  const path = join(root, file);
-  const source = readFileSync(path, "utf8");
-  if (source.split(find).length !== 2) throw new Error(`not exactly once in ${file}: ${find}`);
-  writeFileSync(
-    path,
-    source.replace(find, () => replace),
-  );
+/** Changes the source file of a mutant; returns its former text. */
+function apply(mutant: Mutant, root: string): string {
+  const { source, start, end, replacement } = locateMutant(mutant, root);
+  writeFileSync(join(root, mutant.file), source.slice(0, start) + replacement + source.slice(end));
   return source;
 }
 
-/** Compiles what the tests run; returns what the compiler did not like. */
+/** Compiles the program that the tests run; returns the compiler's errors. */
 function compile(root: string): string {
   return spawnSync(TSC, COMPILE, { cwd: root, encoding: "utf8" }).stdout;
 }
 
-/** Names of the tests in the file that fail; `hung` at the end when it does not come to one. */
+/** Runs a test file; returns the names of the tests that fail, and `hung` when it does not end in time. */
 async function failuresOf(test: string, root: string): Promise<string[]> {
   const args = ["--import", "tsx", "--test", "--test-reporter=tap", test];
-  // In a process group of its own, so that nothing that hangs is left behind.
+  // A process group of its own, so that the whole group can be killed when it hangs.
   const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ["ignore", "pipe", "ignore"],
@@ -61,16 +57,16 @@ async function failuresOf(test: string, root: string): Promise<string[]> {
     hung = true;
     process.kill(-Number(child.pid), "SIGKILL");
   }, LIMIT_MS);
-  const said = await text(child.stdout);
+  const tap = await text(child.stdout);
   clearTimeout(timer);
-  const failed = [...said.matchAll(/^not ok \d+ - (.*)$/gm)].map(([, name = ""]) => name);
+  const failed = [...tap.matchAll(/^not ok \d+ - (.*)$/gm)].map(([, name = ""]) => name);
   return hung ? [...failed, "hung"] : failed;
 }
 
-/** A test that fails as it is proves nothing by failing. */
+/** Makes sure that the tests pass with every rule in place; otherwise their failures would prove nothing. */
 async function assertGreen(tests: Set<string>, root: string): Promise<void> {
-  const complaint = compile(root);
-  if (complaint !== "") throw new Error(complaint);
+  const errors = compile(root);
+  if (errors !== "") throw new Error(errors);
   for (const test of tests) {
     const failures = await failuresOf(test, root);
     if (failures.length > 0)
@@ -78,15 +74,15 @@ async function assertGreen(tests: Set<string>, root: string): Promise<void> {
   }
 }
 
-/** Takes one rule away and puts it back; true: its test has failed. */
+/** Takes one rule away, runs its test and puts the rule back; true when the test has failed. */
 async function isNoticed(mutant: Mutant, root: string): Promise<boolean> {
   const source = apply(mutant, root);
-  const complaint = compile(root);
-  const failures = complaint === "" ? await failuresOf(mutant.test, root) : [];
+  const errors = compile(root);
+  const failures = errors === "" ? await failuresOf(mutant.test, root) : [];
   writeFileSync(join(root, mutant.file), source);
-  const verdict = complaint === "" ? (failures.length > 0 ? "red  " : "GREEN") : "ERROR";
+  const verdict = errors === "" ? (failures.length > 0 ? "red  " : "GREEN") : "ERROR";
   console.log(`${verdict} ${mutant.row}  without ${mutant.without}  (${mutant.test})`);
-  for (const line of [...failures, ...complaint.split("\n").filter(Boolean)]) console.log(`         ${line}`);
+  for (const line of [...failures, ...errors.split("\n").filter(Boolean)]) console.log(`         ${line}`);
   return failures.length > 0;
 }
 

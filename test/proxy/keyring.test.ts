@@ -5,28 +5,29 @@ import type { KeyRef } from "../../src/core/secrets/key-source.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
 import type { KeyStore } from "../../src/ports.ts";
 import { Keyring } from "../../src/proxy/keyring.ts";
-import { MemoryLog, StillClock } from "../helpers/gate/memory.ts";
+import { MemoryLog, ManualClock } from "../helpers/gate/memory.ts";
 
 const REF: KeyRef = { origin: "https://api.example.com", name: "default", source: { kind: "keychain" } };
 
-interface Read {
+/** A read that the test settles. */
+interface HeldRead {
   ref: KeyRef;
-  give(value: string): void;
-  fail(failure: KeyFailure): void;
+  resolve(value: string): void;
+  reject(failure: KeyFailure): void;
 }
 
-/** A store whose reads wait until the test answers them. */
+/** A key store whose reads wait until the test settles them. */
 class HeldKeys implements KeyStore {
-  readonly reads: Read[] = [];
+  readonly reads: HeldRead[] = [];
 
   read(ref: KeyRef): Promise<Secret> {
     return new Promise((resolve, reject) => {
-      this.reads.push({ ref, give: (value) => resolve(new Secret(value)), fail: reject });
+      this.reads.push({ ref, resolve: (value) => resolve(new Secret(value)), reject });
     });
   }
 
-  /** The read of that number, counted from 0. */
-  at(index: number): Read {
+  /** The read with this index, counted from 0. */
+  at(index: number): HeldRead {
     const read = this.reads[index];
     assert.ok(read, `there were ${this.reads.length} reads`);
     return read;
@@ -34,28 +35,28 @@ class HeldKeys implements KeyStore {
 }
 
 function makeKeyring() {
-  const [keys, clock, log] = [new HeldKeys(), new StillClock(), new MemoryLog()];
+  const [keys, clock, log] = [new HeldKeys(), new ManualClock(), new MemoryLog()];
   return { keyring: new Keyring(keys, clock, log), keys, clock, log };
 }
 
-/** A keyring that holds `value`. */
-async function makeFilled(value: string) {
+/** A keyring that has `value` in memory. */
+async function makeFilledKeyring(value: string) {
   const made = makeKeyring();
   const got = made.keyring.get(REF);
-  made.keys.at(0).give(value);
+  made.keys.at(0).resolve(value);
   return { ...made, used: await got };
 }
 
 const isKey = (secret: Secret | null, value: string) => secret?.isSameAs(new Secret(value)) ?? false;
 
-/** Lets what has been answered be dealt with. */
+/** Resolves when the keyring has processed the reads that were settled before. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test("many who want one key at once share one read", async () => {
+test("concurrent requests for one key share one read, and later ones take it from memory", async () => {
   const { keyring, keys } = makeKeyring();
   const all = Promise.all([keyring.get(REF), keyring.get(REF), keyring.get({ ...REF })]);
   assert.equal(keys.reads.length, 1);
-  keys.at(0).give("one");
+  keys.at(0).resolve("one");
   assert.deepEqual(
     (await all).map((secret) => isKey(secret, "one")),
     [true, true, true],
@@ -65,8 +66,8 @@ test("many who want one key at once share one read", async () => {
   assert.ok(isKey(keyring.cached(REF), "one"));
 });
 
-test("keys of another name, origin or source are read apart", async () => {
-  const { keyring, keys } = await makeFilled("one");
+test("a key with another name, origin or source is read separately", async () => {
+  const { keyring, keys } = await makeFilledKeyring("one");
   const others: KeyRef[] = [
     { ...REF, name: "other" },
     { ...REF, origin: "https://other.example.com" },
@@ -80,72 +81,72 @@ test("keys of another name, origin or source are read apart", async () => {
     keys.reads.slice(1).map(({ ref }) => ref),
     others,
   );
-  keys.reads.slice(1).forEach((read, i) => read.give(`key-${i}`));
+  keys.reads.slice(1).forEach((read, i) => read.resolve(`key-${i}`));
   assert.ok((await all).every((secret, i) => isKey(secret, `key-${i}`)));
 });
 
-test("a failure reaches everyone who waited, and is not kept", async () => {
+test("a failed read rejects for everyone who waited for it, and the next request reads again", async () => {
   const { keyring, keys } = makeKeyring();
   const locked = new KeyFailure("locked", "the keychain is locked", "unlock it");
   const both = Promise.allSettled([keyring.get(REF), keyring.get(REF)]);
-  keys.at(0).fail(locked);
+  keys.at(0).reject(locked);
   assert.deepEqual(
     (await both).map((result) => result.status === "rejected" && result.reason === locked),
     [true, true],
   );
   const again = keyring.get(REF);
-  keys.at(1).give("one");
+  keys.at(1).resolve("one");
   assert.ok(isKey(await again, "one"));
 });
 
-test("a key that is being read when all are forgotten is not kept", async () => {
+test("a key whose read began before forget() is not kept after it", async () => {
   const { keyring, keys } = makeKeyring();
   const before = keyring.get(REF);
   keyring.forget();
   const after = keyring.get(REF);
   assert.equal(keys.reads.length, 2);
-  keys.at(1).give("new");
+  keys.at(1).resolve("new");
   await after;
-  keys.at(0).give("old");
+  keys.at(0).resolve("old");
   await before;
   assert.ok(isKey(keyring.cached(REF), "new"));
 });
 
-test("a recheck that is under way when all are forgotten changes nothing", async () => {
-  const { keyring, keys, used } = await makeFilled("old");
+test("a recheck that began before forget() changes nothing after it", async () => {
+  const { keyring, keys, used } = await makeFilledKeyring("old");
   keyring.recheck(REF, used);
   keyring.forget();
-  keys.at(1).give("stale");
+  keys.at(1).resolve("stale");
   await settled();
   assert.equal(keyring.cached(REF), null);
 });
 
-test("a recheck that finds another key takes it, and says so without naming it", async () => {
-  const { keyring, keys, log, used } = await makeFilled("old");
+test("a recheck that finds another key in the store uses it, and logs that without the key", async () => {
+  const { keyring, keys, log, used } = await makeFilledKeyring("old");
   keyring.recheck(REF, used);
   assert.ok(isKey(keyring.cached(REF), "old"));
-  keys.at(1).give("replaced");
+  keys.at(1).resolve("replaced");
   await settled();
   assert.ok(isKey(keyring.cached(REF), "replaced"));
   assert.match(log.lines.join("\n"), /the stored key had changed/);
   assert.doesNotMatch(log.lines.join("\n"), /replaced/);
 });
 
-test("a recheck that finds the same key, or none, leaves things as they are", async () => {
-  const { keyring, keys, clock, log, used } = await makeFilled("same");
+test("a recheck that finds the same key, or cannot read the store, keeps the key and logs nothing", async () => {
+  const { keyring, keys, clock, log, used } = await makeFilledKeyring("same");
   keyring.recheck(REF, used);
-  keys.at(1).give("same");
+  keys.at(1).resolve("same");
   await settled();
   clock.advance(10_000);
   keyring.recheck(REF, used);
-  keys.at(2).fail(new KeyFailure("locked", "the keychain is locked", "unlock it"));
+  keys.at(2).reject(new KeyFailure("locked", "the keychain is locked", "unlock it"));
   await settled();
   assert.equal(keyring.cached(REF), used);
   assert.deepEqual(log.lines, []);
 });
 
-test("rechecks are at least ten seconds apart, by the clock that never jumps", async () => {
-  const { keyring, keys, clock, used } = await makeFilled("one");
+test("rechecks are at least ten seconds apart by the monotonic clock", async () => {
+  const { keyring, keys, clock, used } = await makeFilledKeyring("one");
   const readsAfter = (ms: number) => {
     clock.advance(ms);
     keyring.recheck(REF, used);
@@ -157,18 +158,18 @@ test("rechecks are at least ten seconds apart, by the clock that never jumps", a
   assert.equal(keys.reads.length, 3);
 });
 
-test("states say what each read found and when, and nothing while the first one lasts", async () => {
+test("states() reports what each key's latest read found and when, and nothing before the first read has ended", async () => {
   const { keyring, keys, clock } = makeKeyring();
   const got = keyring.get(REF);
   assert.deepEqual(keyring.states(), []);
-  keys.at(0).fail(new KeyFailure("missing", "no such key", "store it", { detail: "in the drawer" }));
+  keys.at(0).reject(new KeyFailure("missing", "no such key", "store it", { detail: "in the drawer" }));
   await got.catch(() => {});
   assert.deepEqual(keyring.states(), [
     { ref: REF, state: "missing", problem: "no such key (in the drawer)", at: clock.wallMs },
   ]);
   clock.advance(1_000);
   const again = keyring.get(REF);
-  keys.at(1).give("one");
+  keys.at(1).resolve("one");
   await again;
   assert.deepEqual(keyring.states(), [{ ref: REF, state: "present", problem: null, at: clock.wallMs }]);
   keyring.forget();

@@ -1,22 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { KeyFailure } from "../../src/core/failure.ts";
-import { post, startGate } from "../helpers/gate/gate.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
+import { post } from "../helpers/gate/gate.ts";
+import { sendJson, type Script } from "../helpers/upstream/scripted-upstream.ts";
 
-test("a refusal has the error shape of its route's API, and marks itself as ours", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const gate = await startGate(t, upstream.baseUrl);
+const respondWithNothing: Script = (_seen, res) => sendJson(res, {});
+const respondWith401: Script = (_seen, res) => sendJson(res, { error: {} }, 401);
+
+test("a refusal has the error shape of its route's API, carries x-tollkeeper-refusal, and is recorded", async (t) => {
+  const { gate, upstream } = await startGateWithUpstream(t, respondWithNothing);
   gate.keys.values.clear();
   const messages = await post(gate, "/v1/messages", {});
   assert.deepEqual(
     [messages.status, messages.headers.get("x-tollkeeper-refusal"), messages.headers.get("x-should-retry")],
     [503, "key_missing", "false"],
   );
-  const text = (await messages.json()) as { type: string; error: { type: string; message: string } };
-  assert.equal(text.type, "error");
-  assert.equal(text.error.type, "api_error");
-  assert.match(text.error.message, /tollkeeper key set default/);
+  const body = (await messages.json()) as { type: string; error: { type: string; message: string } };
+  assert.equal(body.type, "error");
+  assert.equal(body.error.type, "api_error");
+  assert.match(body.error.message, /tollkeeper key set default/);
   const responses = (await (await post(gate, "/v1/responses", {})).json()) as {
     error: Record<string, unknown>;
   };
@@ -32,9 +35,8 @@ test("a refusal has the error shape of its route's API, and marks itself as ours
   );
 });
 
-test("a locked keychain is told apart from a missing key, and asked again with the next request", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const gate = await startGate(t, upstream.baseUrl);
+test("a locked keychain is refused as key_locked, and is read again for the next request", async (t) => {
+  const { gate } = await startGateWithUpstream(t, respondWithNothing);
   gate.keys.failure = new KeyFailure("locked", "the keychain is locked", "unlock it, then try again");
   const refused = await post(gate, "/v1/responses", {});
   assert.equal(refused.headers.get("x-tollkeeper-refusal"), "key_locked");
@@ -43,9 +45,8 @@ test("a locked keychain is told apart from a missing key, and asked again with t
   assert.equal((await post(gate, "/v1/responses", {})).status, 200);
 });
 
-test("a key read once is kept, and read anew after it was said to have changed", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const gate = await startGate(t, upstream.baseUrl);
+test("a key is read once for many requests, and read again after the keyring has forgotten it", async (t) => {
+  const { gate, upstream } = await startGateWithUpstream(t, respondWithNothing);
   for (let i = 0; i < 3; i += 1) await (await post(gate, "/v1/responses", {})).text();
   assert.equal(gate.keys.reads, 1);
   gate.keys.set({ name: "default", origin: upstream.origin }, "second-key");
@@ -54,9 +55,8 @@ test("a key read once is kept, and read anew after it was said to have changed",
   assert.equal(upstream.seen.at(-1)?.headers.authorization, "Bearer second-key");
 });
 
-test("after a 401 the stored key is read once more; the request itself is not repeated", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, { error: {} }, 401));
-  const gate = await startGate(t, upstream.baseUrl);
+test("a request that got a 401 from the upstream is not repeated with the key that is stored now", async (t) => {
+  const { gate, upstream } = await startGateWithUpstream(t, respondWith401);
   await (await post(gate, "/v1/responses", {})).text();
   gate.keys.set({ name: "default", origin: upstream.origin }, "renewed-key");
   gate.keyring.forget();
@@ -68,9 +68,8 @@ test("after a 401 the stored key is read once more; the request itself is not re
   assert.equal(upstream.seen.length, 2);
 });
 
-test("a 401 with a key that was replaced in the store takes the new one for the next request", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, { error: {} }, 401));
-  const gate = await startGate(t, upstream.baseUrl);
+test("after a 401 from the upstream the stored key is read again, and the next request uses it", async (t) => {
+  const { gate, upstream } = await startGateWithUpstream(t, respondWith401);
   await (await post(gate, "/v1/models", {})).text();
   gate.keys.set({ name: "default", origin: upstream.origin }, "replaced-key");
   for (let i = 0; i < 2; i += 1) await (await post(gate, "/v1/responses", {})).text();
@@ -78,20 +77,10 @@ test("a 401 with a key that was replaced in the store takes the new one for the 
   assert.equal(gate.keys.reads, 2);
 });
 
-test("an unknown path is 404, goes nowhere and leaves no record", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const gate = await startGate(t, upstream.baseUrl);
+test("a path that no route has is refused with 404, is not forwarded, and leaves no record", async (t) => {
+  const { gate, upstream } = await startGateWithUpstream(t, respondWithNothing);
   const res = await post(gate, "/v1/files", {});
   await res.text();
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [404, "not_found"]);
-  assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
-});
-
-test("HEAD probes are answered here, empty and unrecorded", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const gate = await startGate(t, upstream.baseUrl);
-  for (const path of ["/", "/api/hello", "/t/claude-code/api/hello"]) {
-    assert.equal((await fetch(gate.url + path, { method: "HEAD" })).status, 200);
-  }
   assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
 });

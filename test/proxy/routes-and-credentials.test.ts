@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { prepareSettings } from "../../src/proxy/settings.ts";
+import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { post, startGate } from "../helpers/gate/gate.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import {
+  MESSAGE,
+  respondWithMessage,
+  sendJson,
+  startUpstream,
+} from "../helpers/upstream/scripted-upstream.ts";
 
+/** A small, complete response of the Responses API. */
 const RESPONSE = {
   id: "resp_1",
   object: "response",
@@ -12,8 +20,8 @@ const RESPONSE = {
   usage: { input_tokens: 5, output_tokens: 2, total_tokens: 7 },
 };
 
-test("aliases and tool marks reach the same upstream path; the query passes as it came", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+test("every alias of a route, with or without a tool mark, is forwarded to the same upstream path with its query unchanged", async (t) => {
+  const upstream = await startUpstream(t, respondWithMessage);
   const gate = await startGate(t, `${upstream.origin}/api/v1`);
   for (const path of [
     "/messages",
@@ -32,12 +40,11 @@ test("aliases and tool marks reach the same upstream path; the query passes as i
   );
 });
 
-test("the record names tool, key, upstream, route, models and tokens", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => {
+test("the record of a request names its tool, key, upstream, route, models and tokens", async (t) => {
+  const { gate } = await startGateWithUpstream(t, (_seen, res) => {
     res.setHeader("request-id", "req_9");
-    answerJson(res, MESSAGE);
+    sendJson(res, MESSAGE);
   });
-  const gate = await startGate(t, upstream.baseUrl);
   const body = { model: "claude-sonnet-5-latest", max_tokens: 5, messages: [], stream: false };
   const res = await post(gate, "/t/zed/v1/messages", body, { "user-agent": "curl/8" });
   const text = await res.text();
@@ -86,12 +93,11 @@ test("the record names tool, key, upstream, route, models and tokens", async (t)
   assert.equal(record.tokens?.output, 2);
 });
 
-test("a tool with its own key name and upstream gets them", async (t) => {
-  const first = await startUpstream(t, (_seen, res) => answerJson(res, RESPONSE));
-  const second = await startUpstream(t, (_seen, res) => answerJson(res, RESPONSE));
+test("a request of a tool with its own upstream and key goes to that upstream with that key", async (t) => {
+  const first = await startUpstream(t, (_seen, res) => sendJson(res, RESPONSE));
+  const second = await startUpstream(t, (_seen, res) => sendJson(res, RESPONSE));
   const gate = await startGate(t, first.baseUrl);
   const other = { ...gate.upstream, name: "other", baseUrl: second.baseUrl, origin: second.origin };
-  const { prepareSettings } = await import("../../src/proxy/settings.ts");
   gate.gate.use(
     prepareSettings({
       ...gate.gate.settings.config,
@@ -107,9 +113,8 @@ test("a tool with its own key name and upstream gets them", async (t) => {
   assert.deepEqual([record.key, record.upstream], ["codex", "other"]);
 });
 
-test("model lists and token counts are recorded without usage, and are no spend", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, { input_tokens: 9 }));
-  const gate = await startGate(t, upstream.baseUrl);
+test("model lists and token counts are recorded without usage and never count as spend", async (t) => {
+  const { gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, { input_tokens: 9 }));
   await (await fetch(`${gate.url}/v1/models`)).text();
   await (await post(gate, "/v1/messages/count_tokens", { model: "m" })).text();
   const records = await gate.ledger.first(2);

@@ -3,74 +3,74 @@ import { test } from "node:test";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
 import { TokenRegistry } from "../../src/proxy/token-registry.ts";
 import { MemoryLog, MemoryTokens } from "../helpers/gate/memory.ts";
-import { newToken } from "../helpers/tools/new-token.ts";
+import { createToken } from "../helpers/tools/create-token.ts";
 
-const MOST_LOANS = 100;
+const MAX_LEASES = 100;
 
-function openGuard() {
+function openRegistry() {
   const tokens = new MemoryTokens();
-  const guard = new TokenRegistry(tokens, new MemoryLog());
-  const lend = (tool: string) => {
-    const { token, hash } = newToken(tool);
-    return { token, hash, giveBack: guard.lend(tool, hash) };
+  const registry = new TokenRegistry(tokens, new MemoryLog());
+  const lease = (tool: string) => {
+    const { token, hash } = createToken(tool);
+    return { token, hash, release: registry.lease(tool, hash) };
   };
-  const ownerOf = (...headers: string[]) => guard.ownerOf(new HeaderIndex(headers));
-  return { tokens, guard, lend, ownerOf };
+  const ownerOf = (...headers: string[]) => registry.ownerOf(new HeaderIndex(headers));
+  return { tokens, registry, lease, ownerOf };
 }
 
-test("a lent token is its tool's until it is given back, however often that is said", () => {
-  const { guard, lend, ownerOf } = openGuard();
-  const loans = [lend("codex"), lend("codex")];
-  const [first, second] = loans.map(({ token }) => token);
+test("a leased token belongs to its tool until its lease is released, and a second release changes nothing", () => {
+  const { registry, lease, ownerOf } = openRegistry();
+  const leases = [lease("codex"), lease("codex")];
+  const [first, second] = leases.map(({ token }) => token);
   assert.ok(first !== undefined && second !== undefined && first !== second);
   assert.deepEqual([ownerOf("x-api-key", first), ownerOf("x-api-key", second)], ["codex", "codex"]);
-  loans[0]?.giveBack();
-  loans[0]?.giveBack();
+  leases[0]?.release();
+  leases[0]?.release();
   assert.deepEqual([ownerOf("x-api-key", first), ownerOf("x-api-key", second)], [null, "codex"]);
-  assert.equal(guard.status.lent, 1);
+  assert.equal(registry.status.leased, 1);
 });
 
-test("a lent token outlives a change of the registered ones", () => {
-  const { tokens, guard, lend, ownerOf } = openGuard();
-  const { token } = lend("codex");
+test("a leased token stays valid when the registered tokens are reloaded", () => {
+  const { tokens, registry, lease, ownerOf } = openRegistry();
+  const { token } = lease("codex");
   const registered = tokens.add("zed");
-  guard.reload();
+  registry.reload();
   assert.deepEqual([ownerOf("x-api-key", token), ownerOf("x-api-key", registered)], ["codex", "zed"]);
-  assert.deepEqual(guard.status, { registered: 1, lent: 1, problem: null });
+  assert.deepEqual(registry.status, { registered: 1, leased: 1, problem: null });
 });
 
-test(`no more than ${MOST_LOANS} tokens are out at a time`, () => {
-  const { lend, ownerOf } = openGuard();
-  const loans = Array.from({ length: MOST_LOANS }, () => lend("codex"));
-  assert.throws(() => lend("codex"), { name: "Failure", message: "100 tokens are lent already" });
-  loans[0]?.giveBack();
-  assert.equal(ownerOf("x-api-key", lend("codex").token), "codex");
+test(`no more than ${MAX_LEASES} tokens can be leased at a time, and a released lease makes room for another`, () => {
+  const { lease, ownerOf } = openRegistry();
+  const leases = Array.from({ length: MAX_LEASES }, () => lease("codex"));
+  assert.throws(() => lease("codex"), { name: "Failure", message: "100 tokens are lent already" });
+  leases[0]?.release();
+  assert.equal(ownerOf("x-api-key", lease("codex").token), "codex");
 });
 
 for (const name of ["", "Codex", "../x", "a b", "x".repeat(65)]) {
-  test(`nothing is lent to "${name}", which is no tool's name`, () => {
-    assert.throws(() => openGuard().lend(name), { name: "Failure" });
+  test(`no token can be leased to "${name}", which is not a valid tool name`, () => {
+    assert.throws(() => openRegistry().lease(name), { name: "Failure" });
   });
 }
 
-test("the same token can be lent twice, and counts until both are given back", () => {
-  const { guard, lend, ownerOf } = openGuard();
-  const { token, hash, giveBack } = lend("codex");
-  const giveBackAgain = guard.lend("codex", hash);
-  giveBack();
+test("a token that was leased twice stays valid until both leases are released", () => {
+  const { registry, lease, ownerOf } = openRegistry();
+  const { token, hash, release } = lease("codex");
+  const releaseSecond = registry.lease("codex", hash);
+  release();
   assert.equal(ownerOf("x-api-key", token), "codex");
-  giveBackAgain();
+  releaseSecond();
   assert.equal(ownerOf("x-api-key", token), null);
 });
 
 for (const hash of ["", "0", "z".repeat(64), "0".repeat(63), `${"0".repeat(64)}\n`, "A".repeat(64)]) {
-  test(`nothing is lent by ${JSON.stringify(hash)}, which is no hash`, () => {
-    assert.throws(() => openGuard().guard.lend("codex", hash), { name: "Failure" });
+  test(`no token can be leased by ${JSON.stringify(hash)}, which is not a SHA-256 hash in lower-case hexadecimal`, () => {
+    assert.throws(() => openRegistry().registry.lease("codex", hash), { name: "Failure" });
   });
 }
 
-test("of two tokens the bearer's is the one that counts", () => {
-  const { lend, ownerOf } = openGuard();
-  const [codex, zed] = [lend("codex").token, lend("zed").token];
+test("a token in the authorization header takes precedence over one in x-api-key", () => {
+  const { lease, ownerOf } = openRegistry();
+  const [codex, zed] = [lease("codex").token, lease("zed").token];
   assert.equal(ownerOf("x-api-key", zed, "authorization", `Bearer ${codex}`), "codex");
 });

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { startDaemonBooks } from "../helpers/ledger/books.ts";
-import { runBounded, type ToolRoom } from "../helpers/process/bounded-run.ts";
+import { startDaemonWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
+import { runBounded, type ToolHome } from "../helpers/process/run-bounded.ts";
 import type { CommandResult, Daemon } from "../helpers/daemon/daemon.ts";
 import { PROGRAM } from "../helpers/daemon/program.ts";
-import { openTool, type ReadyTool } from "../helpers/tools/real-tool.ts";
+import { installTool, type InstalledTool } from "../helpers/tools/real-tool.ts";
 import { seed } from "./home-files.ts";
 import type { ConnectedTool } from "./tools.ts";
 
@@ -14,7 +14,7 @@ import type { ConnectedTool } from "./tools.ts";
 export interface Bench {
   t: TestContext;
   tool: ConnectedTool;
-  ready: ReadyTool;
+  ready: InstalledTool;
   daemon: Daemon;
 }
 
@@ -24,10 +24,10 @@ export async function openBench(
   tool: ConnectedTool,
   config: object = {},
 ): Promise<Bench | null> {
-  const ready = await openTool(t, tool);
+  const ready = await installTool(t, tool);
   if (ready === null) return null;
   seed(ready.home, tool.seeds);
-  const { daemon } = await startDaemonBooks(t, { config });
+  const { daemon } = await startDaemonWithSandbox(t, { config });
   return { t, tool, ready, daemon };
 }
 
@@ -35,7 +35,7 @@ export async function openBench(
 export function tollkeeper(
   t: TestContext,
   daemon: Daemon,
-  room: ToolRoom,
+  room: ToolHome,
   ...args: string[]
 ): Promise<CommandResult> {
   const env = {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { RECIPES } from "../../src/tools/all.ts";
+import { CONNECTABLE_TOOLS } from "../../src/tools/all.ts";
 import type { Seeds } from "./seeds.ts";
 
 /** As some tools make theirs; no file is made like this by itself. */
@@ -16,13 +16,13 @@ export function seed(home: string, seeds: Seeds): void {
 
 /** Every file that connecting a tool writes in this home. */
 export function filesOf(tool: string, home: string): string[] {
-  const recipe = RECIPES.find((one) => one.tool === tool);
+  const recipe = CONNECTABLE_TOOLS.find((one) => one.name === tool);
   const on = {
     home,
     env: { SHELL: "/bin/bash" },
     platform: process.platform,
     directory: home,
-    isThere: existsSync,
+    exists: existsSync,
   };
   const to = { baseUrl: "http://127.0.0.1", credential: "any", isToken: false, model: "any" };
   return recipe?.plan(on, to, "user").files.map(({ path }) => path) ?? [];

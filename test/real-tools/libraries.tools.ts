@@ -3,10 +3,10 @@ import { copyFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { assertSameBooks, startDaemonBooks } from "../helpers/ledger/books.ts";
-import { runBounded, type ToolRoom } from "../helpers/process/bounded-run.ts";
+import { assertLedgerMatchesBilling, startDaemonWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
+import { runBounded, type ToolHome } from "../helpers/process/run-bounded.ts";
 import type { CommandResult, Daemon } from "../helpers/daemon/daemon.ts";
-import { openRoom, skipWithout } from "../helpers/tools/real-tool.ts";
+import { createToolHome, skipUnavailable } from "../helpers/tools/real-tool.ts";
 import { findNode22, installPackages } from "../helpers/tools/tool-packages.ts";
 import { succeed, tollkeeper } from "./bench.ts";
 import { filesOf, seed, snapshot, takeMarkOff } from "./home-files.ts";
@@ -18,9 +18,9 @@ const PROGRAMS = fileURLToPath(new URL("programs/", import.meta.url));
 const MARK = "my-program";
 
 /** A program on a library, ready to be run, and a daemon. */
-interface Bench extends Awaited<ReturnType<typeof startDaemonBooks>> {
+interface Bench extends Awaited<ReturnType<typeof startDaemonWithSandbox>> {
   t: TestContext;
-  room: ToolRoom;
+  room: ToolHome;
   library: Library;
   /** What runs the program. */
   command: string[];
@@ -28,15 +28,15 @@ interface Bench extends Awaited<ReturnType<typeof startDaemonBooks>> {
 
 /** null, with the test skipped, where the library cannot be had. */
 async function openLibrary(t: TestContext, library: Library): Promise<Bench | null> {
-  const room = openRoom(t);
+  const room = createToolHome(t);
   try {
     symlinkSync(await installPackages(library), join(room.work, "node_modules"));
     copyFileSync(join(PROGRAMS, library.program), join(room.work, library.program));
     const command = [await findNode22(), library.program];
-    return { t, room, library, command, ...(await startDaemonBooks(t)) };
+    return { t, room, library, command, ...(await startDaemonWithSandbox(t)) };
   } catch (error) {
     keepResult(resultOf(library, { installed: "no" }));
-    skipWithout(t, library, error);
+    skipUnavailable(t, library, error);
     return null;
   }
 }
@@ -83,7 +83,7 @@ for (const library of LIBRARIES) {
     const env = { ...room.env, ...unmarkedVariables(daemon) };
     const unmarked = await ask(daemon, count, () => runBounded(t, command, { ...room, env }));
     assertUnmarked(unmarked, library);
-    assertSameBooks(await daemon.ledger(), sandbox);
+    assertLedgerMatchesBilling(await daemon.ledger(), sandbox);
     keepResult(resultOf(library, row(marked, unmarked)));
   });
 }
@@ -136,8 +136,8 @@ test("sdk is connected by a shell's start-up file, and disconnected without a tr
 });
 
 test("curl is led by the lines that tollkeeper env prints", async (t) => {
-  const { daemon } = await startDaemonBooks(t);
-  const room = openRoom(t);
+  const { daemon } = await startDaemonWithSandbox(t);
+  const room = createToolHome(t);
   const lines = await succeed(tollkeeper(t, daemon, room, "env", "curl"));
   const body = JSON.stringify({ model: "gpt-5.5", input: "hello" });
   const curl = `curl -sS "$OPENAI_BASE_URL/responses" -H 'content-type: application/json' -d '${body}'`;

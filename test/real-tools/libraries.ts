@@ -26,14 +26,14 @@ export const LIBRARIES: readonly Library[] = [
   {
     package: "ai",
     version: "7.0.173",
-    beside: ["@ai-sdk/anthropic@4.0.105", "@ai-sdk/openai@4.0.118"],
+    additional: ["@ai-sdk/anthropic@4.0.105", "@ai-sdk/openai@4.0.118"],
     program: "ai-sdk.mjs",
     unmarked: ["ai-sdk by library", "ai-sdk by library"],
   },
   {
     package: "@langchain/anthropic",
     version: "1.5.11",
-    beside: ["@langchain/openai@1.6.0", "@langchain/core@1.4.0"],
+    additional: ["@langchain/openai@1.6.0", "@langchain/core@1.4.0"],
     program: "langchain.mjs",
     unmarked: ["langchain by library", "langchain by library"],
   },

@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { layOut, type Column } from "../../src/cli/terminal/table.ts";
+import { formatTable, type Column } from "../../src/cli/terminal/table.ts";
 
 /** What became of one tool, column by column; a column that is not there was not come to. */
 export type Result = Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ function renderKind(rows: readonly Result[]): string {
   const fullest = rows.toSorted((one, other) => Object.keys(other).length - Object.keys(one).length);
   const heads = [...new Set(fullest.flatMap((row) => Object.keys(row)))].filter((head) => head !== "kind");
   const columns = heads.map((head): Column => ({ head, align: "left" }));
-  return layOut(
+  return formatTable(
     columns,
     rows.map((row) => heads.map((head) => row[head] ?? "")),
   );

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { endLeftOver } from "../helpers/process/bounded-run.ts";
+import { killLeftovers } from "../helpers/process/run-bounded.ts";
 import { renderResults, RESULTS_VARIABLE } from "./results.ts";
 
 /** Enough for every tool twice; what takes longer hangs. */
@@ -25,7 +25,7 @@ const child = spawn(process.execPath, [...args, ...files.map((file) => join(dire
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => child.kill(signal));
 const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
-endLeftOver(scratch);
+killLeftovers(scratch);
 console.log(`\n${renderResults(results)}`);
 if (signal !== null) console.log(`test:tools was ended by ${signal}`);
 rmSync(scratch, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { dig, messageRequest, openSandbox, responsesRequest } from "./support.ts";
+import { valueAt, messageRequest, openSandbox, responsesRequest } from "./sandbox-client.ts";
 
 const SECRET = "sk-test-one";
 const KEYS = [{ name: "one", secret: SECRET, group: "all" }];
@@ -32,22 +32,27 @@ const CREDENTIALS: { what: string; headers: Record<string, string>; opens: strin
 for (const { method, path, scheme, body } of ROUTES) {
   for (const { what, headers, opens } of CREDENTIALS) {
     const status = opens === scheme ? 200 : 401;
-    test(`${method} ${path} with ${what} is ${status}`, async (t) => {
+    test(`${method} ${path} with ${what} gets ${status}`, async (t) => {
       const sandbox = await openSandbox(t, { keys: KEYS });
-      const answer = await fetch(sandbox.baseUrl + path, {
+      const response = await fetch(sandbox.baseUrl + path, {
         method,
         headers: { ...headers, ...VERSION },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
-      assert.equal(answer.status, status);
+      assert.equal(response.status, status);
       if (status === 200) return;
-      const error = await answer.json();
+      const error = await response.json();
       if (scheme === "x-api-key") {
-        assert.equal(dig(error, "type"), "error");
-        assert.equal(dig(error, "error", "type"), "authentication_error");
+        assert.equal(valueAt(error, "type"), "error");
+        assert.equal(valueAt(error, "error", "type"), "authentication_error");
       } else {
-        assert.deepEqual(Object.keys(dig(error, "error") as object), ["message", "type", "param", "code"]);
-        assert.equal(dig(error, "error", "code"), "invalid_api_key");
+        assert.deepEqual(Object.keys(valueAt(error, "error") as object), [
+          "message",
+          "type",
+          "param",
+          "code",
+        ]);
+        assert.equal(valueAt(error, "error", "code"), "invalid_api_key");
       }
       assert.doesNotMatch(JSON.stringify(error), new RegExp(SECRET));
       assert.deepEqual(sandbox.counts(), []);
@@ -56,19 +61,19 @@ for (const { method, path, scheme, body } of ROUTES) {
 }
 
 for (const version of [undefined, "", "latest", "2023-06-01, 2023-06-01"]) {
-  test(`POST /messages with anthropic-version ${version ?? "absent"} is 400`, async (t) => {
+  test(`POST /messages with anthropic-version ${JSON.stringify(version) ?? "missing"} gets 400`, async (t) => {
     const sandbox = await openSandbox(t, { keys: KEYS });
-    const answer = await fetch(`${sandbox.baseUrl}/messages`, {
+    const response = await fetch(`${sandbox.baseUrl}/messages`, {
       method: "POST",
       headers: { "x-api-key": SECRET, ...(version !== undefined && { "anthropic-version": version }) },
       body: JSON.stringify(messageRequest()),
     });
-    assert.equal(answer.status, 400);
-    assert.match(await answer.text(), /anthropic-version/);
+    assert.equal(response.status, 400);
+    assert.match(await response.text(), /anthropic-version/);
   });
 }
 
-test("an authorization header that comes twice is 401, though both are right", async (t) => {
+test("a repeated authorization header gets 401 even when both values are right", async (t) => {
   const sandbox = await openSandbox(t, { keys: KEYS });
   const { hostname, port } = new URL(sandbox.baseUrl);
   const socket = connect(Number(port), hostname);

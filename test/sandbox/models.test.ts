@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bearer, openSandbox } from "./support.ts";
+import { bearer, openSandbox } from "./sandbox-client.ts";
 
 const GROUPS = { pair: ["claude-sonnet-5", "gpt-5"], single: ["gpt-5"] };
 
-test("GET /models lists the key's group alone, in a shape that both SDK families list", async (t) => {
+test("GET /models lists only the models of the key's group, with the fields of both SDK families", async (t) => {
   const keys = [
     { name: "one", secret: "sk-one", group: "pair" },
     { name: "two", secret: "sk-two", group: "single" },
   ];
   const sandbox = await openSandbox(t, { keys, groups: GROUPS });
-  const answer = await fetch(`${sandbox.baseUrl}/models`, { headers: bearer(sandbox) });
-  assert.match(answer.headers.get("x-request-id") ?? "", /^req_/);
-  assert.equal(answer.headers.get("content-type"), "application/json");
+  const response = await fetch(`${sandbox.baseUrl}/models`, { headers: bearer(sandbox) });
+  assert.match(response.headers.get("x-request-id") ?? "", /^req_/);
+  assert.equal(response.headers.get("content-type"), "application/json");
   const entry = {
     object: "model",
     created: 1767225600,
@@ -20,7 +20,7 @@ test("GET /models lists the key's group alone, in a shape that both SDK families
     type: "model",
     created_at: "2026-01-01T00:00:00.000Z",
   };
-  assert.deepEqual(await answer.json(), {
+  assert.deepEqual(await response.json(), {
     object: "list",
     data: [
       { id: "claude-sonnet-5", display_name: "claude-sonnet-5 (sandbox)", ...entry },
@@ -32,11 +32,11 @@ test("GET /models lists the key's group alone, in a shape that both SDK families
   });
 });
 
-test("a key of an unknown group may use no model", async (t) => {
+test("a key of an unknown group gets an empty list of models", async (t) => {
   const keys = [{ name: "one", secret: "sk-one", group: "nowhere" }];
   const sandbox = await openSandbox(t, { keys, groups: GROUPS });
-  const answer = await fetch(`${sandbox.baseUrl}/models`, { headers: bearer(sandbox) });
-  assert.deepEqual(await answer.json(), {
+  const response = await fetch(`${sandbox.baseUrl}/models`, { headers: bearer(sandbox) });
+  assert.deepEqual(await response.json(), {
     object: "list",
     data: [],
     has_more: false,
@@ -45,8 +45,8 @@ test("a key of an unknown group may use no model", async (t) => {
   });
 });
 
-test("an idle connection is kept open for longer than clients keep theirs", async (t) => {
+test("the sandbox keeps idle connections open for 75 seconds, longer than clients do", async (t) => {
   const sandbox = await openSandbox(t);
-  const answer = await fetch(`${sandbox.baseUrl}/models`, { headers: bearer(sandbox) });
-  assert.equal(answer.headers.get("keep-alive"), "timeout=75");
+  const response = await fetch(`${sandbox.baseUrl}/models`, { headers: bearer(sandbox) });
+  assert.equal(response.headers.get("keep-alive"), "timeout=75");
 });

@@ -1,14 +1,21 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
-import type { JsonObject } from "../../src/sandbox/json.ts";
-import { eventOrder, messageRequest, openSandbox, post, readEvents, responsesRequest } from "./support.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+import {
+  eventOrder,
+  messageRequest,
+  openSandbox,
+  post,
+  readEvents,
+  responsesRequest,
+} from "./sandbox-client.ts";
 
 const CORPUS = new URL("../../../shared/corpus/", import.meta.url);
 
 const FUNCTION = { type: "function", name: "get_capital", parameters: { type: "object" } };
 
-/** Recordings of the real services beside requests that the sandbox answers in the same way. */
+/** Recordings of the real services, with requests for which the sandbox sends the same events. */
 const CASES: { file: string; path: string; request: JsonObject }[] = [
   { file: "anth-sse-text.sse", path: "/messages", request: messageRequest() },
   {
@@ -24,9 +31,9 @@ const CASES: { file: string; path: string; request: JsonObject }[] = [
   },
 ];
 
-/** Fields of some recordings that belong to features the sandbox does not have. */
+/** Recorded fields of features that the sandbox does not have. */
 const LEFT_OUT = new Set(["conversation", "obfuscation"]);
-/** Fields that came after the recordings were made, and stand in newer ones. */
+/** Fields that the services added after these recordings. */
 const NEWER = new Set(["stop_details"]);
 
 function recorded(t: TestContext, file: string): string | null {
@@ -37,7 +44,7 @@ function recorded(t: TestContext, file: string): string | null {
   return null;
 }
 
-/** The names of an object's fields, nested objects' too, in order. Lists are left alone. */
+/** Returns the field names of an object and of nested objects, in order. Does not descend into lists. */
 function fieldNames(value: JsonObject, ignored: ReadonlySet<string>): unknown[] {
   return Object.entries(value)
     .filter(([name]) => !ignored.has(name))
@@ -49,22 +56,22 @@ function fieldNames(value: JsonObject, ignored: ReadonlySet<string>): unknown[] 
 }
 
 for (const { file, path, request } of CASES) {
-  test(`the sandbox streams the events of ${file} in the recorded order`, async (t) => {
+  test(`the sandbox streams the same sequence of events as the recording ${file}`, async (t) => {
     const recording = recorded(t, file);
     if (recording === null) return;
     const sandbox = await openSandbox(t);
-    const answer = await post(sandbox, path, { ...request, stream: true });
-    assert.deepEqual(eventOrder(readEvents(await answer.text())), eventOrder(readEvents(recording)));
+    const response = await post(sandbox, path, { ...request, stream: true });
+    assert.deepEqual(eventOrder(readEvents(await response.text())), eventOrder(readEvents(recording)));
   });
 }
 
 for (const { file, path, request } of CASES.filter((recording) => recording.file.includes("-sse-text"))) {
-  test(`each event has the fields that it has in ${file}, in their order`, async (t) => {
+  test(`each streamed event has the same fields in the same order as in the recording ${file}`, async (t) => {
     const recording = recorded(t, file);
     if (recording === null) return;
     const sandbox = await openSandbox(t);
-    const answer = await post(sandbox, path, { ...request, stream: true });
-    const events = readEvents(await answer.text());
+    const response = await post(sandbox, path, { ...request, stream: true });
+    const events = readEvents(await response.text());
     for (const { name, data } of readEvents(recording)) {
       const own = events.find((event) => event.name === name)?.data ?? {};
       assert.deepEqual(fieldNames(own, NEWER), fieldNames(data, LEFT_OUT), name);

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { test } from "node:test";
 import * as zlib from "node:zlib";
-import { BODY_LIMIT } from "../../src/sandbox/body.ts";
+import { BODY_LIMIT } from "../../src/sandbox/request-body.ts";
 import type { Sandbox } from "../../src/sandbox/server.ts";
-import { apiKey, dig, messageRequest, openSandbox } from "./support.ts";
+import { apiKey, valueAt, messageRequest, openSandbox } from "./sandbox-client.ts";
 
 const JSON_BODY = Buffer.from(JSON.stringify(messageRequest()));
 
@@ -26,43 +26,43 @@ function send(sandbox: Sandbox, body: Uint8Array<ArrayBuffer>, coding: string): 
 }
 
 for (const [coding, encode] of Object.entries(CODINGS)) {
-  test(`a request body in ${coding} is decoded`, async (t) => {
+  test(`decodes a request body with content-encoding ${coding}`, async (t) => {
     if (encode === undefined) return t.skip(`this Node has no ${coding}`);
     const sandbox = await openSandbox(t);
-    const answer = await send(sandbox, new Uint8Array(encode(JSON_BODY)), coding);
-    assert.equal(answer.status, 200);
+    const response = await send(sandbox, new Uint8Array(encode(JSON_BODY)), coding);
+    assert.equal(response.status, 200);
   });
 }
 
-test("a body that is not in the coding it names is 400, an unknown coding 415", async (t) => {
+test("a body that does not match its content-encoding gets 400, and an unknown content-encoding gets 415", async (t) => {
   const sandbox = await openSandbox(t);
   assert.equal((await send(sandbox, new Uint8Array(JSON_BODY), "gzip")).status, 400);
   assert.equal((await send(sandbox, new Uint8Array(JSON_BODY), "compress")).status, 415);
 });
 
 for (const text of ["", "{", "[]", "null", '"text"']) {
-  test(`the request body ${JSON.stringify(text)} is 400`, async (t) => {
+  test(`the request body ${JSON.stringify(text)} gets 400`, async (t) => {
     const sandbox = await openSandbox(t);
-    const answer = await send(sandbox, new Uint8Array(Buffer.from(text)), "identity");
-    assert.equal(answer.status, 400);
-    assert.equal(dig(await answer.json(), "error", "type"), "invalid_request_error");
+    const response = await send(sandbox, new Uint8Array(Buffer.from(text)), "identity");
+    assert.equal(response.status, 400);
+    assert.equal(valueAt(await response.json(), "error", "type"), "invalid_request_error");
   });
 }
 
-test("a body announced as larger than the limit is 413 before it is sent", async (t) => {
+test("a content-length above the limit gets 413 before the body is sent", async (t) => {
   const sandbox = await openSandbox(t);
   const outgoing = request(`${sandbox.baseUrl}/messages`, {
     method: "POST",
     headers: { ...apiKey(sandbox), "content-length": BODY_LIMIT + 1 },
   });
   outgoing.flushHeaders();
-  const [answer] = (await once(outgoing, "response")) as [IncomingMessage];
-  assert.equal(answer.statusCode, 413);
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  assert.equal(response.statusCode, 413);
   outgoing.on("error", () => {});
   outgoing.destroy();
 });
 
-test("a small body that decodes to more than the limit is 413", async (t) => {
+test("a small body that decodes to more than the limit gets 413", async (t) => {
   const sandbox = await openSandbox(t);
   const bomb = zlib.gzipSync(Buffer.alloc(BODY_LIMIT + 1), { level: 1 });
   assert.equal((await send(sandbox, new Uint8Array(bomb), "gzip")).status, 413);

@@ -8,13 +8,13 @@ import type { Sandbox } from "../../src/sandbox/server.ts";
 import {
   apiKey,
   bearer,
-  dig,
+  valueAt,
   messageRequest,
   openSandbox,
   post,
   readEvents,
   responsesRequest,
-} from "./support.ts";
+} from "./sandbox-client.ts";
 
 const STREAMED = {
   "/messages": messageRequest({ stream: true }),
@@ -22,30 +22,30 @@ const STREAMED = {
 };
 const PATHS = ["/messages", "/responses"] as const;
 
-interface RawAnswer {
+interface RawResponse {
   status: number | undefined;
   headers: NodeJS.Dict<string | string[]>;
   body: Buffer;
-  /** Did the connection end before the body did? */
+  /** True when the connection closed before the end of the body. */
   isCut: boolean;
 }
 
-/** A POST that takes the body as it is on the wire, and a cut for an answer. */
-async function postRaw(sandbox: Sandbox, path: string, body: object, xSandbox: string): Promise<RawAnswer> {
+/** Sends a POST request and returns the body undecoded, even when it is cut off. */
+async function postRaw(sandbox: Sandbox, path: string, body: object, xSandbox: string): Promise<RawResponse> {
   const credential = path === "/messages" ? apiKey(sandbox) : bearer(sandbox);
   const headers = { ...credential, "x-sandbox": xSandbox };
   const outgoing = request(sandbox.baseUrl + path, { method: "POST", headers, agent: false });
   outgoing.end(JSON.stringify(body));
-  const [answer] = (await once(outgoing, "response")) as [IncomingMessage];
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
   const chunks: Buffer[] = [];
-  answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-  answer.on("error", () => {});
-  await new Promise((resolve) => answer.once("close", resolve));
-  const { statusCode: status, headers: answered, complete } = answer;
-  return { status, headers: answered, body: Buffer.concat(chunks), isCut: !complete };
+  response.on("data", (chunk: Buffer) => chunks.push(chunk));
+  response.on("error", () => {});
+  await new Promise((resolve) => response.once("close", resolve));
+  const { statusCode: status, headers: received, complete } = response;
+  return { status, headers: received, body: Buffer.concat(chunks), isCut: !complete };
 }
 
-test("a list of switches is read, blanks and all", () => {
+test("parses a list of switches with spaces around the commas", () => {
   assert.deepEqual(parseSwitches(undefined), NO_SWITCHES);
   assert.deepEqual(parseSwitches("delay=200, cut=5 ,gzip,no-usage"), {
     ...NO_SWITCHES,
@@ -67,11 +67,14 @@ for (const bad of [
   "error=700",
   "",
 ]) {
-  test(`x-sandbox: "${bad}" is 400 and names the known switches`, async (t) => {
+  test(`x-sandbox: "${bad}" gets 400 naming the known switches`, async (t) => {
     const sandbox = await openSandbox(t);
-    const answer = await post(sandbox, "/responses", responsesRequest(), { "x-sandbox": `gzip,${bad}` });
-    assert.equal(answer.status, 400);
-    assert.match(String(dig(await answer.json(), "error", "message")), /delay=MS.*error-event.*no-usage/);
+    const response = await post(sandbox, "/responses", responsesRequest(), { "x-sandbox": `gzip,${bad}` });
+    assert.equal(response.status, 400);
+    assert.match(
+      String(valueAt(await response.json(), "error", "message")),
+      /delay=MS.*error-event.*no-usage/,
+    );
   });
 }
 
@@ -83,42 +86,42 @@ for (const [status, type] of [
   [503, "api_error"],
   [529, "overloaded_error"],
 ] as const) {
-  test(`error=${status} is that error in each API's shape, and costs nothing`, async (t) => {
+  test(`error=${status} sends that status in the shape of each API and bills nothing`, async (t) => {
     const sandbox = await openSandbox(t);
     for (const path of PATHS) {
-      const answer = await post(sandbox, path, STREAMED[path], { "x-sandbox": `error=${status}` });
-      assert.equal(answer.status, status);
-      assert.equal(answer.headers.get("retry-after"), [429, 503, 529].includes(status) ? "1" : null);
-      const error = dig(await answer.json(), "error");
-      if (path === "/messages") assert.equal(dig(error, "type"), type);
+      const response = await post(sandbox, path, STREAMED[path], { "x-sandbox": `error=${status}` });
+      assert.equal(response.status, status);
+      assert.equal(response.headers.get("retry-after"), [429, 503, 529].includes(status) ? "1" : null);
+      const error = valueAt(await response.json(), "error");
+      if (path === "/messages") assert.equal(valueAt(error, "type"), type);
       else assert.deepEqual(Object.keys(error as object), ["message", "type", "param", "code"]);
     }
     assert.deepEqual(sandbox.counts(), []);
   });
 }
 
-test("error-event ends a /messages stream after its first content, and costs nothing", async (t) => {
+test("error-event ends a /messages stream after its first content and bills nothing", async (t) => {
   const sandbox = await openSandbox(t);
-  const answer = await post(sandbox, "/messages", STREAMED["/messages"], { "x-sandbox": "error-event" });
-  const events = readEvents(await answer.text());
+  const response = await post(sandbox, "/messages", STREAMED["/messages"], { "x-sandbox": "error-event" });
+  const events = readEvents(await response.text());
   assert.deepEqual(
     events.map(({ name }) => name),
     ["message_start", "content_block_start", "ping", "content_block_delta", "error"],
   );
-  assert.equal(dig(events.at(-1), "data", "error", "type"), "overloaded_error");
-  assert.equal(dig(sandbox.counts(), 0, "count", "output"), 0);
+  assert.equal(valueAt(events.at(-1), "data", "error", "type"), "overloaded_error");
+  assert.equal(valueAt(sandbox.counts(), 0, "count", "output"), 0);
 });
 
 test("error-event ends a /responses stream with an error and the failed response", async (t) => {
   const sandbox = await openSandbox(t);
-  const answer = await post(sandbox, "/responses", STREAMED["/responses"], { "x-sandbox": "error-event" });
-  const events = readEvents(await answer.text());
+  const response = await post(sandbox, "/responses", STREAMED["/responses"], { "x-sandbox": "error-event" });
+  const events = readEvents(await response.text());
   assert.deepEqual(
     events.slice(-3).map(({ name }) => name),
     ["response.output_text.delta", "error", "response.failed"],
   );
-  assert.equal(dig(events.at(-1), "data", "response", "status"), "failed");
-  assert.equal(dig(events.at(-1), "data", "response", "usage"), null);
+  assert.equal(valueAt(events.at(-1), "data", "response", "status"), "failed");
+  assert.equal(valueAt(events.at(-1), "data", "response", "usage"), null);
   assert.deepEqual(
     events.map(({ data }) => data["sequence_number"]),
     events.map((_, at) => at),
@@ -127,47 +130,47 @@ test("error-event ends a /responses stream with an error and the failed response
 
 for (const path of PATHS) {
   for (const count of [0, 3]) {
-    test(`cut=${count} breaks a ${path} stream off after ${count} events, with an unclean end`, async (t) => {
+    test(`cut=${count} closes the connection after ${count} events of a ${path} stream, without a proper end`, async (t) => {
       const sandbox = await openSandbox(t);
-      const answer = await postRaw(sandbox, path, STREAMED[path], `cut=${count}`);
-      assert.equal(answer.status, 200);
-      assert.equal(readEvents(answer.body.toString()).length, count);
-      assert.equal(answer.isCut, true);
+      const response = await postRaw(sandbox, path, STREAMED[path], `cut=${count}`);
+      assert.equal(response.status, 200);
+      assert.equal(readEvents(response.body.toString()).length, count);
+      assert.equal(response.isCut, true);
     });
   }
 }
 
-test("cut=N breaks a JSON body off after N bytes", async (t) => {
+test("cut=N closes the connection after N bytes of a JSON body", async (t) => {
   const sandbox = await openSandbox(t);
-  const answer = await postRaw(sandbox, "/messages", messageRequest(), "cut=10");
-  assert.equal(answer.status, 200);
-  assert.equal(answer.body.length, 10);
-  assert.equal(answer.isCut, true);
+  const response = await postRaw(sandbox, "/messages", messageRequest(), "cut=10");
+  assert.equal(response.status, 200);
+  assert.equal(response.body.length, 10);
+  assert.equal(response.isCut, true);
 });
 
-test("gzip encodes JSON that nobody asked to be encoded", async (t) => {
+test("gzip encodes a JSON body even though the request did not accept gzip", async (t) => {
   const sandbox = await openSandbox(t);
-  const answer = await postRaw(sandbox, "/messages", messageRequest(), "gzip");
-  assert.equal(answer.headers["content-encoding"], "gzip");
-  assert.equal(dig(JSON.parse(gunzipSync(answer.body).toString()), "type"), "message");
+  const response = await postRaw(sandbox, "/messages", messageRequest(), "gzip");
+  assert.equal(response.headers["content-encoding"], "gzip");
+  assert.equal(valueAt(JSON.parse(gunzipSync(response.body).toString()), "type"), "message");
 });
 
-test("gzip encodes a whole stream", async (t) => {
+test("gzip encodes a whole event stream", async (t) => {
   const sandbox = await openSandbox(t);
-  const answer = await postRaw(sandbox, "/messages", STREAMED["/messages"], "gzip");
-  assert.equal(answer.headers["content-encoding"], "gzip");
-  assert.equal(readEvents(gunzipSync(answer.body).toString()).at(-1)?.name, "message_stop");
+  const response = await postRaw(sandbox, "/messages", STREAMED["/messages"], "gzip");
+  assert.equal(response.headers["content-encoding"], "gzip");
+  assert.equal(readEvents(gunzipSync(response.body).toString()).at(-1)?.name, "message_stop");
 });
 
-test("gzip is flushed per event: what precedes a cut can be decoded", async (t) => {
+test("gzip is flushed after each event, so that everything before a cut can be decoded", async (t) => {
   const sandbox = await openSandbox(t);
-  const answer = await postRaw(sandbox, "/messages", STREAMED["/messages"], "gzip, cut=3");
-  const text = gunzipSync(answer.body, { finishFlush: constants.Z_SYNC_FLUSH }).toString();
+  const response = await postRaw(sandbox, "/messages", STREAMED["/messages"], "gzip, cut=3");
+  const text = gunzipSync(response.body, { finishFlush: constants.Z_SYNC_FLUSH }).toString();
   assert.equal(readEvents(text).length, 3);
-  assert.equal(answer.isCut, true);
+  assert.equal(response.isCut, true);
 });
 
-test("delay holds an answer back while others are given, and bills nothing before", async (t) => {
+test("delay holds one response back without blocking others, and bills nothing until then", async (t) => {
   const sandbox = await openSandbox(t);
   const headers = { ...apiKey(sandbox), "x-sandbox": "delay=60000" };
   const delayed = request(`${sandbox.baseUrl}/messages`, { method: "POST", headers, agent: false });
@@ -175,20 +178,20 @@ test("delay holds an answer back while others are given, and bills nothing befor
   delayed.end(JSON.stringify(messageRequest()));
   await once(delayed, "finish");
   assert.equal((await post(sandbox, "/messages", messageRequest())).status, 200);
-  assert.equal(dig(sandbox.counts(), 0, "count", "requests"), 1);
+  assert.equal(valueAt(sandbox.counts(), 0, "count", "requests"), 1);
   delayed.destroy();
 });
 
-test("pace sends the events one by one: the first is there while the rest still waits", async (t) => {
+test("pace sends events one at a time: the first arrives while the rest is held back", async (t) => {
   const sandbox = await openSandbox(t);
   const controller = new AbortController();
-  const answer = await fetch(`${sandbox.baseUrl}/messages`, {
+  const response = await fetch(`${sandbox.baseUrl}/messages`, {
     method: "POST",
     headers: { ...apiKey(sandbox), "x-sandbox": "pace=60000" },
     body: JSON.stringify(STREAMED["/messages"]),
     signal: controller.signal,
   });
-  const reader = answer.body?.getReader();
+  const reader = response.body?.getReader();
   const { value } = (await reader?.read()) ?? {};
   assert.deepEqual(
     readEvents(Buffer.from(value ?? []).toString()).map(({ name }) => name),
@@ -197,31 +200,31 @@ test("pace sends the events one by one: the first is there while the rest still 
   controller.abort();
 });
 
-test("refuse ends a message with refusal, and a response with content_filter", async (t) => {
+test("refuse ends a message with stop_reason refusal, and a response with content_filter", async (t) => {
   const sandbox = await openSandbox(t);
   const refuse = { "x-sandbox": "refuse" };
   const message = await (await post(sandbox, "/messages", messageRequest(), refuse)).json();
-  assert.equal(dig(message, "stop_reason"), "refusal");
-  assert.equal(dig(message, "stop_details", "type"), "refusal");
-  assert.deepEqual(dig(message, "content"), []);
-  assert.equal(dig(message, "usage", "output_tokens"), 1);
+  assert.equal(valueAt(message, "stop_reason"), "refusal");
+  assert.equal(valueAt(message, "stop_details", "type"), "refusal");
+  assert.deepEqual(valueAt(message, "content"), []);
+  assert.equal(valueAt(message, "usage", "output_tokens"), 1);
   const stream = await post(sandbox, "/messages", STREAMED["/messages"], refuse);
   assert.deepEqual(
     readEvents(await stream.text()).map(({ name }) => name),
     ["message_start", "ping", "message_delta", "message_stop"],
   );
-  const response = await (await post(sandbox, "/responses", responsesRequest(), refuse)).json();
-  assert.equal(dig(response, "status"), "incomplete");
-  assert.deepEqual(dig(response, "incomplete_details"), { reason: "content_filter" });
+  const apiResponse = await (await post(sandbox, "/responses", responsesRequest(), refuse)).json();
+  assert.equal(valueAt(apiResponse, "status"), "incomplete");
+  assert.deepEqual(valueAt(apiResponse, "incomplete_details"), { reason: "content_filter" });
 });
 
-test("pause ends a message with pause_turn", async (t) => {
+test("pause ends a message with stop_reason pause_turn", async (t) => {
   const sandbox = await openSandbox(t);
-  const answer = await post(sandbox, "/messages", messageRequest(), { "x-sandbox": "pause" });
-  assert.equal(dig(await answer.json(), "stop_reason"), "pause_turn");
+  const response = await post(sandbox, "/messages", messageRequest(), { "x-sandbox": "pause" });
+  assert.equal(valueAt(await response.json(), "stop_reason"), "pause_turn");
 });
 
-test("no-usage leaves all usage out, though the service bills", async (t) => {
+test("no-usage omits all usage from the response but still bills it", async (t) => {
   const sandbox = await openSandbox(t);
   const silent = { "x-sandbox": "no-usage" };
   for (const path of PATHS) {
@@ -229,8 +232,8 @@ test("no-usage leaves all usage out, though the service bills", async (t) => {
     assert.doesNotMatch(text, /"(input|output)_tokens"/);
   }
   const message = await (await post(sandbox, "/messages", messageRequest(), silent)).json();
-  assert.equal(dig(message, "usage"), undefined);
-  const response = await (await post(sandbox, "/responses", responsesRequest(), silent)).json();
-  assert.equal(dig(response, "usage"), null);
+  assert.equal(valueAt(message, "usage"), undefined);
+  const apiResponse = await (await post(sandbox, "/responses", responsesRequest(), silent)).json();
+  assert.equal(valueAt(apiResponse, "usage"), null);
   for (const { count } of sandbox.counts()) assert.equal(count.output, 16);
 });

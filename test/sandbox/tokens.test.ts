@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countTokens, firstTokens, splitInChunks } from "../../src/sandbox/tokens.ts";
+import { countTokens, truncateToTokens, splitIntoChunks } from "../../src/sandbox/tokens.ts";
 
 for (const [text, tokens] of [
   ["", 0],
@@ -13,18 +13,18 @@ for (const [text, tokens] of [
   test(`"${text}" counts ${tokens} tokens`, () => assert.equal(countTokens(text), tokens));
 }
 
-test("the first tokens of a text never end within a character", () => {
-  assert.equal(firstTokens("abcdef", 1), "abcd");
-  assert.equal(firstTokens("abc🙂", 1), "abc");
-  assert.equal(firstTokens("🙂🙂", 1), "🙂");
-  assert.equal(firstTokens("abc", 9), "abc");
-  assert.equal(firstTokens("abc", 0), "");
+test("truncateToTokens never splits a character", () => {
+  assert.equal(truncateToTokens("abcdef", 1), "abcd");
+  assert.equal(truncateToTokens("abc🙂", 1), "abc");
+  assert.equal(truncateToTokens("🙂🙂", 1), "🙂");
+  assert.equal(truncateToTokens("abc", 9), "abc");
+  assert.equal(truncateToTokens("abc", 0), "");
 });
 
-test("the chunks of a text join to the text, surrogate pairs whole", () => {
+test("splitIntoChunks returns chunks that join to the text and never splits a surrogate pair", () => {
   const text = `${"x".repeat(15)}🙂 and so on`;
-  const chunks = splitInChunks(text);
+  const chunks = splitIntoChunks(text);
   assert.equal(chunks.join(""), text);
   assert.equal(chunks[0], `${"x".repeat(15)}🙂`);
-  assert.deepEqual(splitInChunks(""), []);
+  assert.deepEqual(splitIntoChunks(""), []);
 });

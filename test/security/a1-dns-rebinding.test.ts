@@ -2,16 +2,17 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
-import { settled, startGate, type TestGate } from "../helpers/gate/gate.ts";
+import { waitUntilHandled, startGate, type TestGate } from "../helpers/gate/gate.ts";
 import { peersOf } from "../helpers/gate/memory.ts";
-import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { answerJson, startHeldUpstream, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { sendRaw } from "../helpers/client/raw-client.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { FOREIGN_HOSTS } from "./foreign-hosts.ts";
+import { startGateWithUpstream, startGateWithHeldUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 /** A gate that counts what it does beyond judging. */
 async function openGate(t: TestContext) {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   const config = { limits: { ...defaultConfig.limits, bodyBytes: 1 } };
   const gate = await startGate(t, upstream.baseUrl, { config });
   const done = () => ({
@@ -26,7 +27,7 @@ const NOTHING = { forwarded: 0, keysRead: 0, recorded: 0 };
 
 /** A gate whose upstream would answer. */
 async function openGateToAnyone(t: TestContext): Promise<TestGate> {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   return startGate(t, upstream.baseUrl);
 }
 
@@ -34,7 +35,7 @@ for (const host of FOREIGN_HOSTS) {
   test(`Host ${JSON.stringify(host)} is refused, and nothing is done for it`, async (t) => {
     const { gate, done } = await openGate(t);
     const field = `Host: ${host.replace("PORT", String(gate.port))}`;
-    const { status, refusal } = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", field]);
+    const { status, refusal } = await exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", field]);
     assert.deepEqual([status, refusal], [403, "host_not_allowed"]);
     assert.deepEqual(done(), NOTHING);
   });
@@ -50,7 +51,7 @@ for (const host of [
   test(`Host ${JSON.stringify(host)} is let in`, async (t) => {
     const gate = await openGateToAnyone(t);
     const field = `Host: ${host.replace("PORT", String(gate.port))}`;
-    assert.equal((await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", field])).status, 200);
+    assert.equal((await exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", field])).status, 200);
   });
 }
 
@@ -95,7 +96,7 @@ for (const [what, lines] of Object.entries(REQUESTS)) {
     const { gate, done } = await openGate(t);
     const own = lines.map((line) => line.replaceAll("PORT", String(gate.port)));
     const body = lines[0]?.startsWith("POST") === true ? "{}" : "";
-    const { status, refusal, text } = await rawExchange(t, gate.port, [...own, "Host: evil.example"], body);
+    const { status, refusal, text } = await exchangeRaw(t, gate.port, [...own, "Host: evil.example"], body);
     assert.deepEqual([status, refusal], [403, "host_not_allowed"]);
     assert.equal(text.includes("100 Continue"), false);
     assert.deepEqual(done(), NOTHING);
@@ -108,7 +109,7 @@ for (const second of ["evil.example", "127.0.0.1:PORT"]) {
     for (const order of [0, 1]) {
       const hosts = [`Host: 127.0.0.1:${gate.port}`, `hOST: ${second.replace("PORT", String(gate.port))}`];
       if (order === 1) hosts.reverse();
-      const { status, refusal } = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", ...hosts]);
+      const { status, refusal } = await exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", ...hosts]);
       assert.deepEqual([status, refusal], [403, "host_not_allowed"]);
     }
     assert.deepEqual(done(), NOTHING);
@@ -117,8 +118,8 @@ for (const second of ["evil.example", "127.0.0.1:PORT"]) {
 
 test("no Host line at all is refused: 400 by Node under HTTP/1.1 (RFC 9112 section 3.2), 403 under 1.0", async (t) => {
   const { gate, done } = await openGate(t);
-  assert.equal((await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1"])).status, 400);
-  const old = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.0"]);
+  assert.equal((await exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1"])).status, 400);
+  const old = await exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.0"]);
   assert.deepEqual([old.status, old.refusal], [403, "host_not_allowed"]);
   assert.deepEqual(done(), NOTHING);
 });
@@ -126,33 +127,35 @@ test("no Host line at all is refused: 400 by Node under HTTP/1.1 (RFC 9112 secti
 test("a Host of ours does not lend itself to a target that names another", async (t) => {
   const gate = await openGateToAnyone(t);
   const lines = ["GET http://evil.example/v1/models HTTP/1.1", `Host: 127.0.0.1:${gate.port}`];
-  assert.equal((await rawExchange(t, gate.port, lines)).refusal, "not_found");
+  assert.equal((await exchangeRaw(t, gate.port, lines)).refusal, "not_found");
 });
 
 test("each request on a connection is judged, not only the first", async (t) => {
   const gate = await openGateToAnyone(t);
-  const client = await rawClient(t, gate.port);
-  client.write(`GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`);
+  const client = await sendRaw(
+    t,
+    gate.port,
+    `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`,
+  );
   await client.until(/^HTTP\/1\.1 200 [^]*\{\}$/);
   client.write("GET /v1/models HTTP/1.1\r\nHost: evil.example\r\n\r\n");
   await client.until(/\{\}HTTP\/1\.1 403 [^]*host_not_allowed/);
 });
 
 test("another user's process is refused for its Host before it is for being another's", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const gate = await startGate(t, upstream.baseUrl, { peers: peersOf(12_345) });
+  const { gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}), {
+    peers: peersOf(12_345),
+  });
   const lines = ["GET /v1/models HTTP/1.1", "Host: evil.example"];
-  assert.equal((await rawExchange(t, gate.port, lines)).refusal, "host_not_allowed");
+  assert.equal((await exchangeRaw(t, gate.port, lines)).refusal, "host_not_allowed");
 });
 
 test("a request on a connection that is still taken is refused for its Host, not for that", async (t) => {
-  const { upstream, held } = await startHeldUpstream(t);
-  const gate = await startGate(t, upstream.baseUrl);
-  const client = await rawClient(t, gate.port);
-  client.write(rawRequest(gate.port));
+  const { upstream, held, gate } = await startGateWithHeldUpstream(t);
+  const client = await sendRaw(t, gate.port);
   const answer = await held;
   client.write("GET /v1/models HTTP/1.1\r\nHost: evil.example\r\n\r\n");
-  await settled(gate);
+  await waitUntilHandled(gate);
   answer.end();
   // Its answer comes behind the one that was under way.
   await client.until(/^HTTP\/1\.1 200 [^]*HTTP\/1\.1 403 [^]*host_not_allowed/);
@@ -162,7 +165,7 @@ test("a request on a connection that is still taken is refused for its Host, not
 test("while the daemon stops, too, the Host is what is judged first", async (t) => {
   const { gate, done } = await openGate(t);
   await gate.gate.drain();
-  const { refusal } = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", "Host: evil.example"]);
+  const { refusal } = await exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", "Host: evil.example"]);
   assert.equal(refusal, "host_not_allowed");
   assert.deepEqual(done(), NOTHING);
 });

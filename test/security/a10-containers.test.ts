@@ -6,8 +6,8 @@ import { defaultConfig } from "../../src/core/config/config.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { startGate } from "../helpers/gate/gate.ts";
 import { peersOf } from "../helpers/gate/memory.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 /** How a container names its host: Docker, Podman, Lima and WSL. */
 const HOST_NAMES = [
@@ -20,10 +20,10 @@ const HOST_NAMES = [
 
 /** A gate that admits these hosts besides its own. */
 async function openGate(t: TestContext, allowedHosts: string[]) {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   const config = { listen: { ...defaultConfig.listen, allowedHosts } };
   const gate = await startGate(t, upstream.baseUrl, { config });
-  const ask = (host: string) => rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", `Host: ${host}`]);
+  const ask = (host: string) => exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", `Host: ${host}`]);
   return { upstream, gate, ask };
 }
 
@@ -61,7 +61,7 @@ test("a listed host is admitted as it is listed, and brings no other in", async 
 
 test("a container's user is another user by his uid outside, and let in when that is listed", async (t) => {
   const inside = peersOf(100_999);
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   for (const [peerUid, status] of [
     [[], 403],
     [[999], 403],
@@ -83,7 +83,7 @@ test("a setting that would listen elsewhere is refused, and a daemon that runs s
     daemon.configFile,
     JSON.stringify({ listen: { port: daemon.port, ...elsewhere }, ...elsewhere }),
   );
-  await daemon.until(/the new configuration is not accepted, the old one stays/);
+  await daemon.waitForOutput(/the new configuration is not accepted, the old one stays/);
   const { listening, config } = await daemon.status();
   assert.deepEqual(listening, [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`]);
   const refused = config.problems.map(({ path }) => path).toSorted();

@@ -58,7 +58,7 @@ test("a daemon that is sent to a taken port says who has it, and stays where it 
   const { port } = await squat(t, "::1");
   writeFileSync(daemon.configFile, JSON.stringify({ listen: { port } }));
   const holder = `port ${port} is taken by pid ${process.pid} `;
-  await daemon.until(new RegExp(`the old one stays: .*: ${holder}.*; .*tollkeeper config edit"`));
+  await daemon.waitForOutput(new RegExp(`the old one stays: .*: ${holder}.*; .*tollkeeper config edit"`));
   assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
   const status = await daemon.status();
   assert.deepEqual(status.listening, [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`]);

@@ -3,16 +3,17 @@ import assert from "node:assert/strict";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { defaultConfig, plainUpstream } from "../../src/core/config/config.ts";
+import { defaultConfig, createUpstream } from "../../src/core/config/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { hashToken } from "../../src/proxy/token-secret.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post, startGate, type GateOptions } from "../helpers/gate/gate.ts";
 import { MemoryTokens } from "../helpers/gate/memory.ts";
-import { rawExchange, type RawAnswer } from "../helpers/client/raw-exchange.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { exchangeRaw, type RawResponse } from "../helpers/client/raw-exchange.ts";
+import { startUpstream, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
 import { readFilesBelow } from "./leak-search.ts";
+import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 const ASKED_FOR = { access: { mode: "token", peerUid: [] } } satisfies GateOptions["config"];
 
@@ -20,11 +21,13 @@ const ASKED_FOR = { access: { mode: "token", peerUid: [] } } satisfies GateOptio
 async function openGate(t: TestContext, config: GateOptions["config"] = ASKED_FOR) {
   const tokens = new MemoryTokens();
   const [codex, zed] = [tokens.add("codex"), tokens.add("zed")];
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const gate = await startGate(t, upstream.baseUrl, { config, tokens });
-  const ask = (path: string, ...fields: string[]): Promise<RawAnswer> => {
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithMessage, {
+    config,
+    tokens,
+  });
+  const ask = (path: string, ...fields: string[]): Promise<RawResponse> => {
     const head = [`POST ${path} HTTP/1.1`, `Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json"];
-    return rawExchange(t, gate.port, [...head, ...fields], "{}");
+    return exchangeRaw(t, gate.port, [...head, ...fields], "{}");
   };
   return { tokens, codex, zed, upstream, gate, ask };
 }
@@ -126,9 +129,9 @@ test("two tokens in one kind of header are one too many", async (t) => {
 });
 
 test("whatever a request claims, it goes the way of the token's tool, with that tool's key", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const other = { ...plainUpstream("other", upstream.baseUrl), key: "second" };
-  const usual = plainUpstream("default", "http://127.0.0.1:9/v1");
+  const upstream = await startUpstream(t, respondWithMessage);
+  const other = { ...createUpstream("other", upstream.baseUrl), key: "second" };
+  const usual = createUpstream("default", "http://127.0.0.1:9/v1");
   const tokens = new MemoryTokens();
   const codex = tokens.add("codex");
   const gate = await startGate(t, usual.baseUrl, {
@@ -195,7 +198,7 @@ for (const [what, head, refusal] of WITHOUT_ROUTE) {
   test(`${what} is refused for its token where it shows none, and only with one for what it is`, async (t) => {
     const { codex, gate } = await openGate(t);
     const ask = (...fields: string[]) =>
-      rawExchange(t, gate.port, [...head, `Host: 127.0.0.1:${gate.port}`, ...fields]);
+      exchangeRaw(t, gate.port, [...head, `Host: 127.0.0.1:${gate.port}`, ...fields]);
     const { status, refusal: said } = await ask();
     assert.deepEqual([status, said], [401, "token_required"]);
     assert.equal((await ask(`X-Api-Key: ${codex}`)).refusal, refusal);
@@ -206,7 +209,7 @@ for (const [what, head, refusal] of WITHOUT_ROUTE) {
 test("the probes of tools need no token, and a foreign Host is refused for that before", async (t) => {
   const { gate } = await openGate(t);
   assert.equal((await fetch(`${gate.url}/t/codex/api/hello`, { method: "HEAD" })).status, 200);
-  const { refusal } = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", "Host: evil.example"]);
+  const { refusal } = await exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", "Host: evil.example"]);
   assert.equal(refusal, "host_not_allowed");
 });
 
@@ -234,7 +237,7 @@ test("from the next request on the configuration may ask for tokens, or no longe
   const { upstream, gate } = await openGate(t, {});
   const status = async () => (await post(gate, "/v1/messages", {})).status;
   assert.equal(await status(), 200);
-  const config = { ...defaultConfig, upstreams: { default: plainUpstream("default", upstream.baseUrl) } };
+  const config = { ...defaultConfig, upstreams: { default: createUpstream("default", upstream.baseUrl) } };
   gate.gate.use(prepareSettings({ ...config, ...ASKED_FOR }));
   assert.equal(await status(), 401);
   gate.gate.use(prepareSettings(config));
@@ -301,7 +304,7 @@ test("a file of tokens that is open to others is not used, and the status says w
   const path = join(daemon.home, "state", "tollkeeper", "tokens.json");
   chmodSync(path, 0o644);
   process.kill(daemon.pid, "SIGHUP");
-  await daemon.until(/"hint":"chmod 600 [^"]*","msg":"[^"]* is not used: it is open to other users"/);
+  await daemon.waitForOutput(/"hint":"chmod 600 [^"]*","msg":"[^"]* is not used: it is open to other users"/);
   assert.equal(await status(), 401);
   const told = await daemon.command("status");
   assert.equal(told.code, 1);

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { startGate } from "../helpers/gate/gate.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 /** A gate that admits one more host and one more origin, which are not each other's. */
 async function openGate(t: TestContext) {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   const listen = {
     ...defaultConfig.listen,
     allowedHosts: ["ide.example"],
@@ -16,7 +16,7 @@ async function openGate(t: TestContext) {
   };
   const gate = await startGate(t, upstream.baseUrl, { config: { listen } });
   const ask = (line: string, ...fields: string[]) =>
-    rawExchange(
+    exchangeRaw(
       t,
       gate.port,
       [`${line} HTTP/1.1`, "Content-Type: application/json", ...fields],

@@ -3,20 +3,20 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { startGate } from "../helpers/gate/gate.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 const WEBVIEW = "vscode-webview://0abc";
 
 /** A gate that admits one editor's web view. PORT in a line stands for its port. */
 async function openGate(t: TestContext) {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   const listen = { ...defaultConfig.listen, allowedOrigins: [WEBVIEW] };
   const gate = await startGate(t, upstream.baseUrl, { config: { listen } });
   const ask = (line: string, ...fields: string[]) => {
     const lines = [`${line} HTTP/1.1`, "Host: 127.0.0.1:PORT", ...fields];
     const own = lines.map((text) => text.replaceAll("PORT", String(gate.port)));
-    return rawExchange(t, gate.port, own, line.startsWith("POST") ? "{}" : "");
+    return exchangeRaw(t, gate.port, own, line.startsWith("POST") ? "{}" : "");
   };
   return { upstream, gate, ask };
 }

@@ -3,8 +3,14 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { startGate } from "../helpers/gate/gate.ts";
-import { rawExchange, type RawAnswer } from "../helpers/client/raw-exchange.ts";
-import { answerJson, MESSAGE_EVENTS, SSE, startUpstream, type Script } from "../helpers/upstream/scripted-upstream.ts";
+import { exchangeRaw, type RawResponse } from "../helpers/client/raw-exchange.ts";
+import {
+  sendJson,
+  MESSAGE_EVENTS,
+  SSE,
+  startUpstream,
+  type Script,
+} from "../helpers/upstream/scripted-upstream.ts";
 
 const LISTED = "https://editor.example";
 
@@ -20,7 +26,7 @@ const GRANTS = {
 };
 
 /** A gate that admits one origin, in front of an upstream that grants everything. */
-async function openGate(t: TestContext, answer: Script = (_seen, res) => answerJson(res, {})) {
+async function openGate(t: TestContext, answer: Script = (_seen, res) => sendJson(res, {})) {
   const upstream = await startUpstream(t, (seen, res) => {
     for (const [name, value] of Object.entries(GRANTS)) res.setHeader(name, value);
     answer(seen, res);
@@ -30,14 +36,14 @@ async function openGate(t: TestContext, answer: Script = (_seen, res) => answerJ
   const ask = (line: string, ...fields: string[]) => {
     const host = `Host: 127.0.0.1:${gate.port}`;
     const body = line.startsWith("POST") ? "{}" : "";
-    return rawExchange(t, gate.port, [`${line} HTTP/1.1`, host, ...fields], body);
+    return exchangeRaw(t, gate.port, [`${line} HTTP/1.1`, host, ...fields], body);
   };
   return { upstream, gate, ask };
 }
 
 const JSON_TYPE = "Content-Type: application/json";
 
-function assertNoGrant({ headers, text }: RawAnswer): void {
+function assertNoGrant({ headers, text }: RawResponse): void {
   assert.deepEqual(
     headers.filter(([name]) => /^(?:access-control-|timing-allow-origin)/.test(name)),
     [],
@@ -47,9 +53,9 @@ function assertNoGrant({ headers, text }: RawAnswer): void {
 }
 
 const ANSWERS: Record<string, [status: number, script: Script]> = {
-  "an answer": [200, (_seen, res) => answerJson(res, {})],
+  "an answer": [200, (_seen, res) => sendJson(res, {})],
   "a stream": [200, (_seen, res) => res.writeHead(200, SSE).end(MESSAGE_EVENTS.join(""))],
-  "an error": [429, (_seen, res) => answerJson(res, { error: {} }, 429)],
+  "an error": [429, (_seen, res) => sendJson(res, { error: {} }, 429)],
   "a redirect": [307, (_seen, res) => res.writeHead(307, { location: "http://127.0.0.1:1/" }).end()],
 };
 

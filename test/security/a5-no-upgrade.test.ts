@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { startGate } from "../helpers/gate/gate.ts";
-import { rawClient } from "../helpers/client/raw-client.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { rawClient, sendRaw } from "../helpers/client/raw-client.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 async function openGate(t: TestContext) {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   return { upstream, gate: await startGate(t, upstream.baseUrl) };
 }
 
@@ -26,8 +26,7 @@ function handshake(path: string, host: string, upgrade = "websocket"): string {
 
 /** The head of the answer to a handshake. */
 async function answerTo(t: TestContext, port: number, request: string): Promise<string> {
-  const client = await rawClient(t, port);
-  client.write(request);
+  const client = await sendRaw(t, port, request);
   return client.until(/\r\n\r\n/);
 }
 
@@ -85,7 +84,7 @@ for (const connection of ["Upgrade, HTTP2-Settings, close", "close"]) {
   test(`an offer of h2c under Connection: ${connection} is not taken up, and the request is served`, async (t) => {
     const { upstream, gate } = await openGate(t);
     // As Java's client makes it.
-    const { status, text } = await rawExchange(t, gate.port, [
+    const { status, text } = await exchangeRaw(t, gate.port, [
       "GET /v1/models HTTP/1.1",
       `Host: localhost:${gate.port}`,
       `Connection: ${connection}`,
@@ -101,8 +100,7 @@ for (const connection of ["Upgrade, HTTP2-Settings, close", "close"]) {
 
 test("HTTP/2 without an Upgrade, by its preface, is no request", async (t) => {
   const { upstream, gate } = await openGate(t);
-  const client = await rawClient(t, gate.port);
-  client.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  const client = await sendRaw(t, gate.port, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
   assert.match(await client.closed, /^HTTP\/1\.1 400 /);
   assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
 });

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { bindSockets } from "../helpers/process/bound-sockets.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { startGate } from "../helpers/gate/gate.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 const notLinux = process.platform !== "linux" && "needs Linux: its tables of sockets in /proc";
 
@@ -58,7 +58,7 @@ test(
   "what reaches us through 0.0.0.0, as Linux allows, is refused for its Host",
   { skip: notLinux },
   async (t) => {
-    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+    const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
     const { port } = await startGate(t, upstream.baseUrl);
     for (const host of ["0.0.0.0", "[::]"]) {
       const res = await fetch(`http://${host}:${port}/v1/models`);

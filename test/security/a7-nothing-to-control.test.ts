@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { chmodSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { DaemonStatus } from "../../src/cli/commands/status/report.ts";
+import type { DaemonStatus } from "../../src/daemon/status-types.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
-import { post, startGate } from "../helpers/gate/gate.ts";
+import { post } from "../helpers/gate/gate.ts";
 import { curlAs, NOBODY, noOtherUser } from "../helpers/process/other-user.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { sendJson } from "../helpers/upstream/scripted-upstream.ts";
+import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 /** The page's place, what DESIGN section 7 will put beside it, and every command of the control socket. */
 const PATHS = [
@@ -34,8 +35,7 @@ const PATHS = [
 
 /** A gate that has served one request, so that it has a key in memory and a record. */
 async function openGate(t: TestContext) {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const gate = await startGate(t, upstream.baseUrl);
+  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
   await (await post(gate, "/v1/messages", {})).text();
   return { upstream, gate };
 }
@@ -61,9 +61,9 @@ for (const path of PATHS) {
   test(`${path} stands under the guard of the routes`, async (t) => {
     const { gate } = await openGate(t);
     const line = `GET ${path} HTTP/1.1`;
-    const rebound = await rawExchange(t, gate.port, [line, "Host: evil.example"]);
+    const rebound = await exchangeRaw(t, gate.port, [line, "Host: evil.example"]);
     const fields = [`Host: 127.0.0.1:${gate.port}`, "Sec-Fetch-Site: cross-site"];
-    const crossSite = await rawExchange(t, gate.port, [line, ...fields]);
+    const crossSite = await exchangeRaw(t, gate.port, [line, ...fields]);
     assert.deepEqual([rebound.refusal, crossSite.refusal], ["host_not_allowed", "origin_not_allowed"]);
   });
 }
@@ -72,7 +72,7 @@ test("no browser takes an answer of ours for a page, and none repeats what was a
   const { gate } = await openGate(t);
   const line = "GET /<script>alert(1)</script>?<script> HTTP/1.1";
   const fields = [`Host: 127.0.0.1:${gate.port}`, "User-Agent: <script>", "Accept: text/html"];
-  const { headers, text } = await rawExchange(t, gate.port, [line, ...fields]);
+  const { headers, text } = await exchangeRaw(t, gate.port, [line, ...fields]);
   const named = Object.fromEntries(headers);
   assert.deepEqual([named["content-type"], named["x-content-type-options"]], ["application/json", "nosniff"]);
   assert.doesNotMatch(text, /<script/);

@@ -5,15 +5,16 @@ import { writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
+import { PROCESS_SIGNATURES } from "../../src/tools/all.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import type { PeerInfo } from "../../src/ports.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { startGate, type GateOptions } from "../helpers/gate/gate.ts";
-import { failReadings, interceptReadings } from "../helpers/process/kernel-tables.ts";
-import { MemoryTokens, peersOf, StillClock } from "../helpers/gate/memory.ts";
-import { asUser, curlAs, NOBODY, noDaemonOf, noOtherUser } from "../helpers/process/other-user.ts";
-import { rawClient } from "../helpers/client/raw-client.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { failTableReads, interceptTableReads } from "../helpers/process/socket-tables.ts";
+import { MemoryTokens, peersOf, ManualClock } from "../helpers/gate/memory.ts";
+import { asUser, curlAs, NOBODY, noDaemonAs, noOtherUser } from "../helpers/process/other-user.ts";
+import { rawClient, sendRaw } from "../helpers/client/raw-client.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { withResolvers } from "../helpers/async/with-resolvers.ts";
 
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere the system does not tell";
@@ -21,7 +22,7 @@ const notLinux = process.platform !== "linux" && "needs Linux: elsewhere the sys
 const SOMEONE = 65_533;
 
 async function openGate(t: TestContext, options: GateOptions) {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   return { upstream, gate: await startGate(t, upstream.baseUrl, options) };
 }
 
@@ -36,7 +37,7 @@ test(
   "a client of another user is refused, whichever loopback address it takes; one of our own is not",
   { skip: noOtherUser },
   async (t) => {
-    const { upstream, gate } = await openGate(t, { peers: createPeerInfo() });
+    const { upstream, gate } = await openGate(t, { peers: createPeerInfo(PROCESS_SIGNATURES) });
     assert.deepEqual(await statusesFor(NOBODY, gate.port), [403, 403]);
     assert.equal(upstream.seen.length + gate.keys.reads + gate.ledger.records.length, 0);
     assert.deepEqual(await statusesFor(0, gate.port), [200, 200]);
@@ -47,7 +48,10 @@ test(
   "of a gate that is not root's, its owner and root are let in, others not",
   { skip: noOtherUser },
   async (t) => {
-    const { upstream, gate } = await openGate(t, { peers: createPeerInfo(), ownUid: NOBODY });
+    const { upstream, gate } = await openGate(t, {
+      peers: createPeerInfo(PROCESS_SIGNATURES),
+      ownUid: NOBODY,
+    });
     assert.deepEqual(await statusesFor(SOMEONE, gate.port), [403, 403]);
     assert.equal(upstream.seen.length, 0);
     assert.deepEqual(await statusesFor(NOBODY, gate.port), [200, 200]);
@@ -61,7 +65,7 @@ test("a daemon asks the kernel, and says in its log whom it refused", { skip: no
   const { status, body } = await curlAs(NOBODY, url);
   assert.equal(status, 403);
   assert.match(body, /another user's daemon listens here; run your own/);
-  await daemon.until(
+  await daemon.waitForOutput(
     new RegExp(`"uid":${NOBODY},"msg":"refused a connection of another user of this machine"`),
   );
   assert.equal((await fetch(url)).status, 200);
@@ -70,13 +74,13 @@ test("a daemon asks the kernel, and says in its log whom it refused", { skip: no
 
 test(
   "a daemon of another user's serves that user, and refuses all others but root",
-  { skip: noDaemonOf(NOBODY) },
+  { skip: noDaemonAs(NOBODY) },
   async (t) => {
     const daemon = await startDaemon(t, { launcher: asUser(NOBODY) });
     assert.deepEqual(await statusesFor(NOBODY, daemon.port), [200, 200]);
     assert.deepEqual(await statusesFor(SOMEONE, daemon.port), [403, 403]);
     assert.deepEqual(await statusesFor(0, daemon.port), [200, 200]);
-    await daemon.until(new RegExp(`"uid":${SOMEONE},"msg":"refused a connection of another user`));
+    await daemon.waitForOutput(new RegExp(`"uid":${SOMEONE},"msg":"refused a connection of another user`));
     assert.equal((await daemon.ledger()).length, 4);
   },
 );
@@ -87,7 +91,11 @@ test(
   "a user who is listed is let in beside our own and root, others are not",
   { skip: noOtherUser },
   async (t) => {
-    const { gate } = await openGate(t, { ...letIn(NOBODY), peers: createPeerInfo(), ownUid: 12_345 });
+    const { gate } = await openGate(t, {
+      ...letIn(NOBODY),
+      peers: createPeerInfo(PROCESS_SIGNATURES),
+      ownUid: 12_345,
+    });
     assert.deepEqual(await statusesFor(NOBODY, gate.port), [200, 200]);
     assert.deepEqual(await statusesFor(SOMEONE, gate.port), [403, 403]);
     assert.deepEqual(await statusesFor(0, gate.port), [200, 200]);
@@ -123,7 +131,7 @@ test("a daemon lets a listed user in once its configuration says so", { skip: no
   assert.match(body, /have its owner list your uid in \\"access\.peerUid\\"/);
   const config = { listen: { port: daemon.port }, access: { peerUid: [NOBODY] } };
   writeFileSync(daemon.configFile, JSON.stringify(config));
-  await daemon.until(/the new configuration is in force/);
+  await daemon.waitForOutput(/the new configuration is in force/);
   assert.equal((await curlAs(NOBODY, url)).status, 200);
   assert.equal((await curlAs(SOMEONE, url)).status, 403);
   const { stdout } = await daemon.command("status");
@@ -136,13 +144,13 @@ const ALONE = [...asUser(SOMEBODY), "unshare", "--user", "--map-current-user"];
 
 test(
   "in the service's sandbox nobody else is let in, listed or not, and no uid is named that stands for all of them",
-  { skip: noDaemonOf(SOMEBODY, "unshare", "--user", "--map-current-user") },
+  { skip: noDaemonAs(SOMEBODY, "unshare", "--user", "--map-current-user") },
   async (t) => {
     const access = { peerUid: [NOBODY, SOMEONE] };
     const daemon = await startDaemon(t, { config: { access }, launcher: ALONE });
     for (const uid of [NOBODY, SOMEONE]) assert.deepEqual(await statusesFor(uid, daemon.port), [403, 403]);
     assert.deepEqual(await statusesFor(SOMEBODY, daemon.port), [200, 200]);
-    const said = await daemon.until(/which one is not told within the sandbox/);
+    const said = await daemon.waitForOutput(/which one is not told within the sandbox/);
     assert.match(said, /access\.peerUid.{0,4} counts for nothing here; type: tollkeeper service install/);
     assert.doesNotMatch(said, /"uid":/);
   },
@@ -159,7 +167,7 @@ test("another user's process is refused before its path, key or body is looked a
 });
 
 test("refusals of other users are logged once a minute", async (t) => {
-  const clock = new StillClock();
+  const clock = new ManualClock();
   const { gate } = await openGate(t, { peers: peersOf(12_345), clock });
   const ask = async () => (await fetch(`${gate.url}/v1/models`)).text();
   const logged = () => gate.log.lines.filter((line) => /^warn .*another user.*12345/.test(line)).length;
@@ -177,8 +185,8 @@ for (const code of ["EMFILE", "ENFILE", "ENOMEM", "EIO"]) {
     `tables that cannot be read just now (${code}) are no reason to let anyone in`,
     { skip: notLinux },
     async (t) => {
-      failReadings(t, code);
-      const { upstream, gate } = await openGate(t, { peers: createPeerInfo() });
+      failTableReads(t, code);
+      const { upstream, gate } = await openGate(t, { peers: createPeerInfo(PROCESS_SIGNATURES) });
       const res = await fetch(`${gate.url}/v1/models`);
       assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [403, "peer_not_allowed"]);
       assert.equal(upstream.sockets.size + gate.keys.reads, 0);
@@ -253,8 +261,7 @@ test("a connection of another user is asked about once, and closed with its refu
   let questions = 0;
   const peers = countQuestions(peersOf(12_345), (count) => (questions = count));
   const { gate } = await openGate(t, { peers });
-  const client = await rawClient(t, gate.port);
-  client.write(requestTo(gate.port) + requestTo(gate.port));
+  const client = await sendRaw(t, gate.port, requestTo(gate.port) + requestTo(gate.port));
   assert.match(await client.closed, /^HTTP\/1\.1 403 [^]*peer_not_allowed/);
   assert.equal(questions, 1);
 });
@@ -274,7 +281,7 @@ const NEW_CONNECTIONS = 200;
 function holdReadings(t: TestContext) {
   let count = 0;
   const { promise: held, resolve: letGo } = withResolvers<void>();
-  interceptReadings(t, () => {
+  interceptTableReads(t, () => {
     count += 1;
     return held;
   });
@@ -287,7 +294,7 @@ test(
   async (t) => {
     let asked = 0;
     const { promise: everyoneWaits, resolve: allAsked } = withResolvers<void>();
-    const peers = countQuestions(createPeerInfo(), () => {
+    const peers = countQuestions(createPeerInfo(PROCESS_SIGNATURES), () => {
       asked += 1;
       if (asked === NEW_CONNECTIONS) allAsked();
     });

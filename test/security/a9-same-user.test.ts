@@ -4,16 +4,16 @@
 // nor a command gives the key away is shown in key-never-leaks.test.ts.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { startGate, TEST_KEY } from "../helpers/gate/gate.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { answerJson, MESSAGE, startUpstream, type Script } from "../helpers/upstream/scripted-upstream.ts";
+import { TEST_KEY } from "../helpers/gate/gate.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { sendJson, type Script, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
+import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-async function openGate(t: TestContext, script: Script = (_seen, res) => answerJson(res, MESSAGE)) {
-  const upstream = await startUpstream(t, script);
-  const gate = await startGate(t, upstream.baseUrl);
+async function openGate(t: TestContext, script: Script = respondWithMessage) {
+  const { upstream, gate } = await startGateWithUpstream(t, script);
   const ask = (line: string, ...fields: string[]) => {
     const head = [`${line} HTTP/1.1`, `Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json"];
-    return rawExchange(t, gate.port, [...head, ...fields], line.startsWith("POST") ? "{}" : "");
+    return exchangeRaw(t, gate.port, [...head, ...fields], line.startsWith("POST") ? "{}" : "");
   };
   return { upstream, gate, ask };
 }
@@ -64,7 +64,7 @@ for (const [what, line, fields, known] of CALLERS) {
 }
 
 test("a use that comes to nothing is recorded like any other", async (t) => {
-  const { gate, ask } = await openGate(t, (_seen, res) => answerJson(res, { error: {} }, 429));
+  const { gate, ask } = await openGate(t, (_seen, res) => sendJson(res, { error: {} }, 429));
   await ask("POST /v1/messages", "User-Agent: miner/1.0");
   gate.keys.values.clear();
   gate.keyring.forget();
@@ -97,7 +97,7 @@ test("no question is answered with the key, even by an upstream that echoes all 
   const { upstream, gate, ask } = await openGate(t, ({ rawHeaders, headers }, res) => {
     const credential = headers.authorization ?? headers["x-api-key"] ?? "";
     res.setHeader("x-echo", credential);
-    answerJson(res, { error: { message: rawHeaders.join("\n") } }, 400);
+    sendJson(res, { error: { message: rawHeaders.join("\n") } }, 400);
   });
   for (const [line, ...fields] of QUESTIONS) {
     const { text } = await ask(line, ...fields);

@@ -1,10 +1,11 @@
 // B1, open proxy: the upstream's address comes from the configuration alone; whatever authority a target names, it goes there or nowhere, and only a checked query is added to a route's own path.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startElsewhere } from "../helpers/upstream/recording-upstream.ts";
+import { startUnexpectedServer } from "../helpers/upstream/unexpected-server.ts";
 import { startGate, TEST_KEY } from "../helpers/gate/gate.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 /** Targets that, joined to a base URL or read by the URL standard, lead to another host; ELSE stands for its authority. */
 const AUTHORITIES = [
@@ -73,37 +74,35 @@ const head = (port: number) => [`Host: 127.0.0.1:${port}`, "Content-Type: applic
 
 for (const method of ["GET", "POST"]) {
   test(`a ${method} whose target names another authority goes neither there nor to the upstream`, async (t) => {
-    const elsewhere = await startElsewhere(t);
-    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-    const gate = await startGate(t, upstream.baseUrl);
+    const elsewhere = await startUnexpectedServer(t);
+    const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
     for (const pattern of AUTHORITIES) {
       const target = pattern.replaceAll("ELSE", elsewhere.authority);
       const lines = [`${method} ${target} HTTP/1.1`, ...head(gate.port)];
-      const { status, text } = await rawExchange(t, gate.port, lines, method === "POST" ? "{}" : "");
+      const { status, text } = await exchangeRaw(t, gate.port, lines, method === "POST" ? "{}" : "");
       // What is no request target at all, Node's parser refuses itself.
       assert.ok(status === 404 || status === 400, `${target}: ${status}`);
       assert.ok(!text.includes(TEST_KEY), target);
     }
     assert.deepEqual([upstream.seen, elsewhere.connections(), gate.keys.reads], [[], 0, 0]);
     // The same request without the tricks is served, so it is the tricks that were refused.
-    const good = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", ...head(gate.port)]);
+    const good = await exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", ...head(gate.port)]);
     assert.equal(good.status, 200);
   });
 }
 
 test("our own authority in a target is one too many as well", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const gate = await startGate(t, upstream.baseUrl);
+  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
   for (const authority of [`127.0.0.1:${gate.port}`, new URL(upstream.origin).host]) {
     const lines = [`GET http://${authority}/v1/models HTTP/1.1`, ...head(gate.port)];
-    assert.equal((await rawExchange(t, gate.port, lines)).refusal, "not_found");
+    assert.equal((await exchangeRaw(t, gate.port, lines)).refusal, "not_found");
   }
   assert.deepEqual(upstream.seen, []);
 });
 
 test("the upstream is asked for its configured path and the query as it came, under its own Host", async (t) => {
-  const elsewhere = await startElsewhere(t);
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const elsewhere = await startUnexpectedServer(t);
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   const gate = await startGate(t, `${upstream.origin}/tenant/api/v1`);
   const queries = QUERIES.map((query) => query.replaceAll("ELSE", elsewhere.authority));
   for (const query of queries) {
@@ -114,7 +113,7 @@ test("the upstream is asked for its configured path and the query as it came, un
       `Forwarded: host=${elsewhere.authority}`,
       `X-Original-URL: //${elsewhere.authority}/`,
     ];
-    assert.equal((await rawExchange(t, gate.port, lines)).status, 200, query);
+    assert.equal((await exchangeRaw(t, gate.port, lines)).status, 200, query);
   }
   assert.deepEqual(
     upstream.seen.map(({ url, headers }) => [url, headers.host]),

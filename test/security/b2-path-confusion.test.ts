@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGate } from "../helpers/gate/gate.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 /** Paths that some server on the way would take for a route of ours, or for one that nobody opened. Latin-1. */
 const CONFUSING = [
@@ -123,10 +124,9 @@ for (const [method, body] of [
   ["POST", "{}"],
 ] as const) {
   test(`a ${method} of every confusing path is refused, and the upstream sees none of them`, async (t) => {
-    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-    const gate = await startGate(t, upstream.baseUrl);
+    const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
     for (const path of CONFUSING) {
-      const answer = await rawExchange(t, gate.port, [`${method} ${path} HTTP/1.1`, ...own(gate.port)], body);
+      const answer = await exchangeRaw(t, gate.port, [`${method} ${path} HTTP/1.1`, ...own(gate.port)], body);
       // Bytes that cannot stand in a request line are refused by Node's parser, which knows no codes of ours.
       const isParsers = answer.status === 400 && answer.refusal === null;
       assert.ok(isParsers || answer.refusal === "not_found", `${path}: ${answer.status} ${answer.refusal}`);
@@ -136,32 +136,29 @@ for (const [method, body] of [
 }
 
 test("a target longer than any head may be is refused by its length", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const gate = await startGate(t, upstream.baseUrl);
+  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
   const lines = [`POST /v1/messages?${"a".repeat(40_000)} HTTP/1.1`, ...own(gate.port)];
-  assert.equal((await rawExchange(t, gate.port, lines)).status, 431);
+  assert.equal((await exchangeRaw(t, gate.port, lines)).status, 431);
   assert.deepEqual(upstream.seen, []);
 });
 
 test("bytes that a query cannot have make the target none", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const gate = await startGate(t, upstream.baseUrl);
+  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
   for (const query of ["?a#b", "?a b", "?\u0000", "?\t", "?\u00e9", "?\u007f", "#?a", "?a\u0001"]) {
     const lines = [`POST /v1/messages${query} HTTP/1.1`, ...own(gate.port)];
-    const { status } = await rawExchange(t, gate.port, lines, "{}");
+    const { status } = await exchangeRaw(t, gate.port, lines, "{}");
     assert.ok(status === 400 || status === 404, `${JSON.stringify(query)}: ${status}`);
   }
   assert.deepEqual(upstream.seen, []);
 });
 
 test("the spellings that are routes reach the upstream as one exact path each", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const gate = await startGate(t, upstream.baseUrl);
+  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
   const routes = ["/messages", "/messages/count_tokens", "/responses"];
   for (const route of routes) {
     for (const before of ["", "/v1", "/v1/v1", "/t/codex", "/t/Zed_1.0-x/v1", "/t/a/v1/v1"]) {
       const lines = [`POST ${before}${route} HTTP/1.1`, ...own(gate.port)];
-      assert.equal((await rawExchange(t, gate.port, lines, "{}")).status, 200, before + route);
+      assert.equal((await exchangeRaw(t, gate.port, lines, "{}")).status, 200, before + route);
     }
   }
   assert.deepEqual(
@@ -171,7 +168,7 @@ test("the spellings that are routes reach the upstream as one exact path each", 
 });
 
 test("the one open segment of a configured route takes letters, digits, `-` and `_`, and nothing that could leave it", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   const read = {
     method: "GET",
     path: "/models/{id}",
@@ -182,10 +179,10 @@ test("the one open segment of a configured route takes letters, digits, `-` and 
   const gate = await startGate(t, upstream.baseUrl, { upstream: { routes: [read] } });
   for (const id of ["..", ".", "%2e%2e", "a%2fb", "a/b", "a;b", "a\\b", "", "a.b", "a@b", "a".repeat(257)]) {
     const lines = [`GET /v1/models/${id} HTTP/1.1`, ...own(gate.port)];
-    assert.equal((await rawExchange(t, gate.port, lines)).refusal, "not_found", id);
+    assert.equal((await exchangeRaw(t, gate.port, lines)).refusal, "not_found", id);
   }
   assert.equal(
-    (await rawExchange(t, gate.port, ["GET /v1/models/gpt-5_x HTTP/1.1", ...own(gate.port)])).status,
+    (await exchangeRaw(t, gate.port, ["GET /v1/models/gpt-5_x HTTP/1.1", ...own(gate.port)])).status,
     200,
   );
   assert.deepEqual(

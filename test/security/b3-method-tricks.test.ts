@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGate, TEST_KEY } from "../helpers/gate/gate.ts";
-import { rawClient } from "../helpers/client/raw-client.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { rawClient, sendRaw } from "../helpers/client/raw-client.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 const ROUTES = {
   "/v1/models": "GET",
@@ -22,7 +22,7 @@ const METHODS =
 const own = (port: number) => [`Host: 127.0.0.1:${port}`, "Content-Type: application/json"];
 
 async function openGate(t: Parameters<typeof startGate>[0]) {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   return { upstream, gate: await startGate(t, upstream.baseUrl) };
 }
 
@@ -31,7 +31,7 @@ for (const [path, allowed] of Object.entries(ROUTES)) {
     const { upstream, gate } = await openGate(t);
     for (const method of METHODS.filter((name) => name !== allowed)) {
       const lines = [`${method} ${path} HTTP/1.1`, ...own(gate.port)];
-      const answer = await rawExchange(t, gate.port, lines, method === "POST" ? "{}" : "");
+      const answer = await exchangeRaw(t, gate.port, lines, method === "POST" ? "{}" : "");
       if (answer.refusal === null && answer.status === 400) continue; // A method that this Node's parser does not know.
       assert.deepEqual([method, answer.status, answer.refusal], [method, 405, "method_not_allowed"]);
       assert.deepEqual(
@@ -46,7 +46,7 @@ for (const [path, allowed] of Object.entries(ROUTES)) {
 test("TRACE gives nobody's headers back, nor the key", async (t) => {
   const { upstream, gate } = await openGate(t);
   const lines = ["TRACE /v1/messages HTTP/1.1", ...own(gate.port), "X-Mark: from-the-client"];
-  const { status, text } = await rawExchange(t, gate.port, lines);
+  const { status, text } = await exchangeRaw(t, gate.port, lines);
   assert.equal(status, 405);
   assert.doesNotMatch(text, new RegExp(`${TEST_KEY}|from-the-client|message/http`));
   assert.deepEqual(upstream.seen, []);
@@ -71,9 +71,9 @@ test("headers that name another method change nothing here and do not reach the 
   const names = ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override", "x_http_method_override"];
   const overrides = (method: string) => names.map((name) => `${name}: ${method}`);
   const post = ["POST /v1/messages?_method=DELETE HTTP/1.1", ...own(gate.port), ...overrides("DELETE")];
-  assert.equal((await rawExchange(t, gate.port, post, "{}")).status, 200);
+  assert.equal((await exchangeRaw(t, gate.port, post, "{}")).status, 200);
   const get = ["GET /v1/messages HTTP/1.1", ...own(gate.port), ...overrides("POST")];
-  assert.equal((await rawExchange(t, gate.port, get)).refusal, "method_not_allowed");
+  assert.equal((await exchangeRaw(t, gate.port, get)).refusal, "method_not_allowed");
   assert.deepEqual(
     upstream.seen.map(({ method, url }) => [method, url]),
     [["POST", "/v1/messages?_method=DELETE"]],
@@ -84,7 +84,7 @@ test("headers that name another method change nothing here and do not reach the 
 test("methods in lower case, or unknown ones, are no requests", async (t) => {
   const { upstream, gate } = await openGate(t);
   for (const method of ["get", "Post", "POST\u0000", "FROB", "GETT"]) {
-    const { status } = await rawExchange(t, gate.port, [`${method} /v1/models HTTP/1.1`, ...own(gate.port)]);
+    const { status } = await exchangeRaw(t, gate.port, [`${method} /v1/models HTTP/1.1`, ...own(gate.port)]);
     assert.equal(status, 400, method);
   }
   assert.deepEqual(upstream.seen, []);
@@ -92,8 +92,11 @@ test("methods in lower case, or unknown ones, are no requests", async (t) => {
 
 test("HTTP/2 by prior knowledge is not spoken", async (t) => {
   const { upstream, gate } = await openGate(t);
-  const client = await rawClient(t, gate.port);
-  client.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\u0000\u0000\u0000\u0004\u0000\u0000\u0000\u0000\u0000");
+  const client = await sendRaw(
+    t,
+    gate.port,
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\u0000\u0000\u0000\u0004\u0000\u0000\u0000\u0000\u0000",
+  );
   assert.doesNotMatch(await client.closed, /^HTTP\/\S+ [23]/);
   assert.deepEqual(upstream.seen, []);
 });
@@ -106,6 +109,6 @@ test("an offer of h2c does not lead around a route's method", async (t) => {
     "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA",
   ];
   const lines = ["DELETE /v1/messages HTTP/1.1", ...own(gate.port), ...offer];
-  assert.equal((await rawExchange(t, gate.port, lines)).refusal, "method_not_allowed");
+  assert.equal((await exchangeRaw(t, gate.port, lines)).refusal, "method_not_allowed");
   assert.deepEqual(upstream.seen, []);
 });

@@ -1,29 +1,31 @@
 // B4, redirects: a redirect is passed on as it is and never followed, so that the key goes to no other server, and the key does not stand in what is passed on.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countModels } from "../../src/cli/keys/ask-for-models.ts";
+import { fetchModels } from "../../src/cli/keys/fetch-models.ts";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
-import { startElsewhere } from "../helpers/upstream/recording-upstream.ts";
-import { startGate, TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { startUnexpectedServer } from "../helpers/upstream/unexpected-server.ts";
+import { TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
 import { startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 const STATUSES = [300, 301, 302, 303, 305, 307, 308];
 
 for (const status of STATUSES) {
   test(`a ${status} reaches the client as it is, whatever the method, and the place that it names is not visited`, async (t) => {
-    const elsewhere = await startElsewhere(t);
+    const elsewhere = await startUnexpectedServer(t);
     const location = `${elsewhere.origin}/v1/models?next=1`;
-    const upstream = await startUpstream(t, (_seen, res) => res.writeHead(status, { location }).end("moved"));
-    const gate = await startGate(t, upstream.baseUrl);
+    const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) =>
+      res.writeHead(status, { location }).end("moved"),
+    );
     for (const [line, body] of [
       ["GET /v1/models HTTP/1.1", ""],
       ["POST /v1/messages HTTP/1.1", `{"model":"m"}`],
     ] as const) {
       const head = [line, `Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json"];
-      const answer = await rawExchange(t, gate.port, head, body);
+      const answer = await exchangeRaw(t, gate.port, head, body);
       assert.deepEqual(
         [answer.status, answer.headers.find(([name]) => name === "location"), answer.refusal],
         [status, ["location", location], null],
@@ -42,12 +44,11 @@ for (const status of STATUSES) {
 }
 
 test("a redirect to another path of the same upstream is not followed either", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) =>
+  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) =>
     res.writeHead(307, { location: "/v1/admin" }).end(),
   );
-  const gate = await startGate(t, upstream.baseUrl);
   const lines = ["GET /v1/models HTTP/1.1", `Host: 127.0.0.1:${gate.port}`];
-  assert.equal((await rawExchange(t, gate.port, lines)).status, 307);
+  assert.equal((await exchangeRaw(t, gate.port, lines)).status, 307);
   assert.deepEqual(
     upstream.seen.map(({ url }) => url),
     ["/v1/models"],
@@ -55,7 +56,7 @@ test("a redirect to another path of the same upstream is not followed either", a
 });
 
 test("a redirect that has the key in its Location or its body is passed on without it", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) =>
+  const { gate } = await startGateWithUpstream(t, (_seen, res) =>
     res
       .writeHead(302, `see ${TEST_KEY}`, {
         location: `https://other.example/?key=${TEST_KEY}&again=${TEST_KEY}`,
@@ -63,8 +64,7 @@ test("a redirect that has the key in its Location or its body is passed on witho
       })
       .end(`<a href="https://other.example/?key=${TEST_KEY}">moved</a>`),
   );
-  const gate = await startGate(t, upstream.baseUrl);
-  const { text } = await rawExchange(t, gate.port, [
+  const { text } = await exchangeRaw(t, gate.port, [
     "GET /v1/models HTTP/1.1",
     `Host: 127.0.0.1:${gate.port}`,
   ]);
@@ -74,11 +74,11 @@ test("a redirect that has the key in its Location or its body is passed on witho
 });
 
 test("`key test` follows none, and says so", async (t) => {
-  const elsewhere = await startElsewhere(t);
+  const elsewhere = await startUnexpectedServer(t);
   const upstream = await startUpstream(t, (_seen, res) =>
     res.writeHead(307, { location: `${elsewhere.origin}/v1/models` }).end(),
   );
-  const failure: unknown = await countModels(
+  const failure: unknown = await fetchModels(
     upstreamAt(upstream.baseUrl),
     new Secret(TEST_KEY),
     defaultConfig.outbound,

@@ -1,18 +1,22 @@
 // B5, TLS: an upstream's certificate is always verified, NODE_TLS_REJECT_UNAUTHORIZED is ignored with a warning, and plain http is for loopback alone.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { countModels } from "../../src/cli/keys/ask-for-models.ts";
+import { fetchModels } from "../../src/cli/keys/fetch-models.ts";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import type { Outbound } from "../../src/core/config/outbound.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
 import { makeCertificate, startTlsUpstream } from "../helpers/upstream/certificate.ts";
-import { outboundThrough, startConnectProxy, startFarUpstream } from "../helpers/upstream/connect-proxy.ts";
+import {
+  outboundThrough,
+  startConnectProxy,
+  startRemoteUpstream,
+} from "../helpers/upstream/connect-proxy.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";
-import { keyInFile } from "../helpers/keychain/key-file.ts";
-import { enter } from "../helpers/keychain/keychain-session.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { writeKeyFile } from "../helpers/keychain/key-file.ts";
+import { setEnvironment } from "../helpers/process/set-environment.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 /** The switch by which people turn verification off for everything. */
 const OFF = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
@@ -24,7 +28,7 @@ function startUntrusted(t: TestContext) {
 test("the gate refuses a certificate that nobody vouches for with 502, whatever the environment says", async (t) => {
   const untrusted = await startUntrusted(t);
   const gate = await startGate(t, untrusted.baseUrl);
-  enter(t, OFF);
+  setEnvironment(t, OFF);
   const res = await post(gate, "/v1/messages", {});
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [502, "upstream_unreachable"]);
   assert.match(await res.text(), /its certificate is self-signed/);
@@ -33,8 +37,8 @@ test("the gate refuses a certificate that nobody vouches for with 502, whatever 
 
 test("`key test` never shows the key to such an upstream", async (t) => {
   const untrusted = await startUntrusted(t);
-  enter(t, OFF);
-  const failure: unknown = await countModels(
+  setEnvironment(t, OFF);
+  const failure: unknown = await fetchModels(
     upstreamAt(untrusted.baseUrl),
     new Secret(TEST_KEY),
     defaultConfig.outbound,
@@ -45,14 +49,14 @@ test("`key test` never shows the key to such an upstream", async (t) => {
 });
 
 test("a proxy on the way changes nothing: neither its certificate nor the upstream's is believed untried, and it reads nothing", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const far = await startFarUpstream(t, upstream);
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+  const far = await startRemoteUpstream(t, upstream);
   const certificate = makeCertificate(t, "IP:127.0.0.1");
   const [plain, secure] = await Promise.all([
     startConnectProxy(t, { to: far.port }),
     startConnectProxy(t, { to: far.port, certificate }),
   ]);
-  enter(t, OFF);
+  setEnvironment(t, OFF);
   const ask = async (outbound: Outbound) => {
     const gate = await startGate(t, far.baseUrl, { config: { outbound } });
     return post(gate, "/v1/messages", {});
@@ -67,7 +71,7 @@ test("a proxy on the way changes nothing: neither its certificate nor the upstre
 
   assert.equal((await ask(outboundThrough(plain, far))).status, 200);
   assert.equal(upstream.seen[0]?.headers["x-api-key"], TEST_KEY);
-  assert.ok(!plain.seen().includes(TEST_KEY));
+  assert.ok(!plain.received().includes(TEST_KEY));
 });
 
 test("a daemon with verification switched off in its environment verifies all the same, and says so once", async (t) => {
@@ -77,7 +81,7 @@ test("a daemon with verification switched off in its environment verifies all th
     startTlsUpstream(t, trusted),
     startUntrusted(t),
   ]);
-  const upstream = (baseUrl: string) => keyInFile(t, baseUrl, TEST_KEY).config.upstreams.default;
+  const upstream = (baseUrl: string) => writeKeyFile(t, baseUrl, TEST_KEY).config.upstreams.default;
   const daemon = await startDaemon(t, {
     config: {
       upstreams: {

@@ -9,16 +9,17 @@ import { SCHEMA, SERVICE } from "../../src/adapters/keychain/protocol.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";
-import { keyInEachSource } from "../helpers/keychain/key-file.ts";
-import { noKeyring, scratchDirectory, startSession } from "../helpers/keychain/keychain-session.ts";
+import { writeKeyToEachSource } from "../helpers/keychain/key-file.ts";
+import { noKeyring, startSession } from "../helpers/keychain/keychain-session.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { PROGRAM } from "../helpers/daemon/program.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 const IN_FORCE = /"msg":"the new configuration is in force"/;
 
 test("a configuration that moves to another origin finds no key for it, also where the old one is in memory", async (t) => {
-  const first = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const second = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const first = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+  const second = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   const gate = await startGate(t, first.baseUrl);
   assert.equal((await post(gate, "/v1/responses", {})).status, 200);
   const { port } = new URL(second.origin);
@@ -39,8 +40,8 @@ test("a configuration that moves to another origin finds no key for it, also whe
 
 test("a client cannot name another upstream, origin or key than the configuration gives its tool", async (t) => {
   const [first, second] = await Promise.all([
-    startUpstream(t, (_seen, res) => answerJson(res, {})),
-    startUpstream(t, (_seen, res) => answerJson(res, {})),
+    startUpstream(t, (_seen, res) => sendJson(res, {})),
+    startUpstream(t, (_seen, res) => sendJson(res, {})),
   ]);
   const gate = await startGate(t, first.baseUrl, {
     config: {
@@ -78,12 +79,12 @@ test(
   { skip: noKeyring },
   async (t) => {
     const [first, second] = await Promise.all([
-      startUpstream(t, (_seen, res) => answerJson(res, {})),
-      startUpstream(t, (_seen, res) => answerJson(res, {})),
+      startUpstream(t, (_seen, res) => sendJson(res, {})),
+      startUpstream(t, (_seen, res) => sendJson(res, {})),
     ]);
     const session = await startSession(t);
     await session.startUnlocked();
-    await session.plant(TEST_KEY, ...accountAt(first.origin));
+    await session.storeItem(TEST_KEY, ...accountAt(first.origin));
     const { DBUS_SESSION_BUS_ADDRESS } = session.env;
     const daemon = await startDaemon(t, {
       config: upstreamsAt(first.baseUrl),
@@ -93,7 +94,7 @@ test(
 
     const edited = { listen: { port: daemon.port }, ...upstreamsAt(second.baseUrl) };
     writeFileSync(daemon.configFile, JSON.stringify(edited));
-    await daemon.until(IN_FORCE);
+    await daemon.waitForOutput(IN_FORCE);
     const refused = await post(daemon, "/v1/messages", {});
     assert.equal(refused.headers.get("x-tollkeeper-refusal"), "key_missing");
     const said = await refused.text();
@@ -101,7 +102,7 @@ test(
     assert.deepEqual([second.seen, second.sockets.size], [[], 0]);
 
     // Stored for it by its user, it goes there, and the old key is still nowhere near.
-    await session.plant("another-key", ...accountAt(second.origin));
+    await session.storeItem("another-key", ...accountAt(second.origin));
     assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
     assert.deepEqual(
       [first, second].map(({ seen }) => seen.map(({ headers }) => headers["x-api-key"])),
@@ -112,10 +113,10 @@ test(
 
 test("a key that the configuration takes from elsewhere goes where the same configuration says, as decided", async (t) => {
   const [first, second] = await Promise.all([
-    startUpstream(t, (_seen, res) => answerJson(res, {})),
-    startUpstream(t, (_seen, res) => answerJson(res, {})),
+    startUpstream(t, (_seen, res) => sendJson(res, {})),
+    startUpstream(t, (_seen, res) => sendJson(res, {})),
   ]);
-  const { sources, env, keys } = keyInEachSource(t);
+  const { sources, env, keys } = writeKeyToEachSource(t);
   const names = Object.keys(sources);
   const configAt = (baseUrl: string) => {
     const upstreams = names.map((name) => [name, { baseUrl, keySource: sources[name] }]);
@@ -129,7 +130,7 @@ test("a key that the configuration takes from elsewhere goes where the same conf
   await askAll();
   const edited = { listen: { port: daemon.port }, ...configAt(second.baseUrl) };
   writeFileSync(daemon.configFile, JSON.stringify(edited));
-  await daemon.until(IN_FORCE);
+  await daemon.waitForOutput(IN_FORCE);
   await askAll();
   assert.deepEqual(
     [first, second].map(({ seen }) => seen.map(({ headers }) => headers["x-api-key"])),
@@ -153,7 +154,7 @@ const PROJECT_FILES = [
 ];
 
 test("a daemon that is started inside a hostile project reads nothing there", async (t) => {
-  const evil = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const evil = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   const [project, home] = [scratchDirectory(t), scratchDirectory(t)];
   const hostile = JSON.stringify({ upstreams: { default: { baseUrl: evil.baseUrl } } });
   for (const name of PROJECT_FILES) {

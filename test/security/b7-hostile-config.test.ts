@@ -6,9 +6,9 @@ import { test } from "node:test";
 import { readConfigFile } from "../../src/adapters/config-file.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
-import { keyInFile } from "../helpers/keychain/key-file.ts";
-import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { writeKeyFile } from "../helpers/keychain/key-file.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 
 /** A configuration in which every kind of object there is stands once; HERE is put into one of them at a time. */
 const LEVELS = {
@@ -74,28 +74,28 @@ function badTexts(good: string): [text: string, said: RegExp][] {
 
 test("a daemon keeps its last good configuration whatever is put in its file, says what is wrong, and takes the next good one", async (t) => {
   const [upstream, other] = await Promise.all([
-    startUpstream(t, (_seen, res) => answerJson(res, {})),
-    startUpstream(t, (_seen, res) => answerJson(res, {})),
+    startUpstream(t, (_seen, res) => sendJson(res, {})),
+    startUpstream(t, (_seen, res) => sendJson(res, {})),
   ]);
-  const { config } = keyInFile(t, upstream.baseUrl, "a-key");
+  const { config } = writeKeyFile(t, upstream.baseUrl, "a-key");
   const daemon = await startDaemon(t, { config });
   const good = JSON.stringify({ listen: { port: daemon.port }, ...config });
   let refusals = 0;
   for (const [text, said] of badTexts(good)) {
     writeFileSync(daemon.configFile, text);
     refusals += 1;
-    await daemon.until(new RegExp(`(?:is not accepted, the old one stays[^]*){${refusals}}`));
+    await daemon.waitForOutput(new RegExp(`(?:is not accepted, the old one stays[^]*){${refusals}}`));
     assert.match(daemon.stderr().split("is not accepted").at(-1) ?? "", said, text);
     assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   }
   assert.equal((await daemon.status()).config.problems.length, 1);
   rmSync(daemon.configFile);
-  await daemon.until(/the file is gone; the last good configuration stays in force/);
+  await daemon.waitForOutput(/the file is gone; the last good configuration stays in force/);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   assert.deepEqual([upstream.seen.length, other.seen.length], [refusals + 1, 0]);
 
   writeFileSync(daemon.configFile, good.replace(upstream.origin, other.origin));
-  await daemon.until(/"msg":"the new configuration is in force"/);
+  await daemon.waitForOutput(/"msg":"the new configuration is in force"/);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   assert.deepEqual([upstream.seen.length, other.seen.length], [refusals + 1, 1]);
 });

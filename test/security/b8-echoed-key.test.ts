@@ -9,11 +9,12 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post, startGate, TEST_KEY, type TestGate } from "../helpers/gate/gate.ts";
 import { readMessages } from "../helpers/client/http-messages.ts";
-import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { rawAnswer, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
-import { answerJson, MESSAGE, startUpstream, type Script } from "../helpers/upstream/scripted-upstream.ts";
+import { rawRequest, sendRaw } from "../helpers/client/raw-client.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { rawResponse } from "../helpers/upstream/raw-upstream.ts";
+import { sendJson, MESSAGE, startUpstream, type Script } from "../helpers/upstream/scripted-upstream.ts";
 import { assertNowhere } from "./leak-search.ts";
+import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 const STARS = "*".repeat(TEST_KEY.length);
 
@@ -25,7 +26,7 @@ async function openGate(t: TestContext, script: Script = () => {}) {
 /** Everything that comes back for one Messages request. */
 async function ask(t: TestContext, { port }: TestGate): Promise<string> {
   const lines = ["POST /v1/messages HTTP/1.1", `Host: 127.0.0.1:${port}`, "Content-Type: application/json"];
-  return (await rawExchange(t, port, lines, `{"model":"m"}`)).text;
+  return (await exchangeRaw(t, port, lines, `{"model":"m"}`)).text;
 }
 
 for (const status of [200, 302, 401, 500, 529]) {
@@ -43,11 +44,10 @@ for (const status of [200, 302, 401, 500, 529]) {
     const early = `HTTP/1.1 103 Early Hints\r\nlink: </${TEST_KEY}>\r\n\r\n`;
     const head = `HTTP/1.1 ${status} Oh ${TEST_KEY}!\r\n${fields.join("\r\n")}\r\ntransfer-encoding: chunked\r\n\r\n`;
     const body = `2;x=${TEST_KEY}\r\n{}\r\n0\r\nx-end: ${TEST_KEY}\r\n\r\n`;
-    const upstream = await startRawUpstream(
+    const { gate } = await startGateWithRawUpstream(
       t,
       (_request, { socket }) => void socket.write(early + head + body),
     );
-    const gate = await startGate(t, upstream.baseUrl);
     const text = await ask(t, gate);
     assert.ok(text.startsWith(`HTTP/1.1 ${status} Oh ${STARS}!\r\n`), text);
     assert.ok(
@@ -70,13 +70,16 @@ for (const framing of ["a length", "chunks"]) {
     const { upstream, gate } = await openGate(t);
     const answers: ServerResponse[] = [];
     for (let cut = KEY_AT; cut <= KEY_AT + TEST_KEY.length; cut += 1) {
-      upstream.answer((_seen, res) => {
+      upstream.respondWith((_seen, res) => {
         res.writeHead(401, framing === "chunks" ? {} : { "content-length": ERROR.length });
         res.write(ERROR.slice(0, cut));
         answers.push(res);
       });
-      const client = await rawClient(t, gate.port);
-      client.write(rawRequest(gate.port).replace("\r\n", "\r\nConnection: close\r\n"));
+      const client = await sendRaw(
+        t,
+        gate.port,
+        rawRequest(gate.port).replace("\r\n", "\r\nConnection: close\r\n"),
+      );
       await client.until(new RegExp(MARK));
       answers.at(-1)?.end(ERROR.slice(cut));
       const [answer] = readMessages(await client.closed).messages;
@@ -104,10 +107,9 @@ test("an error is blotted byte by byte, the key repeated, doubled, and begun in 
 
 test("an error that breaks off within the key gives none of that beginning away", async (t) => {
   const begun = `{"message":"${"-".repeat(100)}${TEST_KEY.slice(0, -1)}`;
-  const upstream = await startRawUpstream(t, (_request, { socket }) => {
+  const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
     socket.end(`HTTP/1.1 403 Forbidden\r\ncontent-length: 1000\r\n\r\n${begun}`);
   });
-  const gate = await startGate(t, upstream.baseUrl);
   const text = await ask(t, gate);
   assert.ok(!text.includes(TEST_KEY.slice(0, 8)), text);
 });
@@ -137,7 +139,7 @@ test("what the ledger keeps of an answer is without the key, whole or cut to len
   const { gate } = await openGate(t, (_seen, res) => {
     // Long enough that cutting it to length would cut within the key.
     res.setHeader("request-id", `${"r".repeat(240)}${TEST_KEY}`);
-    answerJson(res, { ...MESSAGE, id: TEST_KEY, model: TEST_KEY, stop_reason: TEST_KEY, usage });
+    sendJson(res, { ...MESSAGE, id: TEST_KEY, model: TEST_KEY, stop_reason: TEST_KEY, usage });
   });
   await (await post(gate, "/v1/messages", { model: "m" })).text();
   const ledger = JSON.stringify(await gate.ledger.only());
@@ -150,7 +152,7 @@ const FAULTS: Record<string, { answer: string; code: string }> = {
   "no answer": { answer: "", code: "upstream_broke" },
   "no HTTP": { answer: `SSH-2.0-${TEST_KEY}\r\n`, code: "upstream_invalid" },
   "a broken header": { answer: `HTTP/1.1 200 OK\r\n${TEST_KEY} : x\r\n\r\n`, code: "upstream_invalid" },
-  "a status that is none": { answer: rawAnswer("{}", "", `000 ${TEST_KEY}`), code: "upstream_invalid" },
+  "a status that is none": { answer: rawResponse("{}", "", `000 ${TEST_KEY}`), code: "upstream_invalid" },
 };
 
 /** No stack, no file, no class of Node's, no address. */
@@ -164,8 +166,7 @@ async function messageOf(res: Response): Promise<string> {
 
 for (const [what, { answer, code }] of Object.entries(FAULTS)) {
   test(`an upstream that gives ${what} is told of without key, address or stack`, async (t) => {
-    const upstream = await startRawUpstream(t, (_request, { socket }) => void socket.end(answer));
-    const gate = await startGate(t, upstream.baseUrl);
+    const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => void socket.end(answer));
     const res = await post(gate, "/v1/messages", {});
     assert.equal(res.headers.get("x-tollkeeper-refusal"), code);
     const message = (await messageOf(res)).replace("(ECONNRESET)", "");
@@ -187,7 +188,7 @@ test("an upstream that is not there is told of without its address", async (t) =
 });
 
 test("a fault of our own, with the key in hand, is a 500 that says nothing, and a log line without the key", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
   // No configuration can have such a path; Node throws on it when the headers with the key are composed already.
   const gate = await startGate(t, upstream.baseUrl, { upstream: { basePath: "/v1\u0100" } });
   const res = await post(gate, "/v1/messages", { model: "m" });
@@ -219,7 +220,7 @@ for (const [what, [script, said]] of Object.entries(KEY_COMMANDS)) {
     assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [503, "key_unavailable"]);
     const message = await messageOf(res);
     assert.match(message, said);
-    const log = await daemon.until(/"msg":"refused a request"/);
+    const log = await daemon.waitForOutput(/"msg":"refused a request"/);
     assertNowhere(TEST_KEY, { message, log, ledger: JSON.stringify(await daemon.ledger()) });
     assert.doesNotMatch(message + log, /curl|token/);
     // It is its owner's own, and here its owner asks.

@@ -11,18 +11,25 @@ import { hardenProcess } from "../../src/daemon/harden.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { launchDaemon, startDaemon, type Daemon, type DaemonOptions } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
-import { keyInFile } from "../helpers/keychain/key-file.ts";
-import { enter, noKeyring, scratchDirectory, startSession } from "../helpers/keychain/keychain-session.ts";
-import { catchesSigusr1, inCall, keytarChildOf, portsOf } from "../helpers/process/processes.ts";
-import { answerJson, MESSAGE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { writeKeyFile } from "../helpers/keychain/key-file.ts";
+import { noKeyring, startSession } from "../helpers/keychain/keychain-session.ts";
+import { setEnvironment } from "../helpers/process/set-environment.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
+import {
+  catchesSigusr1,
+  waitForKeytarCall,
+  waitForKeytarChild,
+  listeningPortsOf,
+} from "../helpers/process/processes.ts";
+import { startUpstream, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
 import { assertNowhere, describeProcesses, makeSentinel } from "./leak-search.ts";
 
 const linuxOnly = process.platform === "linux" ? false : "reads Linux's /proc";
 
 /** A daemon that has the key in its memory, because it has sent it once. */
 async function startWithKey(t: TestContext, key: string, options: DaemonOptions): Promise<Daemon> {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const { config } = keyInFile(t, upstream.baseUrl, key);
+  const upstream = await startUpstream(t, respondWithMessage);
+  const { config } = writeKeyFile(t, upstream.baseUrl, key);
   const daemon = await startDaemon(t, { config, cwd: scratchDirectory(t), ...options });
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   assert.equal(upstream.seen[0]?.headers["x-api-key"], key);
@@ -33,12 +40,12 @@ test(
   "arguments and environment of the daemon, and of the process that reads the keychain, are without the key",
   { skip: noKeyring },
   async (t) => {
-    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+    const upstream = await startUpstream(t, respondWithMessage);
     const session = await startSession(t);
     await session.startUnlocked();
     const key = makeSentinel();
     const ref = { name: "default", origin: upstream.origin, source: { kind: "keychain" } } as const;
-    await session.plant(
+    await session.storeItem(
       key,
       "xdg:schema",
       SCHEMA,
@@ -57,15 +64,15 @@ test(
 
     await session.freeze();
     // Without busctl the hanging keychain is not noticed first, and keytar's process waits for it.
-    enter(t, { ...session.env, PATH: scratchDirectory(t) });
+    setEnvironment(t, { ...session.env, PATH: scratchDirectory(t) });
     const read = assert.rejects(createKeychain({ timeoutMs: 20_000 }).read(ref), { code: "unavailable" });
-    const child = await keytarChildOf(process.pid);
+    const child = await waitForKeytarChild(process.pid);
     assertNowhere(key, describeProcesses());
     // The signal that opens Node's inspector, as early as Node minds it; it has done so long before keytar is at work.
     assert.equal(await catchesSigusr1(child.pid), true);
     process.kill(child.pid, "SIGUSR1");
-    await inCall(child.pid);
-    assert.deepEqual(portsOf(child.pid), []);
+    await waitForKeytarCall(child.pid);
+    assert.deepEqual(listeningPortsOf(child.pid), []);
     process.kill(child.pid, "SIGKILL");
     await read;
   },
@@ -96,7 +103,7 @@ for (const [setting, named] of [
   [{ NODE_OPTIONS: "--tls-keylog=/tmp/keys" }, "--tls-keylog"],
 ] as const) {
   test(`${JSON.stringify(setting)} is refused by its name`, (t) => {
-    enter(t, { NODE_OPTIONS: undefined, NODE_DEBUG: undefined, ...setting });
+    setEnvironment(t, { NODE_OPTIONS: undefined, NODE_DEBUG: undefined, ...setting });
     assert.throws(
       hardenProcess,
       (error) => error instanceof Failure && error.message.includes(`under ${named} `),

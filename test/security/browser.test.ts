@@ -9,14 +9,14 @@ import { test, type TestContext } from "node:test";
 import { listen } from "../../src/proxy/client/listener.ts";
 import { noBrowser, openPage } from "../helpers/client/browser.ts";
 import { startGate, type TestGate } from "../helpers/gate/gate.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { withResolvers } from "../helpers/async/with-resolvers.ts";
 
 const PAGES = new URL("pages/", import.meta.url);
 
 /** A gate whose upstream would answer anyone. */
 async function openGate(t: TestContext) {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, { secret: "of the upstream" }));
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { secret: "of the upstream" }));
   return { upstream, gate: await startGate(t, upstream.baseUrl) };
 }
 

@@ -2,14 +2,15 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
-import { post as postJson, settled, startGate, type TestGate } from "../helpers/gate/gate.ts";
+import { post as postJson, waitUntilHandled, startGate, type TestGate } from "../helpers/gate/gate.ts";
 import { statusesOf } from "../helpers/client/http-messages.ts";
-import { rawClient, type RawClient } from "../helpers/client/raw-client.ts";
+import { rawClient, type RawClient, sendRaw } from "../helpers/client/raw-client.ts";
 import { holdDecoders } from "../helpers/gate/hold-decoders.ts";
-import { echo, rawAnswer, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
+import { echo, rawResponse, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
 import { SMUGGLING_CASES } from "./smuggling-cases.ts";
 import { get, HIDDEN, post, type SmugglingCase } from "./smuggling/case.ts";
 import { assertOnlyRequests } from "./smuggling/verdict.ts";
+import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 /** A hang is a failure too. */
 const LIMIT = { timeout: 10_000 };
@@ -17,8 +18,7 @@ const LIMIT = { timeout: 10_000 };
 for (const [group, cases] of Object.entries(SMUGGLING_CASES)) {
   for (const attack of cases) {
     test(`${group}: ${attack.name}: ${attack.answers.join(", ")}`, LIMIT, async (t) => {
-      const upstream = await startRawUpstream(t, echo);
-      const gate = await startGate(t, upstream.baseUrl);
+      const { upstream, gate } = await startGateWithRawUpstream(t, echo);
       await assertServed(gate, "A");
       const received = await mount(t, gate, attack);
       await assertServed(gate, "B");
@@ -55,11 +55,13 @@ test(
   "a body that is shorter than announced is not made up by the next client's request",
   LIMIT,
   async (t) => {
-    const upstream = await startRawUpstream(t, echo);
-    const gate = await startGate(t, upstream.baseUrl);
+    const { upstream, gate } = await startGateWithRawUpstream(t, echo);
     await assertServed(gate, "A");
-    const client = await rawClient(t, gate.port);
-    client.write(post("Content-Length: 500", HIDDEN).replace("@host", `127.0.0.1:${gate.port}`));
+    const client = await sendRaw(
+      t,
+      gate.port,
+      post("Content-Length: 500", HIDDEN).replace("@host", `127.0.0.1:${gate.port}`),
+    );
     client.socket.end();
     const received = await client.closed;
     await gate.ledger.first(2);
@@ -79,11 +81,9 @@ for (const [what, framing, rest] of [
   ["a chunked body", "Transfer-Encoding: chunked", CHUNK],
 ] as const) {
   test(`the rest of ${what} that was answered early becomes no request`, LIMIT, async (t) => {
-    const upstream = await startRawUpstream(t, echo, { at: "head" });
-    const gate = await startGate(t, upstream.baseUrl);
+    const { upstream, gate } = await startGateWithRawUpstream(t, echo, { at: "head" });
     const own = `127.0.0.1:${gate.port}`;
-    const client = await rawClient(t, gate.port);
-    client.write(post(framing, rest.slice(0, 5)).replace("@host", own));
+    const client = await sendRaw(t, gate.port, post(framing, rest.slice(0, 5)).replace("@host", own));
     await client.until(/\{"echo":""\}/);
     client.write(rest.slice(5) + get().replace("@host", own));
     await client.until(/\{"echo":""\}[^]*\{"echo":""\}/);
@@ -102,18 +102,20 @@ for (const [what, framing, rest] of [
     LIMIT,
     async (t) => {
       const decoders = holdDecoders(t);
-      const answer = rawAnswer("{}", "content-encoding: gzip\r\n");
-      const upstream = await startRawUpstream(t, (_request, { socket }) => socket.write(answer), {
-        at: "head",
-      });
-      const gate = await startGate(t, upstream.baseUrl);
+      const answer = rawResponse("{}", "content-encoding: gzip\r\n");
+      const { upstream, gate } = await startGateWithRawUpstream(
+        t,
+        (_request, { socket }) => socket.write(answer),
+        {
+          at: "head",
+        },
+      );
       const own = `127.0.0.1:${gate.port}`;
-      const client = await rawClient(t, gate.port);
-      client.write(post(framing, rest.slice(0, 5)).replace("@host", own));
-      await decoders.held;
+      const client = await sendRaw(t, gate.port, post(framing, rest.slice(0, 5)).replace("@host", own));
+      await decoders.inputEnded;
       client.write(rest.slice(5));
-      await settled(gate);
-      decoders.letGo();
+      await waitUntilHandled(gate);
+      decoders.release();
       await client.until(/\{\}$/);
       client.write(get().replace("@host", own));
       await client.until(/\{\}[^]*\{\}$/);
@@ -169,7 +171,7 @@ test(
 
 test("of two thousand requests written at once, no two are under way together", LIMIT, async (t) => {
   let [underWay, most] = [0, 0];
-  const upstream = await startRawUpstream(t, (request, connection) => {
+  const { upstream, gate } = await startGateWithRawUpstream(t, (request, connection) => {
     underWay += 1;
     most = Math.max(most, underWay);
     setImmediate(() => {
@@ -177,7 +179,6 @@ test("of two thousand requests written at once, no two are under way together", 
       echo(request, connection);
     });
   });
-  const gate = await startGate(t, upstream.baseUrl);
   const client = await rawClient(t, gate.port);
   const own = `127.0.0.1:${gate.port}`;
   client.write(get().replace("@host", own).repeat(1999) + get("Connection: close\r\n").replace("@host", own));

@@ -1,9 +1,9 @@
 // C2, duplicates: a header that we judge by may come once; a second one, which Node would silently drop, gets the request refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startGate } from "../helpers/gate/gate.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { echo, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { echo } from "../helpers/upstream/raw-upstream.ts";
+import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 /** Two lines of which the first, seen alone, would do; HOST stands for our own. */
 const DUPLICATES: [code: string, first: string, second: string][] = [
@@ -29,15 +29,14 @@ const config = { listen: { port: 0, allowedHosts: [], allowedOrigins: ["vscode-w
 for (const [code, first, second] of DUPLICATES) {
   for (const between of ["side by side", "far apart"]) {
     test(`${first} and ${second}, ${between}: ${code}`, async (t) => {
-      const upstream = await startRawUpstream(t, echo);
-      const gate = await startGate(t, upstream.baseUrl, { config });
+      const { upstream, gate } = await startGateWithRawUpstream(t, echo, { config });
       const [name] = first.split(":");
       const usual = ["Host: @host", "Content-Type: application/json"];
       // As many lines as Node would stop counting at.
       const others = between === "far apart" ? Array.from({ length: 1500 }, (_, i) => `a${i}: b`) : [];
       const lines = [...usual.filter((line) => !line.startsWith(`${name}:`)), first, ...others, second];
       const own = lines.map((line) => line.replace("@host", `127.0.0.1:${gate.port}`));
-      const { status, refusal } = await rawExchange(
+      const { status, refusal } = await exchangeRaw(
         t,
         gate.port,
         ["POST /v1/messages HTTP/1.1", ...own],
@@ -50,22 +49,20 @@ for (const [code, first, second] of DUPLICATES) {
 }
 
 test("each of these lines alone is let in", async (t) => {
-  const upstream = await startRawUpstream(t, echo);
-  const gate = await startGate(t, upstream.baseUrl, { config });
+  const { gate } = await startGateWithRawUpstream(t, echo, { config });
   const firsts = new Set(DUPLICATES.map(([, first]) => first));
   for (const dropped of ["Upgrade: h2c", "Expect: 100-continue", "Sec-Fetch-Site: same-origin"])
     firsts.delete(dropped);
   const lines = [...firsts].map((line) => line.replace("@host", `127.0.0.1:${gate.port}`));
-  const { status } = await rawExchange(t, gate.port, ["POST /v1/messages HTTP/1.1", ...lines], "{}");
+  const { status } = await exchangeRaw(t, gate.port, ["POST /v1/messages HTTP/1.1", ...lines], "{}");
   assert.equal(status, 200);
 });
 
 test("a header that nobody judges by may come twice, and both lines pass", async (t) => {
-  const upstream = await startRawUpstream(t, echo);
-  const gate = await startGate(t, upstream.baseUrl);
+  const { upstream, gate } = await startGateWithRawUpstream(t, echo);
   const lines = ["Host: @host", "Content-Type: application/json", "anthropic-beta: a", "anthropic-beta: b"];
   const own = lines.map((line) => line.replace("@host", `127.0.0.1:${gate.port}`));
-  await rawExchange(t, gate.port, ["POST /v1/messages HTTP/1.1", ...own], "{}");
+  await exchangeRaw(t, gate.port, ["POST /v1/messages HTTP/1.1", ...own], "{}");
   const betas = upstream.requests[0]?.headers.filter(([name]) => name === "anthropic-beta");
   assert.deepEqual(betas, [
     ["anthropic-beta", "a"],

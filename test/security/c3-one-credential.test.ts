@@ -1,13 +1,14 @@
 // C3, one credential: nothing that the client sends to prove itself reaches the upstream, in any spelling; exactly one credential does, ours.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { test } from "node:test";
 import { post, startGate, TEST_KEY } from "../helpers/gate/gate.ts";
 import { valuesOf, type RawMessage } from "../helpers/client/http-messages.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { echo, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
-import { answerJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { RECORDED_REQUESTS, type RecordedRequest } from "../helpers/tools/recorded-requests.ts";
+import { echo } from "../helpers/upstream/raw-upstream.ts";
+import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startGateWithRawUpstream, startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 /** Names under which something has been, or could be, taken for a credential. */
 const CREDENTIALS = [
@@ -81,14 +82,13 @@ function namesOfKey({ headers }: RawMessage): string[] {
 
 for (const [method, path, credential] of ROUTES) {
   test(`${method} ${path}: of all look-alikes in all spellings none passes, and ${credential} is ours`, async (t) => {
-    const upstream = await startRawUpstream(t, echo);
-    const gate = await startGate(t, upstream.baseUrl);
+    const { upstream, gate } = await startGateWithRawUpstream(t, echo);
     // One request for each spelling: two lines of one name are refused (C2).
     for (const i of [0, 1, 2, 3, 4]) {
       const lines = CREDENTIALS.map((name) => `${spellings(name)[i] ?? name}: ${CLIENT_VALUE}`);
       const usual = [`Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json", "X-Passes: 1"];
       const body = method === "POST" ? "{}" : "";
-      const { status } = await rawExchange(
+      const { status } = await exchangeRaw(
         t,
         gate.port,
         [`${method} ${path} HTTP/1.1`, ...usual, ...lines],
@@ -108,8 +108,7 @@ for (const [method, path, credential] of ROUTES) {
 }
 
 test("each route carries its own credential, and no other", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-  const gate = await startGate(t, upstream.baseUrl);
+  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
   const placeholders = { authorization: "Bearer placeholder", "x-api-key": "placeholder" };
   await (await fetch(`${gate.url}/v1/models`, { headers: placeholders })).text();
   await (await post(gate, "/v1/responses", {}, placeholders)).text();
@@ -130,72 +129,60 @@ test("each route carries its own credential, and no other", async (t) => {
 });
 
 test("count_tokens can be told to carry a bearer credential", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, { input_tokens: 1 }));
-  const gate = await startGate(t, upstream.baseUrl, { upstream: { countTokensAuth: "bearer" } });
+  const { upstream, gate } = await startGateWithUpstream(
+    t,
+    (_seen, res) => sendJson(res, { input_tokens: 1 }),
+    { upstream: { countTokensAuth: "bearer" } },
+  );
   await (await post(gate, "/v1/messages/count_tokens", {})).text();
   assert.equal(upstream.seen[0]?.headers.authorization, `Bearer ${TEST_KEY}`);
 });
 
-const RECORDED = new URL("../../../shared/facts/recorded-headers.json", import.meta.url);
-
-interface Recorded {
-  id: string;
-  tool: string;
-  method: string;
-  url: string;
-  headers: [string, string][];
-}
-
-test(
-  "all 59 recorded requests go out without placeholder, mark or client credential",
-  { skip: existsSync(RECORDED) ? false : "recorded-headers.json is not beside the project" },
-  async (t) => {
-    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-    const chat = {
-      method: "POST",
-      path: "/chat/completions",
-      auth: "bearer",
-      dialect: "none",
-      spend: "never",
-    } as const;
-    const gate = await startGate(t, upstream.baseUrl, { upstream: { routes: [chat] } });
-    const recorded = JSON.parse(readFileSync(RECORDED, "utf8")) as Recorded[];
-    for (const entry of recorded) {
-      const before = upstream.seen.length;
-      const status = await replay(gate.port, entry);
-      if (entry.method === "HEAD") {
-        assert.deepEqual([status, upstream.seen.length], [200, before]);
-        continue;
-      }
-      if (entry.headers.some(([name]) => name.toLowerCase() === "upgrade")) {
-        assert.deepEqual([status, upstream.seen.length], [426, before], entry.id);
-        continue;
-      }
-      assert.equal(status, 200, entry.id);
-      const seen = upstream.seen.at(-1);
-      const head = JSON.stringify(seen?.rawHeaders).toLowerCase();
-      for (const trace of [
-        "placeholder",
-        "tollkeeper",
-        "oat01",
-        "fake.jwt",
-        "acc-lab",
-        "undefined",
-        "oauth-2025",
-      ]) {
-        assert.ok(!head.includes(trace), `${entry.id}: ${trace} in ${head}`);
-      }
-      assert.equal(head.split(TEST_KEY.toLowerCase()).length, 2, `${entry.id}: the key stands once`);
-      const record = gate.ledger.records.at(-1);
-      assert.equal(record?.tool, entry.tool, entry.id);
-      const beta = entry.headers.find(([name]) => name === "anthropic-beta")?.[1];
-      assert.equal(seen?.headers["anthropic-beta"], beta?.replace("oauth-2025-04-20,", ""), entry.id);
+test("all 59 recorded requests go out without placeholder, mark or client credential", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+  const chat = {
+    method: "POST",
+    path: "/chat/completions",
+    auth: "bearer",
+    dialect: "none",
+    spend: "never",
+  } as const;
+  const gate = await startGate(t, upstream.baseUrl, { upstream: { routes: [chat] } });
+  for (const entry of RECORDED_REQUESTS) {
+    const before = upstream.seen.length;
+    const status = await replay(gate.port, entry);
+    if (entry.method === "HEAD") {
+      assert.deepEqual([status, upstream.seen.length], [200, before]);
+      continue;
     }
-  },
-);
+    if (entry.headers.some(([name]) => name.toLowerCase() === "upgrade")) {
+      assert.deepEqual([status, upstream.seen.length], [426, before], entry.id);
+      continue;
+    }
+    assert.equal(status, 200, entry.id);
+    const seen = upstream.seen.at(-1);
+    const head = JSON.stringify(seen?.rawHeaders).toLowerCase();
+    for (const trace of [
+      "placeholder",
+      "tollkeeper",
+      "oat01",
+      "fake.jwt",
+      "acc-lab",
+      "undefined",
+      "oauth-2025",
+    ]) {
+      assert.ok(!head.includes(trace), `${entry.id}: ${trace} in ${head}`);
+    }
+    assert.equal(head.split(TEST_KEY.toLowerCase()).length, 2, `${entry.id}: the key stands once`);
+    const record = gate.ledger.records.at(-1);
+    assert.equal(record?.tool, entry.tool, entry.id);
+    const beta = entry.headers.find(([name]) => name === "anthropic-beta")?.[1];
+    assert.equal(seen?.headers["anthropic-beta"], beta?.replace("oauth-2025-04-20,", ""), entry.id);
+  }
+});
 
 /** Sends the recorded head with a small body; resolves with the answer's status. */
-function replay(port: number, { method, url, headers }: Recorded): Promise<number> {
+function replay(port: number, { method, url, headers }: RecordedRequest): Promise<number> {
   const body = method === "POST" ? "{}" : "";
   const own = headers
     .filter(([name]) => !["connection", "content-length"].includes(name.toLowerCase()))

@@ -1,11 +1,12 @@
 // C4, hop-by-hop: headers of one connection, and those that Connection lists, stop here in both directions; what a client lists can take away neither our credential nor the body's meaning.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { post, startGate, TEST_KEY } from "../helpers/gate/gate.ts";
+import { post, TEST_KEY } from "../helpers/gate/gate.ts";
 import { readMessages, valuesOf, type RawMessage } from "../helpers/client/http-messages.ts";
-import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
-import { echo, rawAnswer, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
+import { rawClient, sendRaw } from "../helpers/client/raw-client.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { echo, rawResponse } from "../helpers/upstream/raw-upstream.ts";
+import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 const namesOf = ({ headers }: Pick<RawMessage, "headers">) => headers.map(([name]) => name);
 
@@ -42,10 +43,9 @@ const REQUESTS: Record<string, { lines: string[]; stop: string[] }> = {
 
 for (const [what, { lines, stop }] of Object.entries(REQUESTS)) {
   test(`to the upstream: ${what} stops here`, async (t) => {
-    const upstream = await startRawUpstream(t, echo);
-    const gate = await startGate(t, upstream.baseUrl);
+    const { upstream, gate } = await startGateWithRawUpstream(t, echo);
     const usual = [`Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json", "X-End: 1"];
-    const { status } = await rawExchange(
+    const { status } = await exchangeRaw(
       t,
       gate.port,
       ["POST /v1/messages HTTP/1.1", ...usual, ...lines],
@@ -69,15 +69,14 @@ for (const listed of [
   "X-API-KEY, HOST, CONTENT-LENGTH, CONTENT-TYPE",
 ]) {
   test(`to the upstream: Connection: ${listed} takes nothing away that we put on, nor the framing`, async (t) => {
-    const upstream = await startRawUpstream(t, echo);
-    const gate = await startGate(t, upstream.baseUrl);
+    const { upstream, gate } = await startGateWithRawUpstream(t, echo);
     const head = [
       `Host: 127.0.0.1:${gate.port}`,
       "Content-Type: application/json",
       "Content-Encoding: identity",
     ];
     const lines = [...head, "X-Api-Key: placeholder", `Connection: ${listed}, close`];
-    const { status } = await rawExchange(t, gate.port, ["POST /v1/messages HTTP/1.1", ...lines], `{"a":1}`);
+    const { status } = await exchangeRaw(t, gate.port, ["POST /v1/messages HTTP/1.1", ...lines], `{"a":1}`);
     assert.equal(status, 200);
     const [seen] = upstream.requests;
     assert.ok(seen);
@@ -112,16 +111,18 @@ test(
   "to the upstream: a body in chunks comes in chunks of ours, however the client says them",
   LIMIT,
   async (t) => {
-    const upstream = await startRawUpstream(t, echo);
-    const gate = await startGate(t, upstream.baseUrl);
+    const { upstream, gate } = await startGateWithRawUpstream(t, echo);
     const head = [
       "POST /v1/messages HTTP/1.1",
       `Host: 127.0.0.1:${gate.port}`,
       "Content-Type: application/json",
     ];
     const framing = ["transfer-ENCODING: cHUNKed", "Connection: close"];
-    const client = await rawClient(t, gate.port);
-    client.write(`${[...head, ...framing].join("\r\n")}\r\n\r\n4\r\n{"a"\r\n3\r\n:1}\r\n0\r\n\r\n`);
+    const client = await sendRaw(
+      t,
+      gate.port,
+      `${[...head, ...framing].join("\r\n")}\r\n\r\n4\r\n{"a"\r\n3\r\n:1}\r\n0\r\n\r\n`,
+    );
     assert.match(await client.closed, /^HTTP\/1\.1 200 /);
     const [seen] = upstream.requests;
     assert.ok(seen);
@@ -133,12 +134,10 @@ test(
   "to the client: an answer in chunks comes in chunks of ours, however the upstream says them",
   LIMIT,
   async (t) => {
-    const upstream = await startRawUpstream(t, (_request, { socket }) => {
+    const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
       socket.write("HTTP/1.1 200 OK\r\ntransfer-ENCODING: cHUNKed\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
     });
-    const gate = await startGate(t, upstream.baseUrl);
-    const client = await rawClient(t, gate.port);
-    client.write(rawRequest(gate.port));
+    const client = await sendRaw(t, gate.port);
     const [answer] = readMessages(await client.until(/\r\n0\r\n\r\n/)).messages;
     assert.ok(answer);
     assert.deepEqual([answer.body, valuesOf(answer, "transfer-encoding")], ["{}", ["chunked"]]);
@@ -162,10 +161,9 @@ const ANSWERS: Record<string, { lines: string[]; stop: RegExp }> = {
 for (const [what, { lines, stop }] of Object.entries(ANSWERS)) {
   test(`to the client: ${what} stops here, and its connection lives on`, async (t) => {
     const fields = [...lines, "x-end: 1"].map((line) => `${line}\r\n`).join("");
-    const upstream = await startRawUpstream(t, (_request, { socket }) => {
-      socket.write(rawAnswer("{}", fields));
+    const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
+      socket.write(rawResponse("{}", fields));
     });
-    const gate = await startGate(t, upstream.baseUrl);
     const client = await rawClient(t, gate.port);
     const get = `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`;
     client.write(get);
@@ -178,10 +176,9 @@ for (const [what, { lines, stop }] of Object.entries(ANSWERS)) {
 }
 
 test("to the client: what an upstream lists cannot take away its answer's framing and type", async (t) => {
-  const upstream = await startRawUpstream(t, (_request, { socket }) => {
-    socket.write(rawAnswer("{}", "connection: content-length, content-type\r\n"));
+  const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
+    socket.write(rawResponse("{}", "connection: content-length, content-type\r\n"));
   });
-  const gate = await startGate(t, upstream.baseUrl);
   const res = await post(gate, "/v1/messages", {});
   assert.deepEqual(
     [res.headers.get("content-length"), res.headers.get("content-type")],

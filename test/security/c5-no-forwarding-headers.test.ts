@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGate } from "../helpers/gate/gate.ts";
 import { valuesOf } from "../helpers/client/http-messages.ts";
-import { rawExchange } from "../helpers/client/raw-exchange.ts";
+import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
 import { echo, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
+import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 /** Says where a request came from, in whose name, or what it asked for before; as proxies and CDNs write it. */
 const FORWARDING = [
@@ -49,15 +50,14 @@ const LOCAL = "10.1.2.3";
 
 for (const spelling of ["as written", "in upper case", "with underscores"]) {
   test(`forwarding headers ${spelling} stay here, and none are added`, async (t) => {
-    const upstream = await startRawUpstream(t, echo);
-    const gate = await startGate(t, upstream.baseUrl);
+    const { upstream, gate } = await startGateWithRawUpstream(t, echo);
     const lines = FORWARDING.map((name) => {
       if (spelling === "in upper case") return `${name.toUpperCase()}: ${LOCAL}`;
       return `${spelling === "with underscores" ? name.replaceAll("-", "_") : name}: ${LOCAL}`;
     });
     const usual = [`Host: localhost:${gate.port}`, "Content-Type: application/json", "Accept: */*"];
     const own = [...usual, `Referer: http://localhost:${gate.port}/`, ...lines];
-    const { status } = await rawExchange(t, gate.port, ["POST /v1/messages HTTP/1.1", ...own], "{}");
+    const { status } = await exchangeRaw(t, gate.port, ["POST /v1/messages HTTP/1.1", ...own], "{}");
     assert.equal(status, 200);
     const [seen] = upstream.requests;
     assert.deepEqual(seen?.headers.map(([name]) => name).sort(), [
@@ -84,7 +84,7 @@ test("an origin that is let in does not go on to the upstream", async (t) => {
     "Origin: vscode-webview://good",
     "Referer: vscode-webview://good/x",
   ];
-  const { status } = await rawExchange(t, gate.port, ["GET /v1/models HTTP/1.1", ...own]);
+  const { status } = await exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", ...own]);
   assert.equal(status, 200);
   assert.doesNotMatch(upstream.connections[0]?.received ?? "", /origin|referer|webview/i);
 });

@@ -1,19 +1,20 @@
 // C7, response queue poisoning: a connection on which the upstream says more than it was asked is given up, so that no client ever gets what was not an answer to it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { post, startGate, type TestGate } from "../helpers/gate/gate.ts";
-import { rawAnswer, startRawUpstream, type RawConnection, type RawScript } from "../helpers/upstream/raw-upstream.ts";
+import { post, type TestGate } from "../helpers/gate/gate.ts";
+import { rawResponse, type RawConnection, type RawScript } from "../helpers/upstream/raw-upstream.ts";
+import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 /** A connection that is kept makes these tests wait for ever. */
 const LIMIT = { timeout: 10_000 };
 
-const POISON = rawAnswer(`{"poison":true}`);
+const POISON = rawResponse(`{"poison":true}`);
 
 /** Answers with the request's body, and says `more` right behind the first answer. */
 function echoAnd(more: string): RawScript {
   let isFirst = true;
   return ({ body }, { socket }) => {
-    socket.write(rawAnswer(`{"echo":${body}}`) + (isFirst ? more : ""), "latin1");
+    socket.write(rawResponse(`{"echo":${body}}`) + (isFirst ? more : ""), "latin1");
     isFirst = false;
   };
 }
@@ -31,7 +32,7 @@ const SURPLUS: Record<string, string> = {
   "an interim answer that is not finished": "HTTP/1.1 103 Early Hints\r\nx: y\r\n",
   "no HTTP": "poison",
   "a NUL": "\0",
-  "a time-out's answer": rawAnswer("{}", "connection: close\r\n", "408 Request Timeout"),
+  "a time-out's answer": rawResponse("{}", "connection: close\r\n", "408 Request Timeout"),
   "many answers": POISON.repeat(100),
 };
 
@@ -48,8 +49,7 @@ const UNFINISHED = new Set([
 for (const [what, more] of Object.entries(SURPLUS)) {
   const cost = UNFINISHED.has(what) ? "" : "costs the connection, and ";
   test(`${what} behind an answer ${cost}reaches nobody`, LIMIT, async (t) => {
-    const upstream = await startRawUpstream(t, echoAnd(more));
-    const gate = await startGate(t, upstream.baseUrl);
+    const { upstream, gate } = await startGateWithRawUpstream(t, echoAnd(more));
     await assertServed(gate, "A");
     await assertServed(gate, "B");
     await assertServed(gate, "C");
@@ -62,8 +62,7 @@ for (const [what, more] of Object.entries(SURPLUS)) {
   });
 
   test(`${what} on an idle connection costs that connection, and reaches nobody`, LIMIT, async (t) => {
-    const upstream = await startRawUpstream(t, echoAnd(""));
-    const gate = await startGate(t, upstream.baseUrl);
+    const { upstream, gate } = await startGateWithRawUpstream(t, echoAnd(""));
     await assertServed(gate, "A");
     const [idle] = upstream.connections;
     assert.ok(idle);
@@ -92,46 +91,43 @@ for (const [what, head, first, tail] of [
 ] as const) {
   test(`the tail of an answer ${what} that is longer than it said is nobody's`, LIMIT, async (t) => {
     const status = first === "" ? "204 No Content" : "200 OK";
-    const upstream = await startRawUpstream(t, (_request, { socket }) => {
+    const { upstream, gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
       socket.write(`HTTP/1.1 ${status}\r\n${head}${first}`);
     });
-    const gate = await startGate(t, upstream.baseUrl);
     const text = await (await post(gate, "/v1/messages", {})).text();
     assert.doesNotMatch(text, /poison/);
     const [idle] = upstream.connections;
     assert.ok(idle);
     idle.socket.write(tail);
     await idle.closed;
-    upstream.answer(echoAnd(""));
+    upstream.respondWith(echoAnd(""));
     await assertServed(gate, "B");
   });
 }
 
 test("a client beside whose connection another is poisoned gets its own answer", LIMIT, async (t) => {
   const waiting: RawConnection[] = [];
-  const upstream = await startRawUpstream(t, (request, connection) => {
+  const { upstream, gate } = await startGateWithRawUpstream(t, (request, connection) => {
     waiting.push(connection);
     if (waiting.length < 2) return;
     const [first, second] = waiting;
-    first?.socket.write(rawAnswer(`{"echo":${first.requests[0]?.body ?? ""}}`) + POISON);
-    second?.socket.write(rawAnswer(`{"echo":${request.body}}`));
+    first?.socket.write(rawResponse(`{"echo":${first.requests[0]?.body ?? ""}}`) + POISON);
+    second?.socket.write(rawResponse(`{"echo":${request.body}}`));
   });
-  const gate = await startGate(t, upstream.baseUrl);
   await Promise.all([assertServed(gate, "A"), assertServed(gate, "B")]);
   await upstream.connections[0]?.closed;
-  upstream.answer(echoAnd(""));
+  upstream.respondWith(echoAnd(""));
   await assertServed(gate, "C");
   assert.equal(upstream.connections.length, 2);
 });
 
 test("of many requests at once, no two are under way on one connection", LIMIT, async (t) => {
   const waiting: [body: string, connection: RawConnection][] = [];
-  const upstream = await startRawUpstream(t, ({ body }, connection) => {
+  const { gate } = await startGateWithRawUpstream(t, ({ body }, connection) => {
     waiting.push([body, connection]);
     if (waiting.length < 20) return;
-    for (const [asked, { socket }] of waiting) socket.write(rawAnswer(`{"echo":${asked}}`));
+    for (const [asked, { socket }] of waiting) socket.write(rawResponse(`{"echo":${asked}}`));
   });
-  const gate = await startGate(t, upstream.baseUrl);
   await Promise.all(Array.from({ length: 20 }, (_, i) => assertServed(gate, `client ${i}`)));
   assert.equal(new Set(waiting.map(([, connection]) => connection)).size, 20);
 });

@@ -1,10 +1,10 @@
 // C8, power in a browser: headers with which an upstream could change what a browser does with 127.0.0.1 are not passed on; all others are.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startGate } from "../helpers/gate/gate.ts";
 import { readMessages } from "../helpers/client/http-messages.ts";
-import { rawClient, rawRequest } from "../helpers/client/raw-client.ts";
-import { rawAnswer, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
+import { sendRaw } from "../helpers/client/raw-client.ts";
+import { rawResponse } from "../helpers/upstream/raw-upstream.ts";
+import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 const POWERFUL = [
   "Set-Cookie: a=b; Domain=127.0.0.1",
@@ -48,12 +48,10 @@ for (const spelling of ["as written", "in lower case", "in upper case"]) {
         return [spelling === "in lower case" ? name.toLowerCase() : name.toUpperCase(), ...value].join(":");
       });
       const fields = [...powerful.slice(0, 8), ...HARMLESS.slice(1), ...powerful.slice(8)];
-      const upstream = await startRawUpstream(t, (_request, { socket }) => {
-        socket.write(rawAnswer("{}", fields.map((line) => `${line}\r\n`).join(""), status));
+      const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
+        socket.write(rawResponse("{}", fields.map((line) => `${line}\r\n`).join(""), status));
       });
-      const gate = await startGate(t, upstream.baseUrl);
-      const client = await rawClient(t, gate.port);
-      client.write(rawRequest(gate.port));
+      const client = await sendRaw(t, gate.port);
       const [answer] = readMessages(await client.until(/\{\}$/)).messages;
       const ours = new Set(["content-length", "connection", "keep-alive"]);
       const passed = answer?.headers

@@ -9,15 +9,22 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { SCHEMA, SERVICE } from "../../src/adapters/keychain/protocol.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
-import { noKeyring, scratchDirectory, startSession } from "../helpers/keychain/keychain-session.ts";
+import { noKeyring, startSession } from "../helpers/keychain/keychain-session.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { rawClient } from "../helpers/client/raw-client.ts";
 import { startTail } from "../helpers/daemon/tail.ts";
-import { answerJson, MESSAGE, MESSAGE_EVENTS, SSE, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import {
+  sendJson,
+  MESSAGE,
+  MESSAGE_EVENTS,
+  SSE,
+  startUpstream,
+} from "../helpers/upstream/scripted-upstream.ts";
 import { assertNowhere, describeProcesses, makeSentinel, readFilesBelow } from "./leak-search.ts";
 
 /** What an upstream can do that knows the key, because it was sent it. */
 const UPSTREAMS: Record<string, (res: ServerResponse, key: string) => void> = {
-  "an answer": (res) => answerJson(res, MESSAGE),
+  "an answer": (res) => sendJson(res, MESSAGE),
   "a stream": (res) => res.writeHead(200, SSE).end(MESSAGE_EVENTS.join("")),
   "an echo in headers": (res, key) =>
     res.writeHead(200, `OK ${key}`, { "request-id": key, "x-echo": [key, `Bearer ${key}`] }).end("{}"),
@@ -34,7 +41,7 @@ const UPSTREAMS: Record<string, (res: ServerResponse, key: string) => void> = {
     res.writeHead(401, { "content-type": "application/json", "www-authenticate": `Bearer ${key}` });
     res.write(body.slice(0, middle), () => setImmediate(() => res.end(body.slice(middle))));
   },
-  "an error with a length": (res, key) => answerJson(res, { error: { type: key, message: key } }, 529),
+  "an error with a length": (res, key) => sendJson(res, { error: { type: key, message: key } }, 529),
   "a redirect": (res, key) => res.writeHead(307, { location: `https://other.example.com/?k=${key}` }).end(),
   "no answer": (res) => res.destroy(),
   "half a stream": (res) => res.writeHead(200, SSE).write(MESSAGE_EVENTS[0], () => res.destroy()),
@@ -44,7 +51,7 @@ const UPSTREAMS: Record<string, (res: ServerResponse, key: string) => void> = {
 /** An upstream that names models and ids by the key: nobody may change the answer, but the ledger is ours. */
 const ECHO_IN_SUCCESS = (res: ServerResponse, key: string) => {
   const usage = { input_tokens: 1, output_tokens: 1, service_tier: key, [key]: key };
-  answerJson(res, { ...MESSAGE, id: key, model: key, stop_reason: key, usage });
+  sendJson(res, { ...MESSAGE, id: key, model: key, stop_reason: key, usage });
 };
 
 const REFUSED = [
@@ -114,7 +121,7 @@ async function hunt(t: TestContext, key: string, prepare: (origin: string) => Pr
   Object.assign(texts, await askEverything(daemon), describeProcesses());
   assert.equal(await daemon.stop(), 0);
   for (const [index, tail] of tails.entries()) {
-    const said = await tail.said;
+    const said = await tail.output;
     assert.equal(said.split("\n").length - 1, Object.keys(UPSTREAMS).length + 1);
     texts[`tail ${index}`] = said;
   }
@@ -170,7 +177,7 @@ test("a key from the keychain is nowhere else either", { skip: noKeyring }, asyn
   const session = await startSession(t);
   await session.startUnlocked();
   await hunt(t, key, async (origin) => {
-    await session.plant(key, "xdg:schema", SCHEMA, "service", SERVICE, "account", `default@${origin}`);
+    await session.storeItem(key, "xdg:schema", SCHEMA, "service", SERVICE, "account", `default@${origin}`);
     const { DBUS_SESSION_BUS_ADDRESS } = session.env;
     return { env: { DBUS_SESSION_BUS_ADDRESS }, keyFile: null, directory: session.directory };
   });

@@ -2,21 +2,21 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { pathProbes } from "../../src/service/path-probes.ts";
+import { createPathProbes } from "../../src/service/path-probes.ts";
 import type { PathProbes } from "../../src/service/path-probes.ts";
 
-/** A machine's files, below a directory of the test's. */
-export interface MachineFiles {
+/** Files and links of a machine, to be created below a scratch directory. */
+export interface FileLayout {
   files: string[];
-  /** Link to target; a relative one is resolved as the system does, an absolute one is below the root. */
+  /** Targets by link. An absolute target is below the scratch directory. */
   links?: Record<string, string>;
 }
 
-/** Replacement patterns must not be read out of it. */
+/** Contains `$&`, which must not be interpreted as a replacement pattern. */
 export const HOME = "/home/ada $& co";
 
-/** Makes them; "/..." in and out of it means below the scratch root. */
-export function layOut(t: TestContext, { files, links = {} }: MachineFiles) {
+/** Creates the files and links below a scratch directory, and returns it with probes that use it as the root. */
+export function createFiles(t: TestContext, { files, links = {} }: FileLayout) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "tollkeeper-layout-")));
   t.after(() => rmSync(root, { recursive: true }));
   for (const file of files) {
@@ -28,7 +28,7 @@ export function layOut(t: TestContext, { files, links = {} }: MachineFiles) {
     symlinkSync(target.startsWith("/") ? root + target : target, root + link);
   }
   const probes: PathProbes = {
-    ...pathProbes(),
+    ...createPathProbes(),
     home: root + HOME,
     temporary: [`${root}/tmp`, `${root}/run`],
   };

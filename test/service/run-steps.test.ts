@@ -14,35 +14,35 @@ import { Failure } from "../../src/core/failure.ts";
 import { describeSteps } from "../../src/service/describe-steps.ts";
 import { CommandFailure, runSteps } from "../../src/service/run-steps.ts";
 import type { ProgramResult, Step } from "../../src/service/service-manager.ts";
-import { scratchDirectory } from "../helpers/keychain/keychain-session.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
 const DONE: ProgramResult = { code: 0, stdout: "", stderr: "" };
 
-/** Runs steps with programs that answer in turn, the last answer for ever; keeps what was called and told. */
-async function run(steps: Step[], ...answers: ProgramResult[]) {
+/** Runs steps whose programs return `results` in turn, the last one repeatedly. Returns the calls and reported lines. */
+async function run(steps: Step[], ...results: ProgramResult[]) {
   const calls: string[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   let failure: unknown = null;
   const program = (argv: readonly string[]) => {
     calls.push(argv.join(" "));
-    return Promise.resolve((answers.length > 1 ? answers.shift() : answers[0]) ?? DONE);
+    return Promise.resolve((results.length > 1 ? results.shift() : results[0]) ?? DONE);
   };
-  await runSteps(steps, program, (line) => told.push(line)).catch((error: unknown) => (failure = error));
-  return { calls, told, failure };
+  await runSteps(steps, program, (line) => reported.push(line)).catch((error: unknown) => (failure = error));
+  return { calls, reported, failure };
 }
 
-test("a file is written whole, with its mode whatever the umask, and told", async (t) => {
+test("a file is written atomically, with its mode regardless of the umask, and reported", async (t) => {
   const path = join(scratchDirectory(t), "unit");
   const umask = process.umask(0o077);
   t.after(() => process.umask(umask));
-  const { told } = await run([{ kind: "write", path, text: "[Unit]\n", mode: 0o644 }]);
-  assert.deepEqual(told, [`wrote ${path}`]);
+  const { reported } = await run([{ kind: "write", path, text: "[Unit]\n", mode: 0o644 }]);
+  assert.deepEqual(reported, [`wrote ${path}`]);
   assert.equal(readFileSync(path, "utf8"), "[Unit]\n");
   assert.equal(statSync(path).mode & 0o777, 0o644);
   assert.deepEqual(readdirSync(join(path, "..")), ["unit"]);
 });
 
-test("a file that says the same already is left alone, and nothing depends on a change", async (t) => {
+test("an unchanged file is left alone and does not count as a change for conditional commands", async (t) => {
   const path = join(scratchDirectory(t), "unit");
   writeFileSync(path, "same");
   const { ino, mtimeMs } = statSync(path);
@@ -51,17 +51,17 @@ test("a file that says the same already is left alone, and nothing depends on a 
     { kind: "run", argv: ["restart"], ifChanged: true },
     { kind: "run", argv: ["start"] },
   ];
-  const { calls, told } = await run(steps);
+  const { calls, reported } = await run(steps);
   assert.deepEqual([statSync(path).ino, statSync(path).mtimeMs], [ino, mtimeMs]);
   assert.deepEqual(calls, ["start"]);
-  assert.deepEqual(told, ["running: start"]);
+  assert.deepEqual(reported, ["running: start"]);
   assert.deepEqual(
     (await run([{ kind: "write", path, text: "new", mode: 0o600 }, ...steps.slice(1)])).calls,
     ["restart", "start"],
   );
 });
 
-test("a link in a file's place is replaced, and where it leads to stays as it is", async (t) => {
+test("a symbolic link in place of the file is replaced, and its target stays as it is", async (t) => {
   const directory = scratchDirectory(t);
   const [path, target] = [join(directory, "unit"), join(directory, "target")];
   writeFileSync(target, "theirs");
@@ -70,15 +70,15 @@ test("a link in a file's place is replaced, and where it leads to stays as it is
   assert.deepEqual([readFileSync(path, "utf8"), readFileSync(target, "utf8")], ["ours", "theirs"]);
 });
 
-test("directories are made with all above them, once", async (t) => {
+test("a missing directory is created with its parents, and an existing one is left alone", async (t) => {
   const path = join(scratchDirectory(t), "a", "b");
   const step: Step = { kind: "make-directory", path, mode: 0o700 };
-  assert.deepEqual((await run([step])).told, [`made ${path}`]);
+  assert.deepEqual((await run([step])).reported, [`made ${path}`]);
   assert.equal(statSync(path).mode & 0o777, 0o700);
-  assert.deepEqual((await run([step])).told, []);
+  assert.deepEqual((await run([step])).reported, []);
 });
 
-test("what is removed is gone; what is not there is fine; a directory with something in it stays", async (t) => {
+test("remove deletes files and empty directories, ignores missing paths and keeps directories with contents", async (t) => {
   const directory = scratchDirectory(t);
   const [file, full, empty] = [join(directory, "f"), join(directory, "full"), join(directory, "empty")];
   writeFileSync(file, "");
@@ -86,11 +86,11 @@ test("what is removed is gone; what is not there is fine; a directory with somet
   mkdirSync(empty);
   writeFileSync(join(full, "own.conf"), "");
   const steps = [file, full, empty, join(directory, "none")].map((path): Step => ({ kind: "remove", path }));
-  assert.deepEqual((await run(steps)).told, [`removed ${file}`, `removed ${empty}`]);
+  assert.deepEqual((await run(steps)).reported, [`removed ${file}`, `removed ${empty}`]);
   assert.deepEqual(readdirSync(directory), ["full"]);
 });
 
-test("a link to a directory is not removed with it, a link to a file is", async (t) => {
+test("remove keeps a symbolic link to a directory and deletes one to a file", async (t) => {
   const directory = scratchDirectory(t);
   const [elsewhere, linked, unit] = ["elsewhere", "unit.d", "unit"].map((name) => join(directory, name));
   assert.ok(elsewhere !== undefined && linked !== undefined && unit !== undefined);
@@ -99,12 +99,12 @@ test("a link to a directory is not removed with it, a link to a file is", async 
   symlinkSync(elsewhere, linked);
   symlinkSync(join(directory, "none"), unit);
   const paths = [join(linked, "sandbox.conf"), linked, unit];
-  const { told } = await run(paths.map((path): Step => ({ kind: "remove", path })));
-  assert.deepEqual(told, [`removed ${linked}/sandbox.conf`, `removed ${unit}`]);
+  const { reported } = await run(paths.map((path): Step => ({ kind: "remove", path })));
+  assert.deepEqual(reported, [`removed ${linked}/sandbox.conf`, `removed ${unit}`]);
   assert.deepEqual(readdirSync(directory).sort(), ["elsewhere", "unit.d"]);
 });
 
-test("what cannot be written is a failure with its path, and nothing is left beside it", async (t) => {
+test("a failed write reports the path and leaves no temporary file", async (t) => {
   const directory = scratchDirectory(t);
   const path = join(directory, "unit");
   mkdirSync(path);
@@ -114,7 +114,7 @@ test("what cannot be written is a failure with its path, and nothing is left bes
   assert.deepEqual(readdirSync(directory), ["unit"]);
 });
 
-test("a command that fails ends it, with what it said and what to type next", async () => {
+test("a failing command ends the plan with its output and a hint", async () => {
   const steps: Step[] = [
     { kind: "run", argv: ["systemctl", "start", "a b"] },
     { kind: "run", argv: ["never"] },
@@ -130,13 +130,13 @@ test("a command that fails ends it, with what it said and what to type next", as
   assert.match(failure.hint ?? "", /tollkeeper service status/);
 });
 
-test("a failure that means that it is done already is none", async () => {
+test("a tolerated failure does not end the plan", async () => {
   const step: Step = { kind: "run", argv: ["stop"], tolerates: /not loaded/ };
   assert.equal((await run([step], { code: 5, stdout: "", stderr: "Unit x not loaded." })).failure, null);
   assert.ok((await run([step], { code: 5, stdout: "", stderr: "other" })).failure instanceof CommandFailure);
 });
 
-test("a command is repeated while it says that it must wait, and the last time counts", async () => {
+test("a command is repeated while its output asks for it, and its last result counts", async () => {
   const step: Step = { kind: "run", argv: ["print"], repeats: { while: /busy/, limitMs: 60_000 } };
   const busy = { code: 0, stdout: "busy", stderr: "" };
   assert.equal((await run([step], busy, busy, DONE)).calls.length, 3);
@@ -146,7 +146,7 @@ test("a command is repeated while it says that it must wait, and the last time c
   assert.equal((await run([never], busy)).calls.length, 1);
 });
 
-test("what is tried is done when it works, and told and left out when it does not", async (t) => {
+test("a tried option is applied when its command succeeds, and otherwise omitted with the reason", async (t) => {
   const path = join(scratchDirectory(t), "sandbox.conf");
   const step: Step = {
     kind: "try",
@@ -156,21 +156,21 @@ test("what is tried is done when it works, and told and left out when it does no
     onSuccess: [{ kind: "write", path, text: "x", mode: 0o644 }],
     onFailure: [{ kind: "remove", path }],
   };
-  assert.deepEqual((await run([step])).told, ["trying the sandbox", `wrote ${path}`]);
+  assert.deepEqual((await run([step])).reported, ["trying the sandbox", `wrote ${path}`]);
   const refused = await run([step], { code: 226, stdout: "", stderr: "" });
-  assert.deepEqual(refused.told, [
+  assert.deepEqual(refused.reported, [
     "trying the sandbox",
     "the sandbox does not work here, and is left out: exit code 226",
     `removed ${path}`,
   ]);
   assert.equal(existsSync(path), false);
   const whyWith = async (code: number, stderr: string) =>
-    (await run([step], { code, stdout: "", stderr })).told.join("\n");
+    (await run([step], { code, stdout: "", stderr })).reported.join("\n");
   assert.match(await whyWith(217, ""), /is left out: it may not$/);
   assert.match(await whyWith(217, "its own words\n"), /is left out: its own words$/);
 });
 
-test("a plan is shown in full: every file with what stands in it, every command as it can be typed", () => {
+test("describeSteps shows every file with its contents and every command as it can be typed", () => {
   const lines = describeSteps([
     { kind: "make-directory", path: "/a", mode: 0o700 },
     { kind: "write", path: "/a/b", text: "one\n\ntwo\n", mode: 0o644 },

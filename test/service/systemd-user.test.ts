@@ -1,16 +1,16 @@
-// The service under a real systemd of the user's; in more depth, in a booted container: npm run test:systemd.
+// The service under a real `systemd --user`. `npm run test:systemd` tests it in more depth, in a booted container.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { Agent } from "node:http";
 import { test, type TestContext } from "node:test";
 import { freePort } from "../helpers/process/free-port.ts";
 import { noUserSystemd, startUserSystemd, type UserSystemd } from "../helpers/systemd/user-systemd.ts";
-import { ask, LoadClient } from "../systemd/clients.ts";
-import { until } from "../helpers/async/until.ts";
+import { sendRequest, LoadClient } from "../systemd/clients.ts";
+import { waitUntil } from "../helpers/async/wait-until.ts";
 
 const RESTARTS = 3;
 
-/** Installed on a free port by the real command. */
+/** Installs the service on a free port with the real command. */
 async function install(t: TestContext): Promise<{ systemd: UserSystemd; port: number }> {
   const [systemd, port] = [await startUserSystemd(t), await freePort()];
   systemd.write(`${systemd.home}/.config/tollkeeper/config.jsonc`, JSON.stringify({ listen: { port } }));
@@ -18,7 +18,7 @@ async function install(t: TestContext): Promise<{ systemd: UserSystemd; port: nu
   return { systemd, port };
 }
 
-/** Runs `tollkeeper service ...`, which must succeed; returns what it said. */
+/** Runs `tollkeeper service ...`, which must succeed, and returns its output. */
 async function done(systemd: UserSystemd, command: string): Promise<string> {
   const { code, stdout, stderr } = await systemd.tollkeeper("service", command);
   assert.equal(code, 0, `service ${command}: ${stdout}${stderr}`);
@@ -32,12 +32,12 @@ async function pidOf({ run }: UserSystemd): Promise<number> {
 }
 
 test(
-  "install: enabled, running, answers on both addresses; again: the same process",
+  "install enables and starts the service on both addresses, and a second install keeps its process",
   { skip: noUserSystemd },
   async (t) => {
     const { systemd, port } = await install(t);
     for (const host of ["127.0.0.1", "[::1]"])
-      assert.equal((await ask(new Agent(), `http://${host}:${port}/v1/models`)).status, 200);
+      assert.equal((await sendRequest(new Agent(), `http://${host}:${port}/v1/models`)).status, 200);
     assert.match(await done(systemd, "status"), /running, pid \d+: active \(running\)[^]*enabled +yes/);
     const pid = await pidOf(systemd);
     assert.doesNotMatch(await done(systemd, "install"), /wrote|made|removed/);
@@ -46,7 +46,7 @@ test(
 );
 
 test(
-  `${RESTARTS} restarts under load: no connection is refused, each process is another`,
+  `${RESTARTS} restarts under load refuse no connection and start a new process each time`,
   { skip: noUserSystemd },
   async (t) => {
     const { systemd, port } = await install(t);
@@ -54,8 +54,8 @@ test(
     t.after(() => client.stop());
     const pids = new Set([await pidOf(systemd)]);
     for (let restart = 0; restart < RESTARTS; restart += 1) {
-      const { answered } = client;
-      await until("answers", () => client.answered > answered + 10 || null);
+      const { responseCount } = client;
+      await waitUntil("answers", () => client.responseCount > responseCount + 10 || null);
       await done(systemd, "restart");
       pids.add(await pidOf(systemd));
     }
@@ -65,7 +65,7 @@ test(
 );
 
 test(
-  "uninstall: the units are gone, the port is closed, the configuration stays",
+  "uninstall removes the units, closes the port and keeps the configuration",
   { skip: noUserSystemd },
   async (t) => {
     const { systemd, port } = await install(t);
@@ -75,6 +75,6 @@ test(
     const left = units.filter((unit) => existsSync(systemd.path(`${config}/systemd/user/${unit}`)));
     assert.deepEqual(left, []);
     assert.ok(existsSync(systemd.path(`${config}/tollkeeper/config.jsonc`)));
-    await assert.rejects(ask(new Agent(), `http://127.0.0.1:${port}/v1/models`), /ECONNREFUSED/);
+    await assert.rejects(sendRequest(new Agent(), `http://127.0.0.1:${port}/v1/models`), /ECONNREFUSED/);
   },
 );

@@ -1,22 +1,22 @@
-// Runs in namespaces of its own, which run.ts made: boots a systemd from ROOT, with INSTALLATION in it, and tries FILES there.
+// Runs in the namespaces that run.ts has made: boots a systemd from ROOT, with INSTALLATION in it, and runs the test FILES.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bootContainer, CONTAINER_VARIABLE, type BootedContainer } from "./booted-container.ts";
-import { skipped } from "./skipped.ts";
+import { reportSkipped } from "./report-skipped.ts";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 
-/** For one file and for each of its tests: many times what they need. */
+/** The limit for one file and for each of its tests, many times what they need. */
 const FILE_LIMIT_MS = 240_000;
 
-/** A copy of `lower` that nobody else sees and that ends with the mount: what is written to it goes to memory. */
-function writableCopy(lower: string, place: string): string {
-  mkdirSync(place);
-  execFileSync("mount", ["-t", "tmpfs", "tmpfs", place]);
-  const [upper, work, merged] = ["upper", "work", "merged"].map((name) => join(place, name));
+/** Mounts a private, writable copy of `lower`. Writes go to memory and are lost with the mount. */
+function mountWritableCopy(lower: string, mountPoint: string): string {
+  mkdirSync(mountPoint);
+  execFileSync("mount", ["-t", "tmpfs", "tmpfs", mountPoint]);
+  const [upper, work, merged] = ["upper", "work", "merged"].map((name) => join(mountPoint, name));
   for (const directory of [upper, work, merged]) mkdirSync(directory ?? "");
   const options = `lowerdir=${lower},upperdir=${upper},workdir=${work}`;
   execFileSync("mount", ["-t", "overlay", "overlay", "-o", options, merged ?? ""]);
@@ -30,7 +30,7 @@ function testFiles(): string[] {
     .sort();
 }
 
-/** One file after the other: there is one service, and one port. */
+/** Runs the files one after another, because there is only one service and one port. */
 async function runTests(container: BootedContainer, files: string[]): Promise<number> {
   const reporter = process.env["TEST_REPORTER"] ?? (process.stdout.isTTY ? "spec" : "tap");
   const options = ["--import", "tsx", "--test", "--test-concurrency=1", `--test-timeout=${FILE_LIMIT_MS}`];
@@ -44,14 +44,14 @@ async function runTests(container: BootedContainer, files: string[]): Promise<nu
 }
 
 async function run(lower: string, installation: string, named: string[]): Promise<number> {
-  // The network is ours alone: the tests' upstreams and clients and the service meet on its loopback.
+  // In this network namespace, upstreams, clients and the service connect through loopback.
   execFileSync("ip", ["link", "set", "lo", "up"]);
-  const place = join(installation, "container");
+  const mountPoint = join(installation, "container");
   let root: string;
   try {
-    root = writableCopy(lower, place);
+    root = mountWritableCopy(lower, mountPoint);
   } catch (error) {
-    return skipped(`no overlay file system can be mounted here: ${String(error)}`);
+    return reportSkipped(`no overlay file system can be mounted here: ${String(error)}`);
   }
   for (const directory of ["bin", "lib"])
     cpSync(join(installation, directory), join(root, "usr/local", directory), {
@@ -59,7 +59,7 @@ async function run(lower: string, installation: string, named: string[]): Promis
       verbatimSymlinks: true,
     });
   const container = await bootContainer(root);
-  if (container === null) return skipped("the container did not boot; what it said is above");
+  if (container === null) return reportSkipped("the container did not boot; what it said is above");
   try {
     return await runTests(container, named.length > 0 ? named : testFiles());
   } finally {
@@ -68,5 +68,5 @@ async function run(lower: string, installation: string, named: string[]): Promis
 }
 
 const [root = "", installation = "", ...named] = process.argv.slice(2);
-// Not exitCode: as the first process of its namespace it outlives what it does not wait for.
+// Exits explicitly: this is the first process of its namespace, and all remaining ones end with it.
 process.exit(await run(root, installation, named));

@@ -4,22 +4,22 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Container } from "./container.ts";
 
-/** By this variable the tests find the container: the pid of its systemd-nspawn. */
+/** The variable that tells the tests the container: the pid of its systemd-nspawn. */
 export const CONTAINER_VARIABLE = "TOLLKEEPER_TEST_CONTAINER";
 
 const STOP_LIMIT_MS = 20_000;
 
-/** A container that runs. */
+/** A running container. */
 export interface BootedContainer {
-  /** Of systemd-nspawn. */
+  /** The pid of systemd-nspawn. */
   pid: number;
-  /** As a machine is switched off; without waiting for long. */
+  /** Powers the container off, and kills it when that takes too long. */
   stop(): Promise<void>;
 }
 
-/** Boots the file system at `root` (facts/platform.md 2.1). null when it does not come up; what it said is printed then. */
+/** Boots the file system at `root`. Returns null when it does not come up, after printing its console output. */
 export async function bootContainer(root: string): Promise<BootedContainer | null> {
-  // The kernel's keyrings are forbidden to containers unless asked for.
+  // By default, systemd-nspawn forbids containers the kernel's keyrings.
   const flags = [
     "--quiet",
     "--boot",
@@ -28,32 +28,32 @@ export async function bootContainer(root: string): Promise<BootedContainer | nul
     "--console=pipe",
     "--system-call-filter=@keyring @clock",
   ];
-  const child = spawn("systemd-nspawn", [...flags, `--directory=${root}`, ...nodeFor(root)], {
+  const child = spawn("systemd-nspawn", [...flags, `--directory=${root}`, ...nodeMounts(root)], {
     stdio: ["ignore", "pipe", "pipe"],
-    // Whatever this machine has, the container gets cgroup v2.
+    // The container gets cgroup v2 whatever this machine uses.
     env: { ...process.env, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: "1" },
   });
-  const said: Buffer[] = [];
-  for (const output of [child.stdout, child.stderr]) output.on("data", (piece: Buffer) => said.push(piece));
+  const chunks: Buffer[] = [];
+  for (const output of [child.stdout, child.stderr]) output.on("data", (chunk: Buffer) => chunks.push(chunk));
   const ended = once(child, "exit");
   const pid = child.pid ?? 0;
   const container = new Container(pid);
   if (await Promise.race([container.isUp(), ended.then(() => false)]))
     return { pid, stop: () => stop(container, child, ended) };
-  console.log(Buffer.concat(said).toString());
+  console.log(Buffer.concat(chunks).toString());
   child.kill("SIGKILL");
   return null;
 }
 
 async function stop(container: Container, child: ChildProcess, ended: Promise<unknown>): Promise<void> {
-  const patience = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT_MS);
+  const killTimer = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT_MS);
   await container.root("systemctl", "poweroff");
   await ended;
-  clearTimeout(patience);
+  clearTimeout(killTimer);
 }
 
-/** This very Node, and those of its libraries that `root` lacks, at the same places in there. */
-function nodeFor(root: string): string[] {
+/** Returns options that mount this Node, and those of its libraries that `root` lacks. */
+function nodeMounts(root: string): string[] {
   const libraries = execFileSync("ldd", [process.execPath], { encoding: "utf8" });
   const paths = [...libraries.matchAll(/=> (\/\S+)/g)].map(([, path]) => path ?? "");
   const missing = paths.filter((path) => !existsSync(join(root, path)));
@@ -61,7 +61,7 @@ function nodeFor(root: string): string[] {
   return [`--bind-ro=${process.execPath}:/usr/bin/node`, ...binds];
 }
 
-/** The container that the tests were started in. */
+/** Returns the container that this test run has booted. */
 export function testContainer(): Container {
   const pid = Number(process.env[CONTAINER_VARIABLE]);
   if (pid > 0) return new Container(pid);

@@ -1,30 +1,32 @@
 import { Agent, request, type IncomingMessage } from "node:http";
 import type { LookupFunction } from "node:net";
 import { text } from "node:stream/consumers";
-import { USER } from "./user.ts";
+import { SERVICE_USER } from "./service-user.ts";
 
-/** How a client goes about it. */
-export interface Manner {
+/** Options of a client. */
+export interface ClientOptions {
   host: "127.0.0.1" | "::1";
-  /** Does it use a connection again? */
+  /** True when it reuses connections. */
   keepsAlive: boolean;
 }
 
 /**
- * Gives an address of loopback as the user that owns the service: the daemon lets in no other, and in its sandbox not even
- * root. Node makes the socket while it is told the address, and the kernel books it on whoever makes it.
+ * Resolves to loopback while acting as the user of the service, because the daemon admits nobody else, and in its sandbox
+ * not even root. Node creates the socket within this callback, and the kernel assigns it to the effective user.
  */
-const lookupAsUser: LookupFunction = (_host, { family }, tell) => {
-  process.seteuid?.(USER.uid);
+const lookupAsUser: LookupFunction = (_host, { family }, callback) => {
+  process.seteuid?.(SERVICE_USER.uid);
   try {
-    tell(null, family === 6 ? "::1" : "127.0.0.1", Number(family));
+    callback(null, family === 6 ? "::1" : "127.0.0.1", Number(family));
   } finally {
     process.seteuid?.(0);
   }
 };
 
-/** Connections for one client; at most one at a time. */
-export function clientAgent({ host, keepsAlive }: Manner = { host: "127.0.0.1", keepsAlive: false }): Agent {
+/** Creates an agent for one client, with at most one connection. */
+export function createAgent(
+  { host, keepsAlive }: ClientOptions = { host: "127.0.0.1", keepsAlive: false },
+): Agent {
   return new Agent({
     lookup: lookupAsUser,
     family: host === "::1" ? 6 : 4,
@@ -33,20 +35,20 @@ export function clientAgent({ host, keepsAlive }: Manner = { host: "127.0.0.1", 
   });
 }
 
-/** What came back, read to its end. */
-export interface Answer {
+/** A response with its complete body. */
+interface ReceivedResponse {
   status: number;
   body: string;
 }
 
-/** Sends a request, with a JSON body when there is one. Rejects when nothing comes back, or not all of it. */
-export async function ask(agent: Agent, url: string, body?: object): Promise<Answer> {
-  const answer = await open(agent, url, body);
-  return { status: answer.statusCode ?? 0, body: await text(answer) };
+/** Sends a request, with a JSON body if given. Rejects when there is no complete response. */
+export async function sendRequest(agent: Agent, url: string, body?: object): Promise<ReceivedResponse> {
+  const response = await openResponse(agent, url, body);
+  return { status: response.statusCode ?? 0, body: await text(response) };
 }
 
-/** The same, as far as the head of the answer. */
-export function open(agent: Agent, url: string, body?: object): Promise<IncomingMessage> {
+/** Sends a request and resolves as soon as the response headers arrive. */
+export function openResponse(agent: Agent, url: string, body?: object): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const method = body === undefined ? "GET" : "POST";
     const headers = body === undefined ? {} : { "content-type": "application/json" };
@@ -57,21 +59,21 @@ export function open(agent: Agent, url: string, body?: object): Promise<Incoming
   });
 }
 
-/** One request whose progress can be looked at. */
-export class Knock {
+/** A request whose progress can be observed. */
+export class ObservedRequest {
   isConnected = false;
-  isAnswered = false;
-  /** Of the answer. */
+  hasResponse = false;
+  /** The status of the response. */
   readonly status: Promise<number>;
 
   constructor(url: string) {
     this.status = new Promise((resolve, reject) => {
-      request(url, { agent: clientAgent() })
+      request(url, { agent: createAgent() })
         .once("socket", (socket) => socket.once("connect", () => (this.isConnected = true)))
-        .once("response", (answer) => {
-          this.isAnswered = true;
-          answer.resume();
-          resolve(answer.statusCode ?? 0);
+        .once("response", (response) => {
+          this.hasResponse = true;
+          response.resume();
+          resolve(response.statusCode ?? 0);
         })
         .once("error", reject)
         .end();
@@ -79,14 +81,14 @@ export class Knock {
   }
 }
 
-/** A client that asks again as soon as it has an answer, until it is stopped. */
+/** A client that sends the next request as soon as it has a response, until it is stopped. */
 export class LoadClient {
   readonly #agent: Agent;
   readonly #url: string;
   readonly #done: Promise<void>;
   #isStopped = false;
-  answered = 0;
-  /** What went wrong instead of an answer, each time. */
+  responseCount = 0;
+  /** One message for each request without a successful response. */
   readonly failures: string[] = [];
 
   constructor(agent: Agent, url: string) {
@@ -95,7 +97,7 @@ export class LoadClient {
     this.#done = this.#run();
   }
 
-  /** Resolves when the last answer is there. */
+  /** Resolves when the last response has arrived. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#done;
@@ -105,8 +107,8 @@ export class LoadClient {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       try {
-        const { status } = await ask(this.#agent, this.#url);
-        if (status === 200) this.answered += 1;
+        const { status } = await sendRequest(this.#agent, this.#url);
+        if (status === 200) this.responseCount += 1;
         else this.failures.push(`status ${status}`);
       } catch (error) {
         this.failures.push(error instanceof Error ? error.message : String(error));

@@ -4,21 +4,21 @@ import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { CommandResult } from "../helpers/daemon/daemon.ts";
 import { listProcesses } from "../helpers/process/processes.ts";
-import { runInside } from "../helpers/process/run-inside.ts";
-import { USER } from "./user.ts";
+import { runInNamespaces } from "../helpers/process/run-in-namespaces.ts";
+import { SERVICE_USER } from "./service-user.ts";
 
 const BOOT_LIMIT_MS = 90_000;
 
 const ENVIRONMENT = ["PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG=C.UTF-8"];
-/** What a login gives its programs. */
+/** Variables of a login session. */
 const SESSION = [
-  `HOME=${USER.home}`,
-  `USER=${USER.name}`,
-  `XDG_RUNTIME_DIR=${USER.runtime}`,
-  `DBUS_SESSION_BUS_ADDRESS=unix:path=${USER.runtime}/bus`,
+  `HOME=${SERVICE_USER.home}`,
+  `USER=${SERVICE_USER.name}`,
+  `XDG_RUNTIME_DIR=${SERVICE_USER.runtime}`,
+  `DBUS_SESSION_BUS_ADDRESS=unix:path=${SERVICE_USER.runtime}/bus`,
 ];
 
-/** The booted systemd, from outside: processes, files and network of its own user are ours to look at. */
+/** The booted container as seen from outside, where its processes and files are accessible. */
 export class Container {
   readonly #nspawn: number;
 
@@ -27,23 +27,23 @@ export class Container {
     this.#nspawn = nspawn;
   }
 
-  /** Runs a program to its end, as the user that owns the service, in the surroundings of a login. */
+  /** Runs a program as the user of the service, with the variables of a login, and waits for it to exit. */
   user(...argv: string[]): Promise<CommandResult> {
-    return this.as(USER.uid, ...argv);
+    return this.as(SERVICE_USER.uid, ...argv);
   }
 
-  /** Runs a program to its end as the container's root. */
+  /** Runs a program as the container's root, and waits for it to exit. */
   root(...argv: string[]): Promise<CommandResult> {
     return this.#run(["env", "-i", ...ENVIRONMENT, ...argv]);
   }
 
-  /** Runs a program to its end as any user; one of another uid has the same surroundings, and must not get far with them. */
+  /** Runs a program under any uid with the variables of the service's user, and waits for it to exit. */
   as(uid: number, ...argv: string[]): Promise<CommandResult> {
     const identity = [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups"];
     return this.#run(["setpriv", ...identity, "env", "-i", ...ENVIRONMENT, ...SESSION, ...argv]);
   }
 
-  /** Writes a file that everybody may read, or only its owner when that is not root; with the directories that it needs. */
+  /** Writes a file with its directories. A file of root is readable to all, any other only to its owner. */
   write(inside: string, text: string, owner = 0): void {
     const path = this.path(inside);
     const made = mkdirSync(dirname(path), { recursive: true });
@@ -56,12 +56,12 @@ export class Container {
     return readFileSync(this.path(inside), "utf8");
   }
 
-  /** Where a file of the container is for us; not to be kept over a reboot. */
+  /** Returns the path of a container's file as seen from outside. Invalid after a reboot. */
   path(inside: string): string {
     return `/proc/${this.#leader()}/root${inside}`;
   }
 
-  /** Resolves once system and user manager have nothing left to start; false when they do not come up in time. */
+  /** Resolves to true once system and user manager have started everything, to false when that takes too long. */
   async isUp(): Promise<boolean> {
     const deadline = Date.now() + BOOT_LIMIT_MS;
     while (Date.now() < deadline) {
@@ -77,10 +77,10 @@ export class Container {
     const leader = this.#leader();
     if (leader === null)
       return Promise.resolve({ code: null, stdout: "", stderr: "the container does not run" });
-    return runInside(leader, argv);
+    return runInNamespaces(leader, argv);
   }
 
-  /** Its first process; another one after a reboot. */
+  /** Returns the pid of the container's init, which changes at a reboot. */
   #leader(): number | null {
     return listProcesses().find(({ parent }) => parent === this.#nspawn)?.pid ?? null;
   }

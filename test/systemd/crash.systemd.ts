@@ -1,27 +1,27 @@
-// It comes back by itself when it hangs or dies, and only then.
+// systemd restarts the service when it hangs or crashes, and only then.
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
-import { HANG_MODULE, HANG_PATH } from "./hang.ts";
+import { HANG_MODULE, HANG_PATH } from "./hang-module.ts";
 import { CONFIG, service } from "./service.ts";
-import { until } from "../helpers/async/until.ts";
+import { waitUntil } from "../helpers/async/wait-until.ts";
 
 beforeEach(() => service.removeAll());
 after(() => service.removeAll());
 
-/** When the watchdog was last told that the event loop turns, in microseconds. */
-async function told(): Promise<number> {
+/** Returns the time of the last watchdog notification, in microseconds. */
+async function watchdogTime(): Promise<number> {
   return Number(await service.property("WatchdogTimestampMonotonic"));
 }
 
-/** Installed, with settings on top of the unit's own: tests do not wait a minute for a watchdog. */
+/** Installs the service with additional settings, such as a short watchdog period, and returns its pid. */
 async function installWith(...settings: string[]): Promise<number> {
-  await service.done("service", "install");
+  await service.mustRun("service", "install");
   await service.override(...settings);
   await service.systemctl("restart", "tollkeeper.service");
   return service.pid();
 }
 
-test("an event loop that hangs: the watchdog ends it, and the next process answers", async () => {
+test("the watchdog kills a daemon whose event loop hangs, and the next process responds", async () => {
   service.container.write(HANG_PATH, HANG_MODULE);
   const pid = await installWith(
     "WatchdogSec=2",
@@ -30,31 +30,34 @@ test("an event loop that hangs: the watchdog ends it, and the next process answe
   );
   await service.signal(pid, "USR2");
   await service.nextPid(pid);
-  assert.equal(await service.answer(), 200);
-  const said = (await service.journal()).map(({ MESSAGE }) => MESSAGE);
-  assert.ok(said.some((message) => /tollkeeper\.service: Watchdog timeout/.test(message ?? "")));
+  assert.equal(await service.requestStatus(), 200);
+  const messages = (await service.journal()).map(({ MESSAGE }) => MESSAGE);
+  assert.ok(messages.some((message) => /tollkeeper\.service: Watchdog timeout/.test(message ?? "")));
 });
 
-test("an event loop that turns: many watchdog periods pass, and it is still the same process", async () => {
+test("a healthy daemon survives several watchdog periods", async () => {
   const pid = await installWith("WatchdogSec=1");
-  const start = await told();
+  const start = await watchdogTime();
   const FOUR_PERIODS_US = 4_000_000;
-  await until("four periods of the watchdog", async () => (await told()) - start > FOUR_PERIODS_US || null);
+  await waitUntil(
+    "four periods of the watchdog",
+    async () => (await watchdogTime()) - start > FOUR_PERIODS_US || null,
+  );
   assert.deepEqual([await service.pid(), await service.property("NRestarts")], [pid, "0"]);
 });
 
 for (const signal of ["KILL", "ABRT"]) {
-  test(`SIG${signal}: another process takes over, and nobody is refused meanwhile`, async () => {
+  test(`after SIG${signal} another process takes over without refusing a connection`, async () => {
     const pid = await installWith("RestartSec=0");
     await service.signal(pid, signal);
-    assert.equal(await service.answer(), 200);
+    assert.equal(await service.requestStatus(), 200);
     assert.notEqual(await service.pid(), pid);
   });
 }
 
-test("a clean stop is the end: no restart, the port closed, until it is started again", async () => {
+test("a stopped service is not restarted, and its port stays closed until it is started", async () => {
   await installWith("RestartSec=0");
-  await service.done("service", "stop");
+  await service.mustRun("service", "stop");
   assert.deepEqual(
     [
       await service.property("ActiveState"),
@@ -63,17 +66,17 @@ test("a clean stop is the end: no restart, the port closed, until it is started 
     ],
     ["inactive", "dead", "success"],
   );
-  assert.equal(await service.answer(), "ECONNREFUSED");
-  await service.done("service", "start");
-  assert.equal(await service.answer(), 200);
+  assert.equal(await service.requestStatus(), "ECONNREFUSED");
+  await service.mustRun("service", "start");
+  assert.equal(await service.requestStatus(), 200);
 });
 
-test("one that cannot start is not started for ever; status and start tell why", async () => {
+test("systemd gives up on a service that cannot start, and status and start say why", async () => {
   await installWith("RestartSec=0");
   service.ownFile(CONFIG, `{ "listen": { "port": "eight" } }`);
   const { code } = await service.container.user("systemctl", "--user", "restart", "tollkeeper.service");
   assert.equal(code, 1);
-  await until(
+  await waitUntil(
     "the end of the attempts",
     async () => (await service.property("ActiveState")) === "failed" || null,
   );
@@ -84,13 +87,13 @@ test("one that cannot start is not started for ever; status and start tell why",
   assert.equal(started.code, 1);
   assert.match(started.stderr, /port/);
   service.ownFile(CONFIG, "{}");
-  await service.done("service", "start");
-  assert.equal(await service.answer(), 200);
+  await service.mustRun("service", "start");
+  assert.equal(await service.requestStatus(), 200);
 });
 
-test("one whose Node has vanished: the command that starts it says so, and what mends it", async () => {
+test("restart reports a missing Node and how to fix it", async () => {
   await installWith("RestartSec=0");
-  // Not at once again: then it is told while it waits for its next attempt.
+  // A long RestartSec, so that restart sees the service while it waits for its next attempt.
   await service.override("RestartSec=60", "ExecStart=", "ExecStart=/opt/vanished/bin/node serve");
   const { code, stderr } = await service.tollkeeper("service", "restart");
   assert.equal(code, 1);

@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
- * What a user gets: the package, as it would be published, installed globally with the newest dependencies it allows.
- * `prefix` then has `bin/tollkeeper` and `lib/node_modules/tollkeeper`. Scripts are not run; keytar brings its binaries along.
+ * Installs the package as it would be published, globally, with the newest dependencies that it allows. `prefix` then has
+ * `bin/tollkeeper` and `lib/node_modules/tollkeeper`. No install scripts run, since keytar ships its binaries.
  */
 export function installPackage(prefix: string): void {
   const options: ExecFileSyncOptions = {

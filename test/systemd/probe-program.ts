@@ -1,6 +1,6 @@
 import { PROBES } from "./probes.ts";
 
-/** System calls that probes make, by their numbers on x86-64 (the kernel's asm/unistd_64.h). */
+/** Numbers of the system calls that probes make, on x86-64 (the kernel's asm/unistd_64.h). */
 const SYSTEM_CALLS = {
   socket: 41,
   ptrace: 101,
@@ -14,7 +14,7 @@ const SYSTEM_CALLS = {
 };
 
 /**
- * A whole program of the other architecture that this kernel runs: a 32-bit x86 executable which exits with 7.
+ * A complete program for the kernel's second architecture: a 32-bit x86 executable that exits with 7.
  * ELF header and program header as in elf(5), then mov $1,%eax; mov $7,%ebx; int $0x80.
  */
 const FOREIGN_PROGRAM = [
@@ -23,7 +23,7 @@ const FOREIGN_PROGRAM = [
   "b801000000bb07000000cd80",
 ].join("");
 
-/** Words for the probes: `tried` tells how something went, `call` makes a system call. */
+/** Functions for the probes: `tried` returns the result of an attempt, `call` makes a system call. */
 const PREAMBLE = `
 use strict;
 use warnings;
@@ -62,8 +62,8 @@ sub probe {
 `;
 
 /**
- * A program that tries everything that the unit is to forbid, each in a process of its own, and prints a line
- * `setting TAB outcome` for each. In Perl, because Node cannot make system calls, and every Debian has it.
+ * Returns a program that runs each probe in a process of its own and prints one line `setting TAB outcome` for it. It is in
+ * Perl, because Node cannot make system calls and every Debian has Perl.
  */
 export function probeProgram(): string {
   const numbers = Object.entries(SYSTEM_CALLS).map(([name, number]) => `${name} => ${number}`);

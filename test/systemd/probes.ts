@@ -1,17 +1,17 @@
-/** Something that a sandbox forbids, or gives: what comes of it without the setting and with it. */
+/** An attempt whose outcome depends on a setting of the unit. */
 export interface Probe {
-  /** As it stands in the unit. */
+  /** Name of the setting. */
   setting: string;
   tries: string;
-  /** Perl, in the surroundings of probe-program.ts. Its value is the outcome. */
+  /** Perl code that runs in probe-program.ts. Its value is the outcome. */
   perl: string;
   without: string;
   with: string;
-  /** Settings of the unit that this one has no meaning without. `without` is with them alone. */
+  /** Settings of the unit that this one depends on. `without` is the outcome with these alone. */
   beside?: readonly string[];
 }
 
-/** What the container has to hold before the probes run, made by its root with every capability. */
+/** Shell commands that prepare the container for the probes, run as its root with every capability. */
 export const PROBED_PLACES = `
   cp /usr/bin/id /usr/local/bin/id-of-root && chmod 4755 /usr/local/bin/id-of-root
   mkdir -p -m 777 /var/lib/open-to-all /usr/lib/modules
@@ -19,14 +19,14 @@ export const PROBED_PLACES = `
   touch /tmp/of-somebody-else
 `;
 
-/** The same as the user: what a careless program could read or overwrite at home. */
+/** Shell commands that prepare the home directory for the probes, run as the user. */
 export const PROBED_HOME = `mkdir -p ~/.ssh ~/.gnupg && touch ~/.ssh/id_ed25519 ~/.gnupg/pubring.kbx`;
 
 const IN_NAMESPACE = ["PrivateUsers"];
 
 /**
- * Every setting of the unit that takes something away, or gives it back, by its effect. What an unprivileged process may
- * not do anyway is tried so that the kernel would say something else if it were the first to be asked: an invalid
+ * One probe for every setting that restricts the daemon or lifts a restriction. Where an unprivileged process may not do
+ * something anyway, the attempt is made such that the kernel itself would return a different error: with an invalid
  * argument (RestrictRealtime=, ProtectClock=), or with the privileges of a user namespace (ProtectHostname=).
  */
 export const PROBES: readonly Probe[] = [

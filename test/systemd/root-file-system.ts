@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { debianSuite } from "./needs.ts";
-import { USER } from "./user.ts";
+import { debianSuite } from "./requirements.ts";
+import { SERVICE_USER } from "./service-user.ts";
 
-/** What a desktop that runs the service has, and no more; curl and perl (which is always there) are for the tests. */
+/** What a desktop that runs the service has at least. curl, and perl, which is always present, are for the tests. */
 const PACKAGES = [
   "systemd",
   "systemd-sysv",
@@ -25,9 +25,9 @@ const PACKAGES = [
 const LIMIT_MS = 15 * 60_000;
 
 /**
- * A Debian of this machine's own release, made with debootstrap and kept in the cache directory: the first time takes a
- * minute, 500 MB, and the mirror that this machine's apt uses.
- * @returns its directory, never to be written to; or why there is none
+ * Returns a Debian root file system of this machine's release, made with debootstrap and kept in the cache directory. The
+ * first time takes a minute, 500 MB, and the mirror that this machine's apt uses.
+ * @returns its directory, which must not be written to, or why there is none
  */
 export function rootFileSystem(): { directory: string } | { missing: string } {
   const suite = debianSuite() ?? "";
@@ -57,7 +57,7 @@ function cacheDirectory(): string {
   return directory;
 }
 
-/** As apt itself is set up, whatever format its lists are in. */
+/** Returns the mirror that apt uses, whatever the format of its lists. */
 function mirrorOf(suite: string): string | null {
   const filter = ["Created-By: Packages", `Codename: ${suite}`];
   const { stdout } = spawnSync("apt-get", ["indextargets", "--format", "$(REPO_URI)", ...filter], {
@@ -74,11 +74,11 @@ function bootstrap(suite: string, mirror: string, directory: string): void {
   });
 }
 
-/** A user who is let linger, as `loginctl enable-linger` leaves it: its manager runs without a login. */
+/** Adds a user with linger enabled, as by `loginctl enable-linger`: its systemd runs without a login. */
 function addUser(directory: string): void {
-  execFileSync("chroot", [directory, "useradd", "-m", "-u", String(USER.uid), USER.name]);
+  execFileSync("chroot", [directory, "useradd", "-m", "-u", String(SERVICE_USER.uid), SERVICE_USER.name]);
   mkdirSync(join(directory, "var/lib/systemd/linger"), { recursive: true });
-  writeFileSync(join(directory, "var/lib/systemd/linger", USER.name), "");
-  // debootstrap leaves it without a line for localhost.
+  writeFileSync(join(directory, "var/lib/systemd/linger", SERVICE_USER.name), "");
+  // debootstrap writes no entry for localhost.
   appendFileSync(join(directory, "etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");
 }

@@ -1,4 +1,4 @@
-// `npm run test:systemd`: the service, tried in a systemd that was booted for it (facts/platform.md 2.1, way A).
+// `npm run test:systemd`: tests the service in a booted systemd container (docs/platform.md section 2).
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -7,21 +7,21 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createControlGroup, noControlGroup } from "../helpers/process/control-group.ts";
 import { installPackage } from "./installation.ts";
-import { reasonNotToBoot } from "./needs.ts";
+import { findMissingRequirement } from "./requirements.ts";
 import { rootFileSystem } from "./root-file-system.ts";
-import { skipped } from "./skipped.ts";
+import { reportSkipped } from "./report-skipped.ts";
 
-/** Enough for every test twice; what takes longer hangs. */
+/** Twice the time that all tests need. */
 const LIMIT_MS = 20 * 60_000;
 
 /**
- * The container, its network, its mounts and the tests themselves live in namespaces that end with one process, and that
- * process ends with us: nothing is left behind, however this ends.
+ * The container, its network, its mounts and the tests run in namespaces that end with one process, which ends with this
+ * one. Nothing remains, however the run ends.
  */
 const IN_NAMESPACES =
   "setpriv --pdeathsig=KILL unshare --mount --net --pid --fork --kill-child --mount-proc".split(" ");
 
-/** Boots and tests; resolves with the exit code. */
+/** Boots the container and runs the tests. Returns the exit code. */
 async function testIn(root: string, installation: string): Promise<number> {
   const group = createControlGroup(`tollkeeper-test-${process.pid}`);
   const [file = "", ...words] = [
@@ -44,14 +44,14 @@ async function testIn(root: string, installation: string): Promise<number> {
 }
 
 async function run(): Promise<number> {
-  const reason = reasonNotToBoot();
-  if (reason !== null) return skipped(reason);
+  const reason = findMissingRequirement();
+  if (reason !== null) return reportSkipped(reason);
   const noGroup = noControlGroup();
-  if (noGroup !== false) return skipped(noGroup);
+  if (noGroup !== false) return reportSkipped(noGroup);
   const root = rootFileSystem();
-  if ("missing" in root) return skipped(root.missing);
+  if ("missing" in root) return reportSkipped(root.missing);
   if (spawnSync(IN_NAMESPACES[0] ?? "", [...IN_NAMESPACES.slice(1), "true"]).status !== 0)
-    return skipped("no namespaces may be made here (needs root with CAP_SYS_ADMIN)");
+    return reportSkipped("no namespaces may be made here (needs root with CAP_SYS_ADMIN)");
   const installation = mkdtempSync(join(tmpdir(), "tollkeeper-installation-"));
   try {
     installPackage(installation);

@@ -1,27 +1,27 @@
-// Each option of the unit by its effect: what the same process may do in a bare unit, with that option alone, and in ours.
+// The effect of each sandboxing option: what a process may do in a bare unit, with that option alone, and in the whole unit.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { settingsOf, type Setting } from "../../src/service/systemd/unit-file.ts";
-import { prepareProbing, probe } from "./probing.ts";
+import { parseSettings, type UnitSetting } from "../../src/service/systemd/unit-file.ts";
+import { prepareProbes, runProbes } from "./run-probes.ts";
 import { PROBES, type Probe } from "./probes.ts";
 import { service, UNITS } from "./service.ts";
 
-/** How the daemon is run and watched, which takes nothing away: what comes of these, other tests of this folder show. */
-const NO_SANDBOX =
+/** Options that start and supervise the daemon without restricting it. Other tests of this folder cover them. */
+const NOT_SANDBOXING =
   /^(?:Type|NotifyAccess|Exec\w+|Environment|SyslogIdentifier|Timeout\w+|WatchdogSec|Restart\w*|KillMode|RuntimeDirectoryPreserve)$/;
 
-/** What the installed unit and its drop-in say in [Service]. */
-let unit: Setting[] = [];
+/** The [Service] settings of the installed unit and its drop-in. */
+let unit: UnitSetting[] = [];
 
 before(async () => {
   await service.removeAll();
-  await service.done("service", "install");
+  await service.mustRun("service", "install");
   const files = ["tollkeeper.service", "tollkeeper.service.d/sandbox.conf"];
   const text = files.map((file) => service.container.read(`${UNITS}/${file}`)).join("\n");
-  unit = settingsOf(text).filter(({ section }) => section === "Service");
-  await service.done("service", "uninstall");
-  await prepareProbing(service.container);
+  unit = parseSettings(text).filter(({ section }) => section === "Service");
+  await service.mustRun("service", "uninstall");
+  await prepareProbes(service.container);
 });
 after(() => service.removeAll());
 
@@ -30,11 +30,11 @@ function linesOf(settings: readonly string[]): string[] {
 }
 
 async function outcomeWith({ setting }: Probe, settings: readonly string[]): Promise<string | undefined> {
-  return (await probe(service.container, linesOf(settings), [setting])).get(setting);
+  return (await runProbes(service.container, linesOf(settings), [setting])).get(setting);
 }
 
-test("every option of the unit has a probe, and every probe its option", () => {
-  const options = new Set(unit.map(({ name }) => name).filter((name) => !NO_SANDBOX.test(name)));
+test("every sandboxing option of the unit has a probe, and every probe has an option", () => {
+  const options = new Set(unit.map(({ name }) => name).filter((name) => !NOT_SANDBOXING.test(name)));
   assert.deepEqual([...options].sort(), PROBES.map(({ setting }) => setting).sort());
 });
 
@@ -46,18 +46,18 @@ for (const entry of PROBES) {
   });
 }
 
-/** What becomes of who runs a set-uid program under these settings. */
+/** Returns the user id that a set-uid program gets under these settings. */
 async function setUidWith(lines: readonly string[]): Promise<string | undefined> {
   const setting = "NoNewPrivileges";
-  return (await probe(service.container, lines, [setting])).get(setting);
+  return (await runProbes(service.container, lines, [setting])).get(setting);
 }
 
-test("the lines that the unit shows for set-id programs give them their rights back", async () => {
+test("the drop-in shown in the unit's comment gives set-id programs their privileges back", async () => {
   const text = readFileSync(new URL("../../systemd/tollkeeper.service", import.meta.url), "utf8");
   const [, shown = ""] = /^#\[Service\]\n((?:#\w+=.*\n)+)/m.exec(text) ?? [];
   const lifted = shown.replaceAll(/^#/gm, "").trim().split("\n");
   assert.equal(lifted[0], "NoNewPrivileges=no");
-  const names = settingsOf(text).flatMap(({ section, name }) => (section === "Service" ? [name] : []));
+  const names = parseSettings(text).flatMap(({ section, name }) => (section === "Service" ? [name] : []));
   const base = linesOf(names.filter((name) => PROBES.some(({ setting }) => setting === name)));
   assert.equal(await setUidWith(base), "uid 1000");
   assert.equal(await setUidWith([...base, ...lifted]), "uid 0");
@@ -67,8 +67,8 @@ test("the lines that the unit shows for set-id programs give them their rights b
   }
 });
 
-test("in the whole unit every one of these effects is there", async () => {
-  const outcomes = await probe(service.container, linesOf(unit.map(({ name }) => name)));
+test("the complete unit has the effects of all its options", async () => {
+  const outcomes = await runProbes(service.container, linesOf(unit.map(({ name }) => name)));
   const expected = new Map(PROBES.map(({ setting, with: outcome }) => [setting, outcome]));
   assert.deepEqual(outcomes, expected);
 });

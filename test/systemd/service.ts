@@ -3,41 +3,41 @@ import { readLedger } from "../../src/adapters/ledger-file/reader.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import type { CommandResult } from "../helpers/daemon/daemon.ts";
 import { testContainer } from "./booted-container.ts";
-import { ask, clientAgent } from "./clients.ts";
-import { until } from "../helpers/async/until.ts";
-import { USER } from "./user.ts";
+import { sendRequest, createAgent } from "./clients.ts";
+import { waitUntil } from "../helpers/async/wait-until.ts";
+import { SERVICE_USER } from "./service-user.ts";
 
 export const PORT = 8655;
-/** Which of the two addresses it is, the client's agent decides. */
+/** The client's agent decides which of the two addresses localhost is. */
 export const URL = `http://localhost:${PORT}`;
-export const UNITS = `${USER.home}/.config/systemd/user`;
-export const CONFIG = `${USER.home}/.config/tollkeeper/config.jsonc`;
-export const LEDGER = `${USER.home}/.local/state/tollkeeper/ledger`;
+export const UNITS = `${SERVICE_USER.home}/.config/systemd/user`;
+export const CONFIG = `${SERVICE_USER.home}/.config/tollkeeper/config.jsonc`;
+const LEDGER = `${SERVICE_USER.home}/.local/state/tollkeeper/ledger`;
 
-/** The service in the container, as its user handles it. */
+/** The service in the container, from the perspective of its user. */
 export const service = {
   container: testContainer(),
 
-  /** Runs the program, as the user. */
+  /** Runs tollkeeper as the user. */
   tollkeeper(...args: string[]): Promise<CommandResult> {
     return this.container.user("tollkeeper", ...args);
   },
 
-  /** Runs the program, which must succeed; returns what it said. */
-  async done(...args: string[]): Promise<string> {
+  /** Runs tollkeeper, which must succeed, and returns its output. */
+  async mustRun(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.tollkeeper(...args);
     assert.equal(code, 0, `tollkeeper ${args.join(" ")}: ${stdout}${stderr}`);
     return stdout + stderr;
   },
 
-  /** Asks the user's systemd for something that must succeed; returns what it said. */
+  /** Runs systemctl, which must succeed, for the user's systemd, and returns its output. */
   async systemctl(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.container.user("systemctl", "--user", ...args);
     assert.equal(code, 0, `systemctl --user ${args.join(" ")}: ${stdout}${stderr}`);
     return stdout;
   },
 
-  /** What systemd knows of the service. */
+  /** Returns a property of the service unit. */
   async property(name: string): Promise<string> {
     return (await this.systemctl("show", "--value", `--property=${name}`, "tollkeeper.service")).trim();
   },
@@ -46,29 +46,29 @@ export const service = {
     return Number(await this.property("MainPID"));
   },
 
-  /** Resolves with the pid of the next process, once that has said that it is ready. */
+  /** Waits until another process than `than` has reported that it is ready, and returns its pid. */
   nextPid(than: number): Promise<number> {
-    return until("another process of the service", async () => {
+    return waitUntil("another process of the service", async () => {
       const [pid, state] = [await this.pid(), await this.property("ActiveState")];
       return pid > 0 && pid !== than && state === "active" ? pid : null;
     });
   },
 
-  /** Sends a signal to a process of the container, by its number in there. */
+  /** Sends a signal to a process, by its pid in the container. */
   async signal(pid: number, name: string): Promise<void> {
     const { code, stderr } = await this.container.user("kill", "-s", name, String(pid));
     assert.equal(code, 0, stderr);
   },
 
-  /** Status of an answer, over a connection of its own; the error's code when there is none. */
-  async answer(host: "127.0.0.1" | "::1" = "127.0.0.1"): Promise<number | string> {
-    return ask(clientAgent({ host, keepsAlive: false }), `${URL}/v1/models`).then(
+  /** Sends a request on a new connection. Returns the status of the response, or the code of the error. */
+  async requestStatus(host: "127.0.0.1" | "::1" = "127.0.0.1"): Promise<number | string> {
+    return sendRequest(createAgent({ host, keepsAlive: false }), `${URL}/v1/models`).then(
       ({ status }) => status,
       (error: NodeJS.ErrnoException) => error.code ?? error.message,
     );
   },
 
-  /** Everything that the journal holds of the service since the machine started, its own lines and systemd's. */
+  /** Returns the journal entries of the service since boot, its own and systemd's. */
   async journal(): Promise<Record<string, string>[]> {
     const matches = ["_SYSTEMD_USER_UNIT=tollkeeper.service", "+", "USER_UNIT=tollkeeper.service"];
     const { stdout } = await this.container.root(
@@ -82,7 +82,7 @@ export const service = {
     return lines.map((line) => JSON.parse(line) as Record<string, string>);
   },
 
-  /** Every record of its ledger, oldest first. */
+  /** Returns the records of the ledger, oldest first. */
   async ledger(): Promise<UsageRecord[]> {
     const records: UsageRecord[] = [];
     for await (const entry of readLedger(this.container.path(LEDGER), { from: "" })) {
@@ -92,21 +92,25 @@ export const service = {
     return records;
   },
 
-  /** Settings for [Service] on top of the installed unit, in force from its next start on. */
+  /** Adds settings to [Service] of the installed unit, in a drop-in that takes effect at the next start. */
   async override(...lines: string[]): Promise<void> {
     this.ownFile(`${UNITS}/tollkeeper.service.d/test.conf`, ["[Service]", ...lines, ""].join("\n"));
     await this.systemctl("daemon-reload");
   },
 
-  /** Writes a file that the user owns and nobody else may read. */
+  /** Writes a file that belongs to the user and that nobody else may read. */
   ownFile(inside: string, content: string): void {
-    this.container.write(inside, content, USER.uid);
+    this.container.write(inside, content, SERVICE_USER.uid);
   },
 
-  /** As it was before anything of ours was there. */
+  /** Uninstalls the service and removes its configuration and ledger. */
   async removeAll(): Promise<void> {
     await this.tollkeeper("service", "uninstall");
-    const places = [UNITS, `${USER.home}/.config/tollkeeper`, `${USER.home}/.local/state/tollkeeper`];
+    const places = [
+      UNITS,
+      `${SERVICE_USER.home}/.config/tollkeeper`,
+      `${SERVICE_USER.home}/.local/state/tollkeeper`,
+    ];
     await this.container.root("rm", "-rf", ...places);
     await this.systemctl("daemon-reload");
   },

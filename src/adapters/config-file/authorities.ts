@@ -1,16 +1,16 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { readTrusted } from "./trusted-file.ts";
+import { readTrustedFile } from "./trusted-file.ts";
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
 
 /**
- * Reads the certificates of `outbound.caFile`, each as PEM text, and behind them those of NODE_EXTRA_CA_CERTS: Node stops
- * trusting the latter for connections whose authorities are named (its documentation, `tls.createSecureContext`, `ca`).
- * Throws an Error saying what is wrong with the file.
+ * Returns the certificates of `outbound.caFile`, each as PEM text, followed by those of NODE_EXTRA_CA_CERTS, which Node
+ * ignores for connections with a `ca` option (Node documentation, `tls.createSecureContext`). Throws an Error that says
+ * what is wrong with the file.
  */
 export async function readAuthorities(caFile: string): Promise<string[]> {
-  const { text } = await readTrusted(caFile);
+  const { text } = await readTrustedFile(caFile);
   const certificates = text.match(CERTIFICATE) ?? [];
   if (certificates.length === 0) {
     const convert = `openssl x509 -inform der -in ${caFile} -out ${caFile}.pem`;
@@ -22,7 +22,7 @@ export async function readAuthorities(caFile: string): Promise<string[]> {
   return [...certificates, ...extraAuthorities()];
 }
 
-/** As Node does, which has told of it at its start: a file that cannot be read counts for nothing. */
+/** Ignores a file that cannot be read, as Node does; Node has printed a warning at its start. */
 function extraAuthorities(): string[] {
   const file = process.env["NODE_EXTRA_CA_CERTS"];
   if (file === undefined || file === "") return [];

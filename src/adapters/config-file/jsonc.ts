@@ -1,43 +1,43 @@
 import { findNodeAtLocation, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { Node, ParseError } from "jsonc-parser";
-import { writePath } from "../../core/config/problem.ts";
-import type { Fault, Problem } from "../../core/config/problem.ts";
+import { formatConfigPath } from "../../core/config/problem.ts";
+import type { Issue, Problem } from "../../core/config/problem.ts";
 
-/** A JSONC text, read as far as it can be. */
+/** A parsed JSONC text. */
 export interface Jsonc {
-  /** Fresh plain objects; a key such as `__proto__` is an own property like any other. */
+  /** Plain objects, as far as the text could be parsed. A key such as `__proto__` is an own property like any other. */
   value: unknown;
-  /** What is wrong with the text itself: its syntax, and keys that are written twice. */
+  /** Syntax errors and duplicate keys. */
   problems: Problem[];
   /**
-   * Gives a fault its line; a fault of something missing gets the line of what it is missing in. Null where a
-   * syntax error came first, so that the fault may be nothing but its consequence.
+   * Turns an issue into a problem with a line. For something missing, that is the line of the object it is missing in.
+   * Returns null when a syntax error precedes the issue, which may then be a mere consequence.
    */
-  place(fault: Fault): Problem | null;
+  locate(issue: Issue): Problem | null;
 }
 
-/** Reads JSON with comments and trailing commas. Never throws on any text that fits the stack. */
+/** Parses JSON with comments and trailing commas. Throws for nothing but nesting too deep for the stack. */
 export function readJsonc(text: string): Jsonc {
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const lineOf = (offset: number) => text.slice(0, offset).split("\n").length;
   if (tree === undefined && errors.length === 0) {
     const message = "the file is empty; write at least {}";
-    return { value: undefined, problems: [{ path: "", line: null, message }], place: () => null };
+    return { value: undefined, problems: [{ path: "", line: null, message }], locate: () => null };
   }
-  const sound = Math.min(text.length, ...errors.map(({ offset }) => offset));
+  const validEnd = Math.min(text.length, ...errors.map(({ offset }) => offset));
   return {
     value: tree === undefined ? undefined : valueOf(tree),
-    problems: [...describeErrors(errors, lineOf), ...findRepeated(tree, [], lineOf)],
-    place({ path, message }) {
-      const node = nodeNear(tree, path);
-      if (node === undefined || node.offset + node.length > sound) return null;
-      return { path: writePath(path), line: lineOf(startOf(node)), message };
+    problems: [...describeErrors(errors, lineOf), ...findDuplicates(tree, [], lineOf)],
+    locate({ path, message }) {
+      const node = nearestNode(tree, path);
+      if (node === undefined || node.offset + node.length > validEnd) return null;
+      return { path: formatConfigPath(path), line: lineOf(startOf(node)), message };
     },
   };
 }
 
-/** Of two like keys the first is kept, which is the one whose line the parser's own look-up finds. */
+/** Keeps the first of duplicate keys, as jsonc-parser's `findNodeAtLocation` does, so that value and line match. */
 function valueOf(node: Node): unknown {
   if (node.type === "array") return (node.children ?? []).map(valueOf);
   if (node.type !== "object") return node.value;
@@ -45,7 +45,7 @@ function valueOf(node: Node): unknown {
   for (const { key, value } of propertiesOf(node)) {
     if (!entries.has(key)) entries.set(key, value && valueOf(value));
   }
-  // Defines properties, where an assignment would call the setter of `__proto__`.
+  // `fromEntries` defines properties. An assignment would call the setter of `__proto__`.
   return Object.fromEntries(entries);
 }
 
@@ -57,28 +57,28 @@ function propertiesOf(node: Node): { key: string; value: Node | undefined; offse
   }));
 }
 
-/** JSON readers keep one of two like keys; the person who wrote the other would never know. */
-function findRepeated(
+/** A duplicate key is an error: one of its values would be ignored without notice. */
+function findDuplicates(
   node: Node | undefined,
-  path: Fault["path"],
+  path: Issue["path"],
   lineOf: (offset: number) => number,
 ): Problem[] {
   if (node?.type === "array") {
-    return (node.children ?? []).flatMap((item, index) => findRepeated(item, [...path, index], lineOf));
+    return (node.children ?? []).flatMap((item, index) => findDuplicates(item, [...path, index], lineOf));
   }
   if (node?.type !== "object") return [];
   const seen = new Set<string>();
   return propertiesOf(node).flatMap(({ key, value, offset }) => {
     const here = [...path, key];
-    const below = findRepeated(value, here, lineOf);
+    const below = findDuplicates(value, here, lineOf);
     if (seen.has(key))
-      below.unshift({ path: writePath(here), line: lineOf(offset), message: "is there twice" });
+      below.unshift({ path: formatConfigPath(here), line: lineOf(offset), message: "is there twice" });
     seen.add(key);
     return below;
   });
 }
 
-function nodeNear(tree: Node | undefined, path: Fault["path"]): Node | undefined {
+function nearestNode(tree: Node | undefined, path: Issue["path"]): Node | undefined {
   if (tree === undefined) return undefined;
   for (let length = path.length; length > 0; length -= 1) {
     const node = findNodeAtLocation(tree, path.slice(0, length));
@@ -87,25 +87,25 @@ function nodeNear(tree: Node | undefined, path: Fault["path"]): Node | undefined
   return tree;
 }
 
-/** Where a person looks for the value: at its key. */
+/** Returns the offset of the value's key, where a person looks for it. */
 function startOf(node: Node): number {
   return node.parent?.type === "property" ? node.parent.offset : node.offset;
 }
 
-/** One error per line: the others are mostly its consequences. */
+/** Reports one error per line, since further ones on it are mostly consequences of the first. */
 function describeErrors(errors: readonly ParseError[], lineOf: (offset: number) => number): Problem[] {
   const byLine = new Map<number, Problem>();
   for (const { error, offset } of errors) {
     const line = lineOf(offset);
     const name = printParseErrorCode(error);
-    const message = SYNTAX[name] ?? `not JSON (${name})`;
+    const message = SYNTAX_MESSAGES[name] ?? `not JSON (${name})`;
     if (!byLine.has(line)) byLine.set(line, { path: "", line, message });
   }
   return [...byLine.values()];
 }
 
-/** The parser's error names in words. */
-const SYNTAX: Record<string, string> = {
+/** Messages by the parser's name of the error. */
+const SYNTAX_MESSAGES: Record<string, string> = {
   InvalidSymbol: "not JSON; strings and keys stand in double quotes",
   InvalidNumberFormat: "not a number as JSON writes it",
   PropertyNameExpected: "a key in double quotes is expected here",

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
-import { checkConfig } from "../../core/config/check.ts";
-import { writeProblem } from "../../core/config/problem.ts";
-import type { Fault, Problem } from "../../core/config/problem.ts";
+import { checkConfig } from "../../core/config/check-config.ts";
+import { formatProblem } from "../../core/config/problem.ts";
+import type { Issue, Problem } from "../../core/config/problem.ts";
 import { defaultConfig } from "../../core/config/config.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
@@ -9,20 +9,20 @@ import type { Outbound } from "../../core/config/outbound.ts";
 import { hasCode, messageOf } from "../../core/thrown.ts";
 import { readAuthorities } from "./authorities.ts";
 import { readJsonc } from "./jsonc.ts";
-import { readTrusted, type TrustedFile } from "./trusted-file.ts";
+import { readTrustedFile, type TrustedFile } from "./trusted-file.ts";
 
-/** What a configuration file says, or everything that is wrong with it. */
+/** The configuration in a file, or all its problems. */
 export type ConfigReading =
   | { ok: true; config: Config; exists: boolean }
   | { ok: false; problems: Problem[] };
 
 /**
- * Reads and judges a configuration file. A missing file is no problem: the defaults then hold. Never rejects;
- * a file that cannot be read or trusted is a problem like the others.
+ * Reads and checks a configuration file. A missing file stands for the defaults. Never rejects: a file that cannot be read
+ * or trusted is a problem, too.
  */
 export async function readConfigFile(path: string): Promise<ConfigReading> {
   try {
-    return await judgeFile(path, await readTrusted(path));
+    return await checkFile(path, await readTrustedFile(path));
   } catch (error) {
     if (hasCode(error, "ENOENT")) return { ok: true, config: defaultConfig, exists: false };
     const message = messageOf(error);
@@ -33,40 +33,43 @@ export async function readConfigFile(path: string): Promise<ConfigReading> {
   }
 }
 
-/** Every problem of a configuration file as one failure, one line each. */
+/** Returns one failure that lists all problems of a configuration file, one per line. */
 export function configFailure(path: string, problems: readonly Problem[]): Failure {
-  const lines = problems.map((problem) => `\n  ${writeProblem(path, problem)}`);
+  const lines = problems.map((problem) => `\n  ${formatProblem(path, problem)}`);
   const message = `the configuration is not usable${lines.join("")}`;
   return new Failure(message, `correct it with: tollkeeper config edit --config ${path}`);
 }
 
-/** Judges what is written, then what that refers to: the latter only where the former is good. */
-async function judgeFile(path: string, { text, isPrivate }: TrustedFile): Promise<ConfigReading> {
+/** Checks the file's own content first. The files it refers to are only checked when that is valid. */
+async function checkFile(path: string, { text, isPrivate }: TrustedFile): Promise<ConfigReading> {
   const jsonc = readJsonc(text);
   const verdict = checkConfig(jsonc.value, homedir());
-  const faults = verdict.ok
+  const issues = verdict.ok
     ? await completeOutbound(path, verdict.config.outbound, isPrivate)
-    : verdict.faults;
-  if (verdict.ok && faults.length === 0 && jsonc.problems.length === 0)
+    : verdict.issues;
+  if (verdict.ok && issues.length === 0 && jsonc.problems.length === 0)
     return { ok: true, config: verdict.config, exists: true };
-  const placed = faults.map(jsonc.place).filter((problem) => problem !== null);
-  const problems = [...jsonc.problems, ...placed];
+  const located = issues.map(jsonc.locate).filter((problem) => problem !== null);
+  const problems = [...jsonc.problems, ...located];
   return { ok: false, problems: problems.sort((one, other) => (one.line ?? 0) - (other.line ?? 0)) };
 }
 
-/** Puts the authorities in, and holds a password to a file that only its owner can read. `outbound` is fresh. */
-async function completeOutbound(path: string, outbound: Outbound, isPrivate: boolean): Promise<Fault[]> {
-  const faults: Fault[] = [];
+/**
+ * Reads the CA certificates into `outbound`, which nothing else refers to yet. Returns what is wrong with them, and an issue
+ * for a proxy password in a file that other users can read.
+ */
+async function completeOutbound(path: string, outbound: Outbound, isPrivate: boolean): Promise<Issue[]> {
+  const issues: Issue[] = [];
   if (!isPrivate && outbound.proxy !== null && outbound.proxy.credentials !== null) {
     const message = `it holds a password, and others can read this file; run \`chmod 600 ${path}\``;
-    faults.push({ path: ["outbound", "httpsProxy"], message });
+    issues.push({ path: ["outbound", "httpsProxy"], message });
   }
-  if (outbound.caFile === null) return faults;
+  if (outbound.caFile === null) return issues;
   try {
     outbound.authorities = await readAuthorities(outbound.caFile);
   } catch (error) {
     const message = `${outbound.caFile} cannot be used: ${messageOf(error)}`;
-    faults.push({ path: ["outbound", "caFile"], message });
+    issues.push({ path: ["outbound", "caFile"], message });
   }
-  return faults;
+  return issues;
 }

@@ -2,30 +2,30 @@ import { constants, readFileSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** A file whose writers we trust, read in one go. */
+/** The content of a file that no untrusted user can write. */
 export interface TrustedFile {
   text: string;
-  /** Can nobody but its owner read it? Windows has no mode bits to ask for, and says yes. */
+  /** True when only the owner can access the file; always true on Windows, which has no mode bits. */
   isPrivate: boolean;
 }
 
 const WRITABLE_BY_ALL = 0o002;
-const OPEN_TO_OTHERS = 0o077;
+const ACCESSIBLE_TO_OTHERS = 0o077;
 
 /**
- * Reads a file that decides where requests go, and refuses one that others may write (facts/threats.md E4). Asks the
- * opened file, not its path, so that what was judged is what is read. Throws an Error saying what is wrong.
+ * Reads a file that decides where requests go. Throws an Error that says what is wrong when other users can write the file
+ * (SECURITY.md E4). Checks the open descriptor, not the path, so that it reads the file it checked.
  */
-export async function readTrusted(path: string): Promise<TrustedFile> {
-  // Without O_NONBLOCK a named pipe would hold us until somebody writes to it.
+export async function readTrustedFile(path: string): Promise<TrustedFile> {
+  // Without O_NONBLOCK, opening a named pipe would block until someone opens it for writing.
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     refuseDistrusted(path, await handle.stat());
     const text = await handle.readFile("utf8");
-    // Opened up to others in the meantime, it may hold what they wrote.
+    // Checked again, because its mode may have changed while it was read.
     const stats = await handle.stat();
     refuseDistrusted(path, stats);
-    const isPrivate = process.getuid === undefined || (stats.mode & OPEN_TO_OTHERS) === 0;
+    const isPrivate = process.getuid === undefined || (stats.mode & ACCESSIBLE_TO_OTHERS) === 0;
     return { text: text.replace(/^\uFEFF/, ""), isPrivate };
   } finally {
     await handle.close();
@@ -40,25 +40,25 @@ function refuseDistrusted(path: string, stats: Stats): void {
 function findDistrust(path: string, stats: Stats): string | null {
   if (!stats.isFile()) return "it is not a regular file";
   const self = process.getuid?.();
-  // Windows has neither owners nor mode bits to ask for.
+  // Windows has neither owners nor mode bits.
   if (self === undefined) return null;
-  if (stats.uid !== self && stats.uid !== 0) return `it belongs to ${whoseElse(path, self)}`;
+  if (stats.uid !== self && stats.uid !== 0) return `it belongs to ${describeOwner(path, self)}`;
   if ((stats.mode & WRITABLE_BY_ALL) !== 0) return `anybody may change it; run \`chmod go-w ${path}\``;
   return null;
 }
 
-/** In a user namespace without root, which the service's sandbox is, root's files are nobody's, as those of all others are. */
-function whoseElse(path: string, self: number): string {
+/** In a user namespace that does not map root, such as the service's sandbox, root's files appear to be nobody's. */
+function describeOwner(path: string, self: number): string {
   if (isRootMapped()) return `another user; run \`chown ${self} ${path}\``;
   return "nobody in the sandbox of the service; run `tollkeeper service install`, which leaves the sandbox out if it is root's";
 }
 
-/** Each line of the map is a range: its first uid in here, the one outside, and how many (user_namespaces(7)). */
+/** Each line of the map is a range: the first uid inside, the first outside, and the length (user_namespaces(7)). */
 function isRootMapped(): boolean {
   try {
     return /^\s*0\s/m.test(readFileSync("/proc/self/uid_map", "utf8"));
   } catch {
-    // Not Linux.
+    // There is no such file outside Linux.
     return true;
   }
 }

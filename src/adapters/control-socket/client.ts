@@ -5,64 +5,63 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { Failure } from "../../core/failure.ts";
 import { hasCode, messageOf } from "../../core/thrown.ts";
-import type { ControlCommand } from "../control-socket.ts";
-import { failureIn } from "./failure-answer.ts";
-import { isNobodyThere, refuseLongPath } from "./path.ts";
+import { isNotListening, refuseLongPath } from "./path.ts";
+import { readFailure, type ControlCommand } from "./protocol.ts";
 
-const ANSWER_LIMIT_MS = 5_000;
+const RESPONSE_TIMEOUT_MS = 5_000;
 
 /**
- * Asks the daemon that listens on `path`; null when none does, true for an order that it took. Throws a Failure when there
- * is one and it fails to answer.
+ * Sends a command to the daemon that listens on `path` and resolves to its JSON response, which is `true` for an action.
+ * Resolves to null when no daemon listens. Throws a Failure when the daemon refuses the command or fails to respond.
  */
 export async function askDaemon(path: string, command: ControlCommand): Promise<unknown> {
   refuseLongPath(path);
   try {
-    // When a daemon starts, nobody is there. This finds it out in 0.1 ms, a request in 9.
+    // A starting daemon asks this and usually finds no socket. `lstat` tells in 0.1 ms, a request in 9 ms.
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
     return JSON.parse(await text(await post(path, command))) as unknown;
   } catch (error) {
-    return orNobody(error);
+    return nullIfNotListening(error);
   }
 }
 
 /**
- * The records of the daemon that listens on `path`, each when it stands in the ledger, until the daemon ends; null when
- * none listens. Throws as {@link askDaemon} does.
+ * Yields every usage record that the daemon on `path` writes from now on, until the daemon ends. Resolves to null when no
+ * daemon listens. Throws as {@link askDaemon} does.
  */
 export async function followDaemon(path: string): Promise<AsyncIterable<unknown> | null> {
   refuseLongPath(path);
   try {
     return linesOf(await post(path, "tail"));
   } catch (error) {
-    return orNobody(error);
+    return nullIfNotListening(error);
   }
 }
 
-/** A local token counts until it is given back, or its borrower or the daemon ends. */
+/** A local token that is valid until it is released, or until this process or the daemon ends. */
 export interface TokenLease {
-  /** Resolves then. */
+  /** Resolves when the lease is over. */
   ended: Promise<void>;
-  giveBack(): void;
+  release(): void;
 }
 
 /**
- * Has the daemon that listens on `path` count the token with this hash as the tool's; null when none listens. Throws as
- * {@link askDaemon} does, and when the daemon lends no more.
+ * Has the daemon on `path` accept the token with this hash as the tool's. Resolves to null when no daemon listens. Throws
+ * as {@link askDaemon} does, and a Failure when the daemon grants no more leases.
  */
 export async function leaseToken(path: string, tool: string, hash: string): Promise<TokenLease | null> {
   refuseLongPath(path);
   try {
-    const res = await post(path, `lend?${new URLSearchParams({ tool, hash }).toString()}`);
+    const res = await post(path, `lease?${new URLSearchParams({ tool, hash }).toString()}`);
     res.socket.setTimeout(0);
-    // However the daemon ends, it is the end of the loan and no fault of the borrower's.
+    // However the daemon ends, its end is the end of the lease and not an error.
     res.on("error", () => {});
     const ended = new Promise<void>((resolve) => res.once("close", resolve));
-    // Nothing comes, but the end is only seen by who reads.
+    // The body is empty, but 'close' is only emitted for a response that is being read.
     res.resume();
-    return { ended, giveBack: () => void res.destroy() };
+    return { ended, release: () => void res.destroy() };
   } catch (error) {
-    return orNobody(error);
+    return nullIfNotListening(error);
   }
 }
 
@@ -71,32 +70,38 @@ async function* linesOf(res: IncomingMessage): AsyncIterable<unknown> {
   try {
     for await (const line of createInterface(res)) yield JSON.parse(line) as unknown;
   } catch (error) {
-    // However the daemon ended, there is no more to come.
+    // A daemon that was killed ends the stream like one that stopped in order.
     if (!hasCode(error, "ECONNRESET")) throw error;
   } finally {
     res.destroy();
   }
 }
 
-function orNobody(error: unknown): null {
+function nullIfNotListening(error: unknown): null {
   if (error instanceof Failure) throw error;
-  if (isNobodyThere(error)) return null;
+  if (isNotListening(error)) return null;
   const message = `the daemon does not answer as it should: ${messageOf(error)}`;
   throw new Failure(message, "its log says why: tollkeeper service logs", { cause: error });
 }
 
 async function post(
   path: string,
-  command: ControlCommand | "tail" | `lend?${string}`,
+  command: ControlCommand | "tail" | `lease?${string}`,
 ): Promise<IncomingMessage> {
-  const req = request({ socketPath: path, path: `/${command}`, method: "POST", timeout: ANSWER_LIMIT_MS });
-  req.on("timeout", () => req.destroy(new Error(`no answer within ${ANSWER_LIMIT_MS} ms`)));
-  // An error that comes after the head is the answer's too, and is dealt with there; unheard it would end the process.
+  const req = request({
+    socketPath: path,
+    path: `/${command}`,
+    method: "POST",
+    timeout: RESPONSE_TIMEOUT_MS,
+  });
+  req.on("timeout", () => req.destroy(new Error(`no answer within ${RESPONSE_TIMEOUT_MS} ms`)));
+  // `once` rejects on an error before the response. A later one is also emitted on the response and handled there;
+  // without a listener here it would crash the process.
   req.on("error", () => {});
   req.end();
   const [res] = (await once(req, "response")) as [IncomingMessage];
   if (res.statusCode === 200) return res;
-  const failure = await failureIn(res);
+  const failure = await readFailure(res);
   res.destroy();
   if (failure !== null) throw failure;
   throw new Error(`status ${res.statusCode}`);

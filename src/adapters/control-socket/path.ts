@@ -4,7 +4,7 @@ import { hasCode } from "../../core/thrown.ts";
 /** `sun_path` with its closing NUL holds 108 bytes on Linux, 104 on macOS (unix(7), unix(4)). */
 const MAX_PATH_BYTES = process.platform === "linux" ? 107 : 103;
 
-/** libuv may cut a longer path off without a word, and the socket would be another one. */
+/** Throws a Failure for a path that libuv may silently truncate, which would name a different socket. */
 export function refuseLongPath(path: string): void {
   const bytes = Buffer.byteLength(path);
   if (bytes <= MAX_PATH_BYTES) return;
@@ -14,7 +14,7 @@ export function refuseLongPath(path: string): void {
   );
 }
 
-/** Is this how a connection to a socket fails on which no daemon listens? */
-export function isNobodyThere(error: unknown): boolean {
+/** True for the error of connecting to a socket on which no daemon listens. */
+export function isNotListening(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR", "ECONNREFUSED"].some((code) => hasCode(error, code));
 }

@@ -1,20 +1,20 @@
 import { execFile } from "node:child_process";
 
-/** The bus's answer, its error text, or null where busctl is not installed and so nobody can be asked. */
-export type BusAnswer = { ok: true; data: unknown } | { ok: false; message: string } | null;
+/** The reply, or the bus's error text; null when busctl is not installed. */
+export type BusReply = { ok: true; data: unknown } | { ok: false; message: string } | null;
 
 /**
- * Makes one call on the D-Bus session bus through systemd's busctl, which never shows a prompt and ends in time
- * (facts/platform.md 1.4).
- * @param request busctl's own words, from the verb on; none of it is secret, since `ps` shows it
+ * Makes one call on the D-Bus session bus with systemd's busctl, which never shows a prompt and has a timeout
+ * (docs/platform.md section 1).
+ * @param request busctl's arguments, from the verb on; nothing secret, since `ps` shows them
  */
 export function callBus(
   request: readonly string[],
   env: Record<string, string>,
   timeoutMs: number,
-): Promise<BusAnswer> {
+): Promise<BusReply> {
   const argv = ["--user", "--json=short", `--timeout=${timeoutMs / 1000}`, "--", ...request];
-  // busctl counts from the moment it is connected; a bus that accepts and says nothing is what our own limit is for.
+  // busctl's own timeout starts once it is connected. This one covers a bus that accepts and never replies.
   const limits = { env, timeout: timeoutMs, killSignal: "SIGKILL" } as const;
   return new Promise((resolve) => {
     execFile("busctl", argv, limits, (error, stdout, stderr) => {
@@ -26,11 +26,11 @@ export function callBus(
   });
 }
 
-/** busctl prints `{"type": SIGNATURE, "data": …}`; anything else becomes undefined. */
+/** Returns the data of busctl's output, `{"type": SIGNATURE, "data": …}`; undefined for any other output. */
 function dataOf(stdout: string): unknown {
   try {
-    const answer: unknown = JSON.parse(stdout);
-    return typeof answer === "object" && answer !== null && "data" in answer ? answer.data : undefined;
+    const reply: unknown = JSON.parse(stdout);
+    return typeof reply === "object" && reply !== null && "data" in reply ? reply.data : undefined;
   } catch {
     return undefined;
   }

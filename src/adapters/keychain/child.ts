@@ -1,22 +1,22 @@
 /**
- * The process in which keytar runs, one call long. keytar may crash (SIGSEGV), hang in a prompt for ever, and hold up
- * `process.exit()` while it does (facts/platform.md 1.4); here it can do all that without harm to the daemon.
+ * The child process that makes one keytar call. keytar can crash (SIGSEGV), or hang in a prompt and then block
+ * `process.exit()` (docs/platform.md section 1). In a process of its own, neither harms the daemon.
  */
 import { createRequire } from "node:module";
-import { MAX_KEY_LENGTH } from "../../core/secrets/key-value.ts";
+import { MAX_KEY_LENGTH } from "../../core/secrets/api-key.ts";
 import { messageOf } from "../../core/thrown.ts";
 import { SERVICE } from "./protocol.ts";
 import type { KeytarReply, KeytarRequest } from "./protocol.ts";
 
-// A listener that stays keeps this process alive until the parent, which has read the answer, ends it.
+// The listener keeps this process alive until the parent has read the reply and kills it.
 process.on("message", (request: KeytarRequest) => {
-  void answer(request).then((reply) => process.send?.(reply));
+  void handle(request).then((reply) => process.send?.(reply));
 });
 
-// The parent is gone. `process.exit()` would wait for a hanging call; a signal does not.
+// The parent has died. `process.exit()` would wait for a hanging call; a signal does not.
 process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));
 
-async function answer(request: KeytarRequest): Promise<KeytarReply> {
+async function handle(request: KeytarRequest): Promise<KeytarReply> {
   try {
     return { ok: true, value: await perform(request) };
   } catch (error) {
@@ -29,7 +29,7 @@ async function perform(request: KeytarRequest): Promise<string | boolean | null>
   switch (request.call) {
     case "get": {
       const value = await keytar.getPassword(SERVICE, request.account);
-      // An item may hold any number of megabytes; one character too many is enough to be refused by.
+      // An item can have many megabytes. One character too many is enough for the parent to refuse it.
       return value?.slice(0, MAX_KEY_LENGTH + 1) ?? null;
     }
     case "set":
@@ -44,12 +44,12 @@ async function loadKeytar(): Promise<typeof import("keytar")> {
   try {
     return (await import("keytar")).default;
   } catch (error) {
-    throw reasonOfLoadFailure() ?? error;
+    throw findLoadError() ?? error;
   }
 }
 
-/** keytar's loader swallows the reason (`catch {}` in lib/keytar.js); loading the binary directly tells it. */
-function reasonOfLoadFailure(): unknown {
+/** keytar's loader swallows the error (`catch {}` in lib/keytar.js). Loading the binary directly reveals it. */
+function findLoadError(): unknown {
   try {
     createRequire(import.meta.url)(`keytar/prebuilds/${process.platform}-${process.arch}/keytar.node`);
     return null;

@@ -1,8 +1,8 @@
 /**
- * What finds the session bus and, on macOS, the user's keychain; LD_LIBRARY_PATH because some systems find libsecret
- * by it. DISPLAY is left out on purpose: without a bus GLib would start one of its own with it, and find nothing there.
+ * Variables that locate the session bus and, on macOS, the user's keychain. Some systems need LD_LIBRARY_PATH to find
+ * libsecret. DISPLAY is left out on purpose: with it, and without a session bus, GLib would start an empty bus of its own.
  */
-const PASSED_ON = [
+const PASSED_VARIABLES = [
   "HOME",
   "USER",
   "LOGNAME",
@@ -12,11 +12,11 @@ const PASSED_ON = [
   "XDG_RUNTIME_DIR",
 ];
 
-/** The environment for the processes that talk to the keychain: nothing that could steer Node or trace its memory. */
+/** Returns the environment of the processes that talk to the keychain: nothing that could configure or trace Node. */
 export function keychainEnvironment(): Record<string, string> {
-  // Failures are told apart by their text, so it must be the untranslated one.
+  // Failures are recognized by their text, which must therefore be untranslated.
   const env: Record<string, string> = { LC_ALL: "C" };
-  for (const name of PASSED_ON) {
+  for (const name of PASSED_VARIABLES) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
   }

@@ -10,14 +10,14 @@ const UNLOCK =
   "unlock it (log in to the desktop, or open its password manager; without a desktop: " +
   `gnome-keyring-daemon --replace --unlock), then try again, or ${ELSEWHERE}`;
 
-/** One way in which the keychain fails, known by the text of its error: neither keytar nor busctl has error codes. */
+/** One kind of failure, recognized by its error text, since neither keytar nor busctl has error codes. */
 interface KnownFailure {
   text: RegExp;
   code: KeyFailureCode;
   message: string;
   hint: string;
-  /** The error's own text says more than we can: it is added to the message. */
-  quoted?: true;
+  /** The error text is added to the message, because it has the details. */
+  isQuoted?: true;
 }
 
 const NO_BUS: KnownFailure = {
@@ -61,8 +61,8 @@ export const UNRESPONSIVE: KnownFailure = {
 };
 
 /**
- * Texts of keytar 7.10 with libsecret and GLib, of busctl 252 (facts/platform.md 1.3, tried), and of the macOS Security
- * framework (facts/platform.md 1.7, from documentation: not tried here).
+ * The texts of keytar 7.10 with libsecret and GLib and of busctl 252 were observed; those of the macOS Security framework
+ * are from its documentation (docs/platform.md section 1).
  */
 const KNOWN: readonly KnownFailure[] = [
   NO_BUS,
@@ -74,14 +74,14 @@ const KNOWN: readonly KnownFailure[] = [
     hint:
       "install it: apt install libsecret-1-0 (Debian, Ubuntu), dnf install libsecret (Fedora), " +
       `pacman -S libsecret (Arch); or ${ELSEWHERE}`,
-    quoted: true,
+    isQuoted: true,
   },
   {
     text: /keytar\.node|native addon|shared object file/,
     code: "unavailable",
     message: "the keychain library cannot be loaded",
     hint: `install tollkeeper again on this machine, or ${ELSEWHERE}`,
-    quoted: true,
+    isQuoted: true,
   },
   {
     text: /not provided by any \.service files|has no owner/,
@@ -94,7 +94,7 @@ const KNOWN: readonly KnownFailure[] = [
     code: "unavailable",
     message: "the keychain's provider does not start",
     hint: `see why: journalctl --user -b; or ${ELSEWHERE}`,
-    quoted: true,
+    isQuoted: true,
   },
   NO_COLLECTION,
   LOCKED,
@@ -103,34 +103,34 @@ const KNOWN: readonly KnownFailure[] = [
     code: "locked",
     message: "the keychain refuses this program",
     hint: "allow it when asked, or, after Node was replaced, store the key again: tollkeeper key set",
-    quoted: true,
+    isQuoted: true,
   },
   UNRESPONSIVE,
 ];
 
-/** Translates the text of keytar's or busctl's error into what a person can act on. */
+/** Returns the failure for an error text of keytar or busctl, with a hint that the user can act on. */
 export function failureOf(text: string): KeyFailure {
-  // Without an address of its own the bus was looked for in the default place, and there is none.
+  // Without a configured address, the bus was looked for in the default location.
   const noAddress = DEAD_BUS.text.test(text) && process.env["DBUS_SESSION_BUS_ADDRESS"] === undefined;
   const known = noAddress ? NO_BUS : KNOWN.find((failure) => failure.text.test(text));
   if (known !== undefined) return knownFailure(known, text);
   return new KeyFailure("unavailable", `the keychain failed: ${text}`, `try again, or ${ELSEWHERE}`);
 }
 
-/** One of the failures above, where something else than an error's text showed it. */
+/** Returns the failure of a known kind; `text` is the error text, if there is one. */
 export function knownFailure(known: KnownFailure, text = ""): KeyFailure {
-  const message = known.quoted === true ? `${known.message}: ${text}` : known.message;
+  const message = known.isQuoted === true ? `${known.message}: ${text}` : known.message;
   return new KeyFailure(known.code, message, known.hint);
 }
 
 /**
- * The store answered, and it holds no such key. keytar says the same of a locked item (facts/platform.md 1.3), so where
- * the Secret Service was not asked first, `blind`, the message cannot tell the two apart.
+ * Returns the failure for a key that the keychain does not hold. keytar reports a locked item in the same way
+ * (docs/platform.md section 1); with `mayBeLocked`, the Secret Service could not be asked first, and the message says so.
  */
-export function noSuchKey(ref: KeyRef, blind: boolean): KeyFailure {
+export function noSuchKey(ref: KeyRef, mayBeLocked: boolean): KeyFailure {
   const store = `tollkeeper key set ${ref.name}`;
   const message = `no key "${ref.name}" is stored for ${ref.origin}`;
-  if (!blind) return new KeyFailure("missing", message, `store it: ${store}`);
+  if (!mayBeLocked) return new KeyFailure("missing", message, `store it: ${store}`);
   return new KeyFailure(
     "missing",
     `${message}, or the keychain is locked; without busctl the two cannot be told apart`,
@@ -138,8 +138,8 @@ export function noSuchKey(ref: KeyRef, blind: boolean): KeyFailure {
   );
 }
 
-/** The keychain holds an item for the key, but a value that no key can have; `problem` says why. */
-export function notAKey(ref: KeyRef, problem: string): KeyFailure {
+/** Returns the failure for an item whose value cannot be a key; `problem` says why. */
+export function invalidKey(ref: KeyRef, problem: string): KeyFailure {
   return new KeyFailure(
     "unavailable",
     `what the keychain holds as key "${ref.name}" for ${ref.origin} is no key: ${problem}`,
@@ -147,7 +147,7 @@ export function notAKey(ref: KeyRef, problem: string): KeyFailure {
   );
 }
 
-/** keytar's process died, by a signal (a crash in libsecret, say) or before it could answer. */
+/** Returns the failure for a child process that died before it replied; `how` is its signal or exit code. */
 export function childDied(how: string): KeyFailure {
   return new KeyFailure(
     "unavailable",

@@ -1,35 +1,35 @@
-import type { BusAnswer } from "./bus.ts";
+import type { BusReply } from "./bus.ts";
 import { SCHEMA, SERVICE } from "./protocol.ts";
 
-/** What the Secret Service says without being asked to open anything; `failed` carries the bus's error text. */
+/** What the Secret Service reports without unlocking anything; `failed` has the bus's error text. */
 export type Probe =
   | { state: "open" | "locked" | "missing" }
   | { state: "unknown" }
   | { state: "failed"; text: string };
 
-/** One request to the bus; see `callBus`. */
-export type Bus = (request: readonly string[]) => Promise<BusAnswer>;
+/** Makes one request to the bus; see `callBus`. */
+export type Bus = (request: readonly string[]) => Promise<BusReply>;
 
 const NAME = "org.freedesktop.secrets";
 const PATH = "/org/freedesktop/secrets";
 const CALL = ["call", NAME, PATH, "org.freedesktop.Secret.Service"];
 
-/** D-Bus's way to say "no object". */
+/** D-Bus's object path for "no object". */
 const NO_OBJECT = "/";
 
 const UNKNOWN: Probe = { state: "unknown" };
 
 /**
- * Is the item of `account` there, and can it be read without a prompt? A provider that hides the items of a locked
- * collection (KeePassXC does) answers "nothing found"; so "missing" is only believed of an open default collection.
+ * Finds out whether the item of `account` exists and can be read without a prompt. Some providers, such as KeePassXC, hide
+ * the items of a locked collection, so the result is only `missing` when the default collection is open.
  */
 export async function probeItem(bus: Bus, account: string): Promise<Probe> {
   const attributes = ["xdg:schema", SCHEMA, "service", SERVICE, "account", account];
-  const answer = await bus([...CALL, "SearchItems", "a{ss}", "3", ...attributes]);
-  if (answer === null) return UNKNOWN;
-  if (!answer.ok) return { state: "failed", text: answer.message };
+  const reply = await bus([...CALL, "SearchItems", "a{ss}", "3", ...attributes]);
+  if (reply === null) return UNKNOWN;
+  if (!reply.ok) return { state: "failed", text: reply.message };
   // Two lists of object paths: the unlocked items, then the locked ones.
-  const [unlocked, locked] = listsOf(answer.data);
+  const [unlocked, locked] = listsOf(reply.data);
   if (unlocked === undefined || locked === undefined) return UNKNOWN;
   if (unlocked.length > 0) return { state: "open" };
   if (locked.length > 0) return { state: "locked" };
@@ -37,7 +37,7 @@ export async function probeItem(bus: Bus, account: string): Promise<Probe> {
   return collection.state === "locked" ? collection : { state: "missing" };
 }
 
-/** Is there a default collection, where new items go, and is it open? */
+/** Finds out whether there is a default collection, where new items are stored, and whether it is unlocked. */
 export async function probeCollection(bus: Bus): Promise<Probe> {
   const alias = await bus([...CALL, "ReadAlias", "s", "default"]);
   if (alias === null) return UNKNOWN;
@@ -45,9 +45,9 @@ export async function probeCollection(bus: Bus): Promise<Probe> {
   const [path] = Array.isArray(alias.data) ? alias.data : [];
   if (path === NO_OBJECT) return { state: "missing" };
   if (typeof path !== "string") return UNKNOWN;
-  const answer = await bus(["get-property", NAME, path, "org.freedesktop.Secret.Collection", "Locked"]);
-  if (answer === null || !answer.ok || typeof answer.data !== "boolean") return UNKNOWN;
-  return { state: answer.data ? "locked" : "open" };
+  const reply = await bus(["get-property", NAME, path, "org.freedesktop.Secret.Collection", "Locked"]);
+  if (reply === null || !reply.ok || typeof reply.data !== "boolean") return UNKNOWN;
+  return { state: reply.data ? "locked" : "open" };
 }
 
 function listsOf(data: unknown): unknown[][] {

@@ -1,14 +1,14 @@
-/** The keychain items' `service` attribute. */
+/** The `service` attribute of tollkeeper's keychain items. */
 export const SERVICE = "tollkeeper";
 
-/** The schema by which keytar's Linux side writes items, and finds them again (keytar, src/keytar_posix.cc). */
+/** The schema of the items that keytar writes and looks up on Linux (keytar, src/keytar_posix.cc). */
 export const SCHEMA = "org.freedesktop.Secret.Generic";
 
-/** What the child is asked for; one request per child. */
+/** The request to the child process; each child handles one. */
 export type KeytarRequest =
   | { call: "get"; account: string }
   | { call: "set"; account: string; value: string }
   | { call: "delete"; account: string };
 
-/** What the child answers: keytar's own value, or the text of its error. */
+/** The child's reply: keytar's return value, or its error text. */
 export type KeytarReply = { ok: true; value: string | boolean | null } | { ok: false; message: string };

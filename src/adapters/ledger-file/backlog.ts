@@ -1,28 +1,28 @@
-/** A record's line that waits for the disk, and the day whose file it belongs to. */
-export interface Entry {
+/** A record's line that is still to be written, and the day whose file it belongs to. */
+export interface PendingLine {
   day: string;
-  /** With its newline. */
+  /** With a newline at its end. */
   line: string;
 }
 
 const MAX_ENTRIES = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** What the disk has refused so far, oldest first; bounded, because the disk may never come back. */
+/** Lines that could not be written, oldest first. Bounded, because the disk may never recover. */
 export class Backlog {
-  readonly #entries: Entry[] = [];
+  readonly #entries: PendingLine[] = [];
   #bytes = 0;
 
   get length(): number {
     return this.#entries.length;
   }
 
-  get first(): Entry | undefined {
+  get first(): PendingLine | undefined {
     return this.#entries[0];
   }
 
-  /** False when there is no room left: the entry is lost. */
-  push(entry: Entry): boolean {
+  /** Returns false when the backlog is full and the entry is lost. */
+  push(entry: PendingLine): boolean {
     const bytes = Buffer.byteLength(entry.line);
     if (this.#entries.length >= MAX_ENTRIES || this.#bytes + bytes > MAX_BYTES) return false;
     this.#entries.push(entry);

@@ -2,8 +2,8 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { dayFileName, tornFileName } from "../../core/ledger/day.ts";
 import type { Log } from "../../ports.ts";
-import { openOwnFile } from "./own-file.ts";
-import { setTornLineAside } from "./torn-line.ts";
+import { openPrivateFile } from "./private-file.ts";
+import { moveTruncatedLine } from "./truncated-line.ts";
 
 /** One day's file, open for appending. */
 export class DayFile {
@@ -17,13 +17,13 @@ export class DayFile {
     this.#fd = fd;
   }
 
-  /** Opens or makes the file; a torn last line is set aside with a warning. Throws what `openOwnFile` throws. */
+  /** Opens or creates the file; moves a truncated last line away and logs that. Throws what `openPrivateFile` throws. */
   static open(directory: string, day: string, log: Log): DayFile {
     const path = join(directory, dayFileName(day));
-    const fd = openOwnFile(path);
+    const fd = openPrivateFile(path);
     try {
       const torn = join(directory, tornFileName(day));
-      const bytes = setTornLineAside(fd, torn);
+      const bytes = moveTruncatedLine(fd, torn);
       if (bytes > 0) log.warn({ file: path, bytes, torn }, "a torn last line of the ledger was set aside");
     } catch (error) {
       fs.closeSync(fd);
@@ -33,27 +33,27 @@ export class DayFile {
   }
 
   /**
-   * Appends one whole line by one `write`. A disk that takes only part of it is given that part back, and the call
-   * fails: the line is whole in the file or not there. No fsync: a crash of the daemon loses nothing, and one of the
-   * machine is not worth 180 µs per request (facts/platform.md section 7).
+   * Appends one whole line with one `write`. When only part of it is written, that part is removed again and the call
+   * throws. There is no fsync: a crash of the daemon loses nothing without it, and protection from a crash of the machine
+   * is not worth 180 µs per request (docs/platform.md section 7).
    */
   append(line: string): void {
     const bytes = Buffer.byteLength(line);
-    const taken = fs.writeSync(this.#fd, line);
-    if (taken === bytes) return;
-    fs.ftruncateSync(this.#fd, fs.fstatSync(this.#fd).size - taken);
-    throw new Error(`the disk took ${taken} of ${bytes} bytes`);
+    const written = fs.writeSync(this.#fd, line);
+    if (written === bytes) return;
+    fs.ftruncateSync(this.#fd, fs.fstatSync(this.#fd).size - written);
+    throw new Error(`the disk took ${written} of ${bytes} bytes`);
   }
 
   /**
-   * Was the file deleted under us, and with it what was appended last? Asked after each append, at a microsecond. Some
-   * network file systems count no names at all: there only its place tells.
+   * True when the open file was deleted, and the last append with it. Called after each append, for 1 µs. Some network file
+   * systems do not count links, so a count of 0 is verified by the path.
    */
   isDeleted(): boolean {
     return fs.fstatSync(this.#fd).nlink === 0 && !this.isInPlace();
   }
 
-  /** Is the open file still the one that its path names? False once it was deleted, renamed or replaced. */
+  /** True when the path still names the open file: it was not deleted, renamed or replaced. */
   isInPlace(): boolean {
     const named = fs.statSync(this.#path, { throwIfNoEntry: false });
     const open = fs.fstatSync(this.#fd);

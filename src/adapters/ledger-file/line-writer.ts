@@ -1,84 +1,86 @@
 import { dayNumber } from "../../core/ledger/day.ts";
 import { Failure } from "../../core/failure.ts";
 import { messageOf } from "../../core/thrown.ts";
-import type { Clock, LedgerHealth, LedgerPlace, Log } from "../../ports.ts";
-import { Backlog, type Entry } from "./backlog.ts";
+import type { Clock, LedgerHealth, LedgerLocation, Log } from "../../ports.ts";
+import { Backlog, type PendingLine } from "./backlog.ts";
 import { DayFile } from "./day-file.ts";
-import { refuseUnwritable, secureDirectory } from "./own-file.ts";
-import { deleteOldDays, mendDays } from "./tidy.ts";
+import { refuseUnwritable, ensurePrivateDirectory } from "./private-file.ts";
+import { deleteExpiredDays, repairDayFiles } from "./maintenance.ts";
 
 const RETRY_MS = 1000;
+/** How often the open file is compared with its path. */
 const CHECK_MS = 1000;
-const ANNOUNCE_MS = 60_000;
+const LOG_INTERVAL_MS = 60_000;
 
-/** Where a ledger is kept, for how long, and what it is told the time by. */
-export interface LedgerOptions extends LedgerPlace {
+/** Where a ledger is kept and for how long, with the clock and the log to use. */
+export interface LedgerOptions extends LedgerLocation {
   clock: Clock;
   log: Log;
 }
 
 /**
- * Puts lines into their day's file, in order, whatever becomes of the disk: what it refuses waits in a bounded backlog,
- * and everything later waits behind it, until an append finds the disk willing again (facts/threats.md E2).
+ * Appends lines to their day's file, in order, and survives disk faults: a line that cannot be written goes to a bounded
+ * backlog, and later lines queue behind it until the disk accepts writes again (SECURITY.md E2).
  */
 export class LineWriter {
   #options: LedgerOptions;
   readonly #backlog = new Backlog();
   #file: DayFile | null = null;
   #checkedAt = 0;
-  #tidiedOn = NaN;
+  #retentionAppliedOn = NaN;
   #written = 0;
   #lost = 0;
-  /** Set while the disk refuses, by the monotonic clock; null while all is well. */
+  /** When the last write failed, by the monotonic clock; null after a successful one. */
   #failedAt: number | null = null;
   #lastError: unknown = null;
-  #announcedAt: number | null = null;
-  #mustSayRecovered = false;
+  #failureLoggedAt: number | null = null;
+  #isFailureLogged = false;
   #retryTimer: NodeJS.Timeout | null = null;
 
-  /** Throws a Failure when the directory cannot be made, or it or a file in it is unsafe. */
+  /** Throws a Failure when the directory cannot be created, or when it or a file in it is unsafe. */
   constructor(options: LedgerOptions) {
     this.#options = options;
     try {
-      secureDirectory(options.directory);
-      mendDays(options.directory, options.log);
+      ensurePrivateDirectory(options.directory);
+      repairDayFiles(options.directory, options.log);
     } catch (error) {
       if (error instanceof Failure) throw error;
-      this.#fail(error);
-      this.#announce();
+      this.#onFault(error);
+      this.#logFailure();
     }
-    this.#tidyOnNewDay();
+    this.#applyRetentionDaily();
   }
 
-  /** Writes the entry before it returns if the disk lets it; never throws. */
-  write(entry: Entry): void {
-    this.#tidyOnNewDay();
-    if (this.#mayTry() && this.#flush() && this.#put(entry)) {
-      this.#sayRecovered();
+  /** Writes the entry before it returns, if the disk accepts it. Never throws. */
+  write(entry: PendingLine): void {
+    this.#applyRetentionDaily();
+    if (this.#isRetryDue() && this.#flush() && this.#append(entry)) {
+      this.#logRecovery();
       return;
     }
     if (!this.#backlog.push(entry)) this.#lost += 1;
-    this.#announce();
-    this.#retryLater();
+    this.#logFailure();
+    this.#scheduleRetry();
   }
 
   /**
-   * Goes on in another directory, or with another retention. That holds from the next day on: a slip in an editor must
-   * not have deleted anything before it is mended. Throws as the constructor does, and what the disk refuses it with.
+   * Continues in another directory, or with another retention. A new retention applies from the next day on, so that a
+   * mistake in the configuration can be corrected before anything is deleted. Throws what the constructor throws, and a
+   * Failure for a directory that is not writable.
    */
-  moveTo(place: LedgerPlace): void {
+  moveTo(location: LedgerLocation): void {
     const { directory, log } = this.#options;
-    const isElsewhere = place.directory !== directory;
+    const isElsewhere = location.directory !== directory;
     if (isElsewhere) {
-      secureDirectory(place.directory);
-      refuseUnwritable(place.directory);
-      mendDays(place.directory, log);
+      ensurePrivateDirectory(location.directory);
+      refuseUnwritable(location.directory);
+      repairDayFiles(location.directory, log);
     }
-    this.#options = { ...this.#options, ...place };
+    this.#options = { ...this.#options, ...location };
     if (!isElsewhere) return;
-    log.info({ from: directory, to: place.directory }, "the ledger goes on in another directory");
+    log.info({ from: directory, to: location.directory }, "the ledger goes on in another directory");
     this.#closeFile();
-    if (this.#flush()) this.#sayRecovered();
+    if (this.#flush()) this.#logRecovery();
   }
 
   health(): LedgerHealth {
@@ -91,12 +93,12 @@ export class LineWriter {
     };
   }
 
-  /** Writes what waits, if the disk lets it, and gives the file back. A record that comes later opens it again. */
+  /** Writes the backlog, if the disk accepts it, and closes the file. A later write opens it again. */
   close(): void {
     const { log } = this.#options;
     if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
     this.#retryTimer = null;
-    if (this.#flush()) this.#sayRecovered();
+    if (this.#flush()) this.#logRecovery();
     else
       log.error(
         { lost: this.#backlog.length },
@@ -105,35 +107,35 @@ export class LineWriter {
     this.#closeFile();
   }
 
-  #mayTry(): boolean {
+  #isRetryDue(): boolean {
     return this.#failedAt === null || this.#options.clock.monotonic() - this.#failedAt >= RETRY_MS;
   }
 
-  /** What waits must not wait for the next request as well, which may be hours away. */
-  #retryLater(): void {
+  /** Retries by timer, because the next request may be hours away. */
+  #scheduleRetry(): void {
     this.#retryTimer ??= setTimeout(() => {
       this.#retryTimer = null;
-      if (this.#flush()) this.#sayRecovered();
-      else this.#retryLater();
+      if (this.#flush()) this.#logRecovery();
+      else this.#scheduleRetry();
     }, RETRY_MS).unref();
   }
 
-  /** True when nothing waits any more. */
+  /** Writes the backlog. Returns true when it is empty. */
   #flush(): boolean {
     for (let entry = this.#backlog.first; entry !== undefined; entry = this.#backlog.first) {
-      if (!this.#put(entry)) return false;
+      if (!this.#append(entry)) return false;
       this.#backlog.dropFirst();
     }
     return true;
   }
 
-  #put(entry: Entry): boolean {
+  #append(entry: PendingLine): boolean {
     try {
-      const file = this.#fileOf(entry.day);
+      const file = this.#fileFor(entry.day);
       file.append(entry.line);
       if (file.isDeleted()) this.#open(entry.day).append(entry.line);
     } catch (error) {
-      this.#fail(error);
+      this.#onFault(error);
       return false;
     }
     this.#written += 1;
@@ -141,8 +143,8 @@ export class LineWriter {
     return true;
   }
 
-  /** The open file when it is that day's and still in its place; otherwise a fresh one. */
-  #fileOf(day: string): DayFile {
+  /** Returns the open file when it is that day's and still at its path; otherwise opens the day's file. */
+  #fileFor(day: string): DayFile {
     const now = this.#options.clock.monotonic();
     const isCheckDue = now - this.#checkedAt >= CHECK_MS;
     if (isCheckDue) this.#checkedAt = now;
@@ -153,13 +155,13 @@ export class LineWriter {
   #open(day: string): DayFile {
     const { directory, log } = this.#options;
     this.#closeFile();
-    secureDirectory(directory);
+    ensurePrivateDirectory(directory);
     this.#file = DayFile.open(directory, day, log);
     return this.#file;
   }
 
-  /** After any fault the file is opened anew: that looks at everything again, a half-written line included. */
-  #fail(error: unknown): void {
+  /** Closes the file after any fault: opening it repeats all checks and moves a truncated line away. */
+  #onFault(error: unknown): void {
     this.#failedAt = this.#options.clock.monotonic();
     this.#lastError = error;
     this.#closeFile();
@@ -170,25 +172,25 @@ export class LineWriter {
     this.#file = null;
   }
 
-  #tidyOnNewDay(): void {
+  #applyRetentionDaily(): void {
     const { directory, retainDays, clock, log } = this.#options;
     const now = clock.now();
     const today = dayNumber(now);
-    if (today === this.#tidiedOn) return;
-    this.#tidiedOn = today;
+    if (today === this.#retentionAppliedOn) return;
+    this.#retentionAppliedOn = today;
     try {
-      deleteOldDays(directory, retainDays, now, log);
+      deleteExpiredDays(directory, retainDays, now, log);
     } catch (error) {
       log.warn({ directory, reason: messageOf(error) }, "old days of the ledger could not be deleted");
     }
   }
 
-  #announce(): void {
+  #logFailure(): void {
     const { clock, directory, log } = this.#options;
     const now = clock.monotonic();
-    if (this.#announcedAt !== null && now - this.#announcedAt < ANNOUNCE_MS) return;
-    this.#announcedAt = now;
-    this.#mustSayRecovered = true;
+    if (this.#failureLoggedAt !== null && now - this.#failureLoggedAt < LOG_INTERVAL_MS) return;
+    this.#failureLoggedAt = now;
+    this.#isFailureLogged = true;
     const hint = this.#lastError instanceof Failure ? this.#lastError.hint : undefined;
     const reason = messageOf(this.#lastError);
     log.error(
@@ -197,9 +199,9 @@ export class LineWriter {
     );
   }
 
-  #sayRecovered(): void {
-    if (!this.#mustSayRecovered) return;
-    this.#mustSayRecovered = false;
+  #logRecovery(): void {
+    if (!this.#isFailureLogged) return;
+    this.#isFailureLogged = false;
     this.#options.log.info({ written: this.#written, lost: this.#lost }, "the ledger is written again");
   }
 }

@@ -5,18 +5,19 @@ import { Failure } from "../../core/failure.ts";
 import { dayFileName, parseLedgerFileName } from "../../core/ledger/day.ts";
 import { parseRecord } from "../../core/ledger/parse-record.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
+import { quoteForShell } from "../../core/text/shell-words.ts";
 
 const NEWLINE = 0x0a;
-/** Fastest of the ways measured, at a few times this much memory (facts/platform.md section 7). */
+/** The fastest of the sizes measured; reading takes a few times this much memory (docs/platform.md section 7). */
 const BLOCK_BYTES = 4 * 1024 * 1024;
 
-/** UTC days, `YYYY-MM-DD`, both inclusive; without `to`, up to the newest. */
+/** A range of UTC days, `YYYY-MM-DD`, both inclusive. Without `to` it extends to the newest day. */
 export interface DayRange {
   from: string;
   to?: string;
 }
 
-/** A line that is no record: torn, or not ours. Lines count from 1. */
+/** A line that is not a record: truncated, or not written by tollkeeper. Lines count from 1. */
 export interface UnreadableLine {
   unreadable: true;
   file: string;
@@ -24,8 +25,9 @@ export interface UnreadableLine {
 }
 
 /**
- * Every record of the days in range, day by day, in the order they were written; records of later formats are skipped.
- * A missing directory has none. Throws a Failure when a file cannot be opened: a sum must not leave out a day in silence.
+ * Yields every record of the days in range, day by day, in the order in which they were written. Skips records of a later
+ * format. A missing directory has no records. Throws a Failure when a file cannot be opened, so that no sum silently leaves
+ * out a day.
  */
 export async function* readLedger(
   directory: string,
@@ -52,7 +54,7 @@ export async function* readLedger(
 }
 
 async function daysIn(directory: string, range: DayRange): Promise<string[]> {
-  const names = await unlessMissing(readdir(directory), directory);
+  const names = await nullIfMissing(readdir(directory), directory);
   return (names ?? [])
     .map(parseLedgerFileName)
     .filter((file) => file !== null)
@@ -61,30 +63,33 @@ async function daysIn(directory: string, range: DayRange): Promise<string[]> {
     .sort();
 }
 
-/** null when the day was deleted meanwhile. A link or a pipe in a day's place is not followed and not waited for. */
+/** Returns null when the file was deleted since it was listed. Neither follows a symbolic link nor blocks on a pipe. */
 async function openDay(path: string): Promise<FileHandle | null> {
   const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-  const file = await unlessMissing(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), path);
+  const file = await nullIfMissing(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), path);
   if (file === null || (await file.stat()).isFile()) return file;
   await file.close();
-  throw new Failure(`${path} is not a regular file and is not read`, `mv '${path}' '${path}.away'`);
+  throw new Failure(
+    `${path} is not a regular file and is not read`,
+    `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`,
+  );
 }
 
-async function unlessMissing<T>(opening: Promise<T>, path: string): Promise<T | null> {
+async function nullIfMissing<T>(opening: Promise<T>, path: string): Promise<T | null> {
   try {
     return await opening;
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === "ENOENT") return null;
     if (code === "ELOOP")
-      throw new Failure(`${path} is a symbolic link and is not read`, `rm '${path}'`, { cause });
-    throw new Failure(`cannot read the ledger: ${message}`, `ls -l '${path}'`, { cause });
+      throw new Failure(`${path} is a symbolic link and is not read`, `rm ${quoteForShell(path)}`, { cause });
+    throw new Failure(`cannot read the ledger: ${message}`, `ls -l ${quoteForShell(path)}`, { cause });
   }
 }
 
 /**
- * The file in blocks of whole lines, the rest without a newline last. A block is a view into one buffer and valid until
- * the next is asked for. The buffer grows for a line that is longer than it.
+ * Yields the file in blocks of whole lines; a last line without a newline is a block of its own. Blocks share one buffer,
+ * so a block is valid until the next one is requested. The buffer grows for a line that does not fit.
  */
 async function* blocksOf(file: FileHandle): AsyncGenerator<Buffer> {
   let buffer = Buffer.allocUnsafe(BLOCK_BYTES);
@@ -105,7 +110,7 @@ async function* blocksOf(file: FileHandle): AsyncGenerator<Buffer> {
   }
 }
 
-/** The block's lines; null for a last one without its newline, even if it reads well: the writer would set it aside. */
+/** Yields the block's lines; null for a last line without a newline, which the writer would move away as truncated. */
 function* linesOf(block: Buffer): Generator<string | null> {
   let start = 0;
   for (let end = block.indexOf(NEWLINE); end !== -1; end = block.indexOf(NEWLINE, start)) {

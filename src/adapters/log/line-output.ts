@@ -1,37 +1,36 @@
-/** Takes bytes, and returns how many of them; throws when it takes none. */
+/** Writes bytes and returns how many were written. Throws when none were. */
 export type Write = (bytes: Buffer) => number;
 
 /**
- * Writes lines, each at once: one that is logged right before an exit must not be lost. A line that is not taken, by a
- * full disk or by a pipe that nobody empties, is dropped and counted. It ends nothing and holds nobody up (facts/
- * threats.md E2).
+ * Writes each line synchronously, so that a line logged right before an exit is not lost. A line that cannot be written,
+ * because the disk is full or nobody reads the pipe, is dropped and counted. It neither throws nor blocks (SECURITY.md E2).
  */
 export class LineOutput {
   readonly #write: Write;
   readonly #onResumed: (dropped: number) => void;
-  /** What is still to come of a line that was taken in part; it goes first, so that the next one starts a line. */
+  /** The unwritten end of a line that was written in part. It is written first, so that the next line starts a new one. */
   #rest: Buffer = Buffer.alloc(0);
   #dropped = 0;
-  #told = 0;
+  #reported = 0;
 
-  /** `onResumed` is called when a line is taken after some were not, with how many were dropped since the start. */
+  /** `onResumed` is called after a line was written again, with the number of lines dropped since the start. */
   constructor(write: Write, onResumed: (dropped: number) => void) {
     this.#write = write;
     this.#onResumed = onResumed;
   }
 
-  /** Writes a line, which comes without its newline. Never throws. */
+  /** Writes a line; `line` has no newline. Never throws. */
   write(line: string): void {
-    if (!this.#put(Buffer.from(`${line}\n`))) {
+    if (!this.#tryWrite(Buffer.from(`${line}\n`))) {
       this.#dropped += 1;
       return;
     }
-    if (this.#dropped === this.#told) return;
-    this.#told = this.#dropped;
+    if (this.#dropped === this.#reported) return;
+    this.#reported = this.#dropped;
     this.#onResumed(this.#dropped);
   }
 
-  #put(line: Buffer): boolean {
+  #tryWrite(line: Buffer): boolean {
     try {
       if (this.#rest.length > 0) this.#send(this.#rest);
       if (this.#rest.length > 0) return false;

@@ -5,23 +5,23 @@ import { hasCode, messageOf } from "../../core/thrown.ts";
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = fs.constants;
 
-/** A few weeks of a daemon that has something to say; with the one before it, this is all the disk that it takes. */
-const MOST_BYTES = 5 * 1024 * 1024;
+/** A few weeks of an active daemon's log. With the rotated file, the log takes twice this much disk. */
+const MAX_BYTES = 5 * 1024 * 1024;
 
 /**
- * The daemon's log as a file, for a service manager that keeps none (launchd writes to a file for ever and never rotates
- * it). Its owner alone can read it. At 5 MiB it becomes `FILE.1`, in the place of an older one.
+ * The daemon's log as a file, readable by its owner only, for service managers that keep no log of their own: launchd
+ * appends to a file and never rotates it. At 5 MiB the file is renamed to `FILE.1`, replacing an older one.
  */
 export class LogFile {
   readonly #path: string;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #fd: number;
   #size: number;
 
-  /** Throws a Failure when the file cannot be had, or is a link that somebody put there (facts/threats.md E4). */
-  constructor(path: string, mostBytes: number = MOST_BYTES) {
+  /** Throws a Failure when the file cannot be opened, or is not a regular file of this user (SECURITY.md E4). */
+  constructor(path: string, maxBytes: number = MAX_BYTES) {
     this.#path = path;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
     try {
       this.#fd = open(path);
     } catch (error) {
@@ -33,15 +33,15 @@ export class LogFile {
     this.#size = fs.fstatSync(this.#fd).size;
   }
 
-  /** Writes what the disk takes, and returns how many bytes that was. Throws an errno error when it takes none. */
+  /** Writes as much as the disk takes and returns the number of bytes. Throws an errno error when it takes none. */
   write(bytes: Buffer): number {
-    if (this.#size > 0 && this.#size + bytes.length > this.#mostBytes) this.#rotate();
+    if (this.#size > 0 && this.#size + bytes.length > this.#maxBytes) this.#rotate();
     const written = fs.writeSync(this.#fd, bytes);
     this.#size += written;
     return written;
   }
 
-  /** Goes on in the file that has the name now: the old one was moved away. Throws, and stays with that, when it cannot be had. */
+  /** Reopens the file by its name, after it was moved away. Throws, and keeps the old file, when that is impossible. */
   reopen(): void {
     const fd = open(this.#path);
     fs.closeSync(this.#fd);
@@ -49,12 +49,12 @@ export class LogFile {
     this.#size = fs.fstatSync(fd).size;
   }
 
-  /** What cannot be moved, or opened anew, is written on: a large file is better than none. */
+  /** Keeps writing to the file when it cannot be renamed or reopened: a log that is too large is better than none. */
   #rotate(): void {
     try {
       fs.renameSync(this.#path, `${this.#path}.1`);
     } catch (error) {
-      // Somebody has taken it away already.
+      // ENOENT: it was moved away already.
       if (!hasCode(error, "ENOENT")) {
         this.#size = 0;
         return;
@@ -68,7 +68,7 @@ export class LogFile {
   }
 }
 
-/** Throws for what is no regular file of ours: a device would be moved away, and a pipe waited for. */
+/** Throws for anything but a regular file: a device would be renamed on rotation, and opening a pipe could block. */
 function open(path: string): number {
   fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const fd = fs.openSync(path, O_WRONLY | O_APPEND | O_CREAT | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0), 0o600);

@@ -1,25 +1,26 @@
 import { setTimeout } from "node:timers/promises";
 
-const LIMIT_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 
 /**
- * For calls that may never come back: a disk in the network that does not answer, a process that is stuck in the kernel.
- * Each holds one of Node's four threads until it does, and those read the kernel's tables, and keys, too.
+ * Limits calls that may never return, such as those to a network disk that does not respond or about a process that is
+ * stuck in the kernel. Until such a call returns it blocks one of Node's four pool threads, which also read the kernel's
+ * tables and key files.
  */
 export class CallLimiter {
-  readonly #most: number;
-  #underWay = 0;
+  readonly #maxPending: number;
+  #pending = 0;
 
-  /** @param most so many calls that have not come back, and no more are made */
-  constructor(most: number) {
-    this.#most = most;
+  /** @param maxPending how many calls may be pending at a time; further ones are not made */
+  constructor(maxPending: number) {
+    this.#maxPending = maxPending;
   }
 
-  /** What the call resolves to; undefined when it takes more than two seconds, and when too many are under way. */
-  async await<T>(call: () => Promise<T>): Promise<T | undefined> {
-    if (this.#underWay >= this.#most) return undefined;
-    this.#underWay += 1;
-    const called = call().finally(() => (this.#underWay -= 1));
-    return Promise.race([called, setTimeout(LIMIT_MS, undefined, { ref: false })]);
+  /** Resolves to the call's result; to undefined when it takes longer than two seconds, or when too many are pending. */
+  async run<T>(call: () => Promise<T>): Promise<T | undefined> {
+    if (this.#pending >= this.#maxPending) return undefined;
+    this.#pending += 1;
+    const result = call().finally(() => (this.#pending -= 1));
+    return Promise.race([result, setTimeout(TIMEOUT_MS, undefined, { ref: false })]);
   }
 }

@@ -1,47 +1,54 @@
 import { basename } from "node:path";
 import { isInterpreter } from "../../core/identity/process-kinds.ts";
-import { isLastParent, nameProcess, type Program } from "../../core/identity/process-name.ts";
-import { scriptOf } from "../../core/identity/script-of.ts";
+import { isLastParent, nameProcess } from "../../core/identity/process-name.ts";
+import type { ProcessSignature, Program } from "../../core/identity/process-signature.ts";
+import { findScript } from "../../core/identity/find-script.ts";
 import type { PeerProcess } from "../../ports.ts";
-import { argumentsOf, executableOf, statOf } from "./process-files.ts";
+import { readArguments, readExecutable, readStat } from "./process-files.ts";
 
-/** So many parents are asked; a chain is seldom half as long. */
-export const MOST_PARENTS = 15;
+/** How many parents are looked at. Few chains are half as long. */
+export const MAX_PARENTS = 15;
 
-/** Looks into a process and its parents; null when it has gone meanwhile, or its executable may not be seen. */
-export async function describeProcess(pid: number): Promise<PeerProcess | null> {
-  const stat = statOf(pid);
-  const executable = executableOf(pid);
-  if (stat === null || executable === null) return null;
-  const itself = await programOf(pid, executable);
-  const parents = isLastParent(itself) ? [] : await parentsFrom(stat.parent);
-  return peerProcess(pid, [itself, ...parents]);
+/** Describes a process by itself and its parents; null when it has ended, or hides its executable from this user. */
+export async function describeProcess(
+  pid: number,
+  signatures: readonly ProcessSignature[],
+): Promise<PeerProcess | null> {
+  const own = readExecutable(pid);
+  if (own === null) return null;
+  const programs: Program[] = [];
+  for (let next = pid; next > 0 && programs.length <= MAX_PARENTS;) {
+    const stat = readStat(next);
+    if (stat === null) break;
+    // Another user's process, such as sshd, only shows its name.
+    const executable = next === pid ? own : (readExecutable(next) ?? stat.name);
+    const program = await programOf(next, executable);
+    programs.push(program);
+    if (isLastParent(program, signatures)) break;
+    next = stat.parent;
+  }
+  return toPeerProcess(pid, programs, signatures);
 }
 
-/** A process, which stands first, with its parents, the nearest first, as records and reports want it. */
-export function peerProcess(pid: number, programs: readonly [Program, ...Program[]]): PeerProcess {
-  const [{ executable }, ...parents] = programs;
+/** Converts a process, first in `programs`, and its parents, nearest first, to a port's type; null for an empty list. */
+export function toPeerProcess(
+  pid: number,
+  programs: readonly Program[],
+  signatures: readonly ProcessSignature[],
+): PeerProcess | null {
+  const [itself, ...parents] = programs;
+  if (itself === undefined) return null;
   return {
-    record: { pid, executable, parents: parents.map((parent) => basename(parent.executable)) },
-    name: nameProcess(programs),
+    record: {
+      pid,
+      executable: itself.executable,
+      parents: parents.map(({ executable }) => basename(executable)),
+    },
+    name: nameProcess(programs, signatures),
   };
 }
 
-async function parentsFrom(first: number): Promise<Program[]> {
-  const parents: Program[] = [];
-  for (let pid = first; pid > 0 && parents.length < MOST_PARENTS;) {
-    const stat = statOf(pid);
-    if (stat === null) break;
-    // Of another user's process, such as sshd, no more is shown than its name.
-    const parent = await programOf(pid, executableOf(pid) ?? stat.name);
-    parents.push(parent);
-    if (isLastParent(parent)) break;
-    pid = stat.parent;
-  }
-  return parents;
-}
-
 async function programOf(pid: number, executable: string): Promise<Program> {
-  const argv = isInterpreter(executable) ? await argumentsOf(pid) : null;
-  return { executable, script: argv === null ? null : scriptOf(argv) };
+  const argv = isInterpreter(executable) ? await readArguments(pid) : null;
+  return { executable, script: argv === null ? null : findScript(argv) };
 }

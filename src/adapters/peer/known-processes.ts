@@ -1,62 +1,69 @@
+import type { ProcessSignature } from "../../core/identity/process-signature.ts";
 import type { PeerProcess } from "../../ports.ts";
-import type { Holder } from "./open-sockets.ts";
+import type { SocketHolder } from "./open-sockets.ts";
 import { describeProcess } from "./describe-process.ts";
-import { executableOf, statOf } from "./process-files.ts";
+import { readExecutable, readStat } from "./process-files.ts";
 
-/** Seldom is more than a handful of tools at work. */
-const MOST_KNOWN = 8;
-/** Of one process: as many as it has connections to us at a time, mostly. */
-const MOST_DESCRIPTORS = 8;
+/** A user rarely works with more than a handful of tools at a time. */
+const MAX_KNOWN = 8;
+/** Per process: about as many as it has connections to the daemon at a time. */
+const MAX_DESCRIPTORS = 8;
 
-/** A process that was found lately. */
+/** A process that was found recently. */
 export interface KnownProcess {
   pid: number;
-  /** With the pid it is this process's alone. */
+  /** Identifies the process together with the pid, which can be reused. */
   startedAt: string;
   found: PeerProcess;
-  /** Where it had connections to us, the latest first: a number that was freed is given out again. */
+  /** Descriptors of its connections to the daemon, most recent first. A freed number is soon reused. */
   descriptors: readonly string[];
 }
 
-/** Processes that were found lately: a tool opens several connections, one after the other. */
+/** A cache of the processes that were found recently, because a tool opens several connections. */
 export class KnownProcesses {
-  /** By pid, the one found last at the end. */
+  /** By pid, most recently found last. */
   readonly #known = new Map<number, KnownProcess>();
+  readonly #signatures: readonly ProcessSignature[];
 
-  latestFirst(): KnownProcess[] {
+  constructor(signatures: readonly ProcessSignature[]) {
+    this.#signatures = signatures;
+  }
+
+  mostRecentFirst(): KnownProcess[] {
     return [...this.#known.values()].toReversed();
   }
 
   /**
-   * What is known of the process; null when it is another by now, or runs another executable. What an interpreter runs is
-   * not asked anew: that takes another thread, and one that puts another script in its own place (execve(2)) is rare.
+   * Returns the cached description of the holder; null when there is none, or when the pid now belongs to another process or
+   * executable. Does not check an interpreter's script again: that takes a pool thread, and an interpreter that replaces
+   * itself by one with another script (execve(2)) is rare.
    */
-  recall({ pid, descriptor }: Holder): PeerProcess | null {
+  recall({ pid, descriptor }: SocketHolder): PeerProcess | null {
     const known = this.#known.get(pid);
     if (known === undefined) return null;
     this.#known.delete(pid);
-    if (!isStill(known)) return null;
+    if (!isUnchanged(known)) return null;
     const others = known.descriptors.filter((other) => other !== descriptor);
-    const descriptors = [descriptor, ...others].slice(0, MOST_DESCRIPTORS);
+    const descriptors = [descriptor, ...others].slice(0, MAX_DESCRIPTORS);
     this.#known.set(pid, { ...known, descriptors });
     return known.found;
   }
 
-  /** Looks into the process unless it is known; null when it has gone meanwhile, or may not be looked into. */
-  async lookInto(holder: Holder): Promise<PeerProcess | null> {
+  /** Describes the holder, from the cache if possible; null when it has ended, or its details are not visible. */
+  async describe(holder: SocketHolder): Promise<PeerProcess | null> {
     const recalled = this.recall(holder);
     if (recalled !== null) return recalled;
     const { pid, descriptor } = holder;
-    const startedAt = statOf(pid)?.startedAt;
-    const found = await describeProcess(pid);
+    const startedAt = readStat(pid)?.startedAt;
+    const found = await describeProcess(pid, this.#signatures);
     if (startedAt === undefined || found === null) return null;
     this.#known.set(pid, { pid, startedAt, found, descriptors: [descriptor] });
     const [oldest] = this.#known.keys();
-    if (oldest !== undefined && this.#known.size > MOST_KNOWN) this.#known.delete(oldest);
+    if (oldest !== undefined && this.#known.size > MAX_KNOWN) this.#known.delete(oldest);
     return found;
   }
 }
 
-function isStill({ pid, startedAt, found }: KnownProcess): boolean {
-  return executableOf(pid) === found.record.executable && statOf(pid)?.startedAt === startedAt;
+function isUnchanged({ pid, startedAt, found }: KnownProcess): boolean {
+  return readExecutable(pid) === found.record.executable && readStat(pid)?.startedAt === startedAt;
 }

@@ -1,3 +1,4 @@
+import type { ProcessSignature } from "../../core/identity/process-signature.ts";
 import {
   GONE_UID,
   UNMAPPED_UID,
@@ -6,9 +7,9 @@ import {
   type PeerProcess,
   type ProcessQuery,
 } from "../../ports.ts";
-import type { SocketOwner } from "./kernel-table.ts";
+import type { SocketOwner } from "./find-owners.ts";
 import { ProcessSearch } from "./process-search.ts";
-import { directoryOf } from "./process-files.ts";
+import { readWorkingDirectory } from "./process-files.ts";
 import { Projects } from "./projects.ts";
 import { SocketOwners } from "./socket-owners.ts";
 import { overflowUid } from "./overflow-uid.ts";
@@ -20,38 +21,37 @@ const UNKNOWN: PeerOwner = {
 };
 
 /**
- * Who connects to us on Linux, by what `/proc` shows (facts/platform.md section 9). To a daemon in a user namespace of its
- * own, as systemd/sandbox.conf makes one by PrivateUsers=, it shows whether a connection is its own user's and no more:
- * all others have one uid there, and processes' executables and files are closed to it (PTRACE_MODE_READ_FSCREDS in
- * ptrace(2)).
+ * Finds clients on Linux in `/proc` (docs/platform.md section 9). A daemon in a user namespace of its own, which
+ * PrivateUsers= in systemd/sandbox.conf creates, only sees whether a connection is its own user's: all other users have the
+ * same uid there, and processes hide their executables and files from it (PTRACE_MODE_READ_FSCREDS in ptrace(2)).
  */
-export function createLinuxPeers(): PeerInfo {
+export function createLinuxPeers(signatures: readonly ProcessSignature[]): PeerInfo {
   const owners = new SocketOwners();
-  const search = new ProcessSearch();
+  const search = new ProcessSearch(signatures);
   const projects = new Projects();
-  const untold = overflowUid();
+  const unmapped = overflowUid();
 
   function findProcess(owner: SocketOwner, { isOver }: ProcessQuery): Promise<PeerProcess | null> {
-    return isOpenToUs(owner.uid) ? search.find(owner, isOver) : Promise.resolve(null);
+    return isInspectable(owner.uid) ? search.find(owner, isOver) : Promise.resolve(null);
   }
 
   async function findProject(pid: number): Promise<string | null> {
-    const directory = directoryOf(pid);
-    return directory === null ? null : projects.around(directory);
+    const directory = readWorkingDirectory(pid);
+    return directory === null ? null : projects.findRoot(directory);
   }
 
   return {
     async lookUp(client, server): Promise<PeerOwner> {
       const found = await owners.ownerOf(client, server);
       if (found === null) return UNKNOWN;
-      const owner = found.uid === untold ? { ...found, uid: UNMAPPED_UID } : found;
+      const owner = found.uid === unmapped ? { ...found, uid: UNMAPPED_UID } : found;
       return { uid: owner.uid, findProcess: (query) => findProcess(owner, query), findProject };
     },
   };
 }
 
-/** Which files others' processes have open is shown to root alone. */
-function isOpenToUs(uid: number): boolean {
+/** True when this process may see the open files of that user's processes; those of other users are visible to root only. */
+function isInspectable(uid: number): boolean {
   const self = process.geteuid?.();
   return uid !== GONE_UID && uid !== UNMAPPED_UID && (uid === self || self === 0);
 }

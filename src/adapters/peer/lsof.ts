@@ -1,30 +1,30 @@
-import type { Endpoint } from "./table-row.ts";
+import type { Endpoint } from "../socket-table.ts";
 
 /**
- * Arguments that make lsof list who has connections with this port, one field a line: process (p) and name (n). Other
- * commands and names of hosts and ports are left alone (-n, -P).
+ * Returns the arguments that make lsof list the processes with a connection at this port, one field per line: process (p)
+ * and name (n). It does not resolve the names of hosts and ports (-n, -P).
  */
 export function argumentsForPort({ address, port }: Endpoint): string[] {
   return ["-nP", `-iTCP@${host(address)}:${port}`, "-sTCP:ESTABLISHED", "-Fpn"];
 }
 
-/** Arguments that make it list the directory in which a process works. */
+/** Returns the arguments that make lsof list a process's working directory. */
 export function argumentsForDirectory(pid: number): string[] {
   return ["-a", `-p${pid}`, "-dcwd", "-Fpn"];
 }
 
-/** The process that holds the client's end; ours holds the other, with the addresses the other way round. */
+/** Returns the pid of the client. The daemon's own end of the connection is listed with the addresses reversed. */
 export function findClient(output: string, client: Endpoint, server: Endpoint): number | null {
   const wanted = `${host(client.address)}:${client.port}->${host(server.address)}:${server.port}`;
   return filesIn(output).find(({ name }) => name === wanted)?.pid ?? null;
 }
 
-/** The directory in which the process works. */
+/** Returns the working directory in lsof's output. */
 export function findDirectory(output: string): string | null {
   return filesIn(output)[0]?.name ?? null;
 }
 
-/** `p4711`, then of each of its files `f23` and `n127.0.0.1:54321->127.0.0.1:8655` (lsof(8), "Output for other programs"). */
+/** Parses `p4711`, followed by `f23` and `n127.0.0.1:54321->127.0.0.1:8655` per file (lsof(8), "Output for other programs"). */
 function filesIn(output: string): { pid: number; name: string }[] {
   const files: { pid: number; name: string }[] = [];
   let pid = 0;

@@ -1,34 +1,29 @@
 import { opendirSync, type Dir } from "node:fs";
-import { executableOf, linkAt, statOf, uidOf } from "./process-files.ts";
+import { readExecutable, readLink, readStat, readUid } from "./process-files.ts";
 
-/** Where a socket is open. */
-export interface Holder {
+/** The process that has a socket open. */
+export interface SocketHolder {
   pid: number;
-  /** Its number among the process's open files. */
+  /** The socket's number among the process's open files. */
   descriptor: string;
 }
 
-/** Holder by socket, as {@link nameOfSocket} spells it. */
-export type Holders = Map<string, Holder>;
-
-/** As `/proc/PID/fd` spells a socket. */
-export function nameOfSocket(inode: number): string {
-  return `socket:[${inode}]`;
-}
+/** Holders by socket, which is spelled as in `/proc/PID/fd`: `socket:[INODE]`. */
+export type HolderBySocket = Map<string, SocketHolder>;
 
 /**
- * Puts into `holders` which of the wanted sockets the process has open, of those at `likely` descriptors first. Stops at the
- * last of them; yields after each small step. A process that has gone or may not be looked into has none.
+ * Puts the wanted sockets that the process has open into `holders`. Tries the `likely` descriptors first, and stops when all
+ * are found. Yields after each small step. Finds none in a process that has ended or hides its open files.
  */
 export function* searchProcess(
   pid: number,
   wanted: ReadonlySet<string>,
-  holders: Holders,
+  holders: HolderBySocket,
   likely: readonly string[] = [],
 ): Generator<void, void> {
   const missing = new Set(wanted);
   for (const descriptor of descriptorsOf(pid, likely)) {
-    const socket = linkAt(`/proc/${pid}/fd/${descriptor}`);
+    const socket = readLink(`/proc/${pid}/fd/${descriptor}`);
     if (socket !== null && missing.delete(socket)) holders.set(socket, { pid, descriptor });
     if (missing.size === 0) return;
     yield;
@@ -42,44 +37,43 @@ function* descriptorsOf(pid: number, likely: readonly string[]): Generator<strin
   try {
     for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) yield entry.name;
   } catch {
-    // It ended while it was looked into.
+    // The process ended during the search.
   } finally {
     directory.closeSync();
   }
 }
 
 /**
- * Puts into `holders` who holds the wanted sockets, among these processes of these users. A socket passes to the children
- * of a process that was not careful, and these outlive what they were started for: its holder is the parent that has it,
- * too.
+ * Puts the holders of the wanted sockets into `holders`; searches those of `pids` that belong to `uids`. Children can inherit
+ * a socket and outlive their purpose, so the holder is the topmost process, going up from the one found, that has it open.
  */
 export function* searchAll(
   pids: Iterable<number>,
   uids: ReadonlySet<number>,
   wanted: ReadonlySet<string>,
-  holders: Holders,
+  holders: HolderBySocket,
 ): Generator<void, void> {
   const missing = new Set(wanted);
   for (const pid of pids) {
     if (missing.size === 0) return;
     yield;
-    const uid = uidOf(pid);
-    // A process whose executable is not shown would hide each of its files, one after the other.
-    if (uid === null || !uids.has(uid) || executableOf(pid) === null) continue;
-    const found: Holders = new Map();
+    const uid = readUid(pid);
+    // A process that hides its executable also hides its open files, so trying each of them is pointless.
+    if (uid === null || !uids.has(uid) || readExecutable(pid) === null) continue;
+    const found: HolderBySocket = new Map();
     yield* searchProcess(pid, missing, found);
     for (const [socket, holder] of found) {
       missing.delete(socket);
-      holders.set(socket, yield* firstHolder(socket, holder));
+      holders.set(socket, yield* topmostHolder(socket, holder));
     }
   }
 }
 
-function* firstHolder(socket: string, child: Holder): Generator<void, Holder> {
+function* topmostHolder(socket: string, child: SocketHolder): Generator<void, SocketHolder> {
   let holder = child;
   for (;;) {
-    const parent = statOf(holder.pid)?.parent ?? 0;
-    const found: Holders = new Map();
+    const parent = readStat(holder.pid)?.parent ?? 0;
+    const found: HolderBySocket = new Map();
     yield* searchProcess(parent, new Set([socket]), found);
     const above = found.get(socket);
     if (above === undefined) return holder;

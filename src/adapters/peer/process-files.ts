@@ -3,19 +3,19 @@ import { readFile } from "node:fs/promises";
 import { CallLimiter } from "./call-limiter.ts";
 import { parseStat, type ProcessStat } from "./process-stat.ts";
 
-// What `/proc` shows of a process (proc(5)). It may vanish at any moment, and others' processes show less: then the answer is
-// null. The synchronous calls take 3 to 11 µs and never wait for a disk or for the process; in Node's pool of threads they
-// would take 70.
+// Reads what `/proc` shows of a process (proc(5)). Each function returns null when the process has ended or does not show
+// the detail to this user. The synchronous calls take 3 to 11 µs and never wait for a disk or for the process. In Node's
+// thread pool they would take 70 µs.
 
-/** What the kernel puts behind a path that was removed or replaced meanwhile, as updates do. */
-const DELETED = " (deleted)";
+/** The kernel's suffix for the path of a file that was removed or replaced, as by an update. */
+const DELETED_SUFFIX = " (deleted)";
 
 const statBytes = Buffer.allocUnsafe(1024);
 
-const argumentPatience = new CallLimiter(1);
+const argumentsLimiter = new CallLimiter(1);
 
-/** Its parent, its name and its start. */
-export function statOf(pid: number): ProcessStat | null {
+/** Returns the process's parent, name and start time. */
+export function readStat(pid: number): ProcessStat | null {
   let fd: number | null = null;
   try {
     fd = openSync(`/proc/${pid}/stat`, "r");
@@ -27,33 +27,33 @@ export function statOf(pid: number): ProcessStat | null {
   }
 }
 
-/** Path of its executable. */
-export function executableOf(pid: number): string | null {
-  const path = linkAt(`/proc/${pid}/exe`);
-  return path?.endsWith(DELETED) === true ? path.slice(0, -DELETED.length) : path;
+/** Returns the path of its executable. */
+export function readExecutable(pid: number): string | null {
+  const path = readLink(`/proc/${pid}/exe`);
+  return path?.endsWith(DELETED_SUFFIX) === true ? path.slice(0, -DELETED_SUFFIX.length) : path;
 }
 
-/** The directory that it works in. */
-export function directoryOf(pid: number): string | null {
-  const path = linkAt(`/proc/${pid}/cwd`);
-  return path === null || path.endsWith(DELETED) ? null : path;
+/** Returns its working directory. */
+export function readWorkingDirectory(pid: number): string | null {
+  const path = readLink(`/proc/${pid}/cwd`);
+  return path === null || path.endsWith(DELETED_SUFFIX) ? null : path;
 }
 
 /**
- * Its arguments. Reading them can wait for the process, and for ever when that is stuck; so it is done in another thread, one
- * at a time, and not waited for that long.
+ * Resolves to its arguments. Reading them waits for the process, and for ever when that is stuck, so they are read in the
+ * thread pool, one process at a time, with a timeout.
  */
-export async function argumentsOf(pid: number): Promise<string[] | null> {
+export async function readArguments(pid: number): Promise<string[] | null> {
   try {
-    const text = await argumentPatience.await(() => readFile(`/proc/${pid}/cmdline`, "utf8"));
+    const text = await argumentsLimiter.run(() => readFile(`/proc/${pid}/cmdline`, "utf8"));
     return text?.split("\0") ?? null;
   } catch {
     return null;
   }
 }
 
-/** uid that it runs as. */
-export function uidOf(pid: number): number | null {
+/** Returns the uid that it runs as. */
+export function readUid(pid: number): number | null {
   try {
     return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? null;
   } catch {
@@ -61,8 +61,8 @@ export function uidOf(pid: number): number | null {
   }
 }
 
-/** Where a symbolic link points to. */
-export function linkAt(path: string): string | null {
+/** Returns the target of a symbolic link. */
+export function readLink(path: string): string | null {
   try {
     return readlinkSync(path);
   } catch {

@@ -1,43 +1,52 @@
 import { readdir } from "node:fs/promises";
 import { setImmediate, setTimeout } from "node:timers/promises";
+import type { ProcessSignature } from "../../core/identity/process-signature.ts";
 import type { PeerProcess } from "../../ports.ts";
-import { inSlices } from "./in-slices.ts";
-import type { SocketOwner } from "./kernel-table.ts";
+import { socketLink } from "../socket-table.ts";
+import type { SocketOwner } from "./find-owners.ts";
 import { KnownProcesses } from "./known-processes.ts";
-import { nameOfSocket, searchAll, searchProcess, type Holders } from "./open-sockets.ts";
+import { searchAll, searchProcess, type HolderBySocket } from "./open-sockets.ts";
+import { runInSlices } from "./run-in-slices.ts";
 
-/** A step takes some 5 µs. Where there is more than this to look at, less is found. */
-const MOST_STEPS = 50_000;
-/** In a process that is known: the likely descriptors, and as many as most tools have. The look at all finds the rest. */
-const MOST_STEPS_IN_KNOWN = 64;
-/** After a search, so many times as long none of its kind: a tenth of a processor is for it at most. */
-const REST_FACTOR = 9;
-/** After one of all processes in vain: there may be nothing to be seen from here at all. */
-const LONG_REST_FACTOR = 99;
+/** A step takes about 5 µs. On a machine with more to search, some holders are not found. */
+const MAX_STEPS = 50_000;
+/** Per known process: the likely descriptors, and as many as most tools have. The search of all processes finds the rest. */
+const MAX_STEPS_PER_KNOWN = 64;
+/** After a search, the next of its kind waits this many times as long as it took, which limits it to 10 % of one CPU. */
+const PAUSE_FACTOR = 9;
+/** The same after a search of all processes found nothing: perhaps they all hide their open files from this user. */
+const LONG_PAUSE_FACTOR = 99;
 
-interface Question {
+interface Query {
+  /** As {@link socketLink} spells it. */
   socket: string;
   uid: number;
   isOver(): boolean;
-  answer(found: PeerProcess | null): void;
+  resolve(found: PeerProcess | null): void;
 }
 
 /**
- * Finds the process that holds a socket. First among the processes found lately, which takes some 0.1 ms; then among all of
- * that user's, the newest first, some 0.1 ms for each. One search of each kind at a time; the next is for all who wait by
- * then.
+ * Finds the process that holds a socket. Searches the processes that were found recently, in about 0.1 ms, then all of the
+ * socket's user, newest first, in about 0.1 ms each. One search of each kind runs at a time, and serves all queries that
+ * arrived before it.
  */
 export class ProcessSearch {
-  readonly #known = new KnownProcesses();
-  #fresh: Question[] = [];
-  #missing: Question[] = [];
+  readonly #known: KnownProcesses;
+  /** Not yet searched for. */
+  #fresh: Query[] = [];
+  /** Not found in the known processes. */
+  #missing: Query[] = [];
   #isSearchingKnown = false;
   #isSearchingAll = false;
 
-  /** null where nobody is found who holds it, and when `isOver` says that nobody wants to know any more. */
+  constructor(signatures: readonly ProcessSignature[]) {
+    this.#known = new KnownProcesses(signatures);
+  }
+
+  /** Resolves to null when no holder is found, or once `isOver` returns true. */
   find({ inode, uid }: SocketOwner, isOver: () => boolean): Promise<PeerProcess | null> {
-    return new Promise((answer) => {
-      this.#fresh.push({ socket: nameOfSocket(inode), uid, isOver, answer });
+    return new Promise((resolve) => {
+      this.#fresh.push({ socket: socketLink(inode), uid, isOver, resolve });
       if (!this.#isSearchingKnown) void this.#searchKnown();
     });
   }
@@ -45,82 +54,82 @@ export class ProcessSearch {
   async #searchKnown(): Promise<void> {
     this.#isSearchingKnown = true;
     while (this.#fresh.length > 0) {
-      // After what is due by now: the connection's first request, for one.
+      // Lets pending work go first, such as the connection's first request.
       await setImmediate();
-      const asked = dropOver(this.#fresh);
+      const queries = dropOver(this.#fresh);
       this.#fresh = [];
-      const workedMs = await this.#askKnown(asked);
+      const workedMs = await this.#resolveFromKnown(queries);
       if (!this.#isSearchingAll) void this.#searchAll();
-      await setTimeout(workedMs * REST_FACTOR, null, { ref: false });
+      await setTimeout(workedMs * PAUSE_FACTOR, null, { ref: false });
     }
     this.#isSearchingKnown = false;
   }
 
   /**
-   * Answers what the known processes can answer; the rest is missing. Resolves to the time that it took of the processor. A
-   * process that was known before the socket was opened cannot have it from its parent: whoever holds it here is who
-   * opened it.
+   * Resolves the queries whose socket a known process holds; the others go to `#missing`. Returns the CPU time it took, in
+   * milliseconds. The parents need no search here: a process that was known before the socket was opened cannot have
+   * inherited it.
    */
-  async #askKnown(asked: readonly Question[]): Promise<number> {
+  async #resolveFromKnown(queries: readonly Query[]): Promise<number> {
     let workedMs = 0;
-    let open = asked;
-    for (const { pid, descriptors } of this.#known.latestFirst()) {
+    let open = queries;
+    for (const { pid, descriptors } of this.#known.mostRecentFirst()) {
       open = dropOver(open);
       if (open.length === 0) return workedMs;
-      const holders: Holders = new Map();
+      const holders: HolderBySocket = new Map();
       const search = searchProcess(pid, socketsOf(open), holders, descriptors);
-      workedMs += await inSlices(search, MOST_STEPS_IN_KNOWN);
-      open = open.filter((question) => !this.#recall(question, holders));
+      workedMs += await runInSlices(search, MAX_STEPS_PER_KNOWN);
+      open = open.filter((query) => !this.#resolveIfKnown(query, holders));
     }
     this.#missing.push(...open);
     return workedMs;
   }
 
-  /** Answers the question when its socket's holder was found, and is still what it was; false when it is not. */
-  #recall({ socket, answer }: Question, holders: Holders): boolean {
+  /** Resolves the query and returns true when the socket's holder was found and is still the known process. */
+  #resolveIfKnown({ socket, resolve }: Query, holders: HolderBySocket): boolean {
     const holder = holders.get(socket);
     const found = holder === undefined ? null : this.#known.recall(holder);
-    if (found !== null) answer(found);
+    if (found !== null) resolve(found);
     return found !== null;
   }
 
   async #searchAll(): Promise<void> {
     this.#isSearchingAll = true;
     for (;;) {
-      const asked = dropOver(this.#missing);
+      const queries = dropOver(this.#missing);
       this.#missing = [];
-      if (asked.length === 0) break;
-      const uids = new Set(asked.map(({ uid }) => uid));
-      const holders: Holders = new Map();
-      const search = searchAll(await listProcesses(), uids, socketsOf(asked), holders);
-      const workedMs = await inSlices(search, MOST_STEPS);
-      for (const { socket, answer } of asked) {
+      if (queries.length === 0) break;
+      const uids = new Set(queries.map(({ uid }) => uid));
+      const holders: HolderBySocket = new Map();
+      const search = searchAll(await listProcesses(), uids, socketsOf(queries), holders);
+      const workedMs = await runInSlices(search, MAX_STEPS);
+      for (const { socket, resolve } of queries) {
         const holder = holders.get(socket);
-        answer(holder === undefined ? null : await this.#known.lookInto(holder));
+        resolve(holder === undefined ? null : await this.#known.describe(holder));
       }
-      // That who has left is not found says nothing: health checks are over before they can be.
-      const isInVain = holders.size === 0 && asked.some(({ isOver }) => !isOver());
-      const factor = isInVain ? LONG_REST_FACTOR : REST_FACTOR;
+      // A connection that has ended proves nothing: health checks are often over before their process is found.
+      const isInVain = holders.size === 0 && queries.some(({ isOver }) => !isOver());
+      const factor = isInVain ? LONG_PAUSE_FACTOR : PAUSE_FACTOR;
       await setTimeout(workedMs * factor, null, { ref: false });
     }
     this.#isSearchingAll = false;
   }
 }
 
-function socketsOf(questions: readonly Question[]): Set<string> {
-  return new Set(questions.map(({ socket }) => socket));
+function socketsOf(queries: readonly Query[]): Set<string> {
+  return new Set(queries.map(({ socket }) => socket));
 }
 
-/** Those that are still asked; the others have their answer. */
-function dropOver(questions: readonly Question[]): Question[] {
-  return questions.filter((question) => {
-    const isOver = question.isOver();
-    if (isOver) question.answer(null);
+/** Resolves the queries that are over to null and returns the others. */
+function dropOver(queries: readonly Query[]): Query[] {
+  return queries.filter((query) => {
+    const isOver = query.isOver();
+    if (isOver) query.resolve(null);
     return !isOver;
   });
 }
 
-/** Every process that is shown, the newest first as long as their numbers have not begun anew. */
+/** Resolves to the pids of all visible processes, newest first until pids wrap around. */
 async function listProcesses(): Promise<number[]> {
   try {
     const names = await readdir("/proc");

@@ -1,15 +1,15 @@
-/** What a line of `/proc/PID/stat` says. */
+/** Fields of `/proc/PID/stat`. */
 export interface ProcessStat {
-  /** Name of its executable, cut after 15 characters, or what it calls itself. */
+  /** The executable's name, truncated to 15 characters, or the title that the process gave itself. */
   name: string;
   parent: number;
-  /** In ticks since the machine's start: together with the pid it is one process's alone. */
+  /** In clock ticks since boot. Identifies the process together with the pid. */
   startedAt: string;
 }
 
 /**
- * Reads `4711 (node) S 4242 ...` (proc_pid_stat(5): fields 2, 4 and 22). The name may hold anything, `) (` too, so what
- * counts is the last bracket. null for a line that is cut off.
+ * Parses `4711 (node) S 4242 ...` (proc_pid_stat(5): fields 2, 4 and 22). The name can contain anything, even `) (`, so it
+ * ends at the last bracket. Returns null for a truncated line.
  */
 export function parseStat(line: string): ProcessStat | null {
   const end = line.lastIndexOf(")");

@@ -3,28 +3,29 @@ import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Failure } from "../../core/failure.ts";
 import { hasCode, messageOf } from "../../core/thrown.ts";
-import { writeTokenEntries, type TokenEntry } from "../../core/identity/token-entry.ts";
+import { formatTokenEntries, type TokenEntry } from "../../core/identity/token-entry.ts";
+import { quoteForShell } from "../../core/text/shell-words.ts";
 import { readEntries } from "./read.ts";
 
-/** A change takes a millisecond or two; who waits so long waits for a process that was killed within its own. */
-const PATIENCE_MS = 3_000;
-const PAUSE_MS = 5;
+/** A change takes 1 to 2 ms, so a lock that is older was left by a process that was killed. */
+const LOCK_TIMEOUT_MS = 3_000;
+const RETRY_INTERVAL_MS = 5;
 
 /**
- * Puts what `edit` makes of the entries in their place. The new file is its own lock, as git's index is: made only where
- * it is not there yet, and renamed when it is whole, so that processes which do this at once lose nothing of each other's
- * and readers see one file or the other. Throws a Failure, with nothing changed, when that cannot be.
+ * Replaces the entries of the file by what `edit` returns for them. The new file is also the lock, as with git's index:
+ * it is created exclusively and renamed over the old one when it is complete. Concurrent changes therefore lose nothing,
+ * and readers see either the old file or the new one. Throws a Failure, with nothing changed, when that is impossible.
  */
 export async function changeEntries(
   path: string,
   edit: (entries: TokenEntry[]) => TokenEntry[],
 ): Promise<void> {
   const next = `${path}.new`;
-  const fd = await openAlone(next);
+  const fd = await openExclusively(next);
   try {
-    // Whatever the umask is.
+    // The mode that `open` takes is subject to the umask.
     fs.fchmodSync(fd, 0o600);
-    fs.writeFileSync(fd, writeTokenEntries(edit(readEntries(path))));
+    fs.writeFileSync(fd, formatTokenEntries(edit(readEntries(path))));
     fs.fsyncSync(fd);
     fs.renameSync(next, path);
   } catch (error) {
@@ -35,21 +36,21 @@ export async function changeEntries(
   }
 }
 
-async function openAlone(next: string): Promise<number> {
-  const deadline = performance.now() + PATIENCE_MS;
+async function openExclusively(next: string): Promise<number> {
+  const deadline = performance.now() + LOCK_TIMEOUT_MS;
   for (;;) {
-    const fd = tryOpen(next);
+    const fd = tryOpenExclusively(next);
     if (fd !== null) return fd;
     if (performance.now() > deadline) {
       const message = `another tollkeeper is changing the local tokens, or was killed while it did: ${next} is there`;
-      throw new Failure(message, `when no other runs: rm '${next}'`);
+      throw new Failure(message, `when no other runs: rm ${quoteForShell(next)}`);
     }
-    await delay(PAUSE_MS);
+    await delay(RETRY_INTERVAL_MS);
   }
 }
 
-/** null while another process has it. */
-function tryOpen(next: string): number | null {
+/** Returns null while another process holds the lock. */
+function tryOpenExclusively(next: string): number | null {
   try {
     fs.mkdirSync(dirname(next), { recursive: true, mode: 0o700 });
     return fs.openSync(next, "wx", 0o600);
@@ -61,6 +62,6 @@ function tryOpen(next: string): number | null {
 
 function cannotChange(path: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
-  const hint = `look at: ls -ld '${dirname(path)}'`;
+  const hint = `look at: ls -ld ${quoteForShell(dirname(path))}`;
   return new Failure(`cannot write ${path}: ${messageOf(error)}`, hint, { cause: error });
 }

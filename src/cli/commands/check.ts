@@ -1,85 +1,66 @@
-import { resolve } from "node:path";
-import { configFailure, readConfigFile } from "../../adapters/config-file.ts";
-import type { Installation } from "../../check/check.ts";
-import { Client } from "../../check/client.ts";
-import { INSTALLATION_CHECKS } from "../../check/list.ts";
-import { measureOverhead, type Overhead, type Samples } from "../../check/overhead.ts";
-import { DAEMON_CHECKS } from "../../check/refusals.ts";
-import { runChecks } from "../../check/run.ts";
-import type { Config } from "../../core/config/config.ts";
-import type { Log } from "../../ports.ts";
-import { openOwnInstallation, type OwnInstallation } from "./check/own-installation.ts";
-import { hasPassed, renderReport, type CheckedDaemon, type CheckReport } from "./check/report.ts";
-import type { Command } from "../command.ts";
-import { EXIT, print, printStyled } from "../terminal/console.ts";
-import { daemonStatus } from "../../daemon/client.ts";
-import { configPath } from "../../adapters/paths.ts";
+import type { IsolatedProxy } from "../../check/guarantee.ts";
+import { GUARANTEES } from "../../check/guarantees.ts";
+import { DAEMON_GUARANTEES } from "../../check/guarantees/refusals.ts";
+import { measureOverhead, type SampleCounts } from "../../check/overhead.ts";
+import { runGuarantees } from "../../check/run-guarantees.ts";
 import { programVersion } from "../../adapters/program.ts";
+import type { Config } from "../../core/config/config.ts";
+import { daemonStatus, listeningPort } from "../../daemon/client.ts";
 import { trackLastError } from "../../daemon/last-error.ts";
 import { systemClock } from "../../daemon/request-path.ts";
-import type { DaemonStatus } from "./status/report.ts";
+import type { DaemonStatus } from "../../daemon/status-types.ts";
+import type { Log } from "../../ports.ts";
+import { reportOptions, type Command, type ReportArguments } from "../command.ts";
+import { loadConfig, resolveConfigPath } from "../load-config.ts";
+import { EXIT, hasColours, print, printStyled } from "../terminal/console.ts";
+import { openIsolatedProxy } from "./check/isolated-proxy.ts";
+import { hasPassed, renderReport, type CheckReport, type DaemonReport } from "./check/report.ts";
 
-interface CheckArguments {
-  config?: string | undefined;
-  json: boolean;
-}
-
-/** Far more than any check takes: what has not come by then does not come. */
+/** Time limit for each guarantee, far more than any of them takes. */
 const LIMIT_MS = 5_000;
 
-const SAMPLES: Samples = { warmUp: 50, requests: 300, streams: 100 };
+const SAMPLE_COUNTS: SampleCounts = { warmUp: 50, requests: 300, streams: 100 };
 
-/** `tollkeeper check`: holds what tollkeeper promises against this installation. Exits 0 when all of it holds, 1 otherwise. */
-export const command: Command<CheckArguments> = {
-  builder: (yargs) =>
-    yargs
-      .option("config", { type: "string" })
-      .option("json", { type: "boolean", default: false, describe: "Print JSON" }),
+/** `tollkeeper check`: verifies tollkeeper's guarantees on this installation. Exits with 0 when all of them hold, else 1. */
+export const command: Command<ReportArguments> = {
+  builder: reportOptions,
   handler: async ({ config, json }) => {
-    const path = config === undefined ? configPath() : resolve(config);
-    const reading = await readConfigFile(path);
-    if (!reading.ok) throw configFailure(path, reading.problems);
-    const report = await check(path, reading.config, await daemonStatus());
+    const path = resolveConfigPath(config);
+    const report = await check(path, await loadConfig(path), await daemonStatus());
     const passed = hasPassed(report);
     if (json) print(JSON.stringify({ passed, ...report }, null, 2));
-    else printStyled(renderReport(report, process.stdout.isTTY && !process.env["NO_COLOR"]));
+    else printStyled(renderReport(report, hasColours()));
     if (!passed) process.exitCode = EXIT.failed;
   },
 };
 
-async function check(path: string, config: Config, running: DaemonStatus | null): Promise<CheckReport> {
+async function check(path: string, config: Config, daemon: DaemonStatus | null): Promise<CheckReport> {
   const { log, lastError } = trackLastError(SILENT, systemClock);
-  const own = await openOwnInstallation(config, log);
+  const proxy = await openIsolatedProxy(config, log);
   try {
     const limitMs = LIMIT_MS + config.abort.graceMs;
-    const checks = await runChecks<Installation>(INSTALLATION_CHECKS, own.port, own, limitMs);
+    const { port, upstream } = proxy;
+    const checks = await runGuarantees<IsolatedProxy>(GUARANTEES, port, proxy, limitMs);
+    const canMeasure = checks.every(({ isOk }) => isOk);
     return {
       version: programVersion(),
       config: path,
       checks,
-      overhead: checks.every(({ isOk }) => isOk) ? await measure(own) : null,
-      daemon: running === null ? null : await checkDaemon(running),
+      overhead: canMeasure ? await measureOverhead(port, upstream, SAMPLE_COUNTS) : null,
+      daemon: daemon === null ? null : await checkDaemon(daemon),
       lastError: lastError()?.message ?? null,
     };
   } finally {
-    await own.close();
+    await proxy.close();
   }
 }
 
-async function measure(own: OwnInstallation): Promise<Overhead> {
-  const client = new Client(own.port);
-  try {
-    return await measureOverhead({ ...own, client }, SAMPLES);
-  } finally {
-    client.close();
-  }
+/** Checks the user's own daemon, with requests that it refuses before it contacts an upstream or writes a record. */
+async function checkDaemon(status: DaemonStatus): Promise<DaemonReport> {
+  const { version, pid } = status;
+  const port = listeningPort(status);
+  return { version, pid, port, checks: await runGuarantees(DAEMON_GUARANTEES, port, {}, LIMIT_MS) };
 }
 
-/** Tries the daemon that serves this user's tools, too: only what it refuses before it asks an upstream or writes a record. */
-async function checkDaemon({ version, pid, listening }: DaemonStatus): Promise<CheckedDaemon> {
-  const port = Number(/:(\d+)$/.exec(listening[0] ?? "")?.[1]);
-  return { version, pid, port, checks: await runChecks(DAEMON_CHECKS, port, {}, LIMIT_MS) };
-}
-
-/** What goes wrong shows in the checks; the newest warning is shown with them. */
+/** Prints nothing: failures show in the checks, and the newest warning is reported with them. */
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };

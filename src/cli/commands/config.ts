@@ -1,36 +1,32 @@
-import { resolve } from "node:path";
 import type { Argv, CommandModule } from "yargs";
 import { readConfigFile } from "../../adapters/config-file.ts";
 import type { ConfigReading } from "../../adapters/config-file.ts";
-import { writeProblem } from "../../core/config/problem.ts";
+import { formatProblem } from "../../core/config/problem.ts";
 import { buildJsonSchema } from "../../core/config/schema.ts";
 import type { Config } from "../../core/config/config.ts";
 import { describeKeySource } from "../../core/secrets/key-source.ts";
 import { describeOutbound } from "../../core/config/outbound.ts";
 import { editConfig } from "./config/edit.ts";
-import type { Command } from "../command.ts";
+import type { Command, ReportArguments } from "../command.ts";
+import { resolveConfigPath } from "../load-config.ts";
 import { EXIT, print } from "../terminal/console.ts";
-import { configPath, ledgerDirectory } from "../../adapters/paths.ts";
+import { ledgerDirectory } from "../../adapters/paths.ts";
 
 interface ConfigArguments {
   config?: string | undefined;
 }
 
-interface CheckArguments extends ConfigArguments {
-  json: boolean;
-}
-
 const pathCommand: CommandModule<object, ConfigArguments> = {
   command: "path",
   describe: "Print where the configuration file is",
-  handler: (argv) => print(pathOf(argv)),
+  handler: (argv) => print(resolveConfigPath(argv.config)),
 };
 
-const checkCommand: CommandModule<object, CheckArguments> = {
+const checkCommand: CommandModule<object, ReportArguments> = {
   command: "check",
   describe: "Say what is configured, or list everything that is wrong with the file",
   builder: (yargs) => yargs.option("json", { type: "boolean", default: false, describe: "Print JSON" }),
-  handler: (argv) => check(pathOf(argv), argv.json),
+  handler: (argv) => check(resolveConfigPath(argv.config), argv.json),
 };
 
 const schemaCommand: CommandModule = {
@@ -43,12 +39,12 @@ const editCommand: CommandModule<object, ConfigArguments> = {
   command: "edit",
   describe: "Open the configuration file in $VISUAL or $EDITOR, then check it",
   handler: async (argv) => {
-    await editConfig(pathOf(argv), process.env);
-    await check(pathOf(argv), false);
+    await editConfig(resolveConfigPath(argv.config), process.env);
+    await check(resolveConfigPath(argv.config), false);
   },
 };
 
-/** `tollkeeper config`: where the configuration is, whether it is good, what may stand in it. */
+/** `tollkeeper config`: shows, checks and edits the configuration file. */
 export const command: Command<ConfigArguments> = {
   builder: (yargs): Argv<ConfigArguments> =>
     yargs
@@ -61,11 +57,7 @@ export const command: Command<ConfigArguments> = {
   handler: () => {},
 };
 
-function pathOf({ config }: ConfigArguments): string {
-  return config === undefined ? configPath() : resolve(config);
-}
-
-/** Problems are what was asked for, so they go to standard output; the exit code tells them from a good file. */
+/** Prints problems on standard output, because they are the result; the exit code says whether there are any. */
 async function check(path: string, asJson: boolean): Promise<void> {
   const reading = await readConfigFile(path);
   if (!reading.ok) process.exitCode = EXIT.failed;
@@ -74,7 +66,7 @@ async function check(path: string, asJson: boolean): Promise<void> {
 }
 
 function describeReading(path: string, reading: ConfigReading): string[] {
-  if (!reading.ok) return reading.problems.map((problem) => writeProblem(path, problem));
+  if (!reading.ok) return reading.problems.map((problem) => formatProblem(path, problem));
   const { config, exists } = reading;
   const verdict = exists ? `${path} is good` : `there is no ${path}; the defaults hold`;
   return [verdict, ...describeConfig(config)];

@@ -1,19 +1,19 @@
 import { isInstalled } from "../../connect/installed.ts";
-import type { Scope } from "../../tools/recipe.ts";
-import { RECIPES } from "../../tools/all.ts";
+import type { Scope } from "../../tools/tool.ts";
+import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import { changeEach, type ToolChange } from "../connect/change-each.ts";
-import { SCOPES } from "../connect/change-of-files.ts";
+import { SCOPES } from "../connect/confirm-changes.ts";
 import type { Command } from "../command.ts";
 import { listTools, renderTools } from "../connect/list-tools.ts";
-import { printByHand } from "../connect/print-by-hand.ts";
+import { printInstructions } from "../connect/print-instructions.ts";
 import { connectTool, type ConnectOptions } from "../connect/connect-tool.ts";
 import { EXIT, note, print } from "../terminal/console.ts";
 import { daemonStatus } from "../../daemon/client.ts";
-import { toolHostInfo } from "../connect/destination.ts";
-import { requireRecipe } from "../connect/find-recipe.ts";
+import { readToolHost } from "../connect/local-endpoint.ts";
+import { requireTool } from "../connect/select-tool.ts";
 import { hardenProcess } from "../../daemon/harden.ts";
-import { loadConfig } from "../keys/target.ts";
-import { knownPort, localAddress, type LocalAddress } from "../connect/local-address.ts";
+import { loadConfig } from "../load-config.ts";
+import { knownPort, locateDaemon, type LocalDaemon } from "../connect/locate-daemon.ts";
 
 interface ConnectArguments {
   config?: string | undefined;
@@ -30,7 +30,7 @@ interface ConnectArguments {
 
 const NO_TOOL = "name a tool, or say --list or --all";
 
-/** `tollkeeper connect`: leads tools here, by what stands in their own settings. */
+/** `tollkeeper connect`: points tools at tollkeeper in their own settings. */
 export const command: Command<ConnectArguments> = {
   builder: (yargs) =>
     yargs
@@ -47,15 +47,15 @@ export const command: Command<ConnectArguments> = {
       .conflicts({ list: ["tool", "all", "print"], all: ["tool", "print", "model"] })
       .check(({ json, list }) => json !== true || list === true || "--json goes with --list")
       .check(({ tool, list, all }) => tool !== undefined || list === true || all === true || NO_TOOL),
-  handler: async ({ tool = "", list, print: byHand, all, json, ...argv }) => {
+  handler: async ({ tool = "", list, print: isPrintOnly, all, json, ...argv }) => {
     if (list === true) return showTools(argv.config, json === true);
-    const address = await localAddress(await daemonStatus(), argv.config);
+    const daemon = await locateDaemon(await daemonStatus(), argv.config);
     const { scope, model } = argv;
-    if (byHand === true) return printByHand(tool, address, { scope, model });
+    if (isPrintOnly === true) return printInstructions(tool, daemon, { scope, model });
     for (const warning of hardenProcess()) note(`warning: ${warning}`);
-    const options = { scope, model, isDry: argv.dryRun, isAgreed: argv.yes };
-    if (all === true) return changeEach(everyInstalled(address, options));
-    const decision = await connectTool(requireRecipe(tool), address, options);
+    const options = { scope, model, isDryRun: argv.dryRun, isConfirmed: argv.yes };
+    if (all === true) return changeEach(connectInstalled(daemon, options));
+    const decision = await connectTool(requireTool(tool), daemon, options);
     if (decision === "declined") process.exitCode = EXIT.failed;
   },
 };
@@ -67,9 +67,10 @@ async function showTools(configFile: string | undefined, json: boolean): Promise
   print(json ? JSON.stringify(tools, null, 2) : renderTools(tools, port));
 }
 
-function everyInstalled(address: LocalAddress, options: ConnectOptions): ToolChange[] {
-  const on = toolHostInfo();
-  return RECIPES.filter((recipe) => recipe.scopes.includes(options.scope) && isInstalled(recipe, on)).map(
-    (recipe) => ({ title: recipe.title, make: () => connectTool(recipe, address, options) }),
+function connectInstalled(daemon: LocalDaemon, options: ConnectOptions): ToolChange[] {
+  const host = readToolHost();
+  const installed = CONNECTABLE_TOOLS.filter(
+    (tool) => tool.scopes.includes(options.scope) && isInstalled(tool, host),
   );
+  return installed.map((tool) => ({ title: tool.title, make: () => connectTool(tool, daemon, options) }));
 }

@@ -2,21 +2,27 @@ import { resolve } from "node:path";
 import {
   prepareDisconnection,
   readConnections,
-  type Identity,
+  type ConnectionId,
   type KeptBackup,
 } from "../../connect/connection.ts";
-import type { Scope } from "../../tools/recipe.ts";
+import type { Scope } from "../../tools/tool.ts";
 import { Failure } from "../../core/failure.ts";
-import { writeCommand } from "../../service/write-command.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { changeEach } from "../connect/change-each.ts";
-import { decide, SCOPES, showChanges, type ChangeOptions, type Decision } from "../connect/change-of-files.ts";
+import {
+  confirmChange,
+  SCOPES,
+  showChanges,
+  type ChangeOptions,
+  type Decision,
+} from "../connect/confirm-changes.ts";
 import type { Command } from "../command.ts";
-import { revokeTokensOf } from "../connect/connection-token.ts";
-import { identityOf } from "../connect/connect-tool.ts";
+import { revokeConnectionTokens } from "../connect/connection-token.ts";
+import { connectionIdFor } from "../connect/connect-tool.ts";
 import { EXIT, note, print } from "../terminal/console.ts";
-import { shorten } from "../hints.ts";
-import { requireRecipe } from "../connect/find-recipe.ts";
-import { connectionsDirectory, here } from "../../adapters/paths.ts";
+import { displayPath } from "../terminal/display-path.ts";
+import { requireTool } from "../connect/select-tool.ts";
+import { connectionsDirectory, currentHost } from "../../adapters/paths.ts";
 
 interface DisconnectArguments {
   tool?: string | undefined;
@@ -27,7 +33,7 @@ interface DisconnectArguments {
   all?: boolean | undefined;
 }
 
-/** `tollkeeper disconnect`: gives tools back what `connect` has changed. */
+/** `tollkeeper disconnect`: restores the settings that `connect` changed. */
 export const command: Command<DisconnectArguments> = {
   builder: (yargs) =>
     yargs
@@ -43,67 +49,65 @@ export const command: Command<DisconnectArguments> = {
       .conflicts("all", ["tool", "directory"])
       .check(({ tool, all }) => tool !== undefined || all === true || "name a tool, or say --all"),
   handler: async ({ tool = "", scope, directory, dryRun, yes, all }) => {
-    const options = { isDry: dryRun, isAgreed: yes };
-    const known = readConnections(connectionsDirectory()).map(({ identity }) => identity);
+    const options = { isDryRun: dryRun, isConfirmed: yes };
+    const known = readConnections(connectionsDirectory()).map(({ id }) => id);
     if (all === true) {
-      return changeEach(
-        known.map((identity) => ({ title: nameOf(identity), make: () => disconnectTool(identity, options) })),
-      );
+      return changeEach(known.map((id) => ({ title: nameOf(id), make: () => disconnectTool(id, options) })));
     }
-    const isKnown = known.some((identity) => identity.tool === tool);
-    const name = isKnown ? tool : requireRecipe(tool).tool;
-    const identity: Identity =
+    const isKnown = known.some((id) => id.tool === tool);
+    const name = isKnown ? tool : requireTool(tool).name;
+    const id: ConnectionId =
       directory === undefined
-        ? identityOf(name, scope)
+        ? connectionIdFor(name, scope)
         : { tool: name, scope: "project", directory: resolve(directory) };
-    if ((await disconnectTool(identity, options)) === "declined") process.exitCode = EXIT.failed;
+    if ((await disconnectTool(id, options)) === "declined") process.exitCode = EXIT.failed;
   },
 };
 
 /**
- * Takes one connection back: shows what that changes, asks, and does it.
- * @throws Failure where there is none, or it cannot be done
+ * Disconnects one tool: shows the change, asks, and makes it.
+ * @throws Failure when it is not connected, or cannot be disconnected
  */
-async function disconnectTool(identity: Identity, options: ChangeOptions): Promise<Decision> {
-  const prepared = prepareDisconnection(connectionsDirectory(), identity);
-  // A slip of the pen must not be taken for done.
-  if (prepared === null) throw notConnected(identity);
-  showChanges(prepared);
+async function disconnectTool(id: ConnectionId, options: ChangeOptions): Promise<Decision> {
+  const change = prepareDisconnection(connectionsDirectory(), id);
+  // A mistyped name must not look like success.
+  if (change === null) throw notConnected(id);
+  showChanges(change);
   const decision =
-    prepared.isUnchanged && !options.isDry
+    change.isUnchanged && !options.isDryRun
       ? "done"
-      : await decide(`disconnect ${nameOf(identity)}?`, options);
+      : await confirmChange(`disconnect ${nameOf(id)}?`, options);
   if (decision !== "done") return decision;
-  const kept = prepared.carryOut();
-  await revokeTokensOf(identity);
-  tellKept(kept);
-  print(`${nameOf(identity)} is disconnected`);
-  if (prepared.isAllLeft)
+  const kept = change.commit();
+  await revokeConnectionTokens(id);
+  printBackups(kept);
+  print(`${nameOf(id)} is disconnected`);
+  if (change.hasOnlyEditedSettings)
     note("note: none of its settings was as connecting wrote it, so it may come here still");
   return "done";
 }
 
-function tellKept(kept: readonly KeptBackup[]): void {
-  const { home } = here();
-  for (const { path, backup, isBlotted } of kept) {
-    const but = isBlotted ? ", but for its keys" : "";
-    print(`${shorten(path, home)} as it was before${but}: ${shorten(backup, home)}`);
+function printBackups(backups: readonly KeptBackup[]): void {
+  const { home } = currentHost();
+  for (const { path, backup, isRedacted } of backups) {
+    const but = isRedacted ? ", but for its keys" : "";
+    print(`${displayPath(path, home)} as it was before${but}: ${displayPath(backup, home)}`);
   }
 }
 
-/** Names the one project that may have been meant. */
-function notConnected(identity: Identity): Failure {
-  const projects = readConnections(connectionsDirectory()).flatMap(({ identity: { tool, directory } }) =>
-    tool === identity.tool && directory !== null ? [directory] : [],
+/** Suggests the project in which the tool is connected, if there is just one. */
+function notConnected(id: ConnectionId): Failure {
+  const projects = readConnections(connectionsDirectory()).flatMap(({ id: { tool, directory } }) =>
+    tool === id.tool && directory !== null ? [directory] : [],
   );
   const [only] = projects;
   const hint =
     only === undefined || projects.length > 1
       ? "see what is: tollkeeper connect --list"
-      : `it is in a project: ${writeCommand(["tollkeeper", "disconnect", identity.tool, "--directory", only])}`;
-  return new Failure(`${nameOf(identity)} is not connected`, hint);
+      : `it is in a project: ${formatCommand(["tollkeeper", "disconnect", id.tool, "--directory", only])}`;
+  return new Failure(`${nameOf(id)} is not connected`, hint);
 }
 
-function nameOf({ tool, directory }: Identity): string {
-  return directory === null ? tool : `${tool} in ${shorten(directory, here().home)}`;
+function nameOf({ tool, directory }: ConnectionId): string {
+  return directory === null ? tool : `${tool} in ${displayPath(directory, currentHost().home)}`;
 }

@@ -1,29 +1,20 @@
-import { resolve } from "node:path";
-import type { Command } from "../command.ts";
-import { EXIT, print, printStyled } from "../terminal/console.ts";
+import { reportOptions, type Command, type ReportArguments } from "../command.ts";
+import { resolveConfigPath } from "../load-config.ts";
+import { EXIT, hasColours, print, printStyled } from "../terminal/console.ts";
 import { gatherEvidence } from "../doctor/evidence.ts";
-import { CHECKS } from "../doctor/list.ts";
-import { isWell, renderFindings } from "../doctor/report.ts";
+import { CHECKS } from "../doctor/checks.ts";
+import { isHealthy, renderFindings } from "../doctor/report.ts";
 import { runChecks } from "../doctor/run.ts";
-import { configPath } from "../../adapters/paths.ts";
 import { programVersion } from "../../adapters/program.ts";
 
-interface DoctorArguments {
-  config?: string | undefined;
-  json: boolean;
-}
-
-/** `tollkeeper doctor`: finds what is wrong and says what to type. Changes nothing. Exits 0 without a failure, 1 otherwise. */
-export const command: Command<DoctorArguments> = {
-  builder: (yargs) =>
-    yargs
-      .option("config", { type: "string" })
-      .option("json", { type: "boolean", default: false, describe: "Print JSON" }),
+/** `tollkeeper doctor`: finds problems and says how to fix them. Changes nothing. Exits with 1 when there is a failure, else 0. */
+export const command: Command<ReportArguments> = {
+  builder: reportOptions,
   handler: async ({ config, json }) => {
-    const evidence = gatherEvidence(config === undefined ? configPath() : resolve(config));
+    const evidence = gatherEvidence(resolveConfigPath(config));
     const checks = await runChecks(CHECKS, evidence);
     if (json) print(JSON.stringify({ version: programVersion(), checks }, null, 2));
-    else printStyled(renderFindings(checks, process.stdout.isTTY && !process.env["NO_COLOR"]));
-    if (!isWell(checks)) process.exitCode = EXIT.failed;
+    else printStyled(renderFindings(checks, hasColours()));
+    if (!isHealthy(checks)) process.exitCode = EXIT.failed;
   },
 };

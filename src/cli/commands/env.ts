@@ -1,14 +1,13 @@
-import type { Shell } from "../../connect/formats/shell-lines.ts";
 import { findConflictingVariables } from "../../connect/conflicting-variables.ts";
 import { Failure } from "../../core/failure.ts";
-import { writeCommand } from "../../service/write-command.ts";
+import { formatCommand, type Shell } from "../../core/text/shell-words.ts";
 import type { Command } from "../command.ts";
 import { note, print } from "../terminal/console.ts";
 import { daemonStatus } from "../../daemon/client.ts";
-import { targetOfName } from "../connect/find-recipe.ts";
-import { localAddress } from "../connect/local-address.ts";
-import { SHELLS, shellOf, writeEnvironment } from "./env/shell-environment.ts";
-import { environmentFor, requireEnvironment } from "../connect/tool-environment.ts";
+import { selectToolByName } from "../connect/select-tool.ts";
+import { locateDaemon } from "../connect/locate-daemon.ts";
+import { SHELLS, detectShell, formatEnvironment } from "../connect/shell-environment.ts";
+import { resolveEnvironment, requireEnvironment } from "../connect/tool-environment.ts";
 
 interface EnvArguments {
   config?: string | undefined;
@@ -17,7 +16,7 @@ interface EnvArguments {
   model?: string | undefined;
 }
 
-/** `tollkeeper env`: the lines that lead what a shell starts here, for its `eval`. */
+/** `tollkeeper env`: prints shell commands, for `eval`, that point the programs the shell starts at tollkeeper. */
 export const command: Command<EnvArguments> = {
   builder: (yargs) =>
     yargs
@@ -25,19 +24,20 @@ export const command: Command<EnvArguments> = {
       .option("config", { type: "string" })
       .option("shell", { choices: SHELLS, describe: "Whose language; by default that of $SHELL" })
       .option("model", { type: "string", describe: "The model to use, where it must be told one" }),
-  handler: async ({ config, name, shell = shellOf(process.env), model }) => {
-    const guest = targetOfName(name);
-    requireEnvironment(guest);
-    const address = await localAddress(await daemonStatus(), config);
-    if (address.config.access.mode === "token") throw tokenNeeded(guest.tool);
-    const { variables, flags } = await environmentFor(guest, address, null, model);
-    for (const line of writeEnvironment(shell, variables, findConflictingVariables(process.env, variables))) print(line);
-    if (flags.length > 0) note(`note: ${guest.recipe.title} needs flags, too: ${writeCommand(flags)}`);
+  handler: async ({ config, name, shell = detectShell(process.env), model }) => {
+    const selected = selectToolByName(name);
+    requireEnvironment(selected);
+    const daemon = await locateDaemon(await daemonStatus(), config);
+    if (daemon.config.access.mode === "token") throw tokenRequired(selected.name);
+    const { variables, flags } = await resolveEnvironment(selected, daemon, null, model);
+    const conflicts = findConflictingVariables(process.env, variables);
+    for (const line of formatEnvironment(shell, variables, conflicts)) print(line);
+    if (flags.length > 0) note(`note: ${selected.tool.title} needs flags, too: ${formatCommand(flags)}`);
   },
 };
 
-/** Each evaluation would have to make another one, and they would pile up. */
-function tokenNeeded(tool: string): Failure {
+/** Every evaluation would have to create another token. */
+function tokenRequired(tool: string): Failure {
   return new Failure(
     'tools must show a local token here ("access": "token"), and none is printed',
     `run it with: tollkeeper run --tool ${tool} -- COMMAND; or: tollkeeper connect ${tool}; or make one: tollkeeper token add ${tool}`,

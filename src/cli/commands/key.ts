@@ -1,27 +1,22 @@
 import type { Argv, CommandModule } from "yargs";
 import { createKeySources } from "../../adapters/key-sources.ts";
 import { createKeychain } from "../../adapters/keychain.ts";
-import { judgeKeyName } from "../../core/config/string-rules.ts";
-import { keyRefsOf } from "../../core/config/config.ts";
+import { checkKeyName } from "../../core/config/names.ts";
+import { listConfiguredKeys } from "../../core/policy/configured-keys.ts";
 import { Failure } from "../../core/failure.ts";
 import { describeKeySource } from "../../core/secrets/key-source.ts";
-import { parseKeyValue } from "../../core/secrets/key-value.ts";
-import type { Command } from "../command.ts";
+import { parseApiKey } from "../../core/secrets/api-key.ts";
+import { reportOptions, type Command, type ReportArguments } from "../command.ts";
 import { note, print } from "../terminal/console.ts";
 import { notifyDaemon } from "../../daemon/client.ts";
 import { hardenProcess } from "../../daemon/harden.ts";
-import { listKeys, renderKeys } from "../keys/list.ts";
-import { findKey, loadConfig } from "../keys/target.ts";
-import type { KeyArguments, KeyTarget } from "../keys/target.ts";
-import { countModels } from "../keys/ask-for-models.ts";
-import { readSecretText } from "../terminal/prompt.ts";
+import { listKeys, renderKeys } from "../keys/list-keys.ts";
+import { loadConfig } from "../load-config.ts";
+import { findKey, type KeyArguments, type KeyTarget } from "../keys/find-key.ts";
+import { fetchModels } from "../keys/fetch-models.ts";
+import { readSecretText } from "../terminal/read-secret.ts";
 
-interface ListArguments {
-  config?: string | undefined;
-  json: boolean;
-}
-
-/** Words of the command line before the first that could be a value: `key set`, the name counted apart. */
+/** How many positional arguments yargs counts for `key set`; the name is counted separately. */
 const COMMAND_WORDS = 2;
 
 const VALUE_ON_COMMAND_LINE =
@@ -32,7 +27,7 @@ const setCommand: CommandModule<object, KeyArguments> = {
   command: "set [name]",
   describe: "Store a key in the keychain, typed without being shown or read from standard input",
   builder: (yargs) =>
-    // yargs's own words for one argument too many would repeat it, and it may be the key.
+    // The error message of yargs for an extra argument would repeat it, and it may be the key.
     targetOptions(yargs)
       .strict(false)
       .strictOptions()
@@ -40,13 +35,10 @@ const setCommand: CommandModule<object, KeyArguments> = {
   handler: async (argv) => setKey(await findKey(argv)),
 };
 
-const listCommand: CommandModule<object, ListArguments> = {
+const listCommand: CommandModule<object, ReportArguments> = {
   command: "list",
   describe: "Show every key that the configuration names, and whether it is there",
-  builder: (yargs) =>
-    yargs
-      .option("config", { type: "string" })
-      .option("json", { type: "boolean", default: false, describe: "Print JSON" }),
+  builder: reportOptions,
   handler: async ({ config, json }) => {
     const keys = await listKeys(await loadConfig(config), createKeySources(createKeychain()));
     if (json) print(JSON.stringify(keys, null, 2));
@@ -62,7 +54,7 @@ const testCommand: CommandModule<object, KeyArguments> = {
   handler: async (argv) => {
     const { config, upstream, ref } = await findKey(argv);
     const secret = await createKeySources(createKeychain()).read(ref);
-    const count = await countModels(upstream, secret, config.outbound);
+    const { models: count } = await fetchModels(upstream, secret, config.outbound);
     const models = count === null ? "" : `: ${count} ${count === 1 ? "model" : "models"}`;
     print(`accepted by ${upstream.baseUrl}${models}`);
   },
@@ -75,7 +67,7 @@ const removeCommand: CommandModule<object, KeyArguments> = {
   handler: async (argv) => removeKey(await findKey(argv)),
 };
 
-/** `tollkeeper key`: what is in the keychain. Nothing here ever prints a key. */
+/** `tollkeeper key`: stores, lists, tests and removes keys. Never prints a key. */
 export const command: Command<object> = {
   builder: (yargs): Argv<object> =>
     yargs
@@ -95,30 +87,32 @@ function targetOptions(yargs: Argv<object>): Argv<KeyArguments> {
     .option("config", { type: "string" })
     .option("upstream", { type: "string", default: "default", describe: "Upstream that the key is for" })
     .positional("name", { type: "string", describe: "Name of the key; by default the upstream's own" })
-    .check(({ name }) => (name === undefined ? true : (judgeKeyName(name) ?? true)));
+    .check(({ name }) => (name === undefined ? true : (checkKeyName(name) ?? true)));
 }
 
 async function setKey({ config, upstream, ref }: KeyTarget): Promise<void> {
-  refuseOtherSource({ upstream, ref });
+  requireKeychainSource({ upstream, ref });
   const what = `key "${ref.name}" for ${ref.origin}`;
   const text = await readSecretText(`${what} (nothing shows while you type): `);
-  await createKeychain().write(ref, parseKeyValue(text));
+  await createKeychain().write(ref, parseApiKey(text));
   print(`stored ${what} (upstream ${upstream.name}); it is sent to that origin only`);
-  const isNamed = keyRefsOf(config).some((key) => key.ref.name === ref.name && key.ref.origin === ref.origin);
+  const isNamed = listConfiguredKeys(config).some(
+    (key) => key.ref.name === ref.name && key.ref.origin === ref.origin,
+  );
   if (!isNamed) note(`note: the configuration does not name "${ref.name}" yet; see tollkeeper config edit`);
-  await tellDaemon();
+  await notifyOfChange();
 }
 
 async function removeKey({ upstream, ref }: KeyTarget): Promise<void> {
-  refuseOtherSource({ upstream, ref });
+  requireKeychainSource({ upstream, ref });
   const what = `key "${ref.name}" for ${ref.origin}`;
   const removed = await createKeychain().remove(ref);
   print(removed ? `removed ${what}` : `there was no ${what}`);
-  if (removed) await tellDaemon();
+  if (removed) await notifyOfChange();
 }
 
-/** The keychain's key would never be looked at, and the other source is not ours to write to. */
-function refuseOtherSource({ upstream, ref }: Pick<KeyTarget, "upstream" | "ref">): void {
+/** A key stored in the keychain would never be used, and other sources are not ours to write to. */
+function requireKeychainSource({ upstream, ref }: Pick<KeyTarget, "upstream" | "ref">): void {
   if (ref.source.kind === "keychain") return;
   throw new Failure(
     `the keys of upstream ${upstream.name} do not live in the keychain, but in: ${describeKeySource(ref.source)}`,
@@ -126,6 +120,6 @@ function refuseOtherSource({ upstream, ref }: Pick<KeyTarget, "upstream" | "ref"
   );
 }
 
-async function tellDaemon(): Promise<void> {
+async function notifyOfChange(): Promise<void> {
   if (await notifyDaemon("keys-changed")) print("the running daemon reads it anew");
 }

@@ -4,14 +4,14 @@ import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import type { Command } from "../command.ts";
 import { print } from "../terminal/console.ts";
 
-/** Next to the daemon's own, 8655. */
+/** One above the daemon's default port. */
 const DEFAULT_PORT = 8656;
 
 interface SandboxArguments {
   port: number;
 }
 
-/** `tollkeeper sandbox`: the built-in upstream on its own, until SIGINT or SIGTERM. */
+/** `tollkeeper sandbox`: runs the built-in upstream without the daemon, until SIGINT or SIGTERM. */
 export const command: Command<SandboxArguments> = {
   builder: (yargs) =>
     yargs.option("port", {
@@ -21,7 +21,7 @@ export const command: Command<SandboxArguments> = {
     }),
   handler: async ({ port }) => {
     const sandbox = await start(port);
-    const stopped = stopSignal();
+    const stopped = waitForStopSignal();
     for (const line of introduce(sandbox)) print(line);
     await stopped;
     await sandbox.close();
@@ -35,23 +35,22 @@ async function start(port: number): Promise<Sandbox> {
   try {
     return await startSandbox({ port });
   } catch (error) {
-    const reason = messageOf(error);
     throw new Failure(
-      `the sandbox cannot listen on port ${port}: ${reason}`,
+      `the sandbox cannot listen on port ${port}: ${messageOf(error)}`,
       "take any free port with: tollkeeper sandbox --port 0",
       { cause: error },
     );
   }
 }
 
-function stopSignal(): Promise<void> {
+function waitForStopSignal(): Promise<void> {
   return new Promise((resolve) => {
     process.once("SIGINT", () => resolve());
     process.once("SIGTERM", () => resolve());
   });
 }
 
-/** What somebody needs to know who never saw the sandbox: what it is, its keys, one request for each route. */
+/** Returns an introduction for new users: what the sandbox is, its keys, and one request for each route. */
 function introduce({ baseUrl, keys }: Sandbox): string[] {
   const json = "-H 'content-type: application/json'";
   const bearer = `-H 'authorization: Bearer ${keys[0]?.secret ?? ""}'`;

@@ -1,41 +1,33 @@
 import { readConfigFile } from "../../adapters/config-file.ts";
 import type { Failure } from "../../core/failure.ts";
-import type { Command } from "../command.ts";
+import { reportOptions, type Command, type ReportArguments } from "../command.ts";
 import { EXIT, note, print } from "../terminal/console.ts";
 import { daemonStatus, notRunning } from "../../daemon/client.ts";
 import { configPath } from "../../adapters/paths.ts";
-import { portUsurped } from "../../daemon/port-holder.ts";
+import { checkPortFree } from "../../adapters/port-holder.ts";
 import { programVersion } from "../../adapters/program.ts";
 import { isHealthy, renderStatus } from "./status/report.ts";
 
-interface StatusArguments {
-  config?: string | undefined;
-  json: boolean;
-}
-
-/** `tollkeeper status`: what the running daemon says of itself. Exits 0 when it is well, 1 otherwise. */
-export const command: Command<StatusArguments> = {
-  builder: (yargs) =>
-    yargs
-      .option("config", { type: "string" })
-      .option("json", { type: "boolean", default: false, describe: "Print JSON" }),
+/** `tollkeeper status`: shows the running daemon's status. Exits with 0 when it is healthy, else 1. */
+export const command: Command<ReportArguments> = {
+  builder: reportOptions,
   handler: async ({ config, json }) => {
     const status = await daemonStatus();
-    if (status === null) throw await whyNot(config ?? configPath());
-    if (status.version !== programVersion()) note(otherVersion(status.version));
+    if (status === null) throw await explainAbsence(config);
+    if (status.version !== programVersion()) note(versionNote(status.version));
     if (json) print(JSON.stringify(status, null, 2));
     else for (const line of renderStatus(status)) print(line);
     if (!isHealthy(status)) process.exitCode = EXIT.failed;
   },
 };
 
-function otherVersion(version: string): string {
+function versionNote(version: string): string {
   return `note: the daemon that runs is of version ${version}, this is ${programVersion()}; type: tollkeeper service restart`;
 }
 
-/** A file that cannot be used names no port: then it is only said that no daemon runs. */
-async function whyNot(configFile: string): Promise<Failure> {
+/** Returns why no daemon responds: another program has its port, or it is not running. An invalid configuration names no port. */
+async function explainAbsence(configFile = configPath()): Promise<Failure> {
   const reading = await readConfigFile(configFile);
-  const usurped = reading.ok ? await portUsurped(reading.config.listen.port) : null;
-  return usurped ?? notRunning();
+  const portFailure = reading.ok ? await checkPortFree(reading.config.listen.port) : null;
+  return portFailure ?? notRunning();
 }

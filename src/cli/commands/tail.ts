@@ -1,15 +1,16 @@
 import { followDaemon } from "../../adapters/control-socket.ts";
-import { printable } from "../../core/text/printable.ts";
+import { toPrintable } from "../../core/text/printable.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { Command } from "../command.ts";
 import { note, print } from "../terminal/console.ts";
+import { formatNumber } from "../terminal/numbers.ts";
 import { controlPath, notRunning } from "../../daemon/client.ts";
 
 interface TailArguments {
   json: boolean;
 }
 
-/** `tollkeeper tail`: each exchange as it ends, until the daemon stops or Ctrl-C is pressed. */
+/** `tollkeeper tail`: prints each exchange as it ends, until the daemon stops or Ctrl-C is pressed. */
 export const command: Command<TailArguments> = {
   builder: (yargs) =>
     yargs.option("json", {
@@ -20,19 +21,17 @@ export const command: Command<TailArguments> = {
   handler: async ({ json }) => {
     const records = await followDaemon(controlPath());
     if (records === null) throw notRunning();
-    // Whoever reads, `head` say, may have enough.
+    // The reader of a pipe, such as `head`, may close it at any time.
     process.stdout.once("error", () => process.exit());
     note("waiting for exchanges; Ctrl-C ends this");
     for await (const record of records)
-      print(json ? JSON.stringify(record) : printable(writeExchange(record as UsageRecord)));
+      print(json ? JSON.stringify(record) : toPrintable(describeExchange(record as UsageRecord)));
     note("the daemon has stopped");
   },
 };
 
-const NUMBERS = new Intl.NumberFormat("en-US");
-
-/** One exchange on one line, as long as no name in it has line ends: when, who, what, how it ended, what it spent. What is not known is left out. */
-function writeExchange(record: UsageRecord): string {
+/** Returns an exchange in one line without what is unknown. Control characters in names are not escaped. */
+function describeExchange(record: UsageRecord): string {
   const { ts, tool, method, route, status, outcome, tokens, usage } = record;
   const words = [
     new Date(ts).toTimeString().slice(0, 8),
@@ -40,18 +39,18 @@ function writeExchange(record: UsageRecord): string {
     `${method} ${route}`,
     record.model ?? record.model_requested ?? "",
     `${status ?? ""} ${outcome}`.trim(),
-    tokens === null ? (usage === "none" ? "" : `usage ${usage}`) : writeTokens(tokens, usage),
-    `${NUMBERS.format(record.duration_ms / 1000)} s`,
+    tokens === null ? (usage === "none" ? "" : `usage ${usage}`) : describeTokens(tokens, usage),
+    `${formatNumber(record.duration_ms / 1000)} s`,
   ];
   return words.filter((word) => word !== "").join("  ");
 }
 
-function writeTokens(tokens: NonNullable<UsageRecord["tokens"]>, usage: UsageRecord["usage"]): string {
+function describeTokens(tokens: NonNullable<UsageRecord["tokens"]>, usage: UsageRecord["usage"]): string {
   const { input_total: input, cache_read: cached, output } = tokens;
-  const fromCache = cached === null || cached === 0 ? "" : ` (${NUMBERS.format(cached)} cached)`;
+  const fromCache = cached === null || cached === 0 ? "" : ` (${formatNumber(cached)} cached)`;
   const known = [
-    input === null ? "" : `${NUMBERS.format(input)} in${fromCache}`,
-    output === null ? "" : `${NUMBERS.format(output)} out`,
+    input === null ? "" : `${formatNumber(input)} in${fromCache}`,
+    output === null ? "" : `${formatNumber(output)} out`,
   ];
   const words = known.filter((word) => word !== "").join(", ");
   return usage === "final" ? words : `${words} (${usage})`;

@@ -1,15 +1,14 @@
 import type { Argv, CommandModule } from "yargs";
-import { judgeName } from "../../core/config/string-rules.ts";
+import { checkName, parseToolName } from "../../core/config/names.ts";
 import { Failure } from "../../core/failure.ts";
-import { mayBeToken } from "../../core/identity/local-token.ts";
-import { printable } from "../../core/text/printable.ts";
+import { looksLikeLocalToken } from "../../core/secrets/local-token.ts";
+import { toPrintable } from "../../core/text/printable.ts";
 import type { TokenEntry } from "../../core/identity/token-entry.ts";
-import { toolName } from "../../core/identity/tool-identity.ts";
 import type { Command } from "../command.ts";
 import { note, print } from "../terminal/console.ts";
-import { countOf } from "../terminal/count-of.ts";
-import { loadConfig } from "../keys/target.ts";
-import { layOut, type Column } from "../terminal/table.ts";
+import { pluralize } from "../terminal/numbers.ts";
+import { loadConfig } from "../load-config.ts";
+import { formatTable, type Column } from "../terminal/table.ts";
 import { addToken, listTokens, revokeTokens } from "../tokens/tokens.ts";
 
 interface AddArguments {
@@ -42,7 +41,7 @@ const listCommand: CommandModule<object, ListArguments> = {
   describe: "Show every registered token, by its id; never the token",
   builder: (yargs) => yargs.option("json", { type: "boolean", default: false, describe: "Print JSON" }),
   handler: ({ json }) => {
-    const tokens = listTokens().map(shownOf);
+    const tokens = listTokens().map(toShown);
     if (json) print(JSON.stringify(tokens, null, 2));
     else if (tokens.length === 0) print("no token is registered");
     else print(renderTokens(tokens));
@@ -56,7 +55,7 @@ const revokeCommand: CommandModule<object, RevokeArguments> = {
   handler: revoke,
 };
 
-/** `tollkeeper token`: local tokens, by which tools prove who they are where `"access": "token"` asks for it. */
+/** `tollkeeper token`: manages local tokens, with which tools authenticate under `"access": "token"`. */
 export const command: Command<object> = {
   builder: (yargs): Argv<object> =>
     yargs
@@ -71,12 +70,12 @@ function toolArgument(yargs: Argv<object>): Argv<{ tool: string }> {
   return yargs
     .positional("tool", { type: "string", demandOption: true, describe: "Its name in the ledger" })
     .check(({ tool }) => {
-      if (mayBeToken(tool)) return "a token is never an argument; name the tool that it belongs to";
-      return judgeName(tool.toLowerCase()) ?? true;
+      if (looksLikeLocalToken(tool)) return "a token is never an argument; name the tool that it belongs to";
+      return checkName(tool.toLowerCase()) ?? true;
     });
 }
 
-/** The token alone is on standard output, so that it can be piped to where it belongs. */
+/** Prints only the token on standard output, so that it can be piped. */
 async function add({ config, tool, note: purpose }: AddArguments): Promise<void> {
   const { access } = await loadConfig(config);
   const { id, token } = await addToken(nameOf(tool), purpose ?? null);
@@ -90,23 +89,23 @@ async function add({ config, tool, note: purpose }: AddArguments): Promise<void>
 async function revoke({ tool, id }: RevokeArguments): Promise<void> {
   const name = nameOf(tool);
   const revoked = await revokeTokens((entry) => entry.tool === name && (id === undefined || entry.id === id));
-  if (revoked.length > 0) return print(`revoked ${countOf(revoked.length, "token")} of ${name}`);
+  if (revoked.length > 0) return print(`revoked ${pluralize(revoked.length, "token")} of ${name}`);
   const which = id === undefined ? "token" : "such token";
-  // A slip of the pen must not be taken for done.
+  // A mistyped name must not look like success.
   throw new Failure(`${name} has no ${which}`, "see all of them with: tollkeeper token list");
 }
 
-/** What is judged already has a name. */
+/** The argument check has accepted the name. */
 function nameOf(tool: string): string {
-  return toolName(tool) ?? tool;
+  return parseToolName(tool) ?? tool;
 }
 
 const COLUMNS = ["id", "tool", "made", "for"].map((head): Column => ({ head, align: "left" }));
 
-/** What is shown of a token. Its hash is of no use to who reads, and what needs no showing is not shown. */
+/** A token as listed: without its hash, which is of no use to a reader. */
 type ShownToken = Omit<TokenEntry, "hash">;
 
-function shownOf({ id, tool, createdAt, note: purpose }: TokenEntry): ShownToken {
+function toShown({ id, tool, createdAt, note: purpose }: TokenEntry): ShownToken {
   return { id, tool, createdAt, note: purpose };
 }
 
@@ -115,7 +114,7 @@ function renderTokens(tokens: readonly ShownToken[]): string {
     id,
     tool,
     createdAt,
-    printable(purpose ?? ""),
+    toPrintable(purpose ?? ""),
   ]);
-  return layOut(COLUMNS, rows);
+  return formatTable(COLUMNS, rows);
 }

@@ -1,14 +1,15 @@
-import { configFailure, readConfigFile } from "../../adapters/config-file.ts";
 import { readLedger } from "../../adapters/ledger-file/reader.ts";
 import type { Config } from "../../core/config/config.ts";
 import { dayOf } from "../../core/ledger/day.ts";
-import { SANDBOX_UPSTREAM, type UsageRecord } from "../../core/ledger/record.ts";
+import { type UsageRecord } from "../../core/ledger/record.ts";
+import { SANDBOX_UPSTREAM } from "../../core/config/names.ts";
 import { GROUPINGS, summarise, type Grouping } from "../../core/ledger/report.ts";
 import { parseSince } from "../../core/ledger/since.ts";
 import type { Command } from "../command.ts";
-import { EXIT, note, print, printFailure, printStyled } from "../terminal/console.ts";
-import { configPath, ledgerDirectory } from "../../adapters/paths.ts";
-import { remarksOn, renderCsv, renderJson, renderTable, type UsageReport } from "./usage/report.ts";
+import { loadConfig } from "../load-config.ts";
+import { EXIT, hasColours, note, print, printFailure, printStyled } from "../terminal/console.ts";
+import { ledgerDirectory } from "../../adapters/paths.ts";
+import { remarksOn, renderCsv, renderJson, renderTable, type LedgerReport } from "./usage/report.ts";
 
 interface UsageArguments {
   config?: string | undefined;
@@ -18,7 +19,7 @@ interface UsageArguments {
   csv?: boolean | undefined;
 }
 
-/** `tollkeeper usage`: sums of the ledger. Reads the files, so it works with and without a running daemon. */
+/** `tollkeeper usage`: sums up the ledger. Reads its files, so it works without a running daemon. */
 export const command: Command<UsageArguments> = {
   builder: (yargs) =>
     yargs
@@ -31,19 +32,19 @@ export const command: Command<UsageArguments> = {
       })
       .option("json", { type: "boolean", describe: "Print JSON" })
       .option("csv", { type: "boolean", describe: "Print CSV" })
-      // Without defaults: a default counts as given here.
+      // Needs options without defaults, because a default counts as given.
       .conflicts("json", "csv"),
   handler: async ({ config, by, since, json, csv }) => {
     const from = readSince(since);
     if (from === null) return;
-    const report = await readUsage(await readConfig(config ?? configPath()), from, by);
+    const report = await readUsage(await loadConfig(config), from, by);
     if (json === true) print(renderJson(report));
     else if (csv === true) showCsv(report);
     else showTable(report);
   },
 };
 
-/** null, and said so, for a value that cannot be read: wrong usage rather than a failure. */
+/** Returns null after printing an error when the value is not valid, which is wrong usage and not a failure. */
 function readSince(text: string): string | null {
   try {
     return parseSince(text, Date.now());
@@ -54,52 +55,48 @@ function readSince(text: string): string | null {
   }
 }
 
-async function readConfig(path: string): Promise<Config> {
-  const reading = await readConfigFile(path);
-  if (!reading.ok) throw configFailure(path, reading.problems);
-  return reading.config;
-}
-
-async function readUsage(config: Config, since: string, by: Grouping): Promise<UsageReport> {
+async function readUsage(config: Config, since: string, by: Grouping): Promise<LedgerReport> {
   const directory = ledgerDirectory(config);
-  const aside: UsageReport["aside"] = { sandboxed: 0, unreadable: 0, firstUnreadable: null };
-  const records = recordsSince(directory, since, aside);
-  const isProjectAsked = config.ledger.project;
-  return { ...(await summarise(records, by)), since, directory, isProjectAsked, aside };
+  const counts: ReadCounts = { sandboxRequests: 0, unreadableLines: 0, firstUnreadable: null };
+  const sums = await summarise(recordsSince(directory, since, counts), by);
+  return { ...sums, since, directory, isProjectRecorded: config.ledger.project, ...counts };
 }
 
+type ReadCounts = Pick<LedgerReport, "sandboxRequests" | "unreadableLines" | "firstUnreadable">;
+
+/** Yields the records since a time, and counts what else it reads. */
 async function* recordsSince(
   directory: string,
   since: string,
-  aside: UsageReport["aside"],
+  counts: ReadCounts,
 ): AsyncGenerator<UsageRecord> {
   for await (const record of readLedger(directory, { from: dayOf(since) })) {
     if ("unreadable" in record) {
-      aside.unreadable += 1;
-      aside.firstUnreadable ??= record;
+      counts.unreadableLines += 1;
+      counts.firstUnreadable ??= record;
     } else if (record.ts >= since) {
-      if (record.upstream === SANDBOX_UPSTREAM && record.usage !== "none") aside.sandboxed += 1;
+      if (record.upstream === SANDBOX_UPSTREAM && record.usage !== "none") counts.sandboxRequests += 1;
       yield record;
     }
   }
 }
 
-function showTable(report: UsageReport): void {
+function showTable(report: LedgerReport): void {
   if (report.rows.length > 0) {
-    printStyled(renderTable(report, process.stdout.isTTY && !process.env["NO_COLOR"]));
+    printStyled(renderTable(report, hasColours()));
   }
   for (const remark of remarksOn(report)) print(remark);
-  if (report.rows.length === 0) sayNothingYet(report);
+  if (report.rows.length === 0) printEmptyNote(report);
 }
 
-/** Spreadsheets get the rows and nothing else; what must be said beside them goes to standard error. */
-function showCsv(report: UsageReport): void {
+/** Prints rows only, for spreadsheets; remarks go to standard error. */
+function showCsv(report: LedgerReport): void {
   // RFC 4180 section 2.1: lines end in CRLF.
   for (const line of renderCsv(report)) printStyled(`${line}\r`);
   for (const remark of remarksOn(report)) note(remark);
 }
 
-function sayNothingYet({ since, directory }: UsageReport): void {
+function printEmptyNote({ since, directory }: LedgerReport): void {
   note(`nothing spent yet since ${dayOf(since)} (UTC) in ${directory}`);
   note("hint: run `tollkeeper serve`, then use a tool whose base URL is the address that it shows");
 }

@@ -1,99 +1,97 @@
 import { isDeepStrictEqual } from "node:util";
 import { createKeychain } from "../../adapters/keychain.ts";
-import { readConnections, type Identity } from "../../connect/connection.ts";
-import type { Recipe, Scope } from "../../tools/recipe.ts";
+import { connectionsDirectory, currentHost } from "../../adapters/paths.ts";
+import { readConnections, type ConnectionId } from "../../connect/connection.ts";
 import { Failure } from "../../core/failure.ts";
-import { decide, showChanges, type ChangeOptions, type Decision } from "./change-of-files.ts";
-import { planKeyMove, type KeyMove } from "./key-move.ts";
-import { note, print } from "../terminal/console.ts";
 import { notifyDaemon } from "../../daemon/client.ts";
-import { toolHostInfo } from "./destination.ts";
-import { shorten } from "../hints.ts";
-import type { LocalAddress } from "./local-address.ts";
-import { propose } from "./proposal.ts";
-import { warningsOf } from "./rivals-in-files.ts";
-import { connectionsDirectory, here } from "../../adapters/paths.ts";
+import type { ConnectableTool, Scope } from "../../tools/tool.ts";
+import { note, print } from "../terminal/console.ts";
+import { displayPath } from "../terminal/display-path.ts";
+import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./confirm-changes.ts";
+import { findConflictWarnings } from "./conflict-warnings.ts";
+import { planKeyMigration, type KeyMigration } from "./key-migration.ts";
+import { readToolHost } from "./local-endpoint.ts";
+import type { LocalDaemon } from "./locate-daemon.ts";
+import { prepareToolConnection } from "./tool-connection.ts";
 
-/** What the person wants of a connection, or of several. */
 export interface ConnectOptions extends ChangeOptions {
   scope: Scope;
-  /** The model to use; undefined for one that fits. */
+  /** The model to configure; undefined lets the daemon's list decide. */
   model: string | undefined;
 }
 
 /**
- * Leads one tool here: shows what that changes, asks, and does it.
- * @throws Failure where it cannot be done; nothing of the tool's has been changed then
+ * Connects one tool: shows the change, asks, and makes it.
+ * @throws Failure, with none of the tool's files changed, when it cannot be connected
  */
 export async function connectTool(
-  recipe: Recipe,
-  address: LocalAddress,
+  tool: ConnectableTool,
+  daemon: LocalDaemon,
   { scope, model, ...options }: ConnectOptions,
 ): Promise<Decision> {
-  refuseScope(recipe, scope);
-  const identity = identityOf(recipe.tool, scope);
-  const { baseUrl, plan, prepared, carryOut } = await propose(recipe, address, identity, model);
-  for (const warning of warningsOf(plan, prepared)) note(`warning: ${warning}`);
-  if (prepared.isUnchanged) {
-    print(`${recipe.title} is connected already: ${baseUrl}`);
+  requireScope(tool, scope);
+  const id = connectionIdFor(tool.name, scope);
+  const { baseUrl, plan, change, commit } = await prepareToolConnection(tool, daemon, id, model);
+  for (const warning of findConflictWarnings(plan, change)) note(`warning: ${warning}`);
+  if (change.isUnchanged) {
+    print(`${tool.title} is connected already: ${baseUrl}`);
     return "done";
   }
-  const move = await planKeyMove(prepared.keys, recipe.tool, address.config, createKeychain());
-  showChanges(prepared);
-  if (move !== null) print(move.words);
-  const decision = await decide(questionFor(recipe, move), options);
+  const migration = await planKeyMigration(change.keys, tool.name, daemon.config, createKeychain());
+  showChanges(change);
+  if (migration !== null) print(migration.description);
+  const decision = await confirmChange(questionFor(tool, migration), options);
   if (decision !== "done") return decision;
-  if (move !== null) await storeKey(move);
-  await carryOut();
-  tellWritten(identity);
+  if (migration !== null) await storeKey(migration);
+  await commit();
+  printWrittenFiles(id);
   for (const remark of plan.remarks) print(remark);
-  tellConnected(recipe, identity, address);
+  printConnected(tool, id, daemon);
   return "done";
 }
 
-/** Which connection is meant where the person stands. */
-export function identityOf(tool: string, scope: Scope): Identity {
-  return { tool, scope, directory: scope === "project" ? toolHostInfo().directory : null };
+/** Returns the ID of a tool's connection; in the scope `project`, for the working directory. */
+export function connectionIdFor(tool: string, scope: Scope): ConnectionId {
+  return { tool, scope, directory: scope === "project" ? readToolHost().directory : null };
 }
 
-function refuseScope({ title, tool, scopes }: Recipe, scope: Scope): void {
+function requireScope({ title, name, scopes }: ConnectableTool, scope: Scope): void {
   if (scopes.includes(scope)) return;
   const hint =
     scopes.length === 0
-      ? `see what to do there by hand: tollkeeper connect ${tool} --print`
+      ? `see what to do there by hand: tollkeeper connect ${name} --print`
       : `connect it with: ${scopes.map((known) => `--scope ${known}`).join(" or ")}`;
   const what = scopes.length === 0 ? "no settings that could be written for it" : "no settings of that scope";
   throw new Failure(`${title} has ${what}`, hint);
 }
 
-function questionFor({ title }: Recipe, move: KeyMove | null): string {
-  const first = move === null || move.isStored ? "" : "move the key into the keychain, and ";
+function questionFor({ title }: ConnectableTool, migration: KeyMigration | null): string {
+  const first = migration === null || migration.isStored ? "" : "move the key into the keychain, and ";
   return `${first}connect ${title}?`;
 }
 
-async function storeKey(move: KeyMove): Promise<void> {
-  await move.store();
-  if (!move.isStored) await notifyDaemon("keys-changed");
+async function storeKey(migration: KeyMigration): Promise<void> {
+  await migration.store();
+  if (!migration.isStored) await notifyDaemon("keys-changed");
 }
 
-function tellWritten(identity: Identity): void {
-  const { home } = here();
-  const made = readConnections(connectionsDirectory()).find((one) =>
-    isDeepStrictEqual(one.identity, identity),
-  );
-  for (const { path, backup, isBlotted } of made?.files ?? []) {
-    const like = isBlotted ? "as it was before, but for its keys" : "as it was before";
-    print(`wrote ${shorten(path, home)}${backup === null ? "" : `; ${like}: ${shorten(backup, home)}`}`);
+function printWrittenFiles(id: ConnectionId): void {
+  const { home } = currentHost();
+  const connection = readConnections(connectionsDirectory()).find((one) => isDeepStrictEqual(one.id, id));
+  for (const { path, backup, isRedacted } of connection?.files ?? []) {
+    const like = isRedacted ? "as it was before, but for its keys" : "as it was before";
+    const copy = backup === null ? "" : `; ${like}: ${displayPath(backup, home)}`;
+    print(`wrote ${displayPath(path, home)}${copy}`);
   }
 }
 
-function tellConnected(
-  { title, tool }: Recipe,
-  { scope }: Identity,
-  { config, port, isRunning }: LocalAddress,
+function printConnected(
+  { title, name }: ConnectableTool,
+  { scope }: ConnectionId,
+  { config, port, isRunning }: LocalDaemon,
 ): void {
-  const which = scope === "user" ? "" : ` --scope ${scope}`;
-  print(`${title} is connected; undo it with: tollkeeper disconnect ${tool}${which}`);
+  const option = scope === "user" ? "" : ` --scope ${scope}`;
+  print(`${title} is connected; undo it with: tollkeeper disconnect ${name}${option}`);
   if (!isRunning) {
     note("note: tollkeeper is not running; start it with: tollkeeper service install; or: tollkeeper serve");
   } else if (config.listen.port === 0) {

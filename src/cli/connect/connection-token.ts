@@ -1,45 +1,47 @@
-import type { Identity } from "../../connect/connection.ts";
-import { tokensIn } from "../../core/identity/local-token.ts";
+import type { ConnectionId } from "../../connect/connection.ts";
 import type { TokenEntry } from "../../core/identity/token-entry.ts";
+import { findLocalTokens } from "../../core/secrets/local-token.ts";
 import { hashToken } from "../../proxy/token-secret.ts";
 import { addToken, listTokens, revokeToken, revokeTokens } from "../tokens/tokens.ts";
 
-/** The local token of one connection. */
-export interface ConnectionToken {
+/** A new local token for one connection. */
+interface ConnectionToken {
   value: string;
-  /** For the case that it got nowhere. */
+  /** Revokes it, for the case that it was not written anywhere. */
   revoke(): Promise<void>;
-  /** Takes back what the same connection had before. */
+  /** Revokes the connection's previous tokens. */
   revokeOlder(): Promise<void>;
 }
 
-/** The one that a connection shows already: in one of these texts, and still registered. null where there is none. @throws Failure */
-export function heldToken(identity: Identity, texts: readonly string[]): string | null {
-  const hashes = new Set(listTokens().flatMap((entry) => (isOf(identity, entry) ? [entry.hash] : [])));
-  const tokens = texts.flatMap(tokensIn);
+/** Returns the connection's token in one of these texts that is still registered; null when there is none. @throws Failure */
+export function findConnectionToken(id: ConnectionId, texts: readonly string[]): string | null {
+  const hashes = new Set(listTokens().flatMap((entry) => (belongsTo(id, entry) ? [entry.hash] : [])));
+  const tokens = texts.flatMap(findLocalTokens);
   return tokens.find((token) => hashes.has(hashToken(token).toString("hex"))) ?? null;
 }
 
-/** Makes one. @throws Failure when it cannot be kept */
-export async function makeToken(identity: Identity): Promise<ConnectionToken> {
-  const { id, token } = await addToken(identity.tool, purposeOf(identity));
+/** Creates and registers a token. @throws Failure when it cannot be stored */
+export async function createConnectionToken(connection: ConnectionId): Promise<ConnectionToken> {
+  const { id, token } = await addToken(connection.tool, noteFor(connection));
+  const isOlder = (entry: TokenEntry) => belongsTo(connection, entry) && entry.id !== id;
   return {
     value: token,
     revoke: async () => void (await revokeToken(id)),
-    revokeOlder: async () => void (await revokeTokens((entry) => isOf(identity, entry) && entry.id !== id)),
+    revokeOlder: async () => void (await revokeTokens(isOlder)),
   };
 }
 
-/** Takes back every token of a connection; there need not be one. @throws Failure */
-export async function revokeTokensOf(identity: Identity): Promise<void> {
-  const isMeant = (entry: TokenEntry) => isOf(identity, entry);
-  if (listTokens().some(isMeant)) await revokeTokens(isMeant);
+/** Revokes all tokens of a connection, if there are any. @throws Failure */
+export async function revokeConnectionTokens(id: ConnectionId): Promise<void> {
+  const isSelected = (entry: TokenEntry) => belongsTo(id, entry);
+  if (listTokens().some(isSelected)) await revokeTokens(isSelected);
 }
 
-function isOf(identity: Identity, { tool, note }: TokenEntry): boolean {
-  return tool === identity.tool && note === purposeOf(identity);
+function belongsTo(id: ConnectionId, { tool, note }: TokenEntry): boolean {
+  return tool === id.tool && note === noteFor(id);
 }
 
-function purposeOf({ directory }: Identity): string {
+/** The note by which a connection's tokens are recognized, also shown by `token list`. */
+function noteFor({ directory }: ConnectionId): string {
   return directory === null ? "connect" : `connect in ${directory}`;
 }

@@ -1,3 +1,4 @@
+import { connectionsDirectory } from "../../adapters/paths.ts";
 import {
   connectionState,
   readConnections,
@@ -5,68 +6,69 @@ import {
   type ConnectionState,
 } from "../../connect/connection.ts";
 import { isInstalled } from "../../connect/installed.ts";
-import type { Recipe, Scope, HostInfo } from "../../tools/recipe.ts";
-import { RECIPES } from "../../tools/all.ts";
-import { anyDestination, toolHostInfo } from "./destination.ts";
+import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
+import type { ConnectableTool, Scope, ToolHost } from "../../tools/tool.ts";
 import { findBaseUrls } from "../dotfiles/find-base-urls.ts";
-import { readPlaces } from "../dotfiles/read.ts";
-import { shorten } from "../hints.ts";
-import { connectionsDirectory } from "../../adapters/paths.ts";
-import { layOut, type Column } from "../terminal/table.ts";
+import { readDotfiles } from "../dotfiles/read.ts";
+import { displayPath } from "../terminal/display-path.ts";
+import { formatTable, type Column } from "../terminal/table.ts";
+import { placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
 
-/** How a tool is connected, once; it can be for several projects. */
-export interface ListedConnection {
+/** One connection of a tool, which can have one for the user and one per project. */
+interface ListedConnection {
   scope: Scope;
-  /** The project's; null for all of the user's. */
+  /** The project's directory; null for the scope `user`. */
   directory: string | null;
-  /** When `connect` made it, ISO 8601; null for one that was made by hand. */
+  /** When `connect` made it, in ISO 8601; null for a manual connection. */
   since: string | null;
-  /** `by-hand`: what stands there leads to tollkeeper, and `connect` did not write it. */
+  /** `by-hand`: the settings point at tollkeeper, and `connect` did not write them. */
   state: ConnectionState | "by-hand";
-  /** The port that its base URLs name; null where none stands in its files. */
+  /** The port in the tool's base URL; null when its files have none. */
   port: number | null;
 }
 
-/** A tool that is known, as `connect --list --json` prints it. */
-export interface ListedTool extends Pick<Recipe, "tool" | "title" | "scopes" | "tried" | "source" | "date"> {
+/** A known tool, as `connect --list --json` prints it. */
+export interface ListedTool extends Pick<ConnectableTool, "title" | "scopes" | "tried" | "source" | "date"> {
+  tool: string;
   isInstalled: boolean;
-  /** Does it listen to its environment, or to flags, as `run` sets them? */
+  /** True when it follows its environment or flags, so that `run` can connect it. */
   isRunnable: boolean;
   connections: ListedConnection[];
 }
 
-/** Looks at every tool, where its settings are here. */
+/** Returns every known tool with its connections on this machine. */
 export async function listTools(): Promise<ListedTool[]> {
-  const on = toolHostInfo();
+  const host = readToolHost();
   const connections = readConnections(connectionsDirectory());
   const tools: ListedTool[] = [];
-  for (const recipe of RECIPES) {
-    const { tool, title, scopes, tried, source, date } = recipe;
-    const own = connections.filter(({ identity }) => identity.tool === tool);
-    const listed = await Promise.all(own.map(describe));
-    if (!listed.some(({ scope }) => scope === "user")) listed.push(...(await findByHand(recipe, on)));
-    const about = { tool, title, scopes, tried, source, date, isInstalled: isInstalled(recipe, on) };
-    const isRunnable = recipe.environment(on, anyDestination(tool)) !== null;
-    tools.push({ ...about, isRunnable, connections: listed });
+  for (const tool of CONNECTABLE_TOOLS) {
+    const { name, title, scopes, tried, source, date } = tool;
+    const own = connections.filter(({ id }) => id.tool === name);
+    const listed = await Promise.all(own.map(describeConnection));
+    if (!listed.some(({ scope }) => scope === "user"))
+      listed.push(...(await findManualConnection(tool, host)));
+    const facts = { tool: name, title, scopes, tried, source, date, isInstalled: isInstalled(tool, host) };
+    const isRunnable = tool.environment(host, placeholderEndpoint(name)) !== null;
+    tools.push({ ...facts, isRunnable, connections: listed });
   }
   return tools;
 }
 
-async function describe({ identity, since, files }: Connection): Promise<ListedConnection> {
-  const state = connectionState(connectionsDirectory(), identity) ?? "gone";
-  const { tool, scope, directory } = identity;
-  return { scope, directory, since, state, port: await portIn(files, tool) };
+async function describeConnection({ id, since, files }: Connection): Promise<ListedConnection> {
+  const state = connectionState(connectionsDirectory(), id) ?? "gone";
+  const { tool, scope, directory } = id;
+  return { scope, directory, since, state, port: await findPort(files, tool) };
 }
 
-async function findByHand(recipe: Recipe, on: HostInfo): Promise<ListedConnection[]> {
-  const { tool, scopes } = recipe;
+async function findManualConnection(tool: ConnectableTool, host: ToolHost): Promise<ListedConnection[]> {
+  const { name, scopes } = tool;
   if (!scopes.includes("user")) return [];
-  const port = await portIn(recipe.plan(on, anyDestination(tool), "user").files, tool);
+  const port = await findPort(tool.plan(host, placeholderEndpoint(name), "user").files, name);
   return port === null ? [] : [{ scope: "user", directory: null, since: null, state: "by-hand", port }];
 }
 
-async function portIn(files: readonly { path: string }[], tool: string): Promise<number | null> {
-  const texts = await readPlaces(files.map(({ path }) => ({ kind: "tool", path })));
+async function findPort(files: readonly { path: string }[], tool: string): Promise<number | null> {
+  const texts = await readDotfiles(files.map(({ path }) => ({ kind: "tool", path })));
   const urls = texts.flatMap(({ text }) => findBaseUrls(text, []));
   return urls.find(({ mark }) => mark === `/t/${tool}`)?.port ?? null;
 }
@@ -77,20 +79,20 @@ const COLUMNS = ["tool", "name", "installed", "connected", "settings", "tried"].
 }));
 
 /**
- * The tools as a table.
- * @param port on which tollkeeper is to be reached; null where that is not known
+ * Formats the tools as a table.
+ * @param port tollkeeper's; null when it is not known
  */
 export function renderTools(tools: readonly ListedTool[], port: number | null): string {
-  const { home } = toolHostInfo();
-  const rows = tools.map(({ connections, scopes, isRunnable, ...about }) => [
-    about.title,
-    about.tool,
-    about.isInstalled ? "yes" : "no",
-    connections.map((connection) => writeConnection(connection, port, home)).join("; ") || "no",
+  const { home } = readToolHost();
+  const rows = tools.map(({ connections, scopes, isRunnable, ...facts }) => [
+    facts.title,
+    facts.tool,
+    facts.isInstalled ? "yes" : "no",
+    connections.map((connection) => formatConnection(connection, port, home)).join("; ") || "no",
     scopes.join(", ") || (isRunnable ? "none; tollkeeper run" : "none; by hand"),
-    about.tried ?? "not tried here",
+    facts.tried ?? "not tried here",
   ]);
-  return layOut(COLUMNS, rows);
+  return formatTable(COLUMNS, rows);
 }
 
 const STATES: Record<ListedConnection["state"], string> = {
@@ -100,12 +102,12 @@ const STATES: Record<ListedConnection["state"], string> = {
   "by-hand": "by hand",
 };
 
-function writeConnection(
-  { state, directory, port: its }: ListedConnection,
+function formatConnection(
+  { state, directory, port: connectedPort }: ListedConnection,
   port: number | null,
   home: string,
 ): string {
-  const where = directory === null ? "" : ` in ${shorten(directory, home)}`;
-  const elsewhere = its === null || its === port ? "" : `, to port ${its}`;
-  return `${STATES[state]}${where}${elsewhere}`;
+  const where = directory === null ? "" : ` in ${displayPath(directory, home)}`;
+  const target = connectedPort === null || connectedPort === port ? "" : `, to port ${connectedPort}`;
+  return `${STATES[state]}${where}${target}`;
 }

@@ -1,35 +1,37 @@
-import type { Environment, Recipe } from "../../tools/recipe.ts";
 import { Failure } from "../../core/failure.ts";
-import { anyDestination, destinationOf, toolHostInfo, type TargetTool, type Token } from "./destination.ts";
-import type { LocalAddress } from "./local-address.ts";
+import type { ConnectableTool, Environment } from "../../tools/tool.ts";
+import { placeholderEndpoint, readToolHost, resolveEndpoint } from "./local-endpoint.ts";
+import type { LocalDaemon } from "./locate-daemon.ts";
+import type { SelectedTool } from "./select-tool.ts";
 
-/** Throws a Failure where a tool listens to neither its environment nor to flags: before anything is looked for in vain. */
-export function requireEnvironment({ recipe, tool }: TargetTool): void {
-  if (recipe.environment(toolHostInfo(), anyDestination(tool)) === null) throw listensToNothing(recipe);
+/** Checks, before anything slow, that a tool follows its environment or flags. @throws Failure when it follows neither */
+export function requireEnvironment({ tool, name }: SelectedTool): void {
+  if (tool.environment(readToolHost(), placeholderEndpoint(name)) === null) throw noEnvironment(tool);
 }
 
 /**
- * The variables and flags that lead a tool here.
- * @param model the one that the person asks for
- * @throws Failure where it listens to neither, or needs a model and none is known
+ * Returns the variables and flags that point a tool at tollkeeper.
+ * @param token null for a placeholder credential
+ * @param model the requested one; undefined lets the daemon's list decide
+ * @throws Failure when the tool follows neither, or needs a model and none is known
  */
-export async function environmentFor(
-  guest: TargetTool,
-  address: LocalAddress,
-  token: Token,
+export async function resolveEnvironment(
+  selected: SelectedTool,
+  daemon: LocalDaemon,
+  token: string | null,
   model: string | undefined,
 ): Promise<Environment> {
-  const { recipe } = guest;
-  const to = await destinationOf(guest, address, token, model);
-  const environment = recipe.environment(toolHostInfo(), to);
-  if (environment === null) throw listensToNothing(recipe);
+  const { tool } = selected;
+  const endpoint = await resolveEndpoint(selected, daemon, token, model);
+  const environment = tool.environment(readToolHost(), endpoint);
+  if (environment === null) throw noEnvironment(tool);
   return environment;
 }
 
-function listensToNothing({ title, tool, scopes }: Recipe): Failure {
+function noEnvironment({ title, name, scopes }: ConnectableTool): Failure {
   const hint =
     scopes.length === 0
-      ? `see what to do there by hand: tollkeeper connect ${tool} --print`
-      : `connect it instead: tollkeeper connect ${tool}`;
+      ? `see what to do there by hand: tollkeeper connect ${name} --print`
+      : `connect it instead: tollkeeper connect ${name}`;
   return new Failure(`${title} listens neither to its environment nor to flags`, hint);
 }

@@ -1,109 +1,106 @@
 import { homedir } from "node:os";
 import { readConfigFile, type ConfigReading } from "../../adapters/config-file.ts";
 import { createKeySources } from "../../adapters/key-sources.ts";
-import { createKeychain, tryKeychain } from "../../adapters/keychain.ts";
+import { checkKeychain, createKeychain } from "../../adapters/keychain.ts";
+import { configPath } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
+import { attempt } from "../attempt.ts";
+import { hardenProcess } from "../../daemon/harden.ts";
 import { daemonStatus } from "../../daemon/client.ts";
-import { configPath } from "../../adapters/paths.ts";
-import { systemClock } from "../../daemon/request-path.ts";
-import type { DaemonStatus } from "../commands/status/report.ts";
-import { askUpstreams, type UpstreamAnswer } from "./ask-upstreams.ts";
-import { judgeProcess, type ProcessVerdict } from "./own-process.ts";
-import { placesIn } from "../dotfiles/locations.ts";
-import { readKeys, type KeyReading } from "./read-keys.ts";
-import { readPlaces, type ReadPlace } from "../dotfiles/read.ts";
-import { askServiceManager, type ServiceAnswer } from "./service-state.ts";
+import type { DaemonStatus } from "../../daemon/status-types.ts";
+import { listDotfiles } from "../dotfiles/locations.ts";
+import { readDotfiles, type Dotfile } from "../dotfiles/read.ts";
+import { probeService, type ServiceProbe } from "./evidence/probe-service.ts";
+import { probeUpstreams, type UpstreamProbe } from "./evidence/probe-upstreams.ts";
+import { readKeys, type KeyReading } from "./evidence/read-keys.ts";
 
-/** A daemon that answered, none, or one that fails to answer. */
-export interface DaemonAnswer {
+/** The running daemon's status. Both are null when none runs; `failure` when one runs and does not respond as it should. */
+interface DaemonProbe {
   status: DaemonStatus | null;
   failure: Failure | null;
 }
 
-/** What the checks look at. Each thing is found out when it is first asked for, and once. */
+/** The result of hardening this process like the daemon's: what prevents it here would prevent it there. */
+interface Hardening {
+  /** Why a process with these settings may not hold a key; null when it may. `doctor` reads no key then. */
+  refusal: Failure | null;
+  warnings: string[];
+}
+
+/** What the checks look at. Each method gathers its part on the first call and returns the same on later ones. */
 export interface Evidence {
-  /** Absolute. */
+  /** Absolute path. */
   configFile: string;
   isDefaultConfigFile: boolean;
   home: string;
   env: NodeJS.ProcessEnv;
   /** Wall time, milliseconds since 1970. */
   now(): number;
-  reading(): Promise<ConfigReading>;
-  /** The configuration; null when the file is not good. */
+  configReading(): Promise<ConfigReading>;
+  /** The configuration; null when the file is not valid. */
   config(): Promise<Config | null>;
-  process(): ProcessVerdict;
-  daemon(): Promise<DaemonAnswer>;
-  service(): Promise<ServiceAnswer>;
-  /** What stands in the way of using the keychain; null for nothing. */
-  keychain(): Promise<KeyFailure | null>;
-  /** Every key that the configuration names; none while this process would give them away. */
+  hardening(): Promise<Hardening>;
+  daemon(): Promise<DaemonProbe>;
+  service(): Promise<ServiceProbe>;
+  /** Why the keychain cannot be used; null when it can. */
+  keychainFailure(): Promise<KeyFailure | null>;
+  /** Every key that the configuration names; none when this process cannot be hardened. */
   keys(): Promise<KeyReading[]>;
-  answers(): Promise<UpstreamAnswer[]>;
-  /** Shell start-up files and configurations of tools, as far as they are there. */
-  places(): Promise<ReadPlace[]>;
+  upstreams(): Promise<UpstreamProbe[]>;
+  /** Shell start-up files and tools' configuration files, as far as they exist. */
+  dotfiles(): Promise<Dotfile[]>;
 }
 
-/** Everything about this user on this machine, with the configuration at `configFile`. */
+/** Returns the evidence about this user on this machine, with the configuration at `configFile`. */
 export function gatherEvidence(configFile: string): Evidence {
   const home = homedir();
-  // A copy: hardening this process takes variables out of its own.
+  // A copy, because hardening removes variables from this process's environment.
   const env = { ...process.env };
-  const reading = once(() => readConfigFile(configFile));
+  const configReading = once(() => readConfigFile(configFile));
   const config = async () => {
-    const read = await reading();
-    return read.ok ? read.config : null;
+    const reading = await configReading();
+    return reading.ok ? reading.config : null;
   };
-  const processVerdict = once(judgeProcess);
-  const keychain = once(findKeychainFailure);
-  const daemon = once(askDaemon);
+  const hardening = once(tryHardening);
+  const keychainFailure = once(async () => (await attempt(KeyFailure, checkKeychain)).failure);
   const keys = once(async () => {
-    const found = await config();
-    if (found === null || processVerdict().refusal !== null) return [];
-    return readKeys(found, createKeySources(createKeychain()), keychain);
+    const current = await config();
+    if (current === null || (await hardening()).refusal !== null) return [];
+    return readKeys(current, createKeySources(createKeychain()), keychainFailure);
   });
   return {
     configFile,
     isDefaultConfigFile: configFile === configPath(),
     home,
     env,
-    now: () => systemClock.now(),
-    reading,
+    now: () => Date.now(),
+    configReading,
     config,
-    process: processVerdict,
-    daemon,
-    service: once(askServiceManager),
-    keychain,
+    hardening,
+    daemon: once(probeDaemon),
+    service: once(probeService),
+    keychainFailure,
     keys,
-    answers: once(async () => {
-      const found = await config();
-      return found === null ? [] : askUpstreams(await keys(), found.outbound);
+    upstreams: once(async () => {
+      const current = await config();
+      return current === null ? [] : probeUpstreams(await keys(), current.outbound);
     }),
-    places: once(() => readPlaces(placesIn({ home, env, platform: process.platform }))),
+    dotfiles: once(() => readDotfiles(listDotfiles({ home, env, platform: process.platform }))),
   };
 }
 
-function once<T>(find: () => T): () => T {
-  let found: { value: T } | null = null;
-  return () => (found ??= { value: find() }).value;
+function once<T>(gather: () => T): () => T {
+  let result: { value: T } | null = null;
+  return () => (result ??= { value: gather() }).value;
 }
 
-async function askDaemon(): Promise<DaemonAnswer> {
-  try {
-    return { status: await daemonStatus(), failure: null };
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return { status: null, failure: error };
-  }
+async function probeDaemon(): Promise<DaemonProbe> {
+  const { value: status, failure } = await attempt(Failure, daemonStatus);
+  return { status, failure };
 }
 
-async function findKeychainFailure(): Promise<KeyFailure | null> {
-  try {
-    await tryKeychain();
-    return null;
-  } catch (error) {
-    if (!(error instanceof KeyFailure)) throw error;
-    return error;
-  }
+async function tryHardening(): Promise<Hardening> {
+  const { value: warnings, failure: refusal } = await attempt(Failure, hardenProcess);
+  return { refusal, warnings: warnings ?? [] };
 }

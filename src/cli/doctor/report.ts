@@ -1,17 +1,16 @@
-import { printable } from "../../core/text/printable.ts";
-import { countOf } from "../terminal/count-of.ts";
-import type { Verdict } from "./finding.ts";
-import type { CheckedFinding } from "./run.ts";
+import { toPrintable } from "../../core/text/printable.ts";
+import { pluralize } from "../terminal/numbers.ts";
+import type { CheckedFinding, Verdict } from "../../check/check.ts";
 
-/** ANSI colours, as terminals have them: green, yellow, red, grey. */
+/** ANSI colour codes: green, yellow, red, grey. */
 const COLOURS: Record<Verdict, number> = { ok: 32, warning: 33, failure: 31, skipped: 90 };
 
-/** Is nothing in the way? Warnings are not. */
-export function isWell(findings: readonly CheckedFinding[]): boolean {
+/** True when there is no failure. Warnings do not count. */
+export function isHealthy(findings: readonly CheckedFinding[]): boolean {
   return findings.every(({ verdict }) => verdict !== "failure");
 }
 
-/** The findings for people: a line each, what mends it below, and a sum. */
+/** Renders the findings as text: one line each with its fix below, and the totals. */
 export function renderFindings(findings: readonly CheckedFinding[], isColoured: boolean): string {
   const width = widthOf(findings.map(({ title }) => title));
   const verdictWidth = widthOf(Object.keys(COLOURS));
@@ -19,20 +18,22 @@ export function renderFindings(findings: readonly CheckedFinding[], isColoured: 
     const before = findings[i - 1];
     const after = findings[i + 1];
     const name = before?.id === id ? "" : title;
-    const shown = paint(verdict.padEnd(verdictWidth), COLOURS[verdict], isColoured);
-    const line = `${shown}  ${name.padEnd(width)}  ${printable(message)}`;
-    // Several faults may have one fix: it is told below the last of them.
-    const isToldLater = after?.id === id && after.fix === fix;
-    return fix === null || isToldLater ? [line] : [line, `${" ".repeat(verdictWidth)}  -> ${printable(fix)}`];
+    const rating = paint(verdict.padEnd(verdictWidth), COLOURS[verdict], isColoured);
+    const line = `${rating}  ${name.padEnd(width)}  ${toPrintable(message)}`;
+    // A fix that several findings share is shown once, below the last of them.
+    const isShownLater = after?.id === id && after.fix === fix;
+    return fix === null || isShownLater
+      ? [line]
+      : [line, `${" ".repeat(verdictWidth)}  -> ${toPrintable(fix)}`];
   });
-  return [...lines, "", sumOf(findings)].join("\n");
+  return [...lines, "", totalsOf(findings)].join("\n");
 }
 
-function sumOf(findings: readonly CheckedFinding[]): string {
+function totalsOf(findings: readonly CheckedFinding[]): string {
   const count = (wanted: Verdict) => findings.filter(({ verdict }) => verdict === wanted).length;
-  const sums = [countOf(count("failure"), "failure"), countOf(count("warning"), "warning")];
-  const told = sums.filter((sum) => !sum.startsWith("0 "));
-  return told.length === 0 ? "all is well" : told.join(", ");
+  const totals = [pluralize(count("failure"), "failure"), pluralize(count("warning"), "warning")];
+  const shown = totals.filter((total) => !total.startsWith("0 "));
+  return shown.length === 0 ? "all is well" : shown.join(", ");
 }
 
 function widthOf(texts: readonly string[]): number {

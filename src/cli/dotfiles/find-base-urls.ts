@@ -1,36 +1,38 @@
-import { findAssignments, isComment } from "../../core/text/assignments.ts";
+import { findAssignments, isCommentLine } from "../../core/text/assignments.ts";
 
-/** A URL on this machine that may have been meant for tollkeeper. */
+/** A loopback URL that may be meant for tollkeeper. */
 export interface FoundBaseUrl {
   /** From 1. */
   line: number;
-  /** What it is assigned to; null where that cannot be told. */
+  /** What it is assigned to; null for a URL that is not the value of an assignment. */
   name: string | null;
   port: number;
-  /** `/t/TOOL` with what may follow of `/v1`; null without that mark. */
+  /** The tool's mark, `/t/TOOL`; null without one. */
   mark: string | null;
-  /** Does its path end in `/v1`? */
+  /** True when its path ends in `/v1`. */
   hasVersion: boolean;
 }
 
 const LOOPBACK_URL =
   /\bhttps?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::(?<port>\d{1,5}))?(?<path>\/[\w./-]*)?/i;
 
-/** Names that tools and libraries have for a base URL (facts/clients.md section 4). */
+/** Names that tools and libraries use for a base URL (docs/wire.md section 3). */
 const BASE_URL_NAME = /(?<!data)base[_-]?url$|^api_?base$/i;
 
-/** Finds those that are marked as tollkeeper's, or stand where a tool's base URL does, or have one of `ports`. */
+/** Finds the loopback URLs that have a tool's mark or one of `ports`, or are assigned to the name of a base URL. */
 export function findBaseUrls(text: string, ports: readonly number[]): FoundBaseUrl[] {
   return text.split("\n").flatMap((line, i) => {
-    if (isComment(line)) return [];
-    const named = findAssignments(line).flatMap(({ name, value }) => urlIn(name, value, ports));
-    const found = named.length > 0 ? named : urlIn(null, line, ports);
+    if (isCommentLine(line)) return [];
+    const named = findAssignments(line).flatMap(({ name, value }) => findUrl(name, value, ports));
+    const found = named.length > 0 ? named : findUrl(null, line, ports);
     return found.map((url) => ({ line: i + 1, ...url }));
   });
 }
 
-/** The first URL in a value; `name` null for a value without one. At most one. */
-export function urlIn(
+/**
+ * As {@link findBaseUrls}, for the first URL of one value. `name` is null for text that is not an assignment's value.
+ */
+export function findUrl(
   name: string | null,
   value: string,
   ports: readonly number[],

@@ -1,29 +1,32 @@
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Place, PlaceKind } from "./locations.ts";
+import type { DotfileLocation, DotfileKind } from "./locations.ts";
 
-/** A file that is there, and what it says. */
-export interface ReadPlace {
-  kind: PlaceKind;
+/** A file that exists, with its text. */
+export interface Dotfile {
+  kind: DotfileKind;
   path: string;
-  /** As much of it as is looked through. */
+  /** The part of the file that is searched. */
   text: string;
-  /** Why not all of it was read; null when it was. */
-  trouble: string | null;
+  /** Why the text is empty or incomplete; null when it is complete. */
+  problem: string | null;
 }
 
-/** Far more than anybody writes by hand; the largest of them is Claude Code's own state. */
+/** Bytes of one file that are read. The largest of these files is Claude Code's own state. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** Files of one directory. */
+/** Files of one directory that are read. */
 const MAX_FILES = 100;
 
-/** Reads what is there of the places, in their order. A link is followed, for that is how dotfiles are managed. */
-export async function readPlaces(places: readonly Place[]): Promise<ReadPlace[]> {
-  const read: ReadPlace[] = [];
-  for (const { kind, path, ending } of places) {
-    for (const file of ending === undefined ? [path] : await filesIn(path, ending)) {
+/**
+ * Reads the files that exist, in the order of their locations. Follows links, because dotfiles are often managed by
+ * them.
+ */
+export async function readDotfiles(locations: readonly DotfileLocation[]): Promise<Dotfile[]> {
+  const read: Dotfile[] = [];
+  for (const { kind, path, extension } of locations) {
+    for (const file of extension === undefined ? [path] : await listFiles(path, extension)) {
       const found = await readStart(file);
       if (found !== null) read.push({ kind, path: file, ...found });
     }
@@ -31,32 +34,32 @@ export async function readPlaces(places: readonly Place[]): Promise<ReadPlace[]>
   return read;
 }
 
-async function filesIn(directory: string, ending: string): Promise<string[]> {
+async function listFiles(directory: string, extension: string): Promise<string[]> {
   try {
-    const names = (await readdir(directory)).filter((name) => name.endsWith(ending)).toSorted();
+    const names = (await readdir(directory)).filter((name) => name.endsWith(extension)).toSorted();
     return names.slice(0, MAX_FILES).map((name) => join(directory, name));
   } catch {
     return [];
   }
 }
 
-/** null when there is no such file. Opening a pipe would wait for its writer, and reading a device might never end. */
-async function readStart(path: string): Promise<Pick<ReadPlace, "text" | "trouble"> | null> {
+/** Returns null when there is no such file. Does not wait for the writer of a pipe, nor read from a device. */
+async function readStart(path: string): Promise<Pick<Dotfile, "text" | "problem"> | null> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = await file.stat();
-      if (!stats.isFile()) return { text: "", trouble: "it is not a regular file" };
+      if (!stats.isFile()) return { text: "", problem: "it is not a regular file" };
       const buffer = Buffer.alloc(Math.min(stats.size, MAX_BYTES));
       const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
       const isAll = stats.size <= MAX_BYTES;
       const text = buffer.toString("utf8", 0, bytesRead);
-      return { text, trouble: isAll ? null : `only its first ${MAX_BYTES} bytes were looked through` };
+      return { text, problem: isAll ? null : `only its first ${MAX_BYTES} bytes were looked through` };
     } finally {
       await file.close();
     }
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    return code === "ENOENT" || code === "ENOTDIR" ? null : { text: "", trouble: `cannot be read (${code})` };
+    return code === "ENOENT" || code === "ENOTDIR" ? null : { text: "", problem: `cannot be read (${code})` };
   }
 }

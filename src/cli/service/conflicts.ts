@@ -1,15 +1,17 @@
 import { Failure } from "../../core/failure.ts";
 import type { ServiceState } from "../../service/service-manager.ts";
-import { countOf } from "../terminal/count-of.ts";
+import { pluralize } from "../terminal/numbers.ts";
 import { daemonStatus } from "../../daemon/client.ts";
-import { portTaken, portUsurped } from "../../daemon/port-holder.ts";
-import type { DaemonStatus } from "../commands/status/report.ts";
+import { portTaken, checkPortFree } from "../../adapters/port-holder.ts";
+import type { DaemonStatus } from "../../daemon/status-types.ts";
 
 /**
- * Throws a Failure when somebody else is where the service is to be: a daemon that was started by hand, since there can
- * only be one, or another program on the port (0 for any).
- * @param command what to type once it is gone
- * @returns what the service's own daemon says of itself; null when it does not run, or does not answer
+ * Checks for conflicts with the service: a manually started daemon, since there can only be one, or another program on the
+ * port.
+ * @param port 0 for any
+ * @param command the command to repeat once the conflict is resolved
+ * @returns the status of the service's own daemon; null when it is not running or does not respond
+ * @throws Failure naming the conflict
  */
 export async function refuseConflicts(
   state: ServiceState,
@@ -17,32 +19,32 @@ export async function refuseConflicts(
   command: string,
 ): Promise<DaemonStatus | null> {
   const status = await daemonStatus().catch((error: unknown) => {
-    // The service's own that hangs is for its manager to end.
+    // A hanging daemon of the service itself is left to its manager.
     if (state.isRunning) return null;
     throw error;
   });
   if (status !== null && status.pid !== state.pid) throw startedByHand(status, command);
   if (port === 0 || isOwnPort(port, state, status)) return status;
-  const usurped = await portUsurped(port);
+  const usurped = await checkPortFree(port);
   if (usurped !== null) throw state.isRunning ? portTaken(port, usurped) : usurped;
   return status;
 }
 
-/** Does the daemon listen on the port? */
-export function listensOn({ listening }: DaemonStatus, port: number): boolean {
+/** True when the daemon listens on the port. */
+export function isListeningOn({ listening }: DaemonStatus, port: number): boolean {
   return listening.some((address) => address.endsWith(`:${port}`));
 }
 
 function isOwnPort(port: number, state: ServiceState, status: DaemonStatus | null): boolean {
   if (state.holdsPort && state.port === port) return true;
-  // One that does not answer does not say where it listens.
-  return status === null ? state.isRunning : listensOn(status, port);
+  // Without a response, the running service's daemon is assumed to be on its port.
+  return status === null ? state.isRunning : isListeningOn(status, port);
 }
 
 function startedByHand({ pid, state, listening, openExchanges }: DaemonStatus, command: string): Failure {
   if (state === "stopping") {
     return new Failure(
-      `a daemon that was started by hand, pid ${pid}, is stopping: ${countOf(openExchanges, "open exchange")} may finish first`,
+      `a daemon that was started by hand, pid ${pid}, is stopping: ${pluralize(openExchanges, "open exchange")} may finish first`,
       `wait for it with: tollkeeper service stop; then: ${command}`,
     );
   }

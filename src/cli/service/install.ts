@@ -4,28 +4,28 @@ import { describeSteps } from "../../service/describe-steps.ts";
 import type { ServiceManager, ServiceState, ServiceTarget } from "../../service/service-manager.ts";
 import { note, print } from "../terminal/console.ts";
 import { daemonStatus } from "../../daemon/client.ts";
-import { loadConfig } from "../keys/target.ts";
+import { loadConfig } from "../load-config.ts";
 import { configPath } from "../../adapters/paths.ts";
 import { programVersion } from "../../adapters/program.ts";
-import { openServiceManager } from "./open-manager.ts";
-import { carryOut, startByPlan, tellNotes } from "./plan.ts";
+import { findServiceManager } from "../../service/find-manager.ts";
+import { executePlan, executeStartPlan, printNotes } from "./execute-plan.ts";
 import { refuseConflicts } from "./conflicts.ts";
-import { serviceTarget } from "./target.ts";
-import type { DaemonStatus } from "../commands/status/report.ts";
+import { buildServiceTarget } from "./service-target.ts";
+import type { DaemonStatus } from "../../daemon/status-types.ts";
 
 /**
- * Makes this installation a service that runs, or, with `dryRun`, shows what that would take.
- * @param configFile as the command line names it; undefined for the one that it was installed with, or the default one
+ * Installs this program as a service and starts it, or, with `dryRun`, shows the steps.
+ * @param configFile from the command line; undefined for the one that the service was installed with, or the default
  */
 export async function installService(configFile: string | undefined, dryRun: boolean): Promise<void> {
-  const manager = await openServiceManager();
+  const manager = await findServiceManager();
   const state = await manager.state();
   const path = chooseConfigFile(configFile, state);
   const config = await loadConfig(path);
-  const { target, risks } = serviceTarget(config, path);
+  const { target, risks } = buildServiceTarget(config, path);
   for (const risk of risks) note(`warning: ${risk}`);
-  if (dryRun) await show(manager, state, target);
-  else tellWhereItRuns(await install(manager, state, target), config);
+  if (dryRun) await preview(manager, state, target);
+  else printSummary(await install(manager, state, target), config);
 }
 
 function chooseConfigFile(named: string | undefined, { configFile: installed }: ServiceState): string {
@@ -35,15 +35,15 @@ function chooseConfigFile(named: string | undefined, { configFile: installed }: 
   return installed;
 }
 
-async function show(manager: ServiceManager, { pid }: ServiceState, target: ServiceTarget): Promise<void> {
+async function preview(manager: ServiceManager, { pid }: ServiceState, target: ServiceTarget): Promise<void> {
   const plan = await manager.install(target);
-  await carryOut(plan, true);
+  await executePlan(plan, true);
   const running = await daemonStatus().catch(() => null);
   if (running?.pid === pid && isOfOtherVersion(running)) {
     print(`if version ${running.version} still runs then (this is ${programVersion()}):`);
     for (const line of describeSteps((await manager.restart()).steps)) print(`    ${line}`);
   }
-  tellNotes(plan);
+  printNotes(plan);
 }
 
 async function install(
@@ -54,15 +54,15 @@ async function install(
   const { port } = target;
   const running = await refuseConflicts(state, port, "tollkeeper service install");
   const plan = await manager.install(target);
-  // It hangs, and nothing in its definition may have changed.
+  // A daemon that runs but does not respond has to be restarted even when its definition has not changed.
   const restart = state.isRunning && running === null ? (await manager.restart()).steps : [];
-  let status = await startByPlan(manager, { ...plan, steps: [...plan.steps, ...restart] }, port);
-  // After an upgrade nothing in the definition has changed, and the daemon that runs is yesterday's.
+  let status = await executeStartPlan(manager, { ...plan, steps: [...plan.steps, ...restart] }, port);
+  // After an upgrade the definition may be the same while the old version still runs.
   if (isOfOtherVersion(status)) {
     print(`the daemon that runs is of version ${status.version}; this is ${programVersion()}`);
-    status = await startByPlan(manager, await manager.restart(), port);
+    status = await executeStartPlan(manager, await manager.restart(), port);
   }
-  tellNotes(plan);
+  printNotes(plan);
   return status;
 }
 
@@ -70,7 +70,7 @@ function isOfOtherVersion({ version }: DaemonStatus): boolean {
   return version !== programVersion();
 }
 
-function tellWhereItRuns({ pid, listening }: DaemonStatus, { upstreams }: Config): void {
+function printSummary({ pid, listening }: DaemonStatus, { upstreams }: Config): void {
   print(`tollkeeper runs as a service (pid ${pid}) and listens on ${listening.join(" and ")}`);
   print("its log: tollkeeper service logs");
   print(

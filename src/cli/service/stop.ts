@@ -1,51 +1,53 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { countOf } from "../terminal/count-of.ts";
+import { pluralize } from "../terminal/numbers.ts";
 import { print } from "../terminal/console.ts";
 import { daemonStatus, notifyDaemon } from "../../daemon/client.ts";
-import { openServiceManager } from "./open-manager.ts";
-import { carryOut, tellNotes, tellOpenExchanges } from "./plan.ts";
-import type { DaemonStatus } from "../commands/status/report.ts";
+import { findServiceManager } from "../../service/find-manager.ts";
+import { executePlan, printNotes, printOpenExchanges } from "./execute-plan.ts";
+import type { DaemonStatus } from "../../daemon/status-types.ts";
 
 const POLL_MS = 100;
 
-/** Stops the service, and then whatever daemon of this user still answers, which was started by hand. */
+/** Stops the service, and then a manually started daemon of this user, if there is one. */
 export async function stopService(dryRun: boolean): Promise<void> {
-  const manager = await openServiceManager().catch(async (error: unknown) => {
-    // Also where there is none, a daemon that was started by hand can be stopped.
+  const manager = await findServiceManager().catch(async (error: unknown) => {
+    // A manually started daemon can be stopped even without a service manager.
     if ((await daemonStatus()) === null) throw error;
     return null;
   });
   const [state, plan] = [await manager?.state(), await manager?.stop()];
-  // The service's own that hangs is for its manager to end; one that was started by hand is asked again below.
+  // A hanging daemon of the service is left to its manager; a manually started one is queried again below.
   const running = await daemonStatus().catch(() => null);
-  const byHand = running === null || running.pid === state?.pid ? null : running;
-  if (plan !== undefined && (plan.steps.length > 0 || byHand === null)) {
-    if (byHand === null && running !== null && !dryRun) tellOpenExchanges(running);
-    await carryOut(plan, dryRun);
-    tellNotes(plan);
+  const manual = running === null || running.pid === state?.pid ? null : running;
+  if (plan !== undefined && (plan.steps.length > 0 || manual === null)) {
+    if (manual === null && running !== null && !dryRun) printOpenExchanges(running);
+    await executePlan(plan, dryRun);
+    printNotes(plan);
   }
   if (!dryRun) await drainDaemon();
-  else if (byHand !== null) print(`stop ${describe(byHand)}: its open exchanges may finish first`);
+  else if (manual !== null)
+    print(`stop ${describeManualDaemon(manual)}: its open exchanges may finish first`);
 }
 
-/** Whoever does not wait for that leaves it to finish by itself: it is told once. */
+/** Asks the daemon once to drain, and waits until it is gone. Interrupting the wait does not interrupt the drain. */
 async function drainDaemon(): Promise<void> {
-  const status = await statusAtTheEnd();
+  const status = await statusWhileStopping();
   if (status === null) return;
   if (status.state !== "stopping") await notifyDaemon("drain");
   const { openExchanges: open } = status;
-  if (open > 0) print(`waiting for ${countOf(open, "open exchange")}; Ctrl-C leaves it to finish by itself`);
-  await untilGone(status.pid);
-  print(`${describe(status)}, has stopped`);
+  if (open > 0)
+    print(`waiting for ${pluralize(open, "open exchange")}; Ctrl-C leaves it to finish by itself`);
+  await waitUntilGone(status.pid);
+  print(`${describeManualDaemon(status)}, has stopped`);
 }
 
-async function untilGone(pid: number): Promise<void> {
+async function waitUntilGone(pid: number): Promise<void> {
   do await delay(POLL_MS);
-  while ((await statusAtTheEnd())?.pid === pid);
+  while ((await statusWhileStopping())?.pid === pid);
 }
 
-/** A daemon breaks off what it is asked at its very end; one that does so a moment later, too, has other troubles. */
-async function statusAtTheEnd(): Promise<DaemonStatus | null> {
+/** Retries once: a daemon that is exiting may close the control socket in the middle of a query. */
+async function statusWhileStopping(): Promise<DaemonStatus | null> {
   try {
     return await daemonStatus();
   } catch {
@@ -54,6 +56,6 @@ async function statusAtTheEnd(): Promise<DaemonStatus | null> {
   }
 }
 
-function describe({ pid }: DaemonStatus): string {
+function describeManualDaemon({ pid }: DaemonStatus): string {
   return `the daemon that was started by hand, pid ${pid}`;
 }

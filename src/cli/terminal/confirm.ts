@@ -1,19 +1,16 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { printable } from "../../core/text/printable.ts";
+import { toPrintable } from "../../core/text/printable.ts";
 
-/** Is there a person who can be asked? */
-export function isAnybodyThere(): boolean {
+/** True when there is a terminal on which a person can be asked. */
+export function isInteractive(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/**
- * Asks on standard error, and reads the answer from the terminal: yes is `y` or `yes`, all else is no. Ctrl-C ends the
- * program.
- */
-export async function askWhether(question: string): Promise<boolean> {
-  process.stderr.write(`${printable(question)} [y/N] `);
-  // The terminal itself edits the line, and makes a signal of Ctrl-C.
+/** Asks a question on standard error. Resolves with true for `y` or `yes`. Ctrl-C ends the program. */
+export async function confirm(question: string): Promise<boolean> {
+  process.stderr.write(`${toPrintable(question)} [y/N] `);
+  // Not in raw mode: the terminal edits the line, and turns Ctrl-C into a signal.
   const lines = createInterface({ input: process.stdin, terminal: false });
   const [answer] = (await Promise.race([once(lines, "line"), once(lines, "close")])) as [string?];
   lines.close();

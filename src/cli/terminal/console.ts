@@ -1,34 +1,39 @@
 import { Failure, KeyFailure } from "../../core/failure.ts";
-import { printableLines } from "../../core/text/printable.ts";
+import { messageOf } from "../../core/thrown.ts";
+import { toPrintableLines } from "../../core/text/printable.ts";
 
-/** Exit codes of every command. */
+/** Exit codes of all commands. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
 
 /**
- * Prints a line, or several, on standard output: results, and nothing but results. What acts on a terminal is written
- * out, wherever it came from: names, paths and messages can be a stranger's (facts/threats.md E3).
+ * Prints one or more lines of results on standard output. Control characters are escaped, because names, paths and
+ * messages may come from an attacker (SECURITY.md E3).
  */
 export function print(text = ""): void {
-  printStyled(printableLines(text));
+  printStyled(toPrintableLines(text));
 }
 
-/** Prints text that means the control characters it has, colours or CRLF; what strangers say was made printable in it. */
+/** Prints text with its control characters, such as colours or CRLF. The caller has escaped what others wrote. */
 export function printStyled(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Prints a line, or several, on standard error: what is said beside the results. As careful as {@link print}. */
-export function note(text: string): void {
-  process.stderr.write(`${printableLines(text)}\n`);
+/** True when standard output is a terminal and colours are not switched off. */
+export function hasColours(): boolean {
+  return process.stdout.isTTY && !process.env["NO_COLOR"];
 }
 
-/** Says what went wrong and what to type next: `error:`, then `hint:`, one line each, on standard error. */
+/** Prints one or more lines on standard error, for what is not a result. Escapes like {@link print}. */
+export function note(text: string): void {
+  process.stderr.write(`${toPrintableLines(text)}\n`);
+}
+
+/** Prints an error on standard error: an `error:` line and, if it has a hint, a `hint:` line. */
 export function printFailure(error: unknown): void {
-  note(`error: ${messageOf(error)}`);
+  note(`error: ${ownerMessage(error)}`);
   if (error instanceof Failure && error.hint !== undefined) note(`hint: ${error.hint}`);
 }
 
-function messageOf(error: unknown): string {
-  if (error instanceof KeyFailure) return error.messageForOwner;
-  return error instanceof Error ? error.message : String(error);
+function ownerMessage(error: unknown): string {
+  return error instanceof KeyFailure ? error.messageForOwner : messageOf(error);
 }

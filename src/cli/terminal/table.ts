@@ -1,27 +1,28 @@
 import Table from "cli-table3";
 
-/** How a column's cells stand. */
-export type Align = "left" | "right";
-
-/** A column of a table for people. */
+/** A column of a text table. */
 export interface Column {
   head: string;
-  align: Align;
+  align: "left" | "right";
 }
 
-/** No frame and no lines: a row on a line of its own, columns two spaces apart. */
-const NO_LINES = Object.fromEntries(
+/** No borders: one line for each row, columns two spaces apart. */
+const NO_BORDERS = Object.fromEntries(
   ["top", "bottom", "mid", "left", "right"].flatMap((side) =>
     ["", "-mid", "-left", "-right"].map((corner) => [side + corner, ""]),
   ),
 );
 
-/** Lays rows out under their heads. Colour is for terminals that want it only. */
-export function layOut(columns: readonly Column[], rows: readonly string[][], isColoured = false): string {
+/** Formats rows as a text table with a heading line, in bold when coloured. */
+export function formatTable(
+  columns: readonly Column[],
+  rows: readonly string[][],
+  isColoured = false,
+): string {
   const table = new Table({
     head: columns.map(({ head }) => head),
     colAligns: columns.map(({ align }) => align),
-    chars: { ...NO_LINES, middle: "" },
+    chars: { ...NO_BORDERS, middle: "" },
     style: { head: isColoured ? ["bold"] : [], border: [], "padding-left": 0, "padding-right": 2 },
   });
   table.push(...rows.map((row) => [...row]));

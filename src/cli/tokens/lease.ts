@@ -1,31 +1,30 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { leaseToken, type TokenLease } from "../../adapters/control-socket.ts";
 import type { Config } from "../../core/config/config.ts";
-import { hashToken, mintToken } from "../../proxy/token-secret.ts";
 import { controlPath, notRunning } from "../../daemon/client.ts";
-import type { Token } from "../connect/destination.ts";
+import { hashToken, mintToken } from "../../proxy/token-secret.ts";
 
-/** Between two tries to reach a daemon that is being started again: soon enough for a tool's own second try. */
+/** Pause between attempts to reach a restarting daemon; shorter than a tool's first retry. */
 const RETRY_MS = 100;
 
 /**
- * Does something with a local token of a tool's where one is needed, with null elsewhere. It counts until this is done, or
- * this process has ended, however that is; a daemon that ends meanwhile takes it along, and the next one gets it again.
- * @throws Failure when there is no daemon, or it lends no more
+ * Calls `act` with a leased local token for a tool, or with null where the configuration requires none. The token is valid
+ * until `act` settles or this process ends, however it ends. When the daemon restarts, the new one gets the same token.
+ * @throws Failure when no daemon runs, or it grants no more leases
  */
 export async function withLease<Result>(
   { access }: Config,
   tool: string,
-  act: (token: Token) => Promise<Result>,
+  act: (token: string | null) => Promise<Result>,
 ): Promise<Result> {
   if (access.mode !== "token") return act(null);
   const token = mintToken(tool);
   const hash = hashToken(token).toString("hex");
-  const borrow = () => leaseToken(controlPath(), tool, hash);
-  const first = await borrow();
+  const requestLease = () => leaseToken(controlPath(), tool, hash);
+  const first = await requestLease();
   if (first === null) throw notRunning();
   const done = new AbortController();
-  void keepLoan(first, borrow, done.signal);
+  void keepLeased(first, requestLease, done.signal);
   try {
     return await act(token);
   } finally {
@@ -33,20 +32,20 @@ export async function withLease<Result>(
   }
 }
 
-/** Until the signal it borrows again whenever the loan has ended; then it gives it back. */
-async function keepLoan(
+/** Requests a new lease whenever the current one ends, until the signal; then releases it. */
+async function keepLeased(
   first: TokenLease,
-  borrow: () => Promise<TokenLease | null>,
+  requestLease: () => Promise<TokenLease | null>,
   signal: AbortSignal,
 ): Promise<void> {
-  let loan: TokenLease | null = first;
-  signal.addEventListener("abort", () => loan?.giveBack());
+  let lease: TokenLease | null = first;
+  signal.addEventListener("abort", () => lease?.release());
   for (;;) {
-    await loan?.ended;
+    await lease?.ended;
     if (signal.aborted) return;
-    // A daemon that refuses now may lend later.
-    loan = await borrow().catch(() => null);
-    if (signal.aborted) loan?.giveBack();
-    else if (loan === null) await delay(RETRY_MS, undefined, { signal }).catch(() => {});
+    // A daemon that refuses now may grant a lease later.
+    lease = await requestLease().catch(() => null);
+    if (signal.aborted) lease?.release();
+    else if (lease === null) await delay(RETRY_MS, undefined, { signal }).catch(() => {});
   }
 }

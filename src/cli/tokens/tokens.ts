@@ -4,13 +4,13 @@ import { messageOf } from "../../core/thrown.ts";
 import type { TokenEntry } from "../../core/identity/token-entry.ts";
 import { hashToken, mintToken } from "../../proxy/token-secret.ts";
 import { note } from "../terminal/console.ts";
-import { countOf } from "../terminal/count-of.ts";
+import { pluralize } from "../terminal/numbers.ts";
 import { notifyDaemon } from "../../daemon/client.ts";
 import { tokenPath } from "../../adapters/paths.ts";
 
-/** A registered token, and the one time that it can be seen. */
-export interface NewToken {
-  /** What {@link revokeToken} takes. */
+/** A newly registered token. Only its hash is stored, so this is the only time it can be shown. */
+interface NewToken {
+  /** For {@link revokeToken}. */
   id: string;
   token: string;
 }
@@ -18,9 +18,9 @@ export interface NewToken {
 const ID_BYTES = 4;
 
 /**
- * Registers a new token of a tool's, which counts from the running daemon's next request on.
- * @param purpose what it is for, for people; null for nothing to say
- * @throws Failure when it cannot be kept
+ * Registers a new token for a tool. A running daemon accepts it from the next request on.
+ * @param purpose a note for people; null for none
+ * @throws Failure when it cannot be stored
  */
 export async function addToken(tool: string, purpose: string | null): Promise<NewToken> {
   const token = mintToken(tool);
@@ -33,29 +33,29 @@ export async function addToken(tool: string, purpose: string | null): Promise<Ne
     createdAt: new Date().toISOString(),
     note: purpose,
   });
-  await tellDaemon("1 token registered");
+  await reloadTokens("1 token registered");
   return { id, token };
 }
 
-/** Takes back one token, from the running daemon's next request on; false when there was none. @throws Failure */
+/** Revokes one token. Returns false when it does not exist. @throws Failure */
 export async function revokeToken(id: string): Promise<boolean> {
   return (await revokeTokens((entry) => entry.id === id)).length > 0;
 }
 
-/** Takes back those that are meant, and resolves to them. @throws Failure */
-export async function revokeTokens(isMeant: (entry: TokenEntry) => boolean): Promise<TokenEntry[]> {
-  const revoked = await openTokenFile(tokenPath()).remove(isMeant);
-  if (revoked.length > 0) await tellDaemon(`${countOf(revoked.length, "token")} revoked`);
+/** Revokes the selected tokens and returns them. A running daemon refuses them from the next request on. @throws Failure */
+export async function revokeTokens(isSelected: (entry: TokenEntry) => boolean): Promise<TokenEntry[]> {
+  const revoked = await openTokenFile(tokenPath()).remove(isSelected);
+  if (revoked.length > 0) await reloadTokens(`${pluralize(revoked.length, "token")} revoked`);
   return revoked;
 }
 
-/** Every registered token, the oldest first. @throws Failure */
+/** Returns all registered tokens, oldest first. @throws Failure */
 export function listTokens(): TokenEntry[] {
   return openTokenFile(tokenPath()).read();
 }
 
-/** What is done is done: that a daemon does not hear of it is no failure of the change, but must be known. */
-async function tellDaemon(done: string): Promise<void> {
+/** Makes a running daemon reload the tokens. The change is stored, so an unreachable daemon is a note and no failure. */
+async function reloadTokens(done: string): Promise<void> {
   try {
     await notifyDaemon("tokens-changed");
   } catch (error) {

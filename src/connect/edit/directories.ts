@@ -3,8 +3,8 @@ import { hasCode } from "../../core/thrown.ts";
 
 const NEW_DIRECTORY = 0o700;
 
-/** What is in a directory; nothing where there is none. */
-export function namesIn(directory: string): string[] {
+/** Returns the names in a directory; none when it does not exist. */
+export function listDirectory(directory: string): string[] {
   try {
     return fs.readdirSync(directory);
   } catch (error) {
@@ -13,7 +13,7 @@ export function namesIn(directory: string): string[] {
   }
 }
 
-/** Makes one, for its owner only; false where there is one already. */
+/** Creates a directory that only its owner can access. Returns false when it already exists. */
 export function makeDirectory(directory: string): boolean {
   try {
     fs.mkdirSync(directory, { mode: NEW_DIRECTORY });
@@ -24,17 +24,17 @@ export function makeDirectory(directory: string): boolean {
   }
 }
 
-/** Removes those which are empty, or become so by that. */
-export function removeEmpty(directories: readonly string[]): void {
+/** Removes the directories that are empty, including those that become empty on the way. */
+export function removeEmptyDirectories(directories: readonly string[]): void {
   const fromInnermost = [...new Set(directories)].sort((one, other) => other.length - one.length);
   for (const directory of fromInnermost) {
     try {
       fs.rmdirSync(directory);
     } catch (error) {
-      if (!STAYS.some((code) => hasCode(error, code))) throw error;
+      if (!IGNORED.some((code) => hasCode(error, code))) throw error;
     }
   }
 }
 
-/** Something is in it (by either code), or it is not there. */
-const STAYS = ["ENOTEMPTY", "EEXIST", "ENOENT"];
+/** A directory that is not empty (either code), or that does not exist. */
+const IGNORED = ["ENOTEMPTY", "EEXIST", "ENOENT"];

@@ -1,40 +1,42 @@
 import fs from "node:fs";
-import { dirname } from "node:path";
-import { removeLeftovers, unfinishedOf } from "../journal/leftovers.ts";
+import { basename, dirname, join } from "node:path";
+import { Failure } from "../../core/failure.ts";
+import { quoteForShell } from "../../core/text/shell-words.ts";
+import { hasCode, messageOf } from "../../core/thrown.ts";
+import { listDirectory } from "./directories.ts";
 
-/** How a file is to be replaced. */
-export interface Replacement {
+interface Replacement {
   bytes: Uint8Array;
   mode: number;
-  /** Kept where it differs from ours; null where it shall be ours. */
+  /** Set on the new file where it differs from ours; null for our own. */
   owner: { uid: number; gid: number } | null;
-  /** The last look before the old file goes; what it throws stops everything. */
+  /** Runs just before the rename; an error it throws aborts the replacement. */
   check(): void;
 }
 
 /**
- * Puts a whole new file in a file's place: whoever reads it meanwhile gets the old one or the new one, also when the machine
- * stops in between. On any failure nothing is left behind. write-file-atomic would do this, too, but wants Node 22, and has
- * no place for a last look before the renaming.
+ * Replaces a file atomically: a reader sees the old file or the new one, even after a crash. On failure nothing is left
+ * behind. write-file-atomic needs Node 22 and has no hook for a check before the rename.
  */
 export function replaceFile(path: string, { bytes, mode, owner, check }: Replacement): void {
-  removeLeftovers(path);
-  const beside = unfinishedOf(path);
+  removeStaleTemporaryFiles(path);
+  // Ends with the process ID, by which removeStaleTemporaryFiles knows whether the writer is alive.
+  const temporary = `${path}.tollkeeper-${process.pid}`;
   try {
-    const fd = fs.openSync(beside, "wx", 0o600);
+    const fd = fs.openSync(temporary, "wx", 0o600);
     try {
       fs.writeFileSync(fd, bytes);
       keepOwner(fd, owner);
-      // After the owner, which takes bits away, and despite the person's umask.
+      // After fchown, which clears mode bits; not through open, where the umask applies.
       fs.fchmodSync(fd, mode);
       fs.fsyncSync(fd);
     } finally {
       fs.closeSync(fd);
     }
     check();
-    fs.renameSync(beside, path);
+    fs.renameSync(temporary, path);
   } catch (error) {
-    fs.rmSync(beside, { force: true });
+    fs.rmSync(temporary, { force: true });
     throw error;
   }
   syncDirectory(dirname(path));
@@ -45,9 +47,9 @@ function keepOwner(fd: number, owner: Replacement["owner"]): void {
   if (owner !== null && (uid !== owner.uid || gid !== owner.gid)) fs.fchownSync(fd, owner.uid, owner.gid);
 }
 
-/** The renaming itself is written in the directory. */
+/** Makes the rename durable: it is recorded in the directory. */
 function syncDirectory(path: string): void {
-  // Windows opens no directories.
+  // Windows cannot open directories.
   if (process.platform === "win32") return;
   const fd = fs.openSync(path, fs.constants.O_RDONLY);
   try {
@@ -55,4 +57,37 @@ function syncDirectory(path: string): void {
   } finally {
     fs.closeSync(fd);
   }
+}
+
+/** Removes the temporary files of a file that killed processes left behind. */
+export function removeStaleTemporaryFiles(path: string): void {
+  const prefix = `${basename(path)}.tollkeeper-`;
+  for (const name of listDirectory(dirname(path))) {
+    const pid = name.startsWith(prefix) ? name.slice(prefix.length) : "";
+    if (/^\d+$/.test(pid) && !isOtherProcessAlive(Number(pid)))
+      fs.rmSync(join(dirname(path), name), { force: true });
+  }
+}
+
+/** True for another live process. Our own file is stale: we replace one file at a time, and clean up first. */
+function isOtherProcessAlive(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return hasCode(error, "EPERM");
+  }
+}
+
+/**
+ * Turns an error of writing a file into a Failure; a Failure stays as it is.
+ * @param realPath where `path`, as the person knows it, leads through symbolic links
+ */
+export function toWriteFailure(path: string, realPath: string, error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const directory = quoteForShell(dirname(realPath));
+  const [why, hint] = hasCode(error, "ENOSPC")
+    ? ["the disk is full", `make room: df -h ${directory}`]
+    : [messageOf(error), `look at its directory with: ls -ld ${directory}`];
+  return new Failure(`cannot change ${path}: ${why}`, hint, { cause: error });
 }

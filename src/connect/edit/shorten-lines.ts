@@ -1,62 +1,66 @@
-/** A longer line is cut: a file written without line ends may be one of megabytes. */
-const LONGEST = 200;
+/** Longer lines are cut: a file without line breaks may be one line of megabytes. */
+const MAX_LENGTH = 200;
 
-/** Shown of a long line, before and behind where its difference begins and where it ends. */
-const AROUND = 50;
+/** Characters shown of a long line before and after each end of its difference. */
+const CONTEXT_LENGTH = 50;
 
 /**
- * Lines of a hunk, each beginning with a blank, `-` or `+`, of which the long ones are cut: those that take one another's
- * place to where they differ, others to their beginning. `…` stands for what is left out.
+ * Cuts the long lines of a diff hunk, which start with a space, `-` or `+`. A line that replaces another is cut to where
+ * the two differ, any other to its start. `…` stands for what is left out.
  */
 export function shortenLines(lines: readonly string[]): string[] {
-  return lines.map((line, at) => (line.length <= LONGEST ? line : shorten(line, counterpartOf(lines, at))));
+  return lines.map((line, at) =>
+    line.length <= MAX_LENGTH ? line : shorten(line, findCounterpart(lines, at)),
+  );
 }
 
-/** Of removed lines the first is replaced by the first added, and so on; undefined where there is none. */
-function counterpartOf(lines: readonly string[], at: number): string | undefined {
+/** Returns the line that replaces a line, or that it replaces: the first added replaces the first removed, and so on. */
+function findCounterpart(lines: readonly string[], at: number): string | undefined {
   const sign = lines[at]?.[0] ?? " ";
-  const [first, last] = [lastOf(lines, at, -1), lastOf(lines, at, 1)];
+  const [first, last] = [findRunEnd(lines, at, -1), findRunEnd(lines, at, 1)];
   const otherSign = sign === "-" ? "+" : "-";
-  const edge = sign === "-" ? besides(lines, last, 1) : besides(lines, first, -1);
+  const edge = sign === "-" ? stepOver(lines, last, 1) : stepOver(lines, first, -1);
   if (sign === " " || lines[edge]?.startsWith(otherSign) !== true) return undefined;
-  const [otherFirst, otherLast] = [lastOf(lines, edge, -1), lastOf(lines, edge, 1)];
+  const [otherFirst, otherLast] = [findRunEnd(lines, edge, -1), findRunEnd(lines, edge, 1)];
   const other = otherFirst + at - first;
   return other <= otherLast ? lines[other] : undefined;
 }
 
-/** Where, in one direction, the lines end that have the same sign. */
-function lastOf(lines: readonly string[], at: number, direction: 1 | -1): number {
+/** Returns the last line with the same sign, in one direction. */
+function findRunEnd(lines: readonly string[], at: number, direction: 1 | -1): number {
   let last = at;
   while (lines[last + direction]?.[0] === lines[at]?.[0]) last += direction;
   return last;
 }
 
-/** On to the next line, over the one which says that there is no line end. */
-function besides(lines: readonly string[], at: number, direction: 1 | -1): number {
+/** Returns the next line, past a `\ No newline at end of file`. */
+function stepOver(lines: readonly string[], at: number, direction: 1 | -1): number {
   return at + (lines[at + direction]?.startsWith("\\") === true ? 2 * direction : direction);
 }
 
 function shorten(line: string, other: string | undefined): string {
   const sign = line.slice(0, 1);
   const text = line.slice(1);
-  if (other === undefined) return sign + pieceOf(text, 0, LONGEST);
-  const { start, end } = differenceOf(text, other.slice(1));
-  if (end - start <= LONGEST) return sign + pieceOf(text, start - AROUND, end + AROUND);
-  const first = pieceOf(text, start - AROUND, start + AROUND);
-  return sign + first + text.slice(end - AROUND, end) + pieceOf(text, end, end + AROUND).slice(1);
+  if (other === undefined) return sign + cutOut(text, 0, MAX_LENGTH);
+  const { start, end } = findDifference(text, other.slice(1));
+  if (end - start <= MAX_LENGTH) return sign + cutOut(text, start - CONTEXT_LENGTH, end + CONTEXT_LENGTH);
+  const first = cutOut(text, start - CONTEXT_LENGTH, start + CONTEXT_LENGTH);
+  return (
+    sign + first + text.slice(end - CONTEXT_LENGTH, end) + cutOut(text, end, end + CONTEXT_LENGTH).slice(1)
+  );
 }
 
-/** What of a text is not in another: all between the beginning and the end that both have. */
-function differenceOf(text: string, other: string): { start: number; end: number } {
-  const least = Math.min(text.length, other.length);
+/** Returns the range of a text that is left without the prefix and suffix it shares with another. */
+function findDifference(text: string, other: string): { start: number; end: number } {
+  const shorter = Math.min(text.length, other.length);
   let start = 0;
-  while (start < least && text[start] === other[start]) start += 1;
-  let same = 0;
-  while (same < least - start && text.at(-1 - same) === other.at(-1 - same)) same += 1;
-  return { start, end: text.length - same };
+  while (start < shorter && text[start] === other[start]) start += 1;
+  let suffix = 0;
+  while (suffix < shorter - start && text.at(-1 - suffix) === other.at(-1 - suffix)) suffix += 1;
+  return { start, end: text.length - suffix };
 }
 
-function pieceOf(text: string, from: number, to: number): string {
+function cutOut(text: string, from: number, to: number): string {
   const start = Math.max(0, from);
   return `${start > 0 ? "…" : ""}${text.slice(start, to)}${to < text.length ? "…" : ""}`;
 }

@@ -1,39 +1,41 @@
 import type { Node } from "jsonc-parser";
 import type { Value } from "../../tools/setting.ts";
 
-/** A value as the file would write it: over several lines, unless what surrounds it stands on one. Lines end in `\n`. */
-export function printFor(text: string, node: Node, value: Value | null): string {
-  return isOnOneLine(text, node) ? printInline(text, value) : JSON.stringify(value, null, unitOf(text));
+/** Prints a value in the style around `node`: on one line if that is on one line, else on several. Lines end in `\n`. */
+export function printLike(text: string, node: Node, value: Value | null): string {
+  return isOnOneLine(text, node)
+    ? printInline(text, value)
+    : JSON.stringify(value, null, detectIndentUnit(text));
 }
 
-/** `"name": value`. */
-export function memberOf(text: string, name: string, printed: string): string {
+/** Prints `"name": value`. */
+export function printMember(text: string, name: string, printed: string): string {
   return `${JSON.stringify(name)}:${isCompact(text) ? "" : " "}${printed}`;
 }
 
-/** Does it stand on one line with what it is part of? An empty one is asked for the nearest that is not. */
+/** True when a container and its content are on one line. For an empty container the nearest one that is not decides. */
 export function isOnOneLine(text: string, node: Node): boolean {
   const isContainer = node.type === "object" || node.type === "array";
-  if (isContainer && (node.children ?? []).length > 0) return !sourceOf(text, node).includes("\n");
-  if (sourceOf(text, node).includes("\n")) return false;
+  if (isContainer && (node.children ?? []).length > 0) return !sliceNode(text, node).includes("\n");
+  if (sliceNode(text, node).includes("\n")) return false;
   return node.parent === undefined ? !isContainer : isOnOneLine(text, node.parent);
 }
 
-/** One step of indentation: that of the first line that is moved in, or two spaces. */
-export function unitOf(text: string): string {
+/** Returns one step of indentation: that of the first indented line, or two spaces. */
+export function detectIndentUnit(text: string): string {
   return /^([ \t]+)["{[]/m.exec(text)?.[1] ?? "  ";
 }
 
-function sourceOf(text: string, { offset, length }: Node): string {
+function sliceNode(text: string, { offset, length }: Node): string {
   return text.slice(offset, offset + length);
 }
 
-/** No blank between a key's colon and its value. */
+/** True when the file has no space between a colon and the value. */
 export function isCompact(text: string): boolean {
   return /":\S/.test(text) && !/":\s/.test(text);
 }
 
-/** `{"a": 1, "b": [2]}`, or without blanks where the file has none. */
+/** Prints `{"a": 1, "b": [2]}`, or without spaces in a compact file. */
 function printInline(text: string, value: Value | null): string {
   const gap = isCompact(text) ? "" : " ";
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -1,151 +1,151 @@
-import { cutOut, lineEndOf, TextFault } from "./language.ts";
-import type { Language } from "./language.ts";
-import type { Path } from "./language.ts";
-import { lineOf, nameIn, valueIn } from "./shell-lines.ts";
-import type { Shell } from "./shell-lines.ts";
+import type { Shell } from "../../core/text/shell-words.ts";
+import { DocumentError, type FormatEditor, type ResolvedPath } from "./format-editor.ts";
+import { printAssignment, readName, readValue } from "./shell-lines.ts";
+import { detectLineEnding, removeSpans, type Span } from "./text-edits.ts";
 
-/** No name of a variable; stands for the lines that are not ours. */
-const OTHERS = "";
+/** Not a valid variable name; the key under which the lines outside the block are read. */
+const OTHER_LINES = "";
 
 /**
- * A shell's start-up file, of which we know our own block only: the lines between two markers that name the owner. The
- * rest is a program, and stays as it is: it is read as a list of its lines, so that whoever compares sees it. The block is
- * at the end of the file, where it wins over what was set before.
+ * Edits one tool's block in a shell's start-up file: the lines between two markers that name the tool. The rest of the
+ * file is a program and stays as it is; `read` returns it as a list of lines, so that comparing two results notices a
+ * change there. A new block goes to the end of the file, where it overrides earlier assignments.
  */
-export function shellLanguage(shell: Shell, owner: string): Language {
+export function shellEditor(shell: Shell, owner: string): FormatEditor {
   const blockIn = (text: string) => findBlock(text, owner);
   return {
     read(text) {
       const block = blockIn(text);
       const lines = block?.lines ?? [];
-      const variables = lines.map(({ name, source }) => [name, valueIn(shell, source)]);
-      return { ...Object.fromEntries(variables), [OTHERS]: othersIn(text, block, owner) };
+      const variables = lines.map(({ name, source }) => [name, readValue(shell, source)]);
+      return { ...Object.fromEntries(variables), [OTHER_LINES]: readOtherLines(text, block, owner) };
     },
-    find: (text, path) => spanOf(lineAt(blockIn(text), path)),
+    find: (text, path) => spanOf(findVariableLine(blockIn(text), path)),
     replace(text, path, value) {
-      const line = lineAt(blockIn(text), path);
-      return { ...spanOf(line), text: lineOf(shell, line.name, value) };
+      const line = findVariableLine(blockIn(text), path);
+      return { ...spanOf(line), text: printAssignment(shell, line.name, value) };
     },
     add(text, path, name, value) {
-      if (path.length > 0) throw new TextFault("the file holds variables only", null);
-      const line = lineOf(shell, name, value) + lineEndOf(text);
+      if (path.length > 0) throw new DocumentError("the file holds variables only", null);
+      const lineEnding = detectLineEnding(text);
+      const line = printAssignment(shell, name, value) + lineEnding;
       const block = blockIn(text);
       if (block !== null) return { offset: block.end, length: 0, text: line };
-      const isEnded = text === "" || text.endsWith("\n");
-      const lineEnd = lineEndOf(text);
-      const markers = [openingOf(owner), closingOf(owner)].map((marker) => marker + lineEnd);
-      return { offset: text.length, length: 0, text: (isEnded ? "" : lineEnd) + markers.join(line) };
+      const isTerminated = text === "" || text.endsWith("\n");
+      const markers = [openingMarker(owner), closingMarker(owner)].map((marker) => marker + lineEnding);
+      return { offset: text.length, length: 0, text: (isTerminated ? "" : lineEnding) + markers.join(line) };
     },
     append() {
-      throw new TextFault("the file holds variables only", null);
+      throw new DocumentError("the file holds variables only", null);
     },
     remove(text, path) {
       const block = blockIn(text);
-      const line = lineAt(block, path);
-      const rest = cutOut(text, [{ offset: line.offset, length: nextLine(text, line.offset) - line.offset }]);
-      return block?.lines.length === 1 ? dropMarkers(rest, owner) : rest;
+      const { offset } = findVariableLine(block, path);
+      const rest = removeSpans(text, [{ offset, length: findNextLine(text, offset) - offset }]);
+      return block?.lines.length === 1 ? removeMarkers(rest, owner) : rest;
     },
   };
 }
 
-/** A start-up file without the block of any tool. */
-export function withoutBlocks(text: string): string {
+/** Returns a start-up file without the blocks of all tools. */
+export function removeBlocks(text: string): string {
   return text.replaceAll(/^# >>> tollkeeper (\S+) >>>\r?\n[^]*?^# <<< tollkeeper \1 <<<(?:\r?\n|$)/gm, "");
 }
 
-/** A line, without its line end. */
-interface Piece {
+/** A line, without its line ending. */
+interface SourceLine {
   offset: number;
   source: string;
 }
 
 /** A line of a block that sets a variable. */
-interface Line extends Piece {
+interface VariableLine extends SourceLine {
   name: string;
 }
 
-/** What stands between the markers. */
 interface Block {
-  /** Of the closing marker. */
+  /** Offset of the closing marker. */
   end: number;
-  lines: readonly Line[];
+  lines: readonly VariableLine[];
 }
 
-function openingOf(owner: string): string {
+function openingMarker(owner: string): string {
   return `# >>> tollkeeper ${owner} >>>`;
 }
 
-function closingOf(owner: string): string {
+function closingMarker(owner: string): string {
   return `# <<< tollkeeper ${owner} <<<`;
 }
 
 function findBlock(text: string, owner: string): Block | null {
-  const start = markerIn(text, openingOf(owner));
-  const end = markerIn(text, closingOf(owner));
+  const start = findMarker(text, openingMarker(owner));
+  const end = findMarker(text, closingMarker(owner));
   if (start === null && end === null) return null;
   if (start === null || end === null || end < start) {
-    throw new TextFault("one of the two lines that mark tollkeeper's block is missing", start ?? end);
+    throw new DocumentError("one of the two lines that mark tollkeeper's block is missing", start ?? end);
   }
-  return { end, lines: linesBetween(text, nextLine(text, start), end) };
+  return { end, lines: readVariableLines(text, findNextLine(text, start), end) };
 }
 
-/** null where there is none; each may stand there once. */
-function markerIn(text: string, marker: string): number | null {
+/** null when the marker is missing. Throws when it occurs twice. */
+function findMarker(text: string, marker: string): number | null {
   const found = [...text.matchAll(/^.*$/gm)].filter(([line]) => line.trim() === marker);
   const [first, second] = found;
-  if (second !== undefined) throw new TextFault("tollkeeper's block is there twice", second.index);
+  if (second !== undefined) throw new DocumentError("tollkeeper's block is there twice", second.index);
   return first?.index ?? null;
 }
 
-function linesBetween(text: string, start: number, end: number): Line[] {
-  const lines: Line[] = [];
-  for (const { offset, source } of piecesOf(text, start, end)) {
-    const name = nameIn(source);
+function readVariableLines(text: string, start: number, end: number): VariableLine[] {
+  const lines: VariableLine[] = [];
+  for (const { offset, source } of splitLines(text, start, end)) {
+    const name = readName(source);
     if (name === null) continue;
-    if (lines.some((line) => line.name === name)) throw new TextFault(`${name} is set twice`, offset);
+    if (lines.some((line) => line.name === name)) throw new DocumentError(`${name} is set twice`, offset);
     lines.push({ offset, source, name });
   }
   return lines;
 }
 
-function piecesOf(text: string, start: number, end: number): Piece[] {
-  const pieces: Piece[] = [];
-  for (let offset = start; offset < end; offset = nextLine(text, offset)) {
-    pieces.push({ offset, source: text.slice(offset, nextLine(text, offset)).replace(/\r?\n$/, "") });
+function splitLines(text: string, start: number, end: number): SourceLine[] {
+  const lines: SourceLine[] = [];
+  for (let offset = start; offset < end; offset = findNextLine(text, offset)) {
+    lines.push({ offset, source: text.slice(offset, findNextLine(text, offset)).replace(/\r?\n$/, "") });
   }
-  return pieces;
+  return lines;
 }
 
-/** Blank ones are no part of it: one may come and go with the line end that is put before our block. */
-function othersIn(text: string, block: Block | null, owner: string): string[] {
-  const ours = new Set([openingOf(owner), closingOf(owner)]);
-  const isOurs = (line: Piece) =>
-    ours.has(line.source.trim()) || block?.lines.some(({ offset }) => offset === line.offset) === true;
-  return piecesOf(text, 0, text.length).flatMap((line) =>
+/** Blank lines are left out: one may come and go with the line ending that is put before the block. */
+function readOtherLines(text: string, block: Block | null, owner: string): string[] {
+  const markers = new Set([openingMarker(owner), closingMarker(owner)]);
+  const isOurs = (line: SourceLine) =>
+    markers.has(line.source.trim()) || block?.lines.some(({ offset }) => offset === line.offset) === true;
+  return splitLines(text, 0, text.length).flatMap((line) =>
     line.source.trim() === "" || isOurs(line) ? [] : [line.source],
   );
 }
 
-function lineAt(block: Block | null, path: Path): Line {
+function findVariableLine(block: Block | null, path: ResolvedPath): VariableLine {
   const found = block?.lines.find(({ name }) => path.length === 1 && name === path[0]);
-  if (found === undefined) throw new TextFault("there is no such setting", null);
+  if (found === undefined) throw new DocumentError("there is no such setting", null);
   return found;
 }
 
-function spanOf({ offset, source }: Line): { offset: number; length: number } {
+function spanOf({ offset, source }: SourceLine): Span {
   return { offset, length: source.length };
 }
 
-function nextLine(text: string, offset: number): number {
+function findNextLine(text: string, offset: number): number {
   const end = text.indexOf("\n", offset);
   return end === -1 ? text.length : end + 1;
 }
 
-/** Lines that somebody else put between them stay. */
-function dropMarkers(text: string, owner: string): string {
-  const markers = [openingOf(owner), closingOf(owner)].map((marker) => markerIn(text, marker) ?? text.length);
-  return cutOut(
+/** Lines that a person added between the markers stay. */
+function removeMarkers(text: string, owner: string): string {
+  const markers = [openingMarker(owner), closingMarker(owner)].map(
+    (marker) => findMarker(text, marker) ?? text.length,
+  );
+  return removeSpans(
     text,
-    markers.map((offset) => ({ offset, length: nextLine(text, offset) - offset })),
+    markers.map((offset) => ({ offset, length: findNextLine(text, offset) - offset })),
   );
 }

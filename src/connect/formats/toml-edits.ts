@@ -1,67 +1,80 @@
 import type { AST } from "toml-eslint-parser";
 import type { Value } from "../../tools/setting.ts";
-import { cutOut, endOfLine, indentAt, lineEndOf, startOfGap, startOfLine, TextFault } from "./language.ts";
-import type { Edit, Path, Span } from "./language.ts";
+import { DocumentError, type ResolvedPath } from "./format-editor.ts";
+import {
+  detectLineEnding,
+  type Edit,
+  findGapStart,
+  findLineEnd,
+  findLineStart,
+  readIndent,
+  removeSpans,
+  type Span,
+} from "./text-edits.ts";
 import { printMember } from "./toml-print.ts";
 import type { TomlTree } from "./toml-tree.ts";
 
-/** Tables at the end of the text, with a blank line before them. */
+/** Appends tables to the text, after a blank line. */
 export function appendBlock(text: string, lines: readonly string[]): Edit {
-  const lineEnd = lineEndOf(text);
-  const isEnded = text === "" || text.endsWith("\n");
-  const gap = text.trim() === "" ? "" : lineEnd;
-  const block = (isEnded ? gap : lineEnd + gap) + lines.join(lineEnd);
-  return { offset: text.length, length: 0, text: isEnded ? block + lineEnd : block };
+  const lineEnding = detectLineEnding(text);
+  const isTerminated = text === "" || text.endsWith("\n");
+  const gap = text.trim() === "" ? "" : lineEnding;
+  const block = (isTerminated ? gap : lineEnding + gap) + lines.join(lineEnding);
+  return { offset: text.length, length: 0, text: isTerminated ? block + lineEnding : block };
 }
 
-/** A line at the end of what stands under a header. */
+/** Adds a line to the end of a table. */
 export function addToTable(text: string, table: AST.TOMLTable, line: string): Edit {
   const last = table.body.at(-1);
-  return addLineBehind(text, last ?? table.key, line);
+  return addLineAfter(text, last ?? table.key, line);
 }
 
-/** A line at the top level: behind the others, or before the first header, where it would belong to that table. */
+/** Adds a top-level line, after the existing ones or before the first header: below that it would belong to the table. */
 export function addRootKey(text: string, { lines, tables }: TomlTree, line: string): Edit {
   const last = lines.findLast(({ tablePath }) => tablePath.length === 0);
-  if (last !== undefined) return addLineBehind(text, last.node, line);
-  const lineEnd = lineEndOf(text);
+  if (last !== undefined) return addLineAfter(text, last.node, line);
+  const lineEnding = detectLineEnding(text);
   const [first] = tables;
   if (first !== undefined)
-    return { offset: aboveComments(text, first.range[0]), length: 0, text: line + lineEnd + lineEnd };
-  const isEnded = text === "" || text.endsWith("\n");
-  return { offset: text.length, length: 0, text: isEnded ? line + lineEnd : lineEnd + line };
+    return {
+      offset: findCommentStart(text, first.range[0]),
+      length: 0,
+      text: line + lineEnding + lineEnding,
+    };
+  const isTerminated = text === "" || text.endsWith("\n");
+  return { offset: text.length, length: 0, text: isTerminated ? line + lineEnding : lineEnding + line };
 }
 
-/** Beside a line that has opened the table at `path` by a dotted key: with the same beginning. */
+/** Adds a line next to one that defines the table at `path` with a dotted key, with the same key prefix. */
 export function addToDotted(
   text: string,
   line: AST.TOMLKeyValue,
-  path: Path,
+  path: ResolvedPath,
   name: string,
   value: Value,
 ): Edit {
   const own = line.key.keys.map((part) => (part.type === "TOMLBare" ? part.name : part.value));
   const isInTable = line.parent.type === "TOMLTable" ? line.parent.resolvedKey.length : 0;
-  return addLineBehind(text, line, printMember([...own.slice(0, path.length - isInTable), name], value));
+  return addLineAfter(text, line, printMember([...own.slice(0, path.length - isInTable), name], value));
 }
 
-/** One more member of an inline table, or item of a list. */
+/** Adds a member to an inline table, or an item to a list. */
 export function addInline(node: AST.TOMLContentNode, printed: string): Edit {
-  if (node.type === "TOMLValue") throw new TextFault("this is a single value", node.range[0]);
+  if (node.type === "TOMLValue") throw new DocumentError("this is a single value", node.range[0]);
   const last = node.type === "TOMLArray" ? node.elements.at(-1) : node.body.at(-1);
   if (last !== undefined) return { offset: last.range[1], length: 0, text: `, ${printed}` };
   const isArray = node.type === "TOMLArray";
   return { offset: node.range[0] + 1, length: 0, text: isArray ? printed : ` ${printed} ` };
 }
 
-/** The text without these headers and lines; comments around them stay. */
-export function cutEntries(text: string, entries: readonly (AST.TOMLTable | AST.TOMLKeyValue)[]): string {
-  return cutOut(
+/** Returns the text without these headers and lines. Comments around them stay. */
+export function removeEntries(text: string, entries: readonly (AST.TOMLTable | AST.TOMLKeyValue)[]): string {
+  return removeSpans(
     text,
     entries.map((entry) => {
-      if (entry.type === "TOMLKeyValue") return lineSpan(text, entry.range[0], entry.range[1]);
-      const header = lineSpan(text, entry.range[0], closeOf(text, entry));
-      // The blank line that parts it from what is above.
+      if (entry.type === "TOMLKeyValue") return spanLines(text, entry.range[0], entry.range[1]);
+      const header = spanLines(text, entry.range[0], findHeaderEnd(text, entry));
+      // Takes the blank line above the header along if one follows, too.
       const blank = /(?:\r?\n)$/.exec(text.slice(0, header.offset));
       const more =
         text.startsWith("\n", header.offset) || text.startsWith("\r\n", header.offset)
@@ -72,19 +85,20 @@ export function cutEntries(text: string, entries: readonly (AST.TOMLTable | AST.
   );
 }
 
-/** The text without a member of an inline table or an item of a list, and without one comma. */
-export function cutInline(text: string, entry: AST.TOMLKeyValue | AST.TOMLContentNode): string {
+/** Returns the text without a member of an inline table or an item of a list, and without one comma. */
+export function removeInline(text: string, entry: AST.TOMLKeyValue | AST.TOMLContentNode): string {
   const siblings = siblingsOf(entry);
   const at = siblings.indexOf(entry);
   const [before, after] = [siblings[at - 1], siblings[at + 1]];
   const [start, end] = entry.range;
-  if (after !== undefined) return cutOut(text, [{ offset: start, length: after.range[0] - start }]);
-  if (before !== undefined) return cutOut(text, [{ offset: before.range[1], length: end - before.range[1] }]);
-  const blanks = /[ \t]*$/.exec(text.slice(0, start))?.index ?? start;
-  const behind = /[ \t]*,?[ \t]*/y;
-  behind.lastIndex = end;
-  behind.test(text);
-  return cutOut(text, [{ offset: blanks, length: behind.lastIndex - blanks }]);
+  if (after !== undefined) return removeSpans(text, [{ offset: start, length: after.range[0] - start }]);
+  if (before !== undefined)
+    return removeSpans(text, [{ offset: before.range[1], length: end - before.range[1] }]);
+  const leading = /[ \t]*$/.exec(text.slice(0, start))?.index ?? start;
+  const trailing = /[ \t]*,?[ \t]*/y;
+  trailing.lastIndex = end;
+  trailing.test(text);
+  return removeSpans(text, [{ offset: leading, length: trailing.lastIndex - leading }]);
 }
 
 function siblingsOf(
@@ -95,31 +109,31 @@ function siblingsOf(
   return parent.type === "TOMLInlineTable" ? parent.body : [entry];
 }
 
-function addLineBehind(text: string, { range }: { range: AST.TOMLKey["range"] }, line: string): Edit {
-  const indent = indentAt(text, range[0]);
-  return { offset: endOfLine(text, range[1]), length: 0, text: lineEndOf(text) + indent + line };
+function addLineAfter(text: string, { range }: { range: AST.TOMLKey["range"] }, line: string): Edit {
+  const indent = readIndent(text, range[0]);
+  return { offset: findLineEnd(text, range[1]), length: 0, text: detectLineEnding(text) + indent + line };
 }
 
-/** With the line end before it; the first line of a text with the one behind it, and blank lines there. */
-function lineSpan(text: string, start: number, end: number): Span {
-  const gap = startOfGap(text, start, end);
+/** Includes the line ending before the range; for the first line of the text the one after it, and blank lines there. */
+function spanLines(text: string, start: number, end: number): Span {
+  const gap = findGapStart(text, start, end);
   if (gap > 0) return { offset: gap, length: end - gap };
-  const behind = /(?:[ \t]*\r?\n)*/y;
-  behind.lastIndex = end;
-  behind.test(text);
-  return { offset: 0, length: behind.lastIndex };
+  const trailing = /(?:[ \t]*\r?\n)*/y;
+  trailing.lastIndex = end;
+  trailing.test(text);
+  return { offset: 0, length: trailing.lastIndex };
 }
 
-/** Behind the brackets of its header. */
-function closeOf(text: string, table: AST.TOMLTable): number {
+/** Returns the offset after the closing brackets of a table header. */
+function findHeaderEnd(text: string, table: AST.TOMLTable): number {
   const close = /\s*\](?:\s*\])?/y;
   close.lastIndex = table.key.range[1];
   return close.test(text) ? close.lastIndex : table.key.range[1];
 }
 
-/** The beginning of the line, or of the comment lines right above it. */
-function aboveComments(text: string, offset: number): number {
-  const start = startOfLine(text, offset);
+/** Returns the start of the line, or of the comment lines directly above it. */
+function findCommentStart(text: string, offset: number): number {
+  const start = findLineStart(text, offset);
   const comments = /(?:^|\n)((?:[ \t]*#[^\n]*\n)+)$/.exec(text.slice(0, start));
   return comments === null ? start : start - (comments[1] ?? "").length;
 }

@@ -1,18 +1,18 @@
 import type { Value } from "../../tools/setting.ts";
-import { TextFault } from "./language.ts";
+import { DocumentError } from "./format-editor.ts";
 
-/** Is it an object, which a table can be? */
+/** True for an object, which TOML can write as a table. */
 export function isTable(value: Value): value is { readonly [name: string]: Value } {
   return typeof value === "object" && !Array.isArray(value);
 }
 
-/** `[a.b]`, or `[[a.b]]` for one more item of a list. */
+/** Prints `[a.b]`, or `[[a.b]]` for another item of a list. */
 export function printHeader(names: readonly string[], kind: "standard" | "array"): string {
   const key = names.map(printKey).join(".");
   return kind === "array" ? `[[${key}]]` : `[${key}]`;
 }
 
-/** The lines of a table, and of those below it; one that would be empty but for these has no header. */
+/** Returns the lines of a table and its subtables. A table with nothing but subtables has no header of its own. */
 export function printTable(
   names: readonly string[],
   value: { readonly [name: string]: Value },
@@ -30,14 +30,14 @@ export function printTable(
   return [...first, ...tables].flatMap((lines, i) => (i === 0 ? lines : ["", ...lines]));
 }
 
-/** `a.b = value`. */
+/** Prints `a.b = value`. */
 export function printMember(names: readonly string[], value: Value): string {
   return `${names.map(printKey).join(".")} = ${printInline(value)}`;
 }
 
-/** A value on one line; strings in single quotes on request, where that is possible. */
+/** Prints a value on one line. With `isLiteral`, strings are in single quotes where TOML allows it. */
 export function printInline(value: Value | null, isLiteral = false): string {
-  if (value === null) throw new TextFault("TOML has no null", null);
+  if (value === null) throw new DocumentError("TOML has no null", null);
   if (typeof value === "string") return printString(value, isLiteral);
   if (typeof value !== "object") return String(value);
   if (Array.isArray(value))
@@ -50,7 +50,7 @@ function printKey(name: string): string {
   return /^[\w-]+$/.test(name) ? name : printString(name, false);
 }
 
-/** JSON's escapes are TOML's, which wants DEL escaped as well. */
+/** TOML has JSON's escapes, and requires DEL to be escaped too. */
 function printString(value: string, isLiteral: boolean): string {
   if (isLiteral && /^[^'\p{Cc}]*$/u.test(value)) return `'${value}'`;
   return JSON.stringify(value).replaceAll("\u007f", "\\u007f");

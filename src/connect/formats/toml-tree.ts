@@ -1,18 +1,18 @@
 import { getStaticTOMLValue, ParseError, parseTOML } from "toml-eslint-parser";
 import type { AST } from "toml-eslint-parser";
-import { TextFault } from "./language.ts";
-import type { Path } from "./language.ts";
+import { DocumentError } from "./format-editor.ts";
+import type { ResolvedPath } from "./format-editor.ts";
 
-/** A line `key = value`, at the top or in a table with a header. */
+/** A `key = value` line, at the top level or in a table with a header. */
 interface Line {
-  /** Of the table that it stands in. */
-  tablePath: Path;
-  /** Of its value. */
-  path: Path;
+  /** Path of the table that contains it. */
+  tablePath: ResolvedPath;
+  /** Path of its value. */
+  path: ResolvedPath;
   node: AST.TOMLKeyValue;
 }
 
-/** A text's parts, with the path of each. */
+/** The lines and table headers of a document. */
 export interface TomlTree {
   lines: readonly Line[];
   tables: readonly AST.TOMLTable[];
@@ -25,13 +25,13 @@ export function readToml(text: string): Record<string, unknown> {
 export function parseText(text: string): TomlTree {
   const parts = parse(text).body[0].body;
   const tables = parts.filter((part) => part.type === "TOMLTable");
-  const atTop = parts.filter((part) => part.type === "TOMLKeyValue").map((node) => lineOf([], node));
-  const below = tables.flatMap((table) => table.body.map((node) => lineOf(table.resolvedKey, node)));
+  const atTop = parts.filter((part) => part.type === "TOMLKeyValue").map((node) => toLine([], node));
+  const below = tables.flatMap((table) => table.body.map((node) => toLine(table.resolvedKey, node)));
   return { lines: [...atTop, ...below], tables };
 }
 
-/** What a value is written as by itself; null where it is spread over lines and tables. */
-export function valueNodeAt(tree: TomlTree, path: Path): AST.TOMLContentNode | null {
+/** Returns the node of a value; null when the value is spread over several lines or tables. */
+export function findValueNode(tree: TomlTree, path: ResolvedPath): AST.TOMLContentNode | null {
   for (const line of tree.lines) {
     if (!startsWith(path, line.path)) continue;
     const node = descend(line.node.value, path.slice(line.path.length));
@@ -40,23 +40,23 @@ export function valueNodeAt(tree: TomlTree, path: Path): AST.TOMLContentNode | n
   return null;
 }
 
-/** The table whose header says this path, without those below it. */
-export function tableAt(tree: TomlTree, path: Path): AST.TOMLTable | null {
+/** Returns the table whose header names this path, without its subtables. */
+export function findTable(tree: TomlTree, path: ResolvedPath): AST.TOMLTable | null {
   return tree.tables.find(({ resolvedKey }) => isSame(resolvedKey, path)) ?? null;
 }
 
-/** Everything that makes up the value at `path`: headers and lines, in the order of the text. */
-export function entriesBelow(tree: TomlTree, path: Path): (AST.TOMLTable | AST.TOMLKeyValue)[] {
+/** Returns all headers and lines that define the value at `path`, in the order of the text. */
+export function findEntries(tree: TomlTree, path: ResolvedPath): (AST.TOMLTable | AST.TOMLKeyValue)[] {
   const tables = tree.tables.filter(({ resolvedKey }) => startsWith(resolvedKey, path));
   const lines = tree.lines.filter((line) => startsWith(line.path, path)).map(({ node }) => node);
   return [...tables, ...lines].sort((one, other) => one.range[0] - other.range[0]);
 }
 
-export function startsWith(path: Path, beginning: Path): boolean {
-  return beginning.every((step, i) => path[i] === step);
+export function startsWith(path: ResolvedPath, prefix: ResolvedPath): boolean {
+  return prefix.every((step, i) => path[i] === step);
 }
 
-function isSame(one: Path, other: Path): boolean {
+function isSame(one: ResolvedPath, other: ResolvedPath): boolean {
   return one.length === other.length && startsWith(one, other);
 }
 
@@ -65,20 +65,20 @@ function parse(text: string): AST.TOMLProgram {
     return parseTOML(text, { tomlVersion: "1.1" });
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
-    throw new TextFault(`not TOML: ${error.message.toLowerCase()}`, error.index);
+    throw new DocumentError(`not TOML: ${error.message.toLowerCase()}`, error.index);
   }
 }
 
-function lineOf(tablePath: Path, node: AST.TOMLKeyValue): Line {
-  return { tablePath, path: [...tablePath, ...namesOf(node.key)], node };
+function toLine(tablePath: ResolvedPath, node: AST.TOMLKeyValue): Line {
+  return { tablePath, path: [...tablePath, ...keyNames(node.key)], node };
 }
 
-function namesOf(key: AST.TOMLKey): string[] {
+function keyNames(key: AST.TOMLKey): string[] {
   return key.keys.map((part) => (part.type === "TOMLBare" ? part.name : part.value));
 }
 
-/** Further down, in inline tables and lists. */
-function descend(node: AST.TOMLContentNode, path: Path): AST.TOMLContentNode | null {
+/** Follows the rest of a path through inline tables and lists. */
+function descend(node: AST.TOMLContentNode, path: ResolvedPath): AST.TOMLContentNode | null {
   const [step] = path;
   if (step === undefined) return node;
   if (node.type === "TOMLArray") {
@@ -87,7 +87,7 @@ function descend(node: AST.TOMLContentNode, path: Path): AST.TOMLContentNode | n
   }
   if (node.type !== "TOMLInlineTable") return null;
   for (const member of node.body) {
-    const names = namesOf(member.key);
+    const names = keyNames(member.key);
     const found = startsWith(path, names) ? descend(member.value, path.slice(names.length)) : null;
     if (found !== null) return found;
   }

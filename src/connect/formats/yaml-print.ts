@@ -1,24 +1,24 @@
 import { Scalar, stringify } from "yaml";
 import type { Value } from "../../tools/setting.ts";
 
-/** How a string is quoted. */
-export type Quote = "plain" | "single" | "double" | null;
+/** How a scalar is quoted; null for anything but the three. */
+type Quote = "plain" | "single" | "double" | null;
 
-/** As the scalar has it now, so that what takes its place has it, too. */
-export function quoteOf(scalar: Scalar): Quote {
+/** Returns the quoting of a scalar, for the value that replaces it. */
+export function detectQuote(scalar: Scalar): Quote {
   if (scalar.type === Scalar.PLAIN) return "plain";
   if (scalar.type === Scalar.QUOTE_SINGLE) return "single";
   return scalar.type === Scalar.QUOTE_DOUBLE ? "double" : null;
 }
 
-/** The lines of a map or list, so that readers of YAML 1.1 take them for the same. */
+/** Returns the lines of a map or list in block style, written so that a YAML 1.1 parser reads the same. */
 export function printBlock(text: string, value: Value): string[] {
   const indents = [...text.matchAll(/^( {2,8})[^\s#]/gm)].map(([, spaces = ""]) => spaces.length);
   const indent = Math.min(...indents, indents.length === 0 ? 2 : 8);
   return stringify(value, { lineWidth: 0, indent, compat: "yaml-1.1" }).trimEnd().split("\n");
 }
 
-/** On one line, as JSON has it: every YAML reader takes that (YAML 1.2.2 section 1.2). */
+/** Prints a value on one line as JSON, which every YAML parser accepts (YAML 1.2.2 section 1.2). */
 export function printFlow(value: Value | null): string {
   if (typeof value !== "object" || value === null) return printScalar(value, null);
   if (Array.isArray(value)) return `[${(value as readonly Value[]).map(printFlow).join(", ")}]`;
@@ -28,7 +28,7 @@ export function printFlow(value: Value | null): string {
   return `{${members.join(", ")}}`;
 }
 
-/** As the one before was quoted; plain where nobody could take it for something else. */
+/** Prints a scalar with the given quoting; unquoted only where no parser could take it for another type. */
 export function printScalar(value: Value | null, quote: Quote): string {
   if (typeof value !== "string") return JSON.stringify(value);
   const plain = quote === "plain" ? /^[A-Za-z](?:[\w./-]|:(?=[\w/]))*$/ : /^[A-Za-z][\w.-]*$/;
@@ -37,5 +37,5 @@ export function printScalar(value: Value | null, quote: Quote): string {
   return JSON.stringify(value);
 }
 
-/** Words that are no strings to a reader of YAML 1.1 (https://yaml.org/type/bool.html) or 1.2. */
+/** Words that a YAML 1.1 (https://yaml.org/type/bool.html) or 1.2 parser does not read as strings. */
 const RESERVED = /^(?:y|n|yes|no|on|off|true|false|null)$/i;

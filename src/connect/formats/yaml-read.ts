@@ -1,28 +1,28 @@
 import { parseAllDocuments, parseDocument } from "yaml";
 import type { Document, DocumentOptions, ParseOptions } from "yaml";
 import { messageOf } from "../../core/thrown.ts";
-import { TextFault } from "./language.ts";
+import { DocumentError } from "./format-editor.ts";
 
 const OPTIONS: ParseOptions & DocumentOptions = { uniqueKeys: true, logLevel: "silent" };
 
-/** Its value, without following `<<`, which YAML 1.2 does not know. */
+/** Parses a document without expanding `<<`, which YAML 1.2 does not define. */
 export function readYaml(text: string): Record<string, unknown> {
   const document = parseText(text);
   const value: unknown = plain(document);
   if (value === null) return {};
   if (typeof value !== "object" || Array.isArray(value)) {
-    throw new TextFault("the top is not a map", document.contents?.range?.[0] ?? null);
+    throw new DocumentError("the top is not a map", document.contents?.range?.[0] ?? null);
   }
   return value as Record<string, unknown>;
 }
 
-/** The one document of a text. */
+/** Parses the single document of a text. */
 export function parseText(text: string): Document {
   const [document = parseDocument(text, OPTIONS), second] = [...parseAllDocuments(text, OPTIONS)];
-  if (second !== undefined) throw new TextFault("the file holds several documents", second.range[0]);
+  if (second !== undefined) throw new DocumentError("the file holds several documents", second.range[0]);
   const [error] = document.errors;
-  // What follows the first line of a message shows the place in the text, which may hold a key.
-  if (error !== undefined) throw new TextFault(`not YAML: ${describe(error.message)}`, error.pos[0]);
+  // The lines after the first quote the document, which may hold a key.
+  if (error !== undefined) throw new DocumentError(`not YAML: ${describe(error.message)}`, error.pos[0]);
   return document;
 }
 
@@ -30,11 +30,11 @@ function plain(document: Document): unknown {
   try {
     return unshare(document.toJS());
   } catch (error) {
-    throw new TextFault(`not YAML: ${describe(messageOf(error))}`, null);
+    throw new DocumentError(`not YAML: ${describe(messageOf(error))}`, null);
   }
 }
 
-/** An alias is the same object as what it stands for; here each place has its own, as changes of one are not the other's. */
+/** Gives every alias a copy of its own: in the parsed result it is the same object as its anchor. */
 function unshare(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(unshare);

@@ -1,76 +1,77 @@
 import { isCollection, isNode, isPair } from "yaml";
 import type { Node, Pair, YAMLMap, YAMLSeq } from "yaml";
-import { cutOut, startOfGap, startOfLine, TextFault } from "./language.ts";
+import { DocumentError } from "./format-editor.ts";
+import { findGapStart, findLineStart, removeSpans } from "./text-edits.ts";
 
-/** Where a node begins and where its value ends. */
+/** Returns the start of a node and the end of its value. */
 export function rangeOf(node: Node): [number, number] {
-  if (node.range === undefined || node.range === null) throw new TextFault("cannot be placed", null);
+  if (node.range === undefined || node.range === null) throw new DocumentError("cannot be placed", null);
   return [node.range[0], node.range[1]];
 }
 
-/** Where an entry ends; a collection in blocks with its last entry, before the blank lines and comments behind. */
-export function endOf(entry: Node | Pair): number {
-  if (isPair(entry)) return endOf((entry.value ?? entry.key) as Node);
+/** Returns the end of an entry. A block collection ends with its last entry, before trailing blank lines and comments. */
+export function findEnd(entry: Node | Pair): number {
+  if (isPair(entry)) return findEnd((entry.value ?? entry.key) as Node);
   if (!isCollection(entry) || entry.flow === true) return rangeOf(entry)[1];
   const last = entry.items.at(-1);
-  return last === undefined ? rangeOf(entry)[1] : endOf(last as Node | Pair);
+  return last === undefined ? rangeOf(entry)[1] : findEnd(last as Node | Pair);
 }
 
-/** Characters before `offset` in its line. */
-export function columnOf(text: string, offset: number): number {
-  return offset - startOfLine(text, offset);
+/** Returns the number of characters before `offset` in its line. */
+export function columnAt(text: string, offset: number): number {
+  return offset - findLineStart(text, offset);
 }
 
-/** The text without an entry. A container in blocks cannot be empty: it becomes `{}` or `[]`. */
-export function cutEntry(text: string, container: YAMLMap | YAMLSeq, entry: Pair | Node): string {
+/** Returns the text without an entry. A block collection cannot be empty: it becomes `{}` or `[]`. */
+export function removeEntry(text: string, container: YAMLMap | YAMLSeq, entry: Pair | Node): string {
   const items = container.items as (Pair | Node)[];
   const at = items.indexOf(entry);
   const [before, after] = [items[at - 1], items[at + 1]];
-  const [start, end] = [startOf(entry), endOf(entry)];
-  if (container.flow === true) return cutFlow(text, start, end, before, after);
-  // A list is in its place where its first dash is, an entry of it behind the dash.
-  const first = isNode(entry) && !isPair(entry) ? dashBefore(text, start) : start;
+  const [start, end] = [findStart(entry), findEnd(entry)];
+  if (container.flow === true) return removeFlowEntry(text, start, end, before, after);
+  // The range of a list item starts after its dash.
+  const first = isNode(entry) && !isPair(entry) ? findDash(text, start) : start;
   if (items.length === 1) {
-    // One more blank: a list's dashes may be in the column of its key, where nothing else may be.
+    // A leading space: a list may start in the column of its key, where `[]` may not.
     const empty = isPair(entry) ? " {}" : " []";
-    return text.slice(0, first) + empty + text.slice(trimmedEnd(text, end));
+    return text.slice(0, first) + empty + text.slice(trimLineEnd(text, end));
   }
-  const isFirstBehindDash = text.slice(startOfLine(text, first), first).trim() !== "";
+  const isFirstBehindDash = text.slice(findLineStart(text, first), first).trim() !== "";
   if (isFirstBehindDash && after !== undefined) {
-    const next = isPair(entry) ? startOf(after) : dashBefore(text, startOf(after));
-    return cutOut(text, [{ offset: first, length: next - first }]);
+    const next = isPair(entry) ? findStart(after) : findDash(text, findStart(after));
+    return removeSpans(text, [{ offset: first, length: next - first }]);
   }
-  const last = trimmedEnd(text, end);
-  const gap = startOfGap(text, first, last);
-  if (gap > 0) return cutOut(text, [{ offset: gap, length: last - gap }]);
-  const lineEnd = /[ \t]*(?:\r?\n)?/y;
-  lineEnd.lastIndex = last;
-  lineEnd.test(text);
-  return cutOut(text, [{ offset: 0, length: lineEnd.lastIndex }]);
+  const last = trimLineEnd(text, end);
+  const gap = findGapStart(text, first, last);
+  if (gap > 0) return removeSpans(text, [{ offset: gap, length: last - gap }]);
+  const trailing = /[ \t]*(?:\r?\n)?/y;
+  trailing.lastIndex = last;
+  trailing.test(text);
+  return removeSpans(text, [{ offset: 0, length: trailing.lastIndex }]);
 }
 
-function cutFlow(
+function removeFlowEntry(
   text: string,
   start: number,
   end: number,
   before?: Pair | Node,
   after?: Pair | Node,
 ): string {
-  if (after !== undefined) return cutOut(text, [{ offset: start, length: startOf(after) - start }]);
-  const from = before === undefined ? start : endOf(before);
-  return cutOut(text, [{ offset: from, length: end - from }]);
+  if (after !== undefined) return removeSpans(text, [{ offset: start, length: findStart(after) - start }]);
+  const from = before === undefined ? start : findEnd(before);
+  return removeSpans(text, [{ offset: from, length: end - from }]);
 }
 
-/** With its anchor and tag, which stand before what the range says, a node would begin earlier; ours have none. */
-function startOf(entry: Node | Pair): number {
+/** Ignores an anchor or tag, which precede the range; entries we write have none. */
+function findStart(entry: Node | Pair): number {
   return rangeOf((isPair(entry) ? entry.key : entry) as Node)[0];
 }
 
-function dashBefore(text: string, offset: number): number {
+function findDash(text: string, offset: number): number {
   return text.lastIndexOf("-", offset - 1);
 }
 
-/** Without the line end that a text of several lines includes. */
-export function trimmedEnd(text: string, end: number): number {
+/** Excludes the line ending that the range of a block scalar includes. */
+export function trimLineEnd(text: string, end: number): number {
   return text[end - 1] === "\n" ? end - (text[end - 2] === "\r" ? 2 : 1) : end;
 }

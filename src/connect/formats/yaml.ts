@@ -1,98 +1,99 @@
 import { isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq } from "yaml";
 import type { Document, Node, Pair, YAMLMap, YAMLSeq } from "yaml";
 import type { Value } from "../../tools/setting.ts";
-import { endOfLine, lineEndOf, TextFault } from "./language.ts";
-import type { Edit, Language, Path } from "./language.ts";
-import { printBlock, printFlow, printScalar, quoteOf } from "./yaml-print.ts";
-import { columnOf, cutEntry, endOf, rangeOf, trimmedEnd } from "./yaml-spans.ts";
+import { DocumentError, type FormatEditor, type ResolvedPath } from "./format-editor.ts";
+import { detectLineEnding, type Edit, findLineEnd } from "./text-edits.ts";
+import { printBlock, printFlow, printScalar, detectQuote } from "./yaml-print.ts";
+import { columnAt, removeEntry, findEnd, rangeOf, trimLineEnd } from "./yaml-spans.ts";
 import { parseText, readYaml } from "./yaml-read.ts";
 
-/** YAML 1.2 (https://yaml.org/spec/1.2.2/), one document in a file; one that names version 1.1 is read as such. */
-export const yaml: Language = {
+/** YAML 1.2 (https://yaml.org/spec/1.2.2/), one document per file; a document that declares version 1.1 is read as 1.1. */
+export const yaml: FormatEditor = {
   read: readYaml,
   find(text, path) {
-    const node = nodeAt(parseText(text), path);
+    const node = findNode(parseText(text), path);
     const [offset] = rangeOf(node);
-    return { offset, length: trimmedEnd(text, endOf(node)) - offset };
+    return { offset, length: trimLineEnd(text, findEnd(node)) - offset };
   },
   replace(text, path, value) {
     const document = parseText(text);
-    const node = nodeAt(document, path);
+    const node = findNode(document, path);
     const [offset] = rangeOf(node);
-    if (isEmpty(node)) return fillEmpty(text, keyPlace(text, document, path), value);
+    if (isEmpty(node)) return fillEmpty(text, locateKey(text, document, path), value);
     const isPlain = isScalar(node) && typeof value !== "object";
-    const printed = isPlain ? printScalar(value, quoteOf(node)) : printFlow(value);
-    const end = trimmedEnd(text, endOf(node));
+    const printed = isPlain ? printScalar(value, detectQuote(node)) : printFlow(value);
+    const end = trimLineEnd(text, findEnd(node));
     const isBlock = isCollection(node) && node.flow !== true && typeof path.at(-1) === "string";
     if (!isBlock) return { offset, length: end - offset, text: printed };
-    // What is on lines of its own may be less far in than a single value must be.
-    const start = keyPlace(text, document, path).offset;
+    // A block on its own lines may be indented less than a scalar in its place has to be.
+    const start = locateKey(text, document, path).offset;
     return { offset: start, length: end - start, text: ` ${printed}` };
   },
   add(text, path, name, value) {
     const document = parseText(text);
     if (path.length === 0 && document.contents === null) return createMap(text, name, value);
-    const map = nodeAt(document, path);
-    refuseAlias(map);
-    if (!isMap(map)) throw new TextFault("this is no map that can be added to", rangeOf(map)[0]);
+    const map = findNode(document, path);
+    rejectAlias(map);
+    if (!isMap(map)) throw new DocumentError("this is no map that can be added to", rangeOf(map)[0]);
     if (map.flow === true) return addToFlow(map, `${printScalar(name, null)}: ${printFlow(value)}`);
     return addToBlock(text, map, printBlock(text, { [name]: value }));
   },
   append(text, path, value) {
-    const list = nodeAt(parseText(text), path);
-    refuseAlias(list);
-    if (!isSeq(list)) throw new TextFault("this is no list that can be added to", rangeOf(list)[0]);
+    const list = findNode(parseText(text), path);
+    rejectAlias(list);
+    if (!isSeq(list)) throw new DocumentError("this is no list that can be added to", rangeOf(list)[0]);
     return list.flow === true
       ? addToFlow(list, printFlow(value))
       : addToBlock(text, list, printBlock(text, [value]));
   },
   remove(text, path) {
     const document = parseText(text);
-    const container = nodeAt(document, path.slice(0, -1));
-    const entry = entryAt(container, path.at(-1));
-    if (!isCollection(container) || entry === null) throw new TextFault("there is no such setting", null);
-    return cutEntry(text, container, entry);
+    const container = findNode(document, path.slice(0, -1));
+    const entry = findEntry(container, path.at(-1));
+    if (!isCollection(container) || entry === null) throw new DocumentError("there is no such setting", null);
+    return removeEntry(text, container, entry);
   },
 };
 
-function nodeAt(document: Document, path: Path): Node {
+function findNode(document: Document, path: ResolvedPath): Node {
   let node: Node | null = document.contents;
   for (const step of path) {
-    const entry = node === null ? null : entryAt(node, step);
+    const entry = node === null ? null : findEntry(node, step);
     node = isNode(entry) ? entry : ((entry?.value ?? null) as Node | null);
   }
-  if (node === null) throw new TextFault("there is no such setting", null);
+  if (node === null) throw new DocumentError("there is no such setting", null);
   return node;
 }
 
-function entryAt(node: Node, step: string | number | undefined): Pair | Node | null {
-  refuseAlias(node);
+function findEntry(node: Node, step: string | number | undefined): Pair | Node | null {
+  rejectAlias(node);
   if (isSeq(node))
     return (typeof step === "number" ? (node.items[step] as Node | undefined) : undefined) ?? null;
   if (!isMap(node)) return null;
   return node.items.find(({ key }) => String(isScalar(key) ? key.value : key) === step) ?? null;
 }
 
-/** What an alias stands for is written elsewhere, and would change there as well. */
-function refuseAlias(node: Node): void {
-  if (isAlias(node)) throw new TextFault("this is an alias for what is written elsewhere", rangeOf(node)[0]);
+/** A change to an alias would change its anchor as well. */
+function rejectAlias(node: Node): void {
+  if (isAlias(node))
+    throw new DocumentError("this is an alias for what is written elsewhere", rangeOf(node)[0]);
 }
 
-/** `name:` and nothing behind it. */
+/** True for the value of `name:` with nothing after it. */
 function isEmpty(node: Node): boolean {
   const [start, end] = rangeOf(node);
   return isScalar(node) && start === end;
 }
 
-/** Behind the colon of a key, and the column that the key is in. */
-function keyPlace(text: string, document: Document, path: Path): { offset: number; column: number } {
-  const entry = entryAt(nodeAt(document, path.slice(0, -1)), path.at(-1));
-  if (!isPair(entry)) throw new TextFault("this is an item with nothing in it", null);
+/** Returns the offset after a key's colon, and the key's column. */
+function locateKey(text: string, document: Document, path: ResolvedPath): { offset: number; column: number } {
+  const entry = findEntry(findNode(document, path.slice(0, -1)), path.at(-1));
+  if (!isPair(entry)) throw new DocumentError("this is an item with nothing in it", null);
   const [start, end] = rangeOf(entry.key as Node);
-  return { offset: text.indexOf(":", end) + 1, column: columnOf(text, start) };
+  return { offset: text.indexOf(":", end) + 1, column: columnAt(text, start) };
 }
 
-/** Behind the colon, or on lines of its own. */
+/** Puts a value after a colon, or on lines of its own. */
 function fillEmpty(
   text: string,
   { offset, column }: { offset: number; column: number },
@@ -102,30 +103,30 @@ function fillEmpty(
     return { offset, length: 0, text: ` ${printFlow(value)}` };
   }
   const indent = " ".repeat(column + 2);
-  const lines = printBlock(text, value).map((line) => lineEndOf(text) + indent + line);
-  return { offset: endOfLine(text, offset), length: 0, text: lines.join("") };
+  const lines = printBlock(text, value).map((line) => detectLineEnding(text) + indent + line);
+  return { offset: findLineEnd(text, offset), length: 0, text: lines.join("") };
 }
 
 function createMap(text: string, name: string, value: Value): Edit {
-  const lineEnd = lineEndOf(text);
-  const before = text === "" || text.endsWith("\n") ? "" : lineEnd;
+  const lineEnding = detectLineEnding(text);
+  const before = text === "" || text.endsWith("\n") ? "" : lineEnding;
   const lines = printBlock(text, { [name]: value });
-  return { offset: text.length, length: 0, text: before + lines.join(lineEnd) + lineEnd };
+  return { offset: text.length, length: 0, text: before + lines.join(lineEnding) + lineEnding };
 }
 
 function addToFlow(container: YAMLMap | YAMLSeq, printed: string): Edit {
   const last = container.items.at(-1);
   if (last === undefined) return { offset: rangeOf(container)[0] + 1, length: 0, text: printed };
-  return { offset: endOf(last as Pair | Node), length: 0, text: `, ${printed}` };
+  return { offset: findEnd(last as Pair | Node), length: 0, text: `, ${printed}` };
 }
 
-/** Lines below the last entry, moved in as the first is. */
+/** Adds lines below the last entry, indented like the first. */
 function addToBlock(text: string, container: YAMLMap | YAMLSeq, lines: readonly string[]): Edit {
-  const lineEnd = lineEndOf(text);
-  const indent = " ".repeat(columnOf(text, rangeOf(container)[0]));
-  const entry = lines.map((line) => (line === "" ? "" : indent + line)).join(lineEnd);
-  const end = endOf(container);
-  // Behind a text of several lines we are at the beginning of the next.
-  if (text[end - 1] === "\n") return { offset: end, length: 0, text: entry + lineEnd };
-  return { offset: endOfLine(text, end), length: 0, text: lineEnd + entry };
+  const lineEnding = detectLineEnding(text);
+  const indent = " ".repeat(columnAt(text, rangeOf(container)[0]));
+  const entry = lines.map((line) => (line === "" ? "" : indent + line)).join(lineEnding);
+  const end = findEnd(container);
+  // A block scalar ends at the start of the next line.
+  if (text[end - 1] === "\n") return { offset: end, length: 0, text: entry + lineEnding };
+  return { offset: findLineEnd(text, end), length: 0, text: lineEnding + entry };
 }

@@ -1,51 +1,60 @@
 import fs from "node:fs";
 import { join } from "node:path";
 import { redactSecrets } from "../../core/secrets/redact.ts";
-import type { Identity, KeptBackup } from "../connection.ts";
-import type { FilePlan } from "../edit/file-plan.ts";
-import { withoutBlocks } from "../formats/shell.ts";
-import { digestOf, nameOf, writeBeside, type Backup, type Journal } from "./journal.ts";
+import { removeBlocks } from "../formats/shell.ts";
+import { digestPath, fileStemFor, type ConnectionId } from "./connection-id.ts";
+import type { FilePlan } from "./file-plan.ts";
+import { writeStateFile, type Backup, type Journal } from "./journal.ts";
 
-/** Keeps a file as it was, for people, with what is secret in it blotted; null where there was none. */
-export function keepBackup(
+/** The backup of a file that has been disconnected. */
+export interface KeptBackup {
+  path: string;
+  /** Path of the backup. */
+  backup: string;
+  /** True when keys in the backup were redacted. */
+  isRedacted: boolean;
+}
+
+/** Saves the original file with its secrets redacted; null when there was no file. @throws Failure */
+export function saveBackup(
   directory: string,
-  identity: Identity,
+  id: ConnectionId,
   { original, change }: FilePlan,
 ): Backup | null {
   if (original === null) return null;
-  const name = `${nameOf(identity)}.${digestOf(change.path)}.backup`;
-  const blotted = redactSecrets(original, change.secrets);
-  writeBeside(directory, name, Buffer.from(blotted));
-  return { name, isBlotted: blotted !== original };
+  const name = `${fileStemFor(id)}.${digestPath(change.path)}.backup`;
+  const redacted = redactSecrets(original, change.secrets);
+  writeStateFile(directory, name, Buffer.from(redacted));
+  return { name, isBlotted: redacted !== original };
 }
 
-/** Removes the copies of files which are as they were again. @returns the others, which somebody may want to compare */
-export function dropBackups(directory: string, plans: readonly FilePlan[]): KeptBackup[] {
+/** Removes the backups of fully restored files, and returns the others: a person may want to compare them. */
+export function removeRestoredBackups(directory: string, plans: readonly FilePlan[]): KeptBackup[] {
   return plans.flatMap((plan) => {
     const backup = plan.record?.backup ?? null;
     if (backup === null) return [];
     const path = join(directory, backup.name);
-    if (fs.existsSync(path) && !isAsKept(plan, backup, path)) {
-      return [{ path: plan.change.path, backup: path, isBlotted: backup.isBlotted }];
+    if (fs.existsSync(path) && !isRestored(plan, backup, path)) {
+      return [{ path: plan.change.path, backup: path, isRedacted: backup.isBlotted }];
     }
     fs.rmSync(path, { force: true });
     return [];
   });
 }
 
-/** Removes the copies that were made for a journal and that the one before it does not have. */
-export function forgetBackups(directory: string, { files }: Journal, former: Journal | null): void {
+/** Removes the backups in a journal that its predecessor does not have. */
+export function removeNewBackups(directory: string, { files }: Journal, former: Journal | null): void {
   const known = new Set(former?.files.map(({ backup }) => backup?.name));
   for (const { backup } of files) {
     if (backup !== null && !known.has(backup.name)) fs.rmSync(join(directory, backup.name), { force: true });
   }
 }
 
-/** The blocks of other tools come and go by themselves. */
-function isAsKept({ change, record }: FilePlan, { isBlotted }: Backup, path: string): boolean {
-  const now = change.after ?? "";
-  const texts = [isBlotted ? redactSecrets(now, change.secrets) : now, fs.readFileSync(path, "utf8")];
+/** True when the file equals its backup. In a shell's start-up file the blocks of other tools do not count. */
+function isRestored({ change, record }: FilePlan, { isBlotted }: Backup, path: string): boolean {
+  const after = change.after ?? "";
+  const texts = [isBlotted ? redactSecrets(after, change.secrets) : after, fs.readFileSync(path, "utf8")];
   const isShell = record?.undo.format === "sh" || record?.undo.format === "fish";
-  const [one, other] = isShell ? texts.map((text) => withoutBlocks(text).trimEnd()) : texts;
+  const [one, other] = isShell ? texts.map((text) => removeBlocks(text).trimEnd()) : texts;
   return one === other;
 }

@@ -1,53 +1,54 @@
 import { Failure } from "../../core/failure.ts";
-import type { Undo } from "../edit/apply.ts";
-import { splitMark } from "../edit/byte-order-mark.ts";
-import type { Identity } from "../connection.ts";
-import { TextFault } from "../formats/language.ts";
-import { languageOf } from "../formats/languages.ts";
-import { readJournal, type FileRecord } from "./journal.ts";
-import { followSteps, isSame } from "../edit/setting-path.ts";
+import { isEqual, resolveKeyPath } from "../edit/key-path.ts";
 import { readTarget } from "../edit/target-file.ts";
+import type { UndoRecord } from "../edit/undo-record.ts";
+import { readDocument } from "../formats/editor-for.ts";
+import { DocumentError } from "../formats/format-editor.ts";
+import type { ConnectionId } from "./connection-id.ts";
+import { readJournal, type FileRecord } from "./journal.ts";
 
-/** `connected`: all settings are as written. `changed`: some are not. `gone`: none is there any more. */
+/** `connected`: every setting is as written. `changed`: some are not. `gone`: none exists any more. */
 export type ConnectionState = "connected" | "changed" | "gone";
 
-/** How much of a connection still stands in the tools' files; null where there is no such connection. */
-export function connectionState(journalDirectory: string, identity: Identity): ConnectionState | null {
-  const journal = readJournal(journalDirectory, identity);
+/** Compares a connection with the tool's files; null when there is no such connection. */
+export function connectionState(journalDirectory: string, id: ConnectionId): ConnectionState | null {
+  const journal = readJournal(journalDirectory, id);
   if (journal === null) return null;
-  const standing = journal.files.flatMap(standingIn);
-  if (standing.every((is) => is === "as-written")) return "connected";
-  return standing.every((is) => is === "missing") ? "gone" : "changed";
+  const states = journal.files.flatMap(settingStates);
+  if (states.every((state) => state === "as-written")) return "connected";
+  return states.every((state) => state === "missing") ? "gone" : "changed";
 }
 
-type Standing = "as-written" | "other" | "missing";
+type SettingState = "as-written" | "other" | "missing";
 
-/** Of each setting in a file; one that cannot be understood has none that the tool could, either. */
-function standingIn({ path, undo, earlier }: FileRecord): Standing[] {
-  const text = textOf(path);
+/** Returns the state of each setting in a file: of the connection, or of the one before it if that one is in place. */
+function settingStates({ path, undo, earlier }: FileRecord): SettingState[] {
+  const text = tryReadText(path);
   if (text === null) return undo.written.map(() => "missing");
-  const ways = [undo, earlier].flatMap((one) => (one === null ? [] : [standingBy(text, one)]));
-  return ways.find((way) => way.every((is) => is === "as-written")) ?? ways[0] ?? [];
+  const candidates = [undo, earlier].flatMap((one) => (one === null ? [] : [compareSettings(text, one)]));
+  const complete = candidates.find((states) => states.every((state) => state === "as-written"));
+  return complete ?? candidates[0] ?? [];
 }
 
-function standingBy(text: string, { format, owner, written }: Undo): Standing[] {
+/** In a file that cannot be parsed, no setting is as written: the tool cannot read it either. */
+function compareSettings(text: string, { format, owner, written }: UndoRecord): SettingState[] {
   try {
-    const top = languageOf(format, owner).read(splitMark(text).body);
+    const top = readDocument(text, format, owner);
     return written.map(({ at, value, isAnyFine = false }) => {
-      const place = followSteps(top, at);
-      if (place.path.length < at.length) return "missing";
-      return isAnyFine || isSame(place.value, value) ? "as-written" : "other";
+      const resolved = resolveKeyPath(top, at);
+      if (resolved.path.length < at.length) return "missing";
+      return isAnyFine || isEqual(resolved.value, value) ? "as-written" : "other";
     });
   } catch (error) {
-    if (error instanceof TextFault) return written.map(() => "other");
+    if (error instanceof DocumentError) return written.map(() => "other");
     throw error;
   }
 }
 
-/** null where there is none, or none that can be read. */
-function textOf(path: string): string | null {
+/** null when the file does not exist or cannot be read. */
+function tryReadText(path: string): string | null {
   try {
-    return readTarget(path).found?.text ?? null;
+    return readTarget(path).existing?.text ?? null;
   } catch (error) {
     if (error instanceof Failure) return null;
     throw error;

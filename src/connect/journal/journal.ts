@@ -1,119 +1,112 @@
-import { createHash } from "node:crypto";
 import fs from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../core/failure.ts";
+import { isObject } from "../../core/json.ts";
+import { quoteForShell } from "../../core/text/shell-words.ts";
 import { hasCode } from "../../core/thrown.ts";
-import type { Undo } from "../edit/apply.ts";
-import type { Identity } from "../connection.ts";
-import { namesIn } from "../edit/directories.ts";
-import { writeTrouble } from "../edit/file-trouble.ts";
-import { isObject, isSame } from "../edit/setting-path.ts";
-import { replaceFile } from "../edit/replace-file.ts";
+import { listDirectory } from "../edit/directories.ts";
+import { isEqual } from "../edit/key-path.ts";
+import { replaceFile, toWriteFailure } from "../edit/replace-file.ts";
+import type { UndoRecord } from "../edit/undo-record.ts";
+import { fileStemFor, type ConnectionId } from "./connection-id.ts";
 
-/** What is written down of one file. */
+/*
+ * The journal is JSON on disk: renaming a field of these types makes existing connections unreadable.
+ */
+
+/** What the journal keeps of one file. */
 export interface FileRecord {
   path: string;
-  undo: Undo;
-  /** How the connection before this one is undone: the file may still be as that left it. null once it is not. */
-  earlier: Undo | null;
-  /** Directories that were made for it, the outermost first. */
+  undo: UndoRecord;
+  /** How to undo the previous connection, while the file may still be as that left it; otherwise null. */
+  earlier: UndoRecord | null;
+  /** The directories created for the file, the outermost first. */
   made: readonly string[];
   backup: Backup | null;
 }
 
-/** A copy of a file as it was, for people; disconnecting does not need it. */
+/** A copy of a file before the change, for people; disconnecting does not need it. */
 export interface Backup {
-  /** Beside the journal. */
+  /** File name, next to the journal. */
   name: string;
-  /** Have keys in it been replaced by asterisks? Otherwise it is byte for byte what the file was. */
+  /** True when keys in it were redacted; otherwise it is byte for byte the original file. */
   isBlotted: boolean;
 }
 
 /**
- * What is kept of a connection, from before the first of its files is changed until the last is restored. Holds what was
+ * The state of one connection, kept from before its first file is changed until its last file is restored. Holds what was
  * written and what that replaced, no other part of a file, and no real key.
  */
 export interface Journal {
   version: typeof VERSION;
-  identity: Identity;
-  /** When the connection was made: ISO 8601. */
+  identity: ConnectionId;
+  /** When the connection was made, in ISO 8601. */
   since: string;
   files: readonly FileRecord[];
 }
 
 export const VERSION = 1;
 
-const ENDING = ".json";
+const EXTENSION = ".json";
 
-/** What a connection's files are called, without an ending: `codex.user`, `codex.project-0123456789ab`. */
-export function nameOf({ tool, scope, directory }: Identity): string {
-  if (directory === null) return `${tool}.${scope}`;
-  return `${tool}.${scope}-${digestOf(directory)}`;
+/** Returns null when there is no such connection. @throws Failure when the journal cannot be read */
+export function readJournal(directory: string, id: ConnectionId): Journal | null {
+  return readFile(join(directory, fileStemFor(id) + EXTENSION));
 }
 
-/** Stands for a path in a file's name. */
-export function digestOf(path: string): string {
-  return createHash("sha256").update(path).digest("hex").slice(0, 12);
-}
-
-/** null where there is no such connection. @throws Failure where the journal cannot be read */
-export function readJournal(directory: string, identity: Identity): Journal | null {
-  return readFile(join(directory, nameOf(identity) + ENDING));
-}
-
-/** All of them, in the order of their names. */
+/** Returns all journals, sorted by file name. @throws Failure when one cannot be read */
 export function readJournals(directory: string): Journal[] {
-  const names = namesIn(directory).filter((name) => name.endsWith(ENDING));
+  const names = listDirectory(directory).filter((name) => name.endsWith(EXTENSION));
   return names.sort().flatMap((name) => readFile(join(directory, name)) ?? []);
 }
 
-/** Whole or not at all, and for nobody else to read. @throws Failure */
+/** Writes a journal atomically, readable by its owner only. @throws Failure */
 export function writeJournal(directory: string, journal: Journal): void {
-  putJournal(directory, journal, () => {});
+  saveJournal(directory, journal, () => {});
 }
 
-/** Puts a journal in the place of `former`; null: of none. @throws Failure where that is not there any more */
+/** Replaces the journal `former`, or none for null. @throws Failure when another one is there */
 export function replaceJournal(directory: string, former: Journal | null, journal: Journal): void {
-  putJournal(directory, journal, () => refuseOther(directory, journal.identity, former));
+  saveJournal(directory, journal, () => requireCurrent(directory, journal.identity, former));
 }
 
-/** Is it what stands there? null: nothing does. */
-export function isCurrent(directory: string, identity: Identity, journal: Journal | null): boolean {
-  return isSame(readJournal(directory, identity), journal);
+/** True while `journal` is the one on disk; null stands for none. */
+export function isCurrent(directory: string, id: ConnectionId, journal: Journal | null): boolean {
+  return isEqual(readJournal(directory, id), journal);
 }
 
-/** Somebody may connect or disconnect the same tool while the person is looking at our change. @throws Failure */
-export function refuseOther(directory: string, identity: Identity, former: Journal | null): void {
-  if (isCurrent(directory, identity, former)) return;
+/** @throws Failure when another process connected or disconnected the tool since `former` was read */
+export function requireCurrent(directory: string, id: ConnectionId, former: Journal | null): void {
+  if (isCurrent(directory, id, former)) return;
   throw new Failure(
-    `${identity.tool} was connected or disconnected meanwhile, and nothing was changed`,
+    `${id.tool} was connected or disconnected meanwhile, and nothing was changed`,
     "run the same command again",
   );
 }
 
-export function removeJournal(directory: string, identity: Identity): void {
-  fs.rmSync(join(directory, nameOf(identity) + ENDING), { force: true });
+export function removeJournal(directory: string, id: ConnectionId): void {
+  fs.rmSync(join(directory, fileStemFor(id) + EXTENSION), { force: true });
 }
 
-/** Puts a file into the journals' directory, which is made where it is missing. @throws Failure */
-export function writeBeside(directory: string, name: string, bytes: Uint8Array, check = () => {}): void {
+/** Writes a file to the journals' directory, which is created when it is missing. @throws Failure */
+export function writeStateFile(directory: string, name: string, bytes: Uint8Array, check = () => {}): void {
   const path = join(directory, name);
   try {
     fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
     replaceFile(path, { bytes, mode: 0o600, owner: null, check });
   } catch (error) {
-    throw writeTrouble(path, path, error);
+    throw toWriteFailure(path, path, error);
   }
 }
 
-function putJournal(directory: string, journal: Journal, check: () => void): void {
+function saveJournal(directory: string, journal: Journal, check: () => void): void {
   const bytes = Buffer.from(`${JSON.stringify(journal, null, 2)}\n`);
-  writeBeside(directory, nameOf(journal.identity) + ENDING, bytes, check);
+  writeStateFile(directory, fileStemFor(journal.identity) + EXTENSION, bytes, check);
 }
 
 function readFile(path: string): Journal | null {
   try {
-    return checked(path, JSON.parse(fs.readFileSync(path, "utf8")));
+    return parseJournal(path, JSON.parse(fs.readFileSync(path, "utf8")));
   } catch (error) {
     if (hasCode(error, "ENOENT")) return null;
     if (!(error instanceof SyntaxError)) throw error;
@@ -121,8 +114,8 @@ function readFile(path: string): Journal | null {
   }
 }
 
-/** What we wrote ourselves is as we wrote it, if it is there as a whole and of our version. */
-function checked(path: string, content: unknown): Journal {
+/** Checks only the version and that the file is whole: nobody else writes it. */
+function parseJournal(path: string, content: unknown): Journal {
   if (!isObject(content)) throw damaged(path);
   const { version, identity, files } = content;
   if (typeof version === "number" && version > VERSION) {
@@ -133,6 +126,6 @@ function checked(path: string, content: unknown): Journal {
 }
 
 function damaged(path: string, cause?: unknown): Failure {
-  const hint = `take what connecting wrote out by hand, then remove it: rm '${path}'`;
+  const hint = `take what connecting wrote out by hand, then remove it: rm ${quoteForShell(path)}`;
   return new Failure(`${path} is damaged, and the connection cannot be undone by it`, hint, { cause });
 }

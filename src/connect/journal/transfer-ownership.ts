@@ -1,23 +1,26 @@
-import type { Identity } from "../connection.ts";
-import type { FilePlan } from "../edit/file-plan.ts";
+import { isEqual } from "../edit/key-path.ts";
+import type { ConnectionId } from "./connection-id.ts";
+import type { FilePlan } from "./file-plan.ts";
 import { readJournals, replaceJournal, type FileRecord } from "./journal.ts";
-import { isSame } from "../edit/setting-path.ts";
 
 /**
- * A file which we made, and which stays because another connection has written in it too, is to go with that one: what
- * is known of it, and of the directories that were made for it, is written down there.
+ * Hands over the files that a connection created and that stay because another connection wrote to them too: from now on
+ * the other one's journal says that the file and its directories did not exist before.
+ * @throws Failure when that journal cannot be written
  */
-export function transferOwnership(directory: string, identity: Identity, plans: readonly FilePlan[]): void {
-  const staying = plans.filter(({ change, record }) => change.after !== null && record?.undo.before === null);
-  if (staying.length === 0) return;
+export function transferOwnership(directory: string, id: ConnectionId, plans: readonly FilePlan[]): void {
+  const remaining = plans.filter(
+    ({ change, record }) => change.after !== null && record?.undo.before === null,
+  );
+  if (remaining.length === 0) return;
   for (const journal of readJournals(directory)) {
-    if (isSame(journal.identity, identity)) continue;
-    const files = journal.files.map((file) => heirOf(file, staying));
-    if (!isSame(files, journal.files)) replaceJournal(directory, journal, { ...journal, files });
+    if (isEqual(journal.identity, id)) continue;
+    const files = journal.files.map((file) => inheritFile(file, remaining));
+    if (!isEqual(files, journal.files)) replaceJournal(directory, journal, { ...journal, files });
   }
 }
 
-function heirOf(file: FileRecord, plans: readonly FilePlan[]): FileRecord {
+function inheritFile(file: FileRecord, plans: readonly FilePlan[]): FileRecord {
   const record = plans.find(({ change }) => change.path === file.path)?.record ?? null;
   if (record === null) return file;
   return {

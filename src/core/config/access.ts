@@ -1,12 +1,12 @@
 import { list, object, shortOrObject } from "./shape/composites.ts";
 import { choice, integer } from "./shape/scalars.ts";
 
-/** The highest uid of Linux and macOS; the one above it stands for none (chown(2)). */
+/** The highest uid on Linux and macOS; the value above it means "no user" (chown(2)). */
 const MAX_UID = 4_294_967_294;
 
 const accessMode = choice("open", "token");
 
-/** Which programs of this machine are served: in a word, or as an object that says more. */
+/** Which programs on this machine are served: one word, or an object with more options. */
 export const access = shortOrObject(
   accessMode,
   object({

@@ -1,38 +1,38 @@
-import { KEY_VALUE_FOUND, looksLikeKey, repeatable } from "./problem.ts";
+import { KEY_VALUE_FOUND, looksLikeKey, sanitizeText } from "./problem.ts";
 
-/** An upstream's address, taken apart. */
-export interface BaseUrl {
-  /** As given, in the URL standard's spelling, without trailing slash: `https://api.example.com/v1`. */
+/** The parts of an upstream's address. */
+interface BaseUrl {
+  /** The whole address as the URL standard serializes it, without a trailing slash: `https://api.example.com/v1`. */
   baseUrl: string;
   /** Scheme, host and port, as `URL.origin` gives it. */
   origin: string;
-  /** `/v1`, or longer: `/api/v1`. */
+  /** At least one segment: `/v1`, `/api/v1`. */
   basePath: string;
 }
 
-/** Endings that people paste along with the base URL; the proxy adds the route itself. */
+/** Route paths that people paste along with the base URL; the proxy adds the route itself. */
 const ROUTE_ENDING = /\/(?:models|responses|messages(?:\/count_tokens)?|chat\/completions|completions)$/;
 
-/** Segments of RFC 3986 section 3.3, without escapes, so that what is written is what is sent. */
+/** Segments of RFC 3986 section 3.3 without escapes, so that the path is sent exactly as written. */
 const PLAIN_PATH = /^(?:\/[\w.~!$&'()*+,;=:@-]+)+$/;
 
-/** Reads an upstream's base URL: the address, or what is wrong with it and the likely fix. */
-export function readBaseUrl(text: string): BaseUrl | { problem: string } {
+/** Parses an upstream's base URL. Returns the address, or what is wrong with it and the likely fix. */
+export function parseBaseUrl(text: string): BaseUrl | { problem: string } {
   if (looksLikeKey(text)) return { problem: KEY_VALUE_FOUND };
-  if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) return { problem: sayNotAbsolute(text) };
+  if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) return { problem: describeNotAbsolute(text) };
   const url = new URL(text);
   const basePath = pathOf(url);
-  const problem = problemOf(text, url, basePath);
+  const problem = findProblem(text, url, basePath);
   if (problem !== null) return { problem };
   return { baseUrl: url.origin + basePath, origin: url.origin, basePath };
 }
 
-function problemOf(text: string, url: URL, basePath: string): string | null {
+function findProblem(text: string, url: URL, basePath: string): string | null {
   if (url.username !== "" || url.password !== "") {
     return "must hold no user name or password; the key comes from the key store";
   }
   if (/[?#]/.test(text)) return `must end before "?" and "#"; ${suggest(url)}`;
-  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+  if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
     url.protocol = "https:";
     return `plain http is for loopback hosts only, the key would travel readable; ${suggest(url)}`;
   }
@@ -42,26 +42,26 @@ function problemOf(text: string, url: URL, basePath: string): string | null {
   return null;
 }
 
-function sayNotAbsolute(text: string): string {
+function describeNotAbsolute(text: string): string {
   const wanted = 'must be an absolute URL such as "https://api.example.com/v1"';
   const guess = `https://${text}`;
   if (text.includes("//") || !URL.canParse(guess)) return wanted;
   const url = new URL(guess);
-  if (isLoopback(url.hostname)) url.protocol = "http:";
-  return url.hostname.includes(".") || isLoopback(url.hostname) ? `${wanted}; ${suggest(url)}` : wanted;
+  if (isLoopbackHost(url.hostname)) url.protocol = "http:";
+  return url.hostname.includes(".") || isLoopbackHost(url.hostname) ? `${wanted}; ${suggest(url)}` : wanted;
 }
 
-/** Only origin and path: user info, query and fragment may hold a key. */
+/** Repeats only origin and path: user info, query and fragment may hold a key. */
 function suggest(url: URL): string {
   const path = pathOf(url).replace(ROUTE_ENDING, "");
-  return `did you mean "${url.origin}${path === "" ? "/v1" : repeatable(path)}"?`;
+  return `did you mean "${url.origin}${path === "" ? "/v1" : sanitizeText(path)}"?`;
 }
 
 function pathOf(url: URL): string {
   return url.pathname.replace(/\/$/, "");
 }
 
-/** Is this host, as a URL parser wrote it, this machine? That has brought every IPv4 address into four decimal parts. */
-export function isLoopback(hostname: string): boolean {
+/** True when `hostname` means this machine. Expects a `URL.hostname`, where every IPv4 address has four decimal parts. */
+export function isLoopbackHost(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }

@@ -1,51 +1,51 @@
-import { isLoopback } from "./base-url.ts";
+import { isLoopbackHost } from "./base-url.ts";
 
 /*
- * Which upstreams are reached past the proxy. No standard says; these are the rules of Go's package httpproxy
- * (golang.org/x/net/http/httpproxy, "Config"), which are written down in full. Names are not looked up.
+ * Decides which upstreams bypass the outbound proxy. There is no standard for this; these are the rules of Go's package
+ * httpproxy (golang.org/x/net/http/httpproxy, "Config"), which are documented in full. No name is resolved.
  */
 
-/** Judges an entry of `outbound.noProxy`: returns what is wrong with it, or null. */
-export function judgeNoProxy(text: string): string | null {
+/** Checks an entry of `outbound.noProxy`. Returns what is wrong with it, or null. */
+export function checkNoProxy(text: string): string | null {
   if (/[,\s]/.test(text)) return "must be one host; write each as a string of its own";
-  if (readEntry(text) !== null) return null;
+  if (parseEntry(text) !== null) return null;
   return 'must be a host such as "api.example.com" (its subdomains go along), ".example.com" (only those), "10.0.0.0/8", or "*"';
 }
 
-/** Is this origin, `https://HOST[:PORT]`, reached without the proxy? What is on this machine always is. */
-export function isPastProxy(origin: string, noProxy: readonly string[]): boolean {
+/** True when an origin, `https://HOST[:PORT]`, is reached without the proxy. Loopback hosts always are. */
+export function shouldBypassProxy(origin: string, noProxy: readonly string[]): boolean {
   const { hostname, port } = new URL(origin);
-  if (isLoopback(hostname)) return true;
-  return noProxy.some((text) => readEntry(text)?.(hostname, port === "" ? 443 : Number(port)) === true);
+  if (isLoopbackHost(hostname)) return true;
+  return noProxy.some((text) => parseEntry(text)?.(hostname, port === "" ? 443 : Number(port)) === true);
 }
 
-type Matches = (host: string, port: number) => boolean;
+type HostMatcher = (host: string, port: number) => boolean;
 
-/** null for what is no entry. */
-function readEntry(text: string): Matches | null {
+/** Parses one entry; null when it is not valid. */
+function parseEntry(text: string): HostMatcher | null {
   const entry = text.toLowerCase();
   if (entry === "*") return () => true;
-  // An address with colons, and no port behind it.
-  if (bitsOf(entry) !== null) return readHost(entry);
+  // An IPv6 address, whose colons do not separate a port.
+  if (bitsOf(entry) !== null) return parseHost(entry);
   const [, network, length] = /^(.+)\/(\d{1,3})$/.exec(entry) ?? [];
-  if (network !== undefined) return readNetwork(network, Number(length));
+  if (network !== undefined) return parseNetwork(network, Number(length));
   const [, host = "", port] = /^(.+?)(?::(\d{1,5}))?$/.exec(entry) ?? [];
-  const matches = readHost(host);
+  const matches = parseHost(host);
   if (matches === null || port === undefined) return matches;
-  return (candidate, itsPort) => itsPort === Number(port) && matches(candidate, itsPort);
+  return (candidate, actualPort) => actualPort === Number(port) && matches(candidate, actualPort);
 }
 
-/** In CIDR notation (RFC 4632 section 3.1): addresses that begin with the same bits. */
-function readNetwork(network: string, length: number): Matches | null {
+/** Parses CIDR notation (RFC 4632 section 3.1), which matches every address that begins with the same bits. */
+function parseNetwork(network: string, length: number): HostMatcher | null {
   const bits = bitsOf(network);
   if (bits === null || length > bits.length) return null;
   return (host) => {
-    const itsBits = bitsOf(host);
-    return itsBits?.length === bits.length && itsBits.startsWith(bits.slice(0, length));
+    const hostBits = bitsOf(host);
+    return hostBits?.length === bits.length && hostBits.startsWith(bits.slice(0, length));
   };
 }
 
-function readHost(text: string): Matches | null {
+function parseHost(text: string): HostMatcher | null {
   const bits = bitsOf(text);
   if (bits !== null) return (host) => bitsOf(host) === bits;
   const [, dot, name] = /^(\*?\.)?([\w-]+(?:\.[\w-]+)*)$/.exec(text) ?? [];
@@ -53,7 +53,7 @@ function readHost(text: string): Matches | null {
   return (host) => host.endsWith(`.${name}`) || (dot === undefined && host === name);
 }
 
-/** The bits of an IP address, in brackets or not, as a text of 32 or 128 times 0 or 1; null for a name. */
+/** Returns the bits of an IP address, with or without brackets, as 32 or 128 characters `0` or `1`; null for a name. */
 function bitsOf(host: string): string | null {
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(host)) {
     const bytes = host.split(".").map(Number);
@@ -61,7 +61,7 @@ function bitsOf(host: string): string | null {
   }
   const url = `http://[${host.replace(/^\[(.*)\]$/, "$1")}]`;
   if (!URL.canParse(url)) return null;
-  // Written by the URL parser: groups of hexadecimal digits, the longest row of zeros as `::`.
+  // The URL parser writes groups of hexadecimal digits, with the longest run of zeros as `::`.
   const [left = [], right = []] = new URL(url).hostname
     .slice(1, -1)
     .split("::")

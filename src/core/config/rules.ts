@@ -1,42 +1,40 @@
-import { repeatable } from "./problem.ts";
-import type { Fault } from "./problem.ts";
-import { judgeName, judgeToolName } from "./string-rules.ts";
-import { nearest } from "../text/did-you-mean.ts";
-import { SANDBOX_UPSTREAM } from "../ledger/record.ts";
-import { valueAt } from "../text/value-at.ts";
+import { sanitizeText, type Issue } from "./problem.ts";
+import { checkName, checkToolName, SANDBOX_UPSTREAM } from "./names.ts";
+import { findNearest } from "../text/did-you-mean.ts";
+import { isObject } from "../json.ts";
 
-/** Keys that would reach an object's prototype in careless hands (facts/threats.md B7). */
+/** Keys through which an assignment could reach an object's prototype (SECURITY.md B7). */
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 
-/** The routes that `routesOf` gives every upstream; a test holds the two together. */
+/** The routes that `listRoutes` gives every upstream; a test compares the two lists. */
 const BUILT_IN = ["GET /models", "POST /responses", "POST /messages", "POST /messages/count_tokens"];
 
-/** Tells a key that may stand nowhere in the file. */
+/** True for a key that is allowed nowhere in the file. */
 export function isForbiddenKey(key: string): boolean {
   return FORBIDDEN.has(key);
 }
 
 /**
- * Finds what is wrong between the parts of a configuration file. Judges the file as it is written, whatever its
- * shape, so that these problems come in one list with those of the schema.
+ * Finds what is wrong between the parts of a configuration file. Takes the file as written, valid or not, so that these
+ * issues can be reported together with those of the schema.
  */
-export function findRuleFaults(file: unknown): Fault[] {
+export function findRuleIssues(file: unknown): Issue[] {
   const upstreams = entriesOf(valueAt(file, ["upstreams"]));
   const tools = entriesOf(valueAt(file, ["tools"]));
   return [
     ...findForbiddenKeys(file, []),
-    ...findBadNames("upstreams", upstreams, judgeName),
-    ...findBadNames("tools", tools, judgeToolName),
+    ...findBadNames("upstreams", upstreams, checkName),
+    ...findBadNames("tools", tools, checkToolName),
     ...findReservedName(upstreams),
     ...findMissingDefault(upstreams),
-    ...tools.flatMap(([name, tool]) => findToolFaults(name, tool, upstreams)),
-    ...upstreams.flatMap(([name, upstream]) => findRouteFaults(name, valueAt(upstream, ["routes"]))),
+    ...tools.flatMap(([name, tool]) => findToolIssues(name, tool, upstreams)),
+    ...upstreams.flatMap(([name, upstream]) => findRouteIssues(name, valueAt(upstream, ["routes"]))),
   ];
 }
 
 type Entries = [name: string, value: unknown][];
 
-function findForbiddenKeys(value: unknown, path: Fault["path"]): Fault[] {
+function findForbiddenKeys(value: unknown, path: Issue["path"]): Issue[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => findForbiddenKeys(item, [...path, index]));
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, below]) => {
@@ -47,44 +45,44 @@ function findForbiddenKeys(value: unknown, path: Fault["path"]): Fault[] {
   });
 }
 
-function findBadNames(section: string, entries: Entries, judge: (name: string) => string | null): Fault[] {
+function findBadNames(section: string, entries: Entries, check: (name: string) => string | null): Issue[] {
   return entries.flatMap(([name]) => {
-    const message = judge(name);
+    const message = check(name);
     return message === null ? [] : [{ path: [section, name], message }];
   });
 }
 
-function findReservedName(upstreams: Entries): Fault[] {
+function findReservedName(upstreams: Entries): Issue[] {
   if (!upstreams.some(([name]) => name === SANDBOX_UPSTREAM)) return [];
   const message = "this name is the built-in sandbox's, in the ledger too; choose another";
   return [{ path: ["upstreams", SANDBOX_UPSTREAM], message }];
 }
 
-function findMissingDefault(upstreams: Entries): Fault[] {
+function findMissingDefault(upstreams: Entries): Issue[] {
   if (upstreams.length === 0 || upstreams.some(([name]) => name === "default")) return [];
   const message = 'no upstream is called "default", where tools go that name none; call one of them so';
   return [{ path: ["upstreams"], message }];
 }
 
-function findToolFaults(name: string, tool: unknown, upstreams: Entries): Fault[] {
+function findToolIssues(name: string, tool: unknown, upstreams: Entries): Issue[] {
   const wanted = valueAt(tool, ["upstream"]) ?? "default";
   if (typeof wanted !== "string") return [];
   const upstream = upstreams.find(([candidate]) => candidate === wanted)?.[1];
   if (upstream !== undefined) return findSecondKey(name, valueAt(tool, ["key"]), upstream);
-  // The default upstream may be the sandbox, or its absence is a problem told once, above.
+  // Without "default" the sandbox serves, or findMissingDefault has reported its absence.
   if (wanted === "default") return [];
-  const near = nearest(
+  const near = findNearest(
     wanted,
     upstreams.map(([candidate]) => candidate),
   );
-  const fix = near === null ? "name one of `upstreams`" : `did you mean "${repeatable(near)}"?`;
+  const fix = near === null ? "name one of `upstreams`" : `did you mean "${sanitizeText(near)}"?`;
   return [
-    { path: ["tools", name, "upstream"], message: `no upstream is called "${repeatable(wanted)}"; ${fix}` },
+    { path: ["tools", name, "upstream"], message: `no upstream is called "${sanitizeText(wanted)}"; ${fix}` },
   ];
 }
 
-/** A file, a command and a systemd credential each give one key; only the keychain can tell keys apart by name. */
-function findSecondKey(tool: string, key: unknown, upstream: unknown): Fault[] {
+/** A file, a command and a systemd credential each give one key; only the keychain has several keys, by name. */
+function findSecondKey(tool: string, key: unknown, upstream: unknown): Issue[] {
   const own = valueAt(upstream, ["key"]) ?? "default";
   if (typeof key !== "string" || key === own || valueAt(upstream, ["keySource"]) === undefined) return [];
   const message =
@@ -92,7 +90,7 @@ function findSecondKey(tool: string, key: unknown, upstream: unknown): Fault[] {
   return [{ path: ["tools", tool, "key"], message }];
 }
 
-function findRouteFaults(upstream: string, routes: unknown): Fault[] {
+function findRouteIssues(upstream: string, routes: unknown): Issue[] {
   if (!Array.isArray(routes)) return [];
   const taken = [...BUILT_IN];
   return routes.flatMap((route: unknown, index) => {
@@ -107,7 +105,7 @@ function findRouteFaults(upstream: string, routes: unknown): Fault[] {
   });
 }
 
-/** Can one request match both? `{id}` stands for any one segment. */
+/** True when one request can match both. `{id}` stands for any one segment. */
 function overlaps(one: string, other: string): boolean {
   const segments = one.split("/");
   const others = other.split("/");
@@ -116,6 +114,16 @@ function overlaps(one: string, other: string): boolean {
 }
 
 function entriesOf(value: unknown): Entries {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return [];
+  if (!isObject(value)) return [];
   return Object.entries(value).filter(([key]) => !isForbiddenKey(key));
+}
+
+/** Returns the value at the end of a path of own keys and indexes; undefined when there is none. */
+export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+  let at = value;
+  for (const step of path) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, step)) return undefined;
+    at = (at as Record<string | number, unknown>)[step];
+  }
+  return at;
 }

@@ -1,42 +1,42 @@
 import { access } from "./access.ts";
-import { readBaseUrl } from "./base-url.ts";
+import { parseBaseUrl } from "./base-url.ts";
 import { list, listFrom, named, object } from "./shape/composites.ts";
 import type { JsonSchema } from "./shape.ts";
 import { choice, flag, integer, text } from "./shape/scalars.ts";
 import {
-  judgeCredentialName,
-  judgeFilePath,
-  judgeHost,
-  judgeKeyName,
-  judgeOrigin,
-  judgeRoutePath,
+  checkCredentialName,
+  checkFilePath,
+  checkHost,
+  checkOrigin,
+  checkRoutePath,
 } from "./string-rules.ts";
+import { checkKeyName } from "./names.ts";
 import type { KeySource } from "../secrets/key-source.ts";
-import { judgeNoProxy } from "./no-proxy.ts";
-import { readProxyUrl } from "./proxy-url.ts";
+import { checkNoProxy } from "./no-proxy.ts";
+import { parseProxyUrl } from "./proxy-url.ts";
 
-/** Longest time that a Node timer takes; a longer one would fire at once. */
+/** The longest delay that Node's timers support; a longer one would fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** At least `minimum`, which 0 may be where nothing waits for the time to pass. */
+/** A duration. `minimum` is 0 where no wait at all makes sense. */
 const milliseconds = (minimum: number) => integer(minimum, MAX_TIMER_MS);
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-const judgeDate = (value: string) => (DATE.test(value) ? null : 'must be a date such as "2023-06-01"');
+const checkDate = (value: string) => (DATE.test(value) ? null : 'must be a date such as "2023-06-01"');
 
-const judgeProgram = (value: string) => (value === "" ? "must not be empty" : null);
+const checkProgram = (value: string) => (value === "" ? "must not be empty" : null);
 
 const auth = choice("bearer", "x-api-key");
 
 const dialect = choice("messages", "responses", "none");
 
 const keySource = object({
-  file: text(judgeFilePath).optional().describe("File with the key in it, mode 0600."),
-  command: listFrom(text(judgeProgram).keywords({ minLength: 1 }), text())
+  file: text(checkFilePath).optional().describe("File with the key in it, mode 0600."),
+  command: listFrom(text(checkProgram).keywords({ minLength: 1 }), text())
     .optional()
     .describe('Command that prints the key, run without a shell, e.g. ["pass", "show", "x"].'),
-  credential: text(judgeCredentialName).optional().describe("Name of a systemd credential."),
+  credential: text(checkCredentialName).optional().describe("Name of a systemd credential."),
 })
   .keywords({ minProperties: 1, maxProperties: 1 })
   .resolve(({ file, command, credential }): KeySource | { problem: string } => {
@@ -51,7 +51,7 @@ const keySource = object({
 
 const extraRoute = object({
   method: choice("GET", "POST").describe("The one method that the route takes."),
-  path: text(judgeRoutePath).describe('Path below /v1; one segment may be "{id}".'),
+  path: text(checkRoutePath).describe('Path below /v1; one segment may be "{id}".'),
   auth: auth.describe("How the upstream wants the key on this route."),
   dialect: dialect.describe("Whose usage the answers carry; none when they carry none."),
   spend: choice("count", "attach_by_response_id", "never")
@@ -65,16 +65,16 @@ const extraRoute = object({
 const upstream = object({
   baseUrl: text()
     .keywords({ format: "uri" })
-    .resolve(readBaseUrl)
+    .resolve(parseBaseUrl)
     .describe('Where requests go, e.g. "https://api.example.com/v1".'),
-  key: text(judgeKeyName)
+  key: text(checkKeyName)
     .default("default")
     .describe("Name of the key, as `tollkeeper key set` stores it; never the key itself."),
   keySource: keySource.optional().describe("Where the key comes from when it is not in the keychain."),
   countTokensAuth: auth
     .default("x-api-key")
     .describe("How the upstream wants the key on /messages/count_tokens."),
-  anthropicVersion: text(judgeDate)
+  anthropicVersion: text(checkDate)
     .keywords({ pattern: DATE.source })
     .default("2023-06-01")
     .describe("Value of anthropic-version for clients that send none."),
@@ -92,15 +92,15 @@ const upstream = object({
 
 const tool = object({
   upstream: text().default("default").describe("Name of the upstream that this tool uses."),
-  key: text(judgeKeyName).nullable().default(null).describe("Name of the key; null for the upstream's own."),
+  key: text(checkKeyName).nullable().default(null).describe("Name of the key; null for the upstream's own."),
 });
 
 const listen = object({
   port: integer(0, 65_535).default(8655).describe("Port on 127.0.0.1 and ::1; 0 takes any free one."),
-  allowedHosts: list(text(judgeHost))
+  allowedHosts: list(text(checkHost))
     .default([])
     .describe('More values of the Host header to admit, as host[:port], e.g. "host.docker.internal:8655".'),
-  allowedOrigins: list(text(judgeOrigin))
+  allowedOrigins: list(text(checkOrigin))
     .default([])
     .describe("Web origins to admit, e.g. that of an editor's web view. All others are refused."),
 });
@@ -108,30 +108,30 @@ const listen = object({
 const outbound = object({
   httpsProxy: text()
     .keywords({ format: "uri" })
-    .resolve(readProxyUrl)
+    .resolve(parseProxyUrl)
     .nullable()
     .default(null)
     .describe(
       'HTTP proxy on the way to upstreams, e.g. "http://proxy.example.com:8080", with USER:PASSWORD@ before the host where it asks for that; only you may then read this file.',
     ),
-  noProxy: list(text(judgeNoProxy))
+  noProxy: list(text(checkNoProxy))
     .default([])
     .describe(
       'Upstreams to reach without it: "example.com" with its subdomains, ".example.com" for those alone, "10.0.0.0/8", any with ":PORT", or "*". Loopback always is.',
     ),
-  caFile: text(judgeFilePath)
+  caFile: text(checkFilePath)
     .nullable()
     .default(null)
     .describe("File with certificates of authorities to trust beside the usual ones, in PEM."),
 }).resolve(({ httpsProxy, ...rest }) => ({
   proxy: httpsProxy,
   ...rest,
-  /** What is in `caFile`, put in by who reads the file: so a changed certificate is a changed configuration. */
+  /** The content of `caFile`. The reader of the file fills it in, so that a changed certificate changes the configuration. */
   authorities: [] as string[],
 }));
 
 const ledger = object({
-  directory: text(judgeFilePath)
+  directory: text(checkFilePath)
     .nullable()
     .default(null)
     .describe("Where usage records are kept; null for `ledger` in the state directory."),
@@ -163,7 +163,7 @@ const limits = object({
   drainMs: milliseconds(0).default(30_000).describe("Time that open streams get at a stop, in milliseconds."),
 });
 
-/** The configuration file: every key, its default and its meaning, once. What it resolves to is `Config` of config.ts. */
+/** The configuration file: every key with its default and its meaning. It resolves to `Config` of config.ts. */
 export const configSchema = object({
   $schema: text().optional().describe("Where editors find the schema of this file."),
   listen: listen.default({}).describe("Where tollkeeper listens, and whom it lets in."),
@@ -183,7 +183,7 @@ export const configSchema = object({
   limits: limits.default({}).describe("Bounds of one request."),
 }).resolve(({ $schema: _forEditors, ...config }) => config);
 
-/** The file's JSON Schema (draft 7, which editors know best): what may be written, with every key explained. */
+/** Returns the file's JSON Schema, with every key described. Draft 7, which editors support best. */
 export function buildJsonSchema(): JsonSchema {
   return {
     $id: "urn:tollkeeper:config",

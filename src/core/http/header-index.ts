@@ -1,39 +1,39 @@
-import { headerName, type HeaderName } from "./header-name.ts";
+import { getHeaderPolicy, type HeaderPolicy } from "./header-policy.ts";
 
-/** One line of a message's head, as it came. */
-export interface HeaderLine {
-  name: HeaderName;
-  /** The name as it was spelled. */
-  spelled: string;
+/** One header line, as received. */
+interface HeaderLine {
+  policy: HeaderPolicy;
+  /** The name in its original spelling. */
+  rawName: string;
   value: string;
 }
 
 /**
- * Headers by lower-case name, made from the raw list, because Node's own `headers` object silently keeps the
- * first of two `Host` or `Origin` lines (facts/threats.md C2).
+ * The headers of one message by lower-case name. Built from the raw list, because Node's `headers` object silently keeps
+ * only the first of two `Host` or `Origin` lines (SECURITY.md C2).
  */
 export class HeaderIndex {
   readonly lines: readonly HeaderLine[];
-  /** Names that came more than once. */
+  /** Names of the headers that occur more than once. */
   readonly repeated: readonly string[];
   readonly #first = new Map<string, string>();
 
-  /** Takes `[name, value, name, value, ...]`, as `IncomingMessage.rawHeaders` has it. */
+  /** `rawHeaders` is `[name, value, name, value, ...]`, as in `IncomingMessage.rawHeaders`. */
   constructor(rawHeaders: readonly string[]) {
     const lines: HeaderLine[] = [];
     const repeated: string[] = [];
     for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-      const [spelled = "", value = ""] = [rawHeaders[i], rawHeaders[i + 1]];
-      const name = headerName(spelled);
-      lines.push({ name, spelled, value });
-      if (this.#first.has(name.lower)) repeated.push(name.lower);
-      else this.#first.set(name.lower, value);
+      const [rawName = "", value = ""] = [rawHeaders[i], rawHeaders[i + 1]];
+      const policy = getHeaderPolicy(rawName);
+      lines.push({ policy, rawName, value });
+      if (this.#first.has(policy.name)) repeated.push(policy.name);
+      else this.#first.set(policy.name, value);
     }
     this.lines = lines;
     this.repeated = repeated;
   }
 
-  /** First value of the header `name` (lower case). */
+  /** The first value of the header `name` (lower case). */
   get(name: string): string | undefined {
     return this.#first.get(name);
   }
@@ -41,7 +41,7 @@ export class HeaderIndex {
   /** All values of the header `name`, joined as one list (RFC 9110 section 5.3). */
   all(name: string): string | undefined {
     if (!this.repeated.includes(name)) return this.get(name);
-    return this.lines.flatMap((line) => (line.name.lower === name ? line.value : [])).join(", ");
+    return this.lines.flatMap((line) => (line.policy.name === name ? line.value : [])).join(", ");
   }
 
   has(name: string): boolean {

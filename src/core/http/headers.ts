@@ -1,10 +1,10 @@
 import type { Auth } from "../config/config.ts";
 import type { HeaderIndex } from "./header-index.ts";
-import { CONTENT_NAMES } from "./header-name.ts";
+import { CONTENT_NAMES } from "./header-policy.ts";
 import type { Secret } from "../secrets/secret.ts";
 
-/** What the upstream headers of one request depend on, besides the client's own. */
-export interface UpstreamHead {
+/** What the upstream headers of one request depend on, besides the client's headers. */
+export interface UpstreamHeaderOptions {
   /** Host and port of the upstream, for `Host`. */
   host: string;
   auth: Auth;
@@ -13,76 +13,78 @@ export interface UpstreamHead {
   defaultVersion: string | null;
 }
 
-/** A beta that only subscription tokens may use; wrong beside the API key that we put on (facts/clients.md 1.3). */
+/** A beta for subscription tokens only, and invalid with the API key that we set (docs/wire.md section 1). */
 const OAUTH_BETA = "oauth-2025-04-20";
 
-/** What Node's `writeHead` accepts as a value; anything else would throw there. */
+/** The values that Node's `writeHead` accepts; it throws for any other. */
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** The one place where a key becomes a header. */
-export function credentialHeader(auth: Auth, secret: Secret): [name: string, value: string] {
+/** Builds the header that carries a key. No other function turns a key into a header. */
+export function buildCredentialHeader(auth: Auth, secret: Secret): [name: string, value: string] {
   return auth === "bearer" ? ["authorization", `Bearer ${secret.reveal()}`] : ["x-api-key", secret.reveal()];
 }
 
-/** What a proxy on the way is shown (RFC 9110 section 11.7.2, RFC 7617): `credentials` are `USER:PASSWORD`. */
-export function proxyCredentialHeader(credentials: Secret): [name: string, value: string] {
+/** Builds the basic-authentication header for an outbound proxy (RFC 7617). `credentials` is `USER:PASSWORD`. */
+export function buildProxyCredentialHeader(credentials: Secret): [name: string, value: string] {
   return ["proxy-authorization", `Basic ${Buffer.from(credentials.reveal()).toString("base64")}`];
 }
 
 /**
- * Composes the upstream's headers as a flat list, from an empty one: the client's end-to-end headers in their order
- * and spelling, without anything that could be a credential, then exactly one credential, set last so that nothing
- * the client sends can remove or replace it.
+ * Builds the headers of an upstream request as a flat list: the client's end-to-end headers in their order and spelling,
+ * without anything that could be a credential, then exactly one credential. It comes last so that nothing the client sends
+ * can remove or replace it.
  */
-export function buildUpstreamHeaders(headers: HeaderIndex, head: UpstreamHead): string[] {
-  const listed = connectionOptions(headers);
-  const out = ["host", head.host];
+export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHeaderOptions): string[] {
+  const hopByHop = listHopByHopNames(headers);
+  const out = ["host", options.host];
   let hasVersion = false;
-  for (const { name, spelled, value } of headers.lines) {
-    const { lower, goesUpstream } = name;
-    if (!goesUpstream || listed?.has(lower)) continue;
-    if (lower === "anthropic-version") hasVersion = true;
-    const passed = lower === "anthropic-beta" ? withoutOauthBeta(value) : value;
-    if (passed !== "" || value === "") out.push(spelled, passed);
+  for (const { policy, rawName, value } of headers.lines) {
+    const { name, isSentUpstream } = policy;
+    if (!isSentUpstream || hopByHop?.has(name)) continue;
+    if (name === "anthropic-version") hasVersion = true;
+    const sent = name === "anthropic-beta" ? removeOauthBeta(value) : value;
+    if (sent !== "" || value === "") out.push(rawName, sent);
   }
-  if (head.defaultVersion !== null && !hasVersion) out.push("anthropic-version", head.defaultVersion);
-  // Uncompressed, so that the meter can read the answer and our key be found in an error that echoes it.
+  if (options.defaultVersion !== null && !hasVersion) out.push("anthropic-version", options.defaultVersion);
+  // Uncompressed, so that the meter can read the response, and a key echoed in an error can be found.
   out.push("accept-encoding", "identity");
-  out.push(...credentialHeader(head.auth, head.secret));
+  out.push(...buildCredentialHeader(options.auth, options.secret));
   return out;
 }
 
-/** The upstream's headers as the client may have them: as they came, less what is not for them. */
+/**
+ * Builds the headers of the client's response as a flat list: the upstream's headers in their order and spelling, without
+ * those that a client must not get, and with the secret redacted.
+ */
 export function buildDownstreamHeaders(headers: HeaderIndex, secret: Secret): string[] {
-  const listed = connectionOptions(headers);
+  const hopByHop = listHopByHopNames(headers);
   const out: string[] = [];
-  for (const { name, spelled, value } of headers.lines) {
-    if (!name.goesDownstream || listed?.has(name.lower)) continue;
-    if (!HEADER_VALUE.test(value) || secret.isIn(spelled)) continue;
-    out.push(spelled, secret.isIn(value) ? secret.redactText(value) : value);
+  for (const { policy, rawName, value } of headers.lines) {
+    if (!policy.isSentDownstream || hopByHop?.has(policy.name)) continue;
+    if (!HEADER_VALUE.test(value) || secret.isIn(rawName)) continue;
+    out.push(rawName, secret.isIn(value) ? secret.redactText(value) : value);
   }
   return out;
 }
 
-/** Names that `Connection` lists: hop-by-hop by the sender's will. null when there are none, as almost always. */
-function connectionOptions(headers: HeaderIndex): Set<string> | null {
+/** Returns the header names that `Connection` lists, which makes them hop-by-hop; null when there are none, as almost always. */
+function listHopByHopNames(headers: HeaderIndex): Set<string> | null {
   if (!headers.has("connection")) return null;
-  let options: Set<string> | null = null;
-  for (const { name, value } of headers.lines) {
-    if (name.lower !== "connection") continue;
+  let names: Set<string> | null = null;
+  for (const { policy, value } of headers.lines) {
+    if (policy.name !== "connection") continue;
     for (const option of value.split(",")) {
-      const listed = option.trim().toLowerCase();
-      // Framing and content type are not the client's to strip: without them the body would change its meaning.
-      if (listed === "" || listed === "keep-alive" || listed === "close" || CONTENT_NAMES.has(listed))
-        continue;
-      options ??= new Set();
-      options.add(listed);
+      const name = option.trim().toLowerCase();
+      // Clients cannot remove content headers this way: the body would be read differently without them.
+      if (name === "" || name === "keep-alive" || name === "close" || CONTENT_NAMES.has(name)) continue;
+      names ??= new Set();
+      names.add(name);
     }
   }
-  return options;
+  return names;
 }
 
-function withoutOauthBeta(value: string): string {
+function removeOauthBeta(value: string): string {
   if (!value.includes(OAUTH_BETA)) return value;
   return value
     .split(",")

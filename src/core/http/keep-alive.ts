@@ -1,24 +1,24 @@
 /**
- * Load balancers drop connections that were idle for 60 s, by default and at the soonest. 10 s are left for what is under
- * way; and whoever thinks for half a minute between two prompts is spared the three round trips of a new connection.
+ * Load balancers close connections that were idle for 60 s by default, and hardly any closes them sooner. The 10 s of margin
+ * cover requests in flight. The limit is long enough to keep a connection while its user thinks for half a minute.
  */
-const USUAL_MS = 50_000;
+const DEFAULT_MS = 50_000;
 
-/** The upstream counts from its last byte, we from when that was here; and what we send has the same way to go. */
+/** Network delay: the upstream counts from when it sent its last byte, and our next request takes time to arrive. */
 const MARGIN_MS = 2_000;
 
-/** Nobody's thinking pause; beyond it, whatever is announced, there are more connections that died unnoticed. */
-const LONGEST_MS = 300_000;
+/** Longer than pauses between prompts. Connections idle for longer are likely to be dead, whatever was announced. */
+const MAX_MS = 300_000;
 
 /**
- * How long a connection may be idle before a request is no longer safe on it: it could meet the upstream's closing, and
- * a POST must not be sent twice. `keepAlive` is the answer's `Keep-Alive` header (RFC 2068 section 19.7.1.1): what it
- * announces counts. 0: the connection is not to be used again.
+ * Returns how long a connection may be idle and still be reused, in milliseconds; 0 when it must not be reused at all.
+ * After that a request could cross with the upstream's close, and a POST must not be sent twice. `keepAlive` is the
+ * response's `Keep-Alive` header (RFC 2068 section 19.7.1.1), which overrides the default.
  */
-export function idleLimitMs(keepAlive: string | undefined): number {
-  if (keepAlive === undefined) return USUAL_MS;
+export function parseIdleLimitMs(keepAlive: string | undefined): number {
+  if (keepAlive === undefined) return DEFAULT_MS;
   if (/\bmax=0\b/i.test(keepAlive)) return 0;
   const seconds = /\btimeout=(\d+)/i.exec(keepAlive)?.[1];
-  if (seconds === undefined) return USUAL_MS;
-  return Math.min(Math.max(Number(seconds) * 1000 - MARGIN_MS, 0), LONGEST_MS);
+  if (seconds === undefined) return DEFAULT_MS;
+  return Math.min(Math.max(Number(seconds) * 1000 - MARGIN_MS, 0), MAX_MS);
 }

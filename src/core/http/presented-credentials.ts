@@ -1,11 +1,11 @@
 import type { HeaderIndex } from "./header-index.ts";
 
 /**
- * What a request shows in the places where tools put their credential, one or the other or both: `Authorization: Bearer`
- * and `x-api-key` (facts/clients.md section 3; none of its clients sends `api-key`). The scheme is spelled in any case and
- * followed by one space or more (RFC 9110 section 11.4); without it, or with another, it is no credential that we know.
+ * Returns the credentials of a request from the two headers in which tools send them, `Authorization: Bearer` and
+ * `x-api-key` (docs/wire.md section 2; no known client sends `api-key`). The scheme is case-insensitive and followed by one
+ * or more spaces (RFC 9110 section 11.4). Other schemes are ignored.
  */
-export function presentedCredentials(headers: HeaderIndex): string[] {
+export function readPresentedCredentials(headers: HeaderIndex): string[] {
   const bearer = /^Bearer +(.+)$/i.exec(headers.get("authorization") ?? "")?.[1];
   const key = headers.get("x-api-key");
   return [bearer, key].filter((credential) => credential !== undefined);

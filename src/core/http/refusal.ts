@@ -1,9 +1,9 @@
-/** The API whose error shape an answer of ours takes. */
+/** The API whose error shape a refusal has. */
 export type Api = "messages" | "responses";
 
 /**
- * Every answer that tollkeeper gives by itself: code → HTTP status, and whether a retry can help.
- * Clients see the code in `x-tollkeeper-refusal`; official SDKs obey `x-should-retry` (facts/clients.md section 5).
+ * Every refusal: its code, HTTP status, and whether a retry can help. Clients see the code in `x-tollkeeper-refusal`;
+ * official SDKs obey `x-should-retry` (docs/wire.md section 4).
  */
 const REFUSALS = {
   host_not_allowed: { status: 403, retry: false },
@@ -30,27 +30,28 @@ const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** A refusal: its code, what is wrong and what to type next, and headers that the status demands. */
+/** An error response of our own, sent instead of forwarding. `message` says what is wrong and what to type next. */
 export interface Refusal {
   code: RefusalCode;
   message: string;
+  /** Flat list of the headers that the status requires. */
   headers?: readonly string[];
-  /** Is this the last answer on its connection? */
-  closes?: boolean;
+  /** True when the connection is closed after this response. */
+  closesConnection?: boolean;
 }
 
-/** Thrown by a step of a request that ends it with a refusal. */
-export class Refused extends Error {
+/** Thrown by a step of the request path to refuse the request. */
+export class RefusalError extends Error {
   readonly refusal: Refusal;
 
   constructor(refusal: Refusal) {
     super(refusal.message);
-    this.name = "Refused";
+    this.name = "RefusalError";
     this.refusal = refusal;
   }
 }
 
-export function refusalStatus(code: RefusalCode): number {
+export function getRefusalStatus(code: RefusalCode): number {
   return REFUSALS[code].status;
 }
 
@@ -68,7 +69,7 @@ const MESSAGES_ERROR_TYPES: Record<number, string> = {
   505: "invalid_request_error",
 };
 
-/** The refusal as an HTTP answer in the error shape of `api`: flat header list and JSON body. */
+/** Renders a refusal as an HTTP response in the error shape of `api`, with a flat header list and a JSON body. */
 export function renderRefusal(
   refusal: Refusal,
   api: Api,

@@ -1,8 +1,8 @@
 import type { HeaderIndex } from "./header-index.ts";
-import { isPlainLength } from "./content-length.ts";
+import { isPlainContentLength } from "./content-length.ts";
 
-/** What an upstream's answer is judged by before anything of it goes on. */
-export interface ResponseHead {
+/** The head of an upstream's response, which is checked before anything is forwarded. */
+interface ResponseHead {
   status: number;
   /** `1.1`, as Node's parser gives it. */
   httpVersion: string;
@@ -10,11 +10,11 @@ export interface ResponseHead {
 }
 
 /**
- * What is wrong with a head that Node's parser has let through, in words; null for nothing. Node takes the version from
- * 0.9 to 2.0, and a body whose last encoding is not chunked for one that lasts until the connection ends; whoever read
- * it otherwise would see other answers (RFC 9112 sections 6.1 to 6.3; facts/threats.md C6).
+ * Finds what is wrong with a head that Node's parser has accepted; null when it is valid. Node accepts versions 0.9 to 2.0,
+ * and reads a body whose last transfer coding is not chunked until the connection closes. Another parser would see
+ * different responses there (RFC 9112 sections 6.1 to 6.3; SECURITY.md C6).
  */
-export function faultOfResponse({ status, httpVersion, headers }: ResponseHead): string | null {
+export function findResponseFault({ status, httpVersion, headers }: ResponseHead): string | null {
   if (status < 200 || status > 599) return `the upstream answered with status ${status}`;
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return `the upstream answered in HTTP/${httpVersion}`;
   const encoding = headers.get("transfer-encoding");
@@ -23,7 +23,7 @@ export function faultOfResponse({ status, httpVersion, headers }: ResponseHead):
     return "the upstream's answer has a transfer-encoding other than chunked";
   }
   const length = headers.get("content-length");
-  if (length !== undefined && !isPlainLength(length)) {
+  if (length !== undefined && !isPlainContentLength(length)) {
     return "the upstream's answer has an odd content-length";
   }
   return null;

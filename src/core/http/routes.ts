@@ -1,71 +1,75 @@
-import type { Auth, Dialect, Upstream } from "../config/config.ts";
+import type { Auth, Upstream } from "../config/config.ts";
 import type { Api } from "./refusal.ts";
-import { toolName } from "../identity/tool-identity.ts";
-import type { Spend } from "../usage/reading.ts";
+import { parseToolName } from "../config/names.ts";
+import type { Spend, Dialect } from "../usage/reading.ts";
 
-/** One way through: a method and a path below `/v1`, and what its requests and answers need. */
+/** A method and a path below `/v1`, and how their requests and responses are handled. */
 export interface Route {
   method: "GET" | "POST";
-  /** Below `/v1`, as the ledger names it; `{id}` stands for one segment. */
+  /** Relative to `/v1`, as recorded in the ledger; `{id}` stands for one segment. */
   path: string;
   auth: Auth;
   dialect: Dialect;
   spend: Spend;
-  /** Whose error shape our own refusals take. */
+  /** The API whose error shape refusals have. */
   api: Api;
 }
 
-/** A route found, with the path to ask the upstream for. */
+/** A matched route and the path to request from the upstream. */
 export interface RouteMatch {
   route: Route;
-  /** Below the upstream's base path; differs from `route.path` only where that has an `{id}`. */
+  /** Relative to the upstream's base path. Differs from `route.path` only when that contains `{id}`. */
   path: string;
 }
 
-/** The routes of one upstream. Built once per configuration, asked once per request. */
+/** The routes of one upstream. Built once per configuration, searched once per request. */
 export interface RouteTable {
-  /** The route of a raw path, its tool mark taken off; null for none; the allowed methods for a wrong method. */
+  /**
+   * Finds the route of a raw path without tool mark. Returns the allowed methods (`GET, POST`) when only the method is wrong,
+   * null when no route has the path.
+   */
   find(method: string, path: string): RouteMatch | { allow: string } | null;
 }
 
-/** A request target taken apart; nothing is decoded or normalised. */
-export interface Target {
-  /** Tool named by a `/t/TOOL` prefix, lower case. */
-  mark: string | null;
+/** The parts of a request target, neither decoded nor normalised. */
+interface RequestTarget {
+  /** The tool that a `/t/TOOL` prefix names, in lower case. */
+  toolMark: string | null;
   path: string;
   /** With its leading `?`, or empty. */
   query: string;
 }
 
-/** Origin form only, visible ASCII, no fragment (RFC 9112 section 3.2.1; facts/threats.md B1 and B2). */
-const TARGET = /^(?:\/t\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?=[/?]|$))?((?:\/[!-"$->@-~]*)?)(\?[!-"$-~]*)?$/;
+/** Origin form, visible ASCII, no fragment (RFC 9112 section 3.2.1; SECURITY.md B1 and B2). */
+const REQUEST_TARGET =
+  /^(?:\/t\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?=[/?]|$))?((?:\/[!-"$->@-~]*)?)(\?[!-"$-~]*)?$/;
 
-/** Tools disagree on whether their base URL ends in `/v1`; either value must work (facts/clients.md 1.7). */
-const ALIASES = ["", "/v1", "/v1/v1"];
+/** Tools disagree on whether their base URL ends in `/v1`; both must work (docs/wire.md section 1). */
+const PREFIXES = ["", "/v1", "/v1/v1"];
 
-/** Takes a raw request target apart; null when it is not in origin form. */
-export function parseTarget(target: string): Target | null {
-  const [matched, named, below = "", query = ""] = TARGET.exec(target) ?? [];
+/** Splits a raw request target; null when it is not in origin form. */
+export function parseRequestTarget(target: string): RequestTarget | null {
+  const [matched, named, below = "", query = ""] = REQUEST_TARGET.exec(target) ?? [];
   if (matched === undefined || (below === "" && named === undefined)) return null;
-  if (named === undefined) return { mark: null, path: below, query };
-  const mark = toolName(named);
-  // What is no tool's name is left in the path, where no route matches.
-  if (mark === null) return { mark, path: `/t/${named}${below}`, query };
-  return { mark, path: below === "" ? "/" : below, query };
+  if (named === undefined) return { toolMark: null, path: below, query };
+  const toolMark = parseToolName(named);
+  // An invalid tool name stays in the path, which then matches no route.
+  if (toolMark === null) return { toolMark, path: `/t/${named}${below}`, query };
+  return { toolMark, path: below === "" ? "/" : below, query };
 }
 
-/** Connectivity probes that Claude Code sends at start (facts/clients.md 1.9): answered here, never logged. */
+/** True for the connectivity probes that Claude Code sends at start (docs/wire.md section 1). Answered locally, never recorded. */
 export function isProbe(method: string, path: string): boolean {
   return method === "HEAD" && (path === "/" || path === "/api/hello");
 }
 
-/** Whose error shape fits a path that may have no route. */
-export function apiOfPath(path: string): Api {
+/** Returns the API whose error shape fits a path that may have no route. */
+export function guessApi(path: string): Api {
   return path.includes("/messages") ? "messages" : "responses";
 }
 
-/** The four routes of the service (seed, section 4) and those that the configuration switches on. */
-export function routesOf(upstream: Upstream): Route[] {
+/** Lists the four built-in routes and those that the configuration adds to an upstream. */
+export function listRoutes(upstream: Upstream): Route[] {
   return [
     { method: "GET", path: "/models", auth: "bearer", dialect: "none", spend: "never", api: "responses" },
     {
@@ -99,7 +103,7 @@ export function routesOf(upstream: Upstream): Route[] {
   ];
 }
 
-/** Builds the table: paths match by equality, each under its three aliases. */
+/** Builds a route table. Paths match by equality, each under three prefixes. */
 export function buildRouteTable(routes: readonly Route[]): RouteTable {
   const exact = new Map<string, RouteMatch[]>();
   const patterns: { pattern: RegExp; route: Route }[] = [];
@@ -108,8 +112,8 @@ export function buildRouteTable(routes: readonly Route[]): RouteTable {
       patterns.push({ pattern: patternOf(route.path), route });
       continue;
     }
-    for (const alias of ALIASES) {
-      const path = alias + route.path;
+    for (const prefix of PREFIXES) {
+      const path = prefix + route.path;
       exact.set(path, [...(exact.get(path) ?? []), { route, path: route.path }]);
     }
   }

@@ -1,11 +1,14 @@
-/** What runs scripts: whose process it is, the script says. */
+/** Programs that run scripts: the script tells what the process is, the executable does not. */
 const INTERPRETER =
   /^(?:node(?:js)?|bun|deno|electron|python|pypy|ruby|perl|php|java|dotnet|lua(?:jit)?|ld-linux[\w-]*|ld-musl[\w-]*)[\d.-]*(?:\.so\.\d)?$/;
 
 const SHELLS = new Set("sh bash dash zsh fish ksh mksh tcsh csh ash busybox nu pwsh elvish xonsh".split(" "));
 
-/** Who starts whatever a person types or a machine runs: what stands above them says nothing of a tool. */
-const SESSION_ENDS = [
+/**
+ * Init systems, session managers, containers and terminals: they start everything, so their parents say nothing of a
+ * tool.
+ */
+const SESSION_ROOTS = [
   "systemd init launchd login su sshd sshd-session sshd-auth mosh-server cron crond supervisord",
   "dockerd containerd containerd-shim-runc-v2 conmon runc gnome-shell plasmashell kwin_wayland sway",
   "tmux screen zellij dtach abduco gnome-terminal-server ptyxis ptyxis-agent kgx gnome-console konsole",
@@ -13,32 +16,36 @@ const SESSION_ENDS = [
   "kitty alacritty wezterm-gui ghostty rio hyper tabby contour warp warp-terminal terminal iterm2",
 ].flatMap((names) => names.split(" "));
 
-/** What it calls itself, where its executable cannot be seen. */
-const TITLES = ["tmux: server"];
+/** Titles that session roots give themselves; visible in place of an executable that is not. */
+const SESSION_ROOT_TITLES = ["tmux: server"];
 
-/** What the kernel keeps of a name where the executable itself cannot be seen: 15 characters (proc_pid_comm(5)). */
-const COMM_CHARACTERS = 15;
+/**
+ * Length to which the kernel truncates a process name (proc_pid_comm(5)), which is used where the executable is not
+ * visible.
+ */
+const COMM_LENGTH = 15;
 
-/** The base name of a path in the spelling of the tables: lower case, without `.exe`. */
-export function nameOfProgram(path: string): string {
+/** Returns the base name of a path in the spelling of the tables: lower case, without `.exe`. */
+export function toProgramName(path: string): string {
   return path
     .slice(path.lastIndexOf("/") + 1)
     .toLowerCase()
     .replace(/\.exe$/, "");
 }
 
-/** Does this program run scripts, so that its own name says nothing? */
+/** True when the executable runs scripts, so that its own name does not identify the process. */
 export function isInterpreter(executable: string): boolean {
-  return INTERPRETER.test(nameOfProgram(executable));
+  return INTERPRETER.test(toProgramName(executable));
 }
 
+/** True for shells, login shells (`-zsh`) included. */
 export function isShell(executable: string): boolean {
-  return SHELLS.has(nameOfProgram(executable).replace(/^-/, ""));
+  return SHELLS.has(toProgramName(executable).replace(/^-/, ""));
 }
 
-/** Is this a terminal, a session's manager, or the first of all processes? */
-export function isSessionEnd(executable: string): boolean {
-  const name = nameOfProgram(executable);
-  if (SESSION_ENDS.includes(name) || TITLES.includes(name)) return true;
-  return name.length === COMM_CHARACTERS && SESSION_ENDS.some((end) => end.startsWith(name));
+/** True for a terminal, a session manager, a container runtime or an init system. */
+export function isSessionRoot(executable: string): boolean {
+  const name = toProgramName(executable);
+  if (SESSION_ROOTS.includes(name) || SESSION_ROOT_TITLES.includes(name)) return true;
+  return name.length === COMM_LENGTH && SESSION_ROOTS.some((root) => root.startsWith(name));
 }

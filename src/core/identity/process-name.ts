@@ -1,61 +1,50 @@
-import { isInterpreter, isSessionEnd, isShell, nameOfProgram } from "./process-kinds.ts";
-import { PROCESS_SIGNATURES, type ProcessSignature } from "./process-signatures.ts";
-import { toolName } from "./tool-identity.ts";
+import { parseToolName } from "../config/names.ts";
+import { isInterpreter, isSessionRoot, isShell, toProgramName } from "./process-kinds.ts";
+import { findProcessSignature, type ProcessSignature, type Program } from "./process-signature.ts";
 
-/** A process as its name is judged. */
-export interface Program {
-  /** Path of the executable; its name alone where the path cannot be seen. */
-  executable: string;
-  /** What an interpreter runs; null for other programs, and where it cannot be told. */
-  script: string | null;
-}
-
-/** What a process is called. */
+/** The tool that a process belongs to. */
 export interface ProcessName {
   tool: string;
-  /** Nothing but the executable's own name: no tool that is known has to do with it. */
-  isOwn: boolean;
+  /** True when no known tool started the process, and `tool` is only the name of its executable. */
+  isExecutableName: boolean;
 }
 
 /**
- * Names a process, which stands first, followed by its parents, the nearest first. The first of them that is known as a
- * tool names it: a `curl` which Claude Code has started is Claude Code's. An editor does so only where no shell stands
- * between: its terminal is just a terminal. Above a terminal or a session's manager nobody is asked. What nobody claims
- * has its executable's own name, unless that is an interpreter's, a shell's, or a terminal's. Null: nothing is known.
+ * Names the first process of `programs`, which its parents follow, the nearest first. The nearest known tool names it:
+ * a `curl` that Claude Code started belongs to Claude Code. An editor counts only when no shell is in between, because
+ * its terminal is just a terminal. Parents above a terminal or a session manager do not count. Without a known tool the
+ * name is the executable's own; null when that is an interpreter, a shell or a terminal, or cannot be a tool's name.
  */
-export function nameProcess(programs: readonly Program[]): ProcessName | null {
-  const known = knownTool(programs);
-  if (known !== null) return { tool: known, isOwn: false };
-  const own = programs[0] === undefined ? null : ownName(programs[0]);
-  return own === null ? null : { tool: own, isOwn: true };
+export function nameProcess(
+  programs: readonly Program[],
+  signatures: readonly ProcessSignature[],
+): ProcessName | null {
+  const known = findTool(programs, signatures);
+  if (known !== null) return { tool: known, isExecutableName: false };
+  const own = programs[0] === undefined ? null : executableName(programs[0]);
+  return own === null ? null : { tool: own, isExecutableName: true };
 }
 
-/** Do a process's parents from this one on say nothing more of what it is? */
-export function isLastParent({ executable, script }: Program): boolean {
-  return isSessionEnd(executable) || signatureOf({ executable, script })?.isEditor === true;
+/**
+ * True when the parents of this program cannot contribute to a name: it is a terminal, a session manager or an editor.
+ */
+export function isLastParent(program: Program, signatures: readonly ProcessSignature[]): boolean {
+  return isSessionRoot(program.executable) || findProcessSignature(signatures, program)?.isEditor === true;
 }
 
-function knownTool(programs: readonly Program[]): string | null {
+function findTool(programs: readonly Program[], signatures: readonly ProcessSignature[]): string | null {
   let isBehindShell = false;
   for (const program of programs) {
-    const signature = signatureOf(program);
-    if (signature !== undefined && !(signature.isEditor === true && isBehindShell)) return signature.tool;
-    if (isLastParent(program)) return null;
+    const signature = findProcessSignature(signatures, program);
+    const isEditor = signature?.isEditor === true;
+    if (signature !== undefined && !(isEditor && isBehindShell)) return signature.tool;
+    if (isEditor || isSessionRoot(program.executable)) return null;
     isBehindShell ||= isShell(program.executable);
   }
   return null;
 }
 
-function signatureOf({ executable, script }: Program): ProcessSignature | undefined {
-  const paths = script === null ? [executable] : [executable, script];
-  const names = paths.map(nameOfProgram);
-  return PROCESS_SIGNATURES.find(
-    (row) =>
-      names.some((name) => row.names?.includes(name)) || paths.some((path) => row.path?.test(path) === true),
-  );
-}
-
-function ownName({ executable }: Program): string | null {
-  if (isInterpreter(executable) || isShell(executable) || isSessionEnd(executable)) return null;
-  return toolName(nameOfProgram(executable));
+function executableName({ executable }: Program): string | null {
+  if (isInterpreter(executable) || isShell(executable) || isSessionRoot(executable)) return null;
+  return parseToolName(toProgramName(executable));
 }

@@ -1,17 +1,17 @@
 import { list, object } from "../config/shape/composites.ts";
 import { integer, text } from "../config/shape/scalars.ts";
-import { judgeName } from "../config/string-rules.ts";
+import { checkName } from "../config/names.ts";
 
-/** A registered local token: all that is kept of it, which is not the token. */
+/** What is kept of a registered local token. The token itself is not. */
 export interface TokenEntry {
-  /** Eight hexadecimal digits that name it, where the token itself must not stand. */
+  /** Eight hexadecimal digits that name the token wherever it must not be shown. */
   id: string;
   tool: string;
   /** SHA-256 of the token, hexadecimal. */
   hash: string;
   /** ISO 8601, UTC. */
   createdAt: string;
-  /** What it is for, in the words of who made it; null where nobody said. */
+  /** What the token is for, in the words of the user who made it; null without a note. */
   note: string | null;
 }
 
@@ -22,7 +22,7 @@ const tokenFile = object({
   tokens: list(
     object({
       id: text((id) => (/^[0-9a-f]{8}$/.test(id) ? null : "must be eight hexadecimal digits")),
-      tool: text(judgeName),
+      tool: text(checkName),
       hash: text((hash) => (/^[0-9a-f]{64}$/.test(hash) ? null : "must be a SHA-256 in hexadecimal")),
       createdAt: text(),
       note: text().nullable(),
@@ -30,14 +30,14 @@ const tokenFile = object({
   ),
 });
 
-/** The entries in a text of {@link writeTokenEntries}; null for any other. */
+/** Parses what {@link formatTokenEntries} returned; null for any other text. */
 export function parseTokenEntries(content: string): TokenEntry[] | null {
   const verdict = tokenFile.read(parseJson(content), []);
   return "value" in verdict ? verdict.value.tokens : null;
 }
 
-/** An entry a line, for people who look. */
-export function writeTokenEntries(entries: readonly TokenEntry[]): string {
+/** Formats the entries as JSON, one a line to be readable. */
+export function formatTokenEntries(entries: readonly TokenEntry[]): string {
   const lines = entries.map((entry) => `  ${JSON.stringify(entry)}`);
   return `{"v":${VERSION},"tokens":[\n${lines.join(",\n")}\n]}\n`;
 }

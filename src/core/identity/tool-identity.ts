@@ -1,73 +1,69 @@
 import type { Access } from "../config/config.ts";
+import { parseToolName } from "../config/names.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
-import { mayBeToken } from "./local-token.ts";
-import { presentedCredentials } from "../http/presented-credentials.ts";
-import type { ProcessName } from "./process-name.ts";
+import { readPresentedCredentials } from "../http/presented-credentials.ts";
 import type { ToolEvidence } from "../ledger/record.ts";
-import { LIBRARIES, SIGNATURES, type Signature } from "./signatures.ts";
+import type { ProcessName } from "./process-name.ts";
+import { findRequestSignature, type RequestSignatures } from "./request-signature.ts";
 
-/** Who is calling, and how we know. A label for accounting; proven only by a local token, where one is asked for. */
+/**
+ * The tool that sent a request, and the evidence for it. Used for accounting; only a registered local token proves it.
+ */
 export interface ToolIdentity {
   tool: string;
   by: ToolEvidence;
-  /** The tool's own name for its session, where a header says one. */
+  /** The tool's own id for its session, from the first session header; null without one. */
   session: string | null;
 }
 
-const TOOL_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-const TOKEN_PREFIX = "tk-";
+const PLACEHOLDER_PREFIX = "tk-";
 
-/** Headers that carry a session's name, in the order of preference (facts/clients.md section 3). */
+/** Headers that carry a session id, in order of preference (docs/wire.md section 2). */
 const SESSION_HEADERS = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id", "thread-id"];
 
 /**
- * The tool's name in one spelling, or null when `text` cannot be one. A local token is none: what stands where tools put
- * their name goes into the ledger.
+ * Identifies the tool by the strongest evidence in the request itself: the mark in its path, a placeholder credential,
+ * the header x-tollkeeper-tool, a tool's signature, a library's signature.
  */
-export function toolName(text: string): string | null {
-  const name = text.toLowerCase();
-  return TOOL_NAME.test(name) && !mayBeToken(name) ? name : null;
-}
-
-/**
- * Names the tool by the strongest evidence that the request itself bears: path, token, header, signature, library (DESIGN
- * section 5).
- */
-export function identifyTool(pathMark: string | null, headers: HeaderIndex): ToolIdentity {
-  const session = sessionOf(headers);
+export function identifyTool(
+  pathMark: string | null,
+  headers: HeaderIndex,
+  signatures: RequestSignatures,
+): ToolIdentity {
+  const session = findSession(headers);
   if (pathMark !== null) return { tool: pathMark, by: "path", session };
-  const byToken = tokenMark(headers);
+  const byToken = findPlaceholderTool(headers);
   if (byToken !== null) return { tool: byToken, by: "token", session };
-  const byHeader = toolName(headers.get("x-tollkeeper-tool") ?? "");
+  const byHeader = parseToolName(headers.get("x-tollkeeper-tool") ?? "");
   if (byHeader !== null) return { tool: byHeader, by: "header", session };
-  const signed = SIGNATURES.find((signature) => matches(signature, headers));
-  if (signed !== undefined) return { tool: signed.tool, by: "signature", session };
-  const library = LIBRARIES.find((candidate) => matches(candidate, headers));
+  const signature = findRequestSignature(signatures.tools, headers);
+  if (signature !== undefined) return { tool: signature.tool, by: "signature", session };
+  const library = findRequestSignature(signatures.libraries, headers);
   if (library !== undefined) return { tool: library.tool, by: "library", session };
   return { tool: "unknown", by: "unknown", session };
 }
 
 /**
- * The same with the process's name as evidence, which ranks before the library: a `curl` that Claude Code has started is
- * Claude Code's. Only where nobody claims the process is the library's name the better one, because everybody's is
- * spelled alike; so a `curl` typed by hand is curl by its library.
+ * Adds the process as evidence, which is stronger than a library: a `curl` that Claude Code started belongs to Claude
+ * Code. A mere executable's name is weaker than a library, whose name is spelled the same everywhere: a `curl` typed in
+ * a terminal is identified as the library curl.
  */
 export function withProcess(identity: ToolIdentity, name: ProcessName | null): ToolIdentity {
   if (name === null || (identity.by !== "library" && identity.by !== "unknown")) return identity;
-  if (name.isOwn && identity.by === "library") return identity;
+  if (name.isExecutableName && identity.by === "library") return identity;
   return { tool: name.tool, by: "process", session: identity.session };
 }
 
 /**
- * The same with the tool that a registered token names, null without one. Where tokens are asked for (`access`) it is
- * proven, and stands above every claim; elsewhere the path does (DESIGN section 5).
+ * Adds the owner of the registered token that the request shows; null without one. Where `access` requires tokens it is
+ * proven and outranks every claim. Where it does not, the mark in the path is stronger.
  */
 export function withToken(identity: ToolIdentity, owner: string | null, mode: Access["mode"]): ToolIdentity {
   if (owner === null || (mode === "open" && identity.by === "path")) return identity;
   return { tool: owner, by: "token", session: identity.session };
 }
 
-function sessionOf(headers: HeaderIndex): string | null {
+function findSession(headers: HeaderIndex): string | null {
   for (const name of SESSION_HEADERS) {
     const value = headers.get(name);
     if (value !== undefined) return value;
@@ -75,20 +71,12 @@ function sessionOf(headers: HeaderIndex): string | null {
   return null;
 }
 
-/** A placeholder credential of the form `tk-TOOL` names the tool. */
-function tokenMark(headers: HeaderIndex): string | null {
-  for (const credential of presentedCredentials(headers)) {
-    if (!credential.startsWith(TOKEN_PREFIX)) continue;
-    const name = toolName(credential.slice(TOKEN_PREFIX.length));
+/** Returns the tool that a placeholder credential of the form `tk-TOOL` names. */
+function findPlaceholderTool(headers: HeaderIndex): string | null {
+  for (const credential of readPresentedCredentials(headers)) {
+    if (!credential.startsWith(PLACEHOLDER_PREFIX)) continue;
+    const name = parseToolName(credential.slice(PLACEHOLDER_PREFIX.length));
     if (name !== null) return name;
   }
   return null;
-}
-
-function matches(signature: Signature, headers: HeaderIndex): boolean {
-  for (const [name, pattern] of signature.when) {
-    const value = headers.get(name);
-    if (value === undefined || !pattern.test(value)) return false;
-  }
-  return !signature.without?.some((name) => headers.has(name));
 }

@@ -1,15 +1,17 @@
+import { isObject, parseJson, type JsonObject } from "../json.ts";
 import { RECORD_VERSION, type ProcessRecord, type UsageRecord } from "./record.ts";
 import type { ExtraTokens, Tokens } from "../usage/reading.ts";
 
 const TEXTS = ["id", "ts", "tool", "key", "route", "method", "outcome", "usage", "spend"] as const;
 const TEXTS_OR_NULL = ["session", "project", "response_id", "model", "model_requested"] as const;
-/** The first records were written without them. */
+/** Missing in records of earlier releases. */
 const LATER_FIELDS = ["process", "project"] as const;
 const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
 
 /**
- * Reads one line of the ledger back. `unknown_version`: a record of a later format, to be skipped. `unreadable`: torn, or
- * not ours. Checks the fields that reports compute with, so that a foreign line cannot spoil a sum.
+ * Parses one line of the ledger. Returns `unknown_version` for a record of a later format, which readers skip, and
+ * `unreadable` for anything else that is not a record. Checks the fields that reports use, so that a foreign line cannot
+ * corrupt a sum.
  */
 export function parseRecord(line: string): UsageRecord | "unknown_version" | "unreadable" {
   const value = parseJson(line);
@@ -20,21 +22,7 @@ export function parseRecord(line: string): UsageRecord | "unknown_version" | "un
   return isUsageRecord(value) ? value : "unreadable";
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-type Fields = Record<string, unknown>;
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isUsageRecord(value: Fields): value is Fields & UsageRecord {
+function isUsageRecord(value: JsonObject): value is JsonObject & UsageRecord {
   const { v, process, tokens, extra } = value;
   return (
     v === RECORD_VERSION &&
@@ -70,7 +58,7 @@ function isExtra(value: unknown): value is ExtraTokens {
   return hasCounts(value) && isTextOrNull(value["model"]) && (billable === true || billable === null);
 }
 
-function hasCounts(value: Fields): boolean {
+function hasCounts(value: JsonObject): boolean {
   return COUNTS.every((name) => isCount(value[name]));
 }
 

@@ -1,31 +1,28 @@
-import type { Reading } from "../usage/reading.ts";
+import type { MeterReading } from "../usage/reading.ts";
 
-/** What decided the tool's name, strongest first (DESIGN section 5). */
+/** What identified the tool, strongest first (docs/wire.md section 2). */
 export type ToolEvidence = "path" | "token" | "header" | "signature" | "process" | "library" | "unknown";
 
-/** Who ended an exchange before its time. */
+/** Who ended an exchange early. */
 export type CutBy = "client" | "upstream" | "proxy";
 
-/** What records call the built-in sandbox; no configured upstream may be called so. */
-export const SANDBOX_UPSTREAM = "sandbox";
-
-/** Version of the record's format; readers skip versions that they do not know. */
+/** Version of the record format. Readers skip records of versions that they do not know. */
 export const RECORD_VERSION = 1;
 
-/** A process as records keep it. Never its arguments: they may hold prompts or credentials. */
+/** A process. Never includes its arguments, which may hold prompts or credentials. */
 export interface ProcessRecord {
   pid: number;
   /** Absolute path. */
   executable: string;
-  /** Base names of its parents' executables, the nearest first, up to the terminal or editor. */
+  /** Base names of its ancestors' executables, nearest first, up to the terminal or editor. */
   parents: readonly string[];
 }
 
 /**
- * One line of the ledger: one request, whatever became of it. A closed shape: no prompt or answer text, no
- * header values but the ones named here. Unknown is null, never 0.
+ * One line of the ledger: one request, however it ended. Holds no prompt or response text, and no header values but the
+ * ones named here. Unknown values are null, never 0.
  */
-export interface UsageRecord extends Reading {
+export interface UsageRecord extends MeterReading {
   v: typeof RECORD_VERSION;
   /** Random and unique. */
   id: string;
@@ -33,30 +30,30 @@ export interface UsageRecord extends Reading {
   ts: string;
   tool: string;
   tool_by: ToolEvidence;
-  /** The tool's own name for its session, where it says one. */
+  /** The tool's own session id, when it sends one. */
   session: string | null;
   user_agent: string | null;
-  /** What held the client's end; null where that was not known when the record was written. */
+  /** The client's process; null when it was not known by the time the record was written. */
   process: ProcessRecord | null;
-  /** The directory that the process works on, absolute; null as above, and where the configuration asks for none. */
+  /** Absolute path of the directory that the process works in; null as above, and unless the configuration asks for it. */
   project: string | null;
-  /** Name of the key used, never its value. */
+  /** Name of the key, never its value. */
   key: string;
   /** Name of the upstream in the configuration. */
   upstream: string;
-  /** The route's path below `/v1`, e.g. `/messages`. */
+  /** The route's path relative to `/v1`, e.g. `/messages`. */
   route: string;
   method: string;
-  /** Status of the answer, the upstream's or our own; null when there was none. */
+  /** Status of the response, the upstream's or our own; null when there was none. */
   status: number | null;
   model_requested: string | null;
-  /** Was an event stream asked for, or given? null when neither is known. */
+  /** True when an event stream was requested or sent; null when neither is known. */
   stream: boolean | null;
   upstream_request_id: string | null;
   cut_by: CutBy | null;
-  /** Request received to the first content event; for an answer that is no stream, to its first byte. */
+  /** From request received to the first content event, or to the first byte of a response that is not a stream. */
   ttft_ms: number | null;
-  /** Request received to the answer's end, milliseconds. */
+  /** From request received to the end of the response. */
   duration_ms: number;
   /** Body bytes received from the client. */
   bytes_in: number;

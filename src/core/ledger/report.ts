@@ -1,9 +1,9 @@
 import { dayOf } from "./day.ts";
 import type { UsageRecord } from "./record.ts";
-import { SpendSorter, type SpentRequest } from "./spend.ts";
+import { SpendTracker, type CountedRequest } from "./spend.ts";
 import type { ExtraTokens, Tokens } from "../usage/reading.ts";
 
-/** What the rows of a report stand for. */
+/** What the rows of a report can be grouped by. */
 export const GROUPINGS = ["tool", "model", "day", "session", "project", "key"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
@@ -11,66 +11,68 @@ export type Grouping = (typeof GROUPINGS)[number];
  * Sums of one tool, model, day, session, project or key. Tokens as in the ledger: `input_uncached`, `cache_read` and `cache_write`
  * are disjoint, `output` includes `reasoning`.
  */
-export interface Row {
-  /** null: the records do not say. */
+export interface ReportRow {
+  /** null when the records do not say. */
   name: string | null;
-  /** Requests that spent or may have. */
+  /** Requests that spent tokens, or may have. */
   requests: number;
-  /** Beside them: refused by tollkeeper or answered with a plain error, so nothing was spent. */
+  /** Other requests: refused by tollkeeper, or answered with a plain error, so that nothing was spent. */
   failed: number;
   input_uncached: number;
   cache_read: number;
   cache_write: number;
   output: number;
-  /** null when no answer said. A lower bound when `reasoning_unknown` is not 0. */
+  /** null when no response said. A lower bound when `reasoning_unknown` is not 0. */
   reasoning: number | null;
-  /** How many of the token sets summed do not say their reasoning. */
+  /** How many of the summed token sets do not report reasoning. */
   reasoning_unknown: number;
-  /** Requests whose tokens are in the sums as a lower bound. */
+  /** Requests whose tokens in the sums are a lower bound. */
   partial: number;
   /** Requests whose tokens are unknown and missing from the sums. */
   absent: number;
-  /** Tokens billed in some cases only; not in the sums. */
+  /** Tokens that are billed only in some cases; not in the sums. */
   maybe_unbilled: number;
 }
 
-export interface Report {
+export interface UsageReport {
   by: Grouping;
-  /** Days ascending; anything else by tokens, most first. */
-  rows: Row[];
-  total: Row;
+  /** Days in ascending order; all other groupings by tokens, most first. */
+  rows: ReportRow[];
+  total: ReportRow;
 }
 
 /**
- * Sums records, given in the ledger's order, by what `by` names. What counts is said in `spend.ts`. Token sets that the
- * top-level usage leaves out are added where they are billed for certain, by model under their own; the others are
- * summed apart as `maybe_unbilled`.
+ * Sums up records, given in the ledger's order, grouped by `by`. spend.ts decides which records count. Token sets that the
+ * top-level usage leaves out are added when they are certainly billed, under their own model when grouped by model. The
+ * others are summed separately as `maybe_unbilled`.
  */
 export async function summarise(
   records: AsyncIterable<UsageRecord> | Iterable<UsageRecord>,
   by: Grouping,
-): Promise<Report> {
-  const sorter = new SpendSorter();
+): Promise<UsageReport> {
+  const tracker = new SpendTracker();
   const rows = new Rows();
   for await (const record of records) {
-    const spent = sorter.take(record);
-    if (spent === "failed") rows.addTo(nameOf(record, record, by), (row) => void (row.failed += 1));
-    else if (spent !== null) book(rows, spent, by);
+    const counted = tracker.add(record);
+    if (counted === "failed") rows.addTo(nameOf(record, record, by), (row) => void (row.failed += 1));
+    else if (counted !== null) addRequest(rows, counted, by);
   }
-  for (const spent of sorter.rest()) book(rows, spent, by);
+  for (const counted of tracker.flush()) addRequest(rows, counted, by);
   return { by, rows: rows.sorted(by), total: rows.total };
 }
 
-/** All tokens of a row that its sums hold. */
-export function tokensOf(row: Pick<Row, "input_uncached" | "cache_read" | "cache_write" | "output">): number {
+/** Returns all tokens in a row's sums. */
+function sumRowTokens(
+  row: Pick<ReportRow, "input_uncached" | "cache_read" | "cache_write" | "output">,
+): number {
   return row.input_uncached + row.cache_read + row.cache_write + row.output;
 }
 
 class Rows {
-  readonly #rows = new Map<string | null, Row>();
+  readonly #rows = new Map<string | null, ReportRow>();
   readonly total = emptyRow(null);
 
-  addTo(name: string | null, change: (row: Row) => void): void {
+  addTo(name: string | null, change: (row: ReportRow) => void): void {
     let row = this.#rows.get(name);
     if (row === undefined) {
       row = emptyRow(name);
@@ -80,20 +82,21 @@ class Rows {
     change(this.total);
   }
 
-  sorted(by: Grouping): Row[] {
-    const byName = (a: Row, b: Row) => compareText(a.name ?? "", b.name ?? "");
-    const byTokens = (a: Row, b: Row) => tokensOf(b) - tokensOf(a) || b.requests - a.requests || byName(a, b);
+  sorted(by: Grouping): ReportRow[] {
+    const byName = (a: ReportRow, b: ReportRow) => compareText(a.name ?? "", b.name ?? "");
+    const byTokens = (a: ReportRow, b: ReportRow) =>
+      sumRowTokens(b) - sumRowTokens(a) || b.requests - a.requests || byName(a, b);
     return [...this.#rows.values()].sort(by === "day" ? byName : byTokens);
   }
 }
 
-/** By code unit: the same order on every machine. */
+/** Compares by code unit, so that the order is the same on every machine. */
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
 
-function emptyRow(name: string | null): Row {
+function emptyRow(name: string | null): ReportRow {
   return {
     name,
     requests: 0,
@@ -110,7 +113,7 @@ function emptyRow(name: string | null): Row {
   };
 }
 
-function book(rows: Rows, { record, source }: SpentRequest, by: Grouping): void {
+function addRequest(rows: Rows, { record, source }: CountedRequest, by: Grouping): void {
   const name = nameOf(record, source, by);
   rows.addTo(name, (row) => {
     row.requests += 1;
@@ -123,7 +126,7 @@ function book(rows: Rows, { record, source }: SpentRequest, by: Grouping): void 
   }
 }
 
-/** Who asked is the creating record's to say, which model served the record's with the usage. */
+/** `record` knows who asked; `source`, the record with the usage, knows which model served. */
 function nameOf(record: UsageRecord, source: UsageRecord, by: Grouping): string | null {
   switch (by) {
     case "tool":
@@ -141,13 +144,13 @@ function nameOf(record: UsageRecord, source: UsageRecord, by: Grouping): string 
   }
 }
 
-function addExtra(row: Row, set: ExtraTokens): void {
+function addExtra(row: ReportRow, set: ExtraTokens): void {
   if (set.billable === true) addTokens(row, set, null);
-  else row.maybe_unbilled += tokensOf(set);
+  else row.maybe_unbilled += sumRowTokens(set);
 }
 
-/** Reasoning is part of the output, so where there was no output there was none, said or not. */
-function addTokens(row: Row, set: Tokens | ExtraTokens, reasoning: number | null): void {
+/** Reasoning is part of the output, so it is 0 without output, even when not reported. */
+function addTokens(row: ReportRow, set: Tokens | ExtraTokens, reasoning: number | null): void {
   row.input_uncached += set.input_uncached;
   row.cache_read += set.cache_read;
   row.cache_write += set.cache_write;

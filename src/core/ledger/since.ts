@@ -3,19 +3,19 @@ import { Failure } from "../failure.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
-const LONGEST_DAYS = 36_500;
+const MAX_DAYS = 36_500;
 
 /**
- * Reads the start of a period and gives it as an ISO 8601 time in UTC: `today`, `7d` (whole days: from 00:00 seven days
- * ago), `24h` (to the millisecond) or a day such as `2026-11-01`. Days are UTC, as in the ledger. Throws a Failure for
- * anything else.
+ * Parses the start of a period: `today`, `7d` (from 00:00 seven days ago), `24h` (to the millisecond) or a day such as
+ * `2026-11-01`. Days are UTC, as in the ledger. Returns an ISO 8601 time in UTC.
+ * @throws Failure for any other text
  */
 export function parseSince(text: string, now: number): string {
   if (text === "today") return startOf(dayAt(now));
   const [, digits, unit] = /^(\d{1,6})([dh])$/.exec(text) ?? [];
   if (digits !== undefined) {
     const span = Number(digits) * (unit === "h" ? HOUR_MS : DAY_MS);
-    if (span > LONGEST_DAYS * DAY_MS) throw unreadable(text, "it reaches further back than 100 years");
+    if (span > MAX_DAYS * DAY_MS) throw unreadable(text, "it reaches further back than 100 years");
     return unit === "h" ? new Date(now - span).toISOString() : startOf(dayAt(now - span));
   }
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) throw unreadable(text, "it is neither a span nor a day");
@@ -27,7 +27,7 @@ function startOf(day: string): string {
   return `${day}T00:00:00.000Z`;
 }
 
-/** Date takes the 30th of February for the 1st of March. */
+/** False for days like February 30, which Date reads as March 1 or 2. */
 function isCalendarDay(day: string): boolean {
   const time = Date.parse(startOf(day));
   return !Number.isNaN(time) && dayAt(time) === day;

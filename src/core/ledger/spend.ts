@@ -2,79 +2,80 @@ import { dayOf } from "./day.ts";
 import type { UsageRecord } from "./record.ts";
 
 /**
- * What a record is to a report:
- * - `request`: it made the service work, or may have; counts once, and where its usage is unknown it says so
- * - `failed`: refused here, or answered by the service with a plain error; spent nothing
- * - `fetch`: asked for a response that another request created; its usage belongs to that request alone
+ * How a record counts in a report:
+ * - `request`: the service did work for it, or may have; counts once, even with unknown usage
+ * - `failed`: refused by tollkeeper, or answered by the service with a plain error; spent nothing
+ * - `fetch`: fetched a response that another request created; the usage belongs to that request
  * - `free`: a route that never spends (model list, token counting)
  */
-type Standing = "request" | "failed" | "fetch" | "free";
+type SpendKind = "request" | "failed" | "fetch" | "free";
 
 /**
- * The rules, in order. `spend: "never"` alone does not make a record free: an answer whose usage never came is marked so
- * too (shared facts, usage.md section 2, "Cut streams"), and leaving it out would make every total silently too small.
+ * `spend: "never"` alone does not make a record free: responses whose usage never arrived have it, too (docs/wire.md
+ * section 8), and leaving those out would make every total silently too small.
  */
-function standingOf(record: UsageRecord): Standing {
+function classify(record: UsageRecord): SpendKind {
   if (record.spend === "never" && (record.usage === "none" || record.tokens !== null)) return "free";
   if (record.spend !== "count" && !isCreation(record)) return "fetch";
   return record.tokens === null && !canHaveSpent(record) ? "failed" : "request";
 }
 
-/** Responses are created by a POST to a collection; `GET /responses/{id}` and `POST .../{id}/cancel` only ask. */
+/** True for a POST to a collection, which creates a response. `GET /responses/{id}` and `POST .../{id}/cancel` do not. */
 function isCreation(record: UsageRecord): boolean {
   return record.method === "POST" && !record.route.includes("{id}");
 }
 
 /**
- * An answer of tollkeeper's own means that nothing was sent. An error status from the service means that no model ran.
- * Anything else may have been billed: cut answers, errors inside a stream, answers without usage, a failed response.
+ * False for a refusal, because nothing was sent, and for an error status of the service, because no model ran. Everything
+ * else may have been billed: truncated responses, errors inside a stream, responses without usage, failed responses.
  */
 function canHaveSpent({ outcome, status }: UsageRecord): boolean {
   if (outcome === "rejected") return false;
   return !(outcome === "error" && status !== null && status >= 300);
 }
 
-/** A request that counts, and the record that knows its usage best: itself, or a fetch of the response it created. */
-export interface SpentRequest {
+/** A request that counts. `source` is the record with its best usage: itself, or a fetch of the response it created. */
+export interface CountedRequest {
   record: UsageRecord;
   source: UsageRecord;
 }
 
 /**
- * Sorts records into those that count, each once. A background response is counted on the request that created it,
- * with the usage of whichever record had the final word; fetches of it, however many, add nothing (shared facts,
- * usage.md section 1.2). A fetch without its creation in the records given is not counted: it spent before, or elsewhere.
+ * Selects the records that count, each once. A background response counts for the request that created it, with the usage of
+ * whichever record has the final one; its fetches add nothing (docs/wire.md section 6). A fetch whose creating request is not
+ * among the records does not count: that request was before the period, or elsewhere.
  */
-export class SpendSorter {
+export class SpendTracker {
   #day = "";
   #idsOfDay = new Set<string>();
-  readonly #attached = new Set<string>();
+  readonly #created = new Set<string>();
   readonly #awaiting: UsageRecord[] = [];
   readonly #fetched = new Map<string, UsageRecord>();
 
   /**
-   * Takes the next record in the ledger's order, by UTC day (copies of a record share its `ts`, so its day). Returns the
-   * request if it counts as it stands, `failed` for one that spent nothing, null for what adds nothing yet or ever.
+   * Adds the next record. Records must come in the ledger's order, by UTC day. Returns the request when it counts now, `failed`
+   * when it spent nothing, and null when it adds nothing, or not yet.
    */
-  take(record: UsageRecord): SpentRequest | "failed" | null {
+  add(record: UsageRecord): CountedRequest | "failed" | null {
     if (this.#isCopy(record)) return null;
-    const standing = standingOf(record);
-    if (standing === "fetch") this.#keepFetched(record);
-    if (standing !== "request") return standing === "failed" ? standing : null;
+    const kind = classify(record);
+    if (kind === "fetch") this.#keepFetched(record);
+    if (kind !== "request") return kind === "failed" ? kind : null;
     if (record.spend !== "attach_by_response_id" || record.response_id === null) {
       return { record, source: record };
     }
-    return this.#attach(record, record.response_id);
+    return this.#addCreation(record, record.response_id);
   }
 
-  /** The requests held back for a later fetch, each with its final usage where a fetch brought it. */
-  rest(): SpentRequest[] {
+  /** Returns the requests that waited for a fetch, each with the final usage when a fetch brought it. */
+  flush(): CountedRequest[] {
     return this.#awaiting.map((record) => ({
       record,
       source: this.#fetched.get(record.response_id ?? "") ?? record,
     }));
   }
 
+  /** Copies of a record have its `ts`, so they are on the same day. */
   #isCopy(record: UsageRecord): boolean {
     const day = dayOf(record.ts);
     if (day !== this.#day) {
@@ -86,10 +87,10 @@ export class SpendSorter {
     return false;
   }
 
-  /** Only these are held back, the few that a fetch can complete: memory must not grow with the ledger. */
-  #attach(record: UsageRecord, responseId: string): SpentRequest | null {
-    if (this.#attached.has(responseId)) return null;
-    this.#attached.add(responseId);
+  /** Only the few records that a fetch can complete are kept: memory must not grow with the ledger. */
+  #addCreation(record: UsageRecord, responseId: string): CountedRequest | null {
+    if (this.#created.has(responseId)) return null;
+    this.#created.add(responseId);
     if (record.usage === "final") return { record, source: record };
     this.#awaiting.push(record);
     return null;

@@ -1,4 +1,4 @@
-/** Where an upstream's key comes from when it does not come from the keychain (configuration, `keySource`). */
+/** Where an upstream's key comes from: the keychain, or what the configuration names as `keySource`. */
 export type KeySource =
   | { kind: "keychain" }
   | { kind: "file"; path: string }
@@ -6,8 +6,8 @@ export type KeySource =
   | { kind: "credential"; name: string };
 
 /**
- * Names one key. In the keychain an item belongs to the pair (upstream origin, key name): an edited base URL
- * finds no key, so a configuration edit can never send a key somewhere new.
+ * Identifies one key. In the keychain an item belongs to a pair of upstream origin and key name, so an edited base URL finds
+ * no key: editing the configuration can never send a key to a new origin.
  */
 export interface KeyRef {
   /** Scheme, host and port of the upstream, as `URL.origin` gives it. */
@@ -16,7 +16,7 @@ export interface KeyRef {
   source: KeySource;
 }
 
-/** How a key source is named to people. Never holds a value. */
+/** Describes a key source to people. Never includes a key. */
 export function describeKeySource(source: KeySource): string {
   switch (source.kind) {
     case "keychain":

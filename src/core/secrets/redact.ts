@@ -1,65 +1,65 @@
 import { findAssignments } from "../text/assignments.ts";
-import { isPlaceholder, isSecretWord, keyIn } from "./key-shape.ts";
+import { isPlaceholder, isLikelySecret, extractKey } from "./detect-key.ts";
 import type { Secret } from "./secret.ts";
 
 /*
- * What is blotted out of a file before it is shown, or kept elsewhere. Wider than what is told to be a key: one asterisk
- * too many costs nothing.
+ * Finds what is redacted in a file before it is shown or copied. Matches more than detect-key.ts, because redacting too much
+ * does no harm.
  */
 
-/** Parts of names under which a random value is a secret; `max_tokens` and `author` are no such names. */
+/** Matches names under which a random value is a secret, but not `max_tokens` or `author`. */
 const SECRET_NAME = /token(?!s)|secret|passw|passphrase|bearer|credential|cookie|auth(?!or(?!i[sz]))|key/i;
 
-/** Names under which any value is one. People choose passwords, and not at random. */
+/** Matches names under which any value is a secret, because people's passwords are not random. */
 const PASSWORD_NAME = /(?:password|passwd|passphrase|secret)$/i;
 
-/** A shorter value is not blotted: see {@link Secret}. */
-const LEAST_PASSWORD = 8;
+/** Shorter values are not redacted: see {@link Secret}. */
+const MIN_PASSWORD_LENGTH = 8;
 
 /**
- * How secrets begin by themselves, whatever their names: keys of APIs, logins, JSON Web Tokens (RFC 7519), and what GitHub,
- * GitLab, Hugging Face, npm, Slack, Google, Groq, xAI, Perplexity and Nvidia give out.
+ * Secrets that are recognizable without a name: API keys, logins, JSON Web Tokens (RFC 7519), and the tokens of GitHub,
+ * GitLab, Hugging Face, npm, Slack, Google, Groq, xAI, Perplexity and Nvidia.
  */
-const KNOWN_SHAPE =
+const KNOWN_FORM =
   /(?<![\w-])(?:sk-(?=[\w-]*\d)[\w-]{20,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|(?:gh[oprsu]_|github_pat_|glpat-|hf_|npm_|xox[abeprs]-|AIza|ya29\.|gsk_|xai-|pplx-|nvapi-)[\w.-]{16,})/g;
 
-/** `Authorization: Bearer SECRET` (RFC 6750), `Basic` (RFC 7617); prose has no digits there. */
-const BEHIND_SCHEME = /(?<=\b(?:bearer|basic)\s{1,20})(?=[\w.~+/-]*[\d=])[\w.~+/-]{8,}=*/gi;
+/** `Bearer SECRET` (RFC 6750) and `Basic SECRET` (RFC 7617), with a digit, which prose does not have there. */
+const AFTER_SCHEME = /(?<=\b(?:bearer|basic)\s{1,20})(?=[\w.~+/-]*[\d=])[\w.~+/-]{8,}=*/gi;
 
-/** `https://user:SECRET@host` (RFC 3986 section 3.2.1), and a user that is a token by itself. */
+/** `https://user:SECRET@host` (RFC 3986 section 3.2.1), and a user name that is itself a token. */
 const PASSWORD_IN_URL = /(?<=:\/\/[^\s/:@"'?#]{0,80}:)[^\s/@"'?#]+(?=@)/g;
-const USER_OF_URL = /(?<=:\/\/)[^\s/:@"'?#]{20,}(?=@)/g;
+const USER_IN_URL = /(?<=:\/\/)[^\s/:@"'?#]{20,}(?=@)/g;
 
 /** `?key=SECRET`, `&X-Amz-Signature=SECRET`. */
 const IN_QUERY = /(?<=[?&][\w.-]{0,40}(?:key|token|secret|sig|signature|password|auth)=)[^\s&"'#]{8,}/gi;
 
-/** Each finds the secret alone, without what it is known by. */
-const PATTERNS = [KNOWN_SHAPE, BEHIND_SCHEME, PASSWORD_IN_URL, USER_OF_URL, IN_QUERY];
+/** Each matches the secret only, without the text that identifies it. */
+const PATTERNS = [KNOWN_FORM, AFTER_SCHEME, PASSWORD_IN_URL, USER_IN_URL, IN_QUERY];
 
-/** What is secret in a value, by itself and by the name that it has. */
-export function secretsIn(name: string, value: string): string[] {
+/** Extracts the secrets from a value, by their form and by the value's name. */
+export function extractSecrets(name: string, value: string): string[] {
   const found = PATTERNS.flatMap((pattern) => [...value.matchAll(pattern)].map(([secret]) => secret));
-  return [...secretsByName(name, value), ...found.filter((secret) => !isPlaceholder(secret))];
+  return [...extractByName(name, value), ...found.filter((secret) => !isPlaceholder(secret))];
 }
 
-/** `text` with everything in it replaced by asterisks that is secret, or known to be; its length is kept. */
+/** Replaces by asterisks every secret in `text` that looks like one or is among `known`. Keeps the length. */
 export function redactSecrets(text: string, known: readonly Secret[]): string {
-  const rest = known.reduce((blotted, secret) => secret.redactText(blotted), text);
-  return rest.split("\n").map(blotLine).join("\n");
+  const rest = known.reduce((redacted, secret) => secret.redactText(redacted), text);
+  return rest.split("\n").map(redactLine).join("\n");
 }
 
-function blotLine(line: string): string {
-  const named = secretsByName("", line).reduce((text, secret) => text.replaceAll(secret, starsFor), line);
-  return PATTERNS.reduce((text, pattern) => text.replaceAll(pattern, starsFor), named);
+function redactLine(line: string): string {
+  const named = extractByName("", line).reduce((text, secret) => text.replaceAll(secret, maskSecret), line);
+  return PATTERNS.reduce((text, pattern) => text.replaceAll(pattern, maskSecret), named);
 }
 
-/** A value may hold some by itself, as one of headers does; a line of a file may hold such a value. */
-function secretsByName(name: string, value: string): string[] {
+/** Looks two levels deep: a line may assign a value that itself holds assignments, such as a list of headers. */
+function extractByName(name: string, value: string): string[] {
   const inside = findAssignments(value).flatMap((one) => [one, ...findAssignments(one.value)]);
   return [{ name, value }, ...inside].flatMap((one) => {
-    const key = keyIn(one.name, one.value);
-    // A command that prints a key, as Claude Code has one in `apiKeyHelper`.
-    const words = /helper$/i.test(one.name) ? one.value.split(/[\s"'=]+/).filter(isSecretWord) : [];
+    const key = extractKey(one.name, one.value);
+    // A command that prints a key, such as Claude Code's `apiKeyHelper`.
+    const words = /helper$/i.test(one.name) ? one.value.split(/[\s"'=]+/).filter(isLikelySecret) : [];
     if (isSecretByName(one.name, one.value)) words.push(one.value);
     return key === null ? words : [key, ...words];
   });
@@ -67,10 +67,10 @@ function secretsByName(name: string, value: string): string[] {
 
 function isSecretByName(name: string, value: string): boolean {
   if (isPlaceholder(value)) return false;
-  if (PASSWORD_NAME.test(name)) return value.length >= LEAST_PASSWORD && /\D/.test(value);
-  return SECRET_NAME.test(name) && isSecretWord(value);
+  if (PASSWORD_NAME.test(name)) return value.length >= MIN_PASSWORD_LENGTH && /\D/.test(value);
+  return SECRET_NAME.test(name) && isLikelySecret(value);
 }
 
-function starsFor(secret: string): string {
+function maskSecret(secret: string): string {
   return isPlaceholder(secret) ? secret : "*".repeat(secret.length);
 }

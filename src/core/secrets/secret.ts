@@ -1,13 +1,13 @@
 const PLACEHOLDER = "[secret]";
 const ASTERISK = 0x2a;
 
-/** A shorter value is no secret but a placeholder, as local gateways take them; blotting it out would garble what it is part of. */
-const LEAST_LENGTH = 8;
+/** Shorter values are not redacted: they are placeholders, as local gateways accept them, and occur in ordinary text. */
+const MIN_LENGTH = 8;
 
 /**
- * A credential that cannot be printed by accident: its string, JSON and inspect forms are all a fixed
- * placeholder. The value leaves by {@link Secret.reveal} alone, which only the key store (to store it) and
- * `core/headers` (to send it) may call; `test/architecture.test.ts` holds that.
+ * A credential that cannot be printed by accident: its string, JSON and inspect forms are a fixed placeholder. Only
+ * {@link Secret.reveal} returns the value, and only the key store (to store it) and core/http/headers.ts (to send it) may
+ * call that; test/architecture.test.ts enforces this.
  */
 export class Secret {
   readonly #value: string;
@@ -18,7 +18,7 @@ export class Secret {
     this.#spellings = spellingsOf(value);
   }
 
-  /** The value itself. Two callers only; see the class. */
+  /** Returns the value. See the class for who may call this. */
   reveal(): string {
     return this.#value;
   }
@@ -27,22 +27,22 @@ export class Secret {
     return this.#value === other.#value;
   }
 
-  /** Bytes of its longest spelling; how much of a stream {@link Secret.redactBytes} must see at once to find it. */
-  get longestSpelling(): number {
-    return this.#spellings.longest;
+  /** Length of the longest spelling: how much of a stream {@link Secret.redactBytes} must see at once to find the value. */
+  get maxSpellingBytes(): number {
+    return this.#spellings.maxBytes;
   }
 
-  /** Most texts are shorter than a key, which says it all. */
+  /** True when `text` contains the value in any spelling. The length check comes first, because most texts are shorter. */
   isIn(text: string): boolean {
     return text.length >= this.#value.length && text.search(this.#spellings.pattern) !== -1;
   }
 
-  /** `text` with every occurrence of the value, as JSON or a URL may spell it too, replaced by asterisks. */
+  /** Replaces every occurrence of the value by asterisks, including JSON and URL spellings. */
   redactText(text: string): string {
     return text.replaceAll(this.#spellings.pattern, (found) => "*".repeat(found.length));
   }
 
-  /** Overwrites every occurrence in `bytes`, as {@link Secret.redactText}, in place and length kept, so framing still holds. */
+  /** Overwrites every occurrence in place, as {@link Secret.redactText}. Keeps the length, so the framing stays valid. */
   redactBytes(bytes: Buffer): void {
     for (const { index, 0: found } of bytes.toString("latin1").matchAll(this.#spellings.pattern)) {
       bytes.fill(ASTERISK, index, index + found.length);
@@ -62,31 +62,32 @@ export class Secret {
   }
 }
 
-/** How a value may be spelled by who repeats it: finds each of them, and how many bytes the longest has. */
+/** The spellings in which a service may echo a value. */
 interface Spellings {
   pattern: RegExp;
-  longest: number;
+  /** Length of the longest spelling. */
+  maxBytes: number;
 }
 
 /**
- * As it is, or with characters escaped as JSON's writers do it (`\/` by PHP, `\u002B` by .NET) or a URL's (`%2B`). Letters
- * and digits stand for themselves.
+ * Verbatim, or with characters escaped for JSON (`\/` by PHP, `\u002B` by .NET) or for a URL (`%2B`). Letters and digits are
+ * never escaped.
  */
 function spellingsOf(value: string): Spellings {
-  if (value.length < LEAST_LENGTH) return { pattern: NOTHING, longest: 0 };
-  const pattern = value.replace(ESCAPABLE, escapable);
-  return { pattern: new RegExp(pattern, "g"), longest: value.replace(ESCAPABLE, LONGEST_ESCAPE).length };
+  if (value.length < MIN_LENGTH) return { pattern: NOTHING, maxBytes: 0 };
+  const pattern = value.replace(ESCAPABLE, spellingPattern);
+  return { pattern: new RegExp(pattern, "g"), maxBytes: value.replace(ESCAPABLE, LONGEST_ESCAPE).length };
 }
 
-/** Matches no text. */
+/** Matches nothing. */
 const NOTHING = /(?!)/g;
 
 const ESCAPABLE = /[^\w~-]/g;
 const LONGEST_ESCAPE = "\\u0000";
 
-function escapable(char: string): string {
+function spellingPattern(char: string): string {
   const hex = char.charCodeAt(0).toString(16).padStart(2, "0");
   const anyCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
-  // The longer ones first: `%` begins its own.
+  // The longer spellings come first, because `%` is a prefix of its own escape.
   return `(?:\\\\u00${anyCase}|%${anyCase}|\\\\?[${char.replace(/[\]\\^]/, "\\$&")}])`;
 }

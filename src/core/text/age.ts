@@ -3,10 +3,10 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long ago something was, for people: `3 s ago`, `5 min ago`, `2 h ago`, `4 days ago`. Both in ms since 1970. */
-export function describeAge(at: number, now: number): string {
+/** Formats how long ago `at` was: `3 s ago`, `5 min ago`, `2 h ago`, `4 days ago`. Both times in ms since 1970. */
+export function formatAge(at: number, now: number): string {
   const age = now - at;
-  // A clock that was set back; small steps of it are nothing to tell.
+  // The clock was set back. Small corrections count as now.
   if (age < -SECOND) return "in the future, by this clock";
   if (age < SECOND) return "just now";
   if (age < MINUTE) return `${Math.floor(age / SECOND)} s ago`;

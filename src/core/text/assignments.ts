@@ -1,5 +1,5 @@
-/** A name, and the value given to it. */
-export interface Assignment {
+/** A name and the value assigned to it. */
+interface Assignment {
   name: string;
   value: string;
 }
@@ -7,19 +7,19 @@ export interface Assignment {
 const VALUE = String.raw`(?:"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<bare>[^\s"',;]+))`;
 
 /**
- * `NAME=value`, `"name": "value"`, `name = 'value'`, `name: value`, anywhere in a line: one pattern for all the languages
- * of start-up files and configurations, because only single values are looked for. A name is found at its beginning only
- * and has a limit, so that a line of megabytes takes no longer than it must.
+ * `NAME=value`, `"name": "value"`, `name = 'value'`, `name: value`, anywhere in a line. One pattern covers all languages of
+ * start-up files and configurations, because only single values matter. A name must start at a word boundary and is limited
+ * in length, so that matching takes linear time in lines of megabytes.
  */
 const ASSIGNMENT = new RegExp(
   String.raw`(?<![\w.-])(?<quote>["']?)(?<name>[A-Za-z_][\w.-]{0,80})\k<quote>\s{0,40}[:=]\s{0,40}${VALUE}`,
   "g",
 );
 
-/** fish's `set -gx NAME value`, csh's `setenv NAME value`. */
+/** `set -gx NAME value` of fish, `setenv NAME value` of csh. */
 const SETTING = new RegExp(String.raw`^\s*set(?:env)?\s+(?:-\S+\s+){0,5}(?<name>\w+)\s+${VALUE}`, "g");
 
-/** Every assignment of a line, in order. */
+/** Returns the assignments in a line, first those with `set` or `setenv`. */
 export function findAssignments(line: string): Assignment[] {
   return [...line.matchAll(SETTING), ...line.matchAll(ASSIGNMENT)].map(({ groups = {} }) => {
     const { name = "", double, single, bare } = groups;
@@ -27,7 +27,7 @@ export function findAssignments(line: string): Assignment[] {
   });
 }
 
-/** Is the line there for people only? */
-export function isComment(line: string): boolean {
+/** True for a comment in any of these languages. */
+export function isCommentLine(line: string): boolean {
   return /^\s*(?:#|\/\/)/.test(line);
 }

@@ -1,7 +1,7 @@
-/** The candidate that `word` was probably meant to be, case aside; null when none is near. */
-export function nearest(word: string, candidates: readonly string[]): string | null {
+/** Returns the candidate closest to `word`, ignoring case; null when none is close. */
+export function findNearest(word: string, candidates: readonly string[]): string | null {
   let best: string | null = null;
-  // A third of the letters may be wrong; more, and the guess is as likely to mislead as to help.
+  // With more than a third of the letters wrong, a guess misleads as often as it helps.
   let allowed = Math.max(1, Math.floor(word.length / 3));
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
@@ -12,7 +12,7 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn `from` into `to` (optimal string alignment). */
+/** Counts the insertions, deletions, replacements and swaps of neighbours from `from` to `to` (optimal string alignment). */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -1,13 +1,13 @@
-import type { Answer, Dialect } from "./dialect.ts";
-import { EventScan } from "./sse/event-scan.ts";
-import { isSpace } from "./json/is-space.ts";
-import { JsonScan } from "./json/json-scan.ts";
+import type { UsageCollector, UsageFormat } from "./usage-format.ts";
+import { EventScanner } from "./sse/event-scanner.ts";
+import { isSpace } from "./bytes.ts";
+import { JsonScanner } from "./json/json-scanner.ts";
 
-/** A body in one of the two formats. */
-interface BodyScan {
+/** Reads a body in one of the two content types. */
+interface BodyScanner {
   feed(chunk: Buffer): void;
   readonly hasContent: boolean;
-  /** The body is over. Returns false when a part of it that matters was no JSON. */
+  /** Ends the body. Returns false when a part that matters was not valid JSON. */
   finish(): boolean;
 }
 
@@ -15,61 +15,61 @@ const EVENT_STREAM = /^\s*text\/event-stream/i;
 const OPEN_BRACE = 0x7b;
 
 /**
- * Hands an answer what its dialect wants of a body: the events of a `text/event-stream`, or else one JSON document.
- * Without a content type the first byte that is no white space decides, and begins the body: `{` begins JSON.
+ * Reads a body and passes what its format selects to a collector: the events of a `text/event-stream`, else one JSON
+ * document. Without a content type the first byte after white space decides: `{` starts JSON.
  */
-export class BodyReader implements BodyScan {
+export class BodyReader implements BodyScanner {
   readonly #contentType: string | null;
-  readonly #dialect: Dialect;
-  readonly #answer: Answer;
-  /** null until the first byte that says something. */
-  #scan: BodyScan | null = null;
+  readonly #format: UsageFormat;
+  readonly #collector: UsageCollector;
+  /** null until the content type is known. */
+  #scanner: BodyScanner | null = null;
 
-  constructor(contentType: string | null, dialect: Dialect, answer: Answer) {
+  constructor(contentType: string | null, format: UsageFormat, collector: UsageCollector) {
     this.#contentType = contentType;
-    this.#dialect = dialect;
-    this.#answer = answer;
+    this.#format = format;
+    this.#collector = collector;
   }
 
   get hasContent(): boolean {
-    return this.#scan?.hasContent ?? false;
+    return this.#scanner?.hasContent ?? false;
   }
 
   feed(chunk: Buffer): void {
-    const start = this.#scan === null ? this.#begin(chunk) : 0;
-    this.#scan?.feed(start === 0 ? chunk : chunk.subarray(start));
+    const start = this.#scanner === null ? this.#begin(chunk) : 0;
+    this.#scanner?.feed(start === 0 ? chunk : chunk.subarray(start));
   }
 
   finish(): boolean {
-    return this.#scan?.finish() ?? true;
+    return this.#scanner?.finish() ?? true;
   }
 
-  /** Tells the format, if that can be told yet; returns where the body begins. */
+  /** Chooses the scanner if there is enough to decide. Returns the offset in the chunk where the body starts. */
   #begin(chunk: Buffer): number {
     if (this.#contentType !== null && EVENT_STREAM.test(this.#contentType)) {
-      this.#scan = new EventScan(this.#dialect, this.#answer);
+      this.#scanner = new EventScanner(this.#format, this.#collector);
       return 0;
     }
     let start = 0;
     while (isSpace(chunk[start] ?? 0)) start++;
     if (start === chunk.length) return 0;
     const isStream = this.#contentType === null && chunk[start] !== OPEN_BRACE;
-    this.#scan = isStream
-      ? new EventScan(this.#dialect, this.#answer)
-      : new JsonBody(this.#dialect, this.#answer);
+    this.#scanner = isStream
+      ? new EventScanner(this.#format, this.#collector)
+      : new JsonBodyScanner(this.#format, this.#collector);
     return start;
   }
 }
 
-/** A body that is one JSON document; one that is not whole tells nothing. */
-class JsonBody implements BodyScan {
+/** Reads one JSON document. An incomplete one adds nothing. */
+class JsonBodyScanner implements BodyScanner {
   readonly hasContent = false;
-  readonly #json: JsonScan;
-  readonly #answer: Answer;
+  readonly #json: JsonScanner;
+  readonly #collector: UsageCollector;
 
-  constructor(dialect: Dialect, answer: Answer) {
-    this.#json = new JsonScan(dialect.body);
-    this.#answer = answer;
+  constructor(format: UsageFormat, collector: UsageCollector) {
+    this.#json = new JsonScanner(format.body);
+    this.#collector = collector;
   }
 
   feed(chunk: Buffer): void {
@@ -77,7 +77,7 @@ class JsonBody implements BodyScan {
   }
 
   finish(): boolean {
-    if (this.#json.isComplete) this.#answer.takeBody(this.#json.fields);
+    if (this.#json.isComplete) this.#collector.addBody(this.#json.fields);
     return this.#json.isComplete;
   }
 }

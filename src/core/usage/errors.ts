@@ -1,51 +1,51 @@
-import { TEXT_BYTES, nothingLearned } from "./dialect.ts";
-import type { Answer, Dialect } from "./dialect.ts";
-import { isFields, wordOf } from "./fields.ts";
-import type { Fields, Shape } from "./json/json-scan.ts";
-import type { Reading } from "./reading.ts";
+import { isObject } from "../json.ts";
+import { TEXT_BYTES, createReading, type UsageCollector, type UsageFormat } from "./usage-format.ts";
+import { asWord } from "./fields.ts";
+import type { Fields, Selection } from "./json/json-scanner.ts";
+import type { MeterReading } from "./reading.ts";
 
-/** What to read of an error, in any of the shapes that {@link errorTypeOf} knows. */
-export const ERROR: Shape = { error: { code: TEXT_BYTES, type: TEXT_BYTES }, code: TEXT_BYTES };
+/** What to read of an error in any of the forms that {@link readErrorType} supports. */
+export const ERROR_FIELDS: Selection = { error: { code: TEXT_BYTES, type: TEXT_BYTES }, code: TEXT_BYTES };
 
 /**
- * The error's code, or else its type. Both dialects meet both shapes: nested (`{"error":{"type","message"}}`, with
- * or without `"type":"error"` beside it) and flat (`{"type":"error","code","message"}`); usage.md section 2.
- * Some gateways put the whole message there; null then, as where there is neither.
+ * Returns an error's code, else its type; null when neither is a single word. Both dialects have both forms: nested
+ * (`{"error":{"type","message"}}`, with or without `"type":"error"` beside it) and flat
+ * (`{"type":"error","code","message"}`); see docs/wire.md section 8. Some gateways put the whole message into the code.
  */
-export function errorTypeOf(fields: Fields): string | null {
-  if (!isFields(fields["error"])) return nameOf(fields["code"]);
+export function readErrorType(fields: Fields): string | null {
+  if (!isObject(fields["error"])) return asErrorCode(fields["code"]);
   const { code, type } = fields["error"];
-  return wordOf(code) ?? wordOf(type) ?? nameOf(code);
+  return asWord(code) ?? asWord(type) ?? asErrorCode(code);
 }
 
-/** Some services number their errors. */
-function nameOf(value: unknown): string | null {
-  return typeof value === "number" ? String(value) : wordOf(value);
+/** Some services have numeric codes. */
+function asErrorCode(value: unknown): string | null {
+  return typeof value === "number" ? String(value) : asWord(value);
 }
 
-/** An answer whose status says that it is an error: only the kind of error is of interest. */
-export const ERRORS: Dialect = {
-  event: { ...ERROR, type: TEXT_BYTES },
+/** The format of error responses and of responses without usage: only the error's type is read. */
+export const ERROR_FORMAT: UsageFormat = {
+  event: { ...ERROR_FIELDS, type: TEXT_BYTES },
   eventTypes: ["error"],
-  body: ERROR,
+  body: ERROR_FIELDS,
   isContent: () => false,
-  createAnswer: () => new ErrorAnswer(),
+  createCollector: () => new ErrorCollector(),
 };
 
-class ErrorAnswer implements Answer {
-  readonly isOver = true;
+class ErrorCollector implements UsageCollector {
+  readonly isFinished = true;
   #errorType: string | null = null;
 
-  takeEvent(_type: string, fields: Fields): void {
-    this.#errorType = errorTypeOf(fields);
+  addEvent(_type: string, fields: Fields): void {
+    this.#errorType = readErrorType(fields);
   }
 
-  takeBody(fields: Fields): void {
-    this.#errorType = errorTypeOf(fields);
+  addBody(fields: Fields): void {
+    this.#errorType = readErrorType(fields);
   }
 
-  learn(): Reading {
-    const reading = nothingLearned("error", "absent");
+  toReading(): MeterReading {
+    const reading = createReading("error", "absent");
     reading.error_type = this.#errorType;
     return reading;
   }

@@ -1,15 +1,16 @@
-import { TEXT_BYTES, USAGE_BYTES, nothingLearned, usageStateOf } from "./dialect.ts";
-import type { Answer, Dialect } from "./dialect.ts";
-import { ERROR, errorTypeOf } from "./errors.ts";
-import { fieldsOf, isFields, textOf, withoutSentences, wordOf } from "./fields.ts";
-import type { Fields } from "./json/json-scan.ts";
+import { isObject } from "../json.ts";
+import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from "./usage-format.ts";
+import type { UsageCollector, UsageFormat } from "./usage-format.ts";
+import { ERROR_FIELDS, readErrorType } from "./errors.ts";
+import { asFields, asText, removeSentences, asWord } from "./fields.ts";
+import type { Fields } from "./json/json-scanner.ts";
 import { BEDROCK_METRICS, MergedUsage } from "./messages/merged-usage.ts";
 import { readIterations } from "./messages/iterations.ts";
 import { readMessagesUsage, readServerTools } from "./messages/usage.ts";
-import type { Flag, Outcome, Reading } from "./reading.ts";
-import { hasInput, tokensOf } from "./tokens.ts";
+import type { Flag, Outcome, MeterReading } from "./reading.ts";
+import { hasInput, toTokens } from "./tokens.ts";
 
-/** What a `stop_reason` means for the outcome; all others, also those yet to come, are `completed`. */
+/** The outcome of each `stop_reason`. All others, including future ones, are `completed`. */
 const OUTCOMES: ReadonlyMap<string | null, Outcome> = new Map([
   ["max_tokens", "incomplete"],
   ["model_context_window_exceeded", "incomplete"],
@@ -18,13 +19,10 @@ const OUTCOMES: ReadonlyMap<string | null, Outcome> = new Map([
   ["compaction", "paused"],
 ]);
 
-/**
- * Messages (Anthropic-style): usage starts with `message_start` and is brought up to date by each `message_delta`.
- * Sources: usage.md sections 1.1 to 3.
- */
-export const MESSAGES: Dialect = {
+/** The Messages API (Anthropic style): `message_start` has first counts, `message_delta` updates them (docs/wire.md section 5). */
+export const MESSAGES_FORMAT: UsageFormat = {
   event: {
-    ...ERROR,
+    ...ERROR_FIELDS,
     type: TEXT_BYTES,
     message: { id: TEXT_BYTES, model: TEXT_BYTES, usage: USAGE_BYTES },
     content_block: { type: TEXT_BYTES, to: { model: TEXT_BYTES } },
@@ -33,12 +31,12 @@ export const MESSAGES: Dialect = {
     [BEDROCK_METRICS]: TEXT_BYTES,
   },
   eventTypes: ["message_start", "content_block_start", "message_delta", "message_stop", "error"],
-  body: { ...ERROR, id: TEXT_BYTES, model: TEXT_BYTES, stop_reason: TEXT_BYTES, usage: USAGE_BYTES },
+  body: { ...ERROR_FIELDS, id: TEXT_BYTES, model: TEXT_BYTES, stop_reason: TEXT_BYTES, usage: USAGE_BYTES },
   isContent: (type) => type === "content_block_delta",
-  createAnswer: ({ inputIncludesCache }) => new MessagesAnswer(inputIncludesCache),
+  createCollector: ({ inputIncludesCache }) => new MessagesCollector(inputIncludesCache),
 };
 
-class MessagesAnswer implements Answer {
+class MessagesCollector implements UsageCollector {
   readonly #inputIncludesCache: boolean;
   readonly #usage = new MergedUsage();
   readonly #flags = new Set<Flag>();
@@ -46,7 +44,9 @@ class MessagesAnswer implements Answer {
   #model: string | null = null;
   #fallbackModel: string | null = null;
   #stop: string | null = null;
+  /** The stop reason, `message_stop` or a whole body has arrived. */
   #isEnded = false;
+  /** `message_stop` has arrived. */
   #isStopped = false;
   #hasFailed = false;
   #errorType: string | null = null;
@@ -55,54 +55,54 @@ class MessagesAnswer implements Answer {
     this.#inputIncludesCache = inputIncludesCache;
   }
 
-  takeEvent(type: string, fields: Fields): void {
+  addEvent(type: string, fields: Fields): void {
     switch (type) {
       case "message_start":
-        return this.#start(fieldsOf(fields["message"]));
+        return this.#startMessage(asFields(fields["message"]));
       case "content_block_start":
-        return this.#startBlock(fieldsOf(fields["content_block"]));
+        return this.#startBlock(asFields(fields["content_block"]));
       case "message_delta":
-        return this.#takeDelta(wordOf(fieldsOf(fields["delta"])["stop_reason"]), fieldsOf(fields["usage"]));
+        return this.#addDelta(asWord(asFields(fields["delta"])["stop_reason"]), asFields(fields["usage"]));
       case "message_stop":
         this.#isEnded = true;
         this.#isStopped = true;
-        return this.#usage.takeMetrics(fieldsOf(fields[BEDROCK_METRICS]));
+        return this.#usage.mergeMetrics(asFields(fields[BEDROCK_METRICS]));
       case "error":
         return this.#fail(fields);
     }
   }
 
-  takeBody(fields: Fields): void {
-    if (isFields(fields["error"])) this.#fail(fields);
-    this.#id = textOf(fields["id"]);
-    this.#model = textOf(fields["model"]);
-    this.#stop = wordOf(fields["stop_reason"]);
+  addBody(fields: Fields): void {
+    if (isObject(fields["error"])) this.#fail(fields);
+    this.#id = asText(fields["id"]);
+    this.#model = asText(fields["model"]);
+    this.#stop = asWord(fields["stop_reason"]);
     this.#isEnded = !this.#hasFailed;
-    this.#usage.takeLast(fieldsOf(fields["usage"]));
+    this.#usage.mergeLater(asFields(fields["usage"]));
   }
 
-  get isOver(): boolean {
+  get isFinished(): boolean {
     return this.#isStopped || this.#hasFailed;
   }
 
-  learn(): Reading {
-    const usage = withoutSentences(this.#usage.fields);
+  toReading(): MeterReading {
+    const usage = removeSentences(this.#usage.fields);
     const flags = new Set<Flag>([...this.#flags, ...this.#usage.flags]);
     const iterations = readIterations(usage["iterations"], this.#model, flags);
     const counts = readMessagesUsage(usage, iterations.lifetimes, this.#inputIncludesCache, flags);
-    const tokens = tokensOf(counts, flags);
-    const isExact = this.#isEnded && this.#usage.hasLastOutput && hasInput(counts);
-    const reading = nothingLearned(this.#outcome(), usageStateOf(tokens, isExact));
+    const tokens = toTokens(counts, flags);
+    const isFinal = this.#isEnded && this.#usage.hasFinalOutput && hasInput(counts);
+    const reading = createReading(this.#outcome(), toUsageState(tokens, isFinal));
     reading.stop = this.#stop;
     reading.error_type = this.#errorType;
     reading.response_id = this.#id;
     reading.model = iterations.servedModel ?? this.#fallbackModel ?? this.#model;
-    reading.service_tier = textOf(usage["service_tier"]);
-    reading.speed = textOf(usage["speed"]);
-    reading.inference_geo = textOf(usage["inference_geo"]);
+    reading.service_tier = asText(usage["service_tier"]);
+    reading.speed = asText(usage["speed"]);
+    reading.inference_geo = asText(usage["inference_geo"]);
     reading.tokens = tokens;
     reading.extra = iterations.extra;
-    reading.server_tools = readServerTools(fieldsOf(usage["server_tool_use"]));
+    reading.server_tools = readServerTools(asFields(usage["server_tool_use"]));
     reading.raw_usage = Object.keys(usage).length > 0 ? usage : null;
     reading.flags = [...flags];
     return reading;
@@ -113,29 +113,29 @@ class MessagesAnswer implements Answer {
     return this.#hasFailed ? "error" : "cut";
   }
 
-  #start(message: Fields): void {
-    const id = textOf(message["id"]);
+  #startMessage(message: Fields): void {
+    const id = asText(message["id"]);
     if (this.#usage.hasStarted) this.#flags.add("duplicate_message_start");
-    // Another message takes the place of the first: a gateway tried again.
-    if (this.#usage.hasStarted && id !== this.#id) this.#forget();
+    // A gateway retried: another message replaces the first.
+    if (this.#usage.hasStarted && id !== this.#id) this.#reset();
     this.#id = id;
-    this.#model = textOf(message["model"]) ?? this.#model;
-    this.#usage.takeStart(fieldsOf(message["usage"]));
+    this.#model = asText(message["model"]) ?? this.#model;
+    this.#usage.mergeStart(asFields(message["usage"]));
   }
 
-  #forget(): void {
-    this.#usage.forget();
+  #reset(): void {
+    this.#usage.reset();
     this.#fallbackModel = null;
     this.#stop = null;
     this.#isEnded = false;
   }
 
   #startBlock(block: Fields): void {
-    if (block["type"] === "fallback") this.#fallbackModel = textOf(fieldsOf(block["to"])["model"]);
+    if (block["type"] === "fallback") this.#fallbackModel = asText(asFields(block["to"])["model"]);
   }
 
-  #takeDelta(stop: string | null, usage: Fields): void {
-    this.#usage.takeLast(usage);
+  #addDelta(stop: string | null, usage: Fields): void {
+    this.#usage.mergeLater(usage);
     if (stop === null) return;
     this.#stop = stop;
     this.#isEnded = true;
@@ -143,6 +143,6 @@ class MessagesAnswer implements Answer {
 
   #fail(fields: Fields): void {
     this.#hasFailed = true;
-    this.#errorType = errorTypeOf(fields);
+    this.#errorType = readErrorType(fields);
   }
 }

@@ -1,80 +1,77 @@
-import { nothingLearned } from "./dialect.ts";
-import type { Answer, Dialect } from "./dialect.ts";
+import { createReading, type UsageCollector, type UsageFormat } from "./usage-format.ts";
 import { BodyReader } from "./body-reader.ts";
-import { ERRORS } from "./errors.ts";
-import { MESSAGES } from "./messages.ts";
-import type { Reading, Spend, UsageState } from "./reading.ts";
-import { RESPONSES } from "./responses.ts";
+import { ERROR_FORMAT } from "./errors.ts";
+import { MESSAGES_FORMAT } from "./messages.ts";
+import type { Dialect, MeterReading, Spend, UsageState } from "./reading.ts";
+import { RESPONSES_FORMAT } from "./responses.ts";
 
-/** What is known of an answer before its body. */
+/** What is known of a response before its body. */
 export interface MeterSetup {
-  /** How the route tells usage; `none` where it has none. */
-  dialect: "messages" | "responses" | "none";
-  /** The route's own rule: `count` where tokens are made, `attach_by_response_id` where a response is fetched. */
+  dialect: Dialect;
+  /** The route's rule: `count` where tokens are generated, `attach_by_response_id` where a response is fetched. */
   spend: Spend;
   /** HTTP status. */
   status: number;
   /** The `content-type` header; null when there is none. */
   contentType: string | null;
-  /** The upstream is known to add cached tokens to the `input_tokens` of Messages (usage.md section 3). */
+  /** True when the upstream includes cached tokens in the `input_tokens` of Messages (docs/wire.md section 9). */
   inputIncludesCache: boolean;
 }
 
 /**
- * Reads one answer's usage as its body passes. Never throws, whatever the bytes. Holds copies only, bounded however
- * long the body: the kept values of one JSON document (usage objects at 64 KiB each, the rest at 1 KiB), a buffer no
- * larger than the largest of them, of a stream the first KiB of one line, and of a Messages stream the last value of at
- * most 64 names of its usage.
+ * Reads the usage of one response while its body passes. Never throws, whatever the bytes. Keeps copies only, in bounded
+ * memory for a body of any length: the selected values of one JSON document (up to 64 KiB per usage object, 1 KiB for others),
+ * one buffer as large as the largest of them, the first KiB of one line of a stream, and 64 usage members of a Messages stream.
  *
- * Costs 0.2 µs of processor time per event without usage, 0.4 when it comes in two chunks, and nothing to be collected
- * afterwards; 3 to 6 µs per event with usage; 5 µs and 4 KB per answer of one JSON document, 0.3 of it before the first
- * byte (`npm run bench -- --scenario meter`).
+ * Costs 0.2 µs of CPU per event without usage, 0.4 when it comes in two chunks, and allocates nothing for it; 3 to 6 µs per
+ * event with usage; 5 µs and 4 KB per response of one JSON document, 0.3 µs of it before the first byte
+ * (`npm run bench -- --scenario meter`).
  */
 export interface Meter {
   /** Takes the next bytes of the decoded body, in any chunking. */
   feed(chunk: Buffer): void;
-  /** Has the first content event of a stream been seen? */
-  readonly sawContent: boolean;
-  /** Does what came until now say of itself that it is all? Always so unless it is a stream that tells usage. */
-  readonly isOver: boolean;
+  /** True once a stream has had an event with model output. */
+  readonly hasContent: boolean;
+  /** True once a stream with usage has sent its final event. Always true for other responses. */
+  readonly isFinished: boolean;
   /**
-   * What the answer came to. To be called once, last. `whole`: the body ended as its framing said it should; it
-   * decides on routes without usage alone, since all other answers say themselves where they end.
+   * Ends the body and returns the reading. Call once. `isWhole`: the body ended as its framing announced. A stream with usage
+   * ignores that, because its events say whether it is complete.
    */
-  finish(whole: boolean): Reading;
+  finish(isWhole: boolean): MeterReading;
 }
 
-/** From here on an answer holds no model's words: redirects are passed on, not followed. */
-const FIRST_FRUITLESS_STATUS = 300;
+/** Responses from this status on have no model output: redirects are forwarded, not followed. */
+const FIRST_STATUS_WITHOUT_OUTPUT = 300;
 
-/** `application/problem+json` is JSON as well. */
+/** Includes `application/problem+json` and the like. */
 const JSON_OR_EVENTS = /^\s*(?:application\/(?:[\w.-]+\+)?json|text\/event-stream)/i;
 
-/** A meter for one answer. */
+/** Creates the meter of one response. */
 export function createMeter(setup: MeterSetup): Meter {
   const { dialect, spend, status } = setup;
   const hasUsage = dialect !== "none" && spend !== "never";
   if (!hasUsage) return new PlainMeter(setup, "none");
-  if (status >= FIRST_FRUITLESS_STATUS) return new PlainMeter(setup, "absent");
-  return new UsageMeter(setup, dialect === "messages" ? MESSAGES : RESPONSES);
+  if (status >= FIRST_STATUS_WITHOUT_OUTPUT) return new PlainMeter(setup, "absent");
+  return new UsageMeter(setup, dialect === "messages" ? MESSAGES_FORMAT : RESPONSES_FORMAT);
 }
 
 /**
- * For an answer without usage: model lists, token counting, and whatever says by its status that it is none. Only the kind
- * of an error is to be learned, and whether a body that calls itself JSON is.
+ * The meter of a response without usage: model lists, token counts, errors and redirects. Reads only the type of an error, and
+ * whether a body of type JSON is valid.
  */
 class PlainMeter implements Meter {
-  readonly sawContent = false;
-  readonly isOver = true;
-  readonly #answer = ERRORS.createAnswer({ inputIncludesCache: false });
+  readonly hasContent = false;
+  readonly isFinished = true;
+  readonly #collector = ERROR_FORMAT.createCollector({ inputIncludesCache: false });
   readonly #body: BodyReader;
   readonly #isError: boolean;
   readonly #usage: UsageState;
   readonly #isJson: boolean;
 
   constructor({ contentType, status }: MeterSetup, usage: UsageState) {
-    this.#body = new BodyReader(contentType, ERRORS, this.#answer);
-    this.#isError = status >= FIRST_FRUITLESS_STATUS;
+    this.#body = new BodyReader(contentType, ERROR_FORMAT, this.#collector);
+    this.#isError = status >= FIRST_STATUS_WITHOUT_OUTPUT;
     this.#usage = usage;
     this.#isJson = contentType !== null && JSON_OR_EVENTS.test(contentType);
   }
@@ -83,27 +80,27 @@ class PlainMeter implements Meter {
     this.#body.feed(chunk);
   }
 
-  finish(whole: boolean): Reading {
+  finish(isWhole: boolean): MeterReading {
     const isReadable = this.#body.finish();
     const reading = this.#isError
-      ? this.#answer.learn()
-      : nothingLearned(whole ? "completed" : "cut", this.#usage);
+      ? this.#collector.toReading()
+      : createReading(isWhole ? "completed" : "cut", this.#usage);
     reading.usage = this.#usage;
     if (!isReadable && this.#isJson) reading.flags.push("bad_json");
     return reading;
   }
 }
 
-/** For an answer that tells its usage. An answer is whole when it says so itself, whatever became of the connection. */
+/** The meter of a response with usage. A stream is complete when its events say so, however the connection ended. */
 class UsageMeter implements Meter {
-  readonly #answer: Answer;
+  readonly #collector: UsageCollector;
   readonly #body: BodyReader;
   readonly #spend: Spend;
   readonly #isStream: boolean;
 
-  constructor({ contentType, spend, inputIncludesCache }: MeterSetup, dialect: Dialect) {
-    this.#answer = dialect.createAnswer({ inputIncludesCache });
-    this.#body = new BodyReader(contentType, dialect, this.#answer);
+  constructor({ contentType, spend, inputIncludesCache }: MeterSetup, format: UsageFormat) {
+    this.#collector = format.createCollector({ inputIncludesCache });
+    this.#body = new BodyReader(contentType, format, this.#collector);
     this.#spend = spend;
     this.#isStream = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
   }
@@ -112,27 +109,27 @@ class UsageMeter implements Meter {
     this.#body.feed(chunk);
   }
 
-  get sawContent(): boolean {
+  get hasContent(): boolean {
     return this.#body.hasContent;
   }
 
-  get isOver(): boolean {
-    return !this.#isStream || this.#answer.isOver;
+  get isFinished(): boolean {
+    return !this.#isStream || this.#collector.isFinished;
   }
 
-  finish(whole: boolean): Reading {
+  finish(isWhole: boolean): MeterReading {
     const isReadable = this.#body.finish();
-    const reading = this.#answer.learn();
-    // A stream without its last word broke off, however cleanly; anything else that came whole is merely no message.
-    if (whole && !this.#isStream && reading.outcome === "cut") reading.outcome = "completed";
+    const reading = this.#collector.toReading();
+    // A stream without its final event was truncated, however cleanly it closed. Any other whole body was just no message.
+    if (isWhole && !this.#isStream && reading.outcome === "cut") reading.outcome = "completed";
     if (!isReadable) reading.flags.push("bad_json");
     reading.spend = spendOf(reading, this.#spend);
     return reading;
   }
 }
 
-/** Without tokens there is nothing to count, unless they come with a later fetch. */
-function spendOf({ tokens, usage }: Reading, route: Spend): Spend {
+/** Without tokens nothing counts, unless a later fetch brings them. */
+function spendOf({ tokens, usage }: MeterReading, route: Spend): Spend {
   if (usage === "pending") return "attach_by_response_id";
   return tokens === null ? "never" : route;
 }

@@ -1,6 +1,6 @@
 /**
- * How the exchange ended, as far as the model's answer tells.
- * `rejected` is an answer that tollkeeper gave itself; `cut` an answer that broke off.
+ * How an exchange ended, as far as the response tells. `rejected` is a refusal by tollkeeper, `cut` a response that was
+ * truncated.
  */
 export type Outcome =
   | "completed"
@@ -16,19 +16,22 @@ export type Outcome =
   | "rejected";
 
 /**
- * How sure the token counts are.
- * - `final`: the service's own last word
- * - `partial`: a lower bound; the answer broke off after the service had given first numbers
- * - `absent`: the service gave none; unknown, not zero
- * - `pending`: a background response that goes on; its usage comes with a later fetch of the same id
+ * How reliable the token counts are.
+ * - `final`: the service's final counts
+ * - `partial`: a lower bound, because the response was truncated after the service had sent first counts
+ * - `absent`: the service sent none; unknown, not zero
+ * - `pending`: a background response that is still running; a later fetch of the same id brings its usage
  * - `none`: the route has no usage (model list, token counting)
  */
 export type UsageState = "final" | "partial" | "absent" | "pending" | "none";
 
-/** Whether the record counts as spend: always, once per `response_id`, or never. */
+/** The wire format in which responses report usage; `none` when they do not. */
+export type Dialect = "messages" | "responses" | "none";
+
+/** Whether a record counts as spend: always, once per `response_id`, or never. */
 export type Spend = "count" | "attach_by_response_id" | "never";
 
-/** Something noticed while reading the usage (shared facts, usage.md section 8). */
+/** Something unusual that was noticed while reading the usage. */
 export type Flag =
   | "bad_json"
   | "bedrock_invocation_metrics"
@@ -46,7 +49,7 @@ export type Flag =
   | "unknown_iteration_type";
 
 /**
- * Token counts in one shape for both dialects; all are integers >= 0.
+ * Token counts in one form for both dialects. All are integers >= 0.
  * `input_total = input_uncached + cache_read + cache_write`; `output` includes `reasoning`;
  * `total = input_total + output`; the five `cache_write_*` add up to `cache_write`.
  */
@@ -58,35 +61,35 @@ export interface Tokens {
   cache_write_1h: number;
   cache_write_30m: number;
   cache_write_12h: number;
-  /** Written to cache for a lifetime that the service did not say. */
+  /** Written to cache with a lifetime that the service did not report. */
   cache_write_ttl_unknown: number;
   input_total: number;
   output: number;
-  /** null where the service does not say; 0 only where it says 0. */
+  /** null when the service does not say; 0 only when it says 0. */
   reasoning: number | null;
   total: number;
 }
 
-/** A billed token set that the top-level usage leaves out, each with its own model. */
+/** A set of tokens that the top-level usage leaves out. */
 export interface ExtraTokens extends Omit<Tokens, "reasoning" | "total" | "input_total"> {
   /** `compaction`, `advisor_message`, `message` (a declined attempt), `image_gen`, ... */
   type: string;
   model: string | null;
-  /** null: billed in some cases only. */
+  /** null when it is billed only in some cases. */
   billable: true | null;
 }
 
-/** What a meter learned from one answer. Field names are the ledger's. */
-export interface Reading {
+/** What a meter read in one response. Field names are the ledger's. */
+export interface MeterReading {
   outcome: Outcome;
-  /** `stop_reason`, or the reason of an incomplete response; null for what is no single word. */
+  /** `stop_reason`, or the reason of an incomplete response; null when it is not a single word. */
   stop: string | null;
-  /** The service's code or type of the error; null for what is no single word. */
+  /** The service's error code or type; null when it is not a single word. */
   error_type: string | null;
   usage: UsageState;
   spend: Spend;
   response_id: string | null;
-  /** The model that served the answer. */
+  /** The model that served the request. */
   model: string | null;
   service_tier: string | null;
   speed: string | null;
@@ -95,7 +98,7 @@ export interface Reading {
   extra: ExtraTokens[];
   /** Calls of the service's own tools, e.g. `{ web_search: 2 }`. */
   server_tools: Record<string, number>;
-  /** The service's own usage object (Messages: after merging the stream's), verbatim but for texts that are no words. */
+  /** The service's own usage object (for Messages streams, all of them merged), verbatim except for removed sentences. */
   raw_usage: Record<string, unknown> | null;
   flags: Flag[];
 }

@@ -1,43 +1,44 @@
-import type { ExtraTokens, Flag, Reading, Tokens } from "./reading.ts";
+import type { ExtraTokens, Flag, Tokens } from "./reading.ts";
 
-/** Cache writes by how long they live; a lifetime that the service does not name is left out. */
-export interface Lifetimes {
+/** Tokens written to cache, by the lifetime of the entry. Lifetimes that the service does not report are left out. */
+export interface CacheLifetimes {
   m5?: number;
   h1?: number;
   m30?: number;
   h12?: number;
 }
 
-/** What a service's usage object says, with input already free of what was read from and written to cache. */
-export interface Counts {
+/** The counts of a service's usage object; null where it does not say. */
+export interface UsageCounts {
+  /** Input tokens that were neither read from nor written to cache. */
   uncached: number | null;
   read: number | null;
   write: number | null;
-  /** null: nothing is said about lifetimes. */
-  lifetimes: Lifetimes | null;
-  /** Reasoning included. */
+  /** null when nothing is said about lifetimes. */
+  lifetimes: CacheLifetimes | null;
+  /** Includes reasoning. */
   output: number | null;
   reasoning: number | null;
 }
 
-/** The counts that a {@link Tokens} and an {@link ExtraTokens} share. */
-export type TokenClasses = Omit<ExtraTokens, "type" | "model" | "billable">;
+/** The counts that {@link Tokens} and {@link ExtraTokens} share. */
+type TokenClasses = Omit<ExtraTokens, "type" | "model" | "billable">;
 
-/** Is anything said about input? Without it the counts are a lower bound. */
-export function hasInput(counts: Counts): boolean {
+/** True when any input count is known. Otherwise the counts are only a lower bound. */
+export function hasInput(counts: UsageCounts): boolean {
   return counts.uncached !== null || counts.read !== null || counts.write !== null;
 }
 
-/** The sum over all lifetimes; 0 where none is named. */
-export function sumLifetimes({ m5 = 0, h1 = 0, m30 = 0, h12 = 0 }: Lifetimes): number {
+/** Returns the sum over all lifetimes. */
+export function sumLifetimes({ m5 = 0, h1 = 0, m30 = 0, h12 = 0 }: CacheLifetimes): number {
   return m5 + h1 + m30 + h12;
 }
 
 /**
- * Fills what the service left out with 0, and makes the lifetimes add up to the cache writes: the total is right
- * where the two differ, because only the total is kept up to date while a stream goes on (usage.md section 1.1, traps).
+ * Replaces unknown counts by 0, and makes the lifetimes add up to the cache writes. Where the two differ the total is right,
+ * because services update only the total during a stream (docs/wire.md section 5).
  */
-export function classesOf(counts: Counts, flags: Set<Flag>): TokenClasses {
+export function toTokenClasses(counts: UsageCounts, flags: Set<Flag>): TokenClasses {
   const write = counts.write ?? 0;
   const unknown = write - sumLifetimes(counts.lifetimes ?? {});
   if (counts.lifetimes !== null && unknown > 0) flags.add("cache_write_split_stale");
@@ -56,13 +57,13 @@ export function classesOf(counts: Counts, flags: Set<Flag>): TokenClasses {
   };
 }
 
-/** The counts in the ledger's shape; null when the service gave none at all. */
-export function tokensOf(counts: Counts, flags: Set<Flag>): Tokens | null {
+/** Converts counts to the ledger's form; null when the service gave none at all. */
+export function toTokens(counts: UsageCounts, flags: Set<Flag>): Tokens | null {
   if (!hasInput(counts) && counts.output === null) return null;
-  const classes = classesOf(counts, flags);
+  const classes = toTokenClasses(counts, flags);
   const inputTotal = sumInput(classes);
   const { reasoning } = counts;
-  // Each by its name: to add to a spread copy takes 2.8 µs.
+  // Every member is written out, because a spread copy takes 2.8 µs.
   return {
     input_uncached: classes.input_uncached,
     cache_read: classes.cache_read,
@@ -74,26 +75,12 @@ export function tokensOf(counts: Counts, flags: Set<Flag>): Tokens | null {
     cache_write_ttl_unknown: classes.cache_write_ttl_unknown,
     output: classes.output,
     input_total: inputTotal,
-    // More reasoning than output cannot be a part of it: such a figure says nothing.
+    // More reasoning than output must be wrong, because output includes it.
     reasoning: reasoning !== null && reasoning <= classes.output ? reasoning : null,
     total: inputTotal + classes.output,
   };
 }
 
-/** All tokens of an answer, those that its top-level usage leaves out included; null when none are known. */
-export function grandTotal({ tokens, extra }: Reading): number | null {
-  return tokens === null ? null : tokens.total + sumTokens(extra);
-}
-
-/** The part of {@link grandTotal} that is billed in some cases only; 0 when there is none. */
-export function maybeUnbilled({ extra }: Reading): number {
-  return sumTokens(extra.filter(({ billable }) => billable === null));
-}
-
 function sumInput(classes: TokenClasses): number {
   return classes.input_uncached + classes.cache_read + classes.cache_write;
-}
-
-function sumTokens(sets: TokenClasses[]): number {
-  return sets.reduce((sum, classes) => sum + sumInput(classes) + classes.output, 0);
 }

@@ -1,51 +1,53 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Far more than a person's tools open at once; a flood beyond it costs idle connections, no running answer. */
+/** Far more than one person's tools open. A flood beyond it costs idle connections and no running response. */
 const MAX_CONNECTIONS = 10_000;
 
-/** Files, logs, standard streams, sockets that listen, and then some. */
+/** Descriptors for files, logs, standard streams and listening sockets, with some to spare. */
 const OTHER_DESCRIPTORS = 64;
 
-/** A connection may need one to the upstream as well: where descriptors are few, a flood must not take those. */
+/**
+ * The most client connections at a time. Each may need a second descriptor for its upstream connection, which a flood of
+ * clients must not take.
+ */
 export function maxConnections(descriptorLimit: number): number {
   return Math.max(1, Math.min(MAX_CONNECTIONS, Math.floor((descriptorLimit - OTHER_DESCRIPTORS) / 2)));
 }
 
 /**
- * What a connection gets, from the moment that it is to end, for a request which may be under way: a client that has just
- * connected, or keeps its connection busy, would otherwise see it cut.
+ * How long a released connection waits for a request that may be on its way. Without it, a client that has just connected, or
+ * that keeps its connection busy, would see the connection cut.
  */
 const LAST_REQUEST_MS = 1_000;
 
-/** One client's. */
 interface Connection {
-  /** The latest answer on it; null before the first request. */
+  /** The latest response on it; null before the first request. */
   latest: ServerResponse | null;
-  /** Grows from use to use, over all connections. */
+  /** Order of the latest use among all connections. */
   usedAt: number;
-  /** Was a request refused on it for coming too early? That answer is the last. */
+  /** True once a request was refused for coming before the previous response had ended. That refusal is the last response. */
   isOverrun: boolean;
-  /** Resolves when it is closed, from the moment that it is to end; null before that. */
+  /** Resolves when the connection has closed; null before it is released. */
   released: Promise<void> | null;
 }
 
 /**
- * The connections of clients, and the latest answer on each. An entry lasts as long as its connection: a Map or Set that
- * took an entry in and out for each request would, each time that it makes itself anew, leave an old table behind which
- * holds those requests until the next full collection (measured: a third of all that is allocated, 60 µs per request).
+ * The client connections, with the latest response on each. An entry lasts as long as its connection. A Map or Set whose
+ * entries come and go with each request leaves its old table behind each time it is rehashed, and that table keeps those
+ * requests alive until the next full garbage collection (measured: a third of all allocation, 60 µs per request).
  */
 export class Connections {
   readonly #all = new Map<Socket, Connection>();
   readonly #most: number;
   #uses = 0;
 
-  /** `most`: connections at a time. */
+  /** `most` is the largest number of connections at a time. */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** A client has connected. At the cap the connection that was idle longest makes room; when none is idle, there is none. */
+  /** Adds a new connection. At the limit it replaces the one that has been idle longest; when none is idle, it is closed. */
   open(socket: Socket): void {
     if (this.#all.size >= this.#most) (this.#longestIdle() ?? socket).destroy();
     if (socket.destroyed) return;
@@ -54,8 +56,8 @@ export class Connections {
   }
 
   /**
-   * A request has come; false when its connection cannot take it: an earlier one is still being answered (facts/threats.md
-   * D8), or an earlier answer was the last on it, after which nothing may be processed (RFC 9112 section 9.6).
+   * Takes the connection for a request. Returns false when it is not free: an earlier request still waits for the end of its
+   * response (SECURITY.md D8), or an earlier response was the last on it (RFC 9112 section 9.6).
    */
   occupy(socket: Socket, res: ServerResponse): boolean {
     const connection = this.#all.get(socket);
@@ -69,10 +71,7 @@ export class Connections {
     return true;
   }
 
-  /**
-   * Ends a connection with the answer that is under way on it, or with that to the request which may be; resolves when it
-   * is closed.
-   */
+  /** Closes a connection after the response that is under way on it or about to be. Resolves when it has closed. */
   release(socket: Socket): Promise<void> {
     const connection = this.#all.get(socket);
     if (connection === undefined) return Promise.resolve();
@@ -88,7 +87,7 @@ export class Connections {
   }
 
   #endIdle(socket: Socket): void {
-    // Sends what is written first: an answer that has ended may not have left yet.
+    // Flushes first: a response that has ended may not have been sent yet.
     if (!isUnderWay(this.#all.get(socket)?.latest ?? null)) socket.destroySoon();
   }
 
@@ -97,7 +96,7 @@ export class Connections {
     await Promise.all([...this.#all.keys()].map((socket) => this.release(socket)));
   }
 
-  /** Ends every connection now. */
+  /** Closes every connection now. */
   destroy(): void {
     for (const socket of this.#all.keys()) socket.destroy();
   }
@@ -114,13 +113,13 @@ export class Connections {
   }
 }
 
-/** The answer says so itself, in its `Connection` header, where its head has not left yet. */
+/** Closes the connection after this response, which says so in `Connection` if its head has not been sent yet. */
 function endWith(res: ServerResponse, socket: Socket): void {
   res.shouldKeepAlive = false;
   res.once("finish", () => socket.destroySoon());
 }
 
-/** Is this answer still being written? `finish` would come too late: the client may have the last byte before it. */
+/** True until the response has been ended. Waiting for 'finish' would be too late: the client may have the last byte before. */
 function isUnderWay(res: ServerResponse | null): boolean {
   return res !== null && !res.writableEnded && !res.destroyed;
 }

@@ -2,34 +2,34 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { Failure } from "../../core/failure.ts";
 
-/** Both loopback addresses, because clients resolve `localhost` to either. Nothing else, ever. */
+/** Both loopback addresses, because clients resolve `localhost` to either. No setting adds another address. */
 const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"] as const;
 
-/** Longer than any client keeps an idle connection, so that it is the client who closes (at least 75 s, DESIGN section 4). */
+/** Longer than any client keeps an idle connection, so that the client is the one to close it. */
 const KEEP_ALIVE_MS = 95_000;
-/** From the connection, or the first byte of a later request, to the end of its head. */
+/** Longest time for a request head, from the connection or the first byte of a later request. */
 const HEADERS_LIMIT_MS = 60_000;
 const MAX_HEADER_BYTES = 32 * 1024;
 /**
- * What is read of a body before anyone wants it. Node sees that a client has left only by reading to the end of what it
- * sent: this much is as large as most requests are. What a client does not read of its answer waits up to the same size.
+ * How much of a body Node reads ahead. Node notices that a client has disconnected only after reading everything it sent, and
+ * most requests fit into this. The same size limits how much of a response waits for a client that does not read.
  */
 const READ_AHEAD_BYTES = 1024 * 1024;
 
-/** Where connections and requests arrive: a Gate. */
+/** Handles connections and requests: the gate. */
 export interface ConnectionHandler {
   accept(socket: Socket): void;
-  /** A connection is to end, as soon as nothing runs on it any more. */
+  /** Closes the connection after the response that is under way on it. */
   release(socket: Socket): void;
   /** `expectsContinue`: the client waits for `100 Continue` before it sends its body. Never rejects. */
   handle(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): Promise<void>;
 }
 
 /**
- * Connections that may wait on a handed-over socket, as many as the system allows: they wait there for the next process.
- * Node's 511 would hold for that time, too.
+ * The accept queue of a handed-over socket: as many as the system allows, because clients wait there from one process to the
+ * next. Node's default is 511.
  */
-const MOST_WAITING = 65_535;
+const BACKLOG = 65_535;
 
 const HAND_OVER_HINT =
   "correct ListenStream= in the socket unit, or write it anew with: tollkeeper service install";
@@ -39,31 +39,35 @@ export interface Listener {
   port: number;
   /** e.g. `127.0.0.1:8655` and `[::1]:8655`. */
   addresses: string[];
-  /** Stops accepting; resolves once the last connection is closed. Running exchanges end by themselves. */
+  /** Stops accepting. Resolves once the last connection has closed; running exchanges end by themselves. */
   close(): Promise<void>;
-  /** Closes every connection, whatever runs on it. */
+  /** Closes every connection, whatever is running on it. */
   destroy(): Promise<void>;
 }
 
-/** What may be different about a listener. */
+/** Options of {@link listen}. */
 export interface ListenOptions {
-  /** From the connection, or the first byte of a later request, to the end of its head. */
+  /** Longest time for a request head, in milliseconds. */
   headersLimitMs?: number | undefined;
-  /** Addresses that somebody listens on for us already, e.g. `[::1]:8655`. */
+  /** Addresses that a handed-over socket already serves, e.g. `[::1]:8655`. */
   except?: readonly string[];
 }
 
 /**
- * Listens on both loopback addresses. Rejects with Node's error when the port is taken on either: another program on
- * `::1` would get what is meant for us (facts/threats.md A11). A machine without IPv6 is fine. Port 0 picks a free one.
+ * Listens on both loopback addresses; on a machine without IPv6, on one. Port 0 picks a free port. Rejects with Node's error
+ * when the port is taken on either address: a program on `::1` would receive requests that are meant for us (SECURITY.md A11).
  */
-export async function listen(port: number, door: ConnectionHandler, options: ListenOptions = {}): Promise<Listener> {
+export async function listen(
+  port: number,
+  handler: ConnectionHandler,
+  options: ListenOptions = {},
+): Promise<Listener> {
   let bound = port;
   const listener = await allOrNothing(async (servers) => {
     for (const host of LOOPBACK_ADDRESSES) {
       if (options.except?.includes(writeAddress(host, bound))) continue;
-      const place = { port: bound, host, ipv6Only: host === "::1" };
-      const server = await open(place, door, options.headersLimitMs);
+      const endpoint = { port: bound, host, ipv6Only: host === "::1" };
+      const server = await open(endpoint, handler, options.headersLimitMs);
       if (server === null) continue;
       servers.push(server);
       bound = addressOf(server).port;
@@ -73,14 +77,13 @@ export async function listen(port: number, door: ConnectionHandler, options: Lis
 }
 
 /**
- * Takes over sockets that listen already, by their descriptors: a service manager keeps them open from one process of ours
- * to the next, so that a restart refuses nobody. Rejects, and closes them, unless each is a TCP socket on loopback (facts/
- * threats.md A6).
+ * Takes over listening sockets by their descriptors. A service manager keeps them open from one process to the next, so that a
+ * restart refuses no connection. Rejects, and closes them, unless each is a TCP socket on loopback (SECURITY.md A6).
  */
-export function adopt(descriptors: readonly number[], door: ConnectionHandler): Promise<Listener> {
+export function adopt(descriptors: readonly number[], handler: ConnectionHandler): Promise<Listener> {
   return allOrNothing(async (servers) => {
     for (const fd of descriptors) {
-      const server = await open({ fd, backlog: MOST_WAITING }, door).catch((cause: unknown) => {
+      const server = await open({ fd, backlog: BACKLOG }, handler).catch((cause: unknown) => {
         throw new Failure(
           `descriptor ${fd}, which was handed over, is no socket that listens`,
           HAND_OVER_HINT,
@@ -96,7 +99,7 @@ export function adopt(descriptors: readonly number[], door: ConnectionHandler): 
   });
 }
 
-/** A failure half way through gives back what was opened. */
+/** Closes the servers that are already open when a later one fails. */
 async function allOrNothing(openAll: (servers: Server[]) => Promise<void>): Promise<Listener> {
   const servers: Server[] = [];
   try {
@@ -137,49 +140,54 @@ function refuseBeyondLoopback({ address, port }: AddressInfo): void {
 }
 
 /** An address of this machine, or a socket that is open already. */
-type Place = { port: number; host: string; ipv6Only: boolean } | { fd: number; backlog: number };
+/** An address to listen on, or a descriptor that already listens. */
+type Endpoint = { port: number; host: string; ipv6Only: boolean } | { fd: number; backlog: number };
 
-/** null when the machine does not have the address. */
-function open(where: Place, door: ConnectionHandler, headersLimitMs = HEADERS_LIMIT_MS): Promise<Server | null> {
+/** Returns null when the machine does not have the address. */
+function open(
+  endpoint: Endpoint,
+  handler: ConnectionHandler,
+  headersLimitMs = HEADERS_LIMIT_MS,
+): Promise<Server | null> {
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: headersLimitMs,
-    // How often Node looks; half the limit, so that it is kept to within half as much again.
+    // How often Node checks. At half the limit, a request is ended after at most one and a half times the limit.
     connectionsCheckingInterval: headersLimitMs / 2,
-    // A slow upload is no fault: Node would end it after five minutes, however steadily it comes.
+    // Node would end any upload after five minutes, however steady.
     requestTimeout: 0,
     maxHeaderSize: MAX_HEADER_BYTES,
     insecureHTTPParser: false,
     highWaterMark: READ_AHEAD_BYTES,
   });
-  // Node would drop lines past the thousandth, an Origin among them; the limit in bytes is enough.
+  // By default Node drops header lines beyond a number, an Origin among them. The limit in bytes is enough.
   server.maxHeadersCount = 0;
-  openDoor(server, door);
+  dispatch(server, handler);
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const isMissing = error.code === "EADDRNOTAVAIL" || error.code === "EAFNOSUPPORT";
-      if (isMissing && "host" in where && where.host === "::1") resolve(null);
+      if (isMissing && "host" in endpoint && endpoint.host === "::1") resolve(null);
       else reject(error);
     });
-    server.listen(where, () => resolve(server));
+    server.listen(endpoint, () => resolve(server));
   });
 }
 
-function openDoor(server: Server, door: ConnectionHandler): void {
+function dispatch(server: Server, handler: ConnectionHandler): void {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
-    door.accept(socket);
+    handler.accept(socket);
   });
-  // Called when the server closes. Node's own would cut off answers that have ended but not left yet.
+  // Called by server.close(). Node's version would cut off responses that have ended but have not been sent yet.
   server.closeIdleConnections = () => {
-    for (const socket of sockets) door.release(socket);
+    for (const socket of sockets) handler.release(socket);
   };
-  server.on("request", (req, res) => void door.handle(req, res, false));
-  // Unheard, Node would answer these itself, before the Host is judged.
-  server.on("checkExpectation", (req, res) => void door.handle(req, res, false));
-  server.on("checkContinue", (req, res) => void door.handle(req, res, true));
+  server.on("request", (req, res) => void handler.handle(req, res, false));
+  // Without these listeners Node would answer such requests itself, before the Host is checked.
+  server.on("checkExpectation", (req, res) => void handler.handle(req, res, false));
+  server.on("checkContinue", (req, res) => void handler.handle(req, res, true));
 }
 
 function addressOf(server: Server): AddressInfo {

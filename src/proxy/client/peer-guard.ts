@@ -6,22 +6,30 @@ import {
   type Log,
   type PeerInfo,
   type PeerOwner,
+  type PeerProcess,
   type ProcessQuery,
 } from "../../ports.ts";
-import type { Peer } from "../request-identity.ts";
+
+/** The client's end of a connection that was admitted. */
+export interface Peer {
+  /** null until the process is found, and for good where it is not. */
+  process: PeerProcess | null;
+  /** The directory the process works on. null until it is known, and for good where it cannot be or was not asked for. */
+  project: string | null;
+}
 
 const ROOT_UID = 0;
 const LOG_INTERVAL_MS = 60_000;
 
-/** An installation leaves the sandbox out where users are listed. */
+/** Hint: a service installed before users were listed still runs in the sandbox, where they cannot be told apart. */
 const OUT_OF_SANDBOX = '"access.peerUid" counts for nothing here; type: tollkeeper service install';
 
 const nothing = () => Promise.resolve(null);
 const GONE: PeerOwner = { uid: GONE_UID, findProcess: nothing, findProject: nothing };
 
 /**
- * Keeps other users of the machine out: asks once per connection whose process is at the other end, as ssh-agent does
- * (facts/threats.md A8). Where the system cannot tell, everyone on loopback is let in; the README says so.
+ * Refuses other users of the machine: asks the system once per connection whose process is at the other end, as ssh-agent does
+ * (SECURITY.md A8). Where the system cannot tell, every user is admitted; the README says so.
  */
 export class PeerGuard {
   readonly #peers: PeerInfo;
@@ -29,7 +37,7 @@ export class PeerGuard {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #admitted = new WeakMap<Socket, Peer>();
-  #letIn: readonly number[] = [];
+  #allowedUids: readonly number[] = [];
   #loggedAt = -LOG_INTERVAL_MS;
 
   constructor(peers: PeerInfo, ownUid: number | null, clock: Clock, log: Log) {
@@ -39,26 +47,26 @@ export class PeerGuard {
     this.#log = log;
   }
 
-  /** Users that are let in beside our own and root, by uid; takes effect for the next connection. */
+  /** Sets the users who are admitted besides our own and root. Takes effect for the next connection. */
   setAllowedUids(uids: readonly number[]): void {
-    this.#letIn = uids;
+    this.#allowedUids = uids;
   }
 
   /**
-   * Holds a new connection up until the system has said whose it is: of a stranger's nothing is read before. Then looks for
-   * the process, and where `withProject` for its directory; for neither anything waits.
+   * Holds a new connection until the system has said which user it belongs to; nothing is read from it before. Then looks for
+   * the process, and with `withProject` for its directory. No request waits for either.
    */
   inspect(socket: Socket, withProject: boolean): void {
-    // Node begins to read in the next tick, whatever was said before.
+    // In the next tick, because Node starts reading then, and a pause before that would not hold.
     process.nextTick(() => void this.#ask(socket, withProject));
   }
 
-  /** The connection's peer, once the system has said that it may go on; null before, and where it may not. */
+  /** Returns the peer of an admitted connection; null before the system has answered, and for a refused connection. */
   admitted(socket: Socket): Peer | null {
     return this.#admitted.get(socket) ?? null;
   }
 
-  /** Asks the system whether the client has closed its end; false where it cannot tell. */
+  /** Resolves to true when the client has closed its end; false also where the system cannot tell. */
   async hasLeft(socket: Socket): Promise<boolean> {
     return (await this.#ownerOf(socket)).uid === GONE_UID;
   }
@@ -66,17 +74,17 @@ export class PeerGuard {
   async #ask(socket: Socket, withProject: boolean): Promise<void> {
     socket.pause();
     const owner = await this.#ownerOf(socket);
-    if (this.#mayEnter(owner.uid)) {
+    if (this.#isAllowed(owner.uid)) {
       const peer: Peer = { process: null, project: null };
       this.#admitted.set(socket, peer);
       const isOver = () => socket.destroyed;
-      void fillIn(peer, owner, { isOver }, withProject);
+      void findEvidence(peer, owner, { isOver }, withProject);
     } else if (owner.uid !== null && owner.uid !== GONE_UID) this.#report(owner.uid);
     socket.resume();
   }
 
-  #mayEnter(uid: number | null): boolean {
-    return uid === null || uid === this.#ownUid || uid === ROOT_UID || this.#letIn.includes(uid);
+  #isAllowed(uid: number | null): boolean {
+    return uid === null || uid === this.#ownUid || uid === ROOT_UID || this.#allowedUids.includes(uid);
   }
 
   async #ownerOf(socket: Socket): Promise<PeerOwner> {
@@ -97,8 +105,8 @@ export class PeerGuard {
       this.#log.warn({ uid }, "refused a connection of another user of this machine");
       return;
     }
-    // Root's among them. A list of users cannot be kept to.
-    const hint = this.#letIn.length > 0 ? OUT_OF_SANDBOX : undefined;
+    // All other users look alike here, listed ones and root included.
+    const hint = this.#allowedUids.length > 0 ? OUT_OF_SANDBOX : undefined;
     this.#log.warn(
       { hint },
       "refused a connection of another user; which one is not told within the sandbox",
@@ -106,8 +114,8 @@ export class PeerGuard {
   }
 }
 
-/** The directory comes second: a disk may be slow to say what it belongs to. */
-async function fillIn(
+/** Finds the process first: the directory may have to wait for a slow disk. */
+async function findEvidence(
   peer: Peer,
   owner: PeerOwner,
   query: ProcessQuery,

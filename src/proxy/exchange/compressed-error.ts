@@ -2,40 +2,37 @@ import type { ServerResponse } from "node:http";
 import * as zlib from "node:zlib";
 import { HeaderIndex } from "../../core/http/header-index.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
-import type { ResponseWriter } from "./response-writer.ts";
+import { writeHead, type Head, type ResponseWriter } from "./response-writer.ts";
 
-/** Errors are short; one that is longer, compressed or decoded, is not searched. */
+/** Errors are short. A longer one, compressed or decoded, is not searched. */
 const LIMIT_BYTES = 1024 * 1024;
 
-/** What a compressed error needs besides its client. */
-export interface CompressedErrorOrder {
-  encoding: string;
-  headers: HeaderIndex;
-  secret: Secret;
-  writeHead(headers: HeaderIndex): void;
-}
-
 /**
- * An error that came compressed although we had asked for `identity`: held back to its end and searched for our key in
- * its plain form (facts/threats.md B8). It goes on as it came, unless the key is in it: then as plain text without it. One
- * that cannot be searched, being too large or in an encoding that Node does not have, loses its body.
+ * Writes an error that is compressed although we asked for `identity`. The body is held until its end and searched for our key
+ * in plain text (SECURITY.md B8). Without the key it is sent as it came; with it, as redacted plain text. A body that cannot
+ * be searched, because it is too large or Node lacks the encoding, is dropped.
  */
 export class CompressedError implements ResponseWriter {
   bytes = 0;
   readonly #res: ServerResponse;
-  readonly #order: CompressedErrorOrder;
+  readonly #head: Head;
+  readonly #encoding: string;
+  readonly #secret: Secret;
   readonly #chunks: Buffer[] = [];
   #heldBytes = 0;
   #headers: HeaderIndex;
   #body: Buffer = Buffer.alloc(0);
 
-  constructor(res: ServerResponse, order: CompressedErrorOrder) {
+  /** `encoding` is the body's `content-encoding`, in lower case. */
+  constructor(res: ServerResponse, head: Head, encoding: string, secret: Secret) {
     this.#res = res;
-    this.#order = order;
-    this.#headers = order.headers;
+    this.#head = head;
+    this.#encoding = encoding;
+    this.#secret = secret;
+    this.#headers = head.headers;
   }
 
-  /** There is no head before there is a body. */
+  /** Does nothing: the head depends on the body. */
   flush(): void {}
 
   write(chunk: Buffer): boolean {
@@ -45,27 +42,26 @@ export class CompressedError implements ResponseWriter {
   }
 
   complete(): void {
-    const { encoding, headers, secret } = this.#order;
     const compressed = Buffer.concat(this.#chunks);
-    const plain = this.#heldBytes <= LIMIT_BYTES ? decode(compressed, encoding) : null;
-    if (plain !== null && !secret.isIn(plain.toString("latin1"))) {
+    const plain = this.#heldBytes <= LIMIT_BYTES ? decode(compressed, this.#encoding) : null;
+    if (plain !== null && !this.#secret.isIn(plain.toString("latin1"))) {
       this.#body = compressed;
     } else {
       this.#body = plain ?? Buffer.alloc(0);
-      secret.redactBytes(this.#body);
+      this.#secret.redactBytes(this.#body);
       const length = String(this.#body.length);
-      this.#headers = new HeaderIndex([...withoutFraming(headers), "content-length", length]);
+      this.#headers = new HeaderIndex([...withoutFraming(this.#head.headers), "content-length", length]);
     }
     this.bytes = this.#body.length;
   }
 
   end(): void {
-    this.#order.writeHead(this.#headers);
+    writeHead(this.#res, { ...this.#head, headers: this.#headers }, this.#secret);
     this.#res.end(this.#body);
   }
 }
 
-/** null: cannot be read here, or unfolds to more than an error has to say (a bomb, facts/threats.md D6). */
+/** Returns null for an encoding that Node lacks, and for a body that inflates beyond the limit (SECURITY.md D6). */
 function decode(bytes: Buffer, encoding: string): Buffer | null {
   const options = { maxOutputLength: LIMIT_BYTES };
   if (bytes.length === 0) return bytes;
@@ -95,7 +91,7 @@ function decodeZstd(bytes: Buffer, options: zlib.ZlibOptions): Buffer | null {
 }
 
 function withoutFraming({ lines }: HeaderIndex): string[] {
-  return lines.flatMap(({ name, spelled, value }) => (FRAMING.has(name.lower) ? [] : [spelled, value]));
+  return lines.flatMap(({ policy, rawName, value }) => (FRAMING.has(policy.name) ? [] : [rawName, value]));
 }
 
 const FRAMING = new Set(["content-encoding", "content-length", "transfer-encoding"]);

@@ -1,71 +1,79 @@
 import { randomUUID } from "node:crypto";
 import { RECORD_VERSION, type CutBy } from "../../core/ledger/record.ts";
-import type { Route } from "../../core/http/routes.ts";
-import { nothingLearned } from "../../core/usage/dialect.ts";
-import type { Reading } from "../../core/usage/reading.ts";
-import { createRequestScan, type RequestScan } from "../../core/usage/request-scan.ts";
+import { createReading } from "../../core/usage/usage-format.ts";
+import type { MeterReading } from "../../core/usage/reading.ts";
+import { createRequestScanner, type RequestScanner } from "../../core/usage/request-scanner.ts";
 import type { Clock, Ledger } from "../../ports.ts";
-import type { RequestIdentity } from "../request-identity.ts";
+import type { Choice } from "../choose.ts";
+import type { RequestIdentity } from "../identify.ts";
+import type { Settings } from "../settings.ts";
+import type { RoundTripLimits } from "./limits.ts";
 
-/** What is known of a request once it has a route. */
+/** What is known of a request once its upstream is chosen. */
 export interface ExchangeHead {
-  caller: RequestIdentity;
+  client: RequestIdentity;
+  choice: Choice;
+  settings: Settings;
   userAgent: string | null;
-  route: Route;
-  /** `content-encoding` of the request; a compressed body is passed on unread. */
+  /** `content-encoding` of the request. A compressed body is forwarded unread. */
   contentEncoding: string | null;
 }
 
-/** One request and its answer, from the gate to the ledger. Leaves exactly one record, however it ends. */
+/** One request and its response, from the gate to the ledger. Leaves exactly one record, however it ends. */
 export class Exchange {
-  readonly route: Route;
+  readonly choice: Choice;
   status: number | null = null;
   upstreamRequestId: string | null = null;
   bytesIn = 0;
   bytesOut = 0;
-  /** Did the answer come as an event stream? null before there is one. */
+  /** True when the response is an event stream; null before there is a response. */
   streamed: boolean | null = null;
   readonly #head: ExchangeHead;
   readonly #ledger: Ledger;
   readonly #clock: Clock;
   readonly #arrivedAt: number;
   readonly #arrivedTick: number;
-  readonly #scan: RequestScan | null;
+  readonly #scan: RequestScanner | null;
   #ttftMs: number | null = null;
   #recorded = false;
 
   constructor(head: ExchangeHead, ledger: Ledger, clock: Clock) {
-    this.route = head.route;
+    this.choice = head.choice;
     this.#head = head;
     this.#ledger = ledger;
     this.#clock = clock;
     this.#arrivedAt = clock.now();
     this.#arrivedTick = clock.monotonic();
     const readable = head.contentEncoding === null || head.contentEncoding === "identity";
-    this.#scan = readable && head.route.method === "POST" ? createRequestScan() : null;
+    this.#scan = readable && head.choice.route.method === "POST" ? createRequestScanner() : null;
   }
 
-  /** Looks at a piece of the request's body on its way to the upstream. */
+  /** Scans a chunk of the request body that was sent to the upstream. */
   sawRequestBytes(chunk: Buffer): void {
     this.bytesIn += chunk.length;
     this.#scan?.feed(chunk);
   }
 
-  /** Marks the first content of the answer; later calls change nothing. */
+  /** Takes the time to first token. Later calls do nothing. */
   sawFirstContent(): void {
     this.#ttftMs ??= this.#elapsedMs();
+  }
+
+  get limits(): RoundTripLimits {
+    return this.#head.settings.limits;
   }
 
   get hasFirstContent(): boolean {
     return this.#ttftMs !== null;
   }
 
-  /** Writes the record; later calls change nothing. */
-  record(reading: Reading, cutBy: CutBy | null): void {
+  /** Writes the record. Later calls do nothing. */
+  record(reading: MeterReading, cutBy: CutBy | null): void {
     if (this.#recorded) return;
     this.#recorded = true;
-    const { caller, userAgent, route } = this.#head;
-    const { identity, peer, key, upstream } = caller;
+    const { client, settings, userAgent } = this.#head;
+    const { key, upstream, route } = this.choice;
+    const identity = client.forRecord(this.choice, settings);
     this.#ledger.append({
       v: RECORD_VERSION,
       id: randomUUID(),
@@ -74,16 +82,16 @@ export class Exchange {
       tool_by: identity.by,
       session: identity.session,
       user_agent: userAgent,
-      process: peer.process?.record ?? null,
-      project: peer.project,
+      process: client.peer.process?.record ?? null,
+      project: client.peer.project,
       key: key.name,
-      upstream: upstream.upstream.name,
+      upstream: upstream.name,
       route: route.path,
       method: route.method,
       status: this.status,
       model_requested: this.#scan?.model ?? null,
       stream: this.streamed === true || (this.#scan?.stream ?? this.streamed),
-      // One by one, not spread: V8 then makes the record in one step, 0.03 µs in place of 0.3.
+      // Listed one by one: V8 then builds the record in one step, 0.03 µs instead of 0.3 µs for a spread.
       outcome: reading.outcome,
       stop: reading.stop,
       error_type: reading.error_type,
@@ -108,10 +116,10 @@ export class Exchange {
     });
   }
 
-  /** The record of an exchange that had no answer of the upstream's: `rejected` by us, or `cut` before its head. */
+  /** Writes the record of an exchange without an upstream response: `rejected` by us, or `cut` before the response head. */
   recordUnanswered(outcome: "rejected" | "cut", errorType: string | null, cutBy: CutBy | null): void {
-    const usage = this.route.spend === "never" ? "none" : "absent";
-    this.record({ ...nothingLearned(outcome, usage), error_type: errorType }, cutBy);
+    const usage = this.choice.route.spend === "never" ? "none" : "absent";
+    this.record({ ...createReading(outcome, usage), error_type: errorType }, cutBy);
   }
 
   #elapsedMs(): number {

@@ -2,66 +2,60 @@ import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { ProxyServer } from "http-proxy-3";
 import { isSameOutbound, type Outbound } from "../../core/config/outbound.ts";
 import type { Clock } from "../../ports.ts";
-import { RoundTrip, type RoundTripOptions, type UpstreamTransport } from "./round-trip.ts";
-import { RoundTrips } from "./round-trips.ts";
 import { createDialer, type Dial } from "../upstream/dial.ts";
 import { UpstreamPool } from "../upstream/pool.ts";
-
-/** A passage's order, and where it goes. How to get there is this file's business. */
-export interface ForwardOrder extends RoundTripOptions {
-  /** Origin of the upstream. */
-  origin: string;
-}
+import { RoundTrip, type RoundTripOptions, type UpstreamTransport } from "./round-trip.ts";
+import { RoundTrips } from "./round-trips.ts";
 
 /** Sends requests to upstreams over pooled connections. The only file that knows http-proxy-3. */
 export interface Forwarder {
-  forward(req: IncomingMessage, res: ServerResponse, order: ForwardOrder): void;
-  /** Does now what the first request to an origin would have to wait for, short of connecting: 9 ms for TLS. */
+  /** Starts a round trip to the upstream that the exchange has chosen. */
+  forward(req: IncomingMessage, res: ServerResponse, options: RoundTripOptions): void;
+  /** Does now what the first request to an origin would have to wait for, short of connecting. For TLS that takes 9 ms. */
   prepare(origin: string): void;
   /**
-   * A request to this origin may come soon: has a connection opened ahead of it, so that its handshakes run while the
-   * client is still sending and being asked about. Not for plain ones, whose upstreams are on this machine.
+   * Opens a connection ahead of a request that may follow soon, so that the handshakes run while the client is still sending
+   * and being identified. Does nothing for a plain http origin: it is on this machine.
    */
   preconnect(origin: string): void;
-  /** Reaches upstreams this way from now on; what is under way ends on the connection that it has. */
+  /** Uses this outbound configuration for new connections. Requests that are under way keep theirs. */
   setOutbound(outbound: Outbound): void;
-  /** Passages under way. */
+  /** Number of round trips under way. */
   readonly open: number;
-  /** Resolves when no passage is under way. */
+  /** Resolves when no round trip is under way. */
   ended(): Promise<void>;
-  /** Ends every passage and every pooled connection. */
+  /** Ends every round trip and every pooled connection. */
   close(): void;
 }
 
 /**
- * http-proxy-3 with its `stream` pass replaced: the stock pass cannot give an upstream time to say its final usage after
- * the client has left, hangs when an upstream dies in mid-answer, and rewrites paths (STYLE section 7, traps 1, 4 and 5;
- * facts/performance.md). The credential is in the passage's headers alone, never in the library's options, which it
- * prints under DEBUG (trap 6).
+ * Creates a forwarder on http-proxy-3 with its `stream` pass replaced. The original pass gives an upstream no time to report
+ * its usage after the client has disconnected, hangs when an upstream breaks off within a response, and rewrites paths
+ * (docs/performance.md section 4, traps 1, 4 and 5). The credential is only in the headers of the round trip, never in the
+ * library's options, which it prints under DEBUG (trap 6).
  */
 export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
   const library = new ProxyServer({});
   /**
-   * What the request at hand is about, for the pass to take: the library calls that before `web` returns. Not a WeakMap of requests, which
-   * would hold each of them, its value being a way to its key, until the next full collection: 30 µs.
+   * The request at hand, for the pass: the library calls the pass before `web` returns. Not a WeakMap keyed by request, which
+   * keeps each request alive until the next full garbage collection (30 µs).
    */
-  let next: { order: RoundTripOptions; way: UpstreamTransport } | null = null;
-  const passages = new RoundTrips();
+  let next: { options: RoundTripOptions; transport: UpstreamTransport } | null = null;
+  const running = new RoundTrips();
   let outbound = initial;
   let dialTo = createDialer(initial);
-  /** By origin, all of them reached as `outbound` says. */
+  /** By origin, all reached by the outbound configuration in force. */
   const upstreams = new Map<string, Upstream>();
   let isClosed = false;
 
   library.before("web", "stream", (req, res) => {
-    if (next === null) throw new Error("a request without an order");
-    const { order, way } = next;
+    if (next === null) throw new Error("a request without options");
+    const { options, transport } = next;
     next = null;
-    const passage = new RoundTrip(req, res, order, way, () => passages.remove(passage));
-    passages.add(passage);
+    void new RoundTrip(req, res, options, transport, running);
     return true;
   });
-  // Without a listener of ours the library would throw, and end the process (trap 8).
+  // Without a listener the library throws, which would crash the process (trap 8).
   library.on("error", (_error, _req, res) => res.destroy());
 
   function upstreamAt(origin: string): Upstream {
@@ -74,19 +68,19 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
   }
 
   return {
-    forward(req, res, order) {
-      const way = upstreamAt(order.origin);
-      next = { order, way };
-      library.web(req, res, { target: way.target });
+    forward(req, res, options) {
+      const transport = upstreamAt(options.exchange.choice.upstream.origin);
+      next = { options, transport };
+      library.web(req, res, { target: transport.target });
     },
     prepare(origin) {
       upstreamAt(origin);
-      // Node loads what it reads this clock with at the first look: 2 ms.
+      // The first reading of this clock makes Node load its implementation: 2 ms.
       clock.monotonic();
     },
     preconnect(origin) {
-      const { pool, secure } = upstreamAt(origin);
-      if (secure && !isClosed) pool.preconnect();
+      const { pool, isSecure } = upstreamAt(origin);
+      if (isSecure && !isClosed) pool.preconnect();
     },
     setOutbound(another) {
       if (isSameOutbound(another, outbound)) return;
@@ -96,32 +90,32 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
       upstreams.clear();
     },
     get open() {
-      return passages.size;
+      return running.size;
     },
-    ended: () => passages.ended(),
+    ended: () => running.ended(),
     close() {
       isClosed = true;
-      passages.abort();
+      running.abort();
       for (const { pool } of upstreams.values()) pool.destroy();
       upstreams.clear();
     },
   };
 }
 
-/** Whatever node was told: --insecure-http-parser would let an upstream say two things at once (facts/threats.md C6). */
+/** Overrides Node's --insecure-http-parser, which would accept ambiguous responses (SECURITY.md C6). */
 const STRICT = { insecureHTTPParser: false };
 
 interface Upstream extends UpstreamTransport {
   pool: UpstreamPool;
-  /** Of text the library would make a URL for each request: 1 µs. */
+  /** Parsed once: given a string, the library would parse it for each request (1 µs). */
   target: URL;
 }
 
 function openUpstream(origin: string, dial: Dial, clock: Clock): Upstream {
   const pool = new UpstreamPool(dial, clock);
-  // Over TLS too it is HTTP to Node: that the pool's connections are secure is the dial's business.
+  // For Node this is plain HTTP, over TLS too: the sockets of the pool are secure where the origin is.
   const open = (method: string, path: string, headers: string[]) =>
     request({ method, path, headers, setHost: false, agent: pool, ...STRICT });
   const { isProxied, readyEvent } = dial;
-  return { pool, target: new URL(origin), secure: readyEvent === "secureConnect", isProxied, open };
+  return { pool, target: new URL(origin), isSecure: readyEvent === "secureConnect", isProxied, open };
 }

@@ -1,29 +1,29 @@
 import * as zlib from "node:zlib";
 import type { Transform } from "node:stream";
 import { createMeter, type Meter, type MeterSetup } from "../../core/usage/meter.ts";
-import type { Reading } from "../../core/usage/reading.ts";
+import type { MeterReading } from "../../core/usage/reading.ts";
 
 /**
- * What a compressed answer may unfold to before the meter gives up on it (facts/threats.md D6: gzip bomb). Only the
- * meter's copy is decoded, chunk by chunk, so this bounds work, not memory.
+ * How far a compressed response may inflate before the meter gives up (SECURITY.md D6: gzip bombs). Only the meter's copy is
+ * decoded, chunk by chunk, so this limits work, not memory.
  */
 const DECODED_LIMIT_BYTES = 256 * 1024 * 1024;
-/** Compressed bytes that may wait for a decoder which is slower than the answer. */
+/** Compressed bytes that may wait for a decoder that is slower than the response. */
 const WAITING_LIMIT_BYTES = 4 * 1024 * 1024;
 
-/** Watches a copy of one answer's chunks. Nothing that happens in here reaches the exchange. */
+/** Meters a copy of one response. Nothing that fails in here affects the exchange. */
 export interface ResponseMeter {
-  /** The body's bytes as they are on the wire. */
+  /** Takes the next bytes of the body, as they are on the wire. */
   feed(chunk: Buffer): void;
-  /** Was the first content of a stream seen? */
+  /** True once the first content of a stream was seen. */
   readonly sawContent: boolean;
   /** As in `Meter`. */
   readonly isOver: boolean;
-  /** What was learned, once the body has ended (`whole`) or broken off. Calls back at once unless a decoder has to finish. */
-  finish(whole: boolean, done: (reading: Reading) => void): void;
+  /** Ends the metering of a body that ended (`whole`) or broke off. Calls back at once, unless a decoder has to finish. */
+  finish(whole: boolean, done: (reading: MeterReading) => void): void;
 }
 
-/** Makes the meter for an answer with the given `content-encoding` (null or `identity`: none). */
+/** Creates the meter for a response with the given `content-encoding` (null or `identity`: none). */
 export function createResponseMeter(setup: MeterSetup, contentEncoding: string | null): ResponseMeter {
   const meter = createMeter(setup);
   const encoding = contentEncoding?.toLowerCase() ?? "";
@@ -32,8 +32,8 @@ export function createResponseMeter(setup: MeterSetup, contentEncoding: string |
 }
 
 /**
- * The bytes are as the meter wants them. A class, because V8 makes a new shape for each object literal with accessors: that
- * takes 0.8 µs, and holds the request until the next full collection.
+ * Meters a body that is not compressed. A class, because V8 makes a new hidden class for each object literal with accessors,
+ * which takes 0.8 µs and keeps the request alive until the next full garbage collection.
  */
 class DirectMeter implements ResponseMeter {
   readonly #meter: Meter;
@@ -43,23 +43,23 @@ class DirectMeter implements ResponseMeter {
   }
 
   get sawContent(): boolean {
-    return this.#meter.sawContent;
+    return this.#meter.hasContent;
   }
 
   get isOver(): boolean {
-    return this.#meter.isOver;
+    return this.#meter.isFinished;
   }
 
   feed(chunk: Buffer): void {
     this.#meter.feed(chunk);
   }
 
-  finish(whole: boolean, done: (reading: Reading) => void): void {
+  finish(whole: boolean, done: (reading: MeterReading) => void): void {
     done(this.#meter.finish(whole));
   }
 }
 
-/** An upstream that ignores `accept-encoding: identity`: the client gets the bytes as they are, we decode our copy. */
+/** Meters a compressed body from an upstream that ignores `accept-encoding: identity`. The client gets the bytes as they are. */
 class DecodingMeter implements ResponseMeter {
   readonly #meter: Meter;
   #decoder: Transform | null;
@@ -78,11 +78,11 @@ class DecodingMeter implements ResponseMeter {
   }
 
   get sawContent(): boolean {
-    return this.#meter.sawContent;
+    return this.#meter.hasContent;
   }
 
   get isOver(): boolean {
-    return this.#meter.isOver;
+    return this.#meter.isFinished;
   }
 
   feed(chunk: Buffer): void {
@@ -91,13 +91,13 @@ class DecodingMeter implements ResponseMeter {
     if (this.#decoder.writableLength > WAITING_LIMIT_BYTES) this.#giveUp();
   }
 
-  finish(whole: boolean, done: (reading: Reading) => void): void {
+  finish(whole: boolean, done: (reading: MeterReading) => void): void {
     this.#done = () => {
       const reading = this.#meter.finish(whole && !this.#failed);
       done(this.#failed ? withoutUsage(reading, whole) : reading);
     };
     const decoder = this.#decoder;
-    // Bytes behind the end of what was compressed: a decoder ends before its input does, and never again.
+    // With bytes after the end of the compressed data, a decoder ends before its input does, and does not end twice.
     if (decoder === null || decoder.readableEnded || decoder.destroyed) this.#settle();
     else decoder.end();
   }
@@ -123,7 +123,7 @@ class DecodingMeter implements ResponseMeter {
   }
 }
 
-/** `finishFlush` lets a body that was cut off give up what it holds, instead of an error. null: cannot be decoded here. */
+/** `finishFlush` makes a truncated body yield what it contains instead of an error. Returns null for an unknown encoding. */
 function createDecoder(encoding: string): Transform | null {
   switch (encoding) {
     case "gzip":
@@ -140,14 +140,14 @@ function createDecoder(encoding: string): Transform | null {
   }
 }
 
-/** Node has zstd since 22.15 (facts/usage.md section 2). */
+/** Node has zstd since 22.15. */
 function createZstd(): Transform | null {
   const create: unknown = Reflect.get(zlib, "createZstdDecompress");
   return typeof create === "function" ? (create() as Transform) : null;
 }
 
-/** A decode fault makes the usage absent, nothing else: the exchange itself ended as it did. */
-function withoutUsage(reading: Reading, whole: boolean): Reading {
+/** A decoding error only makes the usage absent. The outcome of the exchange stays what it was. */
+function withoutUsage(reading: MeterReading, whole: boolean): MeterReading {
   const ended = whole && reading.outcome === "cut" ? "completed" : reading.outcome;
   if (reading.usage === "none") return { ...reading, outcome: ended };
   return {

@@ -1,271 +1,258 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
-import { faultOfResponse } from "../../core/http/response-head.ts";
-import { redactReading } from "../../core/secrets/redactor.ts";
 import { HeaderIndex } from "../../core/http/header-index.ts";
+import { getRefusalStatus, type Refusal } from "../../core/http/refusal.ts";
+import { findResponseFault } from "../../core/http/response-head.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
-import { refusalStatus, type Refusal } from "../../core/http/refusal.ts";
+import { redactReading } from "../../core/usage/redact-reading.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
-import { UpstreamResponse } from "./upstream-response.ts";
-import type { Exchange } from "./exchange.ts";
-import { noConnection, tooLarge, tooSilent, tooSlow, tooStuck } from "./limit-refusals.ts";
-import { Upload } from "./upload.ts";
-import { CONNECT_LIMIT_MS, UpstreamDeadline, type UpstreamLimits } from "../upstream/deadline.ts";
+import { refuse } from "../refuse.ts";
+import { CONNECT_LIMIT_MS, Deadline, type Phase } from "../upstream/deadline.ts";
 import { explainUpstreamError } from "../upstream/failures.ts";
-
-/** Limits of one passage, from the configuration. */
-export interface RoundTripLimits extends UpstreamLimits {
-  /** Request body; more is refused with 413 without buffering. */
-  bodyBytes: number;
-  /** Longest silence of the client within the request's body. */
-  bodyIdleMs: number;
-  /** What the upstream is given to say its final usage after the client has left. */
-  graceMs: number;
-}
+import type { Exchange } from "./exchange.ts";
+import { noConnection, tooSilent, tooStuck } from "./limit-refusals.ts";
+import type { RoundTrips } from "./round-trips.ts";
+import { Upload } from "./upload.ts";
+import { UpstreamResponse } from "./upstream-response.ts";
 
 /** How an upstream is reached. */
 export interface UpstreamTransport {
-  /** Begins a request over one of its connections; `headers` is a flat list, and complete. */
+  /** Starts a request on one of the upstream's connections. `headers` is a flat list, and complete. */
   open(method: string, path: string, headers: string[]): ClientRequest;
-  secure: boolean;
-  /** Through the proxy? */
+  isSecure: boolean;
+  /** True when the connection goes through the configured proxy. */
   isProxied: boolean;
 }
 
-/** Everything that a passage needs to know; composed by the steps before it. */
+/** What a round trip works with. */
 export interface RoundTripOptions {
   exchange: Exchange;
-  method: string;
-  /** Path and query on the upstream. */
-  path: string;
-  /** Flat list, complete, credential included. */
+  /** The upstream's headers: flat, complete, with the credential. */
   headers: string[];
+  /** The key in `headers`, to be redacted from whatever comes back. */
   secret: Secret;
-  limits: RoundTripLimits;
-  inputIncludesCache: boolean;
-  /** Answers the client in our own name; closes its connection when the request's body was not read to its end. */
-  refuse(refusal: Refusal): void;
-  /** The upstream did not accept the key. */
-  onUnauthorized(): void;
-  /** As in `UploadOrder`, both. */
+  /** `content-length` of the request; null for a chunked body. */
   announcedBytes: number | null;
-  clientHasLeft(): Promise<boolean>;
+  /** Called when the upstream rejects the key (401). */
+  onKeyRejected(): void;
+  /** Asks the system whether the client has closed its end of the connection. */
+  hasClientLeft(): Promise<boolean>;
 }
 
 /**
- * One request on its way to the upstream and its answer on the way back, byte for byte: unbuffered, with
- * back-pressure both ways, metered from a copy. However it ends, it ends once, and leaves one record before the client
- * can see the last byte.
+ * One request to an upstream and its response: byte for byte, unbuffered, with back-pressure both ways, metered from a copy.
+ * It ends once, however it ends, and leaves one record before the client can see the last byte.
  */
 export class RoundTrip {
-  /** Where `Passages` has it. */
-  place = 0;
+  /** Kept by `RoundTrips`. */
+  position = 0;
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
-  readonly #order: RoundTripOptions;
-  readonly #onEnd: () => void;
+  readonly #options: RoundTripOptions;
+  readonly #running: RoundTrips;
   readonly #exchange: Exchange;
-  readonly #upstream: ClientRequest;
-  readonly #clock: UpstreamDeadline;
-  readonly #upload: Upload;
   readonly #isProxied: boolean;
-  #answer: UpstreamResponse | null = null;
-  #clientGone = false;
+  readonly #upstream: ClientRequest;
+  readonly #deadline: Deadline;
+  readonly #upload: Upload;
+  #response: UpstreamResponse | null = null;
+  #isClientGone = false;
   #graceTimer: NodeJS.Timeout | null = null;
-  #settled = false;
+  #isSettled = false;
 
-  /** `onEnd` is called once, never from within the constructor. */
+  /** Sends the request. The round trip is in `running` until it has ended. */
   constructor(
     req: IncomingMessage,
     res: ServerResponse,
-    order: RoundTripOptions,
-    { open, secure, isProxied }: UpstreamTransport,
-    onEnd: () => void,
+    options: RoundTripOptions,
+    transport: UpstreamTransport,
+    running: RoundTrips,
   ) {
-    this.#onEnd = onEnd;
+    const { exchange, headers, announcedBytes, hasClientLeft } = options;
+    const { choice, limits } = exchange;
     this.#req = req;
     this.#res = res;
-    this.#order = order;
-    this.#exchange = order.exchange;
-    this.#isProxied = isProxied;
-    const { method, path, headers, limits } = order;
-    this.#upstream = open(method, path, headers);
-    this.#clock = new UpstreamDeadline(this.#upstream, { secure, limits, onLate: () => this.#onLate() });
-    this.#watchUpstream();
-    this.#watchClient();
-    this.#upload = new Upload(req, this.#upstream, order.exchange, {
-      announcedBytes: order.announcedBytes,
-      limitBytes: limits.bodyBytes,
-      idleMs: limits.bodyIdleMs,
-      onTooLarge: () => this.#fail(tooLarge(limits.bodyBytes)),
-      onIdle: () => this.#fail(tooSlow(limits.bodyIdleMs), "client"),
-      onProgress: () => this.#clock.restart(),
-      clientHasLeft: order.clientHasLeft,
+    this.#options = options;
+    this.#running = running;
+    this.#exchange = exchange;
+    this.#isProxied = transport.isProxied;
+    this.#upstream = transport.open(choice.route.method, choice.path, headers);
+    this.#deadline = new Deadline(this.#upstream, transport.isSecure, limits, (phase) =>
+      this.#onTimeout(phase),
+    );
+    this.#listenToUpstream();
+    this.#listenToClient();
+    this.#upload = new Upload(req, this.#upstream, {
+      exchange,
+      announcedBytes,
+      limits,
+      deadline: this.#deadline,
+      hasClientLeft,
+      onFailed: (refusal, cutBy) => this.#fail(refusal, cutBy),
     });
+    running.add(this);
   }
 
-  /** Ends the passage now, from our side: the daemon stops. */
+  /** Ends it now from our side: the daemon stops. */
   abort(): void {
-    this.#break("proxy");
+    this.#settle("proxy", false);
   }
 
-  #watchUpstream(): void {
+  #listenToUpstream(): void {
     const upstream = this.#upstream;
-    upstream.on("response", (answer) => this.#onAnswer(answer));
+    upstream.on("response", (incoming) => this.#onResponse(incoming));
     upstream.on("error", (error) => this.#onUpstreamError(error));
-    // An upgrade that nobody asked for; Node destroys the connection when there is no listener at all.
-    upstream.on("upgrade", (_answer, socket) => {
+    // An upgrade that was never requested. Without a listener Node destroys the connection and reports nothing.
+    upstream.on("upgrade", (_incoming, socket) => {
       socket.destroy();
-      this.#fail(
-        { code: "upstream_invalid", message: "the upstream switched protocols unasked" },
-        "upstream",
-      );
+      const message = "the upstream switched protocols unasked";
+      this.#fail({ code: "upstream_invalid", message }, "upstream");
     });
     upstream.on("close", () => {
-      if (this.#answer === null) this.#onUpstreamError(new Error("the upstream closed the connection"));
+      if (this.#response === null) this.#onUpstreamError(new Error("the upstream closed the connection"));
     });
   }
 
-  #watchClient(): void {
-    // The connection's end, not the answer's: one that is queued behind another never hears of it.
-    this.#req.socket.on("close", this.#onClientGone);
-    this.#res.on("drain", () => this.#answer?.goOn());
-    // Both are followed by `close`, which is where they are dealt with; unheard they would end the process.
+  #listenToClient(): void {
+    // The socket's 'close', not the response's: a response queued behind another one on the connection never emits it.
+    this.#req.socket.on("close", this.#onClientClose);
+    this.#res.on("drain", () => this.#response?.onDrain());
+    // 'close' follows and does the cleanup. Without a listener, an error would crash the process.
     this.#res.on("error", ignore);
     this.#req.on("error", ignore);
   }
 
-  #onAnswer(incoming: IncomingMessage): void {
-    if (this.#settled) {
+  /** The response head has arrived: writes it to the client, and streams the body behind it. */
+  #onResponse(incoming: IncomingMessage): void {
+    if (this.#isSettled) {
       incoming.destroy();
       return;
     }
     const { statusCode: status = 0, httpVersion, rawHeaders } = incoming;
     const headers = new HeaderIndex(rawHeaders);
-    const fault = faultOfResponse({ status, httpVersion, headers });
+    const fault = findResponseFault({ status, httpVersion, headers });
     if (fault !== null) {
       this.#fail({ code: "upstream_invalid", message: fault }, "upstream");
       return;
     }
-    this.#clock.answering();
-    if (status === 401) this.#order.onUnauthorized();
-    this.#answer = new UpstreamResponse(incoming, headers, {
+    this.#deadline.onResponse();
+    if (status === 401) this.#options.onKeyRejected();
+    this.#response = new UpstreamResponse(incoming, headers, {
       exchange: this.#exchange,
-      secret: this.#order.secret,
-      inputIncludesCache: this.#order.inputIncludesCache,
-      res: this.#clientGone ? null : this.#res,
-      onProgress: () => this.#clock.restart(),
-      onWhole: () => this.#settle("upstream", true),
-      onBroken: () => this.#break("upstream"),
+      secret: this.#options.secret,
+      deadline: this.#deadline,
+      res: this.#isClientGone ? null : this.#res,
+      onEnd: (isWhole) => this.#settle("upstream", isWhole),
     });
   }
 
-  /** The exchange broke off; the client must not take what it has for the whole. */
-  #break(cutBy: CutBy): void {
-    this.#settle(cutBy, false);
-  }
-
-  /** Nothing was answered yet, and nothing will be: tells the client in our own name. */
-  #fail(refusal: Refusal, cutBy: CutBy | null = null): void {
-    if (this.#answer !== null && this.#res.headersSent) {
-      this.#break(cutBy ?? "proxy");
-      return;
-    }
-    if (this.#settled) return;
-    this.#settled = true;
-    this.#stopClocks();
-    this.#upstream.destroy();
-    this.#exchange.status = this.#clientGone ? null : refusalStatus(refusal.code);
-    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
-    if (!this.#clientGone) this.#order.refuse(refusal);
-    this.#onEnd();
-  }
-
-  #settle(breaker: CutBy, whole: boolean): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    // Whatever happens in the grace, it was the client who left first.
-    const cutBy = this.#clientGone ? "client" : breaker;
-    this.#stopClocks();
-    const answer = this.#answer;
-    if (answer === null) {
+  /** Ends the round trip: writes the record, then lets the client see the end. */
+  #settle(endedBy: CutBy, isWhole: boolean): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#stopTimers();
+    // Whatever happens in the grace period, it was the client that left first.
+    const cutBy = this.#isClientGone ? "client" : endedBy;
+    const response = this.#response;
+    if (response === null) {
       this.#exchange.recordUnanswered("cut", null, cutBy);
       this.#close(false);
       return;
     }
-    answer.settle(whole, (reading, isWhole) => {
-      this.#exchange.bytesOut = answer.bytes;
-      // An upstream that echoes the key, as a model's name say, must not get it into the ledger.
-      this.#exchange.record(redactReading(reading, this.#order.secret), cutBy);
-      this.#close(isWhole);
+    response.settle(isWhole, (reading, isReallyWhole) => {
+      this.#exchange.bytesOut = response.bytes;
+      // An upstream that echoes the key, in a model's name for instance, must not get it into the ledger.
+      this.#exchange.record(redactReading(reading, this.#options.secret), cutBy);
+      this.#close(isReallyWhole);
     });
   }
 
-  /** The last step: the record is written, the client may see the end. */
-  #close(whole: boolean): void {
-    if (whole) {
-      this.#answer?.end();
+  /** The last step. A response that broke off is destroyed, so that the client cannot take it for complete. */
+  #close(isWhole: boolean): void {
+    if (isWhole) {
+      this.#response?.end();
       this.#upload.discardRest();
     } else {
       this.#upstream.destroy();
       this.#res.destroy();
     }
-    this.#onEnd();
+    this.#running.remove(this);
   }
 
-  readonly #onClientGone = (): void => {
-    if (this.#settled) return;
-    this.#clientGone = true;
-    const { graceMs } = this.#order.limits;
-    if (!this.#req.complete || graceMs === 0) {
-      this.#break("client");
+  /**
+   * Ends the round trip with a refusal of our own; without one where the client has already got a head. `cutBy` is null for a
+   * request that was rejected, and names the side that broke off otherwise.
+   */
+  #fail(refusal: Refusal, cutBy: CutBy | null): void {
+    if (this.#response !== null && this.#res.headersSent) {
+      this.#settle(cutBy ?? "proxy", false);
       return;
     }
-    this.#answer?.loseClient();
-    this.#graceTimer = setTimeout(() => this.#break("client"), graceMs);
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#stopTimers();
+    this.#upstream.destroy();
+    this.#exchange.status = this.#isClientGone ? null : getRefusalStatus(refusal.code);
+    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
+    if (!this.#isClientGone) refuse(this.#req, this.#res, refusal, this.#exchange.choice.route.api);
+    this.#running.remove(this);
+  }
+
+  /** A client that leaves after its whole request gives the upstream a grace period to report the usage. */
+  readonly #onClientClose = (): void => {
+    if (this.#isSettled) return;
+    this.#isClientGone = true;
+    const { graceMs } = this.#exchange.limits;
+    if (!this.#req.complete || graceMs === 0) {
+      this.#settle("client", false);
+      return;
+    }
+    this.#response?.onClientGone();
+    this.#graceTimer = setTimeout(() => this.#settle("client", false), graceMs);
   };
 
-  #onLate(): void {
-    if (this.#settled) return;
-    const { firstByteMs } = this.#order.limits;
-    switch (this.#clock.phase) {
+  #onTimeout(phase: Phase): void {
+    if (this.#isSettled) return;
+    const { firstByteMs } = this.#exchange.limits;
+    switch (phase) {
       case "connecting":
-        this.#fail(noConnection(CONNECT_LIMIT_MS, this.#isProxied));
+        this.#fail(noConnection(CONNECT_LIMIT_MS, this.#isProxied), null);
         break;
       case "sending":
-        // Silence of the client within its body has a limit of its own.
-        if (!this.#upload.isHeldUp) this.#clock.restart();
-        else this.#fail(tooStuck(firstByteMs), "proxy");
+        // A client that is silent within its body has a limit of its own.
+        if (this.#upload.isBlocked) this.#fail(tooStuck(firstByteMs), "proxy");
+        else this.#deadline.restart();
         break;
       case "waiting":
         this.#fail(tooSilent(firstByteMs), "proxy");
         break;
-      case "answering":
-        // Silence that we made ourselves, because the client does not read, is not the upstream's.
-        if (this.#answer?.isHeldUp === true) this.#clock.restart();
-        else this.#break("proxy");
+      case "responding":
+        // While the client does not read, the silence is ours and not the upstream's.
+        if (this.#response?.isBlocked === true) this.#deadline.restart();
+        else this.#settle("proxy", false);
     }
   }
 
   #onUpstreamError(error: Error): void {
-    if (this.#settled) return;
-    if (this.#answer !== null) {
-      // A reset: Node says so before it calls an answer without length complete, and only here.
-      if (this.#answer.isComplete) return;
-      // What came in the same piece as the fault is still to be had: it was sent, and may tell the usage.
-      this.#answer.goOn();
-      this.#answer.readOn();
-      this.#break("upstream");
+    if (this.#isSettled) return;
+    const response = this.#response;
+    if (response !== null) {
+      // A reset after a response without framing: Node reports it only here, before it calls the response complete.
+      if (response.isComplete) return;
+      // Takes what arrived together with the error: it may contain the usage.
+      response.onDrain();
+      response.read();
+      this.#settle("upstream", false);
       return;
     }
-    const connected = this.#clock.phase !== "connecting";
-    const cutBy = this.#clientGone ? "client" : connected ? "upstream" : null;
-    this.#fail(explainUpstreamError(error, connected), cutBy);
+    const isConnected = this.#deadline.phase !== "connecting";
+    const cutBy = this.#isClientGone ? "client" : isConnected ? "upstream" : null;
+    this.#fail(explainUpstreamError(error, isConnected), cutBy);
   }
 
-  #stopClocks(): void {
-    this.#req.socket.off("close", this.#onClientGone);
+  #stopTimers(): void {
+    this.#req.socket.off("close", this.#onClientClose);
     this.#upload.stop();
-    this.#clock.stop();
+    this.#deadline.stop();
     if (this.#graceTimer !== null) clearTimeout(this.#graceTimer);
   }
 }

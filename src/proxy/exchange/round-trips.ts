@@ -1,37 +1,45 @@
-import type { RoundTrip } from "./round-trip.ts";
+/** A round trip as the list of running ones sees it. */
+export interface RunningRoundTrip {
+  /** Its position in the list, kept by the list. */
+  position: number;
+  /** Ends it now, which removes it from the list. */
+  abort(): void;
+}
 
-/** Those under way. A list, because a Set that each request goes in and out of holds them too long: see `Connections`. */
+/**
+ * The round trips under way. A list, because a Set whose entries come and go with each request keeps finished requests alive
+ * until the next full garbage collection; see `Connections`.
+ */
 export class RoundTrips {
-  readonly #list: RoundTrip[] = [];
+  readonly #running: RunningRoundTrip[] = [];
   #onEmpty: (() => void) | null = null;
 
   get size(): number {
-    return this.#list.length;
+    return this.#running.length;
   }
 
-  add(passage: RoundTrip): void {
-    passage.place = this.#list.push(passage) - 1;
+  add(roundTrip: RunningRoundTrip): void {
+    roundTrip.position = this.#running.push(roundTrip) - 1;
   }
 
-  /** The last one takes its place. */
-  remove(passage: RoundTrip): void {
-    const last = this.#list.pop();
-    if (last !== undefined && last !== passage) {
-      this.#list[passage.place] = last;
-      last.place = passage.place;
+  /** The last one in the list takes the place of the removed one. */
+  remove(roundTrip: RunningRoundTrip): void {
+    const last = this.#running.pop();
+    if (last !== undefined && last !== roundTrip) {
+      this.#running[roundTrip.position] = last;
+      last.position = roundTrip.position;
     }
-    if (this.#list.length === 0) this.#onEmpty?.();
+    if (this.#running.length === 0) this.#onEmpty?.();
   }
 
   /** Resolves when none is under way. */
   async ended(): Promise<void> {
-    if (this.#list.length === 0) return;
+    if (this.#running.length === 0) return;
     await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
 
-  /** Ends each of them, which takes it off the list. */
+  /** Ends all of them now. */
   abort(): void {
-    const running = [...this.#list];
-    for (const passage of running) passage.abort();
+    for (const roundTrip of [...this.#running]) roundTrip.abort();
   }
 }

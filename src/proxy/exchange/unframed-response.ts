@@ -1,12 +1,16 @@
 import type { HeaderIndex } from "../../core/http/header-index.ts";
-import type { Reading } from "../../core/usage/reading.ts";
+import type { MeterReading } from "../../core/usage/reading.ts";
 
 /**
- * Did an answer break off that seemed to end? Without length and chunks its end is that of the connection (RFC 9112
- * section 6.3), and a reset that comes together with the last bytes is a clean end to libuv: only the answer itself tells.
- * `isOver`: it says of itself that it is all.
+ * Returns true for a response that broke off although its connection ended cleanly. Without content-length and chunks the end
+ * of the connection is the end of the body (RFC 9112 section 6.3), and libuv reports a reset that arrives with the last bytes
+ * as a clean end, so only the content can tell. `isOver`: the content says that it is complete.
  */
-export function isSilentlyTruncated(headers: HeaderIndex, { outcome, flags }: Reading, isOver: boolean): boolean {
+export function isSilentlyTruncated(
+  headers: HeaderIndex,
+  { outcome, flags }: MeterReading,
+  isOver: boolean,
+): boolean {
   const isFramed = headers.has("content-length") || headers.has("transfer-encoding");
   return !isFramed && (outcome === "cut" || flags.includes("bad_json") || !isOver);
 }

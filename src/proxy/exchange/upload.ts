@@ -1,68 +1,67 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
-import type { Exchange } from "./exchange.ts";
+import type { CutBy } from "../../core/ledger/record.ts";
+import type { Refusal } from "../../core/http/refusal.ts";
 import { discardBody } from "../refuse.ts";
+import type { Deadline } from "../upstream/deadline.ts";
+import type { Exchange } from "./exchange.ts";
+import { tooLarge, tooSlow } from "./limit-refusals.ts";
+import type { RoundTripLimits } from "./limits.ts";
 
-/** A body up to this size goes out as text, which Node joins with the head: one write, 6 µs less than two buffers. */
+/** Up to this size a body is sent as a string, which Node joins with the head in one write: 6 µs less than two buffers. */
 const ONE_WRITE_BYTES = 64 * 1024;
 
-/** How long an upload may be held up by the upstream before we ask whether its client is still there, and again. */
-const LOOK_AFTER_MS = 400;
+/** How often to check whether the client is still connected while the upstream is not reading. */
+const CLIENT_CHECK_MS = 400;
 
 const NOTHING = Buffer.alloc(0);
 
-/** What an upload may take, and who is told when it takes more. */
-export interface UploadOrder {
+/** What an upload works with. */
+export interface UploadOptions {
+  exchange: Exchange;
   /** `content-length`; null for a chunked body. */
   announcedBytes: number | null;
-  limitBytes: number;
-  /** Longest silence of the client within the body. */
-  idleMs: number;
-  /** Called at most once, before the first byte beyond the limit is sent. */
-  onTooLarge(): void;
-  /** The client has stopped sending. */
-  onIdle(): void;
-  /** Something was sent, or the upstream has taken what was. */
-  onProgress(): void;
-  /** Has the client closed its end? Asked while its bytes are not read, and so its leaving cannot be seen. */
-  clientHasLeft(): Promise<boolean>;
+  limits: RoundTripLimits;
+  deadline: Deadline;
+  /**
+   * Asks the system whether the client has closed its end. Node cannot tell while the body is not being read, because it sees
+   * the end only after the bytes before it.
+   */
+  hasClientLeft(): Promise<boolean>;
+  /** Called at most once: the body is too large (before any byte beyond the limit is sent), or the client stopped sending. */
+  onFailed(refusal: Refusal, cutBy: CutBy | null): void;
 }
 
-/** The request's body on its way to the upstream: byte for byte, with back-pressure, and never more than the limit. */
+/** Sends the request body to the upstream: byte for byte, with back-pressure, and never more than the limit. */
 export class Upload {
   readonly #req: IncomingMessage;
   readonly #upstream: ClientRequest;
-  readonly #exchange: Exchange;
-  readonly #order: UploadOrder;
+  readonly #options: UploadOptions;
   #isStopped = false;
   #idleTimer: NodeJS.Timeout | null = null;
-  #lookTimer: NodeJS.Timeout | null = null;
+  #checkTimer: NodeJS.Timeout | null = null;
 
-  constructor(req: IncomingMessage, upstream: ClientRequest, exchange: Exchange, order: UploadOrder) {
+  constructor(req: IncomingMessage, upstream: ClientRequest, options: UploadOptions) {
     this.#req = req;
     this.#upstream = upstream;
-    this.#exchange = exchange;
-    this.#order = order;
-    if (exchange.route.method === "GET") {
-      upstream.end();
-      return;
-    }
-    // What came together with the head is here in the next tick: nearly every body, and all of it.
-    process.nextTick(() => this.#begin());
+    this.#options = options;
+    if (req.method === "GET") upstream.end();
+    // A body that arrived together with the head is available in the next tick. That is nearly every body, and all of it.
+    else process.nextTick(() => this.#start());
   }
 
-  /** Is it the upstream that keeps the rest from being sent? */
-  get isHeldUp(): boolean {
+  /** True while the upstream is what keeps the rest from being sent. */
+  get isBlocked(): boolean {
     return this.#upstream.writableEnded || this.#req.isPaused();
   }
 
   /** Sends nothing more. */
   stop(): void {
     this.#isStopped = true;
-    this.#stopIdling();
-    this.#stopLooking();
+    this.#stopIdleTimer();
+    this.#stopCheckTimer();
   }
 
-  /** The answer is complete, and may have come before the request was: the rest of that is nobody's, and read for a while only. */
+  /** Discards what is left of the body when the complete response came before the complete request. */
   discardRest(): void {
     const [req, upstream] = [this.#req, this.#upstream];
     if (upstream.writableFinished) return;
@@ -71,87 +70,88 @@ export class Upload {
     else discardBody(req, () => void (req.complete || req.socket.destroySoon()));
   }
 
-  #begin(): void {
+  #start(): void {
     if (this.#isStopped) return;
-    if (this.#req.readableLength === this.#order.announcedBytes) this.#sendWhole();
-    else this.#follow();
+    if (this.#req.readableLength === this.#options.announcedBytes) this.#sendWhole();
+    else this.#stream();
   }
 
-  /** Its length was judged when it was announced. Without a listener, a timer or a pause: 15 µs less than piece by piece. */
+  /** Sends a body that is completely here. Its length has been checked. Without listeners and timers: saves 15 µs. */
   #sendWhole(): void {
     const body = (this.#req.read() as Buffer | null) ?? NOTHING;
-    // Node has not told itself yet that this was all.
+    // Lets Node emit 'end'.
     this.#req.resume();
     if (body.length <= ONE_WRITE_BYTES) this.#upstream.end(body.toString("latin1"), "latin1");
     else this.#upstream.end(body);
-    this.#exchange.sawRequestBytes(body);
-    this.#progress();
+    this.#options.exchange.sawRequestBytes(body);
+    this.#onProgress();
   }
 
-  #follow(): void {
+  #stream(): void {
     const [req, upstream] = [this.#req, this.#upstream];
-    // Not the connection's own timer: that would close it, also while the upstream is what holds us up.
-    this.#idleTimer = setTimeout(() => this.#onSilence(), this.#order.idleMs);
+    // Not the socket's own timeout: that would also fire while the upstream is what blocks the upload.
+    this.#idleTimer = setTimeout(() => this.#onIdle(), this.#options.limits.bodyIdleMs);
     req.on("data", (chunk: Buffer) => this.#send(chunk));
-    upstream.on("drain", () => this.#goOn());
+    upstream.on("drain", () => this.#onDrain());
     req.on("end", () => {
-      // Stopped, the upload was cut short: ending it would put a half-used connection back into the pool.
+      // A stopped upload is incomplete: ending it would return a half-used connection to the pool.
       if (this.#isStopped) return;
-      this.#stopIdling();
+      this.#stopIdleTimer();
       upstream.end();
     });
   }
 
   #send(chunk: Buffer): void {
     if (this.#isStopped) return;
-    if (this.#exchange.bytesIn + chunk.length > this.#order.limitBytes) {
-      this.#order.onTooLarge();
+    const { exchange, limits, onFailed } = this.#options;
+    if (exchange.bytesIn + chunk.length > limits.bodyBytes) {
+      onFailed(tooLarge(limits.bodyBytes), null);
       return;
     }
-    const goOn = this.#upstream.write(chunk);
-    this.#exchange.sawRequestBytes(chunk);
-    this.#progress();
-    if (goOn) return;
+    const hasRoom = this.#upstream.write(chunk);
+    exchange.sawRequestBytes(chunk);
+    this.#onProgress();
+    if (hasRoom) return;
     this.#req.pause();
-    this.#lookSoon();
+    this.#checkClientLater();
   }
 
-  #goOn(): void {
-    this.#stopLooking();
-    this.#progress();
+  #onDrain(): void {
+    this.#stopCheckTimer();
+    this.#onProgress();
     this.#req.resume();
   }
 
-  #progress(): void {
-    this.#order.onProgress();
+  #onProgress(): void {
+    this.#options.deadline.restart();
     this.#idleTimer?.refresh();
   }
 
-  #onSilence(): void {
+  #onIdle(): void {
     if (this.#isStopped) return;
-    // Silence that we made ourselves, because the upstream does not read, is not the client's.
+    const { limits, onFailed } = this.#options;
+    // While paused, the silence is ours: the upstream is not reading.
     if (this.#req.isPaused()) this.#idleTimer?.refresh();
-    else this.#order.onIdle();
+    else onFailed(tooSlow(limits.bodyIdleMs), "client");
   }
 
-  #stopIdling(): void {
+  #stopIdleTimer(): void {
     if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
     this.#idleTimer = null;
   }
 
-  /** Node sees that a client has left only by reading to the end of what it sent, which we do not while we are held up. */
-  #lookSoon(): void {
-    this.#stopLooking();
-    this.#lookTimer = setTimeout(() => {
-      void this.#order.clientHasLeft().then((hasLeft) => {
-        if (hasLeft) this.#req.socket.destroy();
-        else if (this.#req.isPaused() && !this.#isStopped) this.#lookSoon();
-      });
-    }, LOOK_AFTER_MS);
+  #checkClientLater(): void {
+    this.#stopCheckTimer();
+    this.#checkTimer = setTimeout(() => void this.#checkClient(), CLIENT_CHECK_MS);
   }
 
-  #stopLooking(): void {
-    if (this.#lookTimer !== null) clearTimeout(this.#lookTimer);
-    this.#lookTimer = null;
+  async #checkClient(): Promise<void> {
+    if (await this.#options.hasClientLeft()) this.#req.socket.destroy();
+    else if (this.#req.isPaused() && !this.#isStopped) this.#checkClientLater();
+  }
+
+  #stopCheckTimer(): void {
+    if (this.#checkTimer !== null) clearTimeout(this.#checkTimer);
+    this.#checkTimer = null;
   }
 }

@@ -1,148 +1,160 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HeaderIndex } from "../../core/http/header-index.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
-import type { Reading } from "../../core/usage/reading.ts";
-import { createResponseWriter, type ResponseWriter } from "./response-writer.ts";
+import type { MeterReading } from "../../core/usage/reading.ts";
+import type { Deadline } from "../upstream/deadline.ts";
 import type { Exchange } from "./exchange.ts";
 import { createResponseMeter, type ResponseMeter } from "./response-meter.ts";
+import type { Head, ResponseWriter } from "./response-writer.ts";
+import { StreamingWriter } from "./streaming-writer.ts";
+import { CompressedError } from "./compressed-error.ts";
+import { createRedactor } from "../../core/secrets/redactor.ts";
 import { isSilentlyTruncated } from "./unframed-response.ts";
 
-/** What an answer needs to know, and whom it tells. */
-export interface AnswerFlowOrder {
+/** From this status on the body is not what was asked for, and it is searched for our key. */
+const FIRST_SEARCHED_STATUS = 300;
+
+/** What the handling of a response works with. */
+export interface UpstreamResponseOptions {
   exchange: Exchange;
   secret: Secret;
-  inputIncludesCache: boolean;
-  /** Who gets it; null when the client has left. */
+  deadline: Deadline;
+  /** The client's response; null when the client has disconnected. */
   res: ServerResponse | null;
-  /** Some of it came. */
-  onProgress(): void;
-  /** All of it came. */
-  onWhole(): void;
-  /** No more will come. */
-  onBroken(): void;
+  /** Called when the body has ended (`true`) or broken off (`false`). The first call counts. */
+  onEnd(isWhole: boolean): void;
 }
 
-/** An upstream's answer whose head is good, on its way to the client: read, delivered, and metered from a copy. */
+/** An upstream's response with a valid head: read, written to the client, and metered from a copy. */
 export class UpstreamResponse {
   readonly #incoming: IncomingMessage;
   readonly #headers: HeaderIndex;
-  readonly #order: AnswerFlowOrder;
+  readonly #options: UpstreamResponseOptions;
   readonly #meter: ResponseMeter;
-  /** null: nobody gets it, the rest goes to the meter alone. */
-  #delivery: ResponseWriter | null;
-  /** Delivered before the client left. */
-  #delivered = 0;
-  #isHeldUp = false;
+  /** null once the client has disconnected: the rest of the body only goes to the meter. */
+  #writer: ResponseWriter | null;
+  /** Body bytes that were written before the client disconnected. */
+  #bytesWritten = 0;
+  #isBlocked = false;
   #isSettled = false;
 
-  constructor(incoming: IncomingMessage, headers: HeaderIndex, order: AnswerFlowOrder) {
-    const { exchange, res, secret } = order;
+  constructor(incoming: IncomingMessage, headers: HeaderIndex, options: UpstreamResponseOptions) {
+    const { exchange, res, secret } = options;
     const { statusCode: status = 0, statusMessage: reason = "" } = incoming;
     this.#incoming = incoming;
     this.#headers = headers;
-    this.#order = order;
+    this.#options = options;
     exchange.status = status;
-    this.#meter = this.#startMeter(status);
-    this.#delivery = res === null ? null : createResponseWriter(res, { status, reason, headers }, secret);
-    this.#watch();
+    this.#meter = this.#createMeter(status);
+    this.#writer = res === null ? null : createWriter(res, { status, reason, headers }, secret);
+    this.#listen();
   }
 
-  /** Did all of it come, to the last byte? */
+  /** True when the body has arrived to its last byte. */
   get isComplete(): boolean {
     return this.#incoming.complete;
   }
 
-  /** Does the client not keep up? What comes waits until it has read what it has. */
-  get isHeldUp(): boolean {
-    return this.#isHeldUp;
+  /** True while the client does not keep up: nothing is read until it has taken what was written. */
+  get isBlocked(): boolean {
+    return this.#isBlocked;
   }
 
   /** Body bytes that were handed to the client. */
   get bytes(): number {
-    return this.#delivery?.bytes ?? this.#delivered;
+    return this.#writer?.bytes ?? this.#bytesWritten;
   }
 
-  /** The client has read what it had. */
-  goOn(): void {
-    if (!this.#isHeldUp) return;
-    this.#isHeldUp = false;
-    this.#order.onProgress();
-    this.readOn();
+  /** Continues after the client has taken what was written to it. */
+  onDrain(): void {
+    if (!this.#isBlocked) return;
+    this.#isBlocked = false;
+    this.#options.deadline.restart();
+    this.read();
   }
 
-  /** The client has left: what is left goes to the meter alone. */
-  loseClient(): void {
-    this.#delivered = this.bytes;
-    this.#delivery = null;
-    this.goOn();
+  /** The client has disconnected: the rest only goes to the meter. */
+  onClientGone(): void {
+    this.#bytesWritten = this.bytes;
+    this.#writer = null;
+    this.onDrain();
   }
 
-  /** Takes what has come since the last time. */
-  readOn(): void {
-    if (this.#isHeldUp || this.#isSettled) return;
+  /** Takes what has arrived since the last call. */
+  read(): void {
+    if (this.#isBlocked || this.#isSettled) return;
     const bytes = this.#incoming.read() as Buffer | null;
     if (bytes !== null) this.#take(bytes);
-    if (this.#incoming.complete && this.#incoming.readableLength === 0) this.#order.onWhole();
+    if (this.#incoming.complete && this.#incoming.readableLength === 0) this.#options.onEnd(true);
   }
 
   /**
-   * It is over, as a `whole` or not: says what was learned, and whether it was whole indeed. To be called once; calls back
-   * at once unless a decoder has to finish.
+   * Closes the meter. `isWhole`: the body ended and did not break off. Calls back with what was learned and whether the
+   * response really is whole; at once, unless a decoder has to finish. Call it once.
    */
-  settle(whole: boolean, done: (reading: Reading, isWhole: boolean) => void): void {
+  settle(isWhole: boolean, done: (reading: MeterReading, isWhole: boolean) => void): void {
     this.#isSettled = true;
-    if (whole) this.#delivery?.complete();
-    this.#meter.finish(whole, (reading) => {
-      const isWhole = whole && !isSilentlyTruncated(this.#headers, reading, this.#meter.isOver);
-      // An error is one, whole or not; and what the service had its last word on is complete, whatever the client got.
-      const isCut = whole && !isWhole && reading.outcome === "completed" && reading.usage !== "final";
-      done(isCut ? { ...reading, outcome: "cut" } : reading, isWhole);
+    if (isWhole) this.#writer?.complete();
+    this.#meter.finish(isWhole, (reading) => {
+      const isReallyWhole = isWhole && !isSilentlyTruncated(this.#headers, reading, this.#meter.isOver);
+      // An error stays an error, whole or not. A response whose usage is final is complete, whatever the client got of it.
+      const isCut = isWhole && !isReallyWhole && reading.outcome === "completed" && reading.usage !== "final";
+      done(isCut ? { ...reading, outcome: "cut" } : reading, isReallyWhole);
     });
   }
 
-  /** Ends it for the client. */
+  /** Ends the client's response. */
   end(): void {
-    this.#delivery?.end();
+    this.#writer?.end();
   }
 
-  #startMeter(status: number): ResponseMeter {
-    const { exchange, secret, inputIncludesCache } = this.#order;
+  #createMeter(status: number): ResponseMeter {
+    const { exchange, secret } = this.#options;
     const contentType = this.#headers.get("content-type") ?? null;
     exchange.streamed = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
-    // The service's own name for the request (facts/usage.md section 5); the ledger caps it.
+    // The service's id of the request (docs/wire.md section 10). The ledger limits its length.
     const requestId = this.#headers.get("request-id") ?? this.#headers.get("x-request-id");
     exchange.upstreamRequestId = requestId === undefined ? null : secret.redactText(requestId);
-    const { dialect, spend } = exchange.route;
+    const { route, upstream } = exchange.choice;
+    const { dialect, spend } = route;
     return createResponseMeter(
-      { dialect, spend, status, contentType, inputIncludesCache },
+      { dialect, spend, status, contentType, inputIncludesCache: upstream.inputIncludesCache },
       this.#headers.all("content-encoding") ?? null,
     );
   }
 
   /**
-   * Read in pauses rather than as it flows: what came in one read of the connection is one piece then, however many
-   * chunks it was sent in. Of a fast stream that is 64 KB in place of an event: 1 µs less per event.
+   * Reads on 'readable' instead of 'data': then everything that came in one read of the socket is one chunk, however many
+   * HTTP chunks it was sent in. For a fast stream that is 64 KB instead of one event, and 1 µs less per event.
    */
-  #watch(): void {
+  #listen(): void {
     const incoming = this.#incoming;
-    incoming.on("readable", () => this.readOn());
-    incoming.on("error", () => this.#order.onBroken());
-    incoming.on("close", () => this.#order.onBroken());
+    incoming.on("readable", () => this.read());
+    incoming.on("error", () => this.#options.onEnd(false));
+    incoming.on("close", () => this.#options.onEnd(false));
     if (this.#headers.has("content-length")) return;
-    // A head waits for the first of its stream only if that came with it: then it is here in the next tick. One without a
-    // body (204, 304) is the whole answer by then, and waits for its record.
+    // The head of a stream waits for the first chunk only if that came together with it, which the next tick shows. A
+    // response without a body (204, 304) is complete by then, and its head waits for the record.
     process.nextTick(() => {
-      if (incoming.readableLength === 0 && !incoming.complete && !this.#isSettled) this.#delivery?.flush();
+      if (incoming.readableLength === 0 && !incoming.complete && !this.#isSettled) this.#writer?.flush();
     });
   }
 
   #take(bytes: Buffer): void {
-    const { exchange, onProgress } = this.#order;
-    onProgress();
-    this.#isHeldUp = this.#delivery?.write(bytes) === false;
-    // After the write: the client does not wait for our books.
+    const { exchange, deadline } = this.#options;
+    deadline.restart();
+    this.#isBlocked = this.#writer?.write(bytes) === false;
+    // After the write, so that the client does not wait for the meter.
     this.#meter.feed(bytes);
     if (exchange.hasFirstContent) return;
     if (exchange.streamed !== true || this.#meter.sawContent) exchange.sawFirstContent();
   }
+}
+
+function createWriter(res: ServerResponse, head: Head, secret: Secret): ResponseWriter {
+  res.sendDate = false;
+  if (head.status < FIRST_SEARCHED_STATUS) return new StreamingWriter(res, head, secret, null);
+  const encoding = head.headers.all("content-encoding")?.toLowerCase() ?? "identity";
+  if (encoding !== "identity" && encoding !== "") return new CompressedError(res, head, encoding, secret);
+  return new StreamingWriter(res, head, secret, createRedactor(secret));
 }

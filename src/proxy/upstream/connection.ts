@@ -1,85 +1,82 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { headerName } from "../../core/http/header-name.ts";
-import { idleLimitMs } from "../../core/http/keep-alive.ts";
+import { getHeaderPolicy } from "../../core/http/header-policy.ts";
+import { parseIdleLimitMs } from "../../core/http/keep-alive.ts";
 import type { Clock } from "../../ports.ts";
 
-/**
- * For a connection that was never used: servers wait less for the first request (Apache 20 s, HAProxy often 10 s) than
- * for the next.
- */
+/** For a connection that was never used: servers wait less for the first request (Apache 20 s, HAProxy often 10 s). */
 const UNUSED_LIMIT_MS = 8_000;
 
-/** One connection to an upstream, lent to one request at a time. */
+/** One connection to an upstream, used by one request at a time. */
 export class UpstreamConnection {
   readonly socket: Socket;
   readonly #clock: Clock;
   #isReady = false;
-  #borrower: ClientRequest | null = null;
-  #answer: IncomingMessage | null = null;
+  #request: ClientRequest | null = null;
+  #response: IncomingMessage | null = null;
   #limitMs = UNUSED_LIMIT_MS;
-  /** Since when it is idle, by either clock. */
+  /** When it became idle, by wall clock and by monotonic clock. */
   #wallMs = 0;
   #tickMs = 0;
 
-  /** `socket` emits `readyEvent` when it can be sent to. */
+  /** `socket` emits `readyEvent` when it can be written to. */
   constructor(socket: Socket, readyEvent: string, clock: Clock) {
     this.socket = socket;
     this.#clock = clock;
     socket.once(readyEvent, () => (this.#isReady = true));
-    // Followed by `close`, which is where it is dealt with; unheard, on an idle connection it would end the process.
+    // 'close' follows and does the cleanup. Without a listener, an error on an idle connection would crash the process.
     socket.on("error", () => {});
-    // Heard at all times, because to listen anew in each pause costs 6 µs per request.
+    // Stays attached: adding and removing it for each request costs 6 µs.
     socket.on("data", () => this.#onData());
   }
 
-  /** Is the request that has it through with it? Node then calls that destroyed. */
-  get isGivenBack(): boolean {
-    return this.#borrower?.destroyed === true;
+  /** True once its request has ended, which Node then calls destroyed. */
+  get isReleased(): boolean {
+    return this.#request?.destroyed === true;
   }
 
-  /** It is nobody's from now on. False when it cannot be used again. */
+  /** Detaches it from its request. Returns false when it cannot be used again. */
   release(): boolean {
-    this.#borrower = null;
-    this.#answer = null;
-    // As Node's agent does: the socket would keep its last request, and all that hangs on it, for as long as it is idle.
+    this.#request = null;
+    this.#response = null;
+    // As Node's agent does. Otherwise the idle socket would keep its last request alive.
     Reflect.set(this.socket, "_httpMessage", null);
     this.#wallMs = this.#clock.now();
     this.#tickMs = this.#clock.monotonic();
     return this.isUsable();
   }
 
-  /** An idle one: is it whole, and was it idle no longer than the upstream will bear? */
+  /** True for an idle connection that is open and has not been idle for longer than the upstream tolerates. */
   isUsable(): boolean {
     const { readyState } = this.socket;
     if (readyState !== "open" && readyState !== "opening") return false;
-    // By both clocks: that which never jumps stands still while a laptop sleeps, and wall time may be set back.
+    // By both clocks: the monotonic one may stand still while a laptop sleeps, and the wall clock may be set back.
     const idleMs = Math.max(this.#clock.monotonic() - this.#tickMs, this.#clock.now() - this.#wallMs);
     return idleMs < this.#limitMs;
   }
 
-  /** Lends an idle or a new one; where its handshakes are still under way the request waits for them. */
+  /** Gives it to a request, which waits for the handshakes of a new connection. */
   assign(request: ClientRequest): void {
-    this.#borrower = request;
+    this.#request = request;
     request.reusedSocket = this.#isReady;
     request.on("response", this.#onResponse);
     request.onSocket(this.socket);
   }
 
-  readonly #onResponse = (answer: IncomingMessage): void => {
-    this.#answer = answer;
-    const { rawHeaders } = answer;
-    // Not `headers`, which Node makes at the first look: 3 µs.
-    const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && headerName(name).lower === "keep-alive");
-    this.#limitMs = idleLimitMs(at === -1 ? undefined : rawHeaders[at + 1]);
+  readonly #onResponse = (response: IncomingMessage): void => {
+    this.#response = response;
+    const { rawHeaders } = response;
+    // Not `headers`, which Node builds on first access: 3 µs.
+    const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && getHeaderPolicy(name).name === "keep-alive");
+    this.#limitMs = parseIdleLimitMs(at === -1 ? undefined : rawHeaders[at + 1]);
   };
 
   /**
-   * What comes on an idle connection, or behind a whole answer that is still being delivered, was not asked for: the next
-   * client must not get it, nor what may follow, so the connection is given up (facts/threats.md C7). Unheard it would
-   * also not be seen to end. The piece that makes an answer whole is heard here before Node has read it.
+   * Closes the connection on unsolicited data: bytes on an idle connection, or after a complete response that is still being
+   * delivered. The next client must not get them as its response (SECURITY.md C7). The listener also makes Node notice the end
+   * of an idle connection. It sees the chunk that completes a response before Node has parsed it.
    */
   #onData(): void {
-    if (this.#borrower === null || this.#answer?.complete === true) this.socket.destroy();
+    if (this.#request === null || this.#response?.complete === true) this.socket.destroy();
   }
 }

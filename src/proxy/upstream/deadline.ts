@@ -1,50 +1,57 @@
 import type { ClientRequest } from "node:http";
 
-/** A TCP or TLS connection that is not there by then will not come; operating systems wait two minutes and more. */
+/** Longest time for the TCP and TLS handshakes. Operating systems wait two minutes and more. */
 export const CONNECT_LIMIT_MS = 30_000;
 
-/** Until there is a connection the upstream cannot have seen anything of the request. */
-export type Phase = "connecting" | "sending" | "waiting" | "answering";
+/** The phase of a request. While it is `connecting`, the upstream cannot have seen any of it. */
+export type Phase = "connecting" | "sending" | "waiting" | "responding";
 
-/** How long an upstream may keep us waiting. */
-export interface UpstreamLimits {
-  /** From the last byte sent to the whole head of the answer; and how long it may take nothing of what is sent. */
+/** The limits of a request, in milliseconds. */
+export interface DeadlineLimits {
+  /** For sending, and then for waiting for the response head. */
   firstByteMs: number;
-  /** Between two pieces of the answer. */
+  /** Between two chunks of the response. */
   betweenBytesMs: number;
 }
 
 /**
- * One limit for each phase of a request. A timer of our own, because Node's measure the silence of a connection: a TLS
- * handshake or a head that comes byte by byte, or early hints without end, would keep them from running out. It is one
- * for all phases, set again only where it ran out too early: to set and clear one costs 1 µs, to move a date 0.05.
+ * A time limit for each phase of an upstream request. Node's own timeouts measure the silence of a socket, so a slow TLS
+ * handshake, a head that arrives byte by byte, or endless early hints would keep them from firing.
+ *
+ * One timer serves all phases and is set again only when it fires too early: setting and clearing a timer costs 1 µs, moving
+ * a date 0.05 µs.
  */
-export class UpstreamDeadline {
-  readonly #limits: UpstreamLimits;
-  readonly #onLate: () => void;
+export class Deadline {
+  readonly #limits: DeadlineLimits;
+  readonly #onTimeout: (phase: Phase) => void;
   #phase: Phase = "connecting";
   #limitMs = CONNECT_LIMIT_MS;
-  /** When this phase has lasted too long, and when the timer runs out, by `performance.now()`. */
-  #lateAt = Infinity;
-  #ringsAt = Infinity;
+  /** When the phase has lasted too long, and when the timer fires; both on the clock of `performance.now()`. */
+  #expiresAt = Infinity;
+  #firesAt = Infinity;
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
-  /** `onLate` may be called more than once, until {@link UpstreamDeadline.stop}. */
+  /**
+   * Starts with the request's connection. `isSecure`: the connection is ready when its TLS handshake is. `onTimeout` is called
+   * each time a limit is exceeded; the listener either restarts or stops the deadline.
+   */
   constructor(
-    upstream: ClientRequest,
-    { secure, limits, onLate }: { secure: boolean; limits: UpstreamLimits; onLate: () => void },
+    request: ClientRequest,
+    isSecure: boolean,
+    limits: DeadlineLimits,
+    onTimeout: (phase: Phase) => void,
   ) {
     this.#limits = limits;
-    this.#onLate = onLate;
+    this.#onTimeout = onTimeout;
     this.restart();
-    upstream.once("socket", (socket) => {
-      // Not `connecting`: that ends with TCP's handshake, and TLS's comes after it.
-      if (upstream.reusedSocket) this.#enter("sending", limits.firstByteMs);
-      else
-        socket.once(secure ? "secureConnect" : "connect", () => this.#enter("sending", limits.firstByteMs));
+    request.once("socket", (socket) => {
+      const onReady = () => this.#enter("sending", limits.firstByteMs);
+      // `socket.connecting` would not do: it turns false after the TCP handshake, before the TLS handshake.
+      if (request.reusedSocket) onReady();
+      else socket.once(isSecure ? "secureConnect" : "connect", onReady);
     });
-    upstream.once("finish", () => {
+    request.once("finish", () => {
       if (this.#phase === "sending") this.#enter("waiting", limits.firstByteMs);
     });
   }
@@ -53,18 +60,17 @@ export class UpstreamDeadline {
     return this.#phase;
   }
 
-  /** The answer's head is here. */
-  answering(): void {
-    this.#enter("answering", this.#limits.betweenBytesMs);
+  /** Enters the phase `responding`: the response head has arrived. */
+  onResponse(): void {
+    this.#enter("responding", this.#limits.betweenBytesMs);
   }
 
-  /** Something moved on, or what did not was not the upstream's fault: the limit of this phase runs anew. */
+  /** Restarts the limit of the current phase: there was progress, or the delay was not the upstream's fault. */
   restart(): void {
-    this.#lateAt = performance.now() + this.#limitMs;
-    if (this.#lateAt < this.#ringsAt) this.#setTimer(this.#limitMs);
+    this.#expiresAt = performance.now() + this.#limitMs;
+    if (this.#expiresAt < this.#firesAt) this.#setTimer(this.#limitMs);
   }
 
-  /** Nothing is late any more. */
   stop(): void {
     this.#isStopped = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -79,14 +85,14 @@ export class UpstreamDeadline {
   #setTimer(afterMs: number): void {
     if (this.#isStopped) return;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#ringsAt = performance.now() + afterMs;
-    this.#timer = setTimeout(() => this.#ring(), afterMs);
+    this.#firesAt = performance.now() + afterMs;
+    this.#timer = setTimeout(() => this.#onTimer(), afterMs);
   }
 
-  #ring(): void {
-    this.#ringsAt = Infinity;
-    const leftMs = this.#lateAt - performance.now();
+  #onTimer(): void {
+    this.#firesAt = Infinity;
+    const leftMs = this.#expiresAt - performance.now();
     if (leftMs > 0) this.#setTimer(Math.ceil(leftMs));
-    else this.#onLate();
+    else this.#onTimeout(this.#phase);
   }
 }

@@ -1,17 +1,18 @@
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls, createSecureContext, rootCertificates, type SecureContext } from "node:tls";
-import { proxyCredentialHeader } from "../../core/http/headers.ts";
-import { isPastProxy } from "../../core/config/no-proxy.ts";
+import { buildProxyCredentialHeader } from "../../core/http/headers.ts";
+import { shouldBypassProxy } from "../../core/config/no-proxy.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import type { ProxyAddress } from "../../core/config/proxy-url.ts";
 import { Tunnel } from "./tunnel.ts";
 
-/** Ways to an upstream: a connection that is being made, never one that exists. */
+/** Opens connections to one upstream. */
 export interface Dial {
-  /** What the socket emits once the upstream can be sent to. */
+  /** The event that a socket emits once it can be written to. */
   readonly readyEvent: "connect" | "secureConnect";
-  /** Does the way go through the proxy? */
+  /** True when connections go through the configured proxy. */
   readonly isProxied: boolean;
+  /** Starts a connection. It is not ready yet. */
   open(): Socket;
 }
 
@@ -20,35 +21,35 @@ interface Address {
   port: number;
 }
 
-/** For all connections: small pieces leave at once, and a peer or a NAT that has forgotten us shows within 25 s. */
+/** For all connections: small writes are sent at once, and keep-alive probes find a dead peer or NAT entry within 25 s. */
 const TCP = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 };
 
-/** Node refuses an address as the name to ask for (RFC 6066 section 3); its certificate is checked all the same. */
+/** The SNI name. Node refuses an IP address there (RFC 6066 section 3); the certificate is checked all the same. */
 const serverNameOf = (host: string): string => (isIP(host) === 0 ? host : "");
 
-/** Finds the way to an origin: `https://HOST[:PORT]`, or `http:` for an upstream on this machine. */
+/** Returns the dial for an origin: `https://HOST[:PORT]`, or `http:` for an upstream on this machine. */
 export type Dialer = (origin: string) => Dial;
 
-/** Ways as the configuration wants them: whom TLS trusts, and which of them lead through a proxy. */
+/** Creates a dialer from the configuration: which authorities TLS trusts, and which origins are reached through the proxy. */
 export function createDialer({ proxy, noProxy, authorities }: Outbound): Dialer {
   let trust: SecureContext | null = null;
-  /** One for all, made when first needed: it reads all root certificates, 7 ms, and 20 ms where others are trusted, too. */
-  const trusted = () =>
+  /** Shared, and created when first needed: it reads all root certificates, which takes 7 ms, and 20 ms with further ones. */
+  const secureContext = () =>
     (trust ??= createSecureContext(authorities.length === 0 ? {} : trusting(authorities)));
   const dialDirect: Dialer = (origin) => {
     const address = addressOf(origin);
-    if (origin.startsWith("https:")) return new SecureDial(address, trusted());
+    if (origin.startsWith("https:")) return new SecureDial(address, secureContext());
     return { readyEvent: "connect", isProxied: false, open: () => connect({ ...TCP, ...address }) };
   };
   return (origin) => {
-    if (proxy === null || origin.startsWith("http:") || isPastProxy(origin, noProxy))
+    if (proxy === null || origin.startsWith("http:") || shouldBypassProxy(origin, noProxy))
       return dialDirect(origin);
     const address = addressOf(origin);
-    return new SecureDial(address, trusted(), digTo(address, proxy, dialDirect(proxy.origin)));
+    return new SecureDial(address, secureContext(), tunnelsTo(address, proxy, dialDirect(proxy.origin)));
   };
 }
 
-/** Naming authorities to Node is naming all of them. */
+/** Options that trust these authorities besides the usual ones. In Node, `ca` replaces the defaults. */
 function trusting(authorities: readonly string[]) {
   return { ca: [...rootCertificates, ...authorities] };
 }
@@ -59,41 +60,41 @@ function addressOf(origin: string): Address {
   return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? usualPort : Number(port) };
 }
 
-/** Tunnels to this address, each over a connection of its own to the proxy. */
-function digTo({ host, port }: Address, { credentials }: ProxyAddress, proxy: Dial): () => Tunnel {
-  const order = {
+/** Returns a function that opens a tunnel to the address, over a new connection to the proxy. */
+function tunnelsTo({ host, port }: Address, { credentials }: ProxyAddress, proxy: Dial): () => Tunnel {
+  const options = {
     authority: `${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
-    credential: credentials === null ? null : proxyCredentialHeader(credentials),
+    credential: credentials === null ? null : buildProxyCredentialHeader(credentials),
   };
-  return () => new Tunnel(proxy.open(), proxy.readyEvent, order);
+  return () => new Tunnel(proxy.open(), proxy.readyEvent, options);
 }
 
 /**
- * TLS, with the latest session offered again: its handshake spares the upstream's certificate, and with TLS 1.2 a round
- * trip as well. Sessions live in memory only. Certificates are always verified, whatever the environment says (facts/
- * threats.md B5), inside a tunnel as well: the proxy sees nothing that it could read.
+ * Opens TLS connections, directly or in a tunnel. The latest session is resumed: its handshake skips the upstream's certificate,
+ * and with TLS 1.2 a network round trip. Sessions are kept in memory only. Certificates are always verified, whatever the
+ * environment says (SECURITY.md B5); in a tunnel the proxy sees only ciphertext.
  */
 class SecureDial implements Dial {
   readonly readyEvent = "secureConnect";
   readonly isProxied: boolean;
   readonly #address: Address;
   readonly #secureContext: SecureContext;
-  readonly #dig: (() => Tunnel) | undefined;
+  readonly #openTunnel: (() => Tunnel) | undefined;
   #session: Buffer | undefined;
 
-  /** `dig` makes a tunnel to the address, where the way leads through a proxy. */
-  constructor(address: Address, secureContext: SecureContext, dig?: () => Tunnel) {
+  /** `openTunnel` opens a tunnel to the address, for connections through a proxy. */
+  constructor(address: Address, secureContext: SecureContext, openTunnel?: () => Tunnel) {
     this.#address = address;
     this.#secureContext = secureContext;
-    this.#dig = dig;
-    this.isProxied = dig !== undefined;
+    this.#openTunnel = openTunnel;
+    this.isProxied = openTunnel !== undefined;
   }
 
   open(): Socket {
-    // Offered to one handshake at a time: should that fail, the session may be the reason.
+    // Offered to one handshake at a time: if that fails, the session may be the reason.
     const session = this.#session;
     this.#session = undefined;
-    const tunnel = this.#dig?.();
+    const tunnel = this.#openTunnel?.();
     const socket = connectTls({
       ...TCP,
       ...this.#address,
@@ -103,9 +104,9 @@ class SecureDial implements Dial {
       rejectUnauthorized: true,
       session,
     });
-    // TLS tells of it, too, but then seems usable for a moment longer, in which a request could be lent it.
+    // The TLS socket reports the error too, but looks usable for a moment, in which a request could be given to it.
     tunnel?.on("error", (error) => socket.destroy(error));
-    // With TLS 1.2 the upstream need not give a new one.
+    // With TLS 1.2 the upstream does not have to issue a new session.
     socket.once("secureConnect", () => (this.#session ??= session));
     socket.on("session", (latest) => (this.#session = latest));
     return socket;

@@ -2,13 +2,13 @@ import type { Refusal } from "../../core/http/refusal.ts";
 import { codeOf } from "./error-code.ts";
 import { TunnelError, type TunnelErrorCode } from "./tunnel.ts";
 
-/** Why a connection never came to be, and what mends it; null where that is not to be told from here. */
+/** Why a connection could not be opened. `fix` is what the user can do; null where that cannot be known here. */
 export interface ConnectFailure {
   why: string;
   fix: string | null;
 }
 
-/** What people can do about a connection that never came to be, by Node's error code. */
+/** Words for Node's error codes. */
 const UNREACHABLE: Record<string, string> = {
   ECONNREFUSED: "nothing listens there",
   ENOTFOUND: "its host name is not known",
@@ -23,7 +23,7 @@ const UNREACHABLE: Record<string, string> = {
   ERR_SSL_WRONG_VERSION_NUMBER: "it does not speak TLS as expected",
 };
 
-/** Of certificates that nobody vouches for whom we trust (OpenSSL's names, X509_STORE_CTX_get_error(3)). */
+/** Words for untrusted certificates, by OpenSSL's error codes (X509_STORE_CTX_get_error(3)). */
 const UNTRUSTED: Record<string, string> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
   SELF_SIGNED_CERT_IN_CHAIN: "its certificate chain has a self-signed one",
@@ -38,7 +38,7 @@ const NAME_AUTHORITY =
 
 const CORRECT_PROXY = 'correct "outbound.httpsProxy": tollkeeper config edit';
 
-/** `detail` is that of the {@link TunnelError}. */
+/** `detail` is from the {@link TunnelError}. */
 const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => ConnectFailure> = {
   ERR_PROXY_UNREACHABLE: (detail) => ({
     why: `the proxy cannot be reached: ${wordsFor(detail)}`,
@@ -68,7 +68,7 @@ const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => ConnectFailure> = {
   }),
 };
 
-/** Puts into words why there is no connection. Only codes are used: messages may name addresses and more. */
+/** Explains why a connection could not be opened. Uses error codes only: messages may contain addresses and more. */
 export function explainConnectFailure(error: Error): ConnectFailure {
   if (error instanceof TunnelError) return NO_TUNNEL[error.code](error.detail);
   const code = codeOf(error);
@@ -76,11 +76,11 @@ export function explainConnectFailure(error: Error): ConnectFailure {
 }
 
 /**
- * Puts an upstream's transport error into words, for clients.
- * `connected`: the upstream may have seen the request, so nothing is sent again and the client is told so.
+ * Explains a transport error of an upstream to the client. `isConnected`: the upstream may have seen the request, which is why
+ * it is not sent again, and the client is told so.
  */
-export function explainUpstreamError(error: Error, connected: boolean): Refusal {
-  if (!connected) {
+export function explainUpstreamError(error: Error, isConnected: boolean): Refusal {
+  if (!isConnected) {
     const { why, fix } = explainConnectFailure(error);
     return {
       code: "upstream_unreachable",

@@ -4,29 +4,29 @@ import { UpstreamConnection } from "./connection.ts";
 import type { Dial } from "./dial.ts";
 
 /**
- * Idle connections that are kept, as many as Node's agent does: more than a person's tools have under way at a time, so
- * that none of theirs is closed only to be made again; what a flood leaves behind goes at once.
+ * How many idle connections are kept, the same as in Node's agent. It is more than one person's tools use at a time, so none of
+ * theirs is closed only to be opened again. What a flood leaves behind is closed at once.
  */
 const MOST_IDLE = 256;
 
-/** How often those that are too old are looked for; that none of them is lent does not depend on it. */
+/** How often old idle connections are closed. None of them would be used anyway. */
 const SWEEP_MS = 5_000;
 
 /**
- * The connections to one upstream. Stands where Node has its Agent, whose names, copies of options and timers cost 17 of
- * the 41 µs that a request takes through Node's client; what Node wants of an agent is `addRequest`, and to be heard when
- * a socket emits `free`. The connection that was used last is lent first, so that those which nobody needs grow old.
+ * The connections to one upstream, in place of Node's Agent, whose names, option copies and timers cost 17 of the 41 µs that a
+ * request takes in Node's client. Node needs two things of an agent: `addRequest`, and a listener for the socket event 'free'.
+ * The most recently used connection is taken first, so that superfluous ones grow old and are closed.
  */
 export class UpstreamPool extends Agent {
   readonly #dial: Dial;
   readonly #clock: Clock;
   readonly #all = new Set<UpstreamConnection>();
-  /** The one that was used last at the end. */
+  /** The most recently used one is last. */
   readonly #idle: UpstreamConnection[] = [];
   #mostIdle = MOST_IDLE;
   #sweeper: NodeJS.Timeout | null = null;
-  /** Has a request come since the last connection that was opened ahead of one? */
-  #mayWarm = true;
+  /** True when a request has come since the last connection was opened ahead of one. */
+  #canPreconnect = true;
 
   constructor(dial: Dial, clock: Clock) {
     super({ keepAlive: true });
@@ -34,32 +34,32 @@ export class UpstreamPool extends Agent {
     this.#clock = clock;
   }
 
-  /** Called by Node, once for each request: lends it a connection. */
+  /** Gives a request its connection. Called by Node, once for each request. */
   addRequest(request: ClientRequest): void {
-    this.#mayWarm = true;
+    this.#canPreconnect = true;
     this.#dropUnusable();
     const connection = this.#idle.pop() ?? this.#open();
     connection.assign(request);
   }
 
   /**
-   * A request may come soon: opens a connection ahead of it, unless one is there or under way. Requests that never come
-   * cost one connection: the next is opened ahead only after a request has come.
+   * Opens a connection ahead of a request that may follow soon, unless one is idle or being opened. Does nothing until a
+   * request has used the last one, so that requests that never come cost one connection.
    */
   preconnect(): void {
     this.#dropUnusable();
-    if (!this.#mayWarm || this.#idle.length > 0) return;
-    this.#mayWarm = false;
+    if (!this.#canPreconnect || this.#idle.length > 0) return;
+    this.#canPreconnect = false;
     this.#keep(this.#open());
   }
 
-  /** Upstreams are reached another way from now on: what is lent is used to its end, and nothing is kept. */
+  /** Closes the idle connections, and each of the others when its request has ended. */
   retire(): void {
     this.#mostIdle = 0;
     for (const { socket } of this.#idle) socket.destroy();
   }
 
-  /** Ends every connection. */
+  /** Closes every connection. */
   override destroy(): void {
     if (this.#sweeper !== null) clearTimeout(this.#sweeper);
     for (const { socket } of this.#all) socket.destroy();
@@ -70,8 +70,8 @@ export class UpstreamPool extends Agent {
     const connection = new UpstreamConnection(socket, this.#dial.readyEvent, this.#clock);
     this.#all.add(connection);
     socket.on("free", () => {
-      // Node may say it twice when request and answer end together, and by then another may have the connection.
-      if (connection.isGivenBack) this.#keep(connection);
+      // Node may emit it twice when request and response end together, and another request may have the connection by then.
+      if (connection.isReleased) this.#keep(connection);
     });
     socket.on("close", () => this.#forget(connection));
     return connection;

@@ -1,21 +1,21 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { readConnectResponse, type ConnectResponse } from "../../core/http/connect-response.ts";
+import { parseConnectResponse, type ConnectResponse } from "../../core/http/connect-response.ts";
 import { codeOf } from "./error-code.ts";
 
 /**
- * Why there is no tunnel. The code's last word says it:
- * - `UNREACHABLE`: no connection to the proxy; `detail` is the system's or TLS's error code
- * - `CLOSED`: it hung up before it had answered
- * - `NOT_HTTP`: what it answered is no answer of an HTTP proxy
- * - `AUTH_MISSING`, `AUTH_WRONG`, `AUTH_UNKNOWN`: 407, where no user is configured, where one is, and where it takes no
- *   basic authentication
- * - `REFUSED`, `FAILED`: another 4xx (or 3xx), a 5xx; `detail` is the status
+ * Why a tunnel could not be opened:
+ * - `UNREACHABLE`: no connection to the proxy; `detail` is the error code of the system or of TLS
+ * - `CLOSED`: the proxy closed the connection before it responded
+ * - `NOT_HTTP`: the response is not that of an HTTP proxy
+ * - `AUTH_MISSING`, `AUTH_WRONG`, `AUTH_UNKNOWN`: 407 without configured credentials, with them, and from a proxy that does not
+ *   accept basic authentication
+ * - `REFUSED`, `FAILED`: another 4xx (or 3xx), or a 5xx; `detail` is the status
  */
 export type TunnelErrorCode =
   `ERR_PROXY_${"UNREACHABLE" | "CLOSED" | "NOT_HTTP" | "AUTH_MISSING" | "AUTH_WRONG" | "AUTH_UNKNOWN" | "REFUSED" | "FAILED"}`;
 
-/** A proxy that gives no tunnel. */
+/** The proxy did not open a tunnel. */
 export class TunnelError extends Error {
   readonly code: TunnelErrorCode;
   readonly detail: string;
@@ -28,33 +28,34 @@ export class TunnelError extends Error {
   }
 }
 
-/** What a tunnel is asked for with. */
-export interface TunnelOrder {
-  /** `HOST:PORT` of its other end. */
+/** The CONNECT request. */
+export interface TunnelOptions {
+  /** `HOST:PORT` of the upstream. */
   authority: string;
-  /** Name and value of the header that shows the proxy who asks; null for none. */
+  /** Name and value of the `Proxy-Authorization` header; null for none. */
   credential: [name: string, value: string] | null;
 }
 
 /**
- * A connection through an HTTP proxy by CONNECT (RFC 9110 section 9.3.6), to be used at once: what is written before the
- * proxy has agreed waits for that. The proxy is told where to, and nothing else of the request. A stream of its own, where
- * the proxy's socket would have to be waited for: the pool lends connections that are still being made. TLS over it takes
- * no more processor time than over the socket (20,000 events, measured).
+ * A connection through an HTTP proxy, by CONNECT (RFC 9110 section 9.3.6). It can be used at once: what is written before the
+ * proxy has accepted waits for that. The proxy learns the authority and nothing else about the request.
+ *
+ * This is a stream of its own because the pool hands out connections that are not open yet, and the proxy's socket would have
+ * to be waited for. TLS over it takes no more processor time than over a socket (measured with 20,000 events).
  */
 export class Tunnel extends Duplex {
   readonly #proxy: Socket;
   readonly #hasCredential: boolean;
-  /** Is there a connection to the proxy? */
+  /** True once the proxy is connected. */
   #isConnected = false;
-  /** What came of the answer's head; null once the tunnel is open. */
+  /** What has arrived of the response head; null once the tunnel is open. */
   #head: Buffer | null = Buffer.alloc(0);
-  /** Sends what was written too early. */
+  /** Sends what was written before the tunnel was open. */
   #sendHeld: (() => void) | null = null;
 
-  /** `proxy` is being connected, and emits `readyEvent` when it can be sent to. It ends with the tunnel. */
-  constructor(proxy: Socket, readyEvent: string, { authority, credential }: TunnelOrder) {
-    // TLS takes it over from here: an upstream that ends the connection has ended it for both.
+  /** `proxy` is being connected and emits `readyEvent` when it can be written to. It closes with the tunnel. */
+  constructor(proxy: Socket, readyEvent: string, { authority, credential }: TunnelOptions) {
+    // An upstream that ends the connection ends both directions, as TLS expects.
     super({ allowHalfOpen: false });
     this.#proxy = proxy;
     this.#hasCredential = credential !== null;
@@ -99,30 +100,31 @@ export class Tunnel extends Duplex {
       return;
     }
     this.#head = Buffer.concat([this.#head, chunk]);
-    const answer = readConnectResponse(this.#head);
-    if (answer === null) return;
-    if (answer === "not-http") this.destroy(new TunnelError("ERR_PROXY_NOT_HTTP"));
-    else if (answer.status >= 200 && answer.status < 300) this.#openUp(this.#head.subarray(answer.headBytes));
-    else this.destroy(this.#refusalOf(answer));
+    const response = parseConnectResponse(this.#head);
+    if (response === null) return;
+    if (response === "not-http") this.destroy(new TunnelError("ERR_PROXY_NOT_HTTP"));
+    else if (response.status >= 200 && response.status < 300)
+      this.#onAccepted(this.#head.subarray(response.headBytes));
+    else this.destroy(this.#refusalOf(response));
   }
 
-  #refusalOf({ status, takesBasic }: ConnectResponse): TunnelError {
+  #refusalOf({ status, acceptsBasicAuth }: ConnectResponse): TunnelError {
     if (status === 407) {
-      const what = takesBasic ? (this.#hasCredential ? "WRONG" : "MISSING") : "UNKNOWN";
+      const what = acceptsBasicAuth ? (this.#hasCredential ? "WRONG" : "MISSING") : "UNKNOWN";
       return new TunnelError(`ERR_PROXY_AUTH_${what}`);
     }
     return new TunnelError(status >= 500 ? "ERR_PROXY_FAILED" : "ERR_PROXY_REFUSED", String(status));
   }
 
-  /** `rest` came behind the head, and is the upstream's. */
-  #openUp(rest: Buffer): void {
+  /** The proxy has accepted. `rest` arrived after its response head and is from the upstream. */
+  #onAccepted(rest: Buffer): void {
     this.#head = null;
     if (rest.length > 0) this.push(rest);
     this.#sendHeld?.();
     this.#sendHeld = null;
   }
 
-  /** In an open tunnel it is the upstream's end. */
+  /** The end of the proxy's socket: in an open tunnel, the end of the upstream's data. */
   #onEnd(): void {
     if (this.#head === null) this.push(null);
     else this.destroy(new TunnelError("ERR_PROXY_CLOSED"));

@@ -1,25 +1,25 @@
-import type { StreamEvent } from "../call.ts";
-import { without } from "../json.ts";
+import type { StreamEvent } from "../api.ts";
+import { omit } from "../json.ts";
 import type { ContentBlock, Message, MessageUsage } from "./message.ts";
-import { splitInChunks } from "../tokens.ts";
+import { splitIntoChunks } from "../tokens.ts";
 
-/** A message as the recorded streams say it: the input first, each content block in pieces, the totals last. */
+/** Returns the events that stream a message, in the order of recorded streams: input, content blocks in pieces, totals. */
 export function messageEvents(message: Message): StreamEvent[] {
   const blocks = message.content.flatMap((block, index) => blockEvents(block, index));
-  // The recorded streams ping once, after the first block's start; without a block, after the message's.
+  // Recorded streams contain one ping, after the start of the first block, or of the message when it has no blocks.
   const [start, ping] = [startEvent(message), { type: "ping" }];
   const opening = blocks.length === 0 ? [start, ping] : [start, ...blocks.slice(0, 1), ping];
   return [...opening, ...blocks.slice(1), deltaEvent(message), { type: "message_stop" }];
 }
 
 function startEvent(message: Message): StreamEvent {
-  const started = { ...without({ ...message }, "stop_details"), content: [], stop_reason: null };
+  const started = { ...omit({ ...message }, "stop_details"), content: [], stop_reason: null };
   if (message.usage === undefined) return { type: "message_start", message: started };
-  const usage = { ...without({ ...message.usage }, "output_tokens_details"), output_tokens: 1 };
+  const usage = { ...omit({ ...message.usage }, "output_tokens_details"), output_tokens: 1 };
   return { type: "message_start", message: { ...started, usage } };
 }
 
-/** Totals so far: cumulative, input side included, without the split by cache lifetime (usage facts 1.1). */
+/** Its usage is cumulative and repeats the input, without the split by cache lifetime (docs/wire.md section 5). */
 function deltaEvent(message: Message): StreamEvent {
   const { stop_reason, stop_sequence, stop_details } = message;
   const delta = { stop_reason, stop_sequence, stop_details };
@@ -38,7 +38,7 @@ function totals(usage: MessageUsage): Partial<MessageUsage> {
 }
 
 function blockEvents(block: ContentBlock, index: number): StreamEvent[] {
-  const { empty, deltas } = takeApart(block);
+  const { empty, deltas } = splitBlock(block);
   return [
     { type: "content_block_start", index, content_block: empty },
     ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
@@ -46,26 +46,26 @@ function blockEvents(block: ContentBlock, index: number): StreamEvent[] {
   ];
 }
 
-/** A block as it starts, without content, and the deltas that fill it. */
-function takeApart(block: ContentBlock): { empty: ContentBlock; deltas: StreamEvent[] } {
+/** Returns a block as it starts, without content, and the deltas that fill it. */
+function splitBlock(block: ContentBlock): { empty: ContentBlock; deltas: StreamEvent[] } {
   switch (block.type) {
     case "thinking":
       return {
         empty: { ...block, thinking: "", signature: "" },
         deltas: [
-          ...splitInChunks(block.thinking).map((thinking) => ({ type: "thinking_delta", thinking })),
+          ...splitIntoChunks(block.thinking).map((thinking) => ({ type: "thinking_delta", thinking })),
           { type: "signature_delta", signature: block.signature },
         ],
       };
     case "text":
       return {
         empty: { ...block, text: "" },
-        deltas: splitInChunks(block.text).map((text) => ({ type: "text_delta", text })),
+        deltas: splitIntoChunks(block.text).map((text) => ({ type: "text_delta", text })),
       };
     case "tool_use":
       return {
         empty: { ...block, input: {} },
-        deltas: ["", ...splitInChunks(JSON.stringify(block.input))].map((json) => ({
+        deltas: ["", ...splitIntoChunks(JSON.stringify(block.input))].map((json) => ({
           type: "input_json_delta",
           partial_json: json,
         })),

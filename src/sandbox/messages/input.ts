@@ -1,37 +1,37 @@
-import type { CacheLifetime, PromptPart } from "./request.ts";
-import { hashPrefixes, type PrefixMemory } from "../prefix-memory.ts";
+import { hashPrefixes, type PromptCache } from "../prompt-cache.ts";
 import { countTokens } from "../tokens.ts";
+import type { CacheLifetime, PromptPart } from "./request.ts";
 
-/** A prompt's tokens by how they are billed. The four add up to the whole. */
-export interface CachedInput {
+/** The tokens of a prompt by how they are billed. The four numbers add up to the whole prompt. */
+export interface BilledInput {
   uncached: number;
   read: number;
   written: Record<CacheLifetime, number>;
 }
 
-/** All tokens of a prompt, whatever the cache holds: what `count_tokens` says. */
+/** Returns all tokens of a prompt, cached or not, as `count_tokens` reports them. */
 export function countInput(parts: readonly PromptPart[]): number {
   return parts.reduce((sum, part) => sum + countTokens(part.text), 0);
 }
 
 /**
- * Bills a prompt against the cache: the longest known beginning up to the last breakpoint is read, the rest up
- * to it written (at the lifetime of the breakpoint that covers it), and what follows is neither.
- * Remembers the beginnings that end at a breakpoint. No minimum length, so that small prompts show it.
+ * Bills a prompt against the prompt cache and adds the prefixes that end at a breakpoint to it. The longest known prefix up to
+ * the last breakpoint counts as read, the rest up to there as written with the lifetime of the breakpoint that covers it, and
+ * what follows as uncached. Unlike in the real service there is no minimum length, so that small prompts show caching.
  */
 export function billInput(
   parts: readonly PromptPart[],
   scope: readonly string[],
-  memory: PrefixMemory,
-): CachedInput {
+  cache: PromptCache,
+): BilledInput {
   const hashes = hashPrefixes(
     scope,
     parts.map((part) => part.text),
   );
   const last = parts.findLastIndex((part) => part.breakpoint !== null);
-  const known = hashes.findLastIndex((hash, at) => at <= last && memory.has(hash));
+  const known = hashes.findLastIndex((hash, at) => at <= last && cache.has(hash));
   for (const [at, hash] of hashes.entries()) {
-    if (at === known || (parts[at]?.breakpoint ?? null) !== null) memory.remember(hash);
+    if (at === known || (parts[at]?.breakpoint ?? null) !== null) cache.add(hash);
   }
   return {
     uncached: countInput(parts.slice(last + 1)),
@@ -40,7 +40,7 @@ export function billInput(
   };
 }
 
-function countWritten(parts: readonly PromptPart[]): CachedInput["written"] {
+function countWritten(parts: readonly PromptPart[]): BilledInput["written"] {
   const written = { "5m": 0, "1h": 0 };
   let lifetime: CacheLifetime = "5m";
   for (const part of parts.toReversed()) {

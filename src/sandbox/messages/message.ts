@@ -1,14 +1,14 @@
-import { outputTokens, thoughtTokens, type Answer } from "../answer.ts";
+import { countOutputTokens, countReasoningTokens, type Completion } from "../completion.ts";
 import { makeId } from "../ids.ts";
-import type { JsonObject } from "../json.ts";
-import type { CachedInput } from "./input.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { BilledInput } from "./input.ts";
 
 export type ContentBlock =
   | { type: "thinking"; thinking: string; signature: string }
   | { type: "text"; text: string }
   | { type: "tool_use"; id: string; name: string; input: JsonObject };
 
-/** Usage with the fields of the newest recordings, in their order. */
+/** Usage, with the fields of recent recordings in their order. */
 export interface MessageUsage {
   input_tokens: number;
   cache_creation_input_tokens: number;
@@ -20,7 +20,7 @@ export interface MessageUsage {
   inference_geo: string;
 }
 
-/** A finished message as the JSON answer has it. */
+/** A finished message, as in a JSON response. */
 export interface Message {
   model: string;
   id: string;
@@ -40,44 +40,44 @@ const REFUSAL = {
   explanation: "The sandbox refused because it was asked to.",
 };
 
-/** Gives an answer the shape of a message. */
-export function composeMessage(model: string, answer: Answer, input: CachedInput): Required<Message> {
+/** Returns a completion in the shape of a message. */
+export function composeMessage(model: string, completion: Completion, input: BilledInput): Required<Message> {
   return {
     model,
     id: makeId("msg"),
     type: "message",
     role: "assistant",
-    content: composeContent(answer),
-    stop_reason: answer.end === "done" ? doneReason(answer) : STOP_REASONS[answer.end],
+    content: composeContent(completion),
+    stop_reason: stopReasonOf(completion),
     stop_sequence: null,
-    stop_details: answer.end === "refused" ? REFUSAL : null,
-    usage: composeUsage(input, answer),
+    stop_details: completion.stop === "refused" ? REFUSAL : null,
+    usage: composeUsage(input, completion),
   };
 }
 
-function doneReason(answer: Answer): string {
-  return answer.call === null ? "end_turn" : "tool_use";
+function stopReasonOf({ stop, toolCall }: Completion): string {
+  if (stop !== "done") return STOP_REASONS[stop];
+  return toolCall === null ? "end_turn" : "tool_use";
 }
 
-function composeContent(answer: Answer): ContentBlock[] {
+function composeContent({ reasoning, text, toolCall }: Completion): ContentBlock[] {
   const content: ContentBlock[] = [];
-  if (answer.thought !== null) {
-    content.push({ type: "thinking", thinking: answer.thought, signature: signatureOf(answer.thought) });
-  }
-  if (answer.text !== null) content.push({ type: "text", text: answer.text });
-  if (answer.call !== null) {
-    const input = JSON.parse(answer.call.argumentsJson) as JsonObject;
-    content.push({ type: "tool_use", id: makeId("toolu"), name: answer.call.name, input });
+  if (reasoning !== null)
+    content.push({ type: "thinking", thinking: reasoning, signature: signatureOf(reasoning) });
+  if (text !== null) content.push({ type: "text", text });
+  if (toolCall !== null) {
+    const input = JSON.parse(toolCall.argumentsJson) as JsonObject;
+    content.push({ type: "tool_use", id: makeId("toolu"), name: toolCall.name, input });
   }
   return content;
 }
 
-/** Opaque to clients, which send it back as it came. */
-function signatureOf(thought: string): string {
-  return Buffer.from(`sandbox:${thought}`).toString("base64");
+/** Clients treat the signature as opaque and send it back unchanged. */
+function signatureOf(reasoning: string): string {
+  return Buffer.from(`sandbox:${reasoning}`).toString("base64");
 }
 
-function composeUsage(input: CachedInput, answer: Answer): MessageUsage {
+function composeUsage(input: BilledInput, completion: Completion): MessageUsage {
   return {
     input_tokens: input.uncached,
     cache_creation_input_tokens: input.written["5m"] + input.written["1h"],
@@ -86,8 +86,10 @@ function composeUsage(input: CachedInput, answer: Answer): MessageUsage {
       ephemeral_5m_input_tokens: input.written["5m"],
       ephemeral_1h_input_tokens: input.written["1h"],
     },
-    output_tokens: outputTokens(answer),
-    ...(answer.thought !== null && { output_tokens_details: { thinking_tokens: thoughtTokens(answer) } }),
+    output_tokens: countOutputTokens(completion),
+    ...(completion.reasoning !== null && {
+      output_tokens_details: { thinking_tokens: countReasoningTokens(completion) },
+    }),
     service_tier: "standard",
     inference_geo: "not_available",
   };

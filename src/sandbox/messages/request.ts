@@ -1,20 +1,21 @@
-import type { Prompt } from "../answer.ts";
-import { textsOf, typedText } from "../conversation.ts";
+import type { Prompt } from "../completion.ts";
+import { collectTexts, findTypedText } from "../conversation.ts";
 import { ApiError } from "../errors.ts";
-import { isObject, objectsIn, without, type JsonObject } from "../json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
+import { pickObjects, omit } from "../json.ts";
 
-/** How long a cache breakpoint keeps its prefix. */
+/** How long the prefix up to a cache breakpoint is kept. */
 export type CacheLifetime = "5m" | "1h";
 
-/** One part of the prompt, in the order that the prompt cache sees: tools, system, messages. */
+/** One part of the prompt. The prompt cache sees them in the order tools, system, messages. */
 export interface PromptPart {
   text: string;
-  /** Set where the client put a cache breakpoint on this part. */
+  /** The lifetime of the cache breakpoint on this part; null when there is none. */
   breakpoint: CacheLifetime | null;
 }
 
-/** The part of a Messages request that the sandbox looks at. */
-export interface MessagesRequest {
+/** The members of a Messages request that the sandbox evaluates. */
+interface MessagesRequest {
   model: string;
   parts: PromptPart[];
   prompt: Prompt;
@@ -22,8 +23,8 @@ export interface MessagesRequest {
 }
 
 /**
- * Reads the shape that message creation and token counting share.
- * @throws ApiError 400 naming the field at fault, in the API's own words
+ * Reads the members that message creation and token counting have in common.
+ * @throws ApiError 400 naming the invalid field, in the wording of the real API
  */
 export function readMessagesRequest(body: JsonObject): MessagesRequest {
   const model = body["model"];
@@ -37,7 +38,7 @@ export function readMessagesRequest(body: JsonObject): MessagesRequest {
   };
 }
 
-/** @throws ApiError 400 unless `max_tokens` is a positive integer; message creation alone wants it. */
+/** Reads `max_tokens`, which only message creation requires. @throws ApiError 400 unless it is a positive integer */
 export function readMaxTokens(body: JsonObject): number {
   const limit = body["max_tokens"];
   if (limit === undefined) throw new ApiError(400, "max_tokens: Field required");
@@ -47,7 +48,7 @@ export function readMaxTokens(body: JsonObject): number {
 
 function readMessages(value: unknown): JsonObject[] {
   if (value === undefined) throw new ApiError(400, "messages: Field required");
-  const messages = objectsIn(value);
+  const messages = pickObjects(value);
   if (messages.length === 0) throw new ApiError(400, "messages: at least one message is required");
   for (const [at, { role, content }] of messages.entries()) {
     if (typeof role !== "string") throw new ApiError(400, `messages.${at}.role: Field required`);
@@ -59,12 +60,12 @@ function readMessages(value: unknown): JsonObject[] {
 
 function readParts(body: JsonObject, messages: readonly JsonObject[]): PromptPart[] {
   const parts = [
-    ...objectsIn(body["tools"]).map(readPart),
+    ...pickObjects(body["tools"]).map(readPart),
     ...readContentParts(body["system"]),
     ...messages.flatMap((message) => readContentParts(message["content"])),
   ];
   const last = parts.at(-1);
-  // A `cache_control` on the request itself stands for one on its last block (vendor's "automatic caching").
+  // A `cache_control` on the request itself is a breakpoint on its last block (Anthropic's "automatic caching").
   if (last !== undefined) last.breakpoint ??= readBreakpoint(body);
   return parts;
 }
@@ -72,13 +73,13 @@ function readParts(body: JsonObject, messages: readonly JsonObject[]): PromptPar
 function readContentParts(content: unknown): PromptPart[] {
   return typeof content === "string"
     ? [{ text: content, breakpoint: null }]
-    : objectsIn(content).map(readPart);
+    : pickObjects(content).map(readPart);
 }
 
-/** The breakpoint is no part of the text: clients move it on with each turn, and the prefix stays the same. */
+/** The text excludes the breakpoint. Clients move it with each turn, which must not change the prefix. */
 function readPart(block: JsonObject): PromptPart {
   const text =
-    typeof block["text"] === "string" ? block["text"] : JSON.stringify(without(block, "cache_control"));
+    typeof block["text"] === "string" ? block["text"] : JSON.stringify(omit(block, "cache_control"));
   return { text, breakpoint: readBreakpoint(block) };
 }
 
@@ -90,29 +91,29 @@ function readBreakpoint(block: JsonObject): CacheLifetime | null {
 
 function readPrompt(body: JsonObject, messages: readonly JsonObject[]): Prompt {
   const content = messages.findLast(({ role }) => role === "user")?.["content"];
-  const results = objectsIn(content).filter(({ type }) => type === "tool_result");
+  const results = pickObjects(content).filter(({ type }) => type === "tool_result");
   return {
-    lastText: typedText(textsOf(content)),
+    lastText: findTypedText(collectTexts(content)),
     toolResult:
-      results.length === 0 ? null : results.flatMap((result) => textsOf(result["content"])).join("\n"),
+      results.length === 0 ? null : results.flatMap((result) => collectTexts(result["content"])).join("\n"),
     tools: readTools(body["tools"]),
-    wantsThought: wantsThought(body["thinking"]),
+    wantsReasoning: wantsReasoning(body["thinking"]),
     schema: readSchema(body),
   };
 }
 
-/** Client tools alone carry a schema; server tools are not for the sandbox to call. */
+/** Returns the tools with a schema. Those without one run on the server, and the sandbox does not call them. */
 function readTools(tools: unknown): Prompt["tools"] {
-  return objectsIn(tools).flatMap(({ name, input_schema: schema }) =>
+  return pickObjects(tools).flatMap(({ name, input_schema: schema }) =>
     typeof name === "string" && isObject(schema) ? [{ name, schema }] : [],
   );
 }
 
-function wantsThought(thinking: unknown): boolean {
+function wantsReasoning(thinking: unknown): boolean {
   return isObject(thinking) && (thinking["type"] === "enabled" || thinking["type"] === "adaptive");
 }
 
-/** The JSON Schema of `output_config.format`, or of `output_format` as the API's beta had it. */
+/** Returns the JSON Schema of `output_config.format`, or of `output_format`, its name in the API's beta. */
 function readSchema(body: JsonObject): JsonObject | null {
   const config = body["output_config"];
   const format = (isObject(config) ? config["format"] : undefined) ?? body["output_format"];

@@ -1,24 +1,24 @@
-import type { StreamEvent } from "../call.ts";
-import { unfinished, type OutputItem, type ResponseObject } from "./response.ts";
-import { splitInChunks } from "../tokens.ts";
+import type { StreamEvent } from "../api.ts";
+import { splitIntoChunks } from "../tokens.ts";
+import { toUnfinished, type OutputItem, type ResponseObject } from "./response.ts";
 
-/** A finished response as the recorded streams say it; its usage comes with the last event alone. */
+/** Returns the events that stream a response, in the order of recorded streams. Only the last event has usage. */
 export function responseEvents(response: ResponseObject): StreamEvent[] {
-  return numbered([
+  return numberEvents([
     ...openingEvents(response),
     ...response.output.flatMap((item, index) => itemEvents(item, index)),
     { type: `response.${response.status}`, response },
   ]);
 }
 
-/** Gives every event its place in the stream. */
-export function numbered(events: readonly StreamEvent[]): StreamEvent[] {
+/** Adds sequence numbers. */
+export function numberEvents(events: readonly StreamEvent[]): StreamEvent[] {
   return events.map((event, at) => ({ ...event, sequence_number: at }));
 }
 
 function openingEvents(response: ResponseObject): StreamEvent[] {
-  const queued = unfinished(response, "queued");
-  const begun = unfinished(response, "in_progress");
+  const queued = toUnfinished(response, "queued");
+  const begun = toUnfinished(response, "in_progress");
   const start: StreamEvent[] =
     response["background"] === true
       ? [
@@ -30,7 +30,7 @@ function openingEvents(response: ResponseObject): StreamEvent[] {
 }
 
 function itemEvents(item: OutputItem, index: number): StreamEvent[] {
-  const { empty, content } = takeApart(item, { item_id: item.id, output_index: index });
+  const { empty, content } = splitItem(item, { item_id: item.id, output_index: index });
   return [
     { type: "response.output_item.added", item: empty, output_index: index },
     ...content,
@@ -38,42 +38,42 @@ function itemEvents(item: OutputItem, index: number): StreamEvent[] {
   ];
 }
 
-/** Where in the response an event belongs. */
-interface Place {
+/** The item of the response that an event belongs to. */
+interface ItemRef {
   item_id: string;
   output_index: number;
 }
 
-/** An item as it is added, without content, and the events that fill it. */
-function takeApart(item: OutputItem, place: Place): { empty: OutputItem; content: StreamEvent[] } {
+/** Returns an item as it is added, without content, and the events that fill it. */
+function splitItem(item: OutputItem, ref: ItemRef): { empty: OutputItem; content: StreamEvent[] } {
   switch (item.type) {
     case "reasoning":
-      return { empty: { ...item, summary: [] }, content: summaryEvents(item, place) };
+      return { empty: { ...item, summary: [] }, content: summaryEvents(item, ref) };
     case "message":
-      return { empty: { ...item, status: "in_progress", content: [] }, content: textEvents(item, place) };
+      return { empty: { ...item, status: "in_progress", content: [] }, content: textEvents(item, ref) };
     case "function_call":
-      return { empty: { ...item, status: "in_progress", arguments: "" }, content: callEvents(item, place) };
+      return { empty: { ...item, status: "in_progress", arguments: "" }, content: callEvents(item, ref) };
   }
 }
 
-function summaryEvents(item: Extract<OutputItem, { type: "reasoning" }>, place: Place): StreamEvent[] {
+function summaryEvents(item: Extract<OutputItem, { type: "reasoning" }>, ref: ItemRef): StreamEvent[] {
   return item.summary.flatMap((part, index) => {
-    const at = { ...place, summary_index: index };
+    const partRef = { ...ref, summary_index: index };
     return [
-      { type: "response.reasoning_summary_part.added", ...at, part: { ...part, text: "" } },
-      ...splitInChunks(part.text).map((delta) => ({
+      { type: "response.reasoning_summary_part.added", ...partRef, part: { ...part, text: "" } },
+      ...splitIntoChunks(part.text).map((delta) => ({
         type: "response.reasoning_summary_text.delta",
-        ...at,
+        ...partRef,
         delta,
       })),
-      { type: "response.reasoning_summary_text.done", ...at, text: part.text },
-      { type: "response.reasoning_summary_part.done", ...at, part },
+      { type: "response.reasoning_summary_text.done", ...partRef, text: part.text },
+      { type: "response.reasoning_summary_part.done", ...partRef, part },
     ];
   });
 }
 
-function textEvents(item: Extract<OutputItem, { type: "message" }>, place: Place): StreamEvent[] {
-  const { item_id, output_index } = place;
+function textEvents(item: Extract<OutputItem, { type: "message" }>, ref: ItemRef): StreamEvent[] {
+  const { item_id, output_index } = ref;
   return item.content.flatMap((part, content_index) => [
     {
       type: "response.content_part.added",
@@ -82,7 +82,7 @@ function textEvents(item: Extract<OutputItem, { type: "message" }>, place: Place
       output_index,
       part: { ...part, text: "" },
     },
-    ...splitInChunks(part.text).map((delta) => ({
+    ...splitIntoChunks(part.text).map((delta) => ({
       type: "response.output_text.delta",
       content_index,
       delta,
@@ -96,7 +96,7 @@ function textEvents(item: Extract<OutputItem, { type: "message" }>, place: Place
       item_id,
       logprobs: [],
       output_index,
-      // Set by `numbered`; the recordings have it before the text.
+      // A placeholder for `numberEvents`: recorded events have the number before the text.
       sequence_number: 0,
       text: part.text,
     },
@@ -104,13 +104,13 @@ function textEvents(item: Extract<OutputItem, { type: "message" }>, place: Place
   ]);
 }
 
-function callEvents(item: Extract<OutputItem, { type: "function_call" }>, place: Place): StreamEvent[] {
+function callEvents(item: Extract<OutputItem, { type: "function_call" }>, ref: ItemRef): StreamEvent[] {
   return [
-    ...splitInChunks(item.arguments).map((delta) => ({
+    ...splitIntoChunks(item.arguments).map((delta) => ({
       type: "response.function_call_arguments.delta",
-      ...place,
+      ...ref,
       delta,
     })),
-    { type: "response.function_call_arguments.done", ...place, arguments: item.arguments },
+    { type: "response.function_call_arguments.done", ...ref, arguments: item.arguments },
   ];
 }

@@ -1,31 +1,32 @@
-import type { Prompt } from "../answer.ts";
-import { textsOf, typedText } from "../conversation.ts";
+import type { Prompt } from "../completion.ts";
+import { collectTexts, findTypedText } from "../conversation.ts";
 import { ApiError } from "../errors.ts";
-import { isObject, objectsIn, type JsonObject } from "../json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
+import { pickObjects } from "../json.ts";
 
-/** The part of a Responses request that the sandbox looks at. */
+/** The members of a Responses request that the sandbox evaluates. */
 export interface ResponsesRequest {
   model: string;
-  /** The prompt's parts in the order that the prompt cache sees: instructions, tools, input items. */
+  /** The parts of the prompt in the order of the prompt cache: instructions, tools, input items. */
   parts: string[];
   prompt: Prompt;
-  /** Infinity where the client set none. */
+  /** Infinity when the client sets none. */
   maxOutputTokens: number;
   stream: boolean;
   background: boolean;
   store: boolean;
   promptCacheKey: string | null;
   previousResponseId: string | null;
-  /** Does the client want the reasoning's summary, its encrypted form? */
+  /** The forms of the reasoning that the client asks for. */
   reasoning: { summary: boolean; encrypted: boolean };
 }
 
-/** @throws ApiError 400 naming the field at fault */
+/** Reads the body of `POST /responses`. @throws ApiError 400 naming the invalid field */
 export function readResponsesRequest(body: JsonObject): ResponsesRequest {
   const { model, input } = body;
   if (typeof model !== "string") throw missing("model");
   if (typeof input !== "string" && !Array.isArray(input)) throw missing("input");
-  const items = typeof input === "string" ? [{ role: "user", content: input }] : objectsIn(input);
+  const items = typeof input === "string" ? [{ role: "user", content: input }] : pickObjects(input);
   return {
     model,
     parts: readParts(body, items),
@@ -63,15 +64,15 @@ function readParts(body: JsonObject, items: readonly JsonObject[]): string[] {
   const instructions = readString(body["instructions"]);
   return [
     ...(instructions === null ? [] : [instructions]),
-    ...objectsIn(body["tools"]).map((tool) => JSON.stringify(tool)),
+    ...pickObjects(body["tools"]).map((tool) => JSON.stringify(tool)),
     ...items.map(textOfItem),
   ];
 }
 
-/** A message counts by its text, anything else (tool calls and their outputs, images) by its JSON. */
+/** Returns the text of a plain message, and the JSON of any other item (tool calls and their outputs, images). */
 function textOfItem(item: JsonObject): string {
-  const texts = textsOf(item["content"]);
-  const isPlain = typeof item["content"] === "string" || texts.length === objectsIn(item["content"]).length;
+  const texts = collectTexts(item["content"]);
+  const isPlain = typeof item["content"] === "string" || texts.length === pickObjects(item["content"]).length;
   return texts.length > 0 && isPlain ? texts.join("") : JSON.stringify(item);
 }
 
@@ -80,16 +81,16 @@ function readPrompt(body: JsonObject, items: readonly JsonObject[]): Prompt {
   const last = items.findLast(({ role, type }) => role === "user" || type === "function_call_output");
   const output = last?.["type"] === "function_call_output" ? last["output"] : undefined;
   return {
-    lastText: typedText(users.flatMap((item) => textsOf(item["content"]))),
-    toolResult: output === undefined ? null : textsOf(output).join("\n"),
+    lastText: findTypedText(users.flatMap((item) => collectTexts(item["content"]))),
+    toolResult: output === undefined ? null : collectTexts(output).join("\n"),
     tools: readTools(body["tools"]),
-    wantsThought: isObject(body["reasoning"]) && body["reasoning"]["effort"] !== "none",
+    wantsReasoning: isObject(body["reasoning"]) && body["reasoning"]["effort"] !== "none",
     schema: readSchema(body["text"]),
   };
 }
 
 function readTools(tools: unknown): Prompt["tools"] {
-  return objectsIn(tools).flatMap(({ type, name, parameters }) =>
+  return pickObjects(tools).flatMap(({ type, name, parameters }) =>
     type === "function" && typeof name === "string"
       ? [{ name, schema: isObject(parameters) ? parameters : {} }]
       : [],

@@ -1,6 +1,6 @@
-import { outputTokens, thoughtTokens, type Answer } from "../answer.ts";
+import { countOutputTokens, countReasoningTokens, type Completion } from "../completion.ts";
 import { makeId } from "../ids.ts";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { ResponsesRequest } from "./request.ts";
 
 export type OutputItem =
@@ -13,7 +13,7 @@ export type OutputItem =
   | { id: string; type: "message"; status: string; content: OutputText[]; role: "assistant" }
   | { id: string; type: "function_call"; status: string; arguments: string; call_id: string; name: string };
 
-export interface OutputText {
+interface OutputText {
   type: "output_text";
   annotations: [];
   logprobs: [];
@@ -28,7 +28,7 @@ export interface ResponseUsage {
   total_tokens: number;
 }
 
-/** A response in any of its states; beside these fields it echoes most of the request. */
+/** A response in any state. Besides these fields it repeats most of the request. */
 export interface ResponseObject extends JsonObject {
   id: string;
   status: "queued" | "in_progress" | "completed" | "incomplete" | "failed";
@@ -38,15 +38,16 @@ export interface ResponseObject extends JsonObject {
 
 const INCOMPLETE_REASONS = { limit: "max_output_tokens", refused: "content_filter" } as const;
 
-/** Gives an answer the shape of a finished response; the fields and their order are the recorded ones. */
+/** Returns a completion in the shape of a finished response, with the fields of recorded responses in their order. */
 export function composeResponse(
   body: JsonObject,
   request: ResponsesRequest,
-  answer: Answer,
+  completion: Completion,
   input: { tokens: number; cached: number },
 ): ResponseObject & { usage: ResponseUsage } {
   const createdAt = Math.floor(Date.now() / 1000);
-  const reason = answer.end === "limit" || answer.end === "refused" ? INCOMPLETE_REASONS[answer.end] : null;
+  const reason =
+    completion.stop === "limit" || completion.stop === "refused" ? INCOMPLETE_REASONS[completion.stop] : null;
   return {
     id: makeId("resp"),
     object: "response",
@@ -58,17 +59,17 @@ export function composeResponse(
     ...echo(body, BEFORE_INCOMPLETE),
     incomplete_details: reason === null ? null : { reason },
     ...echo(body, BEFORE_OUTPUT),
-    output: composeOutput(request, answer, reason === null ? "completed" : "incomplete"),
+    output: composeOutput(request, completion, reason === null ? "completed" : "incomplete"),
     ...echo(body, BEFORE_TIER),
     service_tier: "default",
     ...echo(body, BEFORE_USAGE),
-    usage: composeUsage(answer, input),
+    usage: composeUsage(completion, input),
     ...echo(body, AFTER_USAGE),
   };
 }
 
-/** The same response before its answer: what `response.created` and a queued response show. */
-export function unfinished(response: ResponseObject, status: "queued" | "in_progress"): ResponseObject {
+/** Returns the response as it is before generation, in `response.created` and while it is queued. */
+export function toUnfinished(response: ResponseObject, status: "queued" | "in_progress"): ResponseObject {
   return {
     ...response,
     status,
@@ -80,12 +81,12 @@ export function unfinished(response: ResponseObject, status: "queued" | "in_prog
   };
 }
 
-/** The same response after a fault; without usage, as recorded. */
-export function failed(response: ResponseObject, error: { code: string; message: string }): ResponseObject {
-  return { ...unfinished(response, "in_progress"), status: "failed", error };
+/** Returns the response as it is after a server error. Like the recorded ones it has no usage. */
+export function toFailed(response: ResponseObject, error: { code: string; message: string }): ResponseObject {
+  return { ...toUnfinished(response, "in_progress"), status: "failed", error };
 }
 
-/** Request fields that a response repeats, with their defaults, by where they stand in it. */
+/** Request fields that a response repeats, with their defaults, grouped by their position in it. */
 const BEFORE_INCOMPLETE = { frequency_penalty: 0 };
 const BEFORE_OUTPUT = {
   instructions: null,
@@ -119,38 +120,38 @@ function echo(body: JsonObject, defaults: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, body[name] ?? value]));
 }
 
-function composeOutput(request: ResponsesRequest, answer: Answer, status: string): OutputItem[] {
+function composeOutput(request: ResponsesRequest, completion: Completion, status: string): OutputItem[] {
   const output: OutputItem[] = [];
-  if (answer.thought !== null) output.push(composeReasoning(request, answer.thought));
-  if (answer.text !== null) {
-    const content: OutputText = { type: "output_text", annotations: [], logprobs: [], text: answer.text };
+  if (completion.reasoning !== null) output.push(composeReasoning(request, completion.reasoning));
+  if (completion.text !== null) {
+    const content: OutputText = { type: "output_text", annotations: [], logprobs: [], text: completion.text };
     output.push({ id: makeId("msg"), type: "message", status, content: [content], role: "assistant" });
   }
-  if (answer.call !== null) {
-    const { name, argumentsJson } = answer.call;
+  if (completion.toolCall !== null) {
+    const { name, argumentsJson } = completion.toolCall;
     const ids = { id: makeId("fc"), call_id: makeId("call") };
     output.push({ ...ids, type: "function_call", status, arguments: argumentsJson, name });
   }
   return output;
 }
 
-function composeReasoning({ reasoning }: ResponsesRequest, thought: string): OutputItem {
+function composeReasoning({ reasoning }: ResponsesRequest, reasoningText: string): OutputItem {
   return {
     id: makeId("rs"),
     type: "reasoning",
     ...(reasoning.encrypted && {
-      encrypted_content: Buffer.from(`sandbox:${thought}`).toString("base64"),
+      encrypted_content: Buffer.from(`sandbox:${reasoningText}`).toString("base64"),
     }),
-    summary: reasoning.summary ? [{ type: "summary_text", text: thought }] : [],
+    summary: reasoning.summary ? [{ type: "summary_text", text: reasoningText }] : [],
   };
 }
 
-function composeUsage(answer: Answer, input: { tokens: number; cached: number }): ResponseUsage {
+function composeUsage(completion: Completion, input: { tokens: number; cached: number }): ResponseUsage {
   return {
     input_tokens: input.tokens,
     input_tokens_details: { cached_tokens: input.cached },
-    output_tokens: outputTokens(answer),
-    output_tokens_details: { reasoning_tokens: thoughtTokens(answer) },
-    total_tokens: input.tokens + outputTokens(answer),
+    output_tokens: countOutputTokens(completion),
+    output_tokens_details: { reasoning_tokens: countReasoningTokens(completion) },
+    total_tokens: input.tokens + countOutputTokens(completion),
   };
 }

@@ -1,25 +1,25 @@
 import type { ResponseObject } from "./response.ts";
-import type { Billed } from "../tally.ts";
+import type { BilledTokens } from "../tally.ts";
 
-const KEPT = 200;
+const MAX_RESPONSES = 200;
 
-/** A response kept for later, with what it costs once it is finished. */
-export interface StoredResponse {
-  /** Name of the key that made it; no other sees it. */
+/** A stored response, with the tokens that are still to be billed. */
+interface StoredResponse {
+  /** Name of the key that created it. Other keys do not find it. */
   owner: string;
   response: ResponseObject;
-  /** null once billed: fetching again costs nothing. */
-  unbilled: Billed | null;
+  /** null once billed: later fetches are free. */
+  unbilled: BilledTokens | null;
 }
 
-/** Finished responses by id, the newest few. */
+/** The newest responses by id. */
 export class ResponseStore {
   readonly #responses = new Map<string, StoredResponse>();
 
   keep(stored: StoredResponse): void {
     this.#responses.set(stored.response.id, stored);
     for (const oldest of this.#responses.keys()) {
-      if (this.#responses.size <= KEPT) break;
+      if (this.#responses.size <= MAX_RESPONSES) break;
       this.#responses.delete(oldest);
     }
   }

@@ -3,33 +3,33 @@ import { dirname, join } from "node:path";
 import { build, parse } from "plist";
 import type { PlistValue } from "plist";
 import { Failure } from "../../core/failure.ts";
-import { readCommandWords, type NamedCommand } from "../command-words.ts";
+import { parseServiceCommand, type ServiceCommand } from "../service-command.ts";
 import type { ServiceTarget } from "../service-manager.ts";
 
-/** What launchd calls the service, and, with `.plist`, the name of its file. */
+/** The service's launchd label, and its file's name without `.plist`. */
 export const LABEL = "tollkeeper";
 
-/** What a definition of the service says. */
-export interface Agent extends NamedCommand {
-  /** How long launchd gives the daemon to end, in milliseconds; null when the definition leaves it to launchd. */
+/** The part of an agent's definition that tollkeeper reads back. */
+interface Agent extends ServiceCommand {
+  /** How long the daemon may take to exit, in milliseconds; null when the definition leaves it to launchd. */
   exitMs: number | null;
-  /** How much of that is for open streams. */
+  /** The share of that time for open streams. */
   drainMs: number | null;
 }
 
 type Dictionary = Record<string, PlistValue>;
 
-/** The daemon closes what is still open at the drain limit; it gets this long for that. */
+/** Time to close the remaining connections after the drain limit. */
 const MARGIN_SECONDS = 10;
 
-/** Where Node writes what it says before the daemon has opened its log. */
-export function startLogFile(logFile: string): string {
+/** Returns the file for Node's own output from before the daemon opens its log. */
+export function startupLogFile(logFile: string): string {
   return join(dirname(logFile), "start.log");
 }
 
 /**
- * The definition of the service as a property list: the template with this target's values (launchd.plist(5)).
- * @throws Failure for control characters, which XML 1.0 has no way to write
+ * Returns the service's definition as a property list: the template with the target's values (launchd.plist(5)).
+ * @throws Failure for control characters, which XML 1.0 cannot represent
  */
 export function renderAgent(target: ServiceTarget): string {
   const { node, script, configFile, drainMs, logFile, environment } = target;
@@ -38,8 +38,8 @@ export function renderAgent(target: ServiceTarget): string {
     ...template,
     ProgramArguments: [node, script, "serve", "--log-file", logFile, "--config", configFile],
     EnvironmentVariables: { ...dictionary(template["EnvironmentVariables"]), ...environment },
-    StandardOutPath: startLogFile(logFile),
-    StandardErrorPath: startLogFile(logFile),
+    StandardOutPath: startupLogFile(logFile),
+    StandardErrorPath: startupLogFile(logFile),
     ExitTimeOut: Math.ceil(drainMs / 1000) + MARGIN_SECONDS,
   };
   try {
@@ -50,14 +50,14 @@ export function renderAgent(target: ServiceTarget): string {
   }
 }
 
-/** Reads a definition back; null when it is no property list, or one of another make. */
-export function readAgent(text: string): Agent | null {
+/** Parses a definition; null when it is not an XML property list with a dictionary at its root. */
+export function parseAgent(text: string): Agent | null {
   try {
     const { ProgramArguments: args, ExitTimeOut: seconds } = dictionary(parse(text));
     const words = Array.isArray(args) ? args.map(String) : [];
     const hasLimit = typeof seconds === "number";
     return {
-      ...readCommandWords(words),
+      ...parseServiceCommand(words),
       exitMs: hasLimit ? seconds * 1000 : null,
       drainMs: hasLimit ? (seconds - MARGIN_SECONDS) * 1000 : null,
     };
@@ -72,7 +72,7 @@ function dictionary(value: PlistValue | undefined): Dictionary {
   return value as Dictionary;
 }
 
-/** The file as it is shipped. */
+/** Reads the template that the package ships. */
 function readTemplate(): string {
   return readFileSync(new URL(import.meta.resolve(`#package/launchd/${LABEL}.plist`)), "utf8");
 }

@@ -2,21 +2,21 @@ import type { RunProgram } from "../service-manager.ts";
 import { LABEL } from "./agent.ts";
 
 /** A service that launchd has loaded. */
-export interface Job {
-  /** null when it does not run. */
+interface Job {
+  /** null when it is not running. */
   pid: number | null;
-  /** Does it not run because it ended badly? */
+  /** True when it is not running because its last run failed. */
   hasFailed: boolean;
-  /** launchd's own words, e.g. `running`, or `not running, last exit code 1`. */
+  /** launchd's own description, e.g. `running`, or `not running, last exit code 1`. */
   detail: string;
 }
 
 /**
- * What `launchctl` tells of the service. Its output is no interface and changes between releases (launchctl(1)): only
- * single lines are looked for, and one that is not found means that nothing is known.
+ * Queries the service through `launchctl`. Its output is not a stable interface (launchctl(1)), so only single lines are
+ * matched, and a missing one counts as unknown.
  */
 export class Launchctl {
-  /** Where agents of a user live who is logged in at the screen; there is none over ssh alone. */
+  /** The domain of the user's graphical login session. A login over ssh alone does not create it. */
   readonly domain: string;
   readonly service: string;
   readonly #run: RunProgram;
@@ -27,31 +27,27 @@ export class Launchctl {
     this.#run = run;
   }
 
-  /** Is the user logged in at the screen? Where not, it fails with 125, or 112 on older systems. */
+  /** True when the user has a graphical login session. Otherwise launchctl exits with 125, on older systems with 112. */
   async hasSession(): Promise<boolean> {
     return (await this.#run(["launchctl", "print", this.domain])).code === 0;
   }
 
-  /** Has somebody switched the label off? That outlives the service's file. */
+  /** True when the label has been disabled, which outlives the service's file. */
   async isDisabled(): Promise<boolean> {
     const { stdout } = await this.#run(["launchctl", "print-disabled", this.domain]);
-    return isDisabledIn(stdout);
+    // macOS 13 and later print `disabled`, older releases `true`.
+    return new RegExp(`^\\s*"${LABEL}" => (?:disabled|true)\\s*$`, "m").test(stdout);
   }
 
-  /** null when it is not loaded. */
-  async job(): Promise<Job | null> {
+  /** Returns the loaded service; null when it is not loaded. */
+  async findJob(): Promise<Job | null> {
     const { code, stdout } = await this.#run(["launchctl", "print", this.service]);
-    return code === 0 ? readJob(stdout) : null;
+    return code === 0 ? parseJob(stdout) : null;
   }
 }
 
-/** macOS 13 and later say `disabled`, older ones `true`. */
-function isDisabledIn(printed: string): boolean {
-  return new RegExp(`^\\s*"${LABEL}" => (?:disabled|true)\\s*$`, "m").test(printed);
-}
-
-/** The service's own values stand first, those of its parts below them. */
-function readJob(printed: string): Job {
+function parseJob(printed: string): Job {
+  // The first match is the service's own value: those of its parts are printed below.
   const valueOf = (name: string) => new RegExp(`^\\s*${name} = (.+?)\\s*$`, "m").exec(printed)?.[1];
   const pid = Number(valueOf("pid"));
   const state = valueOf("state") ?? "loaded";
@@ -59,7 +55,7 @@ function readJob(printed: string): Job {
   const signal = valueOf("last terminating signal");
   const code = valueOf("last exit code");
   const end = signal === undefined ? code && `last exit code ${code}` : `ended by signal ${signal}`;
-  // "(never exited)" is no code.
+  // The value may also be "(never exited)".
   const hasFailed = signal !== undefined || /^[1-9]/.test(code ?? "");
   return { pid: null, hasFailed, detail: [state, end].filter(Boolean).join(", ") };
 }

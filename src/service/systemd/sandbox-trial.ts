@@ -2,25 +2,25 @@ import { existsSync } from "node:fs";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ServiceTarget } from "../service-manager.ts";
-import { settingsOf } from "./unit-file.ts";
+import { parseSettings } from "./unit-file.ts";
 
-/** Of the service's settings, those that say how it is run and watched, and not what it may do. */
+/** Settings of the service that say how it is run and supervised rather than what it may do. */
 const NOT_TRIED =
   /^(?:Type|NotifyAccess|Exec\w+|Environment|SyslogIdentifier|Timeout\w+|WatchdogSec|Restart\w*)$/;
 
-/** JavaScript in `dist`, TypeScript in the source, which runs under tsx. */
-const INSIDE = fileURLToPath(
+/** The program that runs in the sandbox: JavaScript in `dist`, or TypeScript when this file itself runs under tsx. */
+const TRIAL_PROGRAM = fileURLToPath(
   import.meta.resolve(
     extname(import.meta.filename) === ".ts"
-      ? "#package/src/service/systemd/trial-program.ts"
-      : "#package/dist/service/systemd/trial-program.js",
+      ? "#package/src/service/systemd/sandbox-trial-program.ts"
+      : "#package/dist/service/systemd/sandbox-trial-program.js",
   ),
 );
 
-/** What needs seconds on no machine, and must not hang for ever. */
+/** Far more than the trial needs on any machine; it must not hang. */
 const LIMIT_S = 20;
 
-/** What the trial's exit codes mean where it says nothing: systemd.exec(5), "Process exit codes", and systemd-run(1). */
+/** What exit codes without output mean: systemd.exec(5), "Process exit codes", and systemd-run(1). */
 export const TRIAL_EXIT_CODES: Readonly<Record<number, string>> = {
   1: `it did not come to its end within ${LIMIT_S} s`,
   217: "this user may make no user namespace",
@@ -29,32 +29,34 @@ export const TRIAL_EXIT_CODES: Readonly<Record<number, string>> = {
 };
 
 /**
- * The command that tries, once, whether the daemon could live under these settings: with this Node, at what the daemon
- * needs. The settings are read from the very texts that would be installed.
- * @param service the service's unit
- * @param sandbox the drop-in
- * @param home what `%h` stands for; systemd-run takes no specifiers
+ * Returns a systemd-run command that succeeds when the daemon could run under the settings of the two unit texts: it runs
+ * the target's Node under them and accesses what the daemon needs.
+ * @param service text of the service unit that would be installed
+ * @param sandbox text of the drop-in that would be installed
+ * @param home the value of `%h`, because systemd-run expands no specifiers
  */
-export function trialCommand(
+export function sandboxTrialCommand(
   target: ServiceTarget,
   service: string,
   sandbox: string,
   home: string,
 ): string[] {
-  const { node, configFile, reads, writable } = target;
-  const properties = [...settingsOf(service), ...settingsOf(sandbox)]
+  const { node, configFile, trustedFiles, writableDirectories } = target;
+  const properties = [...parseSettings(service), ...parseSettings(sandbox)]
     .filter(({ section, name }) => section === "Service" && !NOT_TRIED.test(name))
     .map(({ name, value }) => `--property=${name}=${expand(value, home)}`);
-  const readable = [configFile, ...reads].filter((path) => existsSync(path));
+  const readable = [configFile, ...trustedFiles].filter((path) => existsSync(path));
   const limit = `--property=RuntimeMaxSec=${LIMIT_S}`;
   const run = ["systemd-run", "--user", "--wait", "--collect", "--quiet", "--pipe", limit];
-  // Also in what systemd-run is given, `$` would begin a variable.
-  const words = [INSIDE, ...readable, "--", ...writable].map((word) => word.replaceAll("$", "$$$$"));
+  // `$` begins a variable in the arguments of systemd-run, too.
+  const words = [TRIAL_PROGRAM, ...readable, "--", ...writableDirectories].map((word) =>
+    word.replaceAll("$", "$$$$"),
+  );
   return [...run, ...properties, "--", node, ...words];
 }
 
-/** What would end a word is escaped, which systemd takes within quotes and without (systemd.syntax(7), "Quoting"). */
+/** Expands `%h` and `%%`. The home directory is escaped so that it stays one word, quoted or not (systemd.syntax(7)). */
 function expand(value: string, home: string): string {
-  const written = home.replaceAll(/[\s"'\\]/g, "\\$&");
-  return value.replaceAll(/%([h%])/g, (_, letter) => (letter === "h" ? written : "%"));
+  const escaped = home.replaceAll(/[\s"'\\]/g, "\\$&");
+  return value.replaceAll(/%([h%])/g, (_, letter) => (letter === "h" ? escaped : "%"));
 }

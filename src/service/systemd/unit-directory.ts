@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { Failure } from "../../core/failure.ts";
 import type { ProgramResult, RunProgram } from "../service-manager.ts";
 
-/** The person and the session from which systemd is to be reached. */
-export interface Session {
+/** The user and the session that contact systemd. */
+export interface UserSession {
   uid: number;
   userName: string;
   env: NodeJS.ProcessEnv;
@@ -11,35 +11,41 @@ export interface Session {
 }
 
 /**
- * Asks the user's own systemd where this user's units belong.
- * @returns null when there is no systemd here at all
- * @throws Failure when there is one that does not answer, with what to type so that it does
+ * Asks the user's systemd for the directory of the user's own units.
+ * @returns null when this system does not run systemd
+ * @throws Failure when systemd cannot be reached from this session, with what to type so that it can
  */
-export async function askUnitDirectory(session: Session, run: RunProgram): Promise<string | null> {
+export async function findUnitDirectory(session: UserSession, run: RunProgram): Promise<string | null> {
   refuseSudo(session);
-  const answer = await run(["systemctl", "--user", "show", "--property=UnitPath"]);
-  // sd_booted(3)
-  if (answer.code === 127 || (answer.code !== 0 && !session.exists("/run/systemd/system"))) return null;
-  if (answer.code !== 0) throw unreachable(session, answer);
-  const paths = unitPathIn(answer.stdout);
-  // In systemd's order, the first that is nobody's but the person's.
+  const result = await run(["systemctl", "--user", "show", "--property=UnitPath"]);
+  // /run/systemd/system exists where systemd is the init system (sd_booted(3)).
+  if (result.code === 127 || (result.code !== 0 && !session.exists("/run/systemd/system"))) return null;
+  if (result.code !== 0) throw unreachable(session, result);
+  const paths = parseUnitPath(result.stdout);
+  // The first such directory in systemd's search order is the user's own.
   const directory = paths.find((path) => path.endsWith("/systemd/user"));
-  if (directory === undefined) throw notSystemd();
+  if (directory === undefined) {
+    throw new Failure(
+      "systemctl answers, and not as systemd does: it may be a script that stands in for it",
+      "let what starts your services run, as you: tollkeeper serve",
+    );
+  }
   refuseOtherRuntime(session, paths);
   return directory;
 }
 
-/** The directories in which systemd looks for a user's units (systemd.unit(5), "Unit File Load Path"). */
-function unitPathIn(answer: string): string[] {
-  const [, list = ""] = /^UnitPath=(.*)$/m.exec(answer) ?? [];
+/** Returns the directories that systemd searches for a user's units (systemd.unit(5), "Unit File Load Path"). */
+function parseUnitPath(printed: string): string[] {
+  const [, list = ""] = /^UnitPath=(.*)$/m.exec(printed) ?? [];
   return list.split(/ (?=\/)/);
 }
 
-/** Where it is not the same here and there, the daemon's control socket is not found, and it seems not to answer. */
-function refuseOtherRuntime({ env }: Session, paths: readonly string[]): void {
+/** Requires the service's XDG_RUNTIME_DIR, since with another one this session would not find the control socket. */
+function refuseOtherRuntime({ env }: UserSession, paths: readonly string[]): void {
   const transient = paths.find((path) => path.endsWith("/systemd/transient"));
   if (transient === undefined) return;
-  const [given, runtime] = [env["XDG_RUNTIME_DIR"], resolve(transient, "../..")];
+  const given = env["XDG_RUNTIME_DIR"];
+  const runtime = resolve(transient, "../..");
   if (given !== undefined && resolve(given) === runtime) return;
   throw new Failure(
     `the service has another XDG_RUNTIME_DIR than this session, where it is ${given ?? UNSET}`,
@@ -53,20 +59,12 @@ function setRuntime(runtime: string): string {
   return `set it with: export XDG_RUNTIME_DIR=${runtime}`;
 }
 
-function notSystemd(): Failure {
-  return new Failure(
-    "systemctl answers, and not as systemd does: it may be a script that stands in for it",
-    "let what starts your services run, as you: tollkeeper serve",
-  );
-}
-
-function refuseSudo({ uid, env }: Session): void {
-  const caller = env["SUDO_USER"];
-  if (uid !== 0 || caller === undefined) return;
+function refuseSudo({ uid, env }: UserSession): void {
+  if (uid !== 0 || env["SUDO_USER"] === undefined) return;
   throw new Failure("this is root, by sudo, and the service is a user's own", "type it again without sudo");
 }
 
-function unreachable({ uid, userName, env, exists }: Session, { stderr }: ProgramResult): Failure {
+function unreachable({ uid, userName, env, exists }: UserSession, { stderr }: ProgramResult): Failure {
   const runtime = `/run/user/${uid}`;
   const given = env["XDG_RUNTIME_DIR"];
   if (given !== runtime && exists(runtime)) {

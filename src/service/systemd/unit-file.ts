@@ -1,14 +1,14 @@
 /** An assignment in a unit file. */
-export interface Setting {
+export interface UnitSetting {
   /** e.g. `Service`. */
   section: string;
   name: string;
   value: string;
 }
 
-/** Every assignment of a unit file, in order; lines that a backslash joins count as one (systemd.syntax(7)). */
-export function settingsOf(unit: string): Setting[] {
-  const settings: Setting[] = [];
+/** Returns the assignments of a unit file in order. Lines joined by a backslash count as one (systemd.syntax(7)). */
+export function parseSettings(unit: string): UnitSetting[] {
+  const settings: UnitSetting[] = [];
   let section = "";
   for (const line of unit.replaceAll(/\\\n/g, " ").split("\n")) {
     section = /^\s*\[(.+)\]\s*$/.exec(line)?.[1] ?? section;
@@ -18,18 +18,18 @@ export function settingsOf(unit: string): Setting[] {
   return settings;
 }
 
-/** The values that a unit file assigns to a setting, in order. */
-export function valuesOf(unit: string, name: string): string[] {
-  return settingsOf(unit)
+/** Returns the values that a unit file assigns to a setting, in order. */
+export function readValues(unit: string, name: string): string[] {
+  return parseSettings(unit)
     .filter((setting) => setting.name === name)
     .map(({ value }) => value);
 }
 
 /**
- * Gives a setting other values, each on a line of its own, in the place of its first one.
- * @throws Error when the unit file does not have it: a template and what fills it in belong together
+ * Replaces all assignments of a setting with one line per value, at the position of the first.
+ * @throws Error when the unit file has none: a template has a line for everything that is filled in
  */
-export function withValues(unit: string, name: string, values: readonly string[]): string {
+export function replaceValues(unit: string, name: string, values: readonly string[]): string {
   const lines = unit.split("\n");
   const isSetting = (line: string) => line.startsWith(`${name}=`);
   const first = lines.findIndex(isSetting);

@@ -1,21 +1,21 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceTarget } from "../service-manager.ts";
-import { withValues } from "./unit-file.ts";
-import { writeArgument, writeProgram, writeWord } from "./exec-quoting.ts";
+import { replaceValues } from "./unit-file.ts";
+import { quoteArgument, quoteExecutable, quoteWord } from "./unit-quoting.ts";
 
 export const SERVICE = "tollkeeper.service";
 export const SOCKET = "tollkeeper.socket";
 const SANDBOX = "sandbox.conf";
 
-/** Where our files are: absolute paths. */
+/** The files of an installation, absolute. */
 export interface UnitPaths {
   service: string;
   socket: string;
   sandbox: string;
 }
 
-/** Our files in a directory of units. */
+/** Returns the files of an installation in a unit directory. */
 export function unitPaths(directory: string): UnitPaths {
   return {
     service: join(directory, SERVICE),
@@ -24,28 +24,28 @@ export function unitPaths(directory: string): UnitPaths {
   };
 }
 
-/** The unit that runs the daemon: its command, and the variables that it needs. */
+/** Returns the unit that runs the daemon: the template with the target's command and variables. */
 export function renderService(target: ServiceTarget): string {
   const { node, script, configFile, environment } = target;
   const args = [script, "serve", "--config", configFile];
-  const command = [writeProgram(node), ...args.map(writeArgument)].join(" ");
-  const variables = Object.entries(environment).map(([name, value]) => writeWord(`${name}=${value}`));
-  const unit = withValues(template(SERVICE), "ExecStart", [command]);
-  return variables.length === 0 ? unit : withValues(unit, "Environment", variables);
+  const command = [quoteExecutable(node), ...args.map(quoteArgument)].join(" ");
+  const variables = Object.entries(environment).map(([name, value]) => quoteWord(`${name}=${value}`));
+  const unit = replaceValues(readTemplate(SERVICE), "ExecStart", [command]);
+  return variables.length === 0 ? unit : replaceValues(unit, "Environment", variables);
 }
 
-/** The unit that listens for it. The daemon takes the sockets in this order. */
+/** Returns the unit that listens for the daemon, on the addresses and in the order in which the daemon would. */
 export function renderSocket(port: number, hasIpv6: boolean): string {
   const addresses = [`127.0.0.1:${port}`, ...(hasIpv6 ? [`[::1]:${port}`] : [])];
-  return withValues(template(SOCKET), "ListenStream", addresses);
+  return replaceValues(readTemplate(SOCKET), "ListenStream", addresses);
 }
 
-/** The drop-in for what needs a user namespace. */
+/** Returns the drop-in with the settings that need a user namespace. */
 export function renderSandbox(target: ServiceTarget): string {
-  return withValues(template(SANDBOX), "ReadWritePaths", target.writable.map(writeWord));
+  return replaceValues(readTemplate(SANDBOX), "ReadWritePaths", target.writableDirectories.map(quoteWord));
 }
 
-/** The file as it is shipped. */
-function template(name: string): string {
+/** Reads a template that the package ships. */
+function readTemplate(name: string): string {
   return readFileSync(new URL(import.meta.resolve(`#package/systemd/${name}`)), "utf8");
 }

@@ -6,7 +6,8 @@ import { test, type TestContext } from "node:test";
 import { readAuthorities } from "../../../src/adapters/config-file/authorities.ts";
 import { readConfigFile } from "../../../src/adapters/config-file.ts";
 import { makeCertificate } from "../../helpers/upstream/certificate.ts";
-import { enter, scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { setEnvironment } from "../../helpers/process/set-environment.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 function write(t: TestContext, content: string | Buffer): string {
   const file = join(scratchDirectory(t), "ca.pem");
@@ -16,23 +17,23 @@ function write(t: TestContext, content: string | Buffer): string {
 
 const pemOf = (t: TestContext) => makeCertificate(t, "DNS:a.invalid").cert.toString().trim();
 
-test("every certificate of a bundle is read, with whatever stands between them left out", async (t) => {
+test("reads every certificate of a bundle and ignores text between them", async (t) => {
   const [one, other] = [pemOf(t), pemOf(t)];
-  enter(t, { NODE_EXTRA_CA_CERTS: undefined });
+  setEnvironment(t, { NODE_EXTRA_CA_CERTS: undefined });
   const file = write(t, `# Corp root\n${one}\nsubject: x\n${other}`);
   assert.deepEqual(await readAuthorities(file), [one, other]);
 });
 
-test("those of NODE_EXTRA_CA_CERTS stay trusted, and a bad file there counts for nothing, as with Node", async (t) => {
+test("adds the certificates of NODE_EXTRA_CA_CERTS, and ignores an unreadable file there as Node does", async (t) => {
   const [own, extra] = [pemOf(t), pemOf(t)];
   const file = write(t, own);
-  enter(t, { NODE_EXTRA_CA_CERTS: write(t, extra) });
+  setEnvironment(t, { NODE_EXTRA_CA_CERTS: write(t, extra) });
   assert.deepEqual(await readAuthorities(file), [own, extra]);
-  enter(t, { NODE_EXTRA_CA_CERTS: "/no/such.pem" });
+  setEnvironment(t, { NODE_EXTRA_CA_CERTS: "/no/such.pem" });
   assert.deepEqual(await readAuthorities(file), [own]);
 });
 
-test("a certificate in binary form is refused, with the command that converts it", async (t) => {
+test("refuses a certificate in binary form and names the command that converts it", async (t) => {
   const { file: pem } = makeCertificate(t, "DNS:a.invalid");
   const file = write(t, execFileSync("openssl", ["x509", "-in", pem, "-outform", "der"]));
   await assert.rejects(readAuthorities(file), {
@@ -40,24 +41,24 @@ test("a certificate in binary form is refused, with the command that converts it
   });
 });
 
-test("a private key alone is no certificate", async (t) => {
+test("refuses a file that contains a private key and no certificate", async (t) => {
   const file = write(t, makeCertificate(t, "DNS:a.invalid").key);
   await assert.rejects(readAuthorities(file), /there is no PEM certificate in it/);
 });
 
-test("a certificate that is damaged is named by its number", async (t) => {
+test("names a damaged certificate by its number in the file", async (t) => {
   const [one, other] = [pemOf(t), pemOf(t)];
   const file = write(t, `${one}\n${other.replace(/\n.{20}/, "\nAAAAAAAAAAAAAAAAAAAA")}`);
   await assert.rejects(readAuthorities(file), { message: "certificate 2 in it cannot be read" });
 });
 
-test("a file that anybody may change is refused", async (t) => {
+test("refuses a certificate file that every user can write", async (t) => {
   const file = write(t, pemOf(t));
   chmodSync(file, 0o666);
   await assert.rejects(readAuthorities(file), /anybody may change it; run `chmod go-w /);
 });
 
-test("what is wrong with it is a problem of the configuration, with its line, beside the others", async (t) => {
+test("reports an unreadable caFile as a problem of the configuration with its line, together with other problems", async (t) => {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(
     path,

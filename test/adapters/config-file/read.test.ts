@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { readConfigFile } from "../../../src/adapters/config-file.ts";
-import { writeProblem } from "../../../src/core/config/problem.ts";
+import { formatProblem } from "../../../src/core/config/problem.ts";
 import { defaultConfig } from "../../../src/core/config/config.ts";
 import { withPort } from "../../helpers/config/config-file.ts";
-import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
-/** Reads a file with this text; gives its problems as `F:LINE: path: message`. */
+/** Reads a file with this text and returns its problems as `F:LINE: path: message`. */
 async function problemsOf(t: TestContext, text: string): Promise<string[]> {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, text);
@@ -20,15 +20,15 @@ async function problemsOf(t: TestContext, text: string): Promise<string[]> {
 
 async function problemsAt(path: string): Promise<string[]> {
   const reading = await readConfigFile(path);
-  return reading.ok ? [] : reading.problems.map((problem) => writeProblem("F", problem));
+  return reading.ok ? [] : reading.problems.map((problem) => formatProblem("F", problem));
 }
 
-test("a missing file means the defaults, and says that it is missing", async (t) => {
+test("returns the defaults for a missing file, marked as missing", async (t) => {
   const reading = await readConfigFile(join(scratchDirectory(t), "config.jsonc"));
   assert.deepEqual(reading, { ok: true, config: defaultConfig, exists: false });
 });
 
-test("comments, trailing commas and a byte order mark are accepted", async (t) => {
+test("accepts comments, trailing commas and a byte order mark", async (t) => {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, '\uFEFF// first\n{ /* port */ "listen": { "port": 1234, }, }\n');
   const reading = await readConfigFile(path);
@@ -36,21 +36,21 @@ test("comments, trailing commas and a byte order mark are accepted", async (t) =
   assert.equal(reading.config.listen.port, 1234);
 });
 
-test("upstreams and tools keep the order of the file", async (t) => {
+test("keeps upstreams and tools in the order of the file", async (t) => {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, '{ "tools": { "pi": {}, "codex": {}, "kilo": {} } }');
   const reading = await readConfigFile(path);
   assert.deepEqual(reading.ok && Object.keys(reading.config.tools), ["pi", "codex", "kilo"]);
 });
 
-test("~ in the file is the home directory of whoever runs the daemon", async (t) => {
+test("expands ~ to the home directory of the user who runs the daemon", async (t) => {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, '{ "ledger": { "directory": "~/usage" } }');
   const reading = await readConfigFile(path);
   assert.equal(reading.ok && reading.config.ledger.directory, join(homedir(), "usage"));
 });
 
-test("every problem has the line of its key, and something missing the line of what it is missing in", async (t) => {
+test("reports each problem with the line of its key, and a missing key with the line of its object", async (t) => {
   const text = `{
   "listen": { "port": "x" },
   "upstreams": {
@@ -97,12 +97,12 @@ const SYNTAX: [what: string, text: string, problems: string[]][] = [
 ];
 
 for (const [what, text, problems] of SYNTAX) {
-  test(`${what} is told with its line`, async (t) => {
+  test(`reports ${what} with its line`, async (t) => {
     assert.deepEqual(await problemsOf(t, text), problems);
   });
 }
 
-test("what precedes a syntax error is judged too; what follows from the error is not told", async (t) => {
+test("reports invalid values before a syntax error, and nothing that follows from the error", async (t) => {
   const text = '{\n"listen": { "port": "x" },\n"upstreams": { "default": { "baseUrl" "https://a/v1" } }\n}';
   const [first, second, ...rest] = await problemsOf(t, text);
   assert.equal(first, "F:2: listen.port: must be a whole number");
@@ -110,12 +110,12 @@ test("what precedes a syntax error is judged too; what follows from the error is
   assert.deepEqual(rest, []);
 });
 
-test("nesting that no parser survives is a problem, not a crash", async (t) => {
+test("reports nesting that overflows the parser's stack as a problem", async (t) => {
   const [problem] = await problemsOf(t, "[".repeat(500_000));
   assert.match(problem ?? "", /^F: the file cannot be used: /);
 });
 
-test("a file that anybody may write is refused with the command that closes it; one for the group is not", async (t) => {
+test("refuses a file that every user can write and names the chmod command, but accepts one that its group can write", async (t) => {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1));
   chmodSync(path, 0o666);
@@ -125,7 +125,7 @@ test("a file that anybody may write is refused with the command that closes it; 
   assert.deepEqual(await problemsAt(path), []);
 });
 
-test("a file of another user is refused", async (t) => {
+test("refuses a configuration file of another user", async (t) => {
   if (process.getuid?.() !== 0) return t.skip("only root can give a file away");
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1));
@@ -134,7 +134,7 @@ test("a file of another user is refused", async (t) => {
   assert.deepEqual(await problemsAt(path), [problem]);
 });
 
-test("a file that we may not read is a problem, not the defaults", async (t) => {
+test("reports a file without read permission as a problem instead of using the defaults", async (t) => {
   if (process.getuid?.() === 0) return t.skip("root may read everything");
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1), { mode: 0o200 });
@@ -142,7 +142,7 @@ test("a file that we may not read is a problem, not the defaults", async (t) => 
   assert.match(problem ?? "", /^F: the file cannot be used: EACCES/);
 });
 
-test("a directory, a named pipe and a circle of links are refused, and nobody waits for them", async (t) => {
+test("refuses a directory, a named pipe and a circle of symbolic links without blocking", async (t) => {
   const directory = scratchDirectory(t);
   mkdirSync(join(directory, "folder"));
   execFileSync("mkfifo", [join(directory, "pipe")]);

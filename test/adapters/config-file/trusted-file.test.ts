@@ -2,22 +2,22 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 
-/** A file of root's that everybody may read. */
+/** A file of root that every user can read. */
 const ROOTS_FILE = "/etc/passwd";
 
-/** Anybody but root, and but nobody, as whom files of root's would be their own in there. */
-const SOMEBODY = 12_345;
+/** Any uid but those of root and nobody: in the namespace, root's files would appear to belong to nobody. */
+const OTHER_UID = 12_345;
 
-const asSomebody =
+const asOtherUser =
   process.getuid?.() === 0
-    ? ["setpriv", `--reuid=${SOMEBODY}`, `--regid=${SOMEBODY}`, "--clear-groups"]
+    ? ["setpriv", `--reuid=${OTHER_UID}`, `--regid=${OTHER_UID}`, "--clear-groups"]
     : ["env"];
 
-/** A user namespace with this user and no other in it, as `PrivateUsers=yes` makes for a service of the user's. */
-const IN_NAMESPACE = [...asSomebody, "unshare", "--user", "--map-current-user"];
+/** Runs a command in a user namespace that maps this user only, as `PrivateUsers=yes` does for a user's service. */
+const IN_NAMESPACE = [...asOtherUser, "unshare", "--user", "--map-current-user"];
 
-/** Reads the file in a process of its own, begun by these words; gives what is said against it, empty for nothing. */
-function distrustUnder(words: readonly string[], path: string): string {
+/** Reads the file in a child process that `words` launch. Returns why it is refused; empty when it is accepted. */
+function refusalUnder(words: readonly string[], path: string): string {
   const module = JSON.stringify(
     new URL("../../../src/adapters/config-file/trusted-file.ts", import.meta.url),
   );
@@ -34,15 +34,15 @@ const noNamespace =
   "needs Linux, a user namespace for an unprivileged user (unshare, setpriv), and sources that others may read";
 
 test(
-  "in the service's sandbox root's file is nobody's: not chown is advised, but an installation without the sandbox",
+  "refuses root's file in the service's sandbox and advises an installation without the sandbox instead of chown",
   { skip: noNamespace },
   () => {
-    const said = distrustUnder(IN_NAMESPACE, ROOTS_FILE);
+    const refusal = refusalUnder(IN_NAMESPACE, ROOTS_FILE);
     assert.match(
-      said,
+      refusal,
       /^it belongs to nobody in the sandbox of the service; run `tollkeeper service install`/,
     );
-    assert.doesNotMatch(said, /chown/);
-    assert.equal(distrustUnder(asSomebody, ROOTS_FILE), "");
+    assert.doesNotMatch(refusal, /chown/);
+    assert.equal(refusalUnder(asOtherUser, ROOTS_FILE), "");
   },
 );

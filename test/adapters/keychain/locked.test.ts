@@ -3,50 +3,47 @@ import { test } from "node:test";
 import { createKeychain } from "../../../src/adapters/keychain.ts";
 import type { KeyRef } from "../../../src/core/secrets/key-source.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
-import { enter, noKeyring, scratchDirectory, startSession } from "../../helpers/keychain/keychain-session.ts";
+import {
+  noKeyring,
+  startSession,
+  startUnlockedSession,
+  useUnlockedKeychain,
+} from "../../helpers/keychain/keychain-session.ts";
+import { setEnvironment } from "../../helpers/process/set-environment.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 const skip = noKeyring;
 const ref: KeyRef = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };
 const secret = new Secret("sk-test-0123456789");
 
-test(
-  "a locked keychain is told apart from a missing key, in every method, without a prompt",
-  { skip },
-  async (t) => {
-    const session = await startSession(t);
-    await session.startUnlocked();
-    enter(t, session.env);
-    const keychain = createKeychain();
-    await keychain.write(ref, secret);
-    await session.lock();
+test("every method reports a locked keychain as locked, without a prompt", { skip }, async (t) => {
+  const session = await useUnlockedKeychain(t);
+  const keychain = createKeychain();
+  await keychain.write(ref, secret);
+  await session.lock();
 
-    const locked = {
-      code: "locked",
-      message: "the keychain is locked",
-      hint: /gnome-keyring-daemon --replace --unlock/,
-    };
-    await assert.rejects(keychain.read(ref), locked);
-    await assert.rejects(keychain.write(ref, secret), locked);
-    await assert.rejects(keychain.remove(ref), locked);
-  },
-);
+  const locked = {
+    code: "locked",
+    message: "the keychain is locked",
+    hint: /gnome-keyring-daemon --replace --unlock/,
+  };
+  await assert.rejects(keychain.read(ref), locked);
+  await assert.rejects(keychain.write(ref, secret), locked);
+  await assert.rejects(keychain.remove(ref), locked);
+});
 
 test(
-  "a key not found in a locked keychain is called locked, because providers may hide their items",
+  "reports a key that is not found in a locked keychain as locked, because providers may hide their items",
   { skip },
   async (t) => {
-    const session = await startSession(t);
-    await session.startUnlocked();
-    enter(t, session.env);
+    const session = await useUnlockedKeychain(t);
     await session.lock();
     await assert.rejects(createKeychain().read(ref), { code: "locked" });
   },
 );
 
-test("what the hint names opens a locked keychain", { skip }, async (t) => {
-  const session = await startSession(t);
-  await session.startUnlocked();
-  enter(t, session.env);
+test("the command in the hint unlocks the keychain", { skip }, async (t) => {
+  const session = await useUnlockedKeychain(t);
   const keychain = createKeychain();
   await keychain.write(ref, secret);
   await session.lock();
@@ -54,10 +51,10 @@ test("what the hint names opens a locked keychain", { skip }, async (t) => {
   assert.ok((await keychain.read(ref)).isSameAs(secret));
 });
 
-test("before the first login there is no key, and no collection to store one in", { skip }, async (t) => {
+test("reports a missing key and a missing collection before the first login", { skip }, async (t) => {
   const session = await startSession(t);
   await session.startWithoutCollection();
-  enter(t, session.env);
+  setEnvironment(t, session.env);
   const keychain = createKeychain();
   await assert.rejects(keychain.read(ref), { code: "missing" });
   assert.equal(await keychain.remove(ref), false);
@@ -68,17 +65,16 @@ test("before the first login there is no key, and no collection to store one in"
   });
 });
 
-test("without busctl a missing key may be a locked one, and the message says so", { skip }, async (t) => {
-  const session = await startSession(t);
-  await session.startUnlocked();
-  enter(t, { ...session.env, PATH: scratchDirectory(t) });
+test("says that a missing key may be a locked one when busctl is not installed", { skip }, async (t) => {
+  const session = await startUnlockedSession(t);
+  setEnvironment(t, { ...session.env, PATH: scratchDirectory(t) });
   const keychain = createKeychain();
-  const blind = {
+  const ambiguous = {
     code: "missing",
     message: /or the keychain is locked; without busctl the two cannot be told apart/,
   };
-  await assert.rejects(keychain.read(ref), blind);
-  await assert.rejects(keychain.remove(ref), blind);
+  await assert.rejects(keychain.read(ref), ambiguous);
+  await assert.rejects(keychain.remove(ref), ambiguous);
   await keychain.write(ref, secret);
   assert.ok((await keychain.read(ref)).isSameAs(secret));
   assert.equal(await keychain.remove(ref), true);

@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { createKeychain } from "../../../src/adapters/keychain.ts";
 import type { KeyRef } from "../../../src/core/secrets/key-source.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
-import { enter, noKeyring, scratchDirectory, startSession } from "../../helpers/keychain/keychain-session.ts";
+import { noKeyring, startSession, startUnlockedSession } from "../../helpers/keychain/keychain-session.ts";
+import { setEnvironment } from "../../helpers/process/set-environment.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 const skip = noKeyring;
 const ref: KeyRef = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };
@@ -37,61 +39,56 @@ const NO_PROVIDER: Expected = {
   hint: /gnome-keyring, KWallet, or KeePassXC .*"keySource"/,
 };
 
-/** Every method fails alike, with busctl and without it: keytar's own words lead to the same message. */
-async function assertFails(t: Parameters<typeof enter>[0], expected: Expected): Promise<void> {
+/** Fails unless every method rejects like this, with busctl and without it, when keytar's error text is recognized. */
+async function assertFails(t: TestContext, expected: Expected): Promise<void> {
   const keychain = createKeychain();
   for (const path of [process.env["PATH"], scratchDirectory(t)]) {
-    enter(t, { PATH: path });
+    setEnvironment(t, { PATH: path });
     await assert.rejects(keychain.read(ref), expected);
     await assert.rejects(keychain.write(ref, secret), expected);
     await assert.rejects(keychain.remove(ref), expected);
   }
 }
 
-test("without a D-Bus session the message says so", { skip }, async (t) => {
-  enter(t, { DBUS_SESSION_BUS_ADDRESS: undefined, XDG_RUNTIME_DIR: undefined });
+test("reports that there is no D-Bus session", { skip }, async (t) => {
+  setEnvironment(t, { DBUS_SESSION_BUS_ADDRESS: undefined, XDG_RUNTIME_DIR: undefined });
   await assertFails(t, NO_SESSION);
 });
 
-test("a runtime directory without a bus in it is no D-Bus session either", { skip }, async (t) => {
-  enter(t, { DBUS_SESSION_BUS_ADDRESS: undefined, XDG_RUNTIME_DIR: scratchDirectory(t) });
+test("reports that there is no D-Bus session when the runtime directory has no bus", { skip }, async (t) => {
+  setEnvironment(t, { DBUS_SESSION_BUS_ADDRESS: undefined, XDG_RUNTIME_DIR: scratchDirectory(t) });
   await assertFails(t, NO_SESSION);
 });
 
-test("a dead bus address is named as what is wrong", { skip }, async (t) => {
-  enter(t, { DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(scratchDirectory(t), "gone")}` });
+test("reports a bus address at which nothing listens", { skip }, async (t) => {
+  setEnvironment(t, { DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(scratchDirectory(t), "gone")}` });
   await assertFails(t, DEAD_SESSION);
 });
 
-test("a bus address that is none is named as what is wrong", { skip }, async (t) => {
-  enter(t, { DBUS_SESSION_BUS_ADDRESS: "rubbish" });
+test("reports an invalid bus address", { skip }, async (t) => {
+  setEnvironment(t, { DBUS_SESSION_BUS_ADDRESS: "rubbish" });
   await assertFails(t, DEAD_SESSION);
 });
 
-test("a session without a provider leads to providers and to other key sources", { skip }, async (t) => {
+test("names keychain providers and other key sources when no provider runs", { skip }, async (t) => {
   const session = await startSession(t);
-  enter(t, session.env);
+  setEnvironment(t, session.env);
   await assertFails(t, NO_PROVIDER);
 });
 
-test(
-  "a libsecret that cannot be loaded is named with the loader's reason and the package",
-  { skip },
-  async (t) => {
-    const session = await startSession(t);
-    await session.startUnlocked();
-    const libraries = scratchDirectory(t);
-    writeFileSync(join(libraries, "libsecret-1.so.0"), "");
-    enter(t, { ...session.env, LD_LIBRARY_PATH: libraries });
-    await assert.rejects(createKeychain().write(ref, secret), {
-      code: "unavailable",
-      message: /^libsecret, .*cannot be loaded: .*libsecret-1\.so\.0: file too short$/,
-      hint: /apt install libsecret-1-0/,
-    });
-  },
-);
+test("names the loader's error and the package when libsecret cannot be loaded", { skip }, async (t) => {
+  const session = await startUnlockedSession(t);
+  const libraries = scratchDirectory(t);
+  writeFileSync(join(libraries, "libsecret-1.so.0"), "");
+  setEnvironment(t, { ...session.env, LD_LIBRARY_PATH: libraries });
+  await assert.rejects(createKeychain().write(ref, secret), {
+    code: "unavailable",
+    message: /^libsecret, .*cannot be loaded: .*libsecret-1\.so\.0: file too short$/,
+    hint: /apt install libsecret-1-0/,
+  });
+});
 
-test("a libsecret that is not installed is named with the package", async (t) => {
+test("names the loader's error when libsecret is not installed", async (t) => {
   const hidden = hideLibsecret();
   if (typeof noKeyring === "string" || hidden === null) {
     const reason =
@@ -99,8 +96,7 @@ test("a libsecret that is not installed is named with the package", async (t) =>
     t.diagnostic(`not run: ${reason}`);
     return t.skip(reason);
   }
-  const session = await startSession(t);
-  await session.startUnlocked();
+  const session = await startUnlockedSession(t);
   const work = scratchDirectory(t);
   const source = new URL("../../../src/", import.meta.url);
   const script = `
@@ -118,7 +114,7 @@ test("a libsecret that is not installed is named with the package", async (t) =>
   );
 });
 
-/** Shell words that hide libsecret inside a mount namespace of its own; null where that cannot be done. */
+/** Returns a shell command that hides libsecret in a mount namespace, given a work directory; null where that is impossible. */
 function hideLibsecret(): ((work: string) => string) | null {
   try {
     const library = execFileSync("/bin/sh", ["-c", "ldconfig -p | grep -m1 -o '/.*libsecret-1.so.0$'"], {

@@ -3,12 +3,13 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { test } from "node:test";
-import { noKeyring, scratchDirectory, startSession } from "../../helpers/keychain/keychain-session.ts";
-import { inCall, keytarChildOf, listProcesses } from "../../helpers/process/processes.ts";
+import { noKeyring, startUnlockedSession } from "../../helpers/keychain/keychain-session.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+import { waitForKeytarCall, waitForKeytarChild, listProcesses } from "../../helpers/process/processes.ts";
 
 const skip = noKeyring;
 
-/** All that the keychain's process may find in its environment; the two `NODE_` names are its channel to us. */
+/** The variables that the keychain's child process may have. The two `NODE_` names are its IPC channel. */
 const CHILD_ENVIRONMENT = new Set([
   "DBUS_SESSION_BUS_ADDRESS",
   "HOME",
@@ -22,7 +23,7 @@ const CHILD_ENVIRONMENT = new Set([
   "XDG_RUNTIME_DIR",
 ]);
 
-/** Reads a key from standard input, stores it, and reads it back; everything it has is printed. */
+/** Reads a key from standard input, stores it and reads it back, and prints all its values. */
 const PROGRAM = `
   import { createKeychain } from ${sourceFile("adapters/keychain.ts")};
   import { parseKeyValue } from ${sourceFile("core/secrets/key-value.ts")};
@@ -58,9 +59,8 @@ async function outputOf(program: ReturnType<typeof startProgram>): Promise<strin
   return output;
 }
 
-test("a key that is stored and read shows in no output", { skip }, async (t) => {
-  const session = await startSession(t);
-  await session.startUnlocked();
+test("a key that is stored and read does not appear in any output", { skip }, async (t) => {
+  const session = await startUnlockedSession(t);
   const key = `sk-sentinel-${randomBytes(24).toString("hex")}`;
   const program = startProgram(session.env);
   program.stdin.end(key);
@@ -70,17 +70,16 @@ test("a key that is stored and read shows in no output", { skip }, async (t) => 
 });
 
 test(
-  "a key on its way to a keychain that hangs is in nobody's arguments or environment",
+  "a key on its way to a hanging keychain is in no process's arguments or environment",
   { skip },
   async (t) => {
-    const session = await startSession(t);
-    await session.startUnlocked();
+    const session = await startUnlockedSession(t);
     await session.freeze();
     const key = `sk-sentinel-${randomBytes(24).toString("hex")}`;
     const program = startProgram({ ...session.env, PATH: scratchDirectory(t), SSLKEYLOGFILE: "/dev/null" });
     program.stdin.end(key);
-    const child = await keytarChildOf(program.pid ?? 0);
-    await inCall(child.pid);
+    const child = await waitForKeytarChild(program.pid ?? 0);
+    await waitForKeytarCall(child.pid);
     const leaks = listProcesses().filter(({ argv, environ }) => `${argv}${environ}`.includes(key));
     assert.deepEqual(leaks, []);
     const names = child.environ

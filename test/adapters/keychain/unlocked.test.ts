@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createKeychain } from "../../../src/adapters/keychain.ts";
 import type { KeyRef } from "../../../src/core/secrets/key-source.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
-import { enter, noKeyring, startSession } from "../../helpers/keychain/keychain-session.ts";
+import { noKeyring, useUnlockedKeychain } from "../../helpers/keychain/keychain-session.ts";
 
 const skip = noKeyring;
 const GENERIC = ["xdg:schema", "org.freedesktop.Secret.Generic", "service", "tollkeeper"];
@@ -13,10 +13,8 @@ function ref(name: string, origin = "https://api.example.com"): KeyRef {
   return { name, origin, source: { kind: "keychain" } };
 }
 
-test("a stored key is read back, replaced, and removed once", { skip }, async (t) => {
-  const session = await startSession(t);
-  await session.startUnlocked();
-  enter(t, session.env);
+test("stores, reads, replaces and removes a key", { skip }, async (t) => {
+  await useUnlockedKeychain(t);
   const keychain = createKeychain();
   const [first, second] = [newKey(), newKey()];
 
@@ -33,10 +31,8 @@ test("a stored key is read back, replaced, and removed once", { skip }, async (t
   });
 });
 
-test("a key is found under its own origin and name only", { skip }, async (t) => {
-  const session = await startSession(t);
-  await session.startUnlocked();
-  enter(t, session.env);
+test("finds a key only by its own origin and name", { skip }, async (t) => {
+  await useUnlockedKeychain(t);
   const keychain = createKeychain();
   await keychain.write(ref("default"), newKey());
 
@@ -50,24 +46,20 @@ test("a key is found under its own origin and name only", { skip }, async (t) =>
   }
 });
 
-test("an empty key is refused before it is stored", { skip }, async (t) => {
-  const session = await startSession(t);
-  await session.startUnlocked();
-  enter(t, session.env);
+test("refuses to store an empty key", { skip }, async (t) => {
+  await useUnlockedKeychain(t);
   await assert.rejects(createKeychain().write(ref("default"), new Secret("")), { name: "KeyFailure" });
 });
 
 test(
-  "an item without an account, which crashes keytar's findCredentials, harms no read",
+  "reads keys next to an item without an account, which crashes keytar's findCredentials",
   { skip },
   async (t) => {
-    const session = await startSession(t);
-    await session.startUnlocked();
-    enter(t, session.env);
+    const session = await useUnlockedKeychain(t);
     const keychain = createKeychain();
     const key = newKey();
-    await session.plant("planted", ...GENERIC);
-    await session.plant("planted", "service", "tollkeeper", "username", "default");
+    await session.storeItem("planted", ...GENERIC);
+    await session.storeItem("planted", "service", "tollkeeper", "username", "default");
     await keychain.write(ref("default"), key);
 
     assert.ok((await keychain.read(ref("default"))).isSameAs(key));
@@ -75,19 +67,17 @@ test(
   },
 );
 
-test("items that hold no key are refused, unquoted, and can be replaced", { skip }, async (t) => {
-  const session = await startSession(t);
-  await session.startUnlocked();
-  enter(t, session.env);
+test("refuses items that cannot be a key, and can replace them", { skip }, async (t) => {
+  const session = await useUnlockedKeychain(t);
   const keychain = createKeychain();
-  const poisons: [name: string, value: string | Buffer, problem: RegExp][] = [
+  const invalid: [name: string, value: string | Buffer, problem: RegExp][] = [
     ["leading-nul", Buffer.from("\0abc"), /the key is empty/],
     ["not-utf8", Buffer.from([0x61, 0xff, 0xfe, 0x62]), /no header can carry/],
     ["two-lines", "abc\ndef", /line breaks/],
     ["two-words", "abc def", /spaces/],
   ];
-  for (const [name, value, problem] of poisons) {
-    await session.plant(value, ...GENERIC, "account", `${name}@https://api.example.com`);
+  for (const [name, value, problem] of invalid) {
+    await session.storeItem(value, ...GENERIC, "account", `${name}@https://api.example.com`);
     await assert.rejects(keychain.read(ref(name)), { code: "unavailable", message: problem }, name);
     const key = newKey();
     await keychain.write(ref(name), key);
@@ -95,26 +85,22 @@ test("items that hold no key are refused, unquoted, and can be replaced", { skip
   }
 });
 
-test("an item of many megabytes is refused", { skip }, async (t) => {
-  const session = await startSession(t);
-  await session.startUnlocked();
-  enter(t, session.env);
+test("refuses an item of many megabytes", { skip }, async (t) => {
+  await useUnlockedKeychain(t);
   const keychain = createKeychain();
   await keychain.write(ref("huge"), new Secret("x".repeat(5_000_000)));
   await assert.rejects(keychain.read(ref("huge")), { code: "unavailable", message: /longer than 8192/ });
 });
 
 test(
-  "of several items for one key the one that was set last counts, and remove takes all",
+  "reads the item that was stored last of several for one key, and removes all of them",
   { skip },
   async (t) => {
-    const session = await startSession(t);
-    await session.startUnlocked();
-    enter(t, session.env);
+    const session = await useUnlockedKeychain(t);
     const keychain = createKeychain();
     const item = [...GENERIC, "account", "default@https://api.example.com"];
-    await session.plant("planted-one", ...item, "more", "1");
-    await session.plant("planted-two", ...item, "more", "2");
+    await session.storeItem("planted-one", ...item, "more", "1");
+    await session.storeItem("planted-two", ...item, "more", "2");
     const key = newKey();
     await keychain.write(ref("default"), key);
 
@@ -124,10 +110,8 @@ test(
   },
 );
 
-test("keys are read side by side", { skip }, async (t) => {
-  const session = await startSession(t);
-  await session.startUnlocked();
-  enter(t, session.env);
+test("reads several keys concurrently", { skip }, async (t) => {
+  await useUnlockedKeychain(t);
   const keychain = createKeychain();
   const names = ["one", "two", "three"];
   const keys = new Map(names.map((name) => [name, newKey()]));

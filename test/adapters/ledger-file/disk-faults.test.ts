@@ -3,7 +3,13 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { Ledger } from "../../../src/ports.ts";
-import { mountDisk, remountDisk, scratchDirectory, startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
+import {
+  mountDisk,
+  remountDisk,
+  ledgerScratchDirectory,
+  startLedger,
+  TODAY,
+} from "../../helpers/ledger/ledger.ts";
 import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 const PAGE_BYTES = 4096;
@@ -12,7 +18,7 @@ function appendAll(ledger: Ledger, ids: string[], changes = {}): void {
   for (const id of ids) ledger.append(usageRecord({ id, ...changes }));
 }
 
-/** A ledger on a disk of a few pages, with a file that takes up all but the given number of them. */
+/** Starts a ledger on a small disk with this many free pages; `free` deletes the file that fills the others. */
 function startOnFullDisk(t: TestContext, freePages: number) {
   const disk = mountDisk(t, 16 * PAGE_BYTES);
   if (disk === null) return null;
@@ -21,7 +27,7 @@ function startOnFullDisk(t: TestContext, freePages: number) {
   return { ...startLedger(t, { directory: join(disk, "ledger") }), free: () => rmSync(ballast) };
 }
 
-test("a full disk makes records wait; when it has room again they are written in order, none lost", (t) => {
+test("keeps records in memory while the disk is full, and writes all of them in order when it has space", (t) => {
   const started = startOnFullDisk(t, 0);
   if (started === null) return;
   const { ledger, clock, ids, free } = started;
@@ -36,7 +42,7 @@ test("a full disk makes records wait; when it has room again they are written in
   assert.deepEqual({ written, waiting, lost }, { written: 5, waiting: 0, lost: 0 });
 });
 
-test("a line of which the disk takes only a part is taken back, and written whole later", (t) => {
+test("removes a line that was written in part, and writes it completely later", (t) => {
   const started = startOnFullDisk(t, 1);
   if (started === null) return;
   const { ledger, clock, ids, read, free } = started;
@@ -46,14 +52,14 @@ test("a line of which the disk takes only a part is taken back, and written whol
   assert.match(ledger.health().lastError ?? "", /^the disk took \d+ of \d+ bytes$/);
   assert.equal(read(`${TODAY}.ndjson`), before);
   appendAll(ledger, ["behind"]);
-  assert.equal(read(`${TODAY}.ndjson`), before, "a later record must not overtake");
+  assert.equal(read(`${TODAY}.ndjson`), before, "a later record must not be written first");
   free();
   clock.advance(1000);
   appendAll(ledger, ["last"]);
   assert.deepEqual(ids(), ["small", "large", "behind", "last"]);
 });
 
-test("while the disk refuses, it is tried again once a second at most", (t) => {
+test("retries at most once a second while the disk is full", (t) => {
   const started = startOnFullDisk(t, 0);
   if (started === null) return;
   const { ledger, clock, ids, free } = started;
@@ -67,7 +73,7 @@ test("while the disk refuses, it is tried again once a second at most", (t) => {
   assert.deepEqual(ids(), ["a", "b", "c"]);
 });
 
-test("closing writes what waits, at once", (t) => {
+test("writes pending records immediately when it is closed", (t) => {
   const started = startOnFullDisk(t, 0);
   if (started === null) return;
   const { ledger, ids, free } = started;
@@ -77,7 +83,7 @@ test("closing writes what waits, at once", (t) => {
   assert.deepEqual(ids(), ["a", "b"]);
 });
 
-test("trouble is logged once a minute with what waits and what is lost, and its end once", (t) => {
+test("logs a disk fault once a minute with the counts of pending and lost records, and logs the recovery once", (t) => {
   const started = startOnFullDisk(t, 0);
   if (started === null) return;
   const { ledger, clock, log, free } = started;
@@ -93,7 +99,7 @@ test("trouble is logged once a minute with what waits and what is lost, and its 
   assert.deepEqual(log.lines.slice(2), ['info the ledger is written again {"written":62,"lost":0}']);
 });
 
-test("the queue holds 10,000 records; what does not fit is counted as lost, and the oldest are kept", (t) => {
+test("keeps the oldest 10,000 records in memory and counts further ones as lost", (t) => {
   const disk = mountDisk(t, 16 * 1024 * 1024);
   if (disk === null) return;
   const { ledger, clock, ids } = startLedger(t, { directory: join(disk, "ledger") });
@@ -108,7 +114,7 @@ test("the queue holds 10,000 records; what does not fit is counted as lost, and 
   assert.deepEqual(ids(), [...names.slice(0, 10_000), "next"]);
 });
 
-test("the queue holds 16 MiB", (t) => {
+test("keeps up to 16 MiB of records in memory", (t) => {
   const started = startOnFullDisk(t, 0);
   if (started === null) return;
   const { ledger } = started;
@@ -123,7 +129,7 @@ test("the queue holds 16 MiB", (t) => {
   );
 });
 
-test("a disk that turns read-only is waited for, and a daemon starts on one", (t) => {
+test("opens a ledger on a read-only disk and keeps records in memory until it is writable", (t) => {
   const disk = mountDisk(t, 64 * PAGE_BYTES);
   if (disk === null) return;
   const directory = join(disk, "ledger");
@@ -142,7 +148,7 @@ test("a disk that turns read-only is waited for, and a daemon starts on one", (t
   assert.deepEqual(ids(), ["before", "during", "after"]);
 });
 
-test("a daemon starts on a disk without room for another file, and mends the ledger when there is", (t) => {
+test("opens a ledger with a truncated line on a disk without free inodes, and repairs it when there are some", (t) => {
   const disk = mountDisk(t, 16 * PAGE_BYTES);
   if (disk === null) return;
   const directory = join(disk, "ledger");
@@ -157,7 +163,7 @@ test("a daemon starts on a disk without room for another file, and mends the led
   assert.deepEqual(ids(), ["a"]);
 });
 
-test("a torn line that the full disk cannot set aside stays where it is until there is room", (t) => {
+test("leaves a truncated line in the file while the disk is too full to move it", (t) => {
   const disk = mountDisk(t, 16 * PAGE_BYTES);
   if (disk === null) return;
   const directory = join(disk, "ledger");
@@ -173,8 +179,8 @@ test("a torn line that the full disk cannot set aside stays where it is until th
   assert.match(read(`${TODAY}.torn`), /^torn\n$/);
 });
 
-test("close says how many records it could not write", (t) => {
-  const scratch = scratchDirectory(t);
+test("logs how many records could not be written when it is closed", (t) => {
+  const scratch = ledgerScratchDirectory(t);
   const directory = join(scratch, "ledger");
   const { ledger, log } = startLedger(t, { directory });
   rmSync(directory, { recursive: true });
@@ -184,7 +190,7 @@ test("close says how many records it could not write", (t) => {
   assert.match(log.lines.at(-1) ?? "", /^error the ledger is closed with records.*"lost":2/);
 });
 
-test("a ledger does not move to a disk that is read-only, where the old one takes records", (t) => {
+test("refuses to move to a read-only disk and keeps writing to the old one", (t) => {
   const disk = mountDisk(t, 64 * PAGE_BYTES);
   if (disk === null) return;
   const other = join(disk, "ledger");

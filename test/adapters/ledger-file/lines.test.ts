@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { scratchDirectory, startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
+import { ledgerScratchDirectory, startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
 import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
-test("a record becomes one line of its day's file, there when append returns, and nothing but the record", (t) => {
+test("writes a record as one line of its day's file before append returns", (t) => {
   const { ledger, read, directory } = startLedger(t);
   const record = usageRecord({ raw_usage: { input_tokens: 10 }, server_tools: { web_search: 2 } });
   ledger.append(record);
@@ -19,7 +19,7 @@ test("a record becomes one line of its day's file, there when append returns, an
   assert.deepEqual(ledger.health(), { directory, written: 1, waiting: 0, lost: 0, lastError: null });
 });
 
-test("the day is that of the record's own time, whatever day it is by now", (t) => {
+test("writes a record to the file of the day in its own timestamp, even after that day", (t) => {
   const { ledger, ids } = startLedger(t);
   const late = usageRecord({ ts: "2026-11-20T23:59:59.999Z" });
   const [before, after] = [usageRecord(), usageRecord()];
@@ -28,7 +28,7 @@ test("the day is that of the record's own time, whatever day it is by now", (t) 
   assert.deepEqual(ids(), [before.id, after.id]);
 });
 
-test("characters that act on terminals and line splitters are escaped, and read back as they were", (t) => {
+test("escapes control characters and line separators so that a record parses back unchanged", (t) => {
   const { ledger, read } = startLedger(t);
   const text = 'a\n{"v":1}\r\u001b[2J\u007f\u0085\u009b\u200e\u202e\u2066\u2069\u2028\u2029é"\\';
   const record = usageRecord({ user_agent: text, session: text, raw_usage: { [text]: text } });
@@ -39,7 +39,7 @@ test("characters that act on terminals and line splitters are escaped, and read 
   assert.deepEqual(JSON.parse(line), record);
 });
 
-test("long texts are cut, never within a character", (t) => {
+test("truncates long texts, never within a character", (t) => {
   const { ledger, read } = startLedger(t);
   const long = "😀".repeat(1000);
   ledger.append(usageRecord({ user_agent: `.${long}`, tool: `.${long}`, server_tools: { [long]: 1 } }));
@@ -49,7 +49,7 @@ test("long texts are cut, never within a character", (t) => {
   assert.deepEqual(record.server_tools, { ["😀".repeat(128)]: 1 });
 });
 
-test("of a process no more than a path's length, 16 parents and their names' length is kept", (t) => {
+test("limits a process to 16 parents, and its paths and names in length", (t) => {
   const { ledger, read } = startLedger(t);
   const path = `/${"x".repeat(1023)}`;
   const small = { pid: 1, executable: path, parents: Array<string>(16).fill("p".repeat(256)) };
@@ -69,7 +69,7 @@ test("of a process no more than a path's length, 16 parents and their names' len
   }
 });
 
-test("a raw usage of more than 64 KiB is left out and flagged, the counts stay", (t) => {
+test("leaves out a raw usage of more than 64 KiB, flags that, and keeps the counts", (t) => {
   const { ledger, read } = startLedger(t);
   const fitting = usageRecord({ raw_usage: { x: "y".repeat(65_536 - '{"x":""}'.length) } });
   const large = usageRecord({ raw_usage: { x: "y".repeat(65_536) } });
@@ -80,7 +80,7 @@ test("a raw usage of more than 64 KiB is left out and flagged, the counts stay",
   assert.deepEqual(JSON.parse(second ?? ""), { ...large, raw_usage: null, flags: ["raw_usage_too_large"] });
 });
 
-test("a raw usage nested deeper than JSON can be written does not throw", (t) => {
+test("leaves out a raw usage that is nested too deeply to serialize", (t) => {
   const { ledger, read } = startLedger(t);
   const raw_usage = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`) as Record<
     string,
@@ -94,8 +94,8 @@ test("a raw usage nested deeper than JSON can be written does not throw", (t) =>
 
 for (const umask of [0o000, 0o777]) {
   const name = umask.toString(8).padStart(3, "0");
-  test(`directory and files are the owner's alone under umask ${name}`, (t) => {
-    const scratch = scratchDirectory(t);
+  test(`creates directory and files for their owner only under umask ${name}`, (t) => {
+    const scratch = ledgerScratchDirectory(t);
     const before = process.umask(umask);
     t.after(() => process.umask(before));
     const { ledger, directory } = startLedger(t, { directory: join(scratch, "ledger") });
@@ -105,15 +105,15 @@ for (const umask of [0o000, 0o777]) {
   });
 }
 
-test("a directory that others may read is closed to them", (t) => {
-  const directory = join(scratchDirectory(t), "ledger");
+test("removes other users' access to an existing directory", (t) => {
+  const directory = join(ledgerScratchDirectory(t), "ledger");
   mkdirSync(directory, { mode: 0o755 });
   startLedger(t, { directory });
   assert.equal(statSync(directory).mode & 0o777, 0o700);
 });
 
-test("a killed daemon leaves every record that was appended", async (t) => {
-  const directory = join(scratchDirectory(t), "ledger");
+test("keeps every appended record when the daemon is killed", async (t) => {
+  const directory = join(ledgerScratchDirectory(t), "ledger");
   const program = `
     import { openLedger } from "./src/adapters/ledger-file.ts";
     import { MemoryLog, StillClock } from "./test/helpers/gate/memory.ts";

@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, w
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { scratchDirectory, startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
+import { ledgerScratchDirectory, startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
 import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
-/** Ids of today's records in a directory. */
+/** Returns the ids of today's records in a directory. */
 function idsIn(directory: string): string[] {
   const lines = readFileSync(join(directory, `${TODAY}.ndjson`), "utf8")
     .trimEnd()
@@ -14,14 +14,14 @@ function idsIn(directory: string): string[] {
   return lines.map((line) => (JSON.parse(line) as UsageRecord).id);
 }
 
-/** A ledger that holds the record `a`, and a place for another one. */
+/** Starts a ledger with the record `a`; `other` is the path of a directory that does not exist yet. */
 function startWithOne(t: TestContext) {
   const started = startLedger(t);
   started.ledger.append(usageRecord({ id: "a" }));
-  return { ...started, other: join(scratchDirectory(t), "other") };
+  return { ...started, other: join(ledgerScratchDirectory(t), "other") };
 }
 
-test("a ledger that is moved writes on in the new directory, made for its owner alone, and counts on", (t) => {
+test("continues in a new directory after a move, and keeps its counts", (t) => {
   const { ledger, directory, other, log } = startWithOne(t);
   ledger.moveTo({ directory: other, retainDays: 400 });
   ledger.append(usageRecord({ id: "b" }));
@@ -31,7 +31,7 @@ test("a ledger that is moved writes on in the new directory, made for its owner 
   assert.match(log.lines.at(-1) ?? "", /^info the ledger goes on in another directory/);
 });
 
-test("what waits for a disk that refuses is written in the new directory at once, in order", (t) => {
+test("writes pending records to the new directory immediately and in order", (t) => {
   const { ledger, directory, other, clock } = startWithOne(t);
   rmSync(directory, { recursive: true });
   writeFileSync(directory, "");
@@ -45,7 +45,7 @@ test("what waits for a disk that refuses is written in the new directory at once
   assert.deepEqual([ledger.health().waiting, ledger.health().lost], [0, 0]);
 });
 
-test("a torn line in the new directory is set aside before anything is written there", (t) => {
+test("moves a truncated line in the new directory away before it writes there", (t) => {
   const { ledger, other } = startWithOne(t);
   mkdirSync(other, { mode: 0o700 });
   writeFileSync(join(other, `${TODAY}.ndjson`), '{"v":1,"id":"to', { mode: 0o600 });
@@ -55,7 +55,7 @@ test("a torn line in the new directory is set aside before anything is written t
   assert.deepEqual(readdirSync(other).sort(), [`${TODAY}.ndjson`, `${TODAY}.torn`]);
 });
 
-/** What a directory can be that no ledger is kept in. */
+/** Directories that are refused. */
 const UNSAFE: Record<string, [make: (path: string) => void, reason: RegExp]> = {
   "a link": [(path) => symlinkSync("/", path), /is a symbolic link/],
   "open to others": [
@@ -69,7 +69,7 @@ const UNSAFE: Record<string, [make: (path: string) => void, reason: RegExp]> = {
 };
 
 for (const [what, [make, reason]] of Object.entries(UNSAFE)) {
-  test(`a directory that is ${what} is refused with a hint, and the ledger stays where it was`, (t) => {
+  test(`refuses to move to a directory that is ${what}, with a hint, and keeps writing to the old one`, (t) => {
     const { ledger, directory, other } = startWithOne(t);
     make(other);
     assert.throws(() => ledger.moveTo({ directory: other, retainDays: 1 }), {

@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { startLedger, TODAY } from "../../helpers/ledger/ledger.ts";
 import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
-/** A ledger with one record, `first`, a second after that was written. */
+/** Starts a ledger and writes the record `first`; the clock is then one second later. */
 function startWithOne(t: TestContext) {
   const started = startLedger(t);
   started.ledger.append(usageRecord({ id: "first" }));
@@ -13,7 +13,7 @@ function startWithOne(t: TestContext) {
   return { ...started, file: join(started.directory, `${TODAY}.ndjson`) };
 }
 
-test("a deleted file is noticed and made again", (t) => {
+test("creates a file again that was deleted", (t) => {
   const { ledger, file, ids } = startWithOne(t);
   rmSync(file);
   ledger.append(usageRecord({ id: "second" }));
@@ -21,7 +21,7 @@ test("a deleted file is noticed and made again", (t) => {
   assert.equal(statSync(file).mode & 0o777, 0o600);
 });
 
-test("a renamed file is let go: it gets no further record", (t) => {
+test("writes no further record to a file that was renamed", (t) => {
   const { ledger, file, ids } = startWithOne(t);
   renameSync(file, `${file}.moved`);
   ledger.append(usageRecord({ id: "second" }));
@@ -29,7 +29,7 @@ test("a renamed file is let go: it gets no further record", (t) => {
   assert.match(readFileSync(`${file}.moved`, "utf8"), /"id":"first".*\n$/);
 });
 
-test("a replaced file is continued", (t) => {
+test("appends to a file that replaced the open one", (t) => {
   const { ledger, file, ids } = startWithOne(t);
   rmSync(file);
   writeFileSync(file, `${JSON.stringify(usageRecord({ id: "other" }))}\n`);
@@ -37,7 +37,7 @@ test("a replaced file is continued", (t) => {
   assert.deepEqual(ids(), ["other", "second"]);
 });
 
-test("a deleted directory is made again, for its owner alone", (t) => {
+test("creates a deleted directory again, for its owner only", (t) => {
   const { ledger, directory, ids } = startWithOne(t);
   rmSync(directory, { recursive: true });
   ledger.append(usageRecord({ id: "second" }));
@@ -46,7 +46,7 @@ test("a deleted directory is made again, for its owner alone", (t) => {
   assert.equal(ledger.health().waiting, 0);
 });
 
-test("the name is looked at once a second, not for every record: until then a renamed file keeps what it gets", (t) => {
+test("checks once a second whether the file was renamed, and writes to the renamed file until then", (t) => {
   const { ledger, clock, file, ids } = startWithOne(t);
   ledger.append(usageRecord({ id: "second" }));
   renameSync(file, `${file}.moved`);
@@ -62,7 +62,7 @@ for (const [what, remove] of [
   ["deleted", (file: string) => rmSync(file)],
   ["overwritten by another", (file: string) => renameSync(`${file}.other`, file)],
 ] as const) {
-  test(`a file that is ${what} loses no record, not even within that second`, (t) => {
+  test(`loses no record when the file is ${what}, even between the checks`, (t) => {
     const { ledger, file, ids } = startWithOne(t);
     ledger.append(usageRecord({ id: "second" }));
     writeFileSync(`${file}.other`, "");
@@ -74,7 +74,7 @@ for (const [what, remove] of [
   });
 }
 
-test("a record that comes after close is written all the same", (t) => {
+test("writes a record that is appended after close", (t) => {
   const { ledger, ids } = startWithOne(t);
   ledger.close();
   ledger.append(usageRecord({ id: "late" }));

@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { readLedger, type DayRange } from "../../../src/adapters/ledger-file/reader.ts";
+import { readLedger, type DayRange } from "../../../src/adapters/ledger-file.ts";
 import { Failure } from "../../../src/core/failure.ts";
-import { scratchDirectory } from "../../helpers/ledger/ledger.ts";
+import { ledgerScratchDirectory } from "../../helpers/ledger/ledger.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 function directoryWith(t: TestContext, files: Record<string, string>): string {
-  const directory = scratchDirectory(t);
+  const directory = ledgerScratchDirectory(t);
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
   return directory;
 }
 
-/** Ids of the records read, and `file:line` of the unreadable lines, in the order that they came. */
+/** Returns the ids of the records and `file:line` of the unreadable lines, in the order of the reader. */
 async function readAll(directory: string, range: DayRange = { from: "0000-01-01" }): Promise<string[]> {
   const seen: string[] = [];
   for await (const item of readLedger(directory, range)) {
@@ -24,7 +24,7 @@ async function readAll(directory: string, range: DayRange = { from: "0000-01-01"
 
 const line = (id: string, changes = {}) => `${JSON.stringify({ ...usageRecord({ id }), ...changes })}\n`;
 
-test("records come back whole", async (t) => {
+test("returns records unchanged", async (t) => {
   const record = usageRecord({
     process: { pid: 4711, executable: "/usr/bin/claude", parents: ["zsh", "kitty"] },
     project: "/home/u/project",
@@ -35,7 +35,7 @@ test("records come back whole", async (t) => {
   for await (const read of readLedger(directory, { from: "2026-11-21" })) assert.deepEqual(read, record);
 });
 
-test("a record from before processes and projects were recorded has none", async (t) => {
+test("returns null as process and project of a record without these fields", async (t) => {
   const { process: _process, project: _project, ...older } = usageRecord();
   const directory = directoryWith(t, { "2026-11-21.ndjson": `${JSON.stringify(older)}\n` });
   for await (const read of readLedger(directory, { from: "" })) {
@@ -43,7 +43,7 @@ test("a record from before processes and projects were recorded has none", async
   }
 });
 
-test("days come in order, first and last of the range included; other files are not read", async (t) => {
+test("reads the days of the range in order, the first and the last included, and no other files", async (t) => {
   const directory = directoryWith(t, {
     "2026-11-22.ndjson": line("22"),
     "2026-11-20.ndjson": line("20"),
@@ -57,7 +57,7 @@ test("days come in order, first and last of the range included; other files are 
   assert.deepEqual(await readAll(directory, { from: "2026-11-22" }), ["22"]);
 });
 
-test("torn and foreign lines are named by file and line, and spoil nothing around them", async (t) => {
+test("reports truncated and invalid lines by file and line, and reads the records around them", async (t) => {
   const foreign = [
     "not JSON",
     "",
@@ -80,12 +80,12 @@ test("torn and foreign lines are named by file and line, and spoil nothing aroun
   assert.deepEqual(seen, ["a", ...expected, "b", `2026-11-21.ndjson:${foreign.length + 3}`]);
 });
 
-test("records of a later format are skipped", async (t) => {
+test("skips records of a later format", async (t) => {
   const text = line("a") + line("b", { v: 2 }) + line("c");
   assert.deepEqual(await readAll(directoryWith(t, { "2026-11-21.ndjson": text })), ["a", "c"]);
 });
 
-test("lines that cross the end of a block are put together, and longer ones than a block are read", async (t) => {
+test("reads lines that cross the end of a block or are longer than one", async (t) => {
   const wide = (id: string, bytes: number) => line(id, { raw_usage: { é: "é".repeat(bytes / 2) } });
   const text = [wide("a", 3e6), wide("b", 3e6), wide("c", 10e6), line("d"), wide("e", 5e6), line("f")].join(
     "",
@@ -94,11 +94,11 @@ test("lines that cross the end of a block are put together, and longer ones than
   assert.deepEqual(seen, ["a", "b", "c", "d", "e", "f"]);
 });
 
-test("a directory that is not there has no records", async (t) => {
-  assert.deepEqual(await readAll(join(scratchDirectory(t), "nowhere")), []);
+test("reads no records from a directory that does not exist", async (t) => {
+  assert.deepEqual(await readAll(join(ledgerScratchDirectory(t), "nowhere")), []);
 });
 
-test("a day that cannot be read is a failure, never left out in silence", async (t) => {
+test("throws a Failure for a day that cannot be read", async (t) => {
   const directory = directoryWith(t, { "2026-11-20.ndjson": line("a") });
   symlinkSync(join(directory, "2026-11-20.ndjson"), join(directory, "2026-11-21.ndjson"));
   mkdirSync(join(directory, "2026-11-22.ndjson"));

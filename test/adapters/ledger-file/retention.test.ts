@@ -3,20 +3,20 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openLedger } from "../../../src/adapters/ledger-file.ts";
-import { atEnd, scratchDirectory, startLedger } from "../../helpers/ledger/ledger.ts";
-import { MemoryLog, StillClock } from "../../helpers/gate/memory.ts";
+import { afterTest, ledgerScratchDirectory, startLedger } from "../../helpers/ledger/ledger.ts";
+import { MemoryLog, ManualClock } from "../../helpers/gate/memory.ts";
 import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 function directoryWith(t: TestContext, names: string[]): string {
-  const directory = join(scratchDirectory(t), "ledger");
+  const directory = join(ledgerScratchDirectory(t), "ledger");
   mkdirSync(directory, { mode: 0o700 });
   for (const name of names) writeFileSync(join(directory, name), "");
   return directory;
 }
 
-test("days older than the retention are deleted at start, with what was torn off them; no other name is", (t) => {
+test("deletes expired days and their truncated lines when it opens, and no other files", (t) => {
   const kept = [
     "2026-11-18.ndjson",
     "2026-11-18.torn",
@@ -32,7 +32,7 @@ test("days older than the retention are deleted at start, with what was torn off
   assert.equal(log.lines.filter((line) => line.startsWith("info an old day")).length, 3);
 });
 
-test("a new day gets a file of its own, and the oldest goes", (t) => {
+test("starts a file for a new day and deletes the oldest", (t) => {
   const directory = directoryWith(t, []);
   const { ledger, clock } = startLedger(t, { directory, retainDays: 1 });
   for (const ts of ["2026-11-21T12:00:00.000Z", "2026-11-22T12:00:00.000Z", "2026-11-23T12:00:00.000Z"]) {
@@ -42,7 +42,7 @@ test("a new day gets a file of its own, and the oldest goes", (t) => {
   assert.deepEqual(readdirSync(directory).sort(), ["2026-11-22.ndjson", "2026-11-23.ndjson"]);
 });
 
-test("a day that cannot be deleted stops nothing", (t) => {
+test("logs a day that cannot be deleted and keeps writing", (t) => {
   const directory = directoryWith(t, []);
   mkdirSync(join(directory, "2026-11-01.torn"));
   const { ledger, log, ids } = startLedger(t, { directory, retainDays: 1 });
@@ -51,18 +51,18 @@ test("a day that cannot be deleted stops nothing", (t) => {
   assert.deepEqual(ids(), ["a"]);
 });
 
-/** Starts, writes one record, and stops, on a day by the clock. */
+/** Opens a ledger on this day by the clock and writes one record. */
 function useOn(t: TestContext, directory: string, day: string): void {
-  const clock = new StillClock();
+  const clock = new ManualClock();
   clock.wallMs = Date.parse(`${day}T12:00:00Z`);
   const ledger = openLedger({ directory, retainDays: 400, clock, log: new MemoryLog() });
-  atEnd(t, () => ledger.close());
+  afterTest(t, () => ledger.close());
   ledger.append(usageRecord({ ts: new Date(clock.now()).toISOString() }));
 }
 
 const OLD_DAYS = ["2026-11-18", "2026-11-19", "2026-11-20"];
 
-test("a clock that is years ahead for two days deletes nothing, at no start and at no new day", (t) => {
+test("deletes nothing when the clock is years ahead for two days", (t) => {
   const directory = directoryWith(
     t,
     OLD_DAYS.map((day) => `${day}.ndjson`),
@@ -77,7 +77,7 @@ test("a clock that is years ahead for two days deletes nothing, at no start and 
   );
 });
 
-test("where the machine was off for years the old days go, once there are three new ones", (t) => {
+test("deletes old days after the machine was off for years, once there are three new ones", (t) => {
   const directory = directoryWith(
     t,
     OLD_DAYS.map((day) => `${day}.ndjson`),
@@ -90,7 +90,7 @@ test("where the machine was off for years the old days go, once there are three 
   );
 });
 
-test("a ledger in use on every day is kept for as many days as are named, and no longer", (t) => {
+test("keeps the configured number of days when it is used every day", (t) => {
   const directory = directoryWith(t, []);
   const { ledger, clock } = startLedger(t, { directory, retainDays: 30 });
   for (let day = 0; day < 50; day += 1) {
@@ -100,7 +100,7 @@ test("a ledger in use on every day is kept for as many days as are named, and no
   assert.equal(readdirSync(directory).length, 31);
 });
 
-test("another retention does not delete at once, and a slip in it that is mended by the next day nothing", (t) => {
+test("applies a shorter retention from the next day on, and never when it is reverted before", (t) => {
   const directory = directoryWith(
     t,
     OLD_DAYS.map((day) => `${day}.ndjson`),

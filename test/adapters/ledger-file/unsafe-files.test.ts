@@ -3,9 +3,9 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Failure } from "../../../src/core/failure.ts";
-import { scratchDirectory, startLedger } from "../../helpers/ledger/ledger.ts";
+import { ledgerScratchDirectory, startLedger } from "../../helpers/ledger/ledger.ts";
 
-/** Opening a ledger in `directory` must fail, saying so and with a hint. */
+/** Fails unless opening a ledger in `directory` throws this message and hint. */
 function assertRefused(t: TestContext, directory: string, message: RegExp, hint: RegExp): void {
   assert.throws(
     () => startLedger(t, { directory }),
@@ -19,25 +19,25 @@ function assertRefused(t: TestContext, directory: string, message: RegExp, hint:
 }
 
 function makeDirectory(t: TestContext, mode = 0o700): string {
-  const directory = join(scratchDirectory(t), "ledger");
+  const directory = join(ledgerScratchDirectory(t), "ledger");
   fs.mkdirSync(directory);
   fs.chmodSync(directory, mode);
   return directory;
 }
 
-test("a directory that others may write to is refused and left as it is", (t) => {
+test("refuses a directory that others can write and does not change it", (t) => {
   const directory = makeDirectory(t, 0o777);
   assertRefused(t, directory, /can be written by other users/, /^chmod 700 /);
   assert.equal(fs.statSync(directory).mode & 0o777, 0o777);
 });
 
-test("a symbolic link in the directory's place is refused", (t) => {
+test("refuses a symbolic link as the directory", (t) => {
   const directory = makeDirectory(t);
   fs.symlinkSync(directory, `${directory}-link`);
   assertRefused(t, `${directory}-link`, /is a symbolic link/, /config edit/);
 });
 
-test("a directory that cannot be made is a failure with a hint", (t) => {
+test("throws a Failure with a hint when the directory cannot be created", (t) => {
   const directory = makeDirectory(t);
   fs.writeFileSync(join(directory, "file"), "");
   assertRefused(
@@ -48,13 +48,13 @@ test("a directory that cannot be made is a failure with a hint", (t) => {
   );
 });
 
-test("a file in the directory's place is refused", (t) => {
+test("refuses a file as the directory", (t) => {
   const directory = makeDirectory(t);
   fs.writeFileSync(join(directory, "file"), "");
   assertRefused(t, join(directory, "file"), /^cannot make the ledger directory .*EEXIST/, /another/);
 });
 
-test("a directory of another user is refused", (t) => {
+test("refuses a directory of another user", (t) => {
   if (process.geteuid?.() !== 0) {
     t.skip("needs root, to give a directory to another user");
     return;

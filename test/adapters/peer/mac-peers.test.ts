@@ -3,7 +3,8 @@ import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { createMacPeers } from "../../../src/adapters/peer/mac-peers.ts";
-import type { Run } from "../../../src/adapters/peer/run-quietly.ts";
+import { PROCESS_SIGNATURES } from "../../../src/tools/all.ts";
+import type { RunSystemTool } from "../../../src/adapters/peer/run-system-tool.ts";
 import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 
 // Output in the shape that lsof(8) and ps(1) of macOS describe; none of it was recorded.
@@ -28,10 +29,10 @@ const CLIENT = { address: "127.0.0.1", port: 54_321 };
 const SERVER = { address: "127.0.0.1", port: 8655 };
 const QUERY = { isOver: () => false };
 
-/** Says what a Mac would, and keeps what was run. */
+/** Returns what a Mac's programs would print, and records the calls. */
 function fakeMac(change: (args: string) => string | null | undefined = () => undefined) {
   const calls: string[] = [];
-  const run: Run = async (file, args) => {
+  const run: RunSystemTool = async (file, args) => {
     const call = [file, ...args].join(" ");
     calls.push(call);
     const changed = change(call);
@@ -39,17 +40,17 @@ function fakeMac(change: (args: string) => string | null | undefined = () => und
     if (file.endsWith("ps")) return PROCESSES;
     return call.includes("-iTCP") ? SOCKETS : DIRECTORY;
   };
-  return { calls, peers: createMacPeers(run) };
+  return { calls, peers: createMacPeers(run, PROCESS_SIGNATURES) };
 }
 
-test("the process at the client's end is told from ours, with its parents up to the editor, and named by the nearest tool", async () => {
+test("finds the client's process instead of the daemon's, with parents up to the editor, and names it by the nearest tool", async () => {
   const { calls, peers } = fakeMac();
   const owner = await peers.lookUp(CLIENT, SERVER);
   assert.equal(owner.uid, null);
   assert.deepEqual(calls, []);
   assert.deepEqual(await owner.findProcess(QUERY), {
     record: { pid: 4711, executable: "/usr/bin/curl", parents: ["claude", "zsh", "Electron"] },
-    name: { tool: "claude-code", isOwn: false },
+    name: { tool: "claude-code", isExecutableName: false },
   });
   assert.deepEqual(calls, [
     "/usr/sbin/lsof -nP -iTCP@127.0.0.1:54321 -sTCP:ESTABLISHED -Fpn",
@@ -57,14 +58,14 @@ test("the process at the client's end is told from ours, with its parents up to 
   ]);
 });
 
-test("its directory is asked for apart from it", async () => {
+test("looks up the working directory separately from the process", async () => {
   const { calls, peers } = fakeMac();
   const owner = await peers.lookUp(CLIENT, SERVER);
   assert.equal(await owner.findProject(4711), "/nonexistent/My Project");
   assert.equal(calls.at(-1), "/usr/sbin/lsof -a -p4711 -dcwd -Fpn");
 });
 
-test("IPv6 addresses stand in brackets", async () => {
+test("writes IPv6 addresses in brackets for lsof", async () => {
   const { calls, peers } = fakeMac((call) =>
     call.includes("-iTCP") ? "p4711\nf23\nn[::1]:54321->[::1]:8655\n" : undefined,
   );
@@ -75,24 +76,21 @@ test("IPv6 addresses stand in brackets", async () => {
 
 for (const [what, change] of [
   ["lsof fails", (call) => (call.includes("lsof") ? null : undefined)],
-  [
-    "lsof says nothing of the connection",
-    (call) => (call.includes("lsof") ? "p4711\nf9\nn*:80\n" : undefined),
-  ],
+  ["lsof does not list the connection", (call) => (call.includes("lsof") ? "p4711\nf9\nn*:80\n" : undefined)],
   ["ps fails", (call) => (call.includes("/ps") ? null : undefined)],
   [
-    "ps does not know the process any more",
+    "ps does not list the process any more",
     (call) => (call.includes("/ps") ? "1 0 /sbin/launchd" : undefined),
   ],
 ] as [string, (call: string) => string | null | undefined][]) {
-  test(`nobody is found when ${what}`, async () => {
+  test(`finds no process when ${what}`, async () => {
     const { peers } = fakeMac(change);
     assert.equal(await (await peers.lookUp(CLIENT, SERVER)).findProcess(QUERY), null);
   });
 }
 
-test("one connection is looked at after the other, none that is over, and not more than 32 wait", async () => {
-  const { promise: held, resolve: letGo } = withResolvers<string>();
+test("looks up one connection at a time, skips ended ones, and queues at most 32", async () => {
+  const { promise: held, resolve: release } = withResolvers<string>();
   let running = 0;
   let most = 0;
   const peers = createMacPeers(async (file) => {
@@ -101,12 +99,12 @@ test("one connection is looked at after the other, none that is over, and not mo
     await held;
     running -= 1;
     return file.endsWith("ps") ? PROCESSES : SOCKETS;
-  });
+  }, PROCESS_SIGNATURES);
   const owner = await peers.lookUp(CLIENT, SERVER);
   const over = { ...QUERY, isOver: () => true };
-  const asked = Array.from({ length: 33 }, (_, i) => owner.findProcess(i === 5 ? over : QUERY));
-  letGo("");
-  const found = await Promise.all(asked);
+  const lookups = Array.from({ length: 33 }, (_, i) => owner.findProcess(i === 5 ? over : QUERY));
+  release("");
+  const found = await Promise.all(lookups);
   assert.deepEqual(
     found.flatMap((process, i) => (process === null ? [i] : [])),
     [5, 32],
@@ -114,7 +112,7 @@ test("one connection is looked at after the other, none that is over, and not mo
   assert.equal(most, 1);
 });
 
-test("while a directory is not told, other processes are", async (t) => {
+test("finds processes while the lookup of a project hangs", async (t) => {
   const { peers } = fakeMac();
   const { stat } = fs;
   const mocked = t.mock.method(fs, "stat", (async () => new Promise(() => {})) as unknown as typeof stat);

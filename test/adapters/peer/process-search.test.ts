@@ -7,20 +7,21 @@ import { basename } from "node:path";
 import { test, type TestContext } from "node:test";
 import timers from "node:timers/promises";
 import { createPeerInfo } from "../../../src/adapters/peer.ts";
+import { PROCESS_SIGNATURES } from "../../../src/tools/all.ts";
 import {
-  CONNECTING,
+  CONNECTING_CLIENT,
   findProcess,
-  ownConnection,
+  connectToSelf,
   startClient,
   startServer,
 } from "../../helpers/process/peer-connection.ts";
-import { ended } from "../../helpers/process/processes.ts";
+import { waitForExit } from "../../helpers/process/processes.ts";
 import { NODE } from "../../helpers/process/tool-process.ts";
 import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere there is no /proc";
 
-/** Names of the directories of open files that are opened from now on, in order. */
+/** Returns a list that collects the path of each directory of open files when it is opened. */
 function watchDirectories(t: TestContext): string[] {
   const opened: string[] = [];
   const { opendirSync } = fs;
@@ -41,48 +42,48 @@ for (const [what, listenOn, address] of [
   ["IPv6", "::1", "::1"],
   ["IPv4 from a socket of both families", "127.0.0.1", "::ffff:127.0.0.1"],
 ] as const) {
-  test(`the process at the other end of an ${what} connection is found`, { skip: notLinux }, async (t) => {
-    const { ends } = await ownConnection(t, listenOn, address);
-    const found = await findProcess(createPeerInfo(), ends);
+  test(`finds the process of the client of an ${what} connection`, { skip: notLinux }, async (t) => {
+    const { ends } = await connectToSelf(t, listenOn, address);
+    const found = await findProcess(createPeerInfo(PROCESS_SIGNATURES), ends);
     assert.equal(found?.record.pid, process.pid);
     assert.equal(found.record.executable, NODE);
     assert.equal(found.record.parents[0], basename(readlinkSync(`/proc/${process.ppid}/exe`)));
   });
 }
 
+test("finds a child process, with its parent first among its parents", { skip: notLinux }, async (t) => {
+  const client = await startClient(t, await startServer(t));
+  const found = await findProcess(createPeerInfo(PROCESS_SIGNATURES), client.ends);
+  assert.deepEqual([found?.record.pid, found?.record.parents[0]], [client.pid, basename(NODE)]);
+});
+
 test(
-  "a child is told from its parent, which stands first among its parents",
+  "finds the right process for each of many connections of many processes",
   { skip: notLinux },
   async (t) => {
-    const client = await startClient(t, await startServer(t));
-    const found = await findProcess(createPeerInfo(), client.ends);
-    assert.deepEqual([found?.record.pid, found?.record.parents[0]], [client.pid, basename(NODE)]);
+    const server = await startServer(t);
+    const clients = [];
+    for (let i = 0; i < 5; i += 1) clients.push(await startClient(t, server));
+    // These are newer than the clients, so they are searched first.
+    for (let i = 0; i < 40; i += 1) {
+      const other = spawn("sleep", ["60"], { stdio: "ignore" });
+      t.after(() => other.kill("SIGKILL"));
+      await once(other, "spawn");
+    }
+    const peers = createPeerInfo(PROCESS_SIGNATURES);
+    const lookups = clients.flatMap(({ pid, ends }) => [{ pid, ends }]);
+    for (const { pid, again } of clients) lookups.push({ pid, ends: await again() });
+    const found = await Promise.all(lookups.map(({ ends }) => findProcess(peers, ends)));
+    assert.deepEqual(
+      found.map((process) => process?.record.pid),
+      lookups.map(({ pid }) => pid),
+    );
   },
 );
 
-test("of many processes and connections each has its own", { skip: notLinux }, async (t) => {
-  const server = await startServer(t);
-  const clients = [];
-  for (let i = 0; i < 5; i += 1) clients.push(await startClient(t, server));
-  // Newer than all of them, and so looked at before.
-  for (let i = 0; i < 40; i += 1) {
-    const other = spawn("sleep", ["60"], { stdio: "ignore" });
-    t.after(() => other.kill("SIGKILL"));
-    await once(other, "spawn");
-  }
-  const peers = createPeerInfo();
-  const asked = clients.flatMap(({ pid, ends }) => [{ pid, ends }]);
-  for (const { pid, again } of clients) asked.push({ pid, ends: await again() });
-  const found = await Promise.all(asked.map(({ ends }) => findProcess(peers, ends)));
-  assert.deepEqual(
-    found.map((process) => process?.record.pid),
-    asked.map(({ pid }) => pid),
-  );
-});
-
-test("a process that was found before is looked at first, and nobody else", { skip: notLinux }, async (t) => {
+test("searches only the known process when it holds the socket", { skip: notLinux }, async (t) => {
   const client = await startClient(t, await startServer(t));
-  const peers = createPeerInfo();
+  const peers = createPeerInfo(PROCESS_SIGNATURES);
   const first = await findProcess(peers, client.ends);
   const ends = await client.again();
   const opened = watchDirectories(t);
@@ -90,80 +91,72 @@ test("a process that was found before is looked at first, and nobody else", { sk
   assert.deepEqual(opened, [`/proc/${client.pid}/fd`]);
 });
 
-test(
-  "a number that was given to another program is not taken for the one before",
-  { skip: notLinux },
-  async (t) => {
-    const script = `exec 3<>"/dev/tcp/127.0.0.1/$PORT"; read -r go; exec "$0" -e "$1"`;
-    const client = await startClient(t, await startServer(t), [
-      "bash",
-      "--norc",
-      "-c",
-      script,
-      process.execPath,
-      CONNECTING,
-    ]);
-    const peers = createPeerInfo();
-    const shell = await findProcess(peers, client.ends);
-    const node = await findProcess(peers, await client.again());
-    assert.deepEqual([shell?.record.pid, node?.record.pid], [client.pid, client.pid]);
-    assert.deepEqual([basename(shell?.record.executable ?? ""), node?.record.executable], ["bash", NODE]);
-  },
-);
-
-test(
-  "of a socket that passed to a child, the parent that has it, too, is the holder",
-  { skip: notLinux },
-  async (t) => {
-    const { client, ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
-    const child = spawn("sleep", ["60"], { stdio: ["ignore", "ignore", "ignore", client] });
-    t.after(() => child.kill("SIGKILL"));
-    await once(child, "spawn");
-    assert.equal((await findProcess(createPeerInfo(), ends))?.record.pid, process.pid);
-  },
-);
-
-test("of a socket that only a child has any more, the child is the holder", { skip: notLinux }, async (t) => {
-  const { client, ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
-  const child = spawn("sleep", ["60"], { stdio: ["ignore", "ignore", "ignore", client] });
-  t.after(() => child.kill("SIGKILL"));
-  await once(child, "spawn");
-  client.destroy();
-  await once(client, "close");
-  assert.equal((await findProcess(createPeerInfo(), ends))?.record.pid, child.pid);
+test("notices that a known process executes another program", { skip: notLinux }, async (t) => {
+  const script = `exec 3<>"/dev/tcp/127.0.0.1/$PORT"; read -r go; exec "$0" -e "$1"`;
+  const client = await startClient(t, await startServer(t), [
+    "bash",
+    "--norc",
+    "-c",
+    script,
+    process.execPath,
+    CONNECTING_CLIENT,
+  ]);
+  const peers = createPeerInfo(PROCESS_SIGNATURES);
+  const shell = await findProcess(peers, client.ends);
+  const node = await findProcess(peers, await client.again());
+  assert.deepEqual([shell?.record.pid, node?.record.pid], [client.pid, client.pid]);
+  assert.deepEqual([basename(shell?.record.executable ?? ""), node?.record.executable], ["bash", NODE]);
 });
 
 test(
-  "a process that has gone meanwhile is not found, and nothing else comes of it",
+  "names the parent as the holder of a socket that a child has inherited",
   { skip: notLinux },
   async (t) => {
-    const client = await startClient(t, await startServer(t));
-    const peers = createPeerInfo();
-    const owner = await peers.lookUp(...client.ends);
-    client.child.kill("SIGKILL");
-    await ended(client.pid);
-    assert.equal(await owner.findProcess({ isOver: () => false }), null);
+    const { client, ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
+    const child = spawn("sleep", ["60"], { stdio: ["ignore", "ignore", "ignore", client] });
+    t.after(() => child.kill("SIGKILL"));
+    await once(child, "spawn");
+    assert.equal((await findProcess(createPeerInfo(PROCESS_SIGNATURES), ends))?.record.pid, process.pid);
   },
 );
 
 test(
-  "a known process that has gone is forgotten, and the next is found all the same",
+  "names the child as the holder of a socket that its parent has closed",
   { skip: notLinux },
   async (t) => {
-    const server = await startServer(t);
-    const peers = createPeerInfo();
-    const first = await startClient(t, server);
-    assert.equal((await findProcess(peers, first.ends))?.record.pid, first.pid);
-    first.child.kill("SIGKILL");
-    await ended(first.pid);
-    const second = await startClient(t, server);
-    assert.equal((await findProcess(peers, second.ends))?.record.pid, second.pid);
+    const { client, ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
+    const child = spawn("sleep", ["60"], { stdio: ["ignore", "ignore", "ignore", client] });
+    t.after(() => child.kill("SIGKILL"));
+    await once(child, "spawn");
+    client.destroy();
+    await once(client, "close");
+    assert.equal((await findProcess(createPeerInfo(PROCESS_SIGNATURES), ends))?.record.pid, child.pid);
   },
 );
 
-test("for a connection that has ended nothing is looked at", { skip: notLinux }, async (t) => {
-  const { ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
-  const peers = createPeerInfo();
+test("resolves to null when the process has ended before the search", { skip: notLinux }, async (t) => {
+  const client = await startClient(t, await startServer(t));
+  const peers = createPeerInfo(PROCESS_SIGNATURES);
+  const owner = await peers.lookUp(...client.ends);
+  client.child.kill("SIGKILL");
+  await waitForExit(client.pid);
+  assert.equal(await owner.findProcess({ isOver: () => false }), null);
+});
+
+test("finds the next process after a known one has ended", { skip: notLinux }, async (t) => {
+  const server = await startServer(t);
+  const peers = createPeerInfo(PROCESS_SIGNATURES);
+  const first = await startClient(t, server);
+  assert.equal((await findProcess(peers, first.ends))?.record.pid, first.pid);
+  first.child.kill("SIGKILL");
+  await waitForExit(first.pid);
+  const second = await startClient(t, server);
+  assert.equal((await findProcess(peers, second.ends))?.record.pid, second.pid);
+});
+
+test("searches nothing for a connection that has ended", { skip: notLinux }, async (t) => {
+  const { ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
+  const peers = createPeerInfo(PROCESS_SIGNATURES);
   const opened = watchDirectories(t);
   assert.equal(await findProcess(peers, ends, { isOver: () => true }), null);
   assert.deepEqual(opened, []);
@@ -173,15 +166,15 @@ test("for a connection that has ended nothing is looked at", { skip: notLinux },
   assert.deepEqual(opened, []);
 });
 
-test("another user's process is not looked for", { skip: notLinux }, async (t) => {
-  const { ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
+test("does not search for another user's process", { skip: notLinux }, async (t) => {
+  const { ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
   const opened = watchDirectories(t);
   t.mock.method(process as { geteuid(): number }, "geteuid", () => 65_533);
-  assert.equal(await findProcess(createPeerInfo(), ends), null);
+  assert.equal(await findProcess(createPeerInfo(PROCESS_SIGNATURES), ends), null);
   assert.deepEqual(opened, []);
 });
 
-/** Makes a function of the file system's fail for these paths. */
+/** Makes a file system function fail for these paths. */
 function failFor(t: TestContext, name: "opendirSync" | "readlinkSync", paths: RegExp): void {
   const original = fs[name] as (path: string, ...rest: unknown[]) => unknown;
   const mocked = t.mock.method(
@@ -200,35 +193,31 @@ function failFor(t: TestContext, name: "opendirSync" | "readlinkSync", paths: Re
 }
 
 test(
-  "where no process may be looked into nobody is found, and no files are tried",
+  "finds no process where all processes hide their executables, and tries none of their files",
   { skip: notLinux },
   async (t) => {
-    const { ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
+    const { ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
     failFor(t, "readlinkSync", /^\/proc\/\d+\/exe$/);
     const opened = watchDirectories(t);
-    assert.equal(await findProcess(createPeerInfo(), ends), null);
+    assert.equal(await findProcess(createPeerInfo(PROCESS_SIGNATURES), ends), null);
     assert.deepEqual(opened, []);
   },
 );
 
-test(
-  "where no directory can be opened nobody is found, and nothing is thrown",
-  { skip: notLinux },
-  async (t) => {
-    const { ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
-    failFor(t, "opendirSync", /^\/proc\//);
-    assert.equal(await findProcess(createPeerInfo(), ends), null);
-  },
-);
+test("finds no process where no directory of open files can be opened", { skip: notLinux }, async (t) => {
+  const { ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
+  failFor(t, "opendirSync", /^\/proc\//);
+  assert.equal(await findProcess(createPeerInfo(PROCESS_SIGNATURES), ends), null);
+});
 
-/** From now on a clock ticks each time that it is asked, so that each step of a search is a slice of its own. */
+/** Makes the clock tick at each reading, so that each step of a search is a slice of its own. Returns the ticks so far. */
 function tickAtEachStep(t: TestContext): () => number {
   let ticks = 0;
   t.mock.method(performance, "now", () => (ticks += 1));
   return () => ticks;
 }
 
-/** Calls back with the path of each symbolic link before it is read. */
+/** Calls `onLink` with the path of each symbolic link before it is read. */
 function watchLinks(t: TestContext, onLink: (path: string) => void): void {
   const { readlinkSync: read } = fs;
   const mocked = t.mock.method(fs, "readlinkSync", ((path: string) => {
@@ -242,17 +231,17 @@ function watchLinks(t: TestContext, onLink: (path: string) => void): void {
   });
 }
 
-/** Opens more files than a search of a known process looks at, before it connects and each time again. */
+/** A client with more open files than a search of a known process looks at. */
 const MANY_FILES = `
   for (let i = 0; i < 200; i += 1) require("node:fs").openSync("/dev/null");
-  ${CONNECTING}`;
+  ${CONNECTING_CLIENT}`;
 
 test(
-  "of a known process's files the first are looked at, and the rest with those of all others",
+  "looks at the first 64 files of a known process, and at the rest in the search of all processes",
   { skip: notLinux },
   async (t) => {
     const client = await startClient(t, await startServer(t), [process.execPath, "-e", MANY_FILES]);
-    const peers = createPeerInfo();
+    const peers = createPeerInfo(PROCESS_SIGNATURES);
     await findProcess(peers, client.ends);
     const ends = await client.again();
     const opened = watchDirectories(t);
@@ -265,68 +254,72 @@ test(
 );
 
 test(
-  "what is asked during a look at the known ones waits for the next look",
+  "a lookup that starts during a search of the known processes waits for the next search",
   { skip: notLinux },
   async (t) => {
     const client = await startClient(t, await startServer(t), [process.execPath, "-e", MANY_FILES]);
-    const peers = createPeerInfo();
+    const peers = createPeerInfo(PROCESS_SIGNATURES);
     await findProcess(peers, client.ends);
     const first = await peers.lookUp(...(await client.again()));
-    const second = await peers.lookUp(...(await ownConnection(t, "127.0.0.1", "127.0.0.1")).ends);
+    const second = await peers.lookUp(...(await connectToSelf(t, "127.0.0.1", "127.0.0.1")).ends);
     const query = { isOver: () => false };
     const events: string[] = [];
     const opened = watchDirectories(t);
-    const asked: Promise<unknown>[] = [];
+    const lookups: Promise<unknown>[] = [];
     tickAtEachStep(t);
     watchLinks(t, (path) => {
       if (!path.startsWith(`/proc/${client.pid}/fd/`)) return;
       events.push(`${opened.length}`);
-      if (asked.length === 1) asked.push(second.findProcess(query));
+      if (lookups.length === 1) lookups.push(second.findProcess(query));
     });
-    asked.push(first.findProcess(query));
-    await asked[0];
-    await asked[1];
-    const firstLook = events.filter((count) => Number(count) <= 1).length;
-    assert.ok(firstLook > 60, `the second look began after ${firstLook} of the first one's files`);
+    lookups.push(first.findProcess(query));
+    await lookups[0];
+    await lookups[1];
+    const firstSearch = events.filter((count) => Number(count) <= 1).length;
+    assert.ok(firstSearch > 60, `the second search began after ${firstSearch} of the first one's files`);
   },
 );
 
-test(
-  "when a connection ends during the look at the known processes, no other is looked at",
-  { skip: notLinux },
-  async (t) => {
-    const server = await startServer(t);
-    const peers = createPeerInfo();
-    for (let i = 0; i < 3; i += 1) await findProcess(peers, (await startClient(t, server)).ends);
-    const { ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
-    const opened = watchDirectories(t);
-    assert.equal(await findProcess(peers, ends, { isOver: () => opened.length > 0 }), null);
-    assert.equal(opened.length, 1);
-  },
-);
+test("stops the search of the known processes when the connection ends", { skip: notLinux }, async (t) => {
+  const server = await startServer(t);
+  const peers = createPeerInfo(PROCESS_SIGNATURES);
+  for (let i = 0; i < 3; i += 1) await findProcess(peers, (await startClient(t, server)).ends);
+  const { ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
+  const opened = watchDirectories(t);
+  assert.equal(await findProcess(peers, ends, { isOver: () => opened.length > 0 }), null);
+  assert.equal(opened.length, 1);
+});
 
 for (const { what, leaves, factor } of [
-  { what: "that ended during it, no longer a rest than any", leaves: true, factor: 9 },
-  { what: "that lives and whose process is not seen, a long rest", leaves: false, factor: 99 },
+  {
+    what: "nine times as long after a search for a connection that ended during it",
+    leaves: true,
+    factor: 9,
+  },
+  {
+    what: "99 times as long after a search that found no process for an open connection",
+    leaves: false,
+    factor: 99,
+  },
 ]) {
-  test(`after a search for a connection ${what}`, { skip: notLinux }, async (t) => {
-    const { ends } = await ownConnection(t, "127.0.0.1", "127.0.0.1");
-    const owner = await createPeerInfo().lookUp(...ends);
-    const { promise: rested, resolve: onRest } = withResolvers<number>();
+  test(`pauses ${what}`, { skip: notLinux }, async (t) => {
+    const { ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
+    const owner = await createPeerInfo(PROCESS_SIGNATURES).lookUp(...ends);
+    const { promise: paused, resolve: onPause } = withResolvers<number>();
     const mocked = t.mock.method(timers, "setTimeout", (async (ms: number) => {
-      if (ms > 0) onRest(ms);
+      if (ms > 0) onPause(ms);
     }) as typeof timers.setTimeout);
     syncBuiltinESMExports();
     t.after(() => {
       mocked.mock.restore();
       syncBuiltinESMExports();
     });
-    let hasLeft = false;
+    let hasEnded = false;
     failFor(t, "opendirSync", /^\/proc\//);
     const ticks = tickAtEachStep(t);
-    watchLinks(t, () => (hasLeft = leaves));
-    assert.equal(await owner.findProcess({ isOver: () => hasLeft }), null);
-    // The clock is asked twice for each slice, and ticks once between.
-    assert.equal((await rested) / (ticks() / 2), factor);
+    watchLinks(t, () => (hasEnded = leaves));
+    assert.equal(await owner.findProcess({ isOver: () => hasEnded }), null);
+    // The clock is read twice per slice, so each slice takes one tick.
+    assert.equal((await paused) / (ticks() / 2), factor);
   });
 }

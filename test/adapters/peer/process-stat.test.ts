@@ -7,11 +7,11 @@ const line = (name: string) =>
   `4711 (${name}) S 4242 4711 4711 34816 4711 4194304 900 0 0 0 5 2 0 0 20 0 11 0 987654 1400000000 12000\n`;
 
 for (const name of ["node", "tmux: server", "a b", ") S 1 1 (", ") (", "", "("]) {
-  test(`parent and start are found behind the name "${name}"`, () => {
+  test(`parses parent and start time after the name "${name}"`, () => {
     assert.deepEqual(parseStat(line(name)), { name, parent: 4242, startedAt: "987654" });
   });
 }
 
 for (const cut of ["", "4711", "4711 (node", "4711 (node) S 4242 4711"]) {
-  test(`a line cut off as "${cut}" says nothing`, () => assert.equal(parseStat(cut), null));
+  test(`returns null for a line truncated to "${cut}"`, () => assert.equal(parseStat(cut), null));
 }

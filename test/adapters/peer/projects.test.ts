@@ -5,10 +5,10 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Projects } from "../../../src/adapters/peer/projects.ts";
-import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 
-test("the project is the root of the repository that the directory lies in, and else the directory itself", async (t) => {
+test("returns the root of the directory's repository, or the directory itself outside a repository", async (t) => {
   const scratch = scratchDirectory(t);
   const [plain, repository, worktree] = ["plain", "repository", "worktree"].map((name) =>
     join(scratch, name),
@@ -24,36 +24,36 @@ test("the project is the root of the repository that the directory lies in, and 
     [repository, repository],
     [join(repository, "a/b"), repository],
     [join(worktree, "a"), worktree],
-    // It was asked before.
+    // From the cache.
     [join(repository, "a/b"), repository],
   ] as const) {
-    assert.equal(await projects.around(directory), project);
+    assert.equal(await projects.findRoot(directory), project);
   }
 });
 
-test("a repository within another is a project of its own", async (t) => {
+test("returns the inner one of two nested repositories", async (t) => {
   const outer = scratchDirectory(t);
   const inner = join(outer, "inner");
   for (const root of [outer, inner]) mkdirSync(join(root, ".git"), { recursive: true });
-  assert.equal(await new Projects().around(inner), inner);
+  assert.equal(await new Projects().findRoot(inner), inner);
 });
 
-test("the root directory is no project, and a directory that is gone by now is one", async () => {
+test("returns null for the root directory, and a directory that does not exist as its own project", async () => {
   const projects = new Projects();
-  assert.equal(await projects.around("/"), null);
-  assert.equal(await projects.around("/nonexistent/place"), "/nonexistent/place");
+  assert.equal(await projects.findRoot("/"), null);
+  assert.equal(await projects.findRoot("/nonexistent/place"), "/nonexistent/place");
 });
 
-test("more directories than are remembered are told like the first", async (t) => {
+test("finds the projects of more directories than the cache can hold", async (t) => {
   const scratch = scratchDirectory(t);
   const projects = new Projects();
   const directories = Array.from({ length: 200 }, (_, i) => join(scratch, `${i}`));
-  assert.deepEqual(await Promise.all(directories.map((path) => projects.around(path))), directories);
+  assert.deepEqual(await Promise.all(directories.map((path) => projects.findRoot(path))), directories);
 });
 
-/** A disk in the network at `/hung` that answers nothing until it is let go; what it is asked stands in `asked`. */
+/** Simulates a network disk at `/hung` that does not respond until `release` is called; `asked` has the paths looked up. */
 function hangDisk(t: TestContext) {
-  const { promise: held, resolve: letGo } = withResolvers<void>();
+  const { promise: held, resolve: release } = withResolvers<void>();
   const { stat } = fs;
   const asked: string[] = [];
   const hang = async (...args: Parameters<typeof stat>) => {
@@ -65,27 +65,27 @@ function hangDisk(t: TestContext) {
   };
   const mocked = t.mock.method(fs, "stat", hang as typeof stat);
   syncBuiltinESMExports();
-  // A limit alone keeps no process alive.
+  // The timeout itself does not keep the process alive.
   const alive = setInterval(() => {}, 1_000);
   t.after(() => {
     clearInterval(alive);
     mocked.mock.restore();
     syncBuiltinESMExports();
   });
-  return { asked, letGo };
+  return { asked, release };
 }
 
-test("a disk that does not answer holds up no directory but those on it, and no more than two threads", async (t) => {
+test("a disk that does not respond blocks no other directories, and at most two threads", async (t) => {
   const scratch = scratchDirectory(t);
-  const { asked, letGo } = hangDisk(t);
+  const { asked, release } = hangDisk(t);
   const projects = new Projects();
-  const [first, plain] = [projects.around("/hung/first"), projects.around(scratch)];
+  const [first, plain] = [projects.findRoot("/hung/first"), projects.findRoot(scratch)];
   assert.deepEqual([await first, await plain], [null, scratch]);
-  assert.equal(await projects.around("/hung/first"), null);
+  assert.equal(await projects.findRoot("/hung/first"), null);
   for (const name of ["second", "third", "fourth"])
-    assert.equal(await projects.around(`/hung/${name}`), null);
+    assert.equal(await projects.findRoot(`/hung/${name}`), null);
   assert.deepEqual(asked, ["/hung/first/.git", "/hung/second/.git"]);
-  letGo();
-  while ((await projects.around("/hung/first")) === null) await new Promise(setImmediate);
-  assert.equal(await projects.around("/hung/first"), "/hung/first");
+  release();
+  while ((await projects.findRoot("/hung/first")) === null) await new Promise(setImmediate);
+  assert.equal(await projects.findRoot("/hung/first"), "/hung/first");
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRequestScan } from "../../../src/core/usage/request-scan.ts";
+import { createRequestScanner } from "../../../src/core/usage/request-scanner.ts";
 import { createResponseMeter } from "../../../src/proxy/exchange/response-meter.ts";
 import { listCases } from "./cases.ts";
 
 test("every case of the meter's runs, and the meter finds what it was fed", () => {
-  const cases = listCases({ createResponseMeter, createRequestScan });
+  const cases = listCases({ createResponseMeter, createRequestScanner });
   for (const { run } of cases) assert.doesNotThrow(run);
   assert.equal(new Set(cases.map(({ name }) => name)).size, cases.length);
 });
@@ -14,7 +14,7 @@ test("a case whose meter finds something else throws", () => {
   const blind = {
     createResponseMeter: (setup: Parameters<typeof createResponseMeter>[0]) =>
       createResponseMeter({ ...setup, status: 500 }, null),
-    createRequestScan,
+    createRequestScanner,
   };
   const broken = listCases(blind).filter(({ run }) => {
     try {

@@ -1,12 +1,12 @@
 import type { ResponseMeter } from "../../../src/proxy/exchange/response-meter.ts";
 import type { MeterSetup } from "../../../src/core/usage/meter.ts";
-import type { RequestScan } from "../../../src/core/usage/request-scan.ts";
+import type { RequestScanner } from "../../../src/core/usage/request-scanner.ts";
 import { inPieces, MESSAGES, request, RESPONSES, type Bodies } from "./bodies.ts";
 
 /** What is measured, as compiled: what tsx makes of the sources costs more per function. */
 export interface Measured {
   createResponseMeter(setup: MeterSetup, contentEncoding: string | null): ResponseMeter;
-  createRequestScan(): RequestScan;
+  createRequestScanner(): RequestScanner;
 }
 
 /** One job of the meter's. */
@@ -106,7 +106,7 @@ class AnswerCases {
   }
 }
 
-function requestCase({ createRequestScan }: Measured, name: string, body: Buffer): MeterCase {
+function requestCase({ createRequestScanner }: Measured, name: string, body: Buffer): MeterCase {
   const chunks = inPieces(body, SOCKET_PIECE_BYTES);
   return {
     name,
@@ -114,7 +114,7 @@ function requestCase({ createRequestScan }: Measured, name: string, body: Buffer
     units: 1,
     bytes: body.length,
     run() {
-      const scan = createRequestScan();
+      const scan = createRequestScanner();
       for (const chunk of chunks) scan.feed(chunk);
       expect(scan.model, "bench");
     },

@@ -1,4 +1,4 @@
-import { measureUsed } from "../../helpers/process/used-memory.ts";
+import { measureUsedMemory } from "../../helpers/process/used-memory.ts";
 import { median } from "../../chaos/process-figures.ts";
 import type { MeterCase } from "./cases.ts";
 
@@ -63,7 +63,7 @@ function allocatedBy({ run, units }: MeterCase): number {
 
 /** With what the look at it allocates itself. */
 function allocatedIn(run: () => void, runs: number): number {
-  const before = measureUsed();
+  const before = measureUsedMemory();
   for (let i = 0; i < runs; i += 1) run();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers - before;

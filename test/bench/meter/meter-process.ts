@@ -18,7 +18,7 @@ const DIST = new URL("../../../dist/", import.meta.url);
 process.on("disconnect", () => process.exit());
 const [rounds] = (await once(process, "message")) as [number];
 const { createResponseMeter } = (await import(`${DIST.href}proxy/exchange/response-meter.js`)) as Measured;
-const { createRequestScan } = (await import(`${DIST.href}core/usage/request-scan.js`)) as Measured;
+const { createRequestScanner } = (await import(`${DIST.href}core/usage/request-scanner.js`)) as Measured;
 const { openLedger } = (await import(`${DIST.href}adapters/ledger-file.js`)) as {
   openLedger(options: LedgerOptions): MovableLedger;
 };
@@ -27,7 +27,7 @@ process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
 const ledger = openLedger({ directory, retainDays: 400, clock: realClock, log: new MemoryLog() });
 const usage = { input_tokens: 10, cache_read_input_tokens: 2, output_tokens: 5, service_tier: "standard" };
 const cases = [
-  ...listCases({ createResponseMeter, createRequestScan }),
+  ...listCases({ createResponseMeter, createRequestScanner }),
   ...listLedgerCases(ledger, directory, usageRecord({ raw_usage: usage })),
 ];
 const costs = measureCases(cases, rounds);

@@ -4,17 +4,17 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openControlSocket } from "../../../src/adapters/control-socket.ts";
-import { INSTALLATION_CHECKS } from "../../../src/check/list.ts";
-import { DAEMON_CHECKS } from "../../../src/check/refusals.ts";
+import { GUARANTEES } from "../../../src/check/guarantees.ts";
+import { DAEMON_GUARANTEES } from "../../../src/check/guarantees/refusals.ts";
 import type { CheckReport } from "../../../src/cli/commands/check/report.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
 import { controlHandlers } from "../../helpers/daemon/control-handlers.ts";
 import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
-import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { MemoryLog } from "../../helpers/gate/memory.ts";
 
-/** Everything that a file can say, in values that differ from the defaults. Nothing in it can be reached or read. */
-const RICH = {
+/** A configuration that sets every option to something other than its default. Nothing in it can be reached or read. */
+const FULL_CONFIG = {
   listen: { allowedHosts: ["host.docker.internal:8655"], allowedOrigins: ["vscode-webview://abc"] },
   upstreams: {
     default: {
@@ -41,11 +41,11 @@ interface JsonReport extends CheckReport {
   passed: boolean;
 }
 
-test("without any configuration every check passes, in a table and with the overhead as measured", async (t) => {
+test("check without a configuration passes every guarantee and prints a table with the measured overhead", async (t) => {
   const { command } = prepareHome(t, {});
   const { code, stdout, stderr } = await command("check");
   assert.deepEqual([code, stderr], [0, ""], stdout);
-  for (const { name, proves } of INSTALLATION_CHECKS) {
+  for (const { name, proves } of GUARANTEES) {
     assert.match(stdout, new RegExp(`^ok +${name} +${proves.replaceAll(/[()]/g, String.raw`\$&`)}$`, "m"));
   }
   assert.match(stdout, /^milliseconds +p50 +p90 +p99$/m);
@@ -53,12 +53,12 @@ test("without any configuration every check passes, in a table and with the over
     assert.match(stdout, new RegExp(`^request, ${what}(?: +-?\\d+\\.\\d\\d){3}$`, "m"));
   }
   assert.match(stdout, /^no daemon of yours is running/m);
-  assert.match(stdout, new RegExp(`^all ${INSTALLATION_CHECKS.length} checks passed\n$`, "m"));
+  assert.match(stdout, new RegExp(`^all ${GUARANTEES.length} checks passed\n$`, "m"));
 });
 
-test("a rich configuration passes, and nothing of the user's is touched or left behind", async (t) => {
+test("check with every option configured passes, touches nothing of the user's and leaves no files behind", async (t) => {
   const temporary = scratchDirectory(t);
-  const { home, configFile, command } = prepareHome(t, { config: RICH, env: { TMPDIR: temporary } });
+  const { home, configFile, command } = prepareHome(t, { config: FULL_CONFIG, env: { TMPDIR: temporary } });
   const before = readdirSync(home, { recursive: true });
   const { code, stdout } = await command("check", "--json");
   const report = JSON.parse(stdout) as JsonReport;
@@ -80,20 +80,20 @@ test("a rich configuration passes, and nothing of the user's is touched or left 
   );
 });
 
-test("a running daemon is tried too, named with its version; it keeps its port, and no trace of it", async (t) => {
+test("check also verifies a running daemon, names its version, and leaves no record in its ledger", async (t) => {
   const daemon = await startDaemon(t);
   writeFileSync(daemon.configFile, JSON.stringify({ listen: { port: daemon.port } }));
   const { code, stdout } = await daemon.command("check");
   assert.equal(code, 0, stdout);
   const head = `the running daemon, tollkeeper ${programVersion()}, pid ${daemon.pid}, port ${daemon.port}:\n`;
-  const [, tried = ""] = stdout.split(head);
-  for (const { name } of DAEMON_CHECKS) assert.match(tried, new RegExp(`^ok +${name} `, "m"));
+  const [, results = ""] = stdout.split(head);
+  for (const { name } of DAEMON_GUARANTEES) assert.match(results, new RegExp(`^ok +${name} `, "m"));
   assert.deepEqual(await daemon.ledger(), []);
 });
 
-test("a running daemon that lets everybody in fails the command, with what it means and what to do", async (t) => {
+test("check fails with an explanation and a remedy when the running daemon accepts every request", async (t) => {
   const { home, command } = prepareHome(t, {});
-  const port = await answerEverything(t);
+  const port = await acceptEverything(t);
   const status = { ...STATUS, listening: [`127.0.0.1:${port}`] };
   const handlers = controlHandlers({ status: () => status });
   const control = await openControlSocket(
@@ -106,12 +106,12 @@ test("a running daemon that lets everybody in fails the command, with what it me
   assert.equal(code, 1);
   assert.match(stdout, /^the running daemon, tollkeeper 9\.9\.9, pid 4711, port/m);
   assert.match(stdout, /^FAILED +foreign host +GET \/v1\/models: 403 expected, got 200 hello$/m);
-  const count = INSTALLATION_CHECKS.length + DAEMON_CHECKS.length;
-  assert.match(stdout, new RegExp(`^${DAEMON_CHECKS.length} of ${count} checks failed$`, "m"));
+  const count = GUARANTEES.length + DAEMON_GUARANTEES.length;
+  assert.match(stdout, new RegExp(`^${DAEMON_GUARANTEES.length} of ${count} checks failed$`, "m"));
   assert.match(stdout, /^foreign host: any web page could use your key; stop the daemon until it is mended/m);
 });
 
-test("a configuration under which a promise cannot be kept fails that check, and nothing is measured", async (t) => {
+test("check fails and measures no overhead when the configuration makes a guarantee impossible", async (t) => {
   const { command } = prepareHome(t, { config: { limits: { bodyBytes: 60 } } });
   const { code, stdout } = await command("check");
   assert.equal(code, 1);
@@ -124,7 +124,7 @@ test("a configuration under which a promise cannot be kept fails that check, and
   assert.match(stdout, /^1 of \d+ checks failed$/m);
 });
 
-test("a broken configuration is told as serve tells it", async (t) => {
+test("check reports an invalid configuration exactly like serve", async (t) => {
   const { configFile, command } = prepareHome(t, { config: { nonsense: 1 } });
   const [check, serve] = await Promise.all([command("check"), command("serve")]);
   assert.deepEqual(check, serve);
@@ -136,8 +136,8 @@ test("a broken configuration is told as serve tells it", async (t) => {
 
 const STATUS = { version: "9.9.9", pid: 4711 };
 
-/** A server on a free port that says hello to whatever it is asked. */
-async function answerEverything(t: TestContext): Promise<number> {
+/** Starts a server that responds to anything with 200 and returns its port. */
+async function acceptEverything(t: TestContext): Promise<number> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"));

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { buildJsonSchema } from "../../../src/core/config/schema.ts";
-import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -17,10 +17,10 @@ interface Result {
   err: string;
 }
 
-/** Runs `tollkeeper config ...` with its home in `home`, and ends with it. */
+/** Runs `tollkeeper config ...` with this home directory to its end. */
 async function runConfig(home: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
   const command = [PROGRAM, "config", ...args];
-  const surroundings = {
+  const childEnv = {
     PATH: process.env["PATH"],
     HOME: home,
     XDG_CONFIG_HOME: join(home, "config"),
@@ -29,7 +29,7 @@ async function runConfig(home: string, args: string[], env: NodeJS.ProcessEnv = 
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, command, {
       cwd: root,
-      env: surroundings,
+      env: childEnv,
     });
     return { code: 0, out: stdout, err: stderr };
   } catch (error) {
@@ -38,7 +38,7 @@ async function runConfig(home: string, args: string[], env: NodeJS.ProcessEnv = 
   }
 }
 
-/** Writes an executable script that stands for an editor. */
+/** Writes an executable script that serves as the editor. */
 function makeEditor(home: string, script: string): string {
   const path = join(home, "editor");
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
@@ -46,7 +46,7 @@ function makeEditor(home: string, script: string): string {
   return path;
 }
 
-test("config path prints the file in the platform's place, or the one that --config names", async (t) => {
+test("config path prints the platform's default path, or the path given with --config", async (t) => {
   const home = scratchDirectory(t);
   const env = { XDG_CONFIG_HOME: join(home, "config") };
   const usual = await runConfig(home, ["path"], env);
@@ -56,7 +56,7 @@ test("config path prints the file in the platform's place, or the one that --con
   assert.deepEqual(usual, { code: 0, out: `${home}/config/tollkeeper/config.jsonc\n`, err: "" });
 });
 
-test("config check of a good file says what is configured", async (t) => {
+test("config check of a valid file describes the configuration", async (t) => {
   const home = scratchDirectory(t);
   const path = join(home, "c.jsonc");
   const text = `{
@@ -81,7 +81,7 @@ test("config check of a good file says what is configured", async (t) => {
   ]);
 });
 
-test("config check without a file says that the sandbox answers", async (t) => {
+test("config check without a file says that the sandbox serves", async (t) => {
   const home = scratchDirectory(t);
   const path = join(home, "none.jsonc");
   const { code, out } = await runConfig(home, ["check", "--config", path]);
@@ -90,7 +90,7 @@ test("config check without a file says that the sandbox answers", async (t) => {
   assert.match(out, /\nno upstream is configured: the built-in sandbox answers\n/);
 });
 
-test("config check of a bad file lists every problem with its line and exits 1", async (t) => {
+test("config check of an invalid file lists every problem with its line and exits with 1", async (t) => {
   const home = scratchDirectory(t);
   const path = join(home, "c.jsonc");
   writeFileSync(path, '{\n  "listen": { "port": "x" },\n  "upstream": {}\n}\n');
@@ -101,7 +101,7 @@ test("config check of a bad file lists every problem with its line and exits 1",
   });
 });
 
-test("config check --json gives the problems, or the configuration, as data", async (t) => {
+test("config check --json prints the problems or the configuration as JSON", async (t) => {
   const home = scratchDirectory(t);
   const path = join(home, "c.jsonc");
   writeFileSync(path, '{ "listen": 1 }');
@@ -121,7 +121,7 @@ test("config schema prints the JSON Schema", async (t) => {
   assert.deepEqual(JSON.parse(out), buildJsonSchema());
 });
 
-test("config edit makes a private file from the template, with its schema, opens it and checks it", async (t) => {
+test("config edit creates a private file from the template with its schema, opens the editor and checks the result", async (t) => {
   const home = scratchDirectory(t);
   const path = join(home, "a b", "config.jsonc");
   const editor = makeEditor(home, 'cp "$2" "$1"');
@@ -137,7 +137,7 @@ test("config edit makes a private file from the template, with its schema, opens
   assert.deepEqual([statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777], [0o600, 0o700]);
 });
 
-test("config edit keeps the file that is there, and lists what the editor left wrong", async (t) => {
+test("config edit keeps an existing file and lists the problems it has after editing", async (t) => {
   const home = scratchDirectory(t);
   const path = join(home, "config.jsonc");
   writeFileSync(path, '{ "tools": {} ');
@@ -147,7 +147,7 @@ test("config edit keeps the file that is there, and lists what the editor left w
   assert.match(out, /config\.jsonc:1: oops: unknown key "oops"/);
 });
 
-test("config edit without an editor says what to set and makes nothing", async (t) => {
+test("config edit without an editor says what to set and creates no file", async (t) => {
   const home = scratchDirectory(t);
   const path = join(home, "new", "config.jsonc");
   const { code, out, err } = await runConfig(home, ["edit", "--config", path], { VISUAL: "", EDITOR: "" });
@@ -156,7 +156,7 @@ test("config edit without an editor says what to set and makes nothing", async (
   assert.equal(existsSync(dirname(path)), false);
 });
 
-test("config edit with an editor that fails says so", async (t) => {
+test("config edit reports an editor that exits with an error", async (t) => {
   const home = scratchDirectory(t);
   const { code, err } = await runConfig(home, ["edit", "--config", join(home, "c.jsonc")], {
     EDITOR: "false",
@@ -165,7 +165,7 @@ test("config edit with an editor that fails says so", async (t) => {
   assert.match(err, /^error: the editor ended badly: false\nhint: /);
 });
 
-test("config without a word of what to do is wrong usage", async (t) => {
+test("config without a subcommand is wrong usage", async (t) => {
   const { code, err } = await runConfig(scratchDirectory(t), []);
   assert.equal(code, 2);
   assert.match(err, /^error: say what to do with it: path, check, schema or edit\n/);

@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
 import { sentinelKey } from "../../helpers/keychain/key-command.ts";
 
-/** A home with one file in it, in which no daemon runs. */
+/** Prepares a home directory with one file, in which no daemon runs. */
 function prepare(t: TestContext, file: string, text: string) {
   const env = { SHELL: "/bin/bash" };
   const machine = prepareHome(t, { config: { listen: { port: 4711 } }, env });
@@ -15,7 +15,7 @@ function prepare(t: TestContext, file: string, text: string) {
   return { ...machine, text: () => readFileSync(path, "utf8") };
 }
 
-test("what wins in the same settings, and a real key there, is told by its name before anything is asked", async (t) => {
+test("connect warns of a real key and an overriding variable in the same settings, without their values", async (t) => {
   const key = sentinelKey();
   const variables = { CLAUDE_CODE_USE_BEDROCK: "1", ANTHROPIC_API_KEY: key, PATH: "/bin" };
   const settings = JSON.stringify({ env: variables }, null, 2);
@@ -42,7 +42,7 @@ test("what wins in the same settings, and a real key there, is told by its name 
   assert.match(doctor.stdout, /settings\.json:4 \(ANTHROPIC_API_KEY\)/);
 });
 
-test("what a start-up file sets outside our lines is told, as far as it is in the way or a key", async (t) => {
+test("connect warns of keys and overriding variables elsewhere in a start-up file", async (t) => {
   const key = sentinelKey();
   const lines = [
     "# export OPENAI_API_BASE=https://old",
@@ -63,14 +63,14 @@ test("what a start-up file sets outside our lines is told, as far as it is in th
   assert.doesNotMatch(other.stderr, /OPENAI_API_BASE/);
 });
 
-test("a profile of Codex's with a provider of its own is told", async (t) => {
+test("connect warns of an active Codex profile with another provider", async (t) => {
   const profile = 'profile = "work"\n\n[profiles.work]\nmodel = "x"\nmodel_provider = "azure"\n';
   const { command } = prepare(t, ".codex/config.toml", profile);
   const { stderr } = await command("connect", "codex", "--yes");
   assert.match(stderr, /config\.toml:\d+ \(profiles\.work\.model_provider\) leads elsewhere, /);
 });
 
-test("a profile of Codex's that leaves the provider alone is not in the way", async (t) => {
+test("connect does not warn of an active Codex profile without a provider", async (t) => {
   const { command } = prepare(t, ".codex/config.toml", 'profile = "work"\n\n[profiles.work]\nmodel = "x"\n');
   assert.doesNotMatch((await command("connect", "codex", "--yes")).stderr, /warning/);
 });
@@ -79,7 +79,7 @@ for (const [tool, name] of [
   ["opencode", "opencode.json"],
   ["kilo", "kilo.json"],
 ] as const) {
-  test(`${tool}: the file with comments is edited where it is there, because it wins`, async (t) => {
+  test(`connect edits the .jsonc file of ${tool} where it exists, because it takes precedence`, async (t) => {
     const directory = join("config", tool);
     const options = { options: { baseURL: "https://elsewhere/v1" } };
     const before = `// mine\n${JSON.stringify({ provider: { anthropic: options } }, null, 2)}\n`;

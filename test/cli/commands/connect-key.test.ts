@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { ListedKey } from "../../../src/cli/keys/list.ts";
+import type { ListedKey } from "../../../src/cli/keys/list-keys.ts";
 import { sentinelKey } from "../../helpers/keychain/key-command.ts";
 import { noKeyring, startSession } from "../../helpers/keychain/keychain-session.ts";
 import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
@@ -13,10 +13,10 @@ const skip = noKeyring;
 const ORIGIN = "https://api.example.com";
 const UPSTREAM = { upstreams: { default: { baseUrl: `${ORIGIN}/v1` } } };
 
-/** Where Claude Code is told its credential. */
+/** The setting that holds the credential of Claude Code. */
 const PLACE = "~/.claude/settings.json (env.ANTHROPIC_AUTH_TOKEN)";
 
-/** A home with an open keychain, in which Claude Code's settings hold a real key. */
+/** Prepares a home directory with an unlocked keychain, in which Claude Code's settings hold a real key. */
 async function prepare(t: TestContext, config: object = UPSTREAM) {
   const session = await startSession(t);
   await session.startUnlocked();
@@ -46,56 +46,64 @@ async function prepare(t: TestContext, config: object = UPSTREAM) {
       const { stdout } = await run(["key", "list", "--json"]);
       return (JSON.parse(stdout) as ListedKey[]).map(({ state }) => state);
     },
-    /** The keychain has this very key: storing it through `connect` again stores nothing. */
+    /** Stores a key in the keychain. */
     async set(value: string) {
       assert.equal((await run(["key", "set"], value)).code, 0);
     },
   };
 }
 
-test("a real key in the tool's file moves into the keychain, and shows nowhere", { skip }, async (t) => {
-  const { home, key, run, text, stored, settings, before } = await prepare(t);
-  const dry = await run(["connect", "claude", "--dry-run"]);
-  assert.match(
-    dry.stdout,
-    /^the key in .* goes into the keychain, as "default" for https:\/\/api\.example\.com /m,
-  );
-  assert.deepEqual([text(), await stored()], [before, ["missing"]]);
+test(
+  "connect moves a real key from the tool's file into the keychain and shows it nowhere",
+  { skip },
+  async (t) => {
+    const { home, key, run, text, stored, settings, before } = await prepare(t);
+    const dry = await run(["connect", "claude", "--dry-run"]);
+    assert.match(
+      dry.stdout,
+      /^the key in .* goes into the keychain, as "default" for https:\/\/api\.example\.com /m,
+    );
+    assert.deepEqual([text(), await stored()], [before, ["missing"]]);
 
-  const done = await run(["connect", "claude", "--yes"]);
-  assert.equal(done.code, 0, done.stderr);
-  assert.deepEqual(await stored(), ["stored"]);
-  assert.match(text(), /"ANTHROPIC_AUTH_TOKEN": "tk-claude-code"/);
-  const undone = await run(["disconnect", "claude", "--yes"]);
-  assert.match(
-    undone.stdout,
-    /env\.ANTHROPIC_AUTH_TOKEN in .* held a real key, which stays where it was moved to/,
-  );
-  assert.deepEqual(await stored(), ["stored"]);
-  const outputs = [dry, done, undone].map(({ stdout, stderr }) => stdout + stderr).join("\n");
-  assertNowhere(key, { outputs, ...readFilesBelow(home, null) });
+    const done = await run(["connect", "claude", "--yes"]);
+    assert.equal(done.code, 0, done.stderr);
+    assert.deepEqual(await stored(), ["stored"]);
+    assert.match(text(), /"ANTHROPIC_AUTH_TOKEN": "tk-claude-code"/);
+    const undone = await run(["disconnect", "claude", "--yes"]);
+    assert.match(
+      undone.stdout,
+      /env\.ANTHROPIC_AUTH_TOKEN in .* held a real key, which stays where it was moved to/,
+    );
+    assert.deepEqual(await stored(), ["stored"]);
+    const outputs = [dry, done, undone].map(({ stdout, stderr }) => stdout + stderr).join("\n");
+    assertNowhere(key, { outputs, ...readFilesBelow(home, null) });
 
-  // The same key once more: the keychain has it, which it would not say of any other.
-  writeFileSync(settings, before);
-  assert.match(
-    (await run(["connect", "claude", "--dry-run"])).stdout,
-    /^the key in .* is in the keychain already/m,
-  );
-});
+    // `connect` says so only of the key that the keychain holds.
+    writeFileSync(settings, before);
+    assert.match(
+      (await run(["connect", "claude", "--dry-run"])).stdout,
+      /^the key in .* is in the keychain already/m,
+    );
+  },
+);
 
-test("the question names the key's move, and no leaves both where they are", { skip }, async (t) => {
-  const { key, before, onTerminal, stored, text } = await prepare(t);
-  const declined = await onTerminal("n\n");
-  assert.equal(declined.code, 1);
-  assert.match(declined.text, /move the key into the keychain, and connect Claude Code\? \[y\/N\] /);
-  assert.deepEqual([text(), await stored()], [before, ["missing"]]);
-  const agreed = await onTerminal("yes\n");
-  assert.equal(agreed.code, 0);
-  assert.deepEqual(await stored(), ["stored"]);
-  assertNowhere(key, { screens: declined.text + agreed.text, settings: text() });
-});
+test(
+  "connect asks before it moves a key, and a no changes neither file nor keychain",
+  { skip },
+  async (t) => {
+    const { key, before, onTerminal, stored, text } = await prepare(t);
+    const declined = await onTerminal("n\n");
+    assert.equal(declined.code, 1);
+    assert.match(declined.text, /move the key into the keychain, and connect Claude Code\? \[y\/N\] /);
+    assert.deepEqual([text(), await stored()], [before, ["missing"]]);
+    const agreed = await onTerminal("yes\n");
+    assert.equal(agreed.code, 0);
+    assert.deepEqual(await stored(), ["stored"]);
+    assertNowhere(key, { screens: declined.text + agreed.text, settings: text() });
+  },
+);
 
-test("a key that is in the keychain already is not asked for again", { skip }, async (t) => {
+test("connect does not mention a key in its question that the keychain already has", { skip }, async (t) => {
   const { key, onTerminal, set, text } = await prepare(t);
   await set(key);
   const { code, text: screen } = await onTerminal("y\n");
@@ -104,20 +112,24 @@ test("a key that is in the keychain already is not asked for again", { skip }, a
   assertNowhere(key, { screen, settings: text() });
 });
 
-test("another key than the keychain's is refused, with what to do", { skip }, async (t) => {
-  const { key, before, run, set, text } = await prepare(t);
-  await set(sentinelKey());
-  const { code, stdout, stderr } = await run(["connect", "claude", "--yes"]);
-  assert.equal(code, 1);
-  assert.ok(
-    stderr.startsWith(`error: the key in ${PLACE} is another one than the keychain has as "default" for`),
-  );
-  assert.match(stderr, /\nhint: store the right one: tollkeeper key set; then /);
-  assert.equal(text(), before);
-  assertNowhere(key, { stdout, stderr });
-});
+test(
+  "connect refuses a key that differs from the one in the keychain, and says what to do",
+  { skip },
+  async (t) => {
+    const { key, before, run, set, text } = await prepare(t);
+    await set(sentinelKey());
+    const { code, stdout, stderr } = await run(["connect", "claude", "--yes"]);
+    assert.equal(code, 1);
+    assert.ok(
+      stderr.startsWith(`error: the key in ${PLACE} is another one than the keychain has as "default" for`),
+    );
+    assert.match(stderr, /\nhint: store the right one: tollkeeper key set; then /);
+    assert.equal(text(), before);
+    assertNowhere(key, { stdout, stderr });
+  },
+);
 
-test("a key that no upstream is configured for is refused", { skip }, async (t) => {
+test("connect refuses a key without a configured upstream", { skip }, async (t) => {
   const { key, before, run, text } = await prepare(t, {});
   const { code, stdout, stderr } = await run(["connect", "claude", "--yes"]);
   assert.equal(code, 1);
@@ -127,16 +139,20 @@ test("a key that no upstream is configured for is refused", { skip }, async (t) 
   assertNowhere(key, { stdout, stderr });
 });
 
-test("a key of an upstream whose keys do not live in the keychain is refused", { skip }, async (t) => {
-  const upstream = { baseUrl: `${ORIGIN}/v1`, keySource: { file: "/nowhere/key" } };
-  const { before, run, text } = await prepare(t, { upstreams: { default: upstream } });
-  const { code, stderr } = await run(["connect", "claude", "--yes"]);
-  assert.equal(code, 1);
-  assert.match(stderr, /do not live in the keychain, but in: file \/nowhere\/key\nhint: /);
-  assert.equal(text(), before);
-});
+test(
+  "connect refuses a key of an upstream with another key source than the keychain",
+  { skip },
+  async (t) => {
+    const upstream = { baseUrl: `${ORIGIN}/v1`, keySource: { file: "/nowhere/key" } };
+    const { before, run, text } = await prepare(t, { upstreams: { default: upstream } });
+    const { code, stderr } = await run(["connect", "claude", "--yes"]);
+    assert.equal(code, 1);
+    assert.match(stderr, /do not live in the keychain, but in: file \/nowhere\/key\nhint: /);
+    assert.equal(text(), before);
+  },
+);
 
-test("the key goes where the tool's own key is configured", { skip }, async (t) => {
+test("connect stores the key under the key name configured for the tool", { skip }, async (t) => {
   const { run, stored } = await prepare(t, { ...UPSTREAM, tools: { "claude-code": { key: "of-claude" } } });
   const { stdout } = await run(["connect", "claude", "--yes"]);
   assert.match(stdout, /goes into the keychain, as "of-claude" for /);

@@ -3,16 +3,16 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { ListedTool } from "../../../src/cli/connect/list-tools.ts";
-import { RECIPES } from "../../../src/tools/all.ts";
+import { CONNECTABLE_TOOLS } from "../../../src/tools/all.ts";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
-import { fakeTool } from "../../helpers/tools/fake-tool.ts";
+import { writeToolScript } from "../../helpers/tools/write-tool-script.ts";
 import { runProgram } from "../../helpers/daemon/program.ts";
 
 const PORT = 4711;
 
 function prepare(t: TestContext) {
   const { home, env, configFile } = prepareHome(t, { config: { listen: { port: PORT } } });
-  const path = `${fakeTool(home, "claude", "")}:/usr/bin:/bin`;
+  const path = `${writeToolScript(home, "claude", "")}:/usr/bin:/bin`;
   const project = join(home, "project");
   mkdirSync(project);
   const run = (...words: string[]) =>
@@ -24,7 +24,7 @@ function prepare(t: TestContext) {
     settings: join(home, ".claude", "settings.json"),
     run,
     claude: async () => (await list()).find(({ tool }) => tool === "claude-code"),
-    /** What the table says of it, in the column `connected`. */
+    /** Returns the column `connected` of Claude Code in the table. */
     async shown() {
       const { stdout } = await run("connect", "--list");
       return /^Claude Code +claude-code +yes +(.*?) {2,}user/m.exec(stdout)?.[1];
@@ -32,18 +32,18 @@ function prepare(t: TestContext) {
   };
 }
 
-test("every tool is listed: installed or not, connected or not, tried or not", async (t) => {
+test("connect --list shows every tool, installed, connected and tried or not", async (t) => {
   const { run, claude } = prepare(t);
   const { code, stdout } = await run("connect", "--list");
   assert.equal(code, 0);
-  assert.equal(stdout.trimEnd().split("\n").length, 1 + RECIPES.length);
+  assert.equal(stdout.trimEnd().split("\n").length, 1 + CONNECTABLE_TOOLS.length);
   assert.match(stdout, /^tool +name +installed +connected +settings +tried$/m);
   assert.match(stdout, /^Cursor +cursor +no +no +none; by hand +not tried here$/m);
   const { isInstalled, connections } = (await claude()) ?? {};
   assert.deepEqual([isInstalled, connections], [true, []]);
 });
 
-test("how a connection is, is told from the tool's files as they are now", async (t) => {
+test("connect --list shows a connection's state from the current files of the tool", async (t) => {
   const { run, claude, shown, settings } = prepare(t);
   assert.equal(await shown(), "no");
   await run("connect", "claude", "--yes");
@@ -60,14 +60,14 @@ test("how a connection is, is told from the tool's files as they are now", async
   assert.equal(await shown(), "no longer");
 });
 
-test("a connection to another port is told with that port", async (t) => {
+test("connect --list shows the port of a connection to another port", async (t) => {
   const { run, shown, settings } = prepare(t);
   await run("connect", "claude", "--yes");
   writeFileSync(settings, readFileSync(settings, "utf8").replaceAll(`:${PORT}/`, ":4712/"));
   assert.equal(await shown(), "changed since, to port 4712");
 });
 
-test("one that was made by hand is told as such", async (t) => {
+test("connect --list shows a manual connection as such", async (t) => {
   const { shown, settings, claude } = prepare(t);
   mkdirSync(dirname(settings));
   const env = { ANTHROPIC_BASE_URL: `http://127.0.0.1:${PORT}/t/claude-code`, ANTHROPIC_AUTH_TOKEN: "x" };
@@ -76,7 +76,7 @@ test("one that was made by hand is told as such", async (t) => {
   assert.equal((await claude())?.connections[0]?.since, null);
 });
 
-test("a project's connection is told with its directory", async (t) => {
+test("connect --list shows a project's connection with its directory", async (t) => {
   const { run, claude, shown, project } = prepare(t);
   await run("connect", "claude", "--scope", "project", "--yes");
   assert.equal(await shown(), "yes in ~/project");

@@ -7,7 +7,7 @@ import { prepareHome } from "../../helpers/daemon/daemon.ts";
 const PORT = 4711;
 const config = { listen: { port: PORT } };
 
-test("of a known tool it prints the file's path and text, with what each setting is for", async (t) => {
+test("connect --print shows a known tool's file, and what each setting is for", async (t) => {
   const { home, command } = prepareHome(t, { config });
   const { code, stdout, stderr } = await command("connect", "claude", "--print");
   assert.deepEqual([code, stderr], [0, ""]);
@@ -17,7 +17,7 @@ test("of a known tool it prints the file's path and text, with what each setting
   assert.ok(!existsSync(join(home, ".claude")));
 });
 
-test("of any other tool it prints base URLs, placeholder, header and variables", async (t) => {
+test("connect --print shows base URLs, placeholder, header and variables for an unknown tool", async (t) => {
   const { home, command } = prepareHome(t, { config });
   const { code, stdout } = await command("connect", "My.Tool", "--print");
   assert.equal(code, 0);
@@ -34,20 +34,20 @@ test("of any other tool it prints base URLs, placeholder, header and variables",
   assert.ok(!existsSync(join(home, "state")));
 });
 
-test("where tokens are needed none is made, and it is said how", async (t) => {
+test("connect --print creates no token, but says how to create one", async (t) => {
   const { command } = prepareHome(t, { config: { ...config, access: "token" } });
   const { stdout } = await command("connect", "mytool", "--print");
   assert.match(stdout, /^API key: +LOCAL-TOKEN; make it with: tollkeeper token add mytool$/m);
 });
 
-test("a tool that cannot be led here by a program is told with its reasons", async (t) => {
+test("connect --print says why a tool cannot be connected", async (t) => {
   const { command } = prepareHome(t, { config });
   const { code, stdout } = await command("connect", "cursor", "--print");
   assert.equal(code, 0);
   assert.match(stdout, /^Cursor cannot be led here: /);
 });
 
-test("a token in a file that is shown is told for what it is, and how it is made", async (t) => {
+test("connect --print explains the placeholder for a token in a file", async (t) => {
   const { command } = prepareHome(t, { config: { ...config, access: "token" } });
   const { stdout } = await command("connect", "claude", "--print");
   assert.match(stdout, /"ANTHROPIC_AUTH_TOKEN": "LOCAL-TOKEN"/);
@@ -57,14 +57,14 @@ test("a token in a file that is shown is told for what it is, and how it is made
   );
 });
 
-test("flags alone are told without an empty list of variables", async (t) => {
+test("connect --print shows flags without an empty list of variables", async (t) => {
   const { command } = prepareHome(t, { config });
   const { stdout } = await command("connect", "codex", "--print");
   assert.doesNotMatch(stdout, /environment:/);
   assert.match(stdout, /^flags: -c .*base_url/m);
 });
 
-test("a name that no tool can have is refused with what a name is", async (t) => {
+test("connect --print refuses an invalid tool name, and says what is valid", async (t) => {
   const { command } = prepareHome(t, { config });
   const { code, stderr } = await command("connect", "a b", "--print");
   assert.equal(code, 1);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { digestOf } from "../../../src/connect/journal/journal.ts";
+import { digestPath } from "../../../src/connect/journal/connection-id.ts";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
 
-/** A daemon that asks for tokens, and a home in which Claude Code can be connected to it. */
+/** Starts a daemon that requires tokens, in a home directory where Claude Code can be connected. */
 async function prepare(t: TestContext) {
   const daemon = await startDaemon(t, { config: { access: "token" } });
   const settings = join(daemon.home, ".claude", "settings.json");
@@ -24,7 +24,7 @@ async function prepare(t: TestContext) {
   return { ...daemon, settings, written, tokens, statusWith };
 }
 
-test("connecting makes a token, connecting otherwise keeps it, disconnecting takes it back", async (t) => {
+test("connect creates a token, connecting with another model keeps it, disconnect revokes it", async (t) => {
   const { url, command, written, tokens, statusWith } = await prepare(t);
   const first = await command("connect", "claude", "--yes");
   assert.equal(first.code, 0, first.stderr);
@@ -40,17 +40,17 @@ test("connecting makes a token, connecting otherwise keeps it, disconnecting tak
     [again.code, again.stdout],
     [0, `Claude Code is connected already: ${url}/t/claude-code\n`],
   );
-  const otherwise = await command("connect", "claude", "--model", "opus", "--yes");
-  assert.equal(otherwise.code, 0, otherwise.stderr);
+  const changed = await command("connect", "claude", "--model", "opus", "--yes");
+  assert.equal(changed.code, 0, changed.stderr);
   assert.deepEqual([written(), await statusWith(token), (await tokens()).length], [token, 200, 1]);
 
   const undone = await command("disconnect", "claude", "--yes");
   assert.deepEqual([undone.code, await statusWith(token), await tokens()], [0, 401, []]);
-  for (const { stdout, stderr } of [first, again, otherwise, undone])
+  for (const { stdout, stderr } of [first, again, changed, undone])
     assert.ok(!`${stdout}${stderr}`.includes(token.slice(-20)));
 });
 
-test("a token that does not count any more is replaced", async (t) => {
+test("connect replaces a token that was revoked", async (t) => {
   const { command, written, tokens, statusWith } = await prepare(t);
   await command("connect", "claude", "--yes");
   const token = written();
@@ -61,7 +61,7 @@ test("a token that does not count any more is replaced", async (t) => {
   assert.equal((await tokens()).length, 1);
 });
 
-test("a token that was made otherwise stays", async (t) => {
+test("disconnect keeps a token that connect did not create", async (t) => {
   const { command, tokens } = await prepare(t);
   await command("token", "add", "claude-code", "--note", "mine");
   await command("connect", "claude", "--yes");
@@ -72,15 +72,15 @@ test("a token that was made otherwise stays", async (t) => {
   );
 });
 
-test("nothing is made for what is only shown, or cannot be written", async (t) => {
+test("connect leaves no token behind when it only shows the change or cannot write it", async (t) => {
   const { home, command, settings, tokens } = await prepare(t);
   assert.equal((await command("connect", "claude", "--dry-run")).code, 0);
   assert.equal((await command("connect", "claude")).code, 1);
   assert.deepEqual(await tokens(), []);
-  // A directory is in the backup's way.
+  // A directory in its place makes writing the backup fail.
   mkdirSync(dirname(settings), { recursive: true });
   writeFileSync(settings, "{}");
-  const backup = `claude-code.user.${digestOf(settings)}.backup`;
+  const backup = `claude-code.user.${digestPath(settings)}.backup`;
   mkdirSync(join(home, "state", "tollkeeper", "connections", backup), { recursive: true });
   const { code, stderr } = await command("connect", "claude", "--yes");
   assert.equal(code, 1);
@@ -88,7 +88,7 @@ test("nothing is made for what is only shown, or cannot be written", async (t) =
   assert.deepEqual([readFileSync(settings, "utf8"), await tokens()], ["{}", []]);
 });
 
-test("no token is made for a tool in whose files none is written", async (t) => {
+test("connect creates no token for a tool whose files hold none", async (t) => {
   const { command, tokens } = await prepare(t);
   const { code, stdout, stderr } = await command("connect", "zed", "--yes");
   assert.equal(code, 0, stderr);
@@ -96,7 +96,7 @@ test("no token is made for a tool in whose files none is written", async (t) => 
   assert.deepEqual(await tokens(), []);
 });
 
-test("a tool that must be told a model gets one of the daemon's, which asks for a token, too", async (t) => {
+test("connect asks the daemon for a model with a leased token where tokens are required", async (t) => {
   const { command } = await prepare(t);
   const { code, stdout, stderr } = await command("connect", "droid", "--dry-run");
   assert.equal(code, 0, stderr);

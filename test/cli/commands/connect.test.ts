@@ -3,17 +3,17 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
-import { fakeTool } from "../../helpers/tools/fake-tool.ts";
+import { writeToolScript } from "../../helpers/tools/write-tool-script.ts";
 import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
 import { noTerminal, runOnTerminal } from "../../helpers/process/terminal.ts";
 
 const PORT = 4711;
 const URL = `http://127.0.0.1:${PORT}/t/claude-code`;
 
-/** As people have it, with what no program would write. */
+/** A file in the style of a person: with a comment and a trailing comma. */
 const SETTINGS = '{\n  // mine\n  "model": "opus",\n}\n';
 
-/** A home with Claude Code's settings in it, in which no daemon runs. */
+/** Prepares a home directory with settings of Claude Code, in which no daemon runs. */
 function prepare(t: TestContext, config: object = {}) {
   const machine = prepareHome(t, { config: { listen: { port: PORT }, ...config } });
   const settings = join(machine.home, ".claude", "settings.json");
@@ -27,7 +27,7 @@ function put(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-test("where nobody can be asked the change is shown, and not made without --yes", async (t) => {
+test("connect without a terminal shows the change, and does not make it without --yes", async (t) => {
   const { command, text, journal } = prepare(t);
   const { code, stdout, stderr } = await command("connect", "claude");
   assert.equal(code, 1);
@@ -41,7 +41,7 @@ test("where nobody can be asked the change is shown, and not made without --yes"
   assert.ok(!existsSync(journal));
 });
 
-test("--dry-run shows the change and makes none", async (t) => {
+test("connect --dry-run shows the change and makes none", async (t) => {
   const { command, text, journal } = prepare(t);
   const { code, stdout, stderr } = await command("connect", "claude", "--dry-run", "--yes");
   assert.deepEqual([code, stderr], [0, ""]);
@@ -50,7 +50,7 @@ test("--dry-run shows the change and makes none", async (t) => {
   assert.ok(!existsSync(journal));
 });
 
-test("with --yes it is written, told with its backup and what undoes it, and undone to the byte", async (t) => {
+test("connect --yes writes the change and names its backup, and disconnect restores the file byte for byte", async (t) => {
   const { home, command, text } = prepare(t);
   const { code, stdout, stderr } = await command("connect", "Claude Code", "--yes");
   assert.equal(code, 0);
@@ -72,7 +72,7 @@ test("with --yes it is written, told with its backup and what undoes it, and und
   assert.equal(text(), SETTINGS);
 });
 
-test("the running daemon's port is the one that is written, and one that may change is pointed out", async (t) => {
+test("connect writes the running daemon's port, and warns when the next start may choose another", async (t) => {
   const daemon = await startDaemon(t);
   const { stderr } = await daemon.command("connect", "claude", "--yes");
   const written = readFileSync(join(daemon.home, ".claude", "settings.json"), "utf8");
@@ -80,7 +80,7 @@ test("the running daemon's port is the one that is written, and one that may cha
   assert.match(stderr, new RegExp(`^note: the next start may choose another port than ${daemon.port}; `));
 });
 
-test("at a terminal it asks, and only yes is yes", { skip: noTerminal }, async (t) => {
+test("connect asks on a terminal, and takes only yes for yes", { skip: noTerminal }, async (t) => {
   const { env, configFile, text } = prepare(t);
   const ask = (typed: string) => {
     const argv = [process.execPath, PROGRAM, "connect", "claude", "--config", configFile];
@@ -99,7 +99,7 @@ test("at a terminal it asks, and only yes is yes", { skip: noTerminal }, async (
   assert.match(text(), new RegExp(`"${URL}"`));
 });
 
-test("a project is connected by its own file, and disconnected there", async (t) => {
+test("connect --scope project writes the project's own file, and disconnect restores it there", async (t) => {
   const { home, env, configFile, text } = prepare(t);
   const project = join(home, "project");
   mkdirSync(project);
@@ -118,7 +118,7 @@ test("a project is connected by its own file, and disconnected there", async (t)
   assert.ok(!existsSync(join(project, ".claude")));
 });
 
-test("a name that nobody knows is answered with the nearest, and with what works for every tool", async (t) => {
+test("connect suggests the nearest name for an unknown tool, and --print", async (t) => {
   const { command } = prepare(t);
   const { code, stderr } = await command("connect", "cluade");
   assert.equal(code, 1);
@@ -128,7 +128,7 @@ test("a name that nobody knows is answered with the nearest, and with what works
   );
 });
 
-test("a scope that a tool does not have is refused with those that it has", async (t) => {
+test("connect refuses a scope that the tool does not have, and names those it has", async (t) => {
   const { command } = prepare(t);
   const cursor = await command("connect", "cursor", "--yes");
   assert.equal(cursor.code, 1);
@@ -140,7 +140,7 @@ test("a scope that a tool does not have is refused with those that it has", asyn
   assert.match(pi.stderr, /^error: Pi has no settings of that scope\nhint: connect it with: --scope user\n$/);
 });
 
-test("options that make no sense together are wrong usage", async (t) => {
+test("connect and disconnect refuse contradictory options as wrong usage", async (t) => {
   const { command } = prepare(t);
   for (const words of [
     [],
@@ -158,10 +158,10 @@ test("options that make no sense together are wrong usage", async (t) => {
   }
 });
 
-test("--all connects what is installed, and one that fails keeps none back", async (t) => {
+test("connect --all connects every installed tool, even when one of them fails", async (t) => {
   const { home, env, configFile, settings } = prepare(t);
   put(settings, "{ not JSON");
-  const directory = ["claude", "codex", "pi"].map((name) => fakeTool(home, name, ""))[0] ?? "";
+  const directory = ["claude", "codex", "pi"].map((name) => writeToolScript(home, name, ""))[0] ?? "";
   const path = `${directory}:/usr/bin:/bin`;
   const run = (...words: string[]) =>
     runProgram([...words, "--config", configFile], { env: { ...env, PATH: path } });

@@ -8,7 +8,7 @@ import { noTerminal, runOnTerminal } from "../../helpers/process/terminal.ts";
 
 const SETTINGS = '{\n  // mine\n  "model": "opus",\n}\n';
 
-/** A home in which Claude Code is connected. */
+/** Prepares a home directory in which Claude Code is connected. */
 async function prepare(t: TestContext) {
   const machine = prepareHome(t, { config: { listen: { port: 4711 } } });
   const settings = join(machine.home, ".claude", "settings.json");
@@ -19,7 +19,7 @@ async function prepare(t: TestContext) {
   return { ...machine, settings, text, connected: text() };
 }
 
-test("what a person has changed since stays, and is told", async (t) => {
+test("disconnect keeps and reports a setting that was changed since", async (t) => {
   const { home, command, settings, text, connected } = await prepare(t);
   writeFileSync(settings, connected.replace("tk-claude-code", "mine").replace("opus", "sonnet"));
   const { code, stdout } = await command("disconnect", "claude", "--yes");
@@ -34,7 +34,7 @@ test("what a person has changed since stays, and is told", async (t) => {
   assert.doesNotMatch(text(), /ANTHROPIC_BASE_URL/);
 });
 
-test("where all settings were changed since it is told that the tool may come here still", async (t) => {
+test("disconnect says that the tool may still use tollkeeper when all settings were changed since", async (t) => {
   const { command, settings } = await prepare(t);
   const env = { ANTHROPIC_BASE_URL: "x", ANTHROPIC_AUTH_TOKEN: "y", ENABLE_TOOL_SEARCH: "z" };
   writeFileSync(settings, JSON.stringify({ env }));
@@ -43,19 +43,23 @@ test("where all settings were changed since it is told that the tool may come he
   assert.match(stderr, /^note: none of its settings was as connecting wrote it, so it may come here still$/m);
 });
 
-test("--dry-run, a no, and nobody to ask change nothing", { skip: noTerminal }, async (t) => {
-  const { command, env, configFile, text, connected } = await prepare(t);
-  const dry = await command("disconnect", "claude", "--dry-run");
-  assert.equal(dry.code, 0);
-  assert.match(dry.stdout, /^- .*ANTHROPIC_BASE_URL/m);
-  assert.equal((await command("disconnect", "claude")).code, 1);
-  const argv = [process.execPath, PROGRAM, "disconnect", "claude", "--config", configFile];
-  const asked = await runOnTerminal(argv, { env }, [["disconnect claude-code? [y/N] ", "n\n"]]);
-  assert.equal(asked.code, 1);
-  assert.equal(text(), connected);
-});
+test(
+  "disconnect changes nothing with --dry-run, after a no, and without a terminal",
+  { skip: noTerminal },
+  async (t) => {
+    const { command, env, configFile, text, connected } = await prepare(t);
+    const dry = await command("disconnect", "claude", "--dry-run");
+    assert.equal(dry.code, 0);
+    assert.match(dry.stdout, /^- .*ANTHROPIC_BASE_URL/m);
+    assert.equal((await command("disconnect", "claude")).code, 1);
+    const argv = [process.execPath, PROGRAM, "disconnect", "claude", "--config", configFile];
+    const asked = await runOnTerminal(argv, { env }, [["disconnect claude-code? [y/N] ", "n\n"]]);
+    assert.equal(asked.code, 1);
+    assert.equal(text(), connected);
+  },
+);
 
-test("a connection whose files are gone is forgotten, without a question", async (t) => {
+test("disconnect forgets a connection whose files were deleted, without asking", async (t) => {
   const { command, settings } = await prepare(t);
   rmSync(dirname(settings), { recursive: true });
   const { code, stdout } = await command("disconnect", "claude");
@@ -68,7 +72,7 @@ test("a connection whose files are gone is forgotten, without a question", async
   assert.equal((await command("disconnect", "claude")).code, 1);
 });
 
-test("what was never connected is a failure, and a name that nobody knows is answered with the nearest", async (t) => {
+test("disconnect fails for a tool that is not connected, and suggests the nearest name for an unknown one", async (t) => {
   const { command } = prepareHome(t, {});
   const never = await command("disconnect", "codex", "--yes");
   assert.deepEqual(
@@ -78,7 +82,7 @@ test("what was never connected is a failure, and a name that nobody knows is ans
   assert.match((await command("disconnect", "cluade")).stderr, /did you mean claude\?/);
 });
 
-test("a project's connection is undone from anywhere, also when the directory is gone", async (t) => {
+test("disconnect --directory works from anywhere, even when the project was deleted", async (t) => {
   const { home, env, configFile } = prepareHome(t, { config: { listen: { port: 4711 } } });
   const [one, other] = [join(home, "one"), join(home, "other")];
   const run = (cwd: string, ...words: string[]) =>

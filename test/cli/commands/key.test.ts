@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { openControlSocket } from "../../../src/adapters/control-socket.ts";
 import { controlHandlers } from "../../helpers/daemon/control-handlers.ts";
 import { prepareKeyCommand, sentinelKey } from "../../helpers/keychain/key-command.ts";
-import type { Result } from "../../helpers/keychain/key-command.ts";
+import type { KeyCommandResult } from "../../helpers/keychain/key-command.ts";
 import { noKeyring } from "../../helpers/keychain/keychain-session.ts";
 import { MemoryLog } from "../../helpers/gate/memory.ts";
 
@@ -13,7 +13,7 @@ const skip = noKeyring;
 const ORIGIN = "https://api.example.com";
 const CONFIG = { upstreams: { default: { baseUrl: `${ORIGIN}/v1` } } };
 
-function assertSilent({ out, err }: Result, key: string): void {
+function assertNotPrinted({ out, err }: KeyCommandResult, key: string): void {
   assert.ok(!`${out}${err}`.includes(key), "the key is in the output");
 }
 
@@ -28,29 +28,33 @@ async function listed(command: Awaited<ReturnType<typeof prepareKeyCommand>>) {
   }[];
 }
 
-test("a key is set from a pipe, listed, and removed, and shows nowhere", { skip }, async (t) => {
-  const command = await prepareKeyCommand(t, CONFIG);
-  const key = sentinelKey();
+test(
+  "key set reads a key from a pipe, key list and key remove find it, and none prints it",
+  { skip },
+  async (t) => {
+    const command = await prepareKeyCommand(t, CONFIG);
+    const key = sentinelKey();
 
-  const set = await command.run(["set"], `${key}\n`);
-  assert.deepEqual([set.code, set.err], [0, ""]);
-  assert.equal(
-    set.out,
-    `stored key "default" for ${ORIGIN} (upstream default); it is sent to that origin only\n`,
-  );
-  const list = await command.run(["list"]);
-  assert.match(list.out, /default.*https:\/\/api\.example\.com.*keychain.*stored/);
-  assert.equal((await listed(command))[0]?.state, "stored");
-  for (const result of [set, list, await command.run(["list", "--json"])]) assertSilent(result, key);
+    const set = await command.run(["set"], `${key}\n`);
+    assert.deepEqual([set.code, set.err], [0, ""]);
+    assert.equal(
+      set.out,
+      `stored key "default" for ${ORIGIN} (upstream default); it is sent to that origin only\n`,
+    );
+    const list = await command.run(["list"]);
+    assert.match(list.out, /default.*https:\/\/api\.example\.com.*keychain.*stored/);
+    assert.equal((await listed(command))[0]?.state, "stored");
+    for (const result of [set, list, await command.run(["list", "--json"])]) assertNotPrinted(result, key);
 
-  const removed = await command.run(["remove"]);
-  assert.deepEqual([removed.code, removed.out], [0, `removed key "default" for ${ORIGIN}\n`]);
-  const again = await command.run(["remove"]);
-  assert.deepEqual([again.code, again.out], [0, `there was no key "default" for ${ORIGIN}\n`]);
-  assert.match((await command.run(["list"])).out, /missing[^]*store it: tollkeeper key set default/);
-});
+    const removed = await command.run(["remove"]);
+    assert.deepEqual([removed.code, removed.out], [0, `removed key "default" for ${ORIGIN}\n`]);
+    const again = await command.run(["remove"]);
+    assert.deepEqual([again.code, again.out], [0, `there was no key "default" for ${ORIGIN}\n`]);
+    assert.match((await command.run(["list"])).out, /missing[^]*store it: tollkeeper key set default/);
+  },
+);
 
-test("a key typed at a terminal shows nothing on the screen, not even its length", { skip }, async (t) => {
+test("key set echoes nothing of a key typed at a terminal, not even its length", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, CONFIG);
   const key = sentinelKey();
   const question = `key "default" for ${ORIGIN} (nothing shows while you type): `;
@@ -64,46 +68,50 @@ test("a key typed at a terminal shows nothing on the screen, not even its length
   assert.equal((await listed(command))[0]?.state, "stored");
 });
 
-test("Ctrl-C at the question stores nothing and exits 130", { skip }, async (t) => {
+test("Ctrl-C at the prompt of key set stores nothing and exits with 130", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, CONFIG);
   const key = sentinelKey();
   const result = await command.runOnTerminal(["set"], "while you type): ", `${key}\u0003`);
   assert.equal(result.code, 130);
-  assertSilent(result, key);
+  assertNotPrinted(result, key);
   assert.equal((await listed(command))[0]?.state, "missing");
 });
 
-test("a key on the command line is wrong usage, explained and not repeated", { skip }, async (t) => {
-  const command = await prepareKeyCommand(t, CONFIG);
-  const key = sentinelKey();
-  for (const args of [
-    ["set", "default", key],
-    ["set", "default", key, key],
-  ]) {
-    const result = await command.run(args, "sk-other\n");
-    assert.equal(result.code, 2);
-    assert.match(result.err, /^error: the key itself is never an argument/);
-    assertSilent(result, key);
-  }
-  const asName = await command.run(["set", key], "sk-other\n");
-  assert.equal(asName.code, 2);
-  assert.match(asName.err, /^error: a key value never stands/);
-  assertSilent(asName, key);
-  assert.equal((await listed(command))[0]?.state, "missing");
-});
+test(
+  "key set with a key as argument is wrong usage, and the error does not repeat it",
+  { skip },
+  async (t) => {
+    const command = await prepareKeyCommand(t, CONFIG);
+    const key = sentinelKey();
+    for (const args of [
+      ["set", "default", key],
+      ["set", "default", key, key],
+    ]) {
+      const result = await command.run(args, "sk-other\n");
+      assert.equal(result.code, 2);
+      assert.match(result.err, /^error: the key itself is never an argument/);
+      assertNotPrinted(result, key);
+    }
+    const asName = await command.run(["set", key], "sk-other\n");
+    assert.equal(asName.code, 2);
+    assert.match(asName.err, /^error: a key value never stands/);
+    assertNotPrinted(asName, key);
+    assert.equal((await listed(command))[0]?.state, "missing");
+  },
+);
 
-test("text that is no key is refused and not repeated", { skip }, async (t) => {
+test("key set refuses text that is not a key, and the error does not repeat it", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, CONFIG);
   const key = sentinelKey();
   for (const text of ["", `Bearer ${key}`, `${key}\n${key}\n`, key.repeat(2000)]) {
     const result = await command.run(["set"], text);
     assert.equal(result.code, 1);
     assert.match(result.err, /^error: .*\nhint: give the key alone, on one line\n$/);
-    assertSilent(result, key);
+    assertNotPrinted(result, key);
   }
 });
 
-test("a key belongs to the upstream that is named, and to its origin", { skip }, async (t) => {
+test("key set --upstream stores a key for that upstream's origin only", { skip }, async (t) => {
   const other = "https://other.example.com";
   const command = await prepareKeyCommand(t, {
     upstreams: { ...CONFIG.upstreams, other: { baseUrl: `${other}/v1`, key: "second" } },
@@ -133,24 +141,28 @@ test("a key belongs to the upstream that is named, and to its origin", { skip },
   );
 });
 
-test("keys that live elsewhere are neither set nor removed here, but listed", { skip }, async (t) => {
-  const file = "/nowhere/key";
-  const command = await prepareKeyCommand(t, {
-    upstreams: { default: { baseUrl: `${ORIGIN}/v1`, keySource: { file } } },
-  });
-  for (const verb of ["set", "remove"]) {
-    const result = await command.run([verb], sentinelKey());
-    assert.equal(result.code, 1);
-    assert.match(
-      result.err,
-      /^error: the keys of upstream default do not live in the keychain, but in: file \/nowhere\/key\nhint: /,
-    );
-  }
-  const [key] = await listed(command);
-  assert.deepEqual([key?.source, key?.state], [`file ${file}`, "unavailable"]);
-});
+test(
+  "keys with another source than the keychain are listed, but cannot be set or removed",
+  { skip },
+  async (t) => {
+    const file = "/nowhere/key";
+    const command = await prepareKeyCommand(t, {
+      upstreams: { default: { baseUrl: `${ORIGIN}/v1`, keySource: { file } } },
+    });
+    for (const verb of ["set", "remove"]) {
+      const result = await command.run([verb], sentinelKey());
+      assert.equal(result.code, 1);
+      assert.match(
+        result.err,
+        /^error: the keys of upstream default do not live in the keychain, but in: file \/nowhere\/key\nhint: /,
+      );
+    }
+    const [key] = await listed(command);
+    assert.deepEqual([key?.source, key?.state], [`file ${file}`, "unavailable"]);
+  },
+);
 
-test("without an upstream there is nothing to set a key for", { skip }, async (t) => {
+test("key set without a configured upstream fails with a hint", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, {});
   const set = await command.run(["set"], sentinelKey());
   assert.deepEqual([set.code, set.out], [1, ""]);
@@ -159,14 +171,14 @@ test("without an upstream there is nothing to set a key for", { skip }, async (t
   assert.deepEqual(await listed(command), []);
 });
 
-test("a bad configuration is told with its problems", { skip }, async (t) => {
+test("key list reports the problems of an invalid configuration", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, { upstreams: { default: { baseUrl: 7 } } });
   const result = await command.run(["list"]);
   assert.equal(result.code, 1);
   assert.match(result.err, /upstreams\.default\.baseUrl/);
 });
 
-test("a locked keychain is named in the list, and refuses a key", { skip }, async (t) => {
+test("with a locked keychain key list shows the state and key set fails", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, CONFIG);
   await command.session.lock();
   assert.equal((await listed(command))[0]?.state, "locked");
@@ -175,16 +187,16 @@ test("a locked keychain is named in the list, and refuses a key", { skip }, asyn
   assert.match(set.err, /^error: the keychain is locked\nhint: unlock it/);
 });
 
-test("a running daemon is told when a key was set or removed, and not otherwise", { skip }, async (t) => {
+test("a running daemon is notified when a key was set or removed, and not otherwise", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, CONFIG);
   const directory = join(command.session.env.XDG_RUNTIME_DIR, "tollkeeper");
   mkdirSync(directory, { mode: 0o700 });
-  const told: string[] = [];
+  const notified: string[] = [];
   const control = await openControlSocket(
     join(directory, "control.sock"),
     controlHandlers({
-      reload: () => told.push("reload"),
-      "keys-changed": () => told.push("keys-changed"),
+      reload: () => notified.push("reload"),
+      "keys-changed": () => notified.push("keys-changed"),
     }),
     new MemoryLog(),
   );
@@ -194,10 +206,10 @@ test("a running daemon is told when a key was set or removed, and not otherwise"
   await command.run(["list"]);
   await command.run(["remove"]);
   await command.run(["remove"]);
-  assert.deepEqual(told, ["keys-changed", "keys-changed"]);
+  assert.deepEqual(notified, ["keys-changed", "keys-changed"]);
 });
 
-test("a configuration in which a command gives the key is listed with its state", { skip }, async (t) => {
+test("key list shows the state of a key that a command prints", { skip }, async (t) => {
   const key = sentinelKey();
   const command = await prepareKeyCommand(t, CONFIG);
   const file = join(command.session.directory, "key");
@@ -207,5 +219,5 @@ test("a configuration in which a command gives the key is listed with its state"
   writeFileSync(join(command.session.directory, "config.jsonc"), JSON.stringify(config));
   const list = await command.run(["list"]);
   assert.match(list.out, /command cat .*stored/);
-  assertSilent(list, key);
+  assertNotPrinted(list, key);
 });

@@ -4,52 +4,52 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
 import { leaseToken } from "../../../src/adapters/control-socket.ts";
-import { startBorrower } from "../../helpers/process/lease-holder.ts";
+import { startLeaseHolder } from "../../helpers/process/lease-holder.ts";
 import { launchDaemon, prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
-import { newToken } from "../../helpers/tools/new-token.ts";
+import { createToken } from "../../helpers/tools/create-token.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
-import { until } from "../../helpers/async/until.ts";
+import { waitUntil } from "../../helpers/async/wait-until.ts";
+
+test("a leased token is valid while its holder lives, and is in no file", { timeout: 60_000 }, async (t) => {
+  const daemon = await startDaemon(t, { config: { access: "token" } });
+  const path = join(daemon.home, "run", "tollkeeper", "control.sock");
+  const { token, hash } = createToken("codex");
+  const { kill } = await startLeaseHolder(t, path, { tool: "codex", hash });
+  const status = async () => {
+    const res = await fetch(`${daemon.url}/t/zed/v1/models`, { headers: { "x-api-key": token } });
+    await res.arrayBuffer();
+    return res.status;
+  };
+  assert.equal(await status(), 200);
+  assert.match((await daemon.command("status")).stdout, /^access .* 0 tokens registered, 1 lent$/m);
+  const [record] = await daemon.ledger();
+  assert.deepEqual([record?.tool, record?.tool_by], ["codex", "token"]);
+  kill();
+  const noLeases = async () => ((await daemon.status()).access.tokens.lent === 0 ? true : null);
+  await waitUntil("the daemon to drop the lease", noLeases);
+  assert.equal(await status(), 401);
+});
 
 test(
-  "a borrowed token is let in while its borrower lives, and is in no file",
+  "a daemon grants a limited number of leases, and says when it grants no more",
   { timeout: 60_000 },
   async (t) => {
     const daemon = await startDaemon(t, { config: { access: "token" } });
     const path = join(daemon.home, "run", "tollkeeper", "control.sock");
-    const { token, hash } = newToken("codex");
-    const { kill } = await startBorrower(t, path, { tool: "codex", hash });
-    const status = async () => {
-      const res = await fetch(`${daemon.url}/t/zed/v1/models`, { headers: { "x-api-key": token } });
-      await res.arrayBuffer();
-      return res.status;
-    };
-    assert.equal(await status(), 200);
-    assert.match((await daemon.command("status")).stdout, /^access .* 0 tokens registered, 1 lent$/m);
-    const [record] = await daemon.ledger();
-    assert.deepEqual([record?.tool, record?.tool_by], ["codex", "token"]);
-    kill();
-    const noLoans = async () => ((await daemon.status()).access.tokens.lent === 0 ? true : null);
-    await until("the daemon to hear of it", noLoans);
-    assert.equal(await status(), 401);
+    for (let i = 0; i < 100; i += 1) {
+      const lease = await leaseToken(path, "codex", createToken("codex").hash);
+      t.after(() => lease?.release());
+    }
+    await assert.rejects(leaseToken(path, "codex", createToken("codex").hash), {
+      message: "100 tokens are lent already",
+    });
+    assert.equal((await daemon.status()).access.tokens.lent, 100);
   },
 );
 
-test("a daemon lends so many tokens, and says when it lends no more", { timeout: 60_000 }, async (t) => {
-  const daemon = await startDaemon(t, { config: { access: "token" } });
-  const path = join(daemon.home, "run", "tollkeeper", "control.sock");
-  for (let i = 0; i < 100; i += 1) {
-    const loan = await leaseToken(path, "codex", newToken("codex").hash);
-    t.after(() => loan?.giveBack());
-  }
-  await assert.rejects(leaseToken(path, "codex", newToken("codex").hash), {
-    message: "100 tokens are lent already",
-  });
-  assert.equal((await daemon.status()).access.tokens.lent, 100);
-});
-
 test(
-  "a command under run is let in by the next daemon, too, and no longer than it runs",
+  "the token of a command under run is valid in the next daemon too, until the command ends",
   { timeout: 60_000 },
   async (t) => {
     const port = await freePort();
@@ -77,15 +77,17 @@ test(
     assert.equal(await status(token), 200);
     await first.stop();
     const second = await start();
-    await until("the loan from the second daemon", async () => ((await status(token)) === 200 ? true : null));
+    await waitUntil("the lease from the second daemon", async () =>
+      (await status(token)) === 200 ? true : null,
+    );
     assert.equal((await second.status()).access.tokens.lent, 1);
     child.stdin.end();
     assert.deepEqual(await once(child, "exit"), [1, null]);
-    await until("the end of the loan", async () => ((await status(token)) === 401 ? true : null));
+    await waitUntil("the lease to end", async () => ((await status(token)) === 401 ? true : null));
   },
 );
 
-test("a command under run ends without a daemon as it ends with one", { timeout: 60_000 }, async (t) => {
+test("a command under run ends normally when the daemon has stopped", { timeout: 60_000 }, async (t) => {
   const daemon = await startDaemon(t, { config: { access: "token" } });
   const child = spawn(process.execPath, [PROGRAM, "run", "--", "sh", "-c", "echo ready; read line; exit 7"], {
     env: daemon.env,

@@ -9,13 +9,13 @@ import { startDaemon, type Daemon } from "../../helpers/daemon/daemon.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
 import { noTerminal, runOnTerminal } from "../../helpers/process/terminal.ts";
 
-/** A command that says when it listens for signals, and what it got. */
+/** A script that prints when it is ready for signals, and the signal it receives. */
 const AWAIT_SIGNAL = `
   for name in INT TERM HUP QUIT USR1 USR2; do trap "echo got $name; exit 5" $name; done
   echo ready
   while :; do sleep 0.05; done`;
 
-/** Runs a shell's script under `run`, without a terminal. */
+/** Runs a shell script under `run`, without a terminal. */
 function start(daemon: Daemon, script: string) {
   return spawn(process.execPath, [PROGRAM, "run", "--", "sh", "-c", script], {
     env: daemon.env,
@@ -23,7 +23,7 @@ function start(daemon: Daemon, script: string) {
   });
 }
 
-test("where no terminal sends them, signals are passed on, and waited for", async (t) => {
+test("run without a terminal forwards signals and waits for the command", async (t) => {
   const daemon = await startDaemon(t);
   for (const signal of ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGINT", "SIGQUIT"] as const) {
     const child = start(daemon, AWAIT_SIGNAL);
@@ -33,7 +33,7 @@ test("where no terminal sends them, signals are passed on, and waited for", asyn
   }
 });
 
-test("it dies of the signal that the command died of, so that who waits for it can tell", async (t) => {
+test("run terminates with the signal that terminated the command", async (t) => {
   const daemon = await startDaemon(t);
   for (const signal of ["SIGKILL", "SIGINT", "SIGTERM"] as const) {
     const child = start(daemon, `kill -${signal.slice(3)} $$`);
@@ -41,14 +41,14 @@ test("it dies of the signal that the command died of, so that who waits for it c
   }
 });
 
-test("a signal that does not end it is told as shells tell it", async (t) => {
+test("run exits with 128 plus the number of a signal that cannot terminate it", async (t) => {
   const daemon = await startDaemon(t);
-  // Node itself listens to this one, or ignores it.
+  // Node handles or ignores this one.
   const [code] = await once(start(daemon, "kill -USR1 $$"), "exit");
   assert.equal(code, 128 + 10);
 });
 
-test("Ctrl-C at the terminal is the command's own business", { skip: noTerminal }, async (t) => {
+test("run leaves Ctrl-C on a terminal to the command", { skip: noTerminal }, async (t) => {
   const daemon = await startDaemon(t);
   const argv = [process.execPath, PROGRAM, "run", "--", "sh", join(daemon.home, "script")];
   writeFileSync(join(daemon.home, "script"), AWAIT_SIGNAL);

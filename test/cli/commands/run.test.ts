@@ -5,25 +5,25 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { prepareHome, startDaemon, type Daemon } from "../../helpers/daemon/daemon.ts";
-import { fakeTool } from "../../helpers/tools/fake-tool.ts";
-import { ended } from "../../helpers/process/processes.ts";
+import { writeToolScript } from "../../helpers/tools/write-tool-script.ts";
+import { waitForExit } from "../../helpers/process/processes.ts";
 import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
-import { until } from "../../helpers/async/until.ts";
+import { waitUntil } from "../../helpers/async/wait-until.ts";
 
 /** Prints every argument in angle brackets. */
 const SHOW_ARGUMENTS = `printf '<%s>' "$@"`;
 
-/** Prints the variables that lead somewhere. */
+/** Prints the variables that configure AI tools. */
 const SHOW_VARIABLES = "env | grep -E '^(ANTHROPIC|OPENAI|CLAUDE)_' | sort";
 
-/** What a tool does: one request where its environment leads it. */
+/** Sends one request to the base URL in the environment, like a tool. */
 const ASK = `curl -sS "$ANTHROPIC_BASE_URL/v1/messages" -H "authorization: Bearer $ANTHROPIC_AUTH_TOKEN" -H 'content-type: application/json' -d '{"model":"claude-sonnet-5","max_tokens":8,"messages":[{"role":"user","content":"hi"}]}' -o /dev/null -w '%{http_code}\\n'`;
 
 async function run(daemon: Pick<Daemon, "env">, ...words: string[]) {
   return runProgram(["run", ...words], { env: daemon.env });
 }
 
-test("all that follows the -- reaches the command as it is, whatever it looks like", async (t) => {
+test("run passes everything after the -- to the command unchanged", async (t) => {
   const daemon = await startDaemon(t);
   const words = [
     "--help",
@@ -43,7 +43,7 @@ test("all that follows the -- reaches the command as it is, whatever it looks li
   assert.equal(stdout, words.map((word) => `<${word}>`).join(""));
 });
 
-test("without a -- or a command it is wrong usage", async (t) => {
+test("run without a -- or a command is wrong usage", async (t) => {
   const daemon = await startDaemon(t);
   for (const words of [[], ["--"], ["claude"], ["claude", "--", "x"], ["--unknown", "--", "true"]]) {
     const { code, stderr } = await run(daemon, ...words);
@@ -52,11 +52,11 @@ test("without a -- or a command it is wrong usage", async (t) => {
   }
 });
 
-test("it ends as the command ends, and as shells do where it cannot be run, with what may mend that", async (t) => {
+test("run exits like the command, or like a shell with a hint when the command cannot be run", async (t) => {
   const daemon = await startDaemon(t);
   const plain = join(daemon.home, "plain");
   writeFileSync(plain, "no program");
-  const odd = join(fakeTool(daemon.home, "odd", ""), "odd");
+  const odd = join(writeToolScript(daemon.home, "odd", ""), "odd");
   writeFileSync(odd, "#!/no/such/interpreter\n");
   const cases: [number, RegExp, ...string[]][] = [
     [0, /^$/, "true"],
@@ -78,9 +78,9 @@ test("it ends as the command ends, and as shells do where it cannot be run, with
   }
 });
 
-test("a known program gets its own variables, and none that would win over them or hold a real key", async (t) => {
+test("run sets a known program's variables, and removes those that override them or hold a real key", async (t) => {
   const daemon = await startDaemon(t);
-  const directory = fakeTool(daemon.home, "claude", SHOW_VARIABLES);
+  const directory = writeToolScript(daemon.home, "claude", SHOW_VARIABLES);
   const env = {
     ...daemon.env,
     PATH: `${directory}:${daemon.env["PATH"]}`,
@@ -92,28 +92,28 @@ test("a known program gets its own variables, and none that would win over them 
   assert.match(stdout, new RegExp(`^ANTHROPIC_BASE_URL=${daemon.url}/t/claude-code$`, "m"));
   assert.match(stdout, /^ANTHROPIC_AUTH_TOKEN=tk-claude-code$/m);
   assert.doesNotMatch(stdout, /sk-of-mine|BEDROCK/);
-  // Another maker's key is not in the way, and something that the tool starts may need it.
+  // Another vendor's key does no harm, and programs that the tool starts may need it.
   assert.match(stdout, /^OPENAI_API_KEY=sk-for-another$/m);
 });
 
-test("any other program gets what the makers' libraries listen to, marked with its own name", async (t) => {
+test("run sets the SDK variables for an unknown program, marked with its name", async (t) => {
   const daemon = await startDaemon(t);
-  const program = join(fakeTool(daemon.home, "My-Agent", SHOW_VARIABLES), "My-Agent");
+  const program = join(writeToolScript(daemon.home, "My-Agent", SHOW_VARIABLES), "My-Agent");
   const { stdout } = await run(daemon, "--", program);
   assert.match(stdout, new RegExp(`^ANTHROPIC_BASE_URL=${daemon.url}/t/my-agent$`, "m"));
   assert.match(stdout, new RegExp(`^OPENAI_BASE_URL=${daemon.url}/t/my-agent/v1$`, "m"));
   assert.doesNotMatch(stdout, /_API_KEY=(?!tk-my-agent$)/m);
   const named = await run(daemon, "--tool", "nightly", "--", program);
   assert.match(named.stdout, new RegExp(`^OPENAI_BASE_URL=${daemon.url}/t/nightly/v1$`, "m"));
-  // A wrapper is what `--tool` says that it is.
+  // `--tool` also says which tool a wrapper starts.
   const wrapped = await run(daemon, "--tool", "claude", "--", program);
   assert.match(wrapped.stdout, /^ANTHROPIC_AUTH_TOKEN=tk-claude-code$/m);
 });
 
-test("flags of a tool's own program are given to no other one", async (t) => {
+test("run gives a tool's flags to no other program", async (t) => {
   const daemon = await startDaemon(t);
-  const directory = fakeTool(daemon.home, "npx", SHOW_ARGUMENTS);
-  fakeTool(daemon.home, "codex", SHOW_ARGUMENTS);
+  const directory = writeToolScript(daemon.home, "npx", SHOW_ARGUMENTS);
+  writeToolScript(daemon.home, "codex", SHOW_ARGUMENTS);
   const refused = await run(daemon, "--tool", "codex", "--", join(directory, "npx"), "@openai/codex");
   assert.deepEqual([refused.code, refused.stdout], [1, ""]);
   assert.match(refused.stderr, /^error: Codex is led here by flags, and npx is another program\nhint: /);
@@ -122,7 +122,7 @@ test("flags of a tool's own program are given to no other one", async (t) => {
   assert.match(own.stdout, /^<-c>.*\/t\/nightly\/v1.*<exec>$/);
 });
 
-test("a tool that listens to nothing that run can set is refused before anything else", async (t) => {
+test("run refuses a tool that follows neither variables nor flags, even without a daemon", async (t) => {
   const { env } = prepareHome(t, {});
   const cline = await run({ env }, "--tool", "cline", "--", "true");
   assert.equal(cline.code, 1);
@@ -134,23 +134,23 @@ test("a tool that listens to nothing that run can set is refused before anything
   assert.match(cursor.stderr, /\nhint: see what to do there by hand: tollkeeper connect cursor --print\n$/);
 });
 
-test("a program whose name can be no tool's needs another one", async (t) => {
+test("run requires --tool for a program whose name is no valid tool name", async (t) => {
   const daemon = await startDaemon(t);
-  const program = join(fakeTool(daemon.home, "_x", SHOW_VARIABLES), "_x");
+  const program = join(writeToolScript(daemon.home, "_x", SHOW_VARIABLES), "_x");
   const { code, stderr } = await run(daemon, "--", program);
   assert.equal(code, 1);
   assert.match(stderr, /^error: "_x" cannot be a tool's name\nhint: .*--tool NAME\n$/);
 });
 
-test("what the command asks for is in the ledger under the tool's name, by its path", async (t) => {
+test("the ledger has the requests of a command under the tool's name, by path", async (t) => {
   const daemon = await startDaemon(t);
-  const program = join(fakeTool(daemon.home, "claude", ASK), "claude");
+  const program = join(writeToolScript(daemon.home, "claude", ASK), "claude");
   assert.equal((await run(daemon, "--", program)).stdout, "200\n");
   const [record] = await daemon.ledger();
   assert.deepEqual([record?.tool, record?.tool_by], ["claude-code", "path"]);
 });
 
-test("without a daemon the command is not run, and it is said how to start one", async (t) => {
+test("run does not start the command without a daemon, and says how to start one", async (t) => {
   const { home, env } = prepareHome(t, {});
   const mark = join(home, "was-run");
   const { code, stderr } = await run({ env }, "--", "touch", mark);
@@ -159,56 +159,52 @@ test("without a daemon the command is not run, and it is said how to start one",
   assert.ok(!existsSync(mark));
 });
 
-test("the command reads what comes in by standard input", async (t) => {
+test("run passes standard input to the command", async (t) => {
   const daemon = await startDaemon(t);
   const { stdout } = await runProgram(["run", "--", "cat"], { env: daemon.env, input: "piped in" });
   assert.equal(stdout, "piped in");
 });
 
-/** A daemon that serves nobody without a token. */
-const withTokens = (t: TestContext) => startDaemon(t, { config: { access: "token" } });
+/** Starts a daemon that requires tokens. */
+const startWithTokens = (t: TestContext) => startDaemon(t, { config: { access: "token" } });
 
-test("where a token is needed the command gets one, which counts until it ends", async (t) => {
-  const daemon = await withTokens(t);
+test("run leases a token to the command where tokens are required, until the command ends", async (t) => {
+  const daemon = await startWithTokens(t);
   const show = `echo "$ANTHROPIC_AUTH_TOKEN"; ${ASK}`;
-  const program = join(fakeTool(daemon.home, "claude", show), "claude");
+  const program = join(writeToolScript(daemon.home, "claude", show), "claude");
   const { stdout, stderr } = await run(daemon, "--", program);
   const [token = "", status] = stdout.split("\n");
   assert.deepEqual([status, stderr], ["200", ""]);
   const [record] = await daemon.ledger();
   assert.equal(record?.tool, "claude-code");
-  await until("the end of the loan", async () => ((await statusWith(daemon, token)) === 401 ? true : null));
+  await waitUntil("the lease to end", async () => ((await statusWith(daemon, token)) === 401 ? true : null));
 });
 
-test(
-  "a token ends with who borrowed it, even one that is killed",
-  { skip: !existsSync("/proc") },
-  async (t) => {
-    const daemon = await withTokens(t);
-    const show = `echo "$ANTHROPIC_AUTH_TOKEN"; exec sleep 60`;
-    const program = join(fakeTool(daemon.home, "claude", `echo $$; ${show}`), "claude");
-    const child = spawn(process.execPath, [PROGRAM, "run", "--", program], {
-      env: daemon.env,
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    let said = "";
-    child.stdout.setEncoding("utf8").on("data", (piece: string) => (said += piece));
-    const [pid = "", token = ""] = await until("the token", () => {
-      const lines = said.split("\n");
-      return lines.length > 2 ? lines : null;
-    });
-    assert.equal(await statusWith(daemon, token), 200);
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    await until("the end of the loan", async () => ((await statusWith(daemon, token)) === 401 ? true : null));
-    process.kill(Number(pid), "SIGKILL");
-    await ended(Number(pid));
-  },
-);
+test("a leased token becomes invalid when run is killed", { skip: !existsSync("/proc") }, async (t) => {
+  const daemon = await startWithTokens(t);
+  const show = `echo "$ANTHROPIC_AUTH_TOKEN"; exec sleep 60`;
+  const program = join(writeToolScript(daemon.home, "claude", `echo $$; ${show}`), "claude");
+  const child = spawn(process.execPath, [PROGRAM, "run", "--", program], {
+    env: daemon.env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (piece: string) => (said += piece));
+  const [pid = "", token = ""] = await waitUntil("the token", () => {
+    const lines = said.split("\n");
+    return lines.length > 2 ? lines : null;
+  });
+  assert.equal(await statusWith(daemon, token), 200);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  await waitUntil("the lease to end", async () => ((await statusWith(daemon, token)) === 401 ? true : null));
+  process.kill(Number(pid), "SIGKILL");
+  await waitForExit(Number(pid));
+});
 
 async function statusWith({ url }: Daemon, token: string): Promise<number> {
   const headers = { authorization: `Bearer ${token}` };
-  const answer = await fetch(`${url}/t/claude-code/v1/models`, { headers });
-  await answer.text();
-  return answer.status;
+  const response = await fetch(`${url}/t/claude-code/v1/models`, { headers });
+  await response.text();
+  return response.status;
 }

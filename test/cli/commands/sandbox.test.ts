@@ -26,7 +26,7 @@ async function linesUntil(child: ChildProcess, last: RegExp): Promise<string[]> 
 }
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  test(`sandbox says what it is, answers at its address, and ends well on ${signal}`, async (t) => {
+  test(`sandbox prints an introduction, serves at its address, and exits with 0 on ${signal}`, async (t) => {
     const child = run(t, "--port", "0");
     const lines = await linesUntil(child, /Ctrl-C/);
     const baseUrl = /^sandbox at (http:\/\/127\.0\.0\.1:\d+\/v1)$/.exec(lines[0] ?? "")?.[1] ?? "";

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import yargs from "yargs";
 import { readServeLine, type ServeArguments } from "../../../src/cli/commands/serve/arguments.ts";
-import { command } from "../../../src/daemon/start.ts";
+import { command } from "../../../src/cli/commands/serve.ts";
 
-/** What yargs reads from the line, with the options that `serve` has there. */
-async function readByYargs(words: string[]): Promise<ServeArguments | null> {
+/** Parses the command line by yargs with the options of `serve`. */
+async function parseByYargs(words: string[]): Promise<ServeArguments | null> {
   let read: ServeArguments | null = null;
   await yargs(words)
     .command({
@@ -29,8 +29,8 @@ const LINES = [
 ];
 
 for (const line of LINES) {
-  test(`"${line.join(" ")}" is read as yargs reads it`, async () => {
-    assert.deepEqual(readServeLine(line), await readByYargs(line));
+  test(`readServeLine parses "${line.join(" ")}" with the same result as yargs`, async () => {
+    assert.deepEqual(readServeLine(line), await parseByYargs(line));
   });
 }
 
@@ -53,7 +53,7 @@ const FOR_YARGS = [
 ];
 
 for (const line of FOR_YARGS) {
-  test(`"${line.join(" ")}" is left to yargs`, () => {
+  test(`readServeLine leaves "${line.join(" ")}" to yargs`, () => {
     assert.equal(readServeLine(line), null);
   });
 }

@@ -4,12 +4,12 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "no
 import { join } from "node:path";
 import { test } from "node:test";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
-import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
-import { expectWhole, holdStreams } from "../../helpers/client/many-streams.ts";
-import { noDaemonOf } from "../../helpers/process/other-user.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+import { assertComplete, holdStreams } from "../../helpers/client/many-streams.ts";
+import { noDaemonAs } from "../../helpers/process/other-user.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
-import { LISTENING, RUNNING } from "../../service/systemd/fake-systemd.ts";
-import { beside, homeWithSystemd, noLinux, putInstallation } from "../service/commands.ts";
+import { LISTENING, RUNNING } from "../../service/systemd/stub-systemd.ts";
+import { homeOfDaemon, homeWithSystemd, noLinux, writeInstallation } from "../service/service-home.ts";
 
 /** As whom a container may run its program: in no list of users. */
 const NAMELESS = 61_234;
@@ -21,11 +21,11 @@ test(
     const daemon = await startDaemon(t);
     const service = { ...RUNNING, MainPID: daemon.pid };
     const home = homeWithSystemd(t, { service, socket: LISTENING }, daemon.home);
-    putInstallation(home, { configFile: daemon.configFile, port: daemon.port });
+    writeInstallation(home, { configFile: daemon.configFile, port: daemon.port });
     const { code, stdout, stderr } = await home.service("restart");
     assert.equal(code, 0, stderr);
     assert.match(stdout, new RegExp(`^tollkeeper runs \\(pid ${daemon.pid}\\) and listens on 127`, "m"));
-    assert.equal(home.orders().at(-1), "systemctl --user restart tollkeeper.service");
+    assert.equal(home.commands().at(-1), "systemctl --user restart tollkeeper.service");
   },
 );
 
@@ -36,11 +36,11 @@ test(
     const home = homeWithSystemd(t, { service: RUNNING });
     const configFile = join(home.home, "c.jsonc");
     writeFileSync(configFile, '{ "listen": 1 }');
-    putInstallation(home, { configFile });
+    writeInstallation(home, { configFile });
     const { code, stderr } = await home.service("restart");
     assert.equal(code, 1);
     assert.match(stderr, /^error: the configuration is not usable\n/);
-    assert.deepEqual(home.orders(), []);
+    assert.deepEqual(home.commands(), []);
   },
 );
 
@@ -51,13 +51,13 @@ test(
     const home = homeWithSystemd(t, { service: RUNNING });
     const configFile = join(home.home, "own.jsonc");
     writeFileSync(configFile, "{}");
-    putInstallation(home, { configFile });
+    writeInstallation(home, { configFile });
     mkdirSync(join(home.home, "state", "tollkeeper", "ledger"), { recursive: true });
     writeFileSync(join(home.units, "tollkeeper.service.d", "own.conf"), "");
     const dry = await home.service("uninstall", "--dry-run");
     assert.equal(dry.code, 0);
     assert.ok(existsSync(join(home.units, "tollkeeper.service")));
-    assert.deepEqual(home.orders(), []);
+    assert.deepEqual(home.commands(), []);
 
     const { code, stdout } = await home.service("uninstall");
     assert.equal(code, 0);
@@ -69,7 +69,7 @@ test(
     assert.match(stdout, new RegExp(`^the ledger stays: ${home.home}/state/tollkeeper/ledger$`, "m"));
     const withoutIt = homeWithSystemd(t, {}, home.home);
     const again = await withoutIt.service("uninstall");
-    assert.deepEqual([again.code, withoutIt.orders()], [0, []]);
+    assert.deepEqual([again.code, withoutIt.commands()], [0, []]);
     assert.match(again.stdout, /^nothing is to be done$/m);
   },
 );
@@ -82,7 +82,7 @@ test("service without a word of what to do is wrong usage", { skip: noLinux }, a
 
 test("uninstall does not say of what is not there that it stays", { skip: noLinux }, async (t) => {
   const home = homeWithSystemd(t);
-  putInstallation(home, { configFile: join(home.home, "none.jsonc") });
+  writeInstallation(home, { configFile: join(home.home, "none.jsonc") });
   const { code, stdout } = await home.service("uninstall");
   assert.equal(code, 0);
   assert.doesNotMatch(stdout, /stays/);
@@ -92,16 +92,16 @@ test("restart says how many exchanges it waits for", { skip: noLinux }, async (t
   const streams = await holdStreams(t);
   const daemon = await startDaemon(t, { config: streams.config });
   const clients = await streams.open(daemon.port, 2);
-  const home = beside(t, daemon);
-  putInstallation(home, { configFile: daemon.configFile, port: daemon.port });
+  const home = homeOfDaemon(t, daemon);
+  writeInstallation(home, { configFile: daemon.configFile, port: daemon.port });
   const { code, stdout, stderr } = await home.service("restart");
   assert.equal(code, 0, stderr);
   assert.match(stdout, /^waiting for 2 open exchanges, which may finish first\nrunning: /m);
   streams.finish();
-  await expectWhole(clients);
+  await assertComplete(clients);
 });
 
-test("a user id without a name is no reason to fail", { skip: noDaemonOf(NAMELESS) }, async (t) => {
+test("a user id without a name is no reason to fail", { skip: noDaemonAs(NAMELESS) }, async (t) => {
   const home = scratchDirectory(t);
   chmodSync(home, 0o755);
   const options = { uid: NAMELESS, gid: NAMELESS, cwd: "/", env: { HOME: home, PATH: "/none" } };

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { test } from "node:test";
-import type { DaemonStatus } from "../../../src/cli/commands/status/report.ts";
+import type { DaemonStatus } from "../../../src/daemon/status-types.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
 import { post } from "../../helpers/gate/gate.ts";
-import { keyInFile } from "../../helpers/keychain/key-file.ts";
-import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
+import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
+import { sendJson, MESSAGE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
-test("status of a daemon that does not run fails with how to start it", async (t) => {
+test("status without a running daemon fails and says how to start it", async (t) => {
   const daemon = await startDaemon(t);
   await daemon.stop();
   for (const form of [[], ["--json"]]) {
@@ -21,9 +21,9 @@ test("status of a daemon that does not run fails with how to start it", async (t
   }
 });
 
-test("status of a daemon that is well has a line for each fact, and exits 0", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const key = keyInFile(t, upstream.baseUrl, "some-key");
+test("status of a healthy daemon prints a line for each fact and exits with 0", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, MESSAGE));
+  const key = writeKeyFile(t, upstream.baseUrl, "some-key");
   const daemon = await startDaemon(t, { config: key.config });
   const before = await daemon.command("status");
   assert.match(
@@ -48,15 +48,15 @@ test("status of a daemon that is well has a line for each fact, and exits 0", as
   }
 });
 
-test("the sandbox is called what it is", async (t) => {
+test("status says that the sandbox serves made-up responses", async (t) => {
   const daemon = await startDaemon(t);
   const { stdout } = await daemon.command("status");
   assert.match(stdout, /^upstream +sandbox: the built-in sandbox, answers are made up$/m);
 });
 
-test("--json is the whole status as one object", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const key = keyInFile(t, upstream.baseUrl, "some-key");
+test("status --json prints the whole status as one object", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, MESSAGE));
+  const key = writeKeyFile(t, upstream.baseUrl, "some-key");
   const daemon = await startDaemon(t, { config: key.config });
   const { code, stdout } = await daemon.command("status", "--json");
   assert.equal(code, 0);
@@ -95,9 +95,9 @@ test("--json is the whole status as one object", async (t) => {
   assert.deepEqual([config.path, config.exists, config.problems], [daemon.configFile, true, []]);
 });
 
-test("a key that is not there makes the status exit 1, in both forms", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const key = keyInFile(t, upstream.baseUrl, "some-key");
+test("status exits with 1 when a key cannot be read, with and without --json", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, MESSAGE));
+  const key = writeKeyFile(t, upstream.baseUrl, "some-key");
   rmSync(key.path);
   const daemon = await startDaemon(t, { config: key.config });
   await (await post(daemon, "/v1/messages", {})).text();
@@ -110,7 +110,7 @@ test("a key that is not there makes the status exit 1, in both forms", async (t)
   assert.deepEqual([json.code, (JSON.parse(json.stdout) as DaemonStatus).keys[0]?.state], [1, "unavailable"]);
 });
 
-test("an option that does not exist is wrong usage", async (t) => {
+test("status with an unknown option is wrong usage", async (t) => {
   const daemon = await startDaemon(t);
   const { code, stderr } = await daemon.command("status", "--jsn");
   assert.equal(code, 2);

@@ -7,7 +7,7 @@ import { startTail } from "../../helpers/daemon/tail.ts";
 
 const BODY = { model: "claude-sonnet-5", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
 
-test("each exchange is a line when it ends: tool, route, model, outcome, tokens", async (t) => {
+test("tail prints a line when an exchange ends: tool, route, model, outcome, tokens", async (t) => {
   const daemon = await startDaemon(t);
   const { lines } = await startTail(t, daemon);
   await (await post(daemon, "/t/codex/v1/messages", BODY)).text();
@@ -19,7 +19,7 @@ test("each exchange is a line when it ends: tool, route, model, outcome, tokens"
   assert.match(String((await lines.next()).value), / GET \/models {2}200 completed {2}[\d.]+ s$/);
 });
 
-test("a model's name cannot put a line of its own among the exchanges", async (t) => {
+test("tail escapes line ends in a model's name", async (t) => {
   const daemon = await startDaemon(t);
   const { lines } = await startTail(t, daemon);
   const model = "evil\n12:00:00  codex  POST /messages";
@@ -27,7 +27,7 @@ test("a model's name cannot put a line of its own among the exchanges", async (t
   assert.match(String((await lines.next()).value), /^\d\d:\d\d:\d\d {2}codex .*evil\\u000a12:00:00 /);
 });
 
-test("--json has the records as they stand in the ledger; the end of the daemon is told", async (t) => {
+test("tail --json prints the records of the ledger, and tail says when the daemon has stopped", async (t) => {
   const daemon = await startDaemon(t);
   const { ended, notes, lines } = await startTail(t, daemon, "--json");
   await (await post(daemon, "/v1/messages", BODY)).text();
@@ -38,7 +38,7 @@ test("--json has the records as they stand in the ledger; the end of the daemon 
   assert.deepEqual(await ended, [0, null]);
 });
 
-test("without a daemon there is nothing to see", async (t) => {
+test("tail without a running daemon fails and says how to start it", async (t) => {
   const daemon = await startDaemon(t);
   await daemon.stop();
   assert.deepEqual(await daemon.command("tail"), {

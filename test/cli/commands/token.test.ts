@@ -20,7 +20,7 @@ function fileIn({ home }: { home: string }): string {
   return join(home, "state", "tollkeeper", "tokens.json");
 }
 
-test("a token is printed alone on standard output, listed by its id, revoked, and gone", async (t) => {
+test("token add prints only the token on standard output, and list and revoke know it by its ID", async (t) => {
   const { command, ...place } = prepareHome(t, { config: ASKED_FOR });
   const added = await command("token", "add", "Codex", "--note", "this laptop");
   assert.equal(added.code, 0);
@@ -44,7 +44,7 @@ test("a token is printed alone on standard output, listed by its id, revoked, an
   assert.equal((await command("token", "list", "--json")).stdout, "[]\n");
 });
 
-test("revoke takes every token of the tool, or with --id the one", async (t) => {
+test("token revoke revokes all tokens of the tool, or one with --id", async (t) => {
   const { command } = prepareHome(t, { config: ASKED_FOR });
   for (const tool of ["codex", "codex", "codex", "zed"]) await command("token", "add", tool);
   const left = async () => {
@@ -62,7 +62,7 @@ test("revoke takes every token of the tool, or with --id the one", async (t) => 
   assert.deepEqual(await left(), [other]);
 });
 
-test("to revoke what is not there is a failure, for it may be a slip of the pen", async (t) => {
+test("token revoke fails for a token that does not exist", async (t) => {
   const { command } = prepareHome(t, { config: ASKED_FOR });
   const hint = "hint: see all of them with: tollkeeper token list\n";
   const revoked = await command("token", "revoke", "codex");
@@ -74,14 +74,14 @@ test("to revoke what is not there is a failure, for it may be a slip of the pen"
   assert.match((await command("token", "list")).stdout, /zed/);
 });
 
-test("where no token is asked for, add says so", async (t) => {
+test("token add notes that no tool needs a token while access is open", async (t) => {
   const { command } = prepareHome(t, {});
   const { code, stdout, stderr } = await command("token", "add", "codex");
   assert.deepEqual([code, TOKEN.test(stdout)], [0, true]);
   assert.match(stderr, /note: no tool needs it yet, for "access" is "open"/);
 });
 
-test("a running daemon takes a token from when it is added to when it is revoked", async (t) => {
+test("a running daemon accepts a token from add to revoke", async (t) => {
   const daemon = await startDaemon(t, { config: ASKED_FOR });
   const token = (await daemon.command("token", "add", "codex")).stdout.trim();
   const status = async () => {
@@ -105,14 +105,14 @@ test("a running daemon takes a token from when it is added to when it is revoked
   assert.equal(records[1]?.[2], "rejected");
 });
 
-/** What is said of a change that the daemon has not heard of. */
-function unheard(done: string): RegExp {
+/** Matches the note about a change that the running daemon could not be told of. */
+function daemonNotInformed(done: string): RegExp {
   return new RegExp(
     `note: ${done}, and the running daemon has not heard of it: .*\\nnote: have it read the tokens anew with: tollkeeper service restart`,
   );
 }
 
-test("when the daemon does not answer, tokens are made and revoked all the same, and what it has not heard is told", async (t) => {
+test("tokens are added and revoked even if the daemon cannot be told, and a note says so", async (t) => {
   const place = prepareHome(t, { config: ASKED_FOR });
   const directory = join(place.env["XDG_RUNTIME_DIR"] ?? "", "tollkeeper");
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -123,14 +123,14 @@ test("when the daemon does not answer, tokens are made and revoked all the same,
   const added = await place.command("token", "add", "codex");
   assert.equal(added.code, 0);
   assert.match(added.stdout, TOKEN);
-  assert.match(added.stderr, unheard("1 token registered"));
+  assert.match(added.stderr, daemonNotInformed("1 token registered"));
   const revoked = await place.command("token", "revoke", "codex");
   assert.deepEqual([revoked.code, revoked.stdout], [0, "revoked 1 token of codex\n"]);
-  assert.match(revoked.stderr, unheard("1 token revoked"));
+  assert.match(revoked.stderr, daemonNotInformed("1 token revoked"));
   assert.equal((await place.command("token", "list")).stdout, "no token is registered\n");
 });
 
-/** Run in the daemon: revokes every token when it is about to listen for the CLI, after it has read them. */
+/** Preloaded into the daemon: revokes all tokens when it opens its control socket, after it has read them. */
 const REVOKING = `
   import fs from "node:fs";
   import net from "node:net";
@@ -140,7 +140,7 @@ const REVOKING = `
     return listen.apply(this, args);
   };`;
 
-test("a token that is revoked while a daemon starts, and cannot be told yet, does not count", async (t) => {
+test("a daemon refuses a token that was revoked while it started", async (t) => {
   const { home, command } = prepareHome(t, { config: ASKED_FOR });
   const token = (await command("token", "add", "codex")).stdout.trim();
   const preload = join(home, "revoking.mjs");
@@ -157,7 +157,7 @@ test("a token that is revoked while a daemon starts, and cannot be told yet, doe
   assert.equal(status, 401);
 });
 
-test("a note that would act on a terminal is written out in the list", async (t) => {
+test("token list escapes control characters in a note", async (t) => {
   const { command } = prepareHome(t, { config: ASKED_FOR });
   await command("token", "add", "codex", "--note", "mine\n0badc0de  zed  forged");
   const { stdout } = await command("token", "list");
@@ -165,27 +165,27 @@ test("a note that would act on a terminal is written out in the list", async (t)
   assert.ok(stdout.includes(String.raw`mine\u000a0badc0de`));
 });
 
-test("tokens of before are known to a daemon that starts, and to one that is told to read anew", async (t) => {
+test("a daemon reads the registered tokens when it starts and on SIGHUP", async (t) => {
   const { home, command } = prepareHome(t, { config: ASKED_FOR });
   const token = (await command("token", "add", "codex")).stdout.trim();
   const daemon = await startDaemon(t, { config: ASKED_FOR, env: { XDG_STATE_HOME: join(home, "state") } });
   const status = async () =>
     (await fetch(`${daemon.url}/v1/models`, { headers: { "x-api-key": token } })).status;
   assert.equal(await status(), 200);
-  // In its own surroundings it does not reach this daemon.
+  // This command runs with another runtime directory and does not reach the daemon.
   assert.equal((await command("token", "revoke", "codex")).code, 0);
   process.kill(daemon.pid, "SIGHUP");
-  await daemon.until(/keys are forgotten/);
+  await daemon.waitForOutput(/keys are forgotten/);
   assert.equal(await status(), 401);
 });
 
 for (const [what, args] of [
   ["no tool", ["add"]],
-  ["a name that is none", ["add", "my tool"]],
-  ["a token for a tool", ["revoke", `tollkeeper-codex-${"x".repeat(43)}`]],
-  ["no order", []],
+  ["an invalid tool name", ["add", "my tool"]],
+  ["a token in place of a tool", ["revoke", `tollkeeper-codex-${"x".repeat(43)}`]],
+  ["no subcommand", []],
 ] as const) {
-  test(`${what} is wrong usage`, async (t) => {
+  test(`token with ${what} is wrong usage`, async (t) => {
     const { command } = prepareHome(t, { config: ASKED_FOR });
     const { code, stdout, stderr } = await command("token", ...args);
     assert.deepEqual([code, stdout], [2, ""]);
@@ -194,7 +194,7 @@ for (const [what, args] of [
   });
 }
 
-test("a file of tokens that cannot be trusted is told of with what mends it, and left alone", async (t) => {
+test("token commands refuse an untrusted token file, with a fix, and leave it alone", async (t) => {
   const { command, ...place } = prepareHome(t, { config: ASKED_FOR });
   const path = fileIn(place);
   mkdirSync(dirname(path), { recursive: true });

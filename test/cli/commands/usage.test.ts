@@ -7,23 +7,27 @@ import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { dayOf } from "../../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { scratchDirectory } from "../../helpers/ledger/ledger.ts";
+import { ledgerScratchDirectory } from "../../helpers/ledger/ledger.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
-interface Setting {
+interface UsageInput {
   records?: UsageRecord[];
-  /** Lines put below the records of today. */
+  /** Lines appended to today's ledger file. */
   foreign?: string;
   config?: string;
-  /** Are records to name projects? */
+  /** The option `ledger.project`. */
   project?: boolean;
   env?: Record<string, string>;
 }
 
-/** Runs `tollkeeper usage` over these records in a home of its own. */
-async function usage(t: TestContext, args: string[], { records = [], foreign = "", ...given }: Setting = {}) {
-  const home = scratchDirectory(t);
+/** Runs `tollkeeper usage` on a ledger with these records. */
+async function usage(
+  t: TestContext,
+  args: string[],
+  { records = [], foreign = "", ...given }: UsageInput = {},
+) {
+  const home = ledgerScratchDirectory(t);
   const directory = join(home, "ledger");
   const config = join(home, "config.jsonc");
   mkdirSync(directory);
@@ -46,7 +50,7 @@ const today = () => dayOf(new Date().toISOString());
 const now = (changes: Partial<UsageRecord> = {}) => usageRecord({ ts: new Date().toISOString(), ...changes });
 const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString();
 
-test("a table by tool: thousands separated, aligned, total last, no colours, nothing more to say", async (t) => {
+test("usage prints a table by tool with grouped digits, aligned columns, the total last, no colours and no remarks", async (t) => {
   const records = [
     now({ tokens: tokens({ input_uncached: 1_234_567, cache_read: 89_000, output: 42, reasoning: 7 }) }),
     now({ tool: "opencode" }),
@@ -65,7 +69,7 @@ test("a table by tool: thousands separated, aligned, total last, no colours, not
   assert.deepEqual({ err, code }, { err: "", code: 0 });
 });
 
-test("what a total does not know is said below it", async (t) => {
+test("usage prints a remark below the table for each kind of unknown usage", async (t) => {
   const noTokens = { usage: "absent", tokens: null, spend: "never" } as const;
   const records = [
     now({ usage: "partial", outcome: "cut", tokens: tokens({ output: 1, reasoning: null }) }),
@@ -91,13 +95,13 @@ test("what a total does not know is said below it", async (t) => {
   assert.equal(remarks.length, 6);
 });
 
-test("requests that the sandbox answered are shown, and said to be made up", async (t) => {
+test("usage counts requests to the sandbox and says that their tokens are made up", async (t) => {
   const { out } = await usage(t, [], { records: [now({ upstream: "sandbox" }), now()] });
   assert.match(out, /^total +2 /m);
   assert.match(out, /^sandbox: 1 request went to the built-in sandbox; their tokens are made up/m);
 });
 
-test("--by names the rows, and an unknown name is (not said)", async (t) => {
+test("usage --by groups rows by that field, with (not said) where it is unknown, and explains missing projects", async (t) => {
   const records = [now({ session: null, project: "/home/u/my project" })];
   assert.match((await usage(t, ["--by", "session"], { records })).out, /^session .*\n\(not said\) /);
   assert.match((await usage(t, ["--by", "project"], { records })).out, /^project .*\n\/home\/u\/my project /);
@@ -108,7 +112,7 @@ test("--by names the rows, and an unknown name is (not said)", async (t) => {
   assert.doesNotMatch(asked.out, /"project": true/);
 });
 
-test("--since takes in what is younger, to the millisecond for hours", async (t) => {
+test("usage --since includes records from that time on, exact to the millisecond for hours", async (t) => {
   const records = [
     usageRecord({ ts: daysAgo(40) }),
     usageRecord({ ts: daysAgo(1 + 1 / 1440), tool: "recent" }),
@@ -124,7 +128,7 @@ test("--since takes in what is younger, to the millisecond for hours", async (t)
   assert.deepEqual(await toolsSince("--since", "2020-01-01"), ["codex 2", "recent 1"]);
 });
 
-test("--json prints one document with the ledger's names, unknown as null", async (t) => {
+test("usage --json prints one document with the ledger's field names and null for unknown sums", async (t) => {
   const records = [now({ tool: "a\u202eb", tokens: tokens({ output: 2, reasoning: null }) })];
   const { out } = await usage(t, ["--json", "--since", "today"], { records, foreign: "foreign\n" });
   assert.doesNotMatch(out, /\u202e/);
@@ -151,7 +155,7 @@ test("--json prints one document with the ledger's names, unknown as null", asyn
   });
 });
 
-test("--csv prints rows without a total, quotes by RFC 4180 and disarms formulas; remarks go to standard error", async (t) => {
+test("usage --csv prints rows without a total, quotes by RFC 4180, disarms formulas, and prints remarks on standard error", async (t) => {
   const names = ['say "hi", all', "=1+1", "+1", "-1", "@x", "\tx", "plain-x"];
   const records = names.map((tool, index) =>
     now({ tool, tokens: tokens({ output: 100 - index, reasoning: null }) }),
@@ -170,12 +174,12 @@ test("--csv prints rows without a total, quotes by RFC 4180 and disarms formulas
   assert.match(err, /^reasoning: 7 answers did not say/);
 });
 
-test("names that would act on the terminal are shown written out", async (t) => {
+test("usage escapes control characters in names", async (t) => {
   const { out } = await usage(t, [], { records: [now({ tool: "a\u001b[31m\u009b\u202e\nb" })] });
   assert.match(out, /^a\\u001b\[31m\\u009b\\u202e\\u000ab +1 /m);
 });
 
-test("nothing spent yet: says so, where it looked, and what to do next", async (t) => {
+test("usage of an empty ledger says where it looked and what to do next", async (t) => {
   const { out, err, code, directory } = await usage(t, []);
   assert.equal(out, "");
   assert.match(err, /^nothing spent yet since \d{4}-\d\d-\d\d \(UTC\) in (.*)\nhint: run `tollkeeper serve`/);
@@ -183,7 +187,7 @@ test("nothing spent yet: says so, where it looked, and what to do next", async (
   assert.equal(code, 0);
 });
 
-test("a --since that cannot be read is wrong usage", async (t) => {
+test("usage --since with an invalid value is wrong usage", async (t) => {
   const { out, err, code } = await usage(t, ["--since", "lately"]);
   assert.deepEqual({ out, code }, { out: "", code: 2 });
   assert.match(err, /^error: cannot read --since "lately": .*\nhint: use today, 24h/);
@@ -193,13 +197,13 @@ for (const args of [
   ["--by", "colour"],
   ["--json", "--csv"],
 ]) {
-  test(`${args.join(" ")} is wrong usage`, async (t) => {
+  test(`usage ${args.join(" ")} is wrong usage`, async (t) => {
     const { out, code } = await usage(t, args);
     assert.deepEqual({ out, code }, { out: "", code: 2 });
   });
 }
 
-test("a configuration that is not usable fails with its problems", async (t) => {
+test("usage reports the problems of an invalid configuration", async (t) => {
   const { err, code } = await usage(t, [], { config: '{ "ledgr": {} }' });
   assert.match(err, /^error: the configuration is not usable\n.*ledgr/);
   assert.equal(code, 1);

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { SCHEMA, SERVICE } from "../../../src/adapters/keychain/protocol.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
-import { setUp } from "../../helpers/daemon/doctor.ts";
-import { fakeSystemd } from "../../helpers/systemd/fake-systemd.ts";
+import { setUpMachine } from "../../helpers/daemon/machine.ts";
+import { createFakeSystemd } from "../../helpers/systemd/fake-systemd.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
 import { noKeyring, startSession } from "../../helpers/keychain/keychain-session.ts";
 
@@ -45,17 +45,17 @@ all is well
 `;
 
 test(
-  "where all is well every check says so in a line, the exit code is 0, and nothing was changed",
+  "doctor on a healthy machine prints one ok line for each check, exits with 0 and changes nothing",
   { skip: noKeyring },
   async (t) => {
     const session = await startSession(t);
     await session.startUnlocked();
     const port = await freePort();
-    const machine = await setUp(t, {
+    const machine = await setUpMachine(t, {
       port,
       config: (baseUrl) => ({ upstreams: { default: { baseUrl } } }),
       session: { DBUS_SESSION_BUS_ADDRESS: session.env.DBUS_SESSION_BUS_ADDRESS },
-      programs: fakeSystemd(t, { port }),
+      programs: createFakeSystemd(t, { port }),
       files: {
         ".claude/settings.json": CLAUDE_SETTINGS,
         ".codex/config.toml": CODEX_CONFIG,
@@ -64,7 +64,7 @@ test(
       names: { VERSION: programVersion(), NODE: process.versions.node },
     });
     const account = `default@${machine.upstream}`;
-    await session.plant(machine.key, "xdg:schema", SCHEMA, "service", SERVICE, "account", account);
+    await session.storeItem(machine.key, "xdg:schema", SCHEMA, "service", SERVICE, "account", account);
     const before = stateOf(machine.home);
     const { code, stdout, stderr } = await machine.doctor();
     const named = machine
@@ -78,7 +78,7 @@ test(
   },
 );
 
-/** Every file below a directory, with what changes when it is written to. */
+/** Lists every file below a directory with its mode, size and modification time. */
 function stateOf(directory: string): string[] {
   return readdirSync(directory, { recursive: true, encoding: "utf8" })
     .map((name) => {

@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isWell, renderFindings } from "../../../src/cli/doctor/report.ts";
-import type { CheckedFinding } from "../../../src/cli/doctor/run.ts";
+import { isHealthy, renderFindings } from "../../../src/cli/doctor/report.ts";
+import type { CheckedFinding } from "../../../src/check/check.ts";
 
-const one = (given: Partial<CheckedFinding>): CheckedFinding => {
+const finding = (given: Partial<CheckedFinding>): CheckedFinding => {
   return { id: "port", title: "port", verdict: "ok", message: "free", fix: null, ...given };
 };
 
 const MANY = [
-  one({}),
-  one({ id: "keys", title: "some keys", verdict: "failure", message: "no a", fix: "set" }),
-  one({ id: "keys", title: "some keys", verdict: "failure", message: "no b", fix: "set" }),
-  one({ id: "keys", title: "some keys", verdict: "warning", message: "an old c", fix: "renew" }),
-  one({ id: "service", title: "service", verdict: "skipped", message: "none" }),
+  finding({}),
+  finding({ id: "keys", title: "some keys", verdict: "failure", message: "no a", fix: "set" }),
+  finding({ id: "keys", title: "some keys", verdict: "failure", message: "no b", fix: "set" }),
+  finding({ id: "keys", title: "some keys", verdict: "warning", message: "an old c", fix: "renew" }),
+  finding({ id: "service", title: "service", verdict: "skipped", message: "none" }),
 ];
 
-test("a line for each finding, the title once for a check, the fix once where it is the same", () => {
+test("the report has a line for each finding, each check's title once, and a fix that findings share once", () => {
   assert.equal(
     renderFindings(MANY, false),
     `ok       port       free
@@ -30,18 +30,18 @@ skipped  service    none
   );
 });
 
-test("on a terminal only the verdict has a colour", () => {
-  assert.equal(renderFindings([one({})], true), "\u001b[32mok     \u001b[0m  port  free\n\nall is well");
+test("in a coloured report only the verdict has a colour", () => {
+  assert.equal(renderFindings([finding({})], true), "\u001b[32mok     \u001b[0m  port  free\n\nall is well");
 });
 
-test("what acts on a terminal is written out, in messages and in fixes", () => {
-  const text = renderFindings([one({ message: "a\u001b[2Jb", fix: "c\nd" })], false);
+test("the report escapes control characters in messages and fixes", () => {
+  const text = renderFindings([finding({ message: "a\u001b[2Jb", fix: "c\nd" })], false);
   assert.match(text, /a\\u001b\[2Jb\n {9}-> c\\u000ad\n/);
 });
 
-test("a failure is not well; a warning and what was skipped are", () => {
+test("findings with a failure are not healthy, findings with warnings and skipped checks are", () => {
   assert.deepEqual(
-    [isWell(MANY), isWell(MANY.filter(({ verdict }) => verdict !== "failure"))],
+    [isHealthy(MANY), isHealthy(MANY.filter(({ verdict }) => verdict !== "failure"))],
     [false, true],
   );
 });

@@ -1,22 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gatherEvidence } from "../../../src/cli/doctor/evidence.ts";
-import { failure, ok, type Check } from "../../../src/cli/doctor/finding.ts";
-import { CHECKS } from "../../../src/cli/doctor/list.ts";
+import { gatherEvidence, type Evidence } from "../../../src/cli/doctor/evidence.ts";
+import { failure, ok, type Check } from "../../../src/check/check.ts";
+import { CHECKS } from "../../../src/cli/doctor/checks.ts";
 import { runChecks } from "../../../src/cli/doctor/run.ts";
-import { keyRefOf, plainUpstream } from "../../../src/core/config/config.ts";
+import { createUpstream } from "../../../src/core/config/config.ts";
+import { resolveKeyRef } from "../../../src/core/policy/configured-keys.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
-import { enter, scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { setEnvironment } from "../../helpers/process/set-environment.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
-test("a check that throws has failed, by its name and with why; the others go on, in their order", async (t) => {
-  enter(t, { HOME: scratchDirectory(t) });
-  const checks: Check[] = [
-    { id: "a", title: "first", look: () => Promise.reject(new Error("broken")) },
-    { id: "b", title: "second", look: () => Promise.resolve([ok("fine")]) },
+test("a check that throws is reported as a failure with the reason, in order with the findings of the other checks", async (t) => {
+  setEnvironment(t, { HOME: scratchDirectory(t) });
+  const checks: Check<Evidence>[] = [
+    { id: "a", title: "first", run: () => Promise.reject(new Error("broken")) },
+    { id: "b", title: "second", run: () => Promise.resolve([ok("fine")]) },
     {
       id: "c",
       title: "third",
-      look() {
+      run() {
         throw new Error("at once");
       },
     },
@@ -29,32 +31,32 @@ test("a check that throws has failed, by its name and with why; the others go on
   ]);
 });
 
-const TELLTALE: Check = {
+const LEAKING: Check<Evidence> = {
   id: "a",
   title: "a",
-  look: () => Promise.resolve([failure("it said some+key/of=ours", "unset some%2Bkey%2Fof%3Dours")]),
+  run: () => Promise.resolve([failure("it said some+key/of=ours", "unset some%2Bkey%2Fof%3Dours")]),
 };
 
-test("a key that somebody else says is blotted out of messages and fixes", async () => {
-  const upstream = plainUpstream("default", "https://api.example.com/v1");
+test("keys are redacted from messages and fixes", async () => {
+  const upstream = createUpstream("default", "https://api.example.com/v1");
   const secret = new Secret("some+key/of=ours");
   const key = {
     upstream,
-    ref: keyRefOf(upstream, null),
+    ref: resolveKeyRef(upstream, null),
     usedBy: [],
     secret,
     failure: null,
-    passedOver: null,
+    skipReason: null,
   };
   const evidence = { ...gatherEvidence("/nowhere/config.jsonc"), keys: () => Promise.resolve([key]) };
-  const [finding] = await runChecks([TELLTALE], evidence);
+  const [finding] = await runChecks([LEAKING], evidence);
   assert.deepEqual(
     [finding?.message, finding?.fix],
     [`it said ${"*".repeat(16)}`, `unset ${"*".repeat(22)}`],
   );
 });
 
-test("no two checks have the same id or title", () => {
+test("every check has an id and a title of its own", () => {
   for (const names of [CHECKS.map(({ id }) => id), CHECKS.map(({ title }) => title)]) {
     assert.equal(new Set(names).size, CHECKS.length);
   }

@@ -2,33 +2,33 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { placesIn } from "../../../src/cli/dotfiles/locations.ts";
-import type { CheckedFinding } from "../../../src/cli/doctor/run.ts";
-import { setUp } from "../../helpers/daemon/doctor.ts";
+import { listDotfiles } from "../../../src/cli/dotfiles/locations.ts";
+import type { CheckedFinding } from "../../../src/check/check.ts";
+import { setUpMachine } from "../../helpers/daemon/machine.ts";
 import { sentinelKey } from "../../helpers/keychain/key-command.ts";
-import { answerJson } from "../../helpers/upstream/scripted-upstream.ts";
+import { sendJson } from "../../helpers/upstream/scripted-upstream.ts";
 
-/** Is any part of the key in the text that could help to guess the rest? */
-function isInPart(text: string, key: string): boolean {
+/** True when the text contains eight characters in a row of the key's random part. */
+function containsPartOf(text: string, key: string): boolean {
   const random = key.slice(key.lastIndexOf("-") + 1);
   const parts = Array.from({ length: random.length - 7 }, (_, i) => random.slice(i, i + 8));
   return parts.some((part) => text.includes(part));
 }
 
-test("keys in every place there is are told by place, and none of them is printed, not even in part", async (t) => {
+test("doctor reports keys in every known location by location and prints no part of any key", async (t) => {
   const [own, foreign] = [sentinelKey(), sentinelKey()];
-  const machine = await setUp(t, {
+  const machine = await setUpMachine(t, {
     key: own,
     env: { SOME_API_KEY: own, [`NAME_${foreign.replaceAll("-", "_")}_API_KEY`]: foreign, OTHER: `x ${own}` },
     upstream: (seen, res) =>
-      answerJson(res, { error: { message: `${seen.headers.authorization} is bad` } }, 401),
+      sendJson(res, { error: { message: `${seen.headers.authorization} is bad` } }, 401),
   });
   const on = {
     home: machine.home,
     env: { XDG_CONFIG_HOME: join(machine.home, "config") },
     platform: process.platform,
   };
-  const files = placesIn(on).map(({ kind, path, ending }) => {
+  const files = listDotfiles(on).map(({ kind, path, extension: ending }) => {
     const file = ending === undefined ? path : join(path, `10-mine${ending}`);
     const [first, second] = kind === "shell" ? shellLines(own, foreign) : jsonLines(own, foreign);
     mkdirSync(dirname(file), { recursive: true });
@@ -39,7 +39,7 @@ test("keys in every place there is are told by place, and none of them is printe
   const text = await machine.doctor();
   const json = await machine.doctor("--json");
   for (const { stdout, stderr } of [text, json]) {
-    for (const key of [own, foreign]) assert.ok(!isInPart(stdout + stderr, key), stdout + stderr);
+    for (const key of [own, foreign]) assert.ok(!containsPartOf(stdout + stderr, key), stdout + stderr);
   }
   const { checks } = JSON.parse(json.stdout) as { checks: CheckedFinding[] };
   const leftovers = checks
@@ -61,8 +61,8 @@ test("keys in every place there is are told by place, and none of them is printe
   assert.match(text.stdout, /answers 401: Bearer \*+ is bad/);
 });
 
-test("a key's own file is no place that a key was left in", async (t) => {
-  const machine = await setUp(t, {
+test("doctor does not report a key file that the configuration names as a leftover key", async (t) => {
+  const machine = await setUpMachine(t, {
     config: (baseUrl) => ({ upstreams: { default: { baseUrl, keySource: { file: "~/.env" } } } }),
     files: { ".env": "%KEY%\n" },
     isStopped: true,

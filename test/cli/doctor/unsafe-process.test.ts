@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CheckedFinding } from "../../../src/cli/doctor/run.ts";
-import { setUp } from "../../helpers/daemon/doctor.ts";
-import { answerJson } from "../../helpers/upstream/scripted-upstream.ts";
+import type { CheckedFinding } from "../../../src/check/check.ts";
+import { setUpMachine } from "../../helpers/daemon/machine.ts";
+import { sendJson } from "../../helpers/upstream/scripted-upstream.ts";
 
 for (const env of [
   { NODE_OPTIONS: "--inspect=0" },
   { NODE_DEBUG: "http" },
   { NODE_OPTIONS: "--heapsnapshot-signal=SIGUSR2" },
 ]) {
-  test(`under ${JSON.stringify(env)} no key is read and none is sent, and the rest is looked at`, async (t) => {
+  test(`doctor with ${JSON.stringify(env)} reads and sends no key, and runs the checks that need none`, async (t) => {
     let asked = 0;
-    const machine = await setUp(t, {
+    const machine = await setUpMachine(t, {
       env,
       upstream(_seen, res) {
         asked += 1;
-        answerJson(res, { data: [] });
+        sendJson(res, { data: [] });
       },
     });
     const { code, stdout, stderr } = await machine.doctor("--json");

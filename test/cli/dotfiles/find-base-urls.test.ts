@@ -4,7 +4,7 @@ import { findBaseUrls } from "../../../src/cli/dotfiles/find-base-urls.ts";
 
 const OURS = 8655;
 
-/** Each finding as `LINE NAME PORT MARK`, with `v1` where the path ends in it. */
+/** Returns each finding as `LINE NAME PORT MARK`, followed by `v1` where the path ends in it. */
 function found(text: string): string[] {
   return findBaseUrls(text, [OURS]).map(({ line, name, port, mark, hasVersion }) => {
     return `${line} ${name} ${port} ${mark}${hasVersion ? " v1" : ""}`;
@@ -29,7 +29,7 @@ const URLS: [string, string][] = [
 ];
 
 for (const [text, expected] of URLS) {
-  test(`a base URL is found in ${JSON.stringify(text)}`, () => assert.deepEqual(found(text), [expected]));
+  test(`finds a base URL in ${JSON.stringify(text)}`, () => assert.deepEqual(found(text), [expected]));
 }
 
 const OTHERS = [
@@ -43,5 +43,5 @@ const OTHERS = [
 ];
 
 for (const text of OTHERS) {
-  test(`none is seen in ${JSON.stringify(text)}`, () => assert.deepEqual(found(text), []));
+  test(`finds no base URL in ${JSON.stringify(text)}`, () => assert.deepEqual(found(text), []));
 }

@@ -6,7 +6,7 @@ import { Secret } from "../../../src/core/secrets/secret.ts";
 const OWN = "held+by/tollkeeper=1";
 const RANDOM = "Qm9uZGVkIHdhcmVob3VzZSA0MjE3";
 
-/** Each finding as `LINE NAME`, with `!` for a key of ours. */
+/** Returns each finding as `LINE NAME`, followed by `!` for a key that tollkeeper holds. */
 function found(text: string): string[] {
   return findKeys(text, [new Secret(OWN)]).map(
     ({ line, name, isOwn }) => `${line} ${name}${isOwn ? "!" : ""}`,
@@ -35,7 +35,7 @@ const KEYS: [string, string][] = [
 ];
 
 for (const [line, expected] of KEYS) {
-  test(`a key is found in ${JSON.stringify(line)}`, () => assert.deepEqual(found(line), [expected]));
+  test(`finds a key in ${JSON.stringify(line)}`, () => assert.deepEqual(found(line), [expected]));
 }
 
 const NO_KEYS = [
@@ -61,10 +61,10 @@ const NO_KEYS = [
 ];
 
 for (const line of NO_KEYS) {
-  test(`no key is seen in ${JSON.stringify(line)}`, () => assert.deepEqual(found(line), []));
+  test(`finds no key in ${JSON.stringify(line)}`, () => assert.deepEqual(found(line), []));
 }
 
-test("a line of megabytes is looked through in one go", () => {
+test("a line of several megabytes is searched in linear time", () => {
   for (const piece of ["a", '{"a":"', "sk-", "a='\"", "set -a "]) {
     const line = `${piece.repeat(300_000)} "apiKey": "sk-${RANDOM}"`;
     assert.ok(found(line).includes("1 apiKey") || found(line).includes("1 null"), piece);

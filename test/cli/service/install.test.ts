@@ -2,21 +2,21 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readCommandLine } from "../../../src/service/systemd/exec-quoting.ts";
-import { valuesOf } from "../../../src/service/systemd/unit-file.ts";
+import { parseCommandLine } from "../../../src/service/systemd/unit-quoting.ts";
+import { readValues } from "../../../src/service/systemd/unit-file.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
-import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
-import { fromConfig, homeWithSystemd, noLinux, startedBySystemd } from "./commands.ts";
+import { configOption, homeWithSystemd, noLinux, startDaemonBySystemd } from "./service-home.ts";
 
 const ENABLE = "systemctl --user enable --now tollkeeper.socket tollkeeper.service";
 
 test(
-  "install writes the units, tries the sandbox, starts it, and says where it listens",
+  "install writes the units, tries the sandbox, starts the service and prints where it listens",
   { skip: noLinux },
   async (t) => {
-    const { daemon, port, units, service, orders } = await startedBySystemd(t, { linger: "no" });
-    const { code, stdout, stderr } = await service("install", ...fromConfig(daemon));
+    const { daemon, port, units, service, commands } = await startDaemonBySystemd(t, { linger: "no" });
+    const { code, stdout, stderr } = await service("install", ...configOption(daemon));
     assert.equal(code, 0, stderr);
     assert.deepEqual(readdirSync(units, { recursive: true }).map(String).sort(), [
       "tollkeeper.service",
@@ -25,14 +25,14 @@ test(
       "tollkeeper.socket",
     ]);
     const unit = readFileSync(join(units, "tollkeeper.service"), "utf8");
-    const [node, ...words] = readCommandLine(valuesOf(unit, "ExecStart")[0] ?? "");
+    const [node, ...args] = parseCommandLine(readValues(unit, "ExecStart")[0] ?? "");
     assert.ok(existsSync(node ?? ""));
-    assert.deepEqual(words, [PROGRAM, "serve", ...fromConfig(daemon)]);
+    assert.deepEqual(args, [PROGRAM, "serve", ...configOption(daemon)]);
     assert.match(unit, new RegExp(`^Environment=XDG_STATE_HOME=${daemon.home}/state$`, "m"));
     const socket = readFileSync(join(units, "tollkeeper.socket"), "utf8");
-    assert.equal(valuesOf(socket, "ListenStream")[0], `127.0.0.1:${port}`);
+    assert.equal(readValues(socket, "ListenStream")[0], `127.0.0.1:${port}`);
     assert.deepEqual(
-      orders().map((order) => order.replace(/^(systemd-run) .*/, "$1")),
+      commands().map((order) => order.replace(/^(systemd-run) .*/, "$1")),
       [
         "systemd-run",
         "systemctl --user daemon-reload",
@@ -54,16 +54,16 @@ test(
   },
 );
 
-test("the second install writes nothing and leaves the daemon alone", { skip: noLinux }, async (t) => {
-  const { daemon, service, orders } = await startedBySystemd(t);
-  await service("install", ...fromConfig(daemon));
-  const before = orders().length;
-  const { code, stdout } = await service("install", ...fromConfig(daemon));
+test("a second install writes nothing and does not restart the daemon", { skip: noLinux }, async (t) => {
+  const { daemon, service, commands } = await startDaemonBySystemd(t);
+  await service("install", ...configOption(daemon));
+  const before = commands().length;
+  const { code, stdout } = await service("install", ...configOption(daemon));
   assert.equal(code, 0);
   assert.doesNotMatch(stdout, /^(?:wrote|made|removed)/m);
-  const [trial = "", ...commands] = orders().slice(before);
+  const [trial = "", ...rest] = commands().slice(before);
   assert.match(trial, /^systemd-run /);
-  assert.deepEqual(commands, [
+  assert.deepEqual(rest, [
     "systemctl --user daemon-reload",
     "systemctl --user reset-failed tollkeeper.socket tollkeeper.service",
     ENABLE,
@@ -71,12 +71,12 @@ test("the second install writes nothing and leaves the daemon alone", { skip: no
 });
 
 test(
-  "a kernel that refuses the sandbox gets a service without it, and the person is told",
+  "install leaves the sandbox out and says so when the kernel refuses it",
   { skip: noLinux },
   async (t) => {
     const systemdRun = [{ match: "*", code: 226, stderr: "" }];
-    const { daemon, units, service } = await startedBySystemd(t, { systemdRun });
-    const { code, stdout } = await service("install", ...fromConfig(daemon));
+    const { daemon, units, service } = await startDaemonBySystemd(t, { systemdRun });
+    const { code, stdout } = await service("install", ...configOption(daemon));
     assert.equal(code, 0);
     assert.match(
       stdout,
@@ -86,45 +86,49 @@ test(
   },
 );
 
-test("--dry-run shows every file and every command, and does nothing", { skip: noLinux }, async (t) => {
-  const { home, units, service, orders } = homeWithSystemd(t, { linger: "yes" });
-  const before = readdirSync(home).sort();
-  const { code, stdout, stderr } = await service("install", "--dry-run");
-  assert.equal(code, 0, stderr);
-  for (const line of [
-    `write ${units}/tollkeeper.service (mode 0644):`,
-    "    Type=notify",
-    `write ${units}/tollkeeper.socket (mode 0644):`,
-    "    ListenStream=127.0.0.1:8655",
-    `    write ${units}/tollkeeper.service.d/sandbox.conf (mode 0644):`,
-    "        PrivateUsers=yes",
-    `run: ${ENABLE}`,
-  ]) {
-    assert.ok(stdout.split("\n").includes(line), line);
-  }
-  assert.match(
-    stdout,
-    /^try the sandbox of sandbox\.conf: systemd-run --user .*--property=PrivateUsers=yes /m,
-  );
-  assert.deepEqual(readdirSync(home).sort(), before);
-  assert.deepEqual(orders(), []);
-});
+test(
+  "install --dry-run shows every file and every command, and changes nothing",
+  { skip: noLinux },
+  async (t) => {
+    const { home, units, service, commands } = homeWithSystemd(t, { linger: "yes" });
+    const before = readdirSync(home).sort();
+    const { code, stdout, stderr } = await service("install", "--dry-run");
+    assert.equal(code, 0, stderr);
+    for (const line of [
+      `write ${units}/tollkeeper.service (mode 0644):`,
+      "    Type=notify",
+      `write ${units}/tollkeeper.socket (mode 0644):`,
+      "    ListenStream=127.0.0.1:8655",
+      `    write ${units}/tollkeeper.service.d/sandbox.conf (mode 0644):`,
+      "        PrivateUsers=yes",
+      `run: ${ENABLE}`,
+    ]) {
+      assert.ok(stdout.split("\n").includes(line), line);
+    }
+    assert.match(
+      stdout,
+      /^try the sandbox of sandbox\.conf: systemd-run --user .*--property=PrivateUsers=yes /m,
+    );
+    assert.deepEqual(readdirSync(home).sort(), before);
+    assert.deepEqual(commands(), []);
+  },
+);
 
-test("a broken configuration is named, and nothing is installed", { skip: noLinux }, async (t) => {
-  const { home, units, service, orders } = homeWithSystemd(t);
+test("install reports an invalid configuration and changes nothing", { skip: noLinux }, async (t) => {
+  const { home, units, service, commands } = homeWithSystemd(t);
   mkdirSync(join(home, "config", "tollkeeper"), { recursive: true });
   writeFileSync(join(home, "config", "tollkeeper", "config.jsonc"), '{ "listen": 1 }');
   const { code, stderr } = await service("install");
   assert.equal(code, 1);
   assert.match(stderr, /^error: the configuration is not usable\n.*config\.jsonc:1: listen: .*\nhint: /);
-  assert.deepEqual([existsSync(units), orders()], [false, []]);
+  assert.deepEqual([existsSync(units), commands()], [false, []]);
 });
 
 test(
-  "a start that fails shows the newest lines of the log and the likely cause, and exits 1",
+  "install shows the newest log lines and the likely cause when the service does not start, and exits 1",
   { skip: noLinux },
   async (t) => {
-    const said = "Job for tollkeeper.service failed because the control process exited with error code.\n";
+    const output = "Job for tollkeeper.service failed because the control process exited with error code.\n";
     const { home, service } = homeWithSystemd(t, {
       service: {
         ActiveState: "activating",
@@ -132,7 +136,7 @@ test(
         Result: "exit-code",
         ExecMainStatus: 226,
       },
-      systemctl: [{ match: "--user enable *", code: 1, stderr: said }],
+      systemctl: [{ match: "--user enable *", code: 1, stderr: output }],
       journalctl: [
         {
           match: "* --since=@*",
@@ -158,7 +162,7 @@ test(
 );
 
 test(
-  "a path that systemd cannot take is refused before anything is written",
+  "install refuses a path that systemd cannot represent before it writes anything",
   { skip: noLinux },
   async (t) => {
     const { units, service } = homeWithSystemd(t);

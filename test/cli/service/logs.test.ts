@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { fakePrograms } from "../../helpers/process/fake-programs.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
-import { homeWithSystemd, noLinux, runProgram } from "./commands.ts";
+import { homeWithSystemd, noLinux, runProgram } from "./service-home.ts";
 
 test(
-  "logs hands the terminal to journalctl, and says when the journal shows nothing",
+  "service logs runs journalctl on the terminal, and says when the journal is empty",
   { skip: noLinux },
   async (t) => {
     const home = homeWithSystemd(t, { journal: "one\ntwo\n" });
@@ -20,7 +20,7 @@ test(
   },
 );
 
-test("without journalctl it is said that it is not there", { skip: noLinux }, async (t) => {
+test("service logs reports a missing journalctl", { skip: noLinux }, async (t) => {
   const { env } = homeWithSystemd(t);
   const unitPath = { match: "*UnitPath", stdout: "UnitPath=/etc/systemd/user\n" };
   const { directory } = fakePrograms(t, { systemctl: [unitPath] });
@@ -29,14 +29,14 @@ test("without journalctl it is said that it is not there", { skip: noLinux }, as
   assert.match(stderr, /^error: the log cannot be shown: journalctl is not there, or cannot be run\nhint: /m);
 });
 
-test("Ctrl-C is how one ends logs -f: exit code 0", { skip: noLinux }, async (t) => {
+test("service logs -f exits 0 on Ctrl-C", { skip: noLinux }, async (t) => {
   const journalctl = [{ match: "* --follow", stdout: "following", does: "exec sleep 60" }];
   const { env } = homeWithSystemd(t, { journalctl, journal: "one\n" });
   const child = spawn(process.execPath, [PROGRAM, "service", "logs", "-f"], { env, detached: true });
   const exit = once(child, "exit");
-  const [said] = (await once(child.stdout, "data")) as [Buffer];
-  assert.equal(said.toString(), "following");
-  // To all who have the terminal, as a terminal does.
+  const [output] = (await once(child.stdout, "data")) as [Buffer];
+  assert.equal(output.toString(), "following");
+  // To the whole process group, as a terminal sends it.
   process.kill(-(child.pid ?? 0), "SIGINT");
   assert.deepEqual(await exit, [0, null]);
 });

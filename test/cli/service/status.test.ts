@@ -1,47 +1,55 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { gatherEvidence } from "../../../src/cli/doctor/evidence.ts";
-import { serviceCheck } from "../../../src/cli/doctor/service.ts";
-import { renderService, reportService, type ServiceReport } from "../../../src/cli/service/status.ts";
+import { serviceCheck } from "../../../src/cli/doctor/checks/service.ts";
+import {
+  renderServiceReport,
+  buildServiceReport,
+  type ServiceReport,
+} from "../../../src/cli/service/report.ts";
 import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
 import { renderAgent } from "../../../src/service/launchd/agent.ts";
-import { SAYS, startMac } from "../../service/launchd/mac.ts";
-import { targetFor } from "../../service/launchd/target.ts";
-import { LISTENING, RUNNING } from "../../service/systemd/fake-systemd.ts";
-import { homeWithSystemd, noLinux, putInstallation } from "./commands.ts";
-
-test("status of a service that runs has a line for each fact, and exits 0", { skip: noLinux }, async (t) => {
-  const home = homeWithSystemd(t, {
-    service: { ...RUNNING, ActiveEnterTimestamp: "Sat 2026-11-21 10:00:00 UTC" },
-    socket: LISTENING,
-    linger: "no",
-  });
-  putInstallation(home);
-  const { code, stdout, stderr } = await home.service("status");
-  assert.deepEqual([code, stderr], [0, ""]);
-  assert.deepEqual(stdout.split("\n"), [
-    "service     running, pid 42: active (running) since Sat 2026-11-21 10:00:00 UTC",
-    "enabled     yes, it starts at login",
-    `node        ${process.execPath}`,
-    `script      ${process.execPath}`,
-    "port        8655, where systemd listens for it",
-    "linger      no, it ends with your last session",
-    `files       ${home.units}/tollkeeper.service`,
-    `            ${home.units}/tollkeeper.socket`,
-    `            ${home.units}/tollkeeper.service.d/sandbox.conf`,
-    "what the daemon does: tollkeeper status",
-    "",
-  ]);
-});
+import { OUTPUT, createMac } from "../../service/launchd/fake-mac.ts";
+import { targetFor } from "../../service/launchd/service-target.ts";
+import { LISTENING, RUNNING } from "../../service/systemd/stub-systemd.ts";
+import { homeWithSystemd, noLinux, writeInstallation } from "./service-home.ts";
 
 test(
-  "status names a Node that has gone and a port that is not the configuration's any more",
+  "service status of a running service prints one line for each fact and exits 0",
+  { skip: noLinux },
+  async (t) => {
+    const home = homeWithSystemd(t, {
+      service: { ...RUNNING, ActiveEnterTimestamp: "Sat 2026-11-21 10:00:00 UTC" },
+      socket: LISTENING,
+      linger: "no",
+    });
+    writeInstallation(home);
+    const { code, stdout, stderr } = await home.service("status");
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.deepEqual(stdout.split("\n"), [
+      "service     running, pid 42: active (running) since Sat 2026-11-21 10:00:00 UTC",
+      "enabled     yes, it starts at login",
+      `node        ${process.execPath}`,
+      `script      ${process.execPath}`,
+      "port        8655, where systemd listens for it",
+      "linger      no, it ends with your last session",
+      `files       ${home.units}/tollkeeper.service`,
+      `            ${home.units}/tollkeeper.socket`,
+      `            ${home.units}/tollkeeper.service.d/sandbox.conf`,
+      "what the daemon does: tollkeeper status",
+      "",
+    ]);
+  },
+);
+
+test(
+  "service status reports a missing Node and a port that differs from the configuration",
   { skip: noLinux },
   async (t) => {
     const home = homeWithSystemd(t, {
       service: { ActiveState: "failed", Result: "exit-code", ExecMainStatus: 203 },
     });
-    putInstallation(home, { node: "/gone/node", port: 9000 });
+    writeInstallation(home, { node: "/gone/node", port: 9000 });
     const { code, stdout } = await home.service("status");
     assert.equal(code, 1);
     assert.match(stdout, /^service +not running: failed \(dead, exit-code, status 203\)$/m);
@@ -50,9 +58,9 @@ test(
   },
 );
 
-test("status --json is the same as one object, and exits alike", { skip: noLinux }, async (t) => {
+test("service status --json prints one object, with the same exit code", { skip: noLinux }, async (t) => {
   const home = homeWithSystemd(t);
-  putInstallation(home, { node: "/gone/node" });
+  writeInstallation(home, { node: "/gone/node" });
   const { code, stdout } = await home.service("status", "--json");
   assert.equal(code, 1);
   const report = JSON.parse(stdout) as ServiceReport;
@@ -64,7 +72,7 @@ test("status --json is the same as one object, and exits alike", { skip: noLinux
 });
 
 test(
-  "status, start and restart of what is not installed say how to install it",
+  "service status, start and restart say how to install a service that is not installed",
   { skip: noLinux },
   async (t) => {
     const home = homeWithSystemd(t);
@@ -78,11 +86,11 @@ test(
       assert.equal(code, 1);
       assert.equal(stderr, "error: the service is not installed\nhint: type: tollkeeper service install\n");
     }
-    assert.deepEqual(home.orders(), []);
+    assert.deepEqual(home.commands(), []);
   },
 );
 
-/** A service whose last start failed, and whose log has older failures, too. */
+/** A service whose last start failed, with an older failure in its log. */
 const FAILED = {
   service: {
     ActiveState: "failed",
@@ -101,62 +109,58 @@ const FAILED = {
   journal: "error: the configuration is not usable\n",
 };
 
-test(
-  "status of a service whose last start failed says why, and what mends it",
-  { skip: noLinux },
-  async (t) => {
-    const home = homeWithSystemd(t, FAILED);
-    putInstallation(home);
-    const { code, stdout } = await home.service("status");
-    assert.equal(code, 1);
-    assert.match(
-      stdout,
-      /^service +not running: failed \(exit-code, status 1\)\nwhy +its port is taken by another program\n +see which with: tollkeeper doctor; /,
-    );
-    const { cause } = JSON.parse((await home.service("status", "--json")).stdout) as ServiceReport;
-    assert.equal(cause?.what, "its port is taken by another program");
-  },
-);
+test("service status explains why the last start failed and how to fix it", { skip: noLinux }, async (t) => {
+  const home = homeWithSystemd(t, FAILED);
+  writeInstallation(home);
+  const { code, stdout } = await home.service("status");
+  assert.equal(code, 1);
+  assert.match(
+    stdout,
+    /^service +not running: failed \(exit-code, status 1\)\nwhy +its port is taken by another program\n +see which with: tollkeeper doctor; /,
+  );
+  const { cause } = JSON.parse((await home.service("status", "--json")).stdout) as ServiceReport;
+  assert.equal(cause?.what, "its port is taken by another program");
+});
 
 test(
-  "where its log does not tell, the log is named; of one that was stopped nothing is said",
+  "service status points to the log when the cause of a failure is unknown, and gives no cause for a stopped service",
   { skip: noLinux },
   async (t) => {
     const silent = homeWithSystemd(t, { ...FAILED, journalctl: [{ match: "*" }] });
-    putInstallation(silent);
+    writeInstallation(silent);
     assert.match(
       (await silent.service("status")).stdout,
       /^why +its log may tell: tollkeeper service logs$/m,
     );
     const stopped = homeWithSystemd(t, { journal: FAILED.journal });
-    putInstallation(stopped);
+    writeInstallation(stopped);
     const { stdout } = await stopped.service("status");
     assert.match(stdout, /^service +not running: inactive \(dead\)\nenabled /);
   },
 );
 
-/** The service of launchd, installed when `limits.drainMs` was 30 s, and a configuration in which it is another. */
+/** Returns the state of a launchd service that was installed with a `limits.drainMs` of 30 s, and a changed configuration. */
 async function launchdService(t: TestContext, drainMs: number) {
-  const mac = startMac(t, { service: SAYS.running });
+  const mac = createMac(t, { service: OUTPUT.running });
   mac.write(mac.file, renderAgent(targetFor(mac.home, { drainMs: 30_000, node: process.execPath })));
   const config: Config = { ...defaultConfig, limits: { ...defaultConfig.limits, drainMs } };
   return { state: await mac.launchd.state(), config };
 }
 
-test("status says when launchd would cut streams that the configuration gives more time", async (t) => {
-  for (const [drainMs, told] of [
+test("the status report says when launchd allows streams less time than the configuration", async (t) => {
+  for (const [drainMs, expected] of [
     [30_000, /^drain +open streams get 30 s at a stop$/],
     [120_000, /^drain +.* 30 s at a stop; the configuration says 120 s, .*tollkeeper service install$/],
   ] as const) {
     const { state, config } = await launchdService(t, drainMs);
-    const lines = renderService(reportService("launchd", state, config, null));
-    assert.match(lines.find((line) => line.startsWith("drain")) ?? "", told);
+    const lines = renderServiceReport(buildServiceReport("launchd", state, config, null));
+    assert.match(lines.find((line) => line.startsWith("drain")) ?? "", expected);
   }
 });
 
-test("doctor warns of that, too", async (t) => {
+test("doctor warns when launchd allows streams less time than the configuration", async (t) => {
   const { state, config } = await launchdService(t, 120_000);
-  const findings = await serviceCheck.look({
+  const findings = await serviceCheck.run({
     ...gatherEvidence("/c.jsonc"),
     config: () => Promise.resolve(config),
     service: () =>

@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
-import { expectWhole, holdStreams } from "../../helpers/client/many-streams.ts";
-import { RUNNING } from "../../service/systemd/fake-systemd.ts";
-import { homeWithSystemd, noLinux, putInstallation } from "./commands.ts";
+import { assertComplete, holdStreams } from "../../helpers/client/many-streams.ts";
+import { RUNNING } from "../../service/systemd/stub-systemd.ts";
+import { homeWithSystemd, noLinux, writeInstallation } from "./service-home.ts";
 
-test("stop stops the service, and says when it starts again", { skip: noLinux }, async (t) => {
+test("service stop stops both units and says when the service starts again", { skip: noLinux }, async (t) => {
   const home = homeWithSystemd(t, { service: RUNNING });
-  putInstallation(home);
+  writeInstallation(home);
   const { code, stderr } = await home.service("stop");
   assert.equal(code, 0);
   assert.match(stderr, /^note: it starts again at the next login/);
-  assert.deepEqual(home.orders(), ["systemctl --user stop tollkeeper.socket tollkeeper.service"]);
+  assert.deepEqual(home.commands(), ["systemctl --user stop tollkeeper.socket tollkeeper.service"]);
 });
 
 test(
-  "stop lets a daemon that was started by hand finish, with a service manager or without",
+  "service stop drains a manually started daemon, with or without a service manager",
   { skip: noLinux },
   async (t) => {
     for (const systemctl of [[], [{ match: "*", code: 127 }]]) {
@@ -33,7 +33,7 @@ test(
 );
 
 test(
-  "stop waits until the open exchanges have ended, also of a daemon that is stopping",
+  "service stop waits for the open exchanges of a manually started daemon, even one that is already stopping",
   { skip: noLinux },
   async (t) => {
     const streams = await holdStreams(t);
@@ -42,14 +42,14 @@ test(
     const { service } = homeWithSystemd(t, {}, daemon.home);
     const ended: string[] = [];
     const first = service("stop").finally(() => ended.push("first"));
-    await daemon.until(/"msg":"stopping/);
+    await daemon.waitForOutput(/"msg":"stopping/);
     const second = service("stop");
-    // By then the first one would be done if it did not wait.
+    // If the first stop did not wait, it would be done by the time this command ends.
     const { stdout } = await service("stop", "--dry-run");
     assert.match(stdout, new RegExp(`^stop the daemon that was started by hand, pid ${daemon.pid}: `));
     assert.deepEqual([ended, (await daemon.status()).openExchanges], [[], 1]);
     streams.finish();
-    await expectWhole(clients);
+    await assertComplete(clients);
     const [one, two] = [await first, await second];
     assert.deepEqual([one.code, two.code], [0, 0], one.stderr + two.stderr);
     assert.match(one.stdout, /^waiting for 1 open exchange; Ctrl-C leaves it to finish by itself$/m);
@@ -59,7 +59,7 @@ test(
 );
 
 test(
-  "--dry-run shows a daemon that was started by hand, and leaves it alone",
+  "service stop --dry-run names a manually started daemon and leaves it running",
   { skip: noLinux },
   async (t) => {
     const daemon = await startDaemon(t);

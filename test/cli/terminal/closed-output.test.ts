@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
 
-test("a reader that leaves early keeps nothing from being done", async (t) => {
+test("a command completes when the reader of its output closes the pipe", async (t) => {
   const { home, env, configFile } = prepareHome(t, { config: { listen: { port: 4711 } } });
   const settings = join(home, ".claude", "settings.json");
   mkdirSync(dirname(settings));
@@ -23,15 +23,19 @@ test("a reader that leaves early keeps nothing from being done", async (t) => {
 
 const noFullDevice = existsSync("/dev/full") ? false : "needs /dev/full";
 
-test("an output that takes no more is a failure, said once", { skip: noFullDevice }, async (t) => {
-  const { env, configFile } = prepareHome(t, { config: { listen: { port: 4711 } } });
-  const full = openSync("/dev/full", "w");
-  t.after(() => closeSync(full));
-  const words = ["connect", "claude", "--dry-run", "--config", configFile];
-  const child = spawn(process.execPath, [PROGRAM, ...words], { env, stdio: ["ignore", full, "pipe"] });
-  const { stderr } = child;
-  assert.ok(stderr !== null);
-  const [said, [code]] = await Promise.all([text(stderr), once(child, "exit")]);
-  assert.equal(code, 1);
-  assert.match(said, /^error: standard output cannot be written: .*ENOSPC.*\nhint: .*\n$/);
-});
+test(
+  "a full output device is reported once and makes the command exit with 1",
+  { skip: noFullDevice },
+  async (t) => {
+    const { env, configFile } = prepareHome(t, { config: { listen: { port: 4711 } } });
+    const full = openSync("/dev/full", "w");
+    t.after(() => closeSync(full));
+    const words = ["connect", "claude", "--dry-run", "--config", configFile];
+    const child = spawn(process.execPath, [PROGRAM, ...words], { env, stdio: ["ignore", full, "pipe"] });
+    const { stderr } = child;
+    assert.ok(stderr !== null);
+    const [said, [code]] = await Promise.all([text(stderr), once(child, "exit")]);
+    assert.equal(code, 1);
+    assert.match(said, /^error: standard output cannot be written: .*ENOSPC.*\nhint: .*\n$/);
+  },
+);

@@ -5,18 +5,18 @@ import { shortenLines } from "../../../src/connect/edit/shorten-lines.ts";
 
 const LONG = "0123456789".repeat(100);
 
-test("lines of up to 200 characters stay as they are", () => {
+test("keeps lines of up to 200 characters", () => {
   const lines = [" a", `-${"b".repeat(199)}`, `+${"c".repeat(199)}`];
   assert.deepEqual(shortenLines(lines), lines);
 });
 
-test("of a long line that nothing takes the place of, its beginning is shown", () => {
+test("cuts a long line without a counterpart to its start", () => {
   for (const sign of [" ", "-", "+"]) {
     assert.deepEqual(shortenLines([sign + LONG]), [`${sign}${LONG.slice(0, 200)}…`]);
   }
 });
 
-test("of long lines that take one another's place, what differs is shown, with what is around it", () => {
+test("cuts long lines that replace each other to their difference and its context", () => {
   const around = LONG.slice(-50);
   assert.deepEqual(shortenLines([`-${LONG}A${LONG}`, `+${LONG}BC${LONG}`]), [
     `-…${around}A${LONG.slice(0, 50)}…`,
@@ -24,14 +24,14 @@ test("of long lines that take one another's place, what differs is shown, with w
   ]);
 });
 
-test("of a difference that is long by itself, its beginning and its end are shown", () => {
+test("cuts a long difference to its start and its end", () => {
   assert.deepEqual(shortenLines([`-x${LONG}y`, "+xy"]), [
     `-x${LONG.slice(0, 50)}…${LONG.slice(-50)}y`,
     "+xy",
   ]);
 });
 
-test("each removed line is compared to the added one that takes its place", () => {
+test("compares each removed line with the added line that replaces it", () => {
   const lines = [" x", `-${LONG}A`, `-${LONG}B`, `+${LONG}XX`, `+${LONG}YY`, `+${LONG}`];
   assert.deepEqual(shortenLines(lines), [
     " x",
@@ -43,7 +43,7 @@ test("each removed line is compared to the added one that takes its place", () =
   ]);
 });
 
-test("the diff of a file on one line of megabytes is short", () => {
+test("the diff of a file of one very long line is short", () => {
   const rest = JSON.stringify(Array.from({ length: 100_000 }, (_, i) => `entry ${i}`));
   const lines = renderDiff({ before: `{"a":${rest}}`, after: `{"a":${rest},"base":"u"}`, secrets: [] });
   assert.ok(lines.join("\n").length < 1000);

@@ -7,8 +7,8 @@ import { scratchConnection } from "../scratch-connection.ts";
 
 const CONNECTED = '{"a": 1, "base": "http://h"}';
 
-/** It fails with these words, and with nothing changed. */
-function failsUnchanged(
+/** Asserts that `work` throws a Failure with this message and hint, and changes nothing. */
+function assertFailsUnchanged(
   home: ReturnType<typeof scratchConnection>,
   work: () => void,
   message: RegExp,
@@ -24,11 +24,11 @@ function failsUnchanged(
   assert.deepEqual(home.snapshot(), before);
 }
 
-test("a new file and its directories are for their owner only, and go again when it is undone", (t) => {
+test("creates a file and its directories for their owner only, and removes them when disconnecting", (t) => {
   const home = scratchConnection(t);
   const prepared = home.connect(home.file(".tool/deep/settings.json"));
   assert.deepEqual(
-    prepared.changes.map(({ fate }) => fate),
+    prepared.changes.map(({ outcome }) => outcome),
     ["created"],
   );
   assert.deepEqual(home.snapshot(), [
@@ -36,25 +36,25 @@ test("a new file and its directories are for their owner only, and go again when
     ".tool/deep 700 ",
     '.tool/deep/settings.json 600 {\n  "base": "http://h"\n}\n',
   ]);
-  assert.equal(home.disconnect()?.changes[0]?.fate, "removed");
+  assert.equal(home.disconnect()?.changes[0]?.outcome, "removed");
   assert.deepEqual(home.snapshot(), []);
 });
 
-test("several files in directories that are not there are made with them, and go with them, whatever their order", (t) => {
+test("creates and removes several files with shared missing directories, in any order", (t) => {
   const names = [".tool/config.json", ".tool/index/deep/more.json", ".tool/index/settings.json"];
   for (const order of [names, names.toReversed()]) {
     const home = scratchConnection(t);
     home.connect(...order.map((name) => home.file(name)));
     assert.equal(home.snapshot().length, 6);
     assert.deepEqual(
-      home.disconnect()?.changes.map(({ fate }) => fate),
+      home.disconnect()?.changes.map(({ outcome }) => outcome),
       ["removed", "removed", "removed"],
     );
     assert.deepEqual(home.snapshot(), []);
   }
 });
 
-test("directories that were made for a file which is no longer needed go with the one that is in them now", (t) => {
+test("removes directories created for an earlier file together with the file that is in them now", (t) => {
   const home = scratchConnection(t);
   home.connect(home.file(".tool/old.json"));
   home.connect(home.file(".tool/new.json"));
@@ -62,11 +62,11 @@ test("directories that were made for a file which is no longer needed go with th
   assert.deepEqual(home.snapshot(), []);
 });
 
-test("where a file stands in the place of a directory, it is named", (t) => {
+test("refuses a path that goes through a file, and names that file", (t) => {
   const home = scratchConnection(t);
   const path = home.write(".tool", "a file");
   const work = () => home.connect(home.file(".tool/deep/settings.json"));
-  failsUnchanged(
+  assertFailsUnchanged(
     home,
     work,
     new RegExp(`settings\\.json cannot be there, as ${path} is no directory$`),
@@ -74,7 +74,7 @@ test("where a file stands in the place of a directory, it is named", (t) => {
   );
 });
 
-test("a directory that was made for a file stays when something else is in it", (t) => {
+test("keeps a directory it created when something else is in it", (t) => {
   const home = scratchConnection(t);
   home.connect(home.file(".tool/deep/settings.json"));
   home.write(".tool/theirs", "x");
@@ -82,7 +82,7 @@ test("a directory that was made for a file stays when something else is in it", 
   assert.deepEqual(home.snapshot(), [".tool 700 ", ".tool/theirs 644 x"]);
 });
 
-test("mode and owner of a file stay, whatever the umask", (t) => {
+test("keeps the mode and owner of a file, whatever the umask", (t) => {
   const home = scratchConnection(t);
   const path = home.write("settings.json", '{"a": 1}', 0o664);
   if (process.getuid?.() === 0) fs.chownSync(path, 65_534, 65_534);
@@ -93,7 +93,7 @@ test("mode and owner of a file stay, whatever the umask", (t) => {
   assert.equal(home.read("settings.json"), CONNECTED);
 });
 
-test("a link is followed, over others, and stays a link", (t) => {
+test("follows a chain of symbolic links, and keeps the links", (t) => {
   const home = scratchConnection(t);
   home.write("dotfiles/settings.json", '{"a": 1}');
   fs.symlinkSync("dotfiles/settings.json", home.pathOf("first"));
@@ -106,11 +106,11 @@ test("a link is followed, over others, and stays a link", (t) => {
   assert.deepEqual(home.snapshot(), before);
 });
 
-test("a link that leads nowhere is refused", (t) => {
+test("refuses a dangling symbolic link", (t) => {
   const home = scratchConnection(t);
   fs.symlinkSync("nowhere", home.pathOf("settings.json"));
   const work = () => home.connect(home.file("settings.json"));
-  failsUnchanged(
+  assertFailsUnchanged(
     home,
     work,
     /settings\.json is a link that leads to a file that is not there$/,
@@ -118,68 +118,83 @@ test("a link that leads nowhere is refused", (t) => {
   );
 });
 
-test("a file that its owner made read-only is refused", (t) => {
+test("refuses a read-only file", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", "{}", 0o444);
   const work = () => home.connect(home.file("settings.json"));
-  failsUnchanged(home, work, /settings\.json is read-only$/, /chmod u\+w '/);
+  assertFailsUnchanged(home, work, /settings\.json is read-only$/, /chmod u\+w '/);
 });
 
-test("a file with several names is refused, as the others would keep the old text", (t) => {
+test("refuses a file with hard links, which would keep the old text", (t) => {
   const home = scratchConnection(t);
   const path = home.write("settings.json", "{}");
   fs.linkSync(path, home.pathOf("other"));
   const work = () => home.connect(home.file("settings.json"));
-  failsUnchanged(home, work, /settings\.json has other names \(hard links\)/, /^make it one file: cp -p/);
+  assertFailsUnchanged(
+    home,
+    work,
+    /settings\.json has other names \(hard links\)/,
+    /^make it one file: cp -p/,
+  );
 });
 
-test("what is no file, no UTF-8, or too large is refused", (t) => {
+test("refuses a directory, a file that is not UTF-8, and a file that is too large", (t) => {
   const home = scratchConnection(t);
   fs.mkdirSync(home.pathOf("directory"));
   home.write("latin1", Buffer.from('{"a": "\xe4"}', "latin1"));
   home.write("large", Buffer.alloc(4 * 1024 * 1024 + 1, 0x20));
   const connecting = (name: string) => () => home.connect(home.file(name));
-  failsUnchanged(home, connecting("directory"), /is not a regular file$/, /ls -lL/);
-  failsUnchanged(home, connecting("latin1"), /is not in UTF-8, and is not touched$/, /grep -naxv/);
-  failsUnchanged(home, connecting("large"), /is larger than 4 MiB/, /ls -lL/);
+  assertFailsUnchanged(home, connecting("directory"), /is not a regular file$/, /ls -lL/);
+  assertFailsUnchanged(home, connecting("latin1"), /is not in UTF-8, and is not touched$/, /grep -naxv/);
+  assertFailsUnchanged(home, connecting("large"), /is larger than 4 MiB/, /ls -lL/);
 });
 
-test("a file that cannot be understood is refused with its line and column, and nothing of it is told", (t) => {
+test("refuses a file that cannot be parsed with line and column, and quotes nothing of it", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", '{\n  "secret": tru\n}');
   const work = () => home.connect(home.file("settings.json"));
-  failsUnchanged(home, work, /settings\.json:2:13: not JSON: invalid symbol$/, /^correct it in an editor/);
+  assertFailsUnchanged(
+    home,
+    work,
+    /settings\.json:2:13: not JSON: invalid symbol$/,
+    /^correct it in an editor/,
+  );
 });
 
-test("a file that nests too deeply to be read is refused", (t) => {
+test("refuses a file that nests too deeply", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", "[".repeat(100_000));
   const work = () => home.connect(home.file("settings.json"));
-  failsUnchanged(home, work, /settings\.json: nests too deeply to be read$/, /^correct it in an editor/);
+  assertFailsUnchanged(
+    home,
+    work,
+    /settings\.json: nests too deeply to be read$/,
+    /^correct it in an editor/,
+  );
 });
 
-test("a file that is changed between reading and writing stays as it is", (t) => {
+test("does not write a file that changed after it was read", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", "{}");
-  const { carryOut } = home.prepare(home.file("settings.json"));
+  const { commit } = home.prepare(home.file("settings.json"));
   home.write("settings.json", '{"theirs": 1}');
-  failsUnchanged(
+  assertFailsUnchanged(
     home,
-    carryOut,
+    commit,
     /settings\.json was changed meanwhile, and nothing was done to it$/,
     /again/,
   );
 });
 
-test("a file that appears between looking and writing stays as it is", (t) => {
+test("does not write a file that appeared after it was found missing", (t) => {
   const home = scratchConnection(t);
-  const { carryOut } = home.prepare(home.file("settings.json"));
+  const { commit } = home.prepare(home.file("settings.json"));
   home.write("settings.json", '{"theirs": 1}');
-  failsUnchanged(home, carryOut, /was changed meanwhile/, /again/);
+  assertFailsUnchanged(home, commit, /was changed meanwhile/, /again/);
   assert.equal(home.disconnect(), null);
 });
 
-test("on a full disk nothing is changed and nothing left behind", (t) => {
+test("changes nothing and leaves nothing behind when the disk is full", (t) => {
   const home = scratchConnection(t);
   const disk = mountDisk(t, 16 * 4096);
   if (disk === null) return;
@@ -188,14 +203,14 @@ test("on a full disk nothing is changed and nothing left behind", (t) => {
   fs.writeFileSync(`${disk}/ballast`, Buffer.alloc(15 * 4096));
   const work = () => home.connect(home.file("disk/settings.json"));
   const before = fs.readdirSync(disk);
-  failsUnchanged(home, work, /cannot change .*settings\.json: the disk is full$/, /^make room: df -h/);
+  assertFailsUnchanged(home, work, /cannot change .*settings\.json: the disk is full$/, /^make room: df -h/);
   const inNewDirectory = () => home.connect(home.file("disk/new/settings.json"));
-  failsUnchanged(home, inNewDirectory, /the disk is full$/, /^make room/);
+  assertFailsUnchanged(home, inNewDirectory, /the disk is full$/, /^make room/);
   assert.deepEqual(fs.readdirSync(disk), before);
   assert.equal(home.read("disk/settings.json"), '{"a": 1}');
 });
 
-test("where the disk of our own state is full nothing is changed", (t) => {
+test("changes nothing when the disk of the journals is full", (t) => {
   const home = scratchConnection(t);
   const disk = mountDisk(t, 16 * 4096);
   if (disk === null) return;
@@ -204,10 +219,15 @@ test("where the disk of our own state is full nothing is changed", (t) => {
   fs.symlinkSync(disk, home.journals);
   fs.writeFileSync(`${disk}/ballast`, Buffer.alloc(15 * 4096));
   const work = () => home.connect(home.file("settings.json"));
-  failsUnchanged(home, work, /^cannot change .*codex\.user\..*: the disk is full$/, /^make room: df -h/);
+  assertFailsUnchanged(
+    home,
+    work,
+    /^cannot change .*codex\.user\..*: the disk is full$/,
+    /^make room: df -h/,
+  );
 });
 
-test("in a place that cannot be written nothing is changed, and other files get back what they had", (t) => {
+test("rolls back the other files when one is on a read-only file system", (t) => {
   const home = scratchConnection(t);
   const disk = mountDisk(t, 16 * 4096);
   if (disk === null) return;
@@ -217,6 +237,11 @@ test("in a place that cannot be written nothing is changed, and other files get 
   remountDisk(disk, "ro");
   const files = ["first.json", "new/second.json", "disk/settings.json"].map((name) => home.file(name));
   const work = () => home.connect(...files);
-  failsUnchanged(home, work, /cannot change .*settings\.json: EROFS/, /^look at its directory with: ls -ld/);
+  assertFailsUnchanged(
+    home,
+    work,
+    /cannot change .*settings\.json: EROFS/,
+    /^look at its directory with: ls -ld/,
+  );
   assert.equal(home.disconnect(), null);
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Step } from "../../../src/tools/setting.ts";
-import { applyTo, refusalOf, type Short } from "../apply-to.ts";
+import type { PathSegment } from "../../../src/tools/setting.ts";
+import { applyTo, refusalOf, type SettingPair } from "../apply-to.ts";
 
 const URL = "http://127.0.0.1:8655/t/claude-code";
-const SETTING: Short = [["env", "BASE"], URL];
+const SETTING: SettingPair = [["env", "BASE"], URL];
 
 const ADDED: [what: string, before: string | null, after: string][] = [
   ["a missing file", null, `{\n  "env": {\n    "BASE": "${URL}"\n  }\n}\n`],
@@ -13,54 +13,66 @@ const ADDED: [what: string, before: string | null, after: string][] = [
   ["a file of comments only", "// mine", `// mine\n{\n  "env": {\n    "BASE": "${URL}"\n  }\n}\n`],
   ["an empty object", "{}", `{\n  "env": {\n    "BASE": "${URL}"\n  }\n}`],
   ["an object on one line", '{"a": 1}', `{"a": 1, "env": {"BASE": "${URL}"}}`],
-  ["an object without blanks", '{"a":1,"b":2}', `{"a":1,"b":2,"env":{"BASE":"${URL}"}}`],
-  ["an object without blanks or commas", '{"env":{"A":"1"}}', `{"env":{"A":"1","BASE":"${URL}"}}`],
+  ["a compact object", '{"a":1,"b":2}', `{"a":1,"b":2,"env":{"BASE":"${URL}"}}`],
+  ["a compact object without commas", '{"env":{"A":"1"}}', `{"env":{"A":"1","BASE":"${URL}"}}`],
   [
-    "tabs",
+    "an object indented with tabs",
     '{\n\t"env": {\n\t\t"A": "x"\n\t}\n}\n',
     `{\n\t"env": {\n\t\t"A": "x",\n\t\t"BASE": "${URL}"\n\t}\n}\n`,
   ],
-  ["four blanks", '{\n    "a": 1\n}', `{\n    "a": 1,\n    "env": {\n        "BASE": "${URL}"\n    }\n}`],
-  ["CRLF", '{\r\n  "a": 1\r\n}\r\n', `{\r\n  "a": 1,\r\n  "env": {\r\n    "BASE": "${URL}"\r\n  }\r\n}\r\n`],
-  ["a byte order mark", '\uFEFF{"a": 1}', `\uFEFF{"a": 1, "env": {"BASE": "${URL}"}}`],
   [
-    "a trailing comma, which stays where it is",
+    "an object indented with four spaces",
+    '{\n    "a": 1\n}',
+    `{\n    "a": 1,\n    "env": {\n        "BASE": "${URL}"\n    }\n}`,
+  ],
+  [
+    "a file with CRLF line endings",
+    '{\r\n  "a": 1\r\n}\r\n',
+    `{\r\n  "a": 1,\r\n  "env": {\r\n    "BASE": "${URL}"\r\n  }\r\n}\r\n`,
+  ],
+  ["a file with a byte order mark", '\uFEFF{"a": 1}', `\uFEFF{"a": 1, "env": {"BASE": "${URL}"}}`],
+  [
+    "an object with a trailing comma, which stays where it is",
     '{\n  "env": {\n    "A": "x", // theirs\n  },\n}\n',
     `{\n  "env": {\n    "A": "x", // theirs\n    "BASE": "${URL}"\n  },\n}\n`,
   ],
   [
-    "a comment behind the last member, which stays there",
+    "an object with a comment after the last member, which stays there",
     '{ // top\n  "env": {\n    "A": "x" // theirs\n  }\n}\n',
     `{ // top\n  "env": {\n    "BASE": "${URL}",\n    "A": "x" // theirs\n  }\n}\n`,
   ],
   [
-    "a member that is commented out at the end",
+    "an object with a commented-out member at the end",
     '{\n  "env": {\n    "A": "x"\n    // "B": "y"\n  }\n}\n',
     `{\n  "env": {\n    "A": "x",\n    "BASE": "${URL}"\n    // "B": "y"\n  }\n}\n`,
   ],
-  ["a comment in an empty object", '{ "env": { /* none */ } }', `{ "env": {"BASE": "${URL}" /* none */ } }`],
-  ["null in the place of the object", '{\n  "env": null\n}', `{\n  "env": {\n    "BASE": "${URL}"\n  }\n}`],
   [
-    "another value",
+    "an empty object with a comment",
+    '{ "env": { /* none */ } }',
+    `{ "env": {"BASE": "${URL}" /* none */ } }`,
+  ],
+  ["a null in place of the object", '{\n  "env": null\n}', `{\n  "env": {\n    "BASE": "${URL}"\n  }\n}`],
+  [
+    "a member with another value",
     '{\n  "env": {"BASE": "https://x"} // keep\n}',
     `{\n  "env": {"BASE": "${URL}"} // keep\n}`,
   ],
 ];
 
 for (const [what, before, after] of ADDED) {
-  test(`a setting is put into ${what}`, () => assert.equal(applyTo("jsonc", before, SETTING), after));
+  test(`adds a JSON setting to ${what}`, () => assert.equal(applyTo("jsonc", before, SETTING), after));
 }
 
-test("a text in which every setting has its value already stays as it is", () => {
+test("leaves a JSON text alone in which every setting already has its value", () => {
   const text = `{"env" :{ "BASE":"${URL}",},} // odd`;
   assert.equal(applyTo("jsonc", text, SETTING), text);
 });
 
-function urlOf(name: string): Step[] {
+function urlOf(name: string): PathSegment[] {
   return ["models", { where: { name } }, "url"];
 }
 
-test("an item of a list is found by its fields, and appended where there is none", () => {
+test("finds a JSON list item by its fields, and appends one when there is none", () => {
   const text = '{\n  "models": [\n    { "name": "theirs", "url": "x" },\n    { "name": "ours" }\n  ]\n}\n';
   assert.equal(
     applyTo("jsonc", text, [urlOf("ours"), "u"], [urlOf("new"), "v"]),
@@ -69,7 +81,7 @@ test("an item of a list is found by its fields, and appended where there is none
   );
 });
 
-test("a key such as __proto__ is one like any other", () => {
+test("treats __proto__ like any other key", () => {
   assert.equal(applyTo("jsonc", '{"__proto__": {"a": 1}}', [["b"], 2]), '{"__proto__": {"a": 1}, "b": 2}');
 });
 
@@ -87,6 +99,6 @@ const REFUSED: [text: string, why: string][] = [
 ];
 
 for (const [text, why] of REFUSED) {
-  test(`${JSON.stringify(text)} is refused: ${why}`, () =>
+  test(`refuses the JSON text ${JSON.stringify(text)}: ${why}`, () =>
     assert.equal(refusalOf("jsonc", text, SETTING), why));
 }

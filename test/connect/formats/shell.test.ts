@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { applyTo, refusalOf, type Short } from "../apply-to.ts";
+import { applyTo, refusalOf, type SettingPair } from "../apply-to.ts";
 
-const SETTINGS: Short[] = [
+const SETTINGS: SettingPair[] = [
   [["A_URL"], "http://h/v1"],
   [["A_KEY"], "tk-codex"],
 ];
@@ -13,16 +13,16 @@ const BLOCK =
 const ADDED: [what: string, before: string | null, after: string][] = [
   ["a missing file", null, BLOCK],
   ["an empty file", "", BLOCK],
-  ["a start-up file, at its end", "export A_URL=x # mine\n", `export A_URL=x # mine\n${BLOCK}`],
-  ["a file without a last line end", "fi", `fi\n${BLOCK}`],
-  ["CRLF", "a\r\n", `a\r\n${BLOCK.replaceAll("\n", "\r\n")}`],
+  ["a start-up file, at the end", "export A_URL=x # mine\n", `export A_URL=x # mine\n${BLOCK}`],
+  ["a file without a final line ending", "fi", `fi\n${BLOCK}`],
+  ["a file with CRLF line endings", "a\r\n", `a\r\n${BLOCK.replaceAll("\n", "\r\n")}`],
   [
     "a file with another tool's block",
     BLOCK.replaceAll("codex", "qwen"),
     BLOCK.replaceAll("codex", "qwen") + BLOCK,
   ],
   [
-    "a block that is there, with other lines in it",
+    "an existing block with other lines in it",
     `a\n${BLOCK.replace("export A_KEY='tk-codex'", "# mine")}b\n`,
     `a\n${BLOCK.replace("export A_KEY", "# mine\nexport A_KEY")}b\n`,
   ],
@@ -30,17 +30,17 @@ const ADDED: [what: string, before: string | null, after: string][] = [
 ];
 
 for (const [what, before, after] of ADDED) {
-  test(`variables are put into ${what}`, () => assert.equal(applyTo("sh", before, ...SETTINGS), after));
+  test(`adds variables to ${what}`, () => assert.equal(applyTo("sh", before, ...SETTINGS), after));
 }
 
 const AWKWARD = "it's \\ \"$HOME\" `id` !x * # \\' ~";
 
-test("a shell gives a variable exactly the value that was meant", () => {
+test("quotes values so that sh assigns them unchanged", () => {
   const text = applyTo("sh", "", [["A"], AWKWARD]);
   assert.equal(execFileSync("sh", ["-c", `${text}printf %s "$A"`], { encoding: "utf8" }), AWKWARD);
 });
 
-test("fish gets its own words, with its own two escapes", () => {
+test("writes fish syntax, with its two escapes", () => {
   assert.equal(
     applyTo("fish", "", [["A"], AWKWARD]),
     "# >>> tollkeeper codex >>>\n" +
@@ -59,11 +59,11 @@ const REFUSED: [text: string, why: string][] = [
 ];
 
 for (const [text, why] of REFUSED) {
-  test(`${JSON.stringify(text)} is refused: ${why}`, () =>
+  test(`refuses the start-up file ${JSON.stringify(text)}: ${why}`, () =>
     assert.equal(refusalOf("sh", text, ...SETTINGS), why));
 }
 
-test("a value that needs more than one line is refused, and so is what names no variable", () => {
+test("refuses a value with a line break, a value that is no string, and an invalid variable name", () => {
   assert.equal(refusalOf("sh", "", [["A"], "x\ny"]), "the value of A is no text on one line");
   assert.equal(refusalOf("sh", "", [["A"], 1]), "the value of A is no text on one line");
   assert.equal(refusalOf("sh", "", [["A;id"], "x"]), "no name of a variable");

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Step } from "../../../src/tools/setting.ts";
-import { applyTo, refusalOf, type Short } from "../apply-to.ts";
+import type { PathSegment } from "../../../src/tools/setting.ts";
+import { applyTo, refusalOf, type SettingPair } from "../apply-to.ts";
 
-const SETTINGS: Short[] = [
+const SETTINGS: SettingPair[] = [
   [["model_provider"], "tollkeeper"],
   [["model_providers", "tollkeeper", "base_url"], "http://h"],
   [["model_providers", "tollkeeper", "wire_api"], "responses"],
@@ -14,24 +14,28 @@ const ADDED: [what: string, before: string | null, after: string][] = [
   ["a missing file", null, `model_provider = "tollkeeper"\n\n${TABLE}`],
   ["an empty file", "", `model_provider = "tollkeeper"\n\n${TABLE}`],
   ["a file of comments", "# mine\n", `# mine\nmodel_provider = "tollkeeper"\n\n${TABLE}`],
-  ["a file without a last line end", "a = 1", `a = 1\nmodel_provider = "tollkeeper"\n\n${TABLE.trimEnd()}`],
   [
-    "a file that begins with a table, before its first header",
+    "a file without a final line ending",
+    "a = 1",
+    `a = 1\nmodel_provider = "tollkeeper"\n\n${TABLE.trimEnd()}`,
+  ],
+  [
+    "a file that starts with a table, before its first header",
     "# about all\n\n# about it\n[tui]\na = 1\n",
     `# about all\n\nmodel_provider = "tollkeeper"\n\n# about it\n[tui]\na = 1\n\n${TABLE}`,
   ],
   [
-    "a file with keys at the top, behind them",
+    "a file with top-level keys, after them",
     'model = "x" # keep\n\n[tui]\na = 1\n',
     `model = "x" # keep\nmodel_provider = "tollkeeper"\n\n[tui]\na = 1\n\n${TABLE}`,
   ],
   [
-    "CRLF",
+    "a file with CRLF line endings",
     "model = 'x'\r\n[model_providers.other]\r\nname = 'o'\r\n",
     `model = 'x'\r\nmodel_provider = "tollkeeper"\r\n[model_providers.other]\r\nname = 'o'\r\n\r\n${TABLE.replaceAll("\n", "\r\n")}`,
   ],
   [
-    "a table that is there, with comments between its keys",
+    "an existing table with comments between its keys",
     "model_provider = 'openai' # was\n[model_providers.tollkeeper]\n  # one\n  name = 'x' # two\n  # three\n\n[z]\nq = 1\n",
     "model_provider = 'tollkeeper' # was\n[model_providers.tollkeeper]\n  # one\n  name = 'x' # two\n" +
       '  base_url = "http://h"\n  wire_api = "responses"\n  # three\n\n[z]\nq = 1\n',
@@ -43,7 +47,7 @@ const ADDED: [what: string, before: string | null, after: string][] = [
       'model_provider = "tollkeeper"\n[z]\n',
   ],
   [
-    "dotted keys at the top, which a header would define twice",
+    "top-level dotted keys, which a header would define twice",
     "model_providers.tollkeeper.name = 'x'\n[z]\n",
     "model_providers.tollkeeper.name = 'x'\nmodel_providers.tollkeeper.base_url = \"http://h\"\n" +
       'model_providers.tollkeeper.wire_api = "responses"\nmodel_provider = "tollkeeper"\n[z]\n',
@@ -55,26 +59,26 @@ const ADDED: [what: string, before: string | null, after: string][] = [
       'tollkeeper.base_url = "http://h"\ntollkeeper.wire_api = "responses"\n',
   ],
   [
-    "tables above and below the one that is missing",
+    "a file with tables above and below the missing one",
     "model_provider = ''\n[model_providers]\na = {x=1}\n\n# two\n[model_providers.b]\nname = \"b\"\n",
     `model_provider = 'tollkeeper'\n[model_providers]\na = {x=1}\n\n# two\n[model_providers.b]\nname = "b"\n\n${TABLE}`,
   ],
   [
-    "what only looks like a header, in a string of several lines",
+    "a file with what looks like a header in a multi-line string",
     'model_provider = """\n[model_providers.tollkeeper]\n"""\n',
     `model_provider = "tollkeeper"\n\n${TABLE}`,
   ],
 ];
 
 for (const [what, before, after] of ADDED) {
-  test(`settings are put into ${what}`, () => assert.equal(applyTo("toml", before, ...SETTINGS), after));
+  test(`adds TOML settings to ${what}`, () => assert.equal(applyTo("toml", before, ...SETTINGS), after));
 }
 
-function urlOf(name: string): Step[] {
+function urlOf(name: string): PathSegment[] {
   return ["models", { where: { name } }, "url"];
 }
 
-test("a table in a list of tables is found by its fields, and appended where there is none", () => {
+test("finds a table in an array of tables by its fields, and appends one when there is none", () => {
   const text = "[[models]]\nname = 'a'\n[models.more]\nx = 1\n[[models]]\nname = 'b'\n";
   assert.equal(
     applyTo("toml", text, [urlOf("a"), "u"], [urlOf("c"), "v"]),
@@ -83,7 +87,7 @@ test("a table in a list of tables is found by its fields, and appended where the
   );
 });
 
-test("a list on several lines gets its item before the comment behind the last", () => {
+test("adds an item to a list of several lines before the comment after the last item", () => {
   const text = "models = [\n  { name = 'a' }, # one\n]\n";
   assert.equal(
     applyTo("toml", text, [urlOf("b"), "u"]),
@@ -91,7 +95,7 @@ test("a list on several lines gets its item before the comment behind the last",
   );
 });
 
-test("a text in which every setting has its value already stays as it is", () => {
+test("leaves a TOML text alone in which every setting already has its value", () => {
   const text =
     "model_provider='tollkeeper'\nmodel_providers.tollkeeper={base_url='http://h',wire_api=\"responses\"}";
   assert.equal(applyTo("toml", text, ...SETTINGS), text);
@@ -107,6 +111,6 @@ const REFUSED: [text: string, why: string][] = [
 ];
 
 for (const [text, why] of REFUSED) {
-  test(`${JSON.stringify(text)} is refused: ${why}`, () =>
+  test(`refuses the TOML text ${JSON.stringify(text)}: ${why}`, () =>
     assert.equal(refusalOf("toml", text, ...SETTINGS), why));
 }

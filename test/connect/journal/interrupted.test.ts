@@ -6,7 +6,7 @@ import { scratchConnection } from "../scratch-connection.ts";
 
 type Home = ReturnType<typeof scratchConnection>;
 
-/** Everything by which files are changed. */
+/** Every function that changes files. */
 const CHANGES = [
   "openSync",
   "writeFileSync",
@@ -17,7 +17,7 @@ const CHANGES = [
   "rmdirSync",
 ] as const;
 
-/** Does something, of which after so many changes no more happens, as if the process had been killed. @returns was it? */
+/** Runs `work` and lets only the first `count` file operations happen, as if the process was killed then. Returns true if it was. */
 function killedAfter(t: TestContext, count: number, work: () => void): boolean {
   let done = 0;
   const mocks = CHANGES.map((name) => {
@@ -67,7 +67,7 @@ const RECOVERIES: [what: string, recover: (home: Home) => void][] = [
 
 for (const [what, prepare, work] of SCENES) {
   for (const [how, recover] of RECOVERIES) {
-    test(`killed at any step of ${what}, everything is restored after ${how}`, (t) => {
+    test(`everything can be restored by ${how} after ${what} was killed at any step`, (t) => {
       let steps = 0;
       for (let isKilled = true; isKilled; steps += 1) {
         const home = scratchConnection(t);
@@ -77,8 +77,8 @@ for (const [what, prepare, work] of SCENES) {
         prepare(home);
         isKilled = killedAfter(t, steps, () => work(home));
         recover(home);
-        const { left = [] } = home.disconnect() ?? {};
-        assert.deepEqual(left, [], `after ${steps} steps`);
+        const { unrestored = [] } = home.disconnect() ?? {};
+        assert.deepEqual(unrestored, [], `after ${steps} steps`);
         assert.deepEqual(home.snapshot(), before, `after ${steps} steps`);
       }
       assert.ok(steps > 10, `${steps} steps`);
@@ -86,7 +86,7 @@ for (const [what, prepare, work] of SCENES) {
   }
 }
 
-test("a disk that is full once everything is written keeps nothing from being connected, nor from being undone", (t) => {
+test("a disk that fills up once all files are written prevents neither connecting nor disconnecting", (t) => {
   const home = scratchConnection(t);
   home.write("settings.json", "{}");
   const real = fs.openSync;
@@ -100,16 +100,16 @@ test("a disk that is full once everything is written keeps nothing from being co
   mock.restore();
   assert.equal(opened, 4);
   assert.ok(home.prepare(home.file("settings.json")).isUnchanged);
-  assert.equal(home.disconnect()?.changes[0]?.fate, "restored");
+  assert.equal(home.disconnect()?.changes[0]?.outcome, "restored");
   assert.deepEqual(home.snapshot(), ["settings.json 644 {}"]);
 });
 
-test("what a killed process left beside a file goes the next time, and nothing else", (t) => {
+test("removes the temporary files of killed processes, and nothing else", (t) => {
   const home = scratchConnection(t);
   const { pid } = spawnSync(process.execPath, ["--version"]);
   const theirs = ["settings.json.0123456789ab", "settings.json.tollkeeper-x", "other.json.tollkeeper-1"];
   for (const name of [...theirs, `settings.json.tollkeeper-${pid}`]) home.write(name, "x");
-  // Somebody is at work there.
+  // The parent process is alive and may be writing.
   home.write(`settings.json.tollkeeper-${process.ppid}`, "x");
   const others = [...theirs, `settings.json.tollkeeper-${process.ppid}`].sort();
   home.connect(home.file("settings.json"));

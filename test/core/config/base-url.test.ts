@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readBaseUrl } from "../../../src/core/config/base-url.ts";
+import { parseBaseUrl } from "../../../src/core/config/base-url.ts";
 
 const ABSOLUTE = 'must be an absolute URL such as "https://api.example.com/v1"';
 const USER = "must hold no user name or password; the key comes from the key store";
@@ -19,8 +19,8 @@ const ADDRESSES: [given: string, origin: string, basePath: string][] = [
 ];
 
 for (const [given, origin, basePath] of ADDRESSES) {
-  test(`${given} is origin ${origin} and base path ${basePath}`, () => {
-    assert.deepEqual(readBaseUrl(given), { baseUrl: origin + basePath, origin, basePath });
+  test(`parses ${given} as origin ${origin} and base path ${basePath}`, () => {
+    assert.deepEqual(parseBaseUrl(given), { baseUrl: origin + basePath, origin, basePath });
   });
 }
 
@@ -67,7 +67,7 @@ const REFUSALS: [given: string, problem: string][] = [
 ];
 
 for (const [given, problem] of REFUSALS) {
-  test(`"${given}" is no base URL: ${problem}`, () => {
-    assert.deepEqual(readBaseUrl(given), { problem });
+  test(`refuses the base URL "${given}": ${problem}`, () => {
+    assert.deepEqual(parseBaseUrl(given), { problem });
   });
 }

@@ -1,27 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkConfig } from "../../../src/core/config/check.ts";
+import { validConfig } from "./valid-config.ts";
 import { buildJsonSchema } from "../../../src/core/config/schema.ts";
-import { defaultConfig, keyRefOf, keyRefsOf, upstreamOf } from "../../../src/core/config/config.ts";
-import type { Access, Config } from "../../../src/core/config/config.ts";
-import { valueAt } from "../../../src/core/text/value-at.ts";
-
-function accepted(file: unknown): Config {
-  const verdict = checkConfig(file, "/home/ada");
-  assert.ok(verdict.ok, JSON.stringify(verdict));
-  return verdict.config;
-}
+import { defaultConfig, type Access } from "../../../src/core/config/config.ts";
+import { valueAt } from "../../../src/core/config/rules.ts";
 
 const DEFAULT = { baseUrl: "https://api.example.com/v1" };
-const GATEWAY = { baseUrl: "https://gateway.example.com/api/v1/", key: "team" };
 
-test("an upstream may have any name", () => {
-  const { upstreams } = accepted({ upstreams: { default: DEFAULT, problem: DEFAULT, value: DEFAULT } });
+test("accepts upstreams named like members of internal results", () => {
+  const { upstreams } = validConfig({ upstreams: { default: DEFAULT, problem: DEFAULT, value: DEFAULT } });
   assert.deepEqual(Object.keys(upstreams), ["default", "problem", "value"]);
 });
 
-test("an empty file gives the documented defaults", () => {
-  assert.deepEqual(accepted({}), {
+test("resolves an empty file to the documented defaults", () => {
+  assert.deepEqual(validConfig({}), {
     listen: { port: 8655, allowedHosts: [], allowedOrigins: [] },
     access: { mode: "open", peerUid: [] },
     upstreams: {},
@@ -37,11 +29,11 @@ test("an empty file gives the documented defaults", () => {
       drainMs: 30_000,
     },
   });
-  assert.deepEqual(defaultConfig, accepted({}));
+  assert.deepEqual(defaultConfig, validConfig({}));
 });
 
-test("an upstream with nothing but its base URL is resolved, with its name and every default", () => {
-  assert.deepEqual(accepted({ upstreams: { default: DEFAULT } }).upstreams, {
+test("resolves an upstream with only a base URL to its name and every default", () => {
+  assert.deepEqual(validConfig({ upstreams: { default: DEFAULT } }).upstreams, {
     default: {
       name: "default",
       baseUrl: "https://api.example.com/v1",
@@ -57,24 +49,24 @@ test("an upstream with nothing but its base URL is resolved, with its name and e
   });
 });
 
-test("$schema is for editors and not part of the configuration", () => {
-  assert.deepEqual(accepted({ $schema: "./config.schema.json" }), defaultConfig);
+test("leaves $schema out of the resolved configuration", () => {
+  assert.deepEqual(validConfig({ $schema: "./config.schema.json" }), defaultConfig);
 });
 
-test("each form of keySource becomes the source that it names", () => {
+test("resolves each form of keySource to the source that it names", () => {
   const forms: [written: object, source: object][] = [
     [{ file: "/run/key" }, { kind: "file", path: "/run/key" }],
     [{ command: ["pass", "show", "x"] }, { kind: "command", argv: ["pass", "show", "x"] }],
     [{ credential: "API_KEY" }, { kind: "credential", name: "API_KEY" }],
   ];
   for (const [keySource, source] of forms) {
-    const { upstreams } = accepted({ upstreams: { default: { ...DEFAULT, keySource } } });
+    const { upstreams } = validConfig({ upstreams: { default: { ...DEFAULT, keySource } } });
     assert.deepEqual(upstreams["default"]?.keySource, source);
   }
 });
 
-test("a leading ~/ becomes the home directory, in keySource.file and ledger.directory", () => {
-  const config = accepted({
+test("expands a leading ~/ in keySource.file and ledger.directory to the home directory", () => {
+  const config = validConfig({
     upstreams: { default: { ...DEFAULT, keySource: { file: "~/.secrets/key" } } },
     ledger: { directory: "~/usage" },
   });
@@ -82,19 +74,19 @@ test("a leading ~/ becomes the home directory, in keySource.file and ledger.dire
   assert.equal(config.ledger.directory, "/home/ada/usage");
 });
 
-test("an extra route counts its spend once per response for GET and always for POST, unless it says otherwise", () => {
+test("counts the spend of an extra route once per response for GET and always for POST, unless the route says otherwise", () => {
   const route = { path: "/responses/{id}", auth: "bearer", dialect: "responses" };
   const routes = [
     { ...route, method: "GET" },
     { ...route, method: "POST" },
     { ...route, method: "GET", path: "/files", spend: "never" },
   ];
-  const config = accepted({ upstreams: { default: { ...DEFAULT, routes } } });
+  const config = validConfig({ upstreams: { default: { ...DEFAULT, routes } } });
   const spends = config.upstreams["default"]?.routes.map(({ spend }) => spend);
   assert.deepEqual(spends, ["attach_by_response_id", "count", "never"]);
 });
 
-test("access is a word, or an object that may say whom else it lets in", () => {
+test("accepts access as a word, or as an object that may admit more users", () => {
   const forms: [written: unknown, access: Access][] = [
     ["open", { mode: "open", peerUid: [] }],
     ["token", { mode: "token", peerUid: [] }],
@@ -102,61 +94,18 @@ test("access is a word, or an object that may say whom else it lets in", () => {
     [{ mode: "token" }, { mode: "token", peerUid: [] }],
     [{ peerUid: [1000, 100_999] }, { mode: "open", peerUid: [1000, 100_999] }],
   ];
-  for (const [written, access] of forms) assert.deepEqual(accepted({ access: written }).access, access);
+  for (const [written, access] of forms) assert.deepEqual(validConfig({ access: written }).access, access);
 });
 
-test("a tool takes the upstream that it names, else the default one", () => {
-  const config = accepted({
-    upstreams: { default: DEFAULT, gateway: GATEWAY },
-    tools: { codex: { upstream: "gateway" }, opencode: {} },
-  });
-  assert.equal(upstreamOf(config, "codex")?.name, "gateway");
-  assert.equal(upstreamOf(config, "opencode")?.name, "default");
-  assert.equal(upstreamOf(config, "never-configured")?.name, "default");
-});
-
-test("a tool named like a property of Object.prototype takes the default upstream", () => {
-  const config = accepted({ upstreams: { default: DEFAULT } });
-  for (const tool of ["constructor", "__proto__", "toString"]) {
-    assert.equal(upstreamOf(config, tool)?.name, "default");
-  }
-});
-
-test("without upstreams no tool has one", () => {
-  assert.equal(upstreamOf(accepted({ tools: { codex: { key: "codex" } } }), "codex"), null);
-});
-
-test("a key belongs to its upstream's origin, under the tool's name for it or else the upstream's", () => {
-  const { upstreams } = accepted({ upstreams: { default: DEFAULT, gateway: GATEWAY } });
-  const gateway = upstreams["gateway"];
-  assert.ok(gateway);
-  const source = { kind: "keychain" };
-  assert.deepEqual(keyRefOf(gateway, null), { origin: "https://gateway.example.com", name: "team", source });
-  assert.deepEqual(keyRefOf(gateway, "own"), { origin: "https://gateway.example.com", name: "own", source });
-});
-
-test("every configured key is listed once, with the tools that use it", () => {
-  const config = accepted({
-    upstreams: { default: DEFAULT, twin: DEFAULT, gateway: GATEWAY },
-    tools: { codex: { key: "codex" }, opencode: {}, kilo: { upstream: "twin" }, pi: { upstream: "gateway" } },
-  });
-  const keys = keyRefsOf(config).map(({ upstream, ref, usedBy }) => [upstream.name, ref.name, usedBy]);
-  assert.deepEqual(keys, [
-    ["default", "default", ["opencode", "kilo"]],
-    ["gateway", "team", ["pi"]],
-    ["default", "codex", ["codex"]],
-  ]);
-});
-
-test("the JSON Schema explains every key that may be written, and closes every object", () => {
+test("describes every key in the JSON Schema, and closes every object against others", () => {
   const schema = buildJsonSchema();
   assert.equal(schema["title"], "tollkeeper configuration");
   assert.equal(schema["$id"], "urn:tollkeeper:config");
-  const unexplained: string[] = [];
+  const undescribed: string[] = [];
   const open: string[] = [];
   const visit = (node: unknown, path: string): void => {
     for (const [key, below] of Object.entries(valueAt(node, ["properties"]) ?? {})) {
-      if (typeof valueAt(below, ["description"]) !== "string") unexplained.push(`${path}.${key}`);
+      if (typeof valueAt(below, ["description"]) !== "string") undescribed.push(`${path}.${key}`);
       visit(below, `${path}.${key}`);
     }
     const others = valueAt(node, ["additionalProperties"]);
@@ -167,6 +116,6 @@ test("the JSON Schema explains every key that may be written, and closes every o
     }
   };
   visit(schema, "");
-  assert.deepEqual(unexplained, []);
+  assert.deepEqual(undescribed, []);
   assert.deepEqual(open, []);
 });

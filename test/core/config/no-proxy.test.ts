@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isPastProxy, judgeNoProxy } from "../../../src/core/config/no-proxy.ts";
+import { shouldBypassProxy, checkNoProxy } from "../../../src/core/config/no-proxy.ts";
 
-/** Entry, upstreams that it matches, upstreams that it does not. */
+/** An entry, origins that it matches, and origins that it does not. */
 const ENTRIES: [entry: string, matched: string[], others: string[]][] = [
   ["*", ["https://a.example", "https://10.1.2.3"], []],
   [
@@ -33,21 +33,21 @@ const ENTRIES: [entry: string, matched: string[], others: string[]][] = [
 ];
 
 for (const [entry, matched, others] of ENTRIES) {
-  test(`"${entry}" keeps the proxy out of what it names, and of nothing else`, () => {
-    assert.equal(judgeNoProxy(entry), null);
-    for (const origin of matched) assert.ok(isPastProxy(origin, ["other.example", entry]), origin);
-    for (const origin of others) assert.ok(!isPastProxy(origin, [entry]), origin);
+  test(`bypasses the proxy for what "${entry}" names, and for nothing else`, () => {
+    assert.equal(checkNoProxy(entry), null);
+    for (const origin of matched) assert.ok(shouldBypassProxy(origin, ["other.example", entry]), origin);
+    for (const origin of others) assert.ok(!shouldBypassProxy(origin, [entry]), origin);
   });
 }
 
-test("what is on this machine never goes through a proxy", () => {
+test("never uses a proxy for loopback hosts", () => {
   for (const host of ["localhost", "127.0.0.1", "127.8.8.8", "[::1]"]) {
-    assert.ok(isPastProxy(`https://${host}:8443`, []));
+    assert.ok(shouldBypassProxy(`https://${host}:8443`, []));
   }
-  assert.ok(!isPastProxy("https://localhost.example", []));
+  assert.ok(!shouldBypassProxy("https://localhost.example", []));
 });
 
-test("what is no host is refused, with what is", () => {
+test("refuses an entry that is not a host, and says what a host looks like", () => {
   for (const entry of [
     "",
     ".",
@@ -59,15 +59,15 @@ test("what is no host is refused, with what is", () => {
     "a/8",
     "10.0.0.0/33",
   ]) {
-    assert.match(judgeNoProxy(entry) ?? "", /^must be a host such as/, entry);
+    assert.match(checkNoProxy(entry) ?? "", /^must be a host such as/, entry);
   }
   for (const entry of ["10.0.0.0/", "fd00::/129", "1.2.3.4/", "a.example/path", "[fd00::1"]) {
-    assert.match(judgeNoProxy(entry) ?? "", /^must be a host such as/, entry);
+    assert.match(checkNoProxy(entry) ?? "", /^must be a host such as/, entry);
   }
 });
 
-test("a list in one text, as the environment has it, is refused with what to do", () => {
+test("refuses several hosts in one string, as NO_PROXY has them, and says what to write instead", () => {
   for (const entry of ["a.example,b.example", "a.example, b.example", "a b"]) {
-    assert.equal(judgeNoProxy(entry), "must be one host; write each as a string of its own");
+    assert.equal(checkNoProxy(entry), "must be one host; write each as a string of its own");
   }
 });

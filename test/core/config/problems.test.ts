@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkConfig } from "../../../src/core/config/check.ts";
-import { routesOf } from "../../../src/core/http/routes.ts";
+import { listRoutes } from "../../../src/core/http/routes.ts";
 import { problemsOf, withRoute, withUpstream } from "../../helpers/config/config-problems.ts";
+import { validConfig } from "./valid-config.ts";
 
 const KEY = "sk-abc123";
 
-test("every route that all upstreams have is refused as an extra one", () => {
-  const verdict = checkConfig(withUpstream({}), "/home/ada");
-  assert.ok(verdict.ok && verdict.config.upstreams["default"]);
-  for (const { method, path } of routesOf(verdict.config.upstreams["default"])) {
+test("refuses an extra route that repeats a built-in one", () => {
+  const upstream = validConfig(withUpstream({})).upstreams["default"];
+  assert.ok(upstream);
+  for (const { method, path } of listRoutes(upstream)) {
     const problem = `answers the same requests as the built-in ${method} ${path}; remove it`;
     assert.deepEqual(problemsOf(withRoute({ method, path })), [
       `upstreams.default.routes[0].path: ${problem}`,
@@ -17,7 +17,7 @@ test("every route that all upstreams have is refused as an extra one", () => {
   }
 });
 
-test("of two extra routes for the same requests the second is refused", () => {
+test("refuses the second of two extra routes for the same requests", () => {
   const ask = { method: "GET", auth: "bearer", dialect: "none" };
   const routes = [
     { ...ask, path: "/files/{id}" },
@@ -27,7 +27,7 @@ test("of two extra routes for the same requests the second is refused", () => {
   assert.deepEqual(problemsOf(withUpstream({ routes })), [`upstreams.default.routes[1].path: ${problem}`]);
 });
 
-test("an upstream may not take the sandbox's name, which the ledger tells made-up requests by", () => {
+test("refuses an upstream with the sandbox's name, which marks made-up requests in the ledger", () => {
   const upstreams = {
     sandbox: { baseUrl: "https://a.example/v1" },
     default: { baseUrl: "https://b.example/v1" },
@@ -37,7 +37,7 @@ test("an upstream may not take the sandbox's name, which the ledger tells made-u
   ]);
 });
 
-test("a key source that gives one key refuses a second key name, and takes the upstream's own", () => {
+test("refuses a second key name for a key source that gives one key, and accepts the upstream's own", () => {
   const file = withUpstream({ key: "team", keySource: { file: "/k" } });
   const problem =
     "this upstream's keySource gives one key only; leave the key out here, or add an upstream with its own keySource";
@@ -47,14 +47,14 @@ test("a key source that gives one key refuses a second key name, and takes the u
   assert.deepEqual(problemsOf({ ...file, tools: { codex: { key: "team" } } }), []);
 });
 
-test("a tool's name does not begin as local tokens do, and other names may", () => {
+test("refuses a tool's name that begins like a local token, and accepts such a key name", () => {
   const token = `tollkeeper-codex-${"a".repeat(43)}`;
   assert.deepEqual(problemsOf({ ...withUpstream({ key: "tollkeeper-work" }), tools: { [token]: {} } }), [
     `tools.[hidden]: a tool's name does not begin with "tollkeeper-", as local tokens do`,
   ]);
 });
 
-test("keys that would reach a prototype are refused wherever they stand, and reach none", () => {
+test("refuses __proto__, constructor and prototype anywhere, and changes no prototype", () => {
   const file: unknown = JSON.parse(
     '{ "__proto__": { "a": 1 }, "tools": { "constructor": {} }, "listen": { "prototype": 1 }, "x": [{ "__proto__": 1 }] }',
   );
@@ -67,7 +67,7 @@ test("keys that would reach a prototype are refused wherever they stand, and rea
   assert.equal(Reflect.get({}, "a"), undefined);
 });
 
-test("all problems come at once, those between sections too", () => {
+test("reports all problems at once, including those between sections", () => {
   const file = {
     listen: { port: 0.5, hosts: [] },
     upstreams: { Main: { baseUrl: "https://api.example.com", key: KEY } },
@@ -88,7 +88,7 @@ test("all problems come at once, those between sections too", () => {
   assert.equal(paths.length, expected.length);
 });
 
-test("a key value is repeated in no problem, wherever in the file it was put", () => {
+test("repeats a key value in no problem, wherever in the file it was", () => {
   const places = [
     KEY,
     { [KEY]: 1 },
@@ -112,7 +112,7 @@ test("a key value is repeated in no problem, wherever in the file it was put", (
   }
 });
 
-test("what a problem repeats of the file cannot act on a terminal", () => {
+test("escapes control characters that a problem repeats from the file", () => {
   const problems = problemsOf({ "\u001b[2J": 1, tools: { "\u202eevil": {} } }).join("\n");
   assert.ok(!problems.includes("\u001b") && !problems.includes("\u202e"), JSON.stringify(problems));
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readProxyUrl } from "../../../src/core/config/proxy-url.ts";
+import { parseProxyUrl } from "../../../src/core/config/proxy-url.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 
 const WANTED = 'must be the address of an HTTP proxy such as "http://proxy.example.com:8080"';
@@ -8,7 +8,7 @@ const WANTED = 'must be the address of an HTTP proxy such as "http://proxy.examp
 const ESCAPE =
   'in its user name and password "%", "/", "?", "#", "@" and ":" must be written as "%25", "%2F", "%3F", "%23", "%40" and "%3A"';
 
-const GOOD: [text: string, origin: string, credentials: string | null][] = [
+const VALID: [text: string, origin: string, credentials: string | null][] = [
   ["http://proxy.example.com:8080", "http://proxy.example.com:8080", null],
   ["HTTP://Proxy.Example.com:8080/", "http://proxy.example.com:8080", null],
   ["https://proxy.example.com", "https://proxy.example.com", null],
@@ -20,9 +20,9 @@ const GOOD: [text: string, origin: string, credentials: string | null][] = [
   ["http://ada:p%C3%A4ss@proxy:8080", "http://proxy:8080", "ada:p\u00e4ss"],
 ];
 
-for (const [text, origin, credentials] of GOOD) {
-  test(`${text} is read`, () => {
-    const address = readProxyUrl(text);
+for (const [text, origin, credentials] of VALID) {
+  test(`parses the proxy address ${text}`, () => {
+    const address = parseProxyUrl(text);
     assert.ok("origin" in address, JSON.stringify(address));
     assert.equal(address.origin, origin);
     if (credentials === null) assert.equal(address.credentials, null);
@@ -30,7 +30,7 @@ for (const [text, origin, credentials] of GOOD) {
   });
 }
 
-const BAD: [text: string, problem: string][] = [
+const INVALID: [text: string, problem: string][] = [
   ["", WANTED],
   ["socks5://proxy:1080", `${WANTED}; SOCKS proxies are not supported`],
   ["ftp://proxy:21", WANTED],
@@ -60,7 +60,7 @@ const BAD: [text: string, problem: string][] = [
   ],
 ];
 
-test("whatever stands in a password, no part of it is in what is said of the address", () => {
+test("repeats no part of a password in its result, whatever characters it has", () => {
   const inside = [
     "",
     "/",
@@ -91,14 +91,14 @@ test("whatever stands in a password, no part of it is in what is said of the add
     ),
   );
   for (const text of addresses) {
-    const read = readProxyUrl(text);
-    assert.doesNotMatch("problem" in read ? read.problem : read.origin, /told|nobody/, text);
+    const parsed = parseProxyUrl(text);
+    assert.doesNotMatch("problem" in parsed ? parsed.problem : parsed.origin, /told|nobody/, text);
   }
 });
 
-for (const [text, problem] of BAD) {
-  test(`${JSON.stringify(text)} is refused, and its password is not repeated`, () => {
-    assert.deepEqual(readProxyUrl(text), { problem });
+for (const [text, problem] of INVALID) {
+  test(`refuses the proxy address ${JSON.stringify(text)} without repeating its password`, () => {
+    assert.deepEqual(parseProxyUrl(text), { problem });
     assert.doesNotMatch(problem, /told|nobody|12/);
   });
 }

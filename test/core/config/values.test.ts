@@ -22,7 +22,7 @@ const TAKEN = 'may not start with "/t" or "/_tollkeeper", which tollkeeper answe
 
 const REFUSALS: [what: string, file: unknown, problem: string][] = [
   ["a list instead of an object", [], ": must be an object: { ... }"],
-  ["a section that is no object", { limits: 3 }, "limits: must be an object: { ... }"],
+  ["a section that is not an object", { limits: 3 }, "limits: must be an object: { ... }"],
   ["a port in quotes", { listen: { port: "8655" } }, "listen.port: must be a whole number"],
   ["a broken port", { listen: { port: 1.5 } }, "listen.port: must be a whole number"],
   ["a port above 65535", { listen: { port: 65_536 } }, "listen.port: must be at most 65535"],
@@ -36,10 +36,14 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     `listen.allowedOrigins[0]: ${ORIGIN}`,
   ],
   ["any origin", { listen: { allowedOrigins: "*" } }, "listen.allowedOrigins: must be a list: [ ... ]"],
-  ["a time that no timer takes", { abort: { graceMs: 3e9 } }, "abort.graceMs: must be at most 2147483647"],
-  ["no room for a body", { limits: { bodyBytes: 0 } }, "limits.bodyBytes: must be at least 1"],
-  ["no time for the first byte", { limits: { firstByteMs: 0 } }, "limits.firstByteMs: must be at least 1"],
-  ["no day of records", { ledger: { retainDays: 0 } }, "ledger.retainDays: must be at least 1"],
+  [
+    "a time that exceeds Node's timers",
+    { abort: { graceMs: 3e9 } },
+    "abort.graceMs: must be at most 2147483647",
+  ],
+  ["a body limit of 0", { limits: { bodyBytes: 0 } }, "limits.bodyBytes: must be at least 1"],
+  ["a first byte limit of 0", { limits: { firstByteMs: 0 } }, "limits.firstByteMs: must be at least 1"],
+  ["a retention of 0 days", { ledger: { retainDays: 0 } }, "ledger.retainDays: must be at least 1"],
   [
     "a relative ledger",
     { ledger: { directory: "usage" } },
@@ -50,9 +54,13 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     { outbound: { httpsProxy: "proxy.example:8080" } },
     'outbound.httpsProxy: must be the address of an HTTP proxy such as "http://proxy.example.com:8080"; did you mean "http://proxy.example:8080"?',
   ],
-  ["a proxy that is no text", { outbound: { httpsProxy: 8080 } }, "outbound.httpsProxy: must be a string"],
   [
-    "hosts in one text",
+    "a proxy that is not a string",
+    { outbound: { httpsProxy: 8080 } },
+    "outbound.httpsProxy: must be a string",
+  ],
+  [
+    "all hosts in one string",
     { outbound: { noProxy: "a.example,b.example" } },
     "outbound.noProxy: must be a list: [ ... ]",
   ],
@@ -71,12 +79,12 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     { outbound: { https_proxy: "http://proxy:1" } },
     'outbound.https_proxy: unknown key "https_proxy"; did you mean "httpsProxy"?',
   ],
-  ["an access that there is not", { access: "tokens" }, `access: ${ACCESS}`],
-  ["an access that is no word", { access: true }, `access: ${ACCESS}`],
-  ["a list of accesses", { access: ["token"] }, `access: ${ACCESS}`],
-  ["a mode that there is not", { access: { mode: "key" } }, 'access.mode: must be "open" or "token"'],
+  ["an unknown access word", { access: "tokens" }, `access: ${ACCESS}`],
+  ["a boolean access", { access: true }, `access: ${ACCESS}`],
+  ["a list of access words", { access: ["token"] }, `access: ${ACCESS}`],
+  ["an unknown access mode", { access: { mode: "key" } }, 'access.mode: must be "open" or "token"'],
   [
-    "a key beside the mode",
+    "a misspelt key beside the access mode",
     { access: { mode: "token", peerUids: [] } },
     'access.peerUids: unknown key "peerUids"; did you mean "peerUid"?',
   ],
@@ -84,7 +92,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   ["a user by name", { access: { peerUid: ["ada"] } }, "access.peerUid[0]: must be a whole number"],
   ["a negative uid", { access: { peerUid: [0, -1] } }, "access.peerUid[1]: must be at least 0"],
   [
-    "the uid that is nobody's",
+    "the uid that means no user",
     { access: { peerUid: [4_294_967_295] } },
     "access.peerUid[0]: must be at most 4294967294",
   ],
@@ -132,7 +140,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     'upstreams.default.countTokensAuth: must be "bearer" or "x-api-key"',
   ],
   [
-    "a version that is no date",
+    "a version that is not a date",
     withUpstream({ anthropicVersion: "latest" }),
     'upstreams.default.anthropicVersion: must be a date such as "2023-06-01"',
   ],
@@ -147,7 +155,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     'upstreams.default.routes[0].dialect: is missing; it is "messages" or "responses" or "none"',
   ],
   [
-    "a route to delete",
+    "a route for DELETE",
     withRoute({ method: "DELETE" }),
     'upstreams.default.routes[0].method: must be "GET" or "POST"',
   ],
@@ -157,7 +165,11 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     withRoute({ path: "/x?a" }),
     "upstreams.default.routes[0].path: must hold no query; queries pass by themselves",
   ],
-  ["a route that climbs", withRoute({ path: "/x/../y" }), `upstreams.default.routes[0].path: ${SEGMENTS}`],
+  [
+    "a route with dot segments",
+    withRoute({ path: "/x/../y" }),
+    `upstreams.default.routes[0].path: ${SEGMENTS}`,
+  ],
   ["a route with an escape", withRoute({ path: "/x%2fy" }), `upstreams.default.routes[0].path: ${SEGMENTS}`],
   [
     "a route with a trailing slash",
@@ -174,9 +186,9 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     withRoute({ path: "/v1/x" }),
     'upstreams.default.routes[0].path: is below "/v1" already: leave out the leading "/v1"',
   ],
-  ["a route in a tool's place", withRoute({ path: "/t/x" }), `upstreams.default.routes[0].path: ${TAKEN}`],
+  ["a route below /t", withRoute({ path: "/t/x" }), `upstreams.default.routes[0].path: ${TAKEN}`],
   [
-    "a route in our own place",
+    "a route below /_tollkeeper",
     withRoute({ path: "/_tollkeeper/x" }),
     `upstreams.default.routes[0].path: ${TAKEN}`,
   ],
@@ -202,7 +214,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     'tools.codex.upstream: no upstream is called "defualt"; did you mean "default"?',
   ],
   ["a misspelt key", { listen: { prot: 1 } }, 'listen.prot: unknown key "prot"; did you mean "port"?'],
-  ["a key in other letters", { Listen: {} }, 'Listen: unknown key "Listen"; did you mean "listen"?'],
+  ["a key in another case", { Listen: {} }, 'Listen: unknown key "Listen"; did you mean "listen"?'],
   [
     "a misspelt key in a list",
     withRoute({ spnd: "never" }),
@@ -216,7 +228,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
 ];
 
 for (const [what, file, problem] of REFUSALS) {
-  test(`${what} is the one problem found`, () => {
+  test(`reports ${what} as the only problem`, () => {
     assert.deepEqual(problemsOf(file), [problem]);
   });
 }

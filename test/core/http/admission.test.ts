@@ -7,9 +7,9 @@ const JSON_TYPE = ["content-type", "application/json"];
 const HOST = ["host", "127.0.0.1:8655"];
 const rules = { allowedHosts: ["docker.internal:8655"], allowedOrigins: ["vscode-webview://abc"] };
 
-function judge(raw: string[], { method = "POST", httpVersion = "1.1" } = {}): string | null {
-  const arrival = { method, httpVersion, headers: new HeaderIndex(raw), localPort: 8655 };
-  return admit(arrival, rules)?.code ?? null;
+function codeFor(raw: string[], { method = "POST", httpVersion = "1.1" } = {}): string | null {
+  const request = { method, httpVersion, headers: new HeaderIndex(raw), localPort: 8655 };
+  return admit(request, rules)?.code ?? null;
 }
 
 for (const host of [
@@ -19,7 +19,7 @@ for (const host of [
   "[::1]:8655",
   "docker.internal:8655",
 ]) {
-  test(`Host ${host} is let in`, () => assert.equal(judge(["Host", host, ...JSON_TYPE]), null));
+  test(`admits the Host ${host}`, () => assert.equal(codeFor(["Host", host, ...JSON_TYPE]), null));
 }
 
 for (const host of [
@@ -38,21 +38,21 @@ for (const host of [
   "localhost:8655 ",
   "user@localhost:8655",
 ]) {
-  test(`Host ${JSON.stringify(host)} is refused`, () => {
-    assert.equal(judge(["Host", host, ...JSON_TYPE]), "host_not_allowed");
+  test(`refuses the Host ${JSON.stringify(host)}`, () => {
+    assert.equal(codeFor(["Host", host, ...JSON_TYPE]), "host_not_allowed");
   });
 }
 
-test("two Host lines are refused, even of the same value", () => {
-  assert.equal(judge([...HOST, ...HOST, ...JSON_TYPE]), "host_not_allowed");
-  assert.equal(judge([...HOST, "host", "evil.example", ...JSON_TYPE]), "host_not_allowed");
+test("refuses two Host lines, even with the same value", () => {
+  assert.equal(codeFor([...HOST, ...HOST, ...JSON_TYPE]), "host_not_allowed");
+  assert.equal(codeFor([...HOST, "host", "evil.example", ...JSON_TYPE]), "host_not_allowed");
 });
 
-test("the Host is judged before all else", () => {
-  assert.equal(judge(["host", "evil", "origin", "x"], { httpVersion: "1.0" }), "host_not_allowed");
+test("checks the Host before anything else", () => {
+  assert.equal(codeFor(["host", "evil", "origin", "x"], { httpVersion: "1.0" }), "host_not_allowed");
 });
 
-for (const mark of [
+for (const header of [
   ["origin", "https://evil.example"],
   ["origin", "null"],
   ["origin", "http://127.0.0.1:8655"],
@@ -61,31 +61,31 @@ for (const mark of [
   ["referer", "https://evil.example/"],
   ["referer", "http://127.0.0.1:8655.evil.example/"],
 ]) {
-  test(`${mark.join(": ")} is a browser's, and refused`, () => {
-    assert.equal(judge([...HOST, ...JSON_TYPE, ...mark]), "origin_not_allowed");
+  test(`refuses ${header.join(": ")} as a browser's`, () => {
+    assert.equal(codeFor([...HOST, ...JSON_TYPE, ...header]), "origin_not_allowed");
   });
 }
 
-for (const mark of [
+for (const header of [
   ["sec-fetch-mode", "cors"],
   ["anthropic-dangerous-direct-browser-access", "true"],
   ["sec-fetch-site", "none"],
   ["sec-fetch-site", "same-origin"],
   ["http-referer", "https://kilocode.ai"],
 ]) {
-  test(`${mark.join(": ")} means nothing, real tools send it`, () => {
-    assert.equal(judge([...HOST, ...JSON_TYPE, ...mark]), null);
+  test(`admits ${header.join(": ")}, which real tools send`, () => {
+    assert.equal(codeFor([...HOST, ...JSON_TYPE, ...header]), null);
   });
 }
 
-test("a listed origin is let in, with the marks that its browser adds", () => {
-  const marks = ["origin", "vscode-webview://abc", "sec-fetch-site", "cross-site"];
-  assert.equal(judge([...HOST, ...JSON_TYPE, ...marks]), null);
+test("admits a listed origin with the headers that its browser adds", () => {
+  const headers = ["origin", "vscode-webview://abc", "sec-fetch-site", "cross-site"];
+  assert.equal(codeFor([...HOST, ...JSON_TYPE, ...headers]), null);
 });
 
-test("two Origin lines are refused, even when the first is listed", () => {
-  const marks = ["origin", "vscode-webview://abc", "origin", "https://evil.example"];
-  assert.equal(judge([...HOST, ...JSON_TYPE, ...marks]), "origin_not_allowed");
+test("refuses two Origin lines, even when the first is listed", () => {
+  const headers = ["origin", "vscode-webview://abc", "origin", "https://evil.example"];
+  assert.equal(codeFor([...HOST, ...JSON_TYPE, ...headers]), "origin_not_allowed");
 });
 
 for (const type of [
@@ -95,36 +95,36 @@ for (const type of [
   "application/jsonx",
   "",
 ]) {
-  test(`a POST of type ${JSON.stringify(type)} is refused`, () => {
-    assert.equal(judge([...HOST, "content-type", type]), "content_type");
+  test(`refuses a POST with content type ${JSON.stringify(type)}`, () => {
+    assert.equal(codeFor([...HOST, "content-type", type]), "content_type");
   });
 }
 
-test("a POST without a content type is refused, a GET without one is not", () => {
-  assert.equal(judge(HOST), "content_type");
-  assert.equal(judge(HOST, { method: "GET" }), null);
+test("refuses a POST without a content type, and admits such a GET", () => {
+  assert.equal(codeFor(HOST), "content_type");
+  assert.equal(codeFor(HOST, { method: "GET" }), null);
 });
 
-test("a content type with parameters is fine, two content types are not", () => {
-  assert.equal(judge([...HOST, "content-type", "application/json; charset=utf-8"]), null);
-  assert.equal(judge([...HOST, ...JSON_TYPE, "Content-Type", "text/plain"]), "bad_request");
+test("admits a content type with parameters, and refuses two content types", () => {
+  assert.equal(codeFor([...HOST, "content-type", "application/json; charset=utf-8"]), null);
+  assert.equal(codeFor([...HOST, ...JSON_TYPE, "Content-Type", "text/plain"]), "bad_request");
 });
 
 for (const name of ["content-length", "transfer-encoding", "expect", "authorization", "x-api-key"]) {
-  test(`two ${name} lines are refused`, () => {
-    assert.equal(judge([...HOST, ...JSON_TYPE, name, "1", name, "1"]), "bad_request");
+  test(`refuses two ${name} lines`, () => {
+    assert.equal(codeFor([...HOST, ...JSON_TYPE, name, "1", name, "1"]), "bad_request");
   });
 }
 
-test("any transfer-encoding but one chunked is refused, and one beside a content-length", () => {
-  assert.equal(judge([...HOST, ...JSON_TYPE, "transfer-encoding", "gzip, chunked"]), "bad_request");
+test("refuses a transfer-encoding other than chunked, and any beside a content-length", () => {
+  assert.equal(codeFor([...HOST, ...JSON_TYPE, "transfer-encoding", "gzip, chunked"]), "bad_request");
   assert.equal(
-    judge([...HOST, ...JSON_TYPE, "transfer-encoding", "chunked", "content-length", "3"]),
+    codeFor([...HOST, ...JSON_TYPE, "transfer-encoding", "chunked", "content-length", "3"]),
     "bad_request",
   );
-  assert.equal(judge([...HOST, ...JSON_TYPE, "transfer-encoding", "chunked"]), null);
+  assert.equal(codeFor([...HOST, ...JSON_TYPE, "transfer-encoding", "chunked"]), null);
 });
 
-test("HTTP/1.0 is refused: a broken answer to it would look complete", () => {
-  assert.equal(judge([...HOST, ...JSON_TYPE], { httpVersion: "1.0" }), "http_version");
+test("refuses HTTP/1.0, where a truncated response would look complete", () => {
+  assert.equal(codeFor([...HOST, ...JSON_TYPE], { httpVersion: "1.0" }), "http_version");
 });

@@ -1,29 +1,36 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HeaderIndex } from "../../../src/core/http/header-index.ts";
-import { buildDownstreamHeaders, buildUpstreamHeaders, type UpstreamHead } from "../../../src/core/http/headers.ts";
+import {
+  buildDownstreamHeaders,
+  buildUpstreamHeaders,
+  type UpstreamHeaderOptions,
+} from "../../../src/core/http/headers.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 
 const secret = new Secret("sk-real-one");
-const head: UpstreamHead = {
+const options: UpstreamHeaderOptions = {
   host: "api.example.com",
   auth: "x-api-key",
   secret,
   defaultVersion: "2023-06-01",
 };
 
-function upstream(raw: string[], overrides: Partial<UpstreamHead> = {}): Record<string, string> {
-  const flat = buildUpstreamHeaders(new HeaderIndex(raw), { ...head, ...overrides });
+function upstream(raw: string[], overrides: Partial<UpstreamHeaderOptions> = {}): Record<string, string> {
+  const flat = buildUpstreamHeaders(new HeaderIndex(raw), { ...options, ...overrides });
   const out: Record<string, string> = {};
   for (let i = 0; i < flat.length; i += 2) out[flat[i] ?? ""] = flat[i + 1] ?? "";
   return out;
 }
 
-test("exactly one credential is set, last, by the route's scheme", () => {
-  const flat = buildUpstreamHeaders(new HeaderIndex(["authorization", "Bearer x", "X-Api-Key", "y"]), head);
+test("sets exactly one credential, last, in the header of the route's auth scheme", () => {
+  const flat = buildUpstreamHeaders(
+    new HeaderIndex(["authorization", "Bearer x", "X-Api-Key", "y"]),
+    options,
+  );
   assert.deepEqual(flat.slice(-2), ["x-api-key", "sk-real-one"]);
   assert.equal(flat.filter((text) => text.includes("sk-real-one")).length, 1);
-  const bearer = buildUpstreamHeaders(new HeaderIndex(["x-api-key", "y"]), { ...head, auth: "bearer" });
+  const bearer = buildUpstreamHeaders(new HeaderIndex(["x-api-key", "y"]), { ...options, auth: "bearer" });
   assert.deepEqual(bearer.slice(-2), ["authorization", "Bearer sk-real-one"]);
   assert.ok(!bearer.includes("x-api-key"));
 });
@@ -61,7 +68,7 @@ for (const name of [
   "Transfer-Encoding",
   "Connection",
 ]) {
-  test(`${name} does not reach the upstream`, () => {
+  test(`does not send the client's ${name} upstream`, () => {
     const sent = upstream([name, "from-the-client"]);
     assert.ok(!Object.values(sent).includes("from-the-client"), JSON.stringify(sent));
   });
@@ -82,12 +89,12 @@ for (const name of [
   "idempotency-key",
   "x-client-request-id",
 ]) {
-  test(`${name} passes unchanged, in its own spelling`, () => {
+  test(`sends the client's ${name} upstream unchanged, in its spelling`, () => {
     assert.equal(upstream([name, "v"])[name], "v");
   });
 }
 
-test("headers that Connection lists are dropped, but not the credential, nor the body's own", () => {
+test("drops headers that Connection lists, except the credential and content headers", () => {
   const sent = upstream([
     "Connection",
     "close, X-Secret-Hop, x-api-key, content-type",
@@ -101,13 +108,13 @@ test("headers that Connection lists are dropped, but not the credential, nor the
   assert.equal(sent["content-type"], "application/json");
 });
 
-test("the client's own anthropic-version passes; only a missing one is added", () => {
+test("sends the client's anthropic-version, and adds it only when missing", () => {
   assert.equal(upstream(["anthropic-version", "2026-10-21"])["anthropic-version"], "2026-10-21");
   assert.equal(upstream([])["anthropic-version"], "2023-06-01");
   assert.equal(upstream([], { defaultVersion: null })["anthropic-version"], undefined);
 });
 
-test("the subscription beta is dropped from anthropic-beta, the rest stays byte for byte", () => {
+test("removes the subscription beta from anthropic-beta, and keeps the rest byte for byte", () => {
   const sent = upstream([
     "anthropic-beta",
     "claude-code-20250219,oauth-2025-04-20,interleaved-thinking-2025-05-14",
@@ -116,13 +123,13 @@ test("the subscription beta is dropped from anthropic-beta, the rest stays byte 
   assert.equal(upstream(["anthropic-beta", "oauth-2025-04-20"])["anthropic-beta"], undefined);
 });
 
-test("an uncompressed answer is asked for, whatever the client accepts", () => {
+test("requests an uncompressed response, whatever the client accepts", () => {
   const sent = upstream(["Accept-Encoding", "gzip, zstd"]);
   assert.deepEqual([sent["accept-encoding"], sent["Accept-Encoding"]], ["identity", undefined]);
   assert.equal(upstream([])["accept-encoding"], "identity");
 });
 
-test("the upstream's end-to-end headers pass in order and spelling, repeated ones too", () => {
+test("sends the upstream's end-to-end headers to the client in order and spelling, including repeated ones", () => {
   const raw = ["Request-Id", "r", "retry-after", "3", "x-ratelimit-remaining", "0", "Vary", "a", "Vary", "b"];
   assert.deepEqual(buildDownstreamHeaders(new HeaderIndex(raw), secret), raw);
 });
@@ -139,19 +146,19 @@ for (const name of [
   "Keep-Alive",
   "Transfer-Encoding",
 ]) {
-  test(`${name} of the upstream does not reach the client`, () => {
+  test(`does not send the upstream's ${name} to the client`, () => {
     assert.deepEqual(buildDownstreamHeaders(new HeaderIndex([name, "x"]), secret), []);
   });
 }
 
-test("a key that the upstream echoes in a header is blotted out", () => {
+test("redacts a key that the upstream echoes in a header", () => {
   assert.deepEqual(buildDownstreamHeaders(new HeaderIndex(["x-debug", "got sk-real-one!"]), secret), [
     "x-debug",
     "got ***********!",
   ]);
 });
 
-test("a header value that Node would refuse to write is dropped", () => {
+test("drops a header whose value Node would refuse to write", () => {
   assert.deepEqual(buildDownstreamHeaders(new HeaderIndex(["x-a", "a\u007fb", "x-b", "ok"]), secret), [
     "x-b",
     "ok",

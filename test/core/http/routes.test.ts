@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { buildRouteTable, isProbe, parseTarget, routesOf } from "../../../src/core/http/routes.ts";
+import { buildRouteTable, isProbe, parseRequestTarget, listRoutes } from "../../../src/core/http/routes.ts";
 import { upstreamAt } from "../../helpers/gate/gate.ts";
 
 const upstream = upstreamAt("https://api.example.com/v1", {
@@ -15,7 +15,7 @@ const upstream = upstreamAt("https://api.example.com/v1", {
     { method: "POST", path: "/chat/completions", auth: "bearer", dialect: "none", spend: "never" },
   ],
 });
-const table = buildRouteTable(routesOf(upstream));
+const table = buildRouteTable(listRoutes(upstream));
 
 function routeOf(method: string, path: string): string | null {
   const found = table.find(method, path);
@@ -24,7 +24,7 @@ function routeOf(method: string, path: string): string | null {
 }
 
 for (const prefix of ["", "/v1", "/v1/v1"]) {
-  test(`the routes are found under the alias "${prefix}"`, () => {
+  test(`finds the routes under the prefix "${prefix}"`, () => {
     assert.equal(routeOf("GET", `${prefix}/models`), "/models");
     assert.equal(routeOf("POST", `${prefix}/responses`), "/responses");
     assert.equal(routeOf("POST", `${prefix}/messages`), "/messages");
@@ -34,7 +34,7 @@ for (const prefix of ["", "/v1", "/v1/v1"]) {
   });
 }
 
-test("a wrong method is told the right one", () => {
+test("returns the allowed method for a wrong one", () => {
   assert.equal(routeOf("GET", "/v1/messages"), "allow POST");
   assert.equal(routeOf("DELETE", "/v1/models"), "allow GET");
   assert.equal(routeOf("POST", "/v1/responses/resp_1"), "allow GET");
@@ -57,23 +57,23 @@ for (const path of [
   "/v1/messages\\x",
   "/v2/messages",
 ]) {
-  test(`${path} has no route`, () => {
+  test(`finds no route for ${path}`, () => {
     assert.equal(routeOf("POST", path), null);
     assert.equal(routeOf("GET", path), null);
   });
 }
 
-test("a tool mark is taken off the path, and put in lower case", () => {
-  assert.deepEqual(parseTarget("/t/Codex/v1/responses?a=b"), {
-    mark: "codex",
+test("splits the tool mark off the path, and lower-cases it", () => {
+  assert.deepEqual(parseRequestTarget("/t/Codex/v1/responses?a=b"), {
+    toolMark: "codex",
     path: "/v1/responses",
     query: "?a=b",
   });
-  assert.deepEqual(parseTarget("/t/codex"), { mark: "codex", path: "/", query: "" });
+  assert.deepEqual(parseRequestTarget("/t/codex"), { toolMark: "codex", path: "/", query: "" });
 });
 
-test("only one tool mark is taken off", () => {
-  assert.equal(parseTarget("/t/a/t/b/v1/models")?.path, "/t/b/v1/models");
+test("splits off only one tool mark", () => {
+  assert.equal(parseRequestTarget("/t/a/t/b/v1/models")?.path, "/t/b/v1/models");
 });
 
 for (const target of [
@@ -87,18 +87,22 @@ for (const target of [
   "/v1/m\u00f6dels",
   "/v1/models\u0000",
 ]) {
-  test(`the target ${JSON.stringify(target)} is not in origin form`, () => {
-    assert.equal(parseTarget(target), null);
+  test(`refuses the target ${JSON.stringify(target)}, which is not in origin form`, () => {
+    assert.equal(parseRequestTarget(target), null);
   });
 }
 
-test("a mark that cannot be a tool's name is left in the path, where no route matches", () => {
-  assert.deepEqual(parseTarget("/t/.../v1/models"), { mark: null, path: "/t/.../v1/models", query: "" });
+test("leaves a mark that cannot be a tool's name in the path, where no route matches", () => {
+  assert.deepEqual(parseRequestTarget("/t/.../v1/models"), {
+    toolMark: null,
+    path: "/t/.../v1/models",
+    query: "",
+  });
   const path = `/t/tollkeeper-zed-${"a".repeat(43)}/v1/models`;
-  assert.deepEqual(parseTarget(`${path}?a=b`), { mark: null, path, query: "?a=b" });
+  assert.deepEqual(parseRequestTarget(`${path}?a=b`), { toolMark: null, path, query: "?a=b" });
 });
 
-test("HEAD / and HEAD /api/hello are probes, nothing else is", () => {
+test("recognizes HEAD / and HEAD /api/hello as probes, and nothing else", () => {
   assert.ok(isProbe("HEAD", "/"));
   assert.ok(isProbe("HEAD", "/api/hello"));
   assert.ok(!isProbe("GET", "/"));

@@ -1,46 +1,35 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { parseToolName } from "../../../src/core/config/names.ts";
 import { HeaderIndex } from "../../../src/core/http/header-index.ts";
+import { PRESENT, type RequestSignatures } from "../../../src/core/identity/request-signature.ts";
+import { identifyTool, withProcess } from "../../../src/core/identity/tool-identity.ts";
 import type { ToolEvidence } from "../../../src/core/ledger/record.ts";
-import { identifyTool, toolName, withProcess } from "../../../src/core/identity/tool-identity.ts";
 
-const RECORDED = new URL("../../../../shared/facts/recorded-headers.json", import.meta.url);
-const isRecordedThere = existsSync(RECORDED);
+const ORIGIN = { without: [], source: "this test", date: "2026-11-22" };
 
-interface Recorded {
-  id: string;
-  tool: string;
-  mode: string;
-  method: string;
-  headers: [string, string][];
-}
+const SIGNATURES: RequestSignatures = {
+  tools: [
+    {
+      tool: "pi",
+      when: [
+        ["x-initiator", PRESENT],
+        ["user-agent", /^sdk\//],
+      ],
+      ...ORIGIN,
+      without: ["x-other"],
+    },
+    { tool: "codex", when: [["user-agent", /^codex/]], ...ORIGIN },
+    { tool: "zed", when: [["user-agent", /^co/]], ...ORIGIN },
+  ],
+  libraries: [
+    { tool: "curl", when: [["user-agent", /^curl\//]], ...ORIGIN },
+    { tool: "any", when: [["user-agent", /^(?:codex|sdk)/]], ...ORIGIN },
+  ],
+};
 
 const identify = (headers: Record<string, string>, mark: string | null = null) =>
-  identifyTool(mark, new HeaderIndex(Object.entries(headers).flat()));
-
-test(
-  "every recorded request of a real program is given its tool, by its headers alone",
-  { skip: isRecordedThere ? false : "recorded-headers.json is not beside the project" },
-  () => {
-    const recorded = JSON.parse(readFileSync(RECORDED, "utf8")) as Recorded[];
-    const probes = recorded.filter(({ method }) => method === "HEAD");
-    assert.equal(recorded.length, 59);
-    // The connectivity probe says only `Bun/1.4.4`; it is answered here and never booked on a tool.
-    assert.deepEqual(
-      probes.map(({ mode }) => mode),
-      ["connectivity probe at start"],
-    );
-    for (const { id, tool, mode, method, headers } of recorded) {
-      if (method === "HEAD") continue;
-      // One recording was made with our own mark; it must be found without it too.
-      const unmarked = headers.filter(([name]) => name !== "x-tollkeeper-tool");
-      const found = identifyTool(null, new HeaderIndex(unmarked.flat()));
-      assert.equal(found.tool, tool, `${id}, ${mode}`);
-      assert.ok(found.by === "signature" || found.by === "library", `${id}: ${found.by}`);
-    }
-  },
-);
+  identifyTool(mark, new HeaderIndex(Object.entries(headers).flat()), SIGNATURES);
 
 test("the path mark outranks every other evidence", () => {
   const found = identify({ authorization: "Bearer tk-other", "user-agent": "codex/1" }, "zed");
@@ -56,26 +45,26 @@ test("a placeholder tk-TOOL names the tool in either credential header", () => {
   });
 });
 
-test("a placeholder whose rest cannot be a name does not hide another that can", () => {
+test("a placeholder whose rest is no valid tool name does not hide another placeholder", () => {
   const found = identify({ authorization: "Bearer tk-no good", "x-api-key": "tk-zed" });
   assert.deepEqual([found.tool, found.by], ["zed", "token"]);
 });
 
-test("a local token is no tool's name, in whatever case", () => {
+test("a local token is never taken for a tool's name, in upper or lower case", () => {
   for (const token of [`tollkeeper-zed-${"a".repeat(43)}`, `Tollkeeper-zed-${"A1".repeat(21)}b`]) {
-    assert.equal(toolName(token), null);
+    assert.equal(parseToolName(token), null);
     assert.equal(identify({ "x-tollkeeper-tool": token, "x-api-key": `tk-${token}` }).tool, "unknown");
   }
 });
 
-test("a credential counts by its scheme", () => {
+test("a placeholder in Authorization counts only with the scheme Bearer, in any case", () => {
   assert.equal(identify({ authorization: "bEARER   tk-zed" }).tool, "zed");
   for (const authorization of ["tk-zed", "Bearertk-zed", "Basic tk-zed"]) {
     assert.equal(identify({ authorization }).tool, "unknown");
   }
 });
 
-test("a placeholder whose rest cannot be a name is no evidence", () => {
+test("a placeholder whose rest is no valid tool name is no evidence", () => {
   assert.equal(identify({ "x-api-key": "tk-no good", "user-agent": "curl/8" }).tool, "curl");
 });
 
@@ -87,11 +76,25 @@ test("the header x-tollkeeper-tool names the tool, in lower case", () => {
   });
 });
 
+test("of several signatures that match, the first names the tool, and tools come before libraries", () => {
+  const found = identify({ "user-agent": "codex/1" });
+  assert.deepEqual([found.tool, found.by], ["codex", "signature"]);
+});
+
+test("a signature matches when all of its patterns match and no excluded header is present", () => {
+  const headers = { "user-agent": "sdk/1", "x-initiator": "user" };
+  assert.equal(identify(headers).tool, "pi");
+  for (const other of [{ "user-agent": "sdk/1" }, { ...headers, "x-other": "" }]) {
+    const found = identify(other);
+    assert.deepEqual([found.tool, found.by], ["any", "library"]);
+  }
+});
+
 test("a request without any evidence is unknown", () => {
   assert.deepEqual(identify({}), { tool: "unknown", by: "unknown", session: null });
 });
 
-test("the session is taken from the first header that says one", () => {
+test("the session is taken from the preferred of the session headers", () => {
   assert.equal(identify({ "session-id": "s1", "x-claude-code-session-id": "s2" }).session, "s2");
 });
 
@@ -100,34 +103,24 @@ const by = (evidence: ToolEvidence, tool = "named") => ({ tool, by: evidence, se
 for (const evidence of ["path", "token", "header", "signature"] as const) {
   test(`a process does not outrank the evidence ${evidence}`, () => {
     const identity = by(evidence);
-    assert.equal(withProcess(identity, { tool: "claude-code", isOwn: false }), identity);
+    assert.equal(withProcess(identity, { tool: "claude-code", isExecutableName: false }), identity);
   });
 }
 
 for (const evidence of ["library", "unknown"] as const) {
-  test(`a process that is a tool's outranks the evidence ${evidence}`, () => {
-    const identity = withProcess(by(evidence), { tool: "claude-code", isOwn: false });
+  test(`a process that belongs to a known tool outranks the evidence ${evidence}`, () => {
+    const identity = withProcess(by(evidence), { tool: "claude-code", isExecutableName: false });
     assert.deepEqual(identity, by("process", "claude-code"));
   });
 }
 
-test("a process that has nothing but its own name names what gives no library, and nothing else", () => {
-  const own = { tool: "report", isOwn: true };
-  assert.deepEqual(withProcess(by("unknown"), own), by("process", "report"));
-  assert.deepEqual(withProcess(by("library", "curl"), own), by("library", "curl"));
+test("an executable's name identifies an unknown request, but does not outrank a library", () => {
+  const name = { tool: "report", isExecutableName: true };
+  assert.deepEqual(withProcess(by("unknown"), name), by("process", "report"));
+  assert.deepEqual(withProcess(by("library", "curl"), name), by("library", "curl"));
 });
 
-test("without a process everything stays as it is", () => {
+test("without a process the identity is returned unchanged", () => {
   const identity = by("unknown");
   assert.equal(withProcess(identity, null), identity);
-});
-
-test("what LangChain sends, and Pi for newer models, is a library's: whether it is Pi, the process tells", () => {
-  const identity = identify({
-    "user-agent": "Anthropic/JS 0.91.1",
-    "anthropic-dangerous-direct-browser-access": "true",
-  });
-  assert.deepEqual([identity.tool, identity.by], ["langchain", "library"]);
-  const pi = withProcess(identity, { tool: "pi", isOwn: false });
-  assert.deepEqual([pi.tool, pi.by], ["pi", "process"]);
 });

@@ -1,24 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import { summarise, type Grouping, type Row } from "../../../src/core/ledger/report.ts";
+import { summarise, type Grouping, type ReportRow } from "../../../src/core/ledger/report.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
-/** The sums that differ from zero (or, for reasoning, from unknown), by row name; `total` beside them. */
-async function sumsOf(records: UsageRecord[], by: Grouping = "tool"): Promise<Record<string, Partial<Row>>> {
+/** Returns the sums that are not zero (or unknown, for reasoning), by row name, and `total`. */
+async function sumsOf(
+  records: UsageRecord[],
+  by: Grouping = "tool",
+): Promise<Record<string, Partial<ReportRow>>> {
   const { rows, total } = await summarise(records, by);
   const named = rows.map((row) => [String(row.name), filled(row)] as const);
   return Object.fromEntries([...named, ["total", filled(total)]]);
 }
 
-function filled(row: Row): Partial<Row> {
+function filled(row: ReportRow): Partial<ReportRow> {
   return Object.fromEntries(Object.entries(row).filter(([, sum]) => typeof sum === "number" && sum !== 0));
 }
 
 const noTokens = { usage: "absent", tokens: null, spend: "never" } as const;
 const usual = { requests: 1, input_uncached: 10, output: 5 };
 
-test("token classes are summed apart, per tool and in total", async () => {
+test("sums each token class separately, per tool and in total", async () => {
   const records = [
     usageRecord({ tokens: tokens({ input_uncached: 1, cache_read: 20, cache_write: 300, output: 4000 }) }),
     usageRecord({ tokens: tokens({ input_uncached: 2, cache_read: 30, output: 5000, reasoning: 7 }) }),
@@ -39,7 +42,7 @@ test("token classes are summed apart, per tool and in total", async () => {
   });
 });
 
-test("rows can stand for models, days, sessions, projects and keys", async () => {
+test("groups rows by model, day, session, project or key", async () => {
   const records = [
     usageRecord({ model: "m1", session: "s1", project: "/p1", key: "k1", ts: "2026-11-20T23:59:59.999Z" }),
     usageRecord({ model: "m2", session: null, key: "k2", ts: "2026-11-21T00:00:00.000Z" }),
@@ -52,12 +55,12 @@ test("rows can stand for models, days, sessions, projects and keys", async () =>
   assert.deepEqual(await names("key"), ["k1", "k2"]);
 });
 
-test("a request whose answer names no model goes under the model asked for", async () => {
+test("books a request whose response names no model under the requested model", async () => {
   const records = [usageRecord({ model: null, model_requested: "asked" })];
   assert.deepEqual(Object.keys(await sumsOf(records, "model")), ["asked", "total"]);
 });
 
-test("days stand in order, other rows by their tokens, most first", async () => {
+test("sorts days in order, and other rows by tokens, most first", async () => {
   const records = [
     usageRecord({ tool: "small", ts: "2026-11-20T00:00:00.000Z" }),
     usageRecord({ tool: "large", ts: "2026-11-21T00:00:00.000Z", tokens: tokens({ cache_read: 1000 }) }),
@@ -67,7 +70,7 @@ test("days stand in order, other rows by their tokens, most first", async () => 
   assert.deepEqual(await names("day"), ["2026-11-20", "2026-11-21"]);
 });
 
-test("partial usage is summed and counted as partial", async () => {
+test("includes partial usage in the sums, and counts the request as partial", async () => {
   const records = [usageRecord({ usage: "partial", outcome: "cut" }), usageRecord()];
   assert.deepEqual((await sumsOf(records))["total"], {
     requests: 2,
@@ -78,37 +81,37 @@ test("partial usage is summed and counted as partial", async () => {
 });
 
 for (const [what, changes] of Object.entries({
-  "an answer that was cut": { outcome: "cut", cut_by: "client" },
-  "a request whose client left before the answer": { outcome: "cut", status: null },
-  "a whole answer that gave none": { outcome: "completed" },
+  "a truncated response": { outcome: "cut", cut_by: "client" },
+  "a client that disconnected before the response": { outcome: "cut", status: null },
+  "a complete response without usage": { outcome: "completed" },
   "an error inside a stream": { outcome: "error", status: 200 },
-  "a response that failed": { outcome: "failed" },
+  "a failed response": { outcome: "failed" },
 } as const)) {
-  test(`usage that is unknown after ${what} counts as absent`, async () => {
+  test(`counts unknown usage after ${what} as absent`, async () => {
     const { total } = await sumsOf([usageRecord({ ...noTokens, ...changes })]);
     assert.deepEqual(total, { requests: 1, absent: 1 });
   });
 }
 
 for (const [what, changes] of Object.entries({
-  "a refusal of tollkeeper's": { outcome: "rejected", status: 503 },
-  "an error answer of the service's": { outcome: "error", status: 429 },
+  "a refusal by tollkeeper": { outcome: "rejected", status: 503 },
+  "an error response of the service": { outcome: "error", status: 429 },
 } as const)) {
-  test(`${what} is no request that spent, and is counted as failed`, async () => {
+  test(`counts ${what} as failed, not as a request that spent`, async () => {
     const sums = await sumsOf([usageRecord({ ...noTokens, ...changes }), usageRecord()]);
     assert.deepEqual(sums["codex"], { ...usual, failed: 1 });
     assert.deepEqual(sums["total"], { ...usual, failed: 1 });
   });
 }
 
-test("an error answer that does carry usage is counted with it", async () => {
+test("counts an error response with usage as a request with that usage", async () => {
   assert.deepEqual(await sumsOf([usageRecord({ outcome: "error", status: 500 })]), {
     codex: usual,
     total: usual,
   });
 });
 
-test("the model list and token counting are no requests, whatever became of them", async () => {
+test("does not count model lists and token counting as requests, however they ended", async () => {
   const free = { usage: "none", spend: "never", tokens: null } as const;
   const records = [
     usageRecord({ ...free, route: "/models", method: "GET" }),
@@ -118,12 +121,12 @@ test("the model list and token counting are no requests, whatever became of them
   assert.deepEqual(await sumsOf(records), { total: {} });
 });
 
-test("a route that spends without saying how much is absent", async () => {
+test("counts a request on a spending route without usage as absent", async () => {
   const records = [usageRecord({ usage: "none", tokens: null, route: "/embeddings" })];
   assert.deepEqual((await sumsOf(records))["total"], { requests: 1, absent: 1 });
 });
 
-test("a switched-on route that always spends counts, with an id in its path too", async () => {
+test("counts a configured route that always spends, even with an id in its path", async () => {
   const sums = await sumsOf([usageRecord({ route: "/threads/{id}/runs" })]);
   assert.deepEqual(sums, { codex: usual, total: usual });
 });
@@ -142,7 +145,7 @@ const done = {
   tokens: tokens({ input_uncached: 70, output: 7 }),
 } as const;
 
-test("a background response is counted once, on the tool that created it, with the usage that a fetch brought", async () => {
+test("counts a background response once, for the tool that created it, with the usage from a fetch", async () => {
   const records = [
     usageRecord({ ...background }),
     usageRecord({ ...fetched, outcome: "in_progress" }),
@@ -155,28 +158,28 @@ test("a background response is counted once, on the tool that created it, with t
   assert.deepEqual(await sumsOf(records, "day"), { "2026-11-21": expected, total: expected });
 });
 
-test("a background response that is still pending is absent", async () => {
+test("counts a background response that is still pending as absent", async () => {
   const records = [usageRecord({ ...background }), usageRecord({ ...fetched, outcome: "in_progress" })];
   const expected = { requests: 1, absent: 1 };
   assert.deepEqual(await sumsOf(records), { codex: expected, total: expected });
 });
 
-test("a background response whose creation ended with its usage is not counted again by fetches", async () => {
+test("does not count fetches of a background response whose creation already had its usage", async () => {
   const records = [usageRecord({ ...background, ...done }), usageRecord({ ...fetched, ...done })];
   assert.deepEqual((await sumsOf(records))["total"], { requests: 1, input_uncached: 70, output: 7 });
 });
 
-test("a background stream that was cut gets its usage from a later fetch of the same response", async () => {
+test("takes the usage of a truncated background stream from a later fetch of the same response", async () => {
   const records = [usageRecord({ ...background, outcome: "cut" }), usageRecord({ ...fetched, ...done })];
   assert.deepEqual((await sumsOf(records))["codex"], { requests: 1, input_uncached: 70, output: 7 });
 });
 
-test("a background response recorded twice is counted once", async () => {
+test("counts a background response that was recorded twice once", async () => {
   const records = [usageRecord({ ...background, ...done }), usageRecord({ ...background, ...done })];
   assert.deepEqual((await sumsOf(records))["total"], { requests: 1, input_uncached: 70, output: 7 });
 });
 
-test("fetches of a response that was not created here, failed fetches and cancellations count nothing", async () => {
+test("counts nothing for fetches of a response that was created elsewhere, failed fetches and cancellations", async () => {
   const records = [
     usageRecord({ ...fetched, ...done }),
     usageRecord({ ...fetched, ...noTokens, response_id: null, outcome: "error", status: 404 }),
@@ -191,7 +194,7 @@ test("fetches of a response that was not created here, failed fetches and cancel
   assert.deepEqual(await sumsOf(records), { total: {} });
 });
 
-test("extra sets that are billed are added to the sums, and by model under their own", async () => {
+test("adds billed extra sets to the sums, under their own model when grouped by model", async () => {
   const extra = [
     extraTokens({
       type: "advisor_message",
@@ -217,7 +220,7 @@ test("extra sets that are billed are added to the sums, and by model under their
   });
 });
 
-test("extra sets that may not be billed are summed apart", async () => {
+test("sums extra sets that may not be billed separately", async () => {
   const declined = { type: "message", model: "declined", billable: null } as const;
   const extra = [
     extraTokens({ ...declined, input_uncached: 1, cache_read: 20, cache_write: 300, output: 4000 }),
@@ -230,16 +233,16 @@ async function reasoningOf(records: UsageRecord[]): Promise<[number | null, numb
   return [total.reasoning, total.reasoning_unknown];
 }
 
-test("reasoning that was not said makes its sum a lower bound, or unknown, never 0", async () => {
+test("makes the reasoning sum a lower bound or unknown, never 0, when a response does not report it", async () => {
   const silent = usageRecord({ tokens: tokens({ output: 5, reasoning: null }) });
-  const speaking = usageRecord({ tokens: tokens({ output: 5, reasoning: 3 }) });
+  const reporting = usageRecord({ tokens: tokens({ output: 5, reasoning: 3 }) });
   assert.deepEqual(await reasoningOf([silent]), [null, 1]);
-  assert.deepEqual(await reasoningOf([silent, speaking]), [3, 1]);
-  assert.deepEqual(await reasoningOf([speaking]), [3, 0]);
+  assert.deepEqual(await reasoningOf([silent, reporting]), [3, 1]);
+  assert.deepEqual(await reasoningOf([reporting]), [3, 0]);
   assert.deepEqual(await reasoningOf([usageRecord({ tokens: tokens({ reasoning: null }) })]), [0, 0]);
 });
 
-test("records with the same id count once", async () => {
+test("counts records with the same id once", async () => {
   const record = usageRecord({});
   assert.deepEqual((await sumsOf([record, usageRecord(), record, { ...record }]))["total"], {
     requests: 2,

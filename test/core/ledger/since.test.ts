@@ -14,7 +14,7 @@ for (const [text, start] of Object.entries({
   "2026-11-01": "2026-11-01T00:00:00.000Z",
   "2024-02-29": "2024-02-29T00:00:00.000Z",
 })) {
-  test(`--since ${text} starts at ${start}`, () => assert.equal(parseSince(text, NOW), start));
+  test(`parses --since ${text} as ${start}`, () => assert.equal(parseSince(text, NOW), start));
 }
 
 for (const [text, reason] of Object.entries({
@@ -28,7 +28,7 @@ for (const [text, reason] of Object.entries({
   "40000d": /100 years/,
   "\u001b[2J": /^cannot read --since "\\u001b\[2J"/,
 })) {
-  test(`--since ${JSON.stringify(text)} says what is wrong and what can be written`, () => {
+  test(`refuses --since ${JSON.stringify(text)}, and says what is wrong and what to write`, () => {
     assert.throws(
       () => parseSince(text, NOW),
       (error) => {

@@ -5,7 +5,7 @@ import { Secret } from "../../../src/core/secrets/secret.ts";
 
 const RANDOM = "Qm9uZGVkIHdhcmVob3VzZSA0MjE3";
 
-const BLOTTED: [text: string, secret: string][] = [
+const REDACTED: [text: string, secret: string][] = [
   [`key = "sk-proj-${RANDOM}"`, `sk-proj-${RANDOM}`],
   [`# was sk-ant-api03-${RANDOM}, once`, `sk-ant-api03-${RANDOM}`],
   [`  apiKey: ${RANDOM}`, RANDOM],
@@ -29,11 +29,11 @@ const BLOTTED: [text: string, secret: string][] = [
   [`smtp_password: correct-horse`, "correct-horse"],
 ];
 
-for (const [text, secret] of BLOTTED) {
-  test(`what is secret becomes asterisks in ${JSON.stringify(text)}`, () => {
-    const blotted = text.replaceAll(secret, "*".repeat(secret.length));
-    assert.notEqual(blotted, text);
-    assert.equal(redactSecrets(`a\n${text}\nb`, []), `a\n${blotted}\nb`);
+for (const [text, secret] of REDACTED) {
+  test(`redacts the secret in ${JSON.stringify(text)}`, () => {
+    const redacted = text.replaceAll(secret, "*".repeat(secret.length));
+    assert.notEqual(redacted, text);
+    assert.equal(redactSecrets(`a\n${text}\nb`, []), `a\n${redacted}\nb`);
   });
 }
 
@@ -54,18 +54,18 @@ const KEPT = [
 ];
 
 for (const text of KEPT) {
-  test(`placeholders, addresses and words stay in ${JSON.stringify(text)}`, () => {
+  test(`keeps ${JSON.stringify(text)}, which has no secret`, () => {
     assert.equal(redactSecrets(text, []), text);
   });
 }
 
-test("what is known to be secret is found wherever it stands, as JSON spells it, too", () => {
+test("redacts a known secret anywhere, also as JSON spells it", () => {
   const secret = new Secret("no/key+by+its=shape");
   const text = '"x": "no\\/key+by\\u002bits=shape"\nno/key+by+its=shape';
   assert.equal(redactSecrets(text, [secret]), `"x": "${"*".repeat(25)}"\n${"*".repeat(19)}`);
 });
 
-test("a line of megabytes takes no longer than it must", { timeout: 20_000 }, () => {
+test("redacts a line of a megabyte in linear time", { timeout: 20_000 }, () => {
   for (const piece of ["a.", "://x", "?key=", "Bearer ", "sk-a", '"token":"x",', "ghp_a"]) {
     const text = piece.repeat(1_000_000 / piece.length);
     assert.equal(redactSecrets(text, []).length, text.length);

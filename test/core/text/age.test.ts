@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeAge } from "../../../src/core/text/age.ts";
+import { formatAge } from "../../../src/core/text/age.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
@@ -17,5 +17,5 @@ for (const [ms, expected] of [
   [49 * 3_600_000, "2 days ago"],
   [-5_000, "in the future, by this clock"],
 ] as const) {
-  test(`${ms} ms is "${expected}"`, () => assert.equal(describeAge(NOW - ms, NOW), expected));
+  test(`formats an age of ${ms} ms as "${expected}"`, () => assert.equal(formatAge(NOW - ms, NOW), expected));
 }

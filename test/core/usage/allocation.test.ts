@@ -1,28 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createMeter } from "../../../src/core/usage/meter.ts";
-import type { MeterSetup } from "../../../src/core/usage/meter.ts";
-import { measureUsed } from "../../helpers/process/used-memory.ts";
-import { setup, stream } from "./answers.ts";
+import { createMeter, type MeterSetup } from "../../../src/core/usage/meter.ts";
+import { measureUsedMemory } from "../../helpers/process/used-memory.ts";
+import { setup, stream } from "./response-bodies.ts";
 
-/** What V8 makes of the code at first allocates by itself; when it is compiled for good is for V8 to say. */
+/** Unoptimized code allocates by itself, and V8 decides when to optimize. */
 const WARM_UP_EVENTS = 100_000;
 const TRIES = 20;
-/** So few that, should they all leave garbage behind, it is not collected before it is counted. */
+/** Few enough that their garbage would not be collected before it is measured. */
 const EVENTS = 2_000;
-/** One small object, or a view of a buffer, per event is more. */
-const MOST_BYTES = 16 * EVENTS;
+/** Less than one small object, or one view of a buffer, per event. */
+const MAX_BYTES = 16 * EVENTS;
 
-/** The fewest bytes that so many of these chunks, fed in turn, leave on the heap and in buffers. */
-function allocatedBy(under: MeterSetup, chunks: readonly Buffer[]): number {
-  const meter = createMeter(under);
+/** Returns the fewest bytes that {@link EVENTS} of these chunks, fed in turn, leave on the heap and in buffers. */
+function measureAllocation(meterSetup: MeterSetup, chunks: readonly Buffer[]): number {
+  const meter = createMeter(meterSetup);
   const feed = (count: number): void => {
     for (let i = 0; i < count; i++) meter.feed(chunks[i % chunks.length] ?? Buffer.alloc(0));
   };
   let fewest = Infinity;
-  for (let attempt = 0; attempt < TRIES && fewest > MOST_BYTES; attempt++) {
+  for (let attempt = 0; attempt < TRIES && fewest > MAX_BYTES; attempt++) {
     feed(WARM_UP_EVENTS);
-    const before = measureUsed();
+    const before = measureUsedMemory();
     feed(EVENTS);
     const { heapUsed, arrayBuffers } = process.memoryUsage();
     fewest = Math.min(fewest, heapUsed + arrayBuffers - before);
@@ -41,9 +40,9 @@ const CASES: [what: string, MeterSetup, Buffer[]][] = [
   ["events cut in two", setup(), [MESSAGES_EVENT.subarray(0, 40), MESSAGES_EVENT.subarray(40)]],
 ];
 
-for (const [what, under, chunks] of CASES) {
-  test(`${what} without usage leave nothing to be collected`, () => {
-    const allocated = allocatedBy(under, chunks);
-    assert.ok(allocated <= MOST_BYTES, `${allocated} bytes for ${EVENTS} chunks`);
+for (const [what, meterSetup, chunks] of CASES) {
+  test(`allocates nothing for ${what} without usage`, () => {
+    const allocated = measureAllocation(meterSetup, chunks);
+    assert.ok(allocated <= MAX_BYTES, `${allocated} bytes for ${EVENTS} chunks`);
   });
 }

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MeterSetup } from "../../../src/core/usage/meter.ts";
-import { jsonSetup, setup } from "./answers.ts";
-import { feedOnAndOn, MAY_RETAIN_BYTES } from "./retained.ts";
+import { jsonSetup, setup } from "./response-bodies.ts";
+import { feedRepeatedly, MAX_RETAINED_BYTES } from "./retained.ts";
 
 const MIB = 1024 * 1024;
 
-function assertNothingStays(changes: MeterSetup, head: string, filler: string, total: number): void {
-  const { retained, reading } = feedOnAndOn(changes, head, filler, total);
-  assert.ok(retained < MAY_RETAIN_BYTES, `${retained} bytes`);
+function assertNothingRetained(changes: MeterSetup, head: string, filler: string, total: number): void {
+  const { retained, reading } = feedRepeatedly(changes, head, filler, total);
+  assert.ok(retained < MAX_RETAINED_BYTES, `${retained} bytes`);
   assert.notEqual(reading.usage, "final");
 }
 
-test("one event of 200 MiB leaves nothing behind", () => {
+test("retains nothing of one event of 200 MiB", () => {
   const head = 'event: content_block_delta\ndata: {"delta":{"text":"';
-  assertNothingStays(setup(), head, 'text \\" ', 200 * MIB);
+  assertNothingRetained(setup(), head, 'text \\" ', 200 * MIB);
 });
 
 const ENDLESS: [what: string, MeterSetup, head: string, filler: string][] = [
@@ -23,20 +23,20 @@ const ENDLESS: [what: string, MeterSetup, head: string, filler: string][] = [
   ["event name", setup(), "event: ", "x"],
   ["event of many lines", setup(), "", "data: 1\n"],
   ["run of small events", setup(), "", 'data: {"type":"ping","a":"bcdefghi"}\n\n'],
-  ["run of wanted events", setup(), "", 'data: {"type":"message_delta","usage":{"a":1}}\n\n'],
+  ["run of selected events", setup(), "", 'data: {"type":"message_delta","usage":{"a":1}}\n\n'],
   ["member name", setup(), 'data: {"', "x"],
   ["type", setup(), 'data: {"type":"', "x"],
   ["usage object", setup(), 'data: {"type":"message_delta","usage":{"a":["', 'x","'],
   ["number", jsonSetup(), '{"usage":', "1"],
   ["nest", jsonSetup({ dialect: "responses" }), '{"usage":', "["],
-  ["nest that is not wanted", jsonSetup({ dialect: "responses" }), '{"output":', '{"a":['],
+  ["nest that is not selected", jsonSetup({ dialect: "responses" }), '{"output":', '{"a":['],
   ["run of backslashes", jsonSetup(), '{"model":"', "\\"],
   ["document of members", jsonSetup(), "{", '"usage":{},"model":"m",'],
   ["white space", jsonSetup(), "", " "],
 ];
 
 for (const [what, changes, head, filler] of ENDLESS) {
-  test(`an endless ${what} leaves nothing behind`, () => {
-    assertNothingStays(changes, head, filler, 16 * MIB);
+  test(`retains nothing of an endless ${what}`, () => {
+    assertNothingRetained(changes, head, filler, 16 * MIB);
   });
 }

@@ -1,13 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import * as zlib from "node:zlib";
-import { createMeter } from "../../../src/core/usage/meter.ts";
-import type { MeterSetup } from "../../../src/core/usage/meter.ts";
-import type { Reading, Spend } from "../../../src/core/usage/reading.ts";
+import { createMeter, type MeterSetup } from "../../../src/core/usage/meter.ts";
+import type { MeterReading, Spend } from "../../../src/core/usage/reading.ts";
 
 const DIRECTORY = new URL("../../../../shared/corpus/", import.meta.url);
 const INDEX = new URL("index.json", DIRECTORY);
 
-/** What the corpus expects of a file; only the fields that are named are judged. */
+/** What the corpus expects of a file. Only the named fields are compared. */
 export type Expected = Record<string, unknown>;
 
 /** One recorded body. */
@@ -21,18 +20,16 @@ export interface CorpusFile {
   expected: Expected;
 }
 
-/** Why a test of the corpus cannot run; null when it can. */
-export const CORPUS_MISSING = existsSync(INDEX)
-  ? null
-  : `the recorded bodies are not there: ${INDEX.pathname}`;
+/** Why corpus tests cannot run; null when they can. */
+export const CORPUS_MISSING = existsSync(INDEX) ? null : `the recorded bodies are missing: ${INDEX.pathname}`;
 
-/** Every recorded body that the corpus lists; none when it is not there. */
+/** Lists the recorded bodies; none when the corpus is missing. */
 export function listCorpus(): CorpusFile[] {
   if (CORPUS_MISSING !== null) return [];
   return (JSON.parse(readFileSync(INDEX, "utf8")) as { files: CorpusFile[] }).files;
 }
 
-/** The decoded body; null where this Node cannot decode it. */
+/** Returns the decoded body; null when this version of Node cannot decode it. */
 export function readBody({ file, content_encoding }: CorpusFile): Buffer | null {
   const bytes = readFileSync(new URL(file, DIRECTORY));
   switch (content_encoding) {
@@ -49,7 +46,7 @@ export function readBody({ file, content_encoding }: CorpusFile): Buffer | null 
   }
 }
 
-/** Node has it from 22.15 on. */
+/** Node supports zstd from 22.15 on. */
 function decodeZstd(bytes: Buffer): Buffer | null {
   const { zstdDecompressSync } = zlib as { zstdDecompressSync?: (bytes: Buffer) => Buffer };
   return zstdDecompressSync?.(bytes) ?? null;
@@ -62,7 +59,7 @@ const SPEND: Record<CorpusFile["operation"], Spend> = {
   count_tokens: "never",
 };
 
-/** The set-up that the file's route and head would give its meter. */
+/** Returns the meter setup for the file's route and response head. */
 export function setupOf(file: CorpusFile): MeterSetup {
   return {
     dialect: file.api,
@@ -73,14 +70,14 @@ export function setupOf(file: CorpusFile): MeterSetup {
   };
 }
 
-/** The reading of a body that arrives in these chunks. */
-export function meterChunks(setup: MeterSetup, chunks: Iterable<Buffer>, whole = true): Reading {
+/** Reads a body that arrives in these chunks. */
+export function meterChunks(setup: MeterSetup, chunks: Iterable<Buffer>, isWhole = true): MeterReading {
   const meter = createMeter(setup);
   for (const chunk of chunks) meter.feed(chunk);
-  return meter.finish(whole);
+  return meter.finish(isWhole);
 }
 
-/** Every byte on its own, all of them in one and the same buffer: a meter that keeps a view of it reads wrong. */
+/** Yields every byte separately, all in the same buffer, so that a meter that keeps a view of it fails. */
 export function* singleBytes(body: Buffer): Generator<Buffer> {
   const chunk = Buffer.alloc(1);
   for (const byte of body) {
@@ -89,7 +86,7 @@ export function* singleBytes(body: Buffer): Generator<Buffer> {
   }
 }
 
-/** Pieces of random length up to `longest`, each in one buffer that is overwritten afterwards. */
+/** Yields chunks of random length up to `longest`, all in one buffer that is overwritten after each. */
 export function* randomPieces(body: Buffer, longest: number, random: () => number): Generator<Buffer> {
   const chunk = Buffer.alloc(longest);
   for (let at = 0; at < body.length;) {
@@ -100,7 +97,7 @@ export function* randomPieces(body: Buffer, longest: number, random: () => numbe
   }
 }
 
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
+/** Returns a generator of numbers in [0, 1) that depends only on the seed (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

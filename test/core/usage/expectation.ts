@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
-import type { ExtraTokens, Reading, Tokens } from "../../../src/core/usage/reading.ts";
-import { grandTotal, maybeUnbilled } from "../../../src/core/usage/tokens.ts";
+import type { ExtraTokens, MeterReading, Tokens } from "../../../src/core/usage/reading.ts";
+import { grandTotal, maybeUnbilled } from "./totals.ts";
 import type { Expected } from "./corpus.ts";
 
-/** What the corpus expects, and a record does not hold, or holds under another name on purpose. */
-const NOT_JUDGED: Record<string, string> = {
-  model: "the model that the answer names first; a record keeps the one that served, which is served_model",
-  terminated: "whether message_stop came; a record's outcome says all that follows from it",
-  background: "a record keeps what follows from it: usage pending, spend by response id",
-  lower_bound: "the same as usage partial; judged by its own assertion",
-  count: "an estimate that a token counting route gave; a record has no place for it",
+/** Fields of the corpus that a record does not have, or has under another name, with the reason. */
+const NOT_COMPARED: Record<string, string> = {
+  model: "the model that the response names first; a record has the one that served, which is served_model",
+  terminated: "whether message_stop arrived; a record's outcome says what follows from it",
+  background: "a record has what follows from it: usage pending, spend by response id",
+  lower_bound: "the same as usage partial; compared by its own assertion",
+  count: "the estimate of a token counting route, which a record does not have",
 };
 
-/** The corpus has one word more than the ledger for each: a route without usage has an outcome of its own there. */
+/** Words of the corpus for routes without usage, and those of the ledger. */
 const OTHER_WORDS: Record<string, Record<string, string>> = {
   outcome: { "n/a": "completed" },
   usage_state: { estimate: "none" },
 };
 
-/** The reading under the corpus's names. */
-function describe(reading: Reading): Expected {
+/** Returns a reading under the corpus's names. */
+function describe(reading: MeterReading): Expected {
   const { tokens } = reading;
   return {
     outcome: reading.outcome,
@@ -47,17 +47,17 @@ function describeTokens({ output, ...tokens }: Tokens): Expected {
   return { ...tokens, output_total: output };
 }
 
-/** An extra set of the corpus has no lifetimes that its API does not know. */
+/** The corpus's extra sets have only lifetimes that their API has. */
 function describeExtra({ output, cache_write_30m, cache_write_12h, ...extra }: ExtraTokens): Expected {
   assert.equal(cache_write_30m + cache_write_12h, 0);
   return { ...extra, output_total: output };
 }
 
-/** Compares a reading, or the record made of it, with what the corpus expects; see the tables above for what differs on purpose. */
-export function assertAsExpected(reading: Reading, expected: Expected): void {
+/** Asserts that a reading, or the record made of it, is what the corpus expects, except for the tables above. */
+export function assertAsExpected(reading: MeterReading, expected: Expected): void {
   const described = describe(reading);
   for (const [name, value] of Object.entries(expected)) {
-    if (name in NOT_JUDGED && name !== "lower_bound") continue;
+    if (name in NOT_COMPARED && name !== "lower_bound") continue;
     const word = typeof value === "string" ? OTHER_WORDS[name]?.[value] : undefined;
     assert.deepEqual(described[name], word ?? value, name);
   }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { Reading } from "../../../src/core/usage/reading.ts";
+import type { MeterReading } from "../../../src/core/usage/reading.ts";
 
-/** What holds of every reading, whatever was read (shared facts, usage.md section 8). */
-export function assertInvariants({ tokens, extra, usage, spend }: Reading): void {
+/** Asserts what must be true of every reading, whatever was read. */
+export function assertInvariants({ tokens, extra, usage, spend }: MeterReading): void {
   for (const set of [...extra, ...(tokens === null ? [] : [tokens])]) {
     const split = set.cache_write_5m + set.cache_write_1h + set.cache_write_30m + set.cache_write_12h;
     assert.equal(set.cache_write, split + set.cache_write_ttl_unknown);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMeter } from "../../../src/core/usage/meter.ts";
 import { createRandom, meterChunks, randomPieces } from "./corpus.ts";
-import { jsonSetup, messageEvents, readBody, setup, stream } from "./answers.ts";
+import { jsonSetup, messageEvents, readBody, setup, stream } from "./response-bodies.ts";
 
 const MESSAGE = {
   id: "msg_1",
@@ -13,7 +13,7 @@ const MESSAGE = {
 };
 const STREAM = stream(messageEvents([{ input_tokens: 10, output_tokens: 1 }, { output_tokens: 5 }]));
 
-test("an error status is an error without usage, and tells its kind in every shape", () => {
+test("reads an error status as an error without usage, and the error's type in every form", () => {
   const bodies: [object | string, string | null][] = [
     [{ type: "error", error: { type: "overloaded_error", message: "" } }, "overloaded_error"],
     [{ error: { message: "", type: "invalid_request_error", code: "bad_value" } }, "bad_value"],
@@ -38,7 +38,7 @@ test("an error status is an error without usage, and tells its kind in every sha
   assert.equal(readBody(event, setup({ status: 529 })).error_type, "overloaded_error");
 });
 
-test("an error that comes with a good status is an error all the same", () => {
+test("reads an error body with status 200 as an error", () => {
   for (const dialect of ["messages", "responses"] as const) {
     const reading = readBody(
       { error: { message: "", type: "api_error", code: null } },
@@ -49,7 +49,7 @@ test("an error that comes with a good status is an error all the same", () => {
   }
 });
 
-test("a route without usage has none, whatever its body says", () => {
+test("reports no usage for a route without usage, whatever its body says", () => {
   for (const changes of [{ dialect: "none" }, { spend: "never" }] as const) {
     const reading = readBody(MESSAGE, jsonSetup(changes));
     assert.deepEqual(
@@ -62,7 +62,7 @@ test("a route without usage has none, whatever its body says", () => {
   }
 });
 
-test("a body that is cut tells nothing, even if its usage was seen", () => {
+test("reports no usage of a truncated JSON body, even when the usage had arrived", () => {
   const body = JSON.stringify({ first: MESSAGE.usage, ...MESSAGE, last: "x" });
   for (let length = 1; length < body.length; length++) {
     const reading = readBody(body.slice(0, length), jsonSetup(), false);
@@ -72,24 +72,24 @@ test("a body that is cut tells nothing, even if its usage was seen", () => {
   assert.deepEqual(readBody("", jsonSetup(), false).flags, []);
 });
 
-test("a body that is no JSON is unreadable, not zero", () => {
+test("reports absent usage, not zero, for a body that is not JSON", () => {
   const reading = readBody("<html>hello</html>", jsonSetup({ contentType: "text/html" }));
   assert.deepEqual([reading.outcome, reading.usage, reading.flags], ["completed", "absent", ["bad_json"]]);
 });
 
-test("without a content type the first byte tells JSON from a stream", () => {
+test("tells JSON from a stream by the first byte when there is no content type", () => {
   assert.equal(readBody(` \n${JSON.stringify(MESSAGE)}`, setup({ contentType: null })).usage, "final");
   assert.equal(readBody(`\n\n${STREAM}`, setup({ contentType: null })).usage, "final");
   assert.equal(readBody(`: comment\n${STREAM}`, setup({ contentType: null })).usage, "final");
 });
 
-test("a content type is believed, in any case and with parameters", () => {
+test("follows the content type, in any case and with parameters", () => {
   assert.equal(readBody(STREAM, setup({ contentType: "Text/Event-Stream; charset=utf-8" })).usage, "final");
   assert.equal(readBody(STREAM, jsonSetup()).usage, "absent");
   assert.equal(readBody(MESSAGE, setup()).usage, "absent");
 });
 
-test("content is seen with the first delta of a stream, not before, and not with message_delta", () => {
+test("sees content with the first content delta of a stream, and not with other events", () => {
   const cases = [
     {
       dialect: "messages",
@@ -106,21 +106,21 @@ test("content is seen with the first delta of a stream, not before, and not with
   for (const { dialect, not, content } of cases) {
     const meter = createMeter(setup({ dialect }));
     for (const type of not) meter.feed(Buffer.from(stream([{ type, delta: {} }])));
-    assert.equal(meter.sawContent, false);
+    assert.equal(meter.hasContent, false);
     meter.feed(Buffer.from(stream([{ type: content, delta: "x" }])));
-    assert.equal(meter.sawContent, true);
+    assert.equal(meter.hasContent, true);
   }
 });
 
-test("content is seen when the type stands last, and when the event comes in pieces", () => {
+test("sees content in an event whose type comes last, and which arrives byte by byte", () => {
   const meter = createMeter(setup());
   for (const byte of Buffer.from('data: {"index":0,"type":"content_block_delta"}\n\n'))
     meter.feed(Buffer.from([byte]));
-  assert.equal(meter.sawContent, true);
-  assert.equal(createMeter(jsonSetup()).sawContent, false);
+  assert.equal(meter.hasContent, true);
+  assert.equal(createMeter(jsonSetup()).hasContent, false);
 });
 
-test("an event that ends within JSON is passed over when its type is of no interest, and flagged when it is", () => {
+test("ignores incomplete JSON in an event that is not selected, and flags it in one that is", () => {
   const broken = (type: string): string =>
     `${STREAM}data: {"type":"${type}","usage":{\n\ndata: {"type":"ping"}\n\n`;
   assert.deepEqual(readBody(broken("ping"), setup()).flags, []);
@@ -128,12 +128,12 @@ test("an event that ends within JSON is passed over when its type is of no inter
   assert.deepEqual(readBody(`${STREAM}data: [DONE]\n\n`, setup()).flags, []);
 });
 
-test("an event of many lines that the end of the stream interrupts is flagged, of whatever type", () => {
+test("flags an event of several lines that the end of the stream interrupts, whatever its type", () => {
   assert.deepEqual(readBody(`${STREAM}data: {"type":"ping",\n`, setup(), false).flags, ["bad_json"]);
   assert.deepEqual(readBody(`${STREAM}data: {"type":"ping",\ndata: "a":1}\n`, setup(), false).flags, []);
 });
 
-test("no bytes make a meter throw, and none that are not usage make it count", () => {
+test("never throws on random bytes, and never reports final usage for them", () => {
   const random = createRandom(7);
   const alphabet = Buffer.from('{}[]":,\\\r\n dataevent:typemessage_delta0123usage\u00ff');
   for (let round = 0; round < 300; round++) {
@@ -153,14 +153,14 @@ test("no bytes make a meter throw, and none that are not usage make it count", (
   }
 });
 
-test("an event is what its data opens with: a second type does not make it another", () => {
+test("takes an event's type from the start of its data, not from a second type member", () => {
   const [start = "", last = ""] = STREAM.split("\n\n");
   const decoy = last.replace("{", '{"type":"ping",');
   const reading = readBody(`${start}\n\n${decoy}\n\ndata: {"type":"a\u0002"}\n\n`, setup());
   assert.deepEqual([reading.outcome, reading.usage, reading.flags], ["cut", "partial", []]);
 });
 
-test("what a later piece of a long event opens with is not the event's type", () => {
+test("does not take the start of a later chunk of a long event for the event's type", () => {
   const last = JSON.stringify(messageEvents([{}, { output_tokens: 5 }])[1]);
   const opening = `{"long":"${"x".repeat(2_000)}","decoy":`;
   const event = last.replace("{", `${opening}{"type":"ping"},`);
@@ -169,12 +169,12 @@ test("what a later piece of a long event opens with is not the event's type", ()
   assert.equal(reading.tokens?.output, 5);
 });
 
-test("an interrupted event of no interest is flagged unless its line ends as an object does", () => {
+test("flags an interrupted event that is not selected, unless its line ends like an object", () => {
   assert.deepEqual(readBody(`${STREAM}data: {"type":"ping","a":{}\n`, setup(), false).flags, []);
   assert.deepEqual(readBody(`${STREAM}data: {"type":"ping","a":[\n`, setup(), false).flags, ["bad_json"]);
 });
 
-test("white space before a body is no part of it, but belongs to the first line of what must be a stream", () => {
+test("skips white space before a body, except when the content type says that it is a stream", () => {
   assert.equal(readBody(` ${STREAM}`, setup({ contentType: null })).tokens?.input_uncached, 10);
   assert.equal(readBody(` ${STREAM}`, setup()).tokens?.input_uncached, 0);
   assert.notEqual(readBody(` \n ${JSON.stringify(MESSAGE)}`, jsonSetup()).tokens, null);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MeterSetup } from "../../../src/core/usage/meter.ts";
-import type { Reading } from "../../../src/core/usage/reading.ts";
-import { grandTotal } from "../../../src/core/usage/tokens.ts";
-import { counted, jsonSetup, readBody, setup, stream } from "./answers.ts";
+import type { MeterReading } from "../../../src/core/usage/reading.ts";
+import { grandTotal } from "./totals.ts";
+import { nonZeroCounts, jsonSetup, readBody, setup, stream } from "./response-bodies.ts";
 
 const USAGE = { input_tokens: 100, output_tokens: 20, total_tokens: 120 };
 const CREATED = {
@@ -11,15 +11,15 @@ const CREATED = {
   response: { id: "resp_1", model: "m", status: "in_progress", service_tier: "auto", usage: null },
 };
 
-function readEvents(events: object[], changes: Partial<MeterSetup> = {}, whole = true): Reading {
+function readEvents(events: object[], changes: Partial<MeterSetup> = {}, whole = true): MeterReading {
   return readBody(stream([CREATED, ...events]), setup({ dialect: "responses", ...changes }), whole);
 }
 
-function readResponse(response: object, changes: Partial<MeterSetup> = {}): Reading {
+function readResponse(response: object, changes: Partial<MeterSetup> = {}): MeterReading {
   return readBody({ id: "resp_1", model: "m", ...response }, jsonSetup({ dialect: "responses", ...changes }));
 }
 
-test("input includes what was read from and written to cache, output includes reasoning", () => {
+test("subtracts cache reads and writes from the input, and keeps reasoning in the output", () => {
   const usage = {
     ...USAGE,
     input_tokens_details: {
@@ -30,7 +30,7 @@ test("input includes what was read from and written to cache, output includes re
     output_tokens_details: { reasoning_tokens: 15 },
   };
   const reading = readResponse({ status: "completed", usage });
-  assert.deepEqual(counted(reading), {
+  assert.deepEqual(nonZeroCounts(reading), {
     input_uncached: 10,
     cache_read: 60,
     cache_write: 30,
@@ -44,23 +44,23 @@ test("input includes what was read from and written to cache, output includes re
   assert.deepEqual(reading.raw_usage, usage);
 });
 
-test("a split of cache writes that falls short leaves the rest unknown", () => {
+test("counts cache writes without a lifetime as unknown when the split does not add up", () => {
   const details = { cache_write_tokens: 30, cache_write_tokens_details: { ttl_30m_tokens: 10 } };
   const reading = readResponse({ status: "completed", usage: { ...USAGE, input_tokens_details: details } });
   assert.deepEqual([reading.tokens?.cache_write_30m, reading.tokens?.cache_write_ttl_unknown], [10, 20]);
   assert.deepEqual(reading.flags, ["cache_write_split_stale"]);
 });
 
-test("details that are null or missing say nothing", () => {
+test("accepts token details that are null or missing", () => {
   const reading = readResponse({
     status: "completed",
     usage: { ...USAGE, input_tokens_details: null, output_tokens_details: null },
   });
-  assert.deepEqual(counted(reading), { input_uncached: 100, output: 20 });
+  assert.deepEqual(nonZeroCounts(reading), { input_uncached: 100, output: 20 });
   assert.equal(reading.tokens?.reasoning, null);
 });
 
-test("zero everywhere is an answer, and no usage is none", () => {
+test("reads zero counts as final usage, and missing usage as absent", () => {
   const zero = readResponse({
     status: "completed",
     usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
@@ -70,31 +70,31 @@ test("zero everywhere is an answer, and no usage is none", () => {
   assert.deepEqual([none.usage, none.spend, none.tokens], ["absent", "never", null]);
 });
 
-test("less input than cache proves that the cache is not in it", () => {
+test("does not subtract the cache from an input that is smaller than it", () => {
   const usage = { input_tokens: 250, input_tokens_details: { cached_tokens: 173056 }, output_tokens: 40 };
   const reading = readResponse({ status: "completed", usage });
-  assert.deepEqual(counted(reading), { input_uncached: 250, cache_read: 173056, output: 40 });
+  assert.deepEqual(nonZeroCounts(reading), { input_uncached: 250, cache_read: 173056, output: 40 });
   assert.deepEqual(reading.flags, ["negative_uncached"]);
 });
 
-test("a total that is not the sum is flagged", () => {
+test("flags a total that is not the sum", () => {
   const reading = readResponse({ status: "completed", usage: { ...USAGE, total_tokens: 121 } });
   assert.deepEqual([reading.flags, reading.tokens?.total], [["total_mismatch"], 120]);
 });
 
-test("the names of chat completions are understood, and flagged", () => {
+test("reads the names of chat completions, and flags them", () => {
   const usage = { prompt_tokens: 100, completion_tokens: 20, prompt_tokens_details: { cached_tokens: 40 } };
   const reading = readResponse({ status: "completed", usage });
-  assert.deepEqual(counted(reading), { input_uncached: 60, cache_read: 40, output: 20 });
+  assert.deepEqual(nonZeroCounts(reading), { input_uncached: 60, cache_read: 40, output: 20 });
   assert.deepEqual([reading.flags, reading.usage], [["openai_names"], "final"]);
 });
 
-test("a usage of which a half is missing is a lower bound", () => {
+test("reports usage without input or without output as a lower bound", () => {
   const reading = readResponse({ status: "completed", usage: { input_tokens: 7 } });
-  assert.deepEqual([reading.usage, counted(reading)], ["partial", { input_uncached: 7 }]);
+  assert.deepEqual([reading.usage, nonZeroCounts(reading)], ["partial", { input_uncached: 7 }]);
 });
 
-test("tools of the service are counted when they were used, and their tokens are extra", () => {
+test("counts calls of the service's tools, and adds their tokens as extra sets", () => {
   const tool_usage = {
     web_search: { num_requests: 3 },
     code_interpreter: { num_requests: 0 },
@@ -115,7 +115,7 @@ test("tools of the service are counted when they were used, and their tokens are
   assert.equal(grandTotal(reading), 120 + 1050);
 });
 
-test("each terminal event has its outcome, and carries the usage", () => {
+test("reads outcome and usage from each terminal event", () => {
   const ends = ["completed", "incomplete", "failed", "cancelled"];
   for (const status of ends) {
     const response = { id: "resp_1", model: "m2", status, service_tier: "flex", usage: USAGE };
@@ -125,25 +125,25 @@ test("each terminal event has its outcome, and carries the usage", () => {
   }
 });
 
-test("the reason of an incomplete response is kept", () => {
+test("reads the reason of an incomplete response", () => {
   const response = { status: "incomplete", incomplete_details: { reason: "content_filter" }, usage: USAGE };
   assert.equal(readEvents([{ type: "response.incomplete", response }]).stop, "content_filter");
 });
 
-test("a stream without its terminal event is cut, even when it ends cleanly, and knows who answered", () => {
+test("reads a stream without terminal event as cut, even when it ends cleanly, and keeps id and model", () => {
   const reading = readEvents([{ type: "response.output_text.delta", delta: "x", usage: USAGE }]);
   assert.deepEqual([reading.outcome, reading.usage, reading.spend], ["cut", "absent", "never"]);
   assert.deepEqual([reading.response_id, reading.model], ["resp_1", "m"]);
 });
 
-test("a stream cut inside its terminal event tells no usage", () => {
+test("reports absent usage for a stream that was truncated inside its terminal event", () => {
   const body = stream([CREATED, { type: "response.completed", response: { usage: USAGE, output: [] } }]);
   const reading = readBody(body.slice(0, -6), setup({ dialect: "responses" }), false);
   assert.deepEqual([reading.outcome, reading.usage, reading.tokens], ["cut", "absent", null]);
   assert.deepEqual(reading.flags, ["bad_json"]);
 });
 
-test("a terminal event without its blank line is read when its JSON is whole", () => {
+test("reads a terminal event without its blank line when its JSON is complete", () => {
   const body = stream([
     CREATED,
     { type: "response.completed", response: { status: "completed", usage: USAGE } },
@@ -152,7 +152,7 @@ test("a terminal event without its blank line is read when its JSON is whole", (
   assert.deepEqual([reading.outcome, reading.usage, reading.flags], ["completed", "final", []]);
 });
 
-test("a background response that goes on is pending, to be attached by its id", () => {
+test("reports a running background response as pending, to be attached by its id", () => {
   for (const status of ["queued", "in_progress"]) {
     const reading = readResponse({ status, background: true, usage: null });
     assert.deepEqual(
@@ -167,18 +167,18 @@ test("a background response that goes on is pending, to be attached by its id", 
   assert.deepEqual([cut.outcome, cut.usage, cut.spend], ["cut", "pending", "attach_by_response_id"]);
 });
 
-test("a cancelled response has its usage if it says one, else none", () => {
+test("reads the usage of a cancelled response when it has one", () => {
   const cancelled = readResponse({ status: "cancelled", background: true, usage: null });
   assert.deepEqual([cancelled.outcome, cancelled.usage, cancelled.spend], ["cancelled", "absent", "never"]);
   assert.equal(readResponse({ status: "cancelled", background: true, usage: USAGE }).usage, "final");
 });
 
-test("a fetched response is spend by its id", () => {
+test("counts a fetched response as spend by its id", () => {
   const fetched = readResponse({ status: "completed", usage: USAGE }, { spend: "attach_by_response_id" });
   assert.deepEqual([fetched.usage, fetched.spend], ["final", "attach_by_response_id"]);
 });
 
-test("a compaction answers without status and model, and is spend", () => {
+test("reads a compaction, which has no status and no model, as completed spend", () => {
   const body = { id: "resp_1", object: "response.compaction", output: [], usage: USAGE };
   const reading = readBody(body, jsonSetup({ dialect: "responses" }));
   assert.deepEqual(
@@ -187,7 +187,7 @@ test("a compaction answers without status and model, and is spend", () => {
   );
 });
 
-test("an error event is an error in either shape, until a failed response says the same", () => {
+test("reads an error event in either form as an error, until a failed response follows", () => {
   const flat = { type: "error", code: "server_error", message: "", param: null, sequence_number: 7 };
   const nested = { type: "error", error: { type: "x", code: "server_error", message: "" } };
   for (const error of [flat, nested]) {
@@ -208,7 +208,7 @@ test("an error event is an error in either shape, until a failed response says t
   );
 });
 
-test("an error after the terminal event does not take it back", () => {
+test("keeps outcome and usage when an error follows the terminal event", () => {
   const completed = { type: "response.completed", response: { status: "completed", usage: USAGE } };
   const reading = readEvents([completed, { type: "error", code: "server_error" }]);
   assert.deepEqual(
@@ -217,7 +217,7 @@ test("an error after the terminal event does not take it back", () => {
   );
 });
 
-test("a failed body tells its error", () => {
+test("reads the error of a failed response body", () => {
   const reading = readResponse({
     status: "failed",
     error: { code: "server_error", message: "" },

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { jsonSetup, readBody, readUsages, setup, stream } from "./answers.ts";
+import { jsonSetup, readBody, readUsages, setup, stream } from "./response-bodies.ts";
 
 const SENTENCE = "as you said: my password is 123";
 const LONG = "x".repeat(65);
 const COUNTS = { input_tokens: 3, output_tokens: 2 };
 
-test("texts that services send in their usage are kept as they are", () => {
+test("keeps the texts that services really send in their usage", () => {
   const usage = {
     ...COUNTS,
     service_tier: "standard",
@@ -19,7 +19,7 @@ test("texts that services send in their usage are kept as they are", () => {
 });
 
 for (const text of [SENTENCE, LONG, "two\nlines", "naïve"]) {
-  test(`in a usage ${JSON.stringify(text)} is null as a value and left out as a name, at every depth; the counts stay`, () => {
+  test(`replaces ${JSON.stringify(text)} in a usage by null, and drops it as a name, at every depth`, () => {
     const usage = { ...COUNTS, note: text, [text]: 1, list: [text, { note: text, [text]: {}, n: 1 }] };
     const { raw_usage, tokens } = readBody({ usage, stop_reason: "end_turn" }, jsonSetup());
     assert.deepEqual(raw_usage, { ...COUNTS, note: null, list: [null, { note: null, n: 1 }] });
@@ -27,7 +27,7 @@ for (const text of [SENTENCE, LONG, "two\nlines", "naïve"]) {
   });
 }
 
-test("a sentence that is the only one in a usage is found wherever it stands", () => {
+test("finds the only sentence in a usage at any position", () => {
   const cases: [usage: object, kept: object][] = [
     [{ note: SENTENCE }, { note: null }],
     [{ n: 1, [SENTENCE]: 1 }, { n: 1 }],
@@ -38,7 +38,7 @@ test("a sentence that is the only one in a usage is found wherever it stands", (
   for (const [usage, kept] of cases) assert.deepEqual(readUsages([usage]).raw_usage, kept);
 });
 
-test("nor does a sentence get from a Messages usage into the fields that are read of it", () => {
+test("takes no sentence from a Messages usage into the fields of the reading", () => {
   const { service_tier, speed, inference_geo, extra, server_tools } = readUsages([
     {
       ...COUNTS,
@@ -54,7 +54,7 @@ test("nor does a sentence get from a Messages usage into the fields that are rea
   assert.deepEqual(server_tools, { web_search: 2 });
 });
 
-test("nor from a response into its tier, reason and tools", () => {
+test("takes no sentence from a Responses body into tier, stop reason and tools", () => {
   const { service_tier, stop, server_tools, extra, raw_usage } = readBody(
     {
       status: "incomplete",
@@ -69,7 +69,7 @@ test("nor from a response into its tier, reason and tools", () => {
   assert.deepEqual(raw_usage, { ...COUNTS, note: null });
 });
 
-test("a stop reason that is a sentence is null, and the answer ended all the same", () => {
+test("reads a stop reason that is a sentence as null, and the response as completed", () => {
   const events = [{ type: "message_delta", delta: { stop_reason: SENTENCE }, usage: COUNTS }];
   const streamed = readBody(stream([...events, { type: "message_stop" }]), setup());
   const whole = readBody({ usage: COUNTS, stop_reason: SENTENCE }, jsonSetup());
@@ -89,7 +89,7 @@ for (const [error, type] of [
   [{ code: SENTENCE }, null],
   [{ error: { code: "context.length-exceeded:1" } }, "context.length-exceeded:1"],
 ] as const) {
-  test(`of ${JSON.stringify(error)} the error type is ${type}`, () => {
+  test(`reads the error type of ${JSON.stringify(error)} as ${type}`, () => {
     assert.equal(readBody(error, jsonSetup({ status: 400 })).error_type, type);
     const events = stream([{ type: "error", ...error }]);
     assert.equal(readBody(events, setup({ dialect: "responses" })).error_type, type);

@@ -1,113 +1,113 @@
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import type { TestContext } from "node:test";
 import { defaultConfig } from "../../../src/core/config/config.ts";
-import { settled, startGate, type GateOptions, type TestGate } from "../../helpers/gate/gate.ts";
-import { beginRequest, rawClient, rawRequest, type RawClient } from "../../helpers/client/raw-client.ts";
+import { waitUntilHandled, startGate, type GateOptions, type TestGate } from "../../helpers/gate/gate.ts";
+import { beginRequest, rawRequest, type RawClient, sendRaw } from "../../helpers/client/raw-client.ts";
 import { startFullListener, startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
 import { COMPLETED, cutEarly, cutLate, openStream, type Ending, type Expected } from "./ending.ts";
 
-/** What an upstream that says nothing is given after its client has left. */
 const SHORT_GRACE = { config: { abort: { graceMs: 20 } } };
 const LONG_GRACE = { config: { abort: { graceMs: 60_000 } } };
 
-interface Asked {
+interface PendingRequest {
   gate: TestGate;
   client: RawClient;
 }
 
-/** A request, or the beginning of one, that has reached an upstream which never answers. */
-async function askSilent(
+/** Sends a request, or the beginning of one, to an upstream that never responds. */
+async function sendToSilentUpstream(
   t: TestContext,
   request: (port: number) => string,
   options: GateOptions = SHORT_GRACE,
-): Promise<Asked> {
+): Promise<PendingRequest> {
   const upstream = await startTcpUpstream(t, () => {});
   const gate = await startGate(t, upstream.baseUrl, options);
-  const client = await rawClient(t, gate.port);
-  client.write(request(gate.port));
+  const client = await sendRaw(t, gate.port, request(gate.port));
   await once(await upstream.first, "data");
   return { gate, client };
 }
 
-/** A request whose connection to the upstream never comes to be. */
-async function askUnreachable(t: TestContext): Promise<Asked> {
+/** Sends a request whose upstream connection is never established. */
+async function sendToUnreachableUpstream(t: TestContext): Promise<PendingRequest> {
   const gate = await startGate(t, `http://127.0.0.1:${await startFullListener(t)}/v1`, SHORT_GRACE);
-  const client = await rawClient(t, gate.port);
-  client.write(rawRequest(gate.port));
+  const client = await sendRaw(t, gate.port);
   while (gate.gate.openExchanges === 0) await setImmediate();
   return { gate, client };
 }
 
-/** A request that has been told to go on, and does not. */
-async function askWhetherToGoOn(t: TestContext): Promise<Asked> {
+/** Sends the head of a request and receives 100 Continue. */
+async function sendExpectContinue(t: TestContext): Promise<PendingRequest> {
   const { baseUrl } = await startTcpUpstream(t, () => {});
   const gate = await startGate(t, baseUrl, SHORT_GRACE);
-  const client = await rawClient(t, gate.port);
-  client.write(beginRequest(gate.port, "Content-Length: 9\r\nExpect: 100-continue"));
+  const client = await sendRaw(
+    t,
+    gate.port,
+    beginRequest(gate.port, "Content-Length: 9\r\nExpect: 100-continue"),
+  );
   await client.until(/100 Continue/);
   return { gate, client };
 }
 
-/** The beginnings of two uploads. */
+/** The head and the first bytes of an upload. */
 const upload = (port: number) => `${beginRequest(port, "Content-Length: 100")}{"model":`;
 const uploadInChunks = (port: number) => `${beginRequest(port, "Transfer-Encoding: chunked")}5\r\n{"mod\r\n`;
 
-/** Where a request may be when its client leaves. */
-const PHASES: [phase: string, ask: (t: TestContext) => Promise<Asked>, record: Expected][] = [
-  ["after 100 Continue", askWhetherToGoOn, cutEarly("client")],
-  ["within its upload", (t) => askSilent(t, upload), cutEarly("client")],
-  ["within its upload in chunks", (t) => askSilent(t, uploadInChunks), cutEarly("client")],
-  ["before there is a connection to the upstream", askUnreachable, cutEarly("client")],
-  ["before the answer", (t) => askSilent(t, rawRequest), cutEarly("client")],
-  ["after the head, before any event", (t) => openStream(t, SHORT_GRACE, ""), cutEarly("client")],
+/** Phases of a request in which its client may disconnect. */
+const PHASES: [phase: string, open: (t: TestContext) => Promise<PendingRequest>, record: Expected][] = [
+  ["after 100 Continue", sendExpectContinue, cutEarly("client")],
+  ["within its upload", (t) => sendToSilentUpstream(t, upload), cutEarly("client")],
+  ["within its upload in chunks", (t) => sendToSilentUpstream(t, uploadInChunks), cutEarly("client")],
+  ["before the upstream connection is established", sendToUnreachableUpstream, cutEarly("client")],
+  ["before the response", (t) => sendToSilentUpstream(t, rawRequest), cutEarly("client")],
+  [
+    "between the response head and the first event",
+    (t) => openStream(t, SHORT_GRACE, ""),
+    cutEarly("client"),
+  ],
   ["in mid-stream", (t) => openStream(t, SHORT_GRACE), cutLate("client")],
 ];
 
-/** Ways to leave. */
-const LEAVING: [how: string, leave: (client: RawClient) => unknown][] = [
-  ["leaves", ({ socket }) => socket.destroy()],
+/** Ways to disconnect. */
+const DISCONNECTS: [how: string, disconnect: (client: RawClient) => unknown][] = [
+  ["disconnects", ({ socket }) => socket.destroy()],
   ["resets its connection", ({ socket }) => socket.resetAndDestroy()],
 ];
 
-/** The client leaves while its key is being read. */
-async function leaveBeforeKey(t: TestContext): Promise<TestGate> {
+/** The client disconnects while the key is being read. */
+async function disconnectBeforeKey(t: TestContext): Promise<TestGate> {
   const gate = await startGate(t, "http://127.0.0.1:1/v1");
-  const store = new EventEmitter();
-  const asked = once(store, "asked");
-  const read = gate.keys.read.bind(gate.keys);
-  gate.keys.read = async (ref) => {
-    store.emit("asked");
-    await once(store, "answer");
-    return read(ref);
-  };
-  const client = await rawClient(t, gate.port);
-  client.write(rawRequest(gate.port));
-  await asked;
+  const reading = gate.keys.hold();
+  const client = await sendRaw(t, gate.port);
+  await reading.started;
   client.socket.destroy();
   await client.closed;
-  await settled(gate);
-  store.emit("answer");
+  await waitUntilHandled(gate);
+  reading.release();
   return gate;
 }
 
 export const BY_CLIENT: Ending[] = [
-  ...PHASES.flatMap(([phase, ask, record]) =>
-    LEAVING.map(([how, leave]): Ending => ({
-      what: `client: ${how} ${phase}`,
+  ...PHASES.flatMap(([phase, open, record]) =>
+    DISCONNECTS.map(([how, disconnect]): Ending => ({
+      what: `the client ${how} ${phase}`,
       record,
-      async play(t) {
-        const { gate, client } = await ask(t);
-        leave(client);
+      async run(t) {
+        const { gate, client } = await open(t);
+        disconnect(client);
         return gate;
       },
     })),
   ),
-  { what: "client: leaves while its key is read", record: cutEarly("client"), play: leaveBeforeKey },
   {
-    what: "client: leaves in mid-stream, and the upstream says the rest within the grace",
+    what: "the client disconnects while the key is read",
+    record: cutEarly("client"),
+    run: disconnectBeforeKey,
+  },
+  {
+    what: "the client disconnects in mid-stream and the upstream finishes within the grace period",
     record: COMPLETED,
-    async play(t) {
+    async run(t) {
       const { gate, client, finish } = await openStream(t, LONG_GRACE);
       client.socket.destroy();
       await client.closed;
@@ -116,9 +116,9 @@ export const BY_CLIENT: Ending[] = [
     },
   },
   {
-    what: "client: says that it sends nothing more, and reads on",
+    what: "the client closes its sending direction and reads to the end",
     record: COMPLETED,
-    async play(t) {
+    async run(t) {
       const { gate, client, finish } = await openStream(t);
       client.socket.end();
       finish();
@@ -127,18 +127,18 @@ export const BY_CLIENT: Ending[] = [
     },
   },
   {
-    what: "client: stops sending in its upload",
+    what: "the client stops sending within its upload",
     record: cutEarly("client"),
-    async play(t) {
+    async run(t) {
       const limits = { ...defaultConfig.limits, bodyIdleMs: 50 };
-      return (await askSilent(t, upload, { config: { limits } })).gate;
+      return (await sendToSilentUpstream(t, upload, { config: { limits } })).gate;
     },
   },
   {
-    what: "client: sends something in its upload that is no chunk",
+    what: "the client sends a malformed chunk within its upload",
     record: cutEarly("client"),
-    async play(t) {
-      const { gate, client } = await askSilent(t, uploadInChunks);
+    async run(t) {
+      const { gate, client } = await sendToSilentUpstream(t, uploadInChunks);
       client.write("zz\r\n");
       return gate;
     },

@@ -3,19 +3,21 @@ import { once } from "node:events";
 import { connect, Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { createPeerInfo } from "../../../src/adapters/peer.ts";
-import { post, startGate } from "../../helpers/gate/gate.ts";
+import { PROCESS_SIGNATURES } from "../../../src/tools/all.ts";
+import { post } from "../../helpers/gate/gate.ts";
 import { statusesOf } from "../../helpers/client/http-messages.ts";
-import { beginRequest, rawClient, rawRequest } from "../../helpers/client/raw-client.ts";
-import { untilStill } from "../../helpers/upstream/tcp-upstream.ts";
-import { answerJson, MESSAGE, startHeldUpstream, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
-import { measureUsed } from "../../helpers/process/used-memory.ts";
-import type { Play } from "./play.ts";
+import { beginRequest, rawRequest, sendRaw } from "../../helpers/client/raw-client.ts";
+import { waitUntilStill } from "../../helpers/upstream/tcp-upstream.ts";
+import { sendJson, respondWithMessage } from "../../helpers/upstream/scripted-upstream.ts";
+import { measureUsedMemory } from "../../helpers/process/used-memory.ts";
+import type { Scenario } from "./scenario.ts";
+import { startGateWithUpstream, startGateWithHeldUpstream } from "../../helpers/gate/gate-with-upstream.ts";
 
 const IDLE = 5_000;
-/** Of both ends together, which share this process. */
-const MAY_COST_BYTES_EACH = 16 * 1024;
+/** For both ends of a connection, which share this process. */
+const MAX_BYTES_EACH = 16 * 1024;
 
-/** How many descriptors this process may have; 0, with the test skipped and the reason said, when that is too few. */
+/** How many descriptors this process may have; 0, with the test skipped, when they are too few. */
 function openFilesLimit(t: TestContext): number {
   const { userLimits } = process.report.getReport() as {
     userLimits?: { open_files: { soft: number | string } };
@@ -28,13 +30,14 @@ function openFilesLimit(t: TestContext): number {
   return 0;
 }
 
-/** More connections or requests than anybody needs. */
-export const FLOODS: Record<string, Play> = {
-  "five thousand idle connections hold nobody up, and cost a few kilobytes each": async (t) => {
+/** Floods of connections and of requests. */
+export const FLOODS: Record<string, Scenario> = {
+  "five thousand idle connections delay no other client and take a few kilobytes each": async (t) => {
     if (openFilesLimit(t) < 11_000) return;
-    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-    const gate = await startGate(t, upstream.baseUrl, { peers: createPeerInfo() });
-    const before = measureUsed();
+    const { gate } = await startGateWithUpstream(t, respondWithMessage, {
+      peers: createPeerInfo(PROCESS_SIGNATURES),
+    });
+    const before = measureUsedMemory();
     const idle: Socket[] = [];
     t.after(() => idle.forEach((socket) => socket.destroy()));
     while (idle.length < IDLE) {
@@ -43,55 +46,55 @@ export const FLOODS: Record<string, Play> = {
       await once(socket, "connect");
     }
     assert.equal((await post(gate, "/v1/responses", {})).status, 200);
-    const bytesEach = (measureUsed() - before) / IDLE;
+    const bytesEach = (measureUsedMemory() - before) / IDLE;
     t.diagnostic(`${Math.round(bytesEach)} bytes for both ends of each`);
-    assert.ok(bytesEach < MAY_COST_BYTES_EACH, `${bytesEach}`);
+    assert.ok(bytesEach < MAX_BYTES_EACH, `${bytesEach}`);
     assert.ok(idle.every((socket) => !socket.closed));
   },
 
-  "at the cap a connection costs the one that was idle longest, never a running answer": async (t) => {
-    const { upstream, held } = await startHeldUpstream(t);
-    const { gate, ...rest } = await startGate(t, upstream.baseUrl);
-    const running = await rawClient(t, rest.port);
-    running.write(rawRequest(rest.port));
-    const answer = await held;
-    // Sockets that were never connected take no descriptors.
-    const idle = Array.from({ length: 10_000 }, () => new Socket());
-    for (const socket of idle) gate.accept(socket);
-    assert.deepEqual([idle[0]?.destroyed, idle[1]?.destroyed], [true, false]);
-    const late = await rawClient(t, rest.port);
-    late.write(`HEAD / HTTP/1.1\r\nHost: 127.0.0.1:${rest.port}\r\n\r\n`);
-    assert.match(await late.until(/\r\n\r\n/), /^HTTP\/1\.1 200 /);
-    assert.deepEqual([idle[1]?.destroyed, idle[2]?.destroyed], [true, false]);
-    answer.end("data: the end\n\n");
-    await running.until(/the end[^]*\r\n0\r\n\r\n/);
-  },
+  "at the limit a new connection replaces the one that was idle longest, never one with a response in progress":
+    async (t) => {
+      const {
+        held,
+        gate: { gate, port },
+      } = await startGateWithHeldUpstream(t);
+      const running = await sendRaw(t, port);
+      const answer = await held;
+      // Unconnected sockets take no descriptors.
+      const idle = Array.from({ length: 10_000 }, () => new Socket());
+      for (const socket of idle) gate.accept(socket);
+      assert.deepEqual([idle[0]?.destroyed, idle[1]?.destroyed], [true, false]);
+      const late = await sendRaw(t, port, `HEAD / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+      assert.match(await late.until(/\r\n\r\n/), /^HTTP\/1\.1 200 /);
+      assert.deepEqual([idle[1]?.destroyed, idle[2]?.destroyed], [true, false]);
+      answer.end("data: the end\n\n");
+      await running.until(/the end[^]*\r\n0\r\n\r\n/);
+    },
 
-  "at the cap a connection that finds all others busy is hung up on": async (t) => {
-    const { upstream, held } = await startHeldUpstream(t);
-    // So few that one client is the most.
-    const gate = await startGate(t, upstream.baseUrl, { descriptorLimit: 66 });
-    const running = await rawClient(t, gate.port);
-    running.write(rawRequest(gate.port));
+  "at the limit a new connection is closed when all others are busy": async (t) => {
+    // Enough descriptors for a single client.
+    const { upstream, held, gate } = await startGateWithHeldUpstream(t, { descriptorLimit: 66 });
+    const running = await sendRaw(t, gate.port);
     const answer = await held;
-    const late = await rawClient(t, gate.port);
-    late.write(rawRequest(gate.port));
+    const late = await sendRaw(t, gate.port);
     assert.equal(await late.closed, "");
     answer.end("data: the end\n\n");
     await running.until(/the end[^]*\r\n0\r\n\r\n/);
     assert.equal(upstream.seen.length, 1);
   },
 
-  "of two thousand requests sent at once on one connection one is forwarded": async (t) => {
-    const upstream = await startUpstream(t, () => {});
-    const gate = await startGate(t, upstream.baseUrl);
-    const client = await rawClient(t, gate.port);
-    client.write(`GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`.repeat(2000));
-    type Answer = Parameters<typeof answerJson>[0];
+  "of two thousand requests pipelined on one connection only one is forwarded": async (t) => {
+    const { upstream, gate } = await startGateWithUpstream(t, () => {});
+    const client = await sendRaw(
+      t,
+      gate.port,
+      `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`.repeat(2000),
+    );
+    type Answer = Parameters<typeof sendJson>[0];
     const [, answer] = (await once(upstream.server, "request")) as [unknown, Answer];
-    await untilStill(() => client.socket.writableLength + upstream.seen.length + upstream.sockets.size);
+    await waitUntilStill(() => client.socket.writableLength + upstream.seen.length + upstream.sockets.size);
     assert.deepEqual([upstream.seen.length, upstream.sockets.size, gate.gate.openExchanges], [1, 1, 1]);
-    answerJson(answer, {});
+    sendJson(answer, {});
     client.socket.end();
     const statuses = statusesOf(await client.closed);
     assert.equal(statuses[0], 200);
@@ -99,12 +102,14 @@ export const FLOODS: Record<string, Play> = {
     assert.deepEqual([upstream.seen.length, gate.ledger.records.length], [1, 1]);
   },
 
-  "behind a request that was refused for being one too many nothing is forwarded, also while its body still comes":
+  "after a pipelined request was refused nothing more is forwarded, even while its body still arrives":
     async (t) => {
-      const { upstream, held } = await startHeldUpstream(t);
-      const gate = await startGate(t, upstream.baseUrl);
-      const client = await rawClient(t, gate.port);
-      client.write(`${rawRequest(gate.port)}${beginRequest(gate.port, "Content-Length: 2")}{`);
+      const { upstream, held, gate } = await startGateWithHeldUpstream(t);
+      const client = await sendRaw(
+        t,
+        gate.port,
+        `${rawRequest(gate.port)}${beginRequest(gate.port, "Content-Length: 2")}{`,
+      );
       (await held).end("data: the end\n\n");
       await client.until(/the end[^]*\r\nHTTP\/1\.1 400 [^]*connection: close/i);
       client.write(`}${rawRequest(gate.port)}`);

@@ -5,19 +5,20 @@ import { createServer, request, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import type { TestContext } from "node:test";
-import { post, startGate, withLimits } from "../../helpers/gate/gate.ts";
-import { beginRequest, rawClient } from "../../helpers/client/raw-client.ts";
-import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
-import { measureGrowth, noMeasure } from "../measured-daemon.ts";
-import { MIB, PIECE, repeat, type Play } from "./play.ts";
+import { post, withLimits } from "../../helpers/gate/gate.ts";
+import { beginRequest, sendRaw } from "../../helpers/client/raw-client.ts";
+import { sendJson, MESSAGE } from "../../helpers/upstream/scripted-upstream.ts";
+import { measureGrowth, cannotMeasureMemory } from "../measure-memory.ts";
+import { MIB, CHUNK, repeat, type Scenario } from "./scenario.ts";
+import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
 
-/** What the system takes before anybody reads it, and what is read to be forgotten. */
-const UNDER_WAY_BYTES = 48 * MIB;
+/** What the system buffers, and what the gate reads and discards. */
+const MAX_BUFFERED_BYTES = 48 * MIB;
 
-/** More than an upload of half the size takes: what chance makes of when garbage is collected. */
-const MAY_COST_BYTES = 48 * MIB;
+/** Allowed beyond an upload of half the size, because the time of garbage collection varies. */
+const MAX_GROWTH_BYTES = 48 * MIB;
 
-/** An upstream that keeps the hash of each upload. */
+/** Starts an upstream that hashes each upload. */
 async function startHashingUpstream(t: TestContext) {
   const received: string[] = [];
   const upstream = createServer((req, res) => {
@@ -25,7 +26,7 @@ async function startHashingUpstream(t: TestContext) {
     req.on("data", (chunk: Buffer) => hash.update(chunk));
     req.on("end", () => {
       received.push(hash.digest("hex"));
-      answerJson(res, MESSAGE);
+      sendJson(res, MESSAGE);
     });
   });
   upstream.listen(0, "127.0.0.1");
@@ -35,25 +36,25 @@ async function startHashingUpstream(t: TestContext) {
   return { baseUrl: `http://127.0.0.1:${port}/v1`, received };
 }
 
-/** Uploads so many mebibytes; resolves with their hash once that is answered. */
+/** Uploads so many mebibytes. Returns their hash once the response has arrived. */
 async function upload(url: string, mebibytes: number): Promise<Hash> {
   const sent = createHash("sha256");
   const headers = { "content-type": "application/json" };
   const uploading = request(`${url}/v1/messages`, { method: "POST", headers, agent: false });
-  const body = Readable.from(repeat(PIECE, mebibytes), { highWaterMark: 1 });
-  body.on("data", (piece: Buffer) => sent.update(piece));
+  const body = Readable.from(repeat(CHUNK, mebibytes), { highWaterMark: 1 });
+  body.on("data", (chunk: Buffer) => sent.update(chunk));
   body.pipe(uploading);
-  const [answer] = (await once(uploading, "response")) as [IncomingMessage];
-  await once(answer.resume(), "end");
+  const [response] = (await once(uploading, "response")) as [IncomingMessage];
+  await once(response.resume(), "end");
   return sent;
 }
 
-/** Bodies of any size, up to the limit and beyond. */
-export const LARGE_BODIES: Record<string, Play> = {
-  "an upload of 200 MiB passes in flat memory, byte for byte": async (t) => {
-    if (noMeasure !== false) {
-      t.diagnostic(noMeasure);
-      t.skip(noMeasure);
+/** Bodies up to the limit and beyond. */
+export const LARGE_BODIES: Record<string, Scenario> = {
+  "an upload of 200 MiB passes unchanged and in constant memory": async (t) => {
+    if (cannotMeasureMemory !== false) {
+      t.diagnostic(cannotMeasureMemory);
+      t.skip(cannotMeasureMemory);
       return;
     }
     const { baseUrl, received } = await startHashingUpstream(t);
@@ -67,27 +68,34 @@ export const LARGE_BODIES: Record<string, Play> = {
         assert.equal((await ledger()).at(-1)?.bytes_in, 200 * MIB);
       },
     );
-    assert.ok(grown < MAY_COST_BYTES, `${grown / MIB} MiB`);
+    assert.ok(grown < MAX_GROWTH_BYTES, `${grown / MIB} MiB`);
     assert.deepEqual(received.slice(1), sent);
   },
 
-  "a body announced as too large is refused before it is read, and the answer arrives": async (t) => {
-    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-    const gate = await startGate(t, upstream.baseUrl, withLimits({ bodyBytes: 1000 }));
-    const res = await post(gate, "/v1/responses", { input: "x".repeat(500_000) });
-    assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [413, "body_too_large"]);
-    const client = await rawClient(t, gate.port);
-    client.write(beginRequest(gate.port, "Content-Length: 1001"));
-    assert.match(await client.until(/body_too_large/), /^HTTP\/1\.1 413 /);
-    assert.equal(upstream.sockets.size, 0);
-  },
+  "a body whose announced length exceeds the limit is refused before it is read, and the client receives the refusal":
+    async (t) => {
+      const { upstream, gate } = await startGateWithUpstream(
+        t,
+        (_seen, res) => sendJson(res, {}),
+        withLimits({ bodyBytes: 1000 }),
+      );
+      const res = await post(gate, "/v1/responses", { input: "x".repeat(500_000) });
+      assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [413, "body_too_large"]);
+      const client = await sendRaw(t, gate.port, beginRequest(gate.port, "Content-Length: 1001"));
+      assert.match(await client.until(/body_too_large/), /^HTTP\/1\.1 413 /);
+      assert.equal(upstream.sockets.size, 0);
+    },
 
-  "a chunked body that grows too large is refused while it comes, and the upstream is freed": async (t) => {
-    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-    const gate = await startGate(t, upstream.baseUrl, withLimits({ bodyBytes: 1000 }));
+  "a chunked body that exceeds the limit is refused while it arrives, and the upstream is freed": async (
+    t,
+  ) => {
+    const { upstream, gate } = await startGateWithUpstream(
+      t,
+      (_seen, res) => sendJson(res, {}),
+      withLimits({ bodyBytes: 1000 }),
+    );
     const requested = once(upstream.server, "request") as Promise<[IncomingMessage]>;
-    const client = await rawClient(t, gate.port);
-    client.write(beginRequest(gate.port, "Transfer-Encoding: chunked"));
+    const client = await sendRaw(t, gate.port, beginRequest(gate.port, "Transfer-Encoding: chunked"));
     client.write(`1f4\r\n${"x".repeat(500)}\r\n`);
     const [{ socket }] = await requested;
     const freed = new Promise((resolve) => socket.once("close", resolve));
@@ -98,15 +106,17 @@ export const LARGE_BODIES: Record<string, Play> = {
     assert.deepEqual([upstream.seen.length, socket.bytesRead < 1200], [0, true]);
   },
 
-  "a body without end is not read for ever after it was refused": async (t) => {
-    const upstream = await startUpstream(t, (_seen, res) => answerJson(res, {}));
-    const gate = await startGate(t, upstream.baseUrl, withLimits({ bodyBytes: 1000 }));
-    const client = await rawClient(t, gate.port);
-    client.write(beginRequest(gate.port, `Content-Length: ${1000 * MIB}`));
+  "an endless body is not read forever after it was refused": async (t) => {
+    const { gate } = await startGateWithUpstream(
+      t,
+      (_seen, res) => sendJson(res, {}),
+      withLimits({ bodyBytes: 1000 }),
+    );
+    const client = await sendRaw(t, gate.port, beginRequest(gate.port, `Content-Length: ${1000 * MIB}`));
     await client.until(/body_too_large/);
     let taken = 0;
-    for (let i = 0; i < 100; i += 1) client.socket.write(PIECE, (error) => (taken += error ? 0 : MIB));
+    for (let i = 0; i < 100; i += 1) client.socket.write(CHUNK, (error) => (taken += error ? 0 : MIB));
     await client.closed;
-    assert.ok(taken < UNDER_WAY_BYTES, `${taken / MIB} MiB`);
+    assert.ok(taken < MAX_BUFFERED_BYTES, `${taken / MIB} MiB`);
   },
 };

@@ -1,6 +1,7 @@
 import type { TestContext } from "node:test";
+import { setImmediate } from "node:timers/promises";
 
-/** From now on no time passes but by the function that is returned, which takes milliseconds. */
+/** Stops time for the test: `setTimeout` and `performance.now`. Returns the function that lets milliseconds pass. */
 export function holdTime(t: TestContext): (ms: number) => void {
   let now = performance.now();
   t.mock.timers.enable({ apis: ["setTimeout"] });
@@ -9,4 +10,16 @@ export function holdTime(t: TestContext): (ms: number) => void {
     now += ms;
     t.mock.timers.tick(ms);
   };
+}
+
+/** Calls `pass`, which lets time pass, once per turn of the event loop until the promise settles. */
+export async function passTimeUntil(settled: Promise<unknown>, pass: () => void): Promise<void> {
+  let isSettled = false;
+  const watched = settled.finally(() => (isSettled = true));
+  watched.catch(() => {});
+  while (!isSettled) {
+    await setImmediate();
+    pass();
+  }
+  await watched;
 }

@@ -44,6 +44,13 @@ export async function rawClient(t: TestContext, port: number): Promise<RawClient
   };
 }
 
+/** Connects to a loopback port and sends one request, by default a Messages request. */
+export async function sendRaw(t: TestContext, port: number, request = rawRequest(port)): Promise<RawClient> {
+  const client = await rawClient(t, port);
+  client.write(request);
+  return client;
+}
+
 /** A Messages request as bytes. */
 export function rawRequest(port: number, body = `{"model":"m","stream":true}`): string {
   return beginRequest(port, `Content-Length: ${body.length}`) + body;

@@ -4,7 +4,7 @@ import { readHead, valuesOf } from "./http-messages.ts";
 import { rawClient } from "./raw-client.ts";
 
 /** The answer to one request, and all that came with it. */
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   headers: [name: string, value: string][];
   /** Our code, where the answer is our own refusal. */
@@ -17,12 +17,12 @@ export interface RawAnswer {
  * Sends one request, line by line as it is given, on a connection of its own and reads until tollkeeper closes that:
  * `Connection: close` is added unless the lines say otherwise.
  */
-export async function rawExchange(
+export async function exchangeRaw(
   t: TestContext,
   port: number,
   lines: readonly string[],
   body = "",
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const client = await rawClient(t, port);
   const head = [...lines];
   if (!lines.some((line) => /^connection:/i.test(line))) head.push("Connection: close");

@@ -6,7 +6,7 @@ import Anthropic0 from "anthropic-sdk-0";
 import OpenAI from "openai";
 
 /** How one request is to be made. */
-export interface Ask {
+export interface SdkRequest {
   /** The gate's, without `/v1`. */
   url: string;
   prompt: string;
@@ -20,9 +20,9 @@ export interface Sdk {
   name: string;
   route: "/messages" | "/responses";
   /** Rejects with the SDK's own error. */
-  whole(ask: Ask): Promise<unknown>;
+  complete(ask: SdkRequest): Promise<unknown>;
   /** The answer's text, piece by piece. */
-  streamed(ask: Ask, signal: AbortSignal): AsyncIterable<string>;
+  stream(ask: SdkRequest, signal: AbortSignal): AsyncIterable<string>;
 }
 
 /** What an SDK's error says of the answer behind it. */
@@ -65,10 +65,10 @@ export const SDKS: readonly Sdk[] = [
 ];
 
 function anthropicSdk({ name, Client }: { name: string; Client: typeof Anthropic }): Sdk {
-  const open = ({ url, headers = {}, maxRetries = 2 }: Ask) =>
+  const open = ({ url, headers = {}, maxRetries = 2 }: SdkRequest) =>
     new Client({ baseURL: url, apiKey: "placeholder", defaultHeaders: headers, maxRetries });
   const model = "claude-sonnet-5";
-  const request = ({ prompt }: Ask) => ({
+  const request = ({ prompt }: SdkRequest) => ({
     model,
     max_tokens: 1000,
     messages: [{ role: "user" as const, content: prompt }],
@@ -76,8 +76,8 @@ function anthropicSdk({ name, Client }: { name: string; Client: typeof Anthropic
   return {
     name,
     route: "/messages",
-    whole: (ask) => open(ask).messages.create(request(ask)),
-    async *streamed(ask, signal) {
+    complete: (ask) => open(ask).messages.create(request(ask)),
+    async *stream(ask, signal) {
       const events = await open(ask).messages.create({ ...request(ask), stream: true }, { signal });
       for await (const event of events) {
         if (event.type === "content_block_delta" && event.delta.type === "text_delta") yield event.delta.text;
@@ -86,7 +86,7 @@ function anthropicSdk({ name, Client }: { name: string; Client: typeof Anthropic
   };
 }
 
-function openOpenai({ url, headers = {}, maxRetries = 2 }: Ask): OpenAI {
+function openOpenai({ url, headers = {}, maxRetries = 2 }: SdkRequest): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: "placeholder", defaultHeaders: headers, maxRetries });
 }
 
@@ -95,8 +95,8 @@ function openaiSdk(): Sdk {
   return {
     name: "openai",
     route: "/responses",
-    whole: (ask) => openOpenai(ask).responses.create({ model, input: ask.prompt }),
-    async *streamed(ask, signal) {
+    complete: (ask) => openOpenai(ask).responses.create({ model, input: ask.prompt }),
+    async *stream(ask, signal) {
       const request = { model, input: ask.prompt, stream: true as const };
       for await (const event of await openOpenai(ask).responses.create(request, { signal })) {
         if (event.type === "response.output_text.delta") yield event.delta;
@@ -106,14 +106,14 @@ function openaiSdk(): Sdk {
 }
 
 function aiSdk(route: Sdk["route"], modelAt: (baseURL: string) => LanguageModel): Sdk {
-  const request = ({ url, prompt, headers = {}, maxRetries = 2 }: Ask) => {
+  const request = ({ url, prompt, headers = {}, maxRetries = 2 }: SdkRequest) => {
     const model = modelAt(`${url}/v1`);
     return { model, prompt, headers, maxRetries };
   };
   return {
     name: `AI SDK on ${route}`,
     route,
-    whole: (ask) => generateText(request(ask)),
-    streamed: (ask, signal) => streamText({ ...request(ask), abortSignal: signal }).textStream,
+    complete: (ask) => generateText(request(ask)),
+    stream: (ask, signal) => streamText({ ...request(ask), abortSignal: signal }).textStream,
   };
 }

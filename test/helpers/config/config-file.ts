@@ -6,7 +6,7 @@ import { openConfigFile } from "../../../src/adapters/config-file.ts";
 import type { Problem } from "../../../src/core/config/problem.ts";
 import type { Config } from "../../../src/core/config/config.ts";
 import type { ConfigSource } from "../../../src/ports.ts";
-import { scratchDirectory } from "../keychain/keychain-session.ts";
+import { scratchDirectory } from "../process/scratch-directory.ts";
 
 /** Text of a good configuration that is told from others by its port. */
 export function withPort(port: number): string {
@@ -14,19 +14,19 @@ export function withPort(port: number): string {
 }
 
 /** An open configuration file and all that it has told. */
-export interface Followed {
+export interface WatchedConfig {
   path: string;
   source: ConfigSource;
   ports: number[];
   problems: Problem[][];
   /** Does `act` and resolves when a configuration with this port was told. */
-  untilPort(port: number, act: () => void): Promise<void>;
+  waitForPort(port: number, act: () => void): Promise<void>;
   /** Does `act` and resolves with the next problems told. */
-  untilProblems(act: () => void): Promise<Problem[]>;
+  waitForProblems(act: () => void): Promise<Problem[]>;
 }
 
 /** Opens a configuration file and listens to all that it tells; closed with the test. */
-export async function follow(t: TestContext, path: string): Promise<Followed> {
+export async function watchConfig(t: TestContext, path: string): Promise<WatchedConfig> {
   const source = await openConfigFile(path);
   t.after(() => source.close());
   const told = new EventEmitter();
@@ -47,12 +47,12 @@ export async function follow(t: TestContext, path: string): Promise<Followed> {
     source,
     ports,
     problems,
-    async untilPort(port, act) {
+    async waitForPort(port, act) {
       const heard = once(told, `port ${port}`, deadline());
       act();
       await heard;
     },
-    async untilProblems(act) {
+    async waitForProblems(act) {
       const heard = once(told, "problems", deadline());
       act();
       const [found] = (await heard) as [Problem[]];
@@ -62,10 +62,10 @@ export async function follow(t: TestContext, path: string): Promise<Followed> {
 }
 
 /** A followed file with port 1 in it. */
-export async function followFile(t: TestContext): Promise<Followed> {
+export async function watchNewConfig(t: TestContext): Promise<WatchedConfig> {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1));
-  return follow(t, path);
+  return watchConfig(t, path);
 }
 
 /** Turns a wait for what never comes into a failure. */

@@ -1,10 +1,10 @@
-import { checkConfig } from "../../../src/core/config/check.ts";
-import { writePath } from "../../../src/core/config/problem.ts";
+import { checkConfig } from "../../../src/core/config/check-config.ts";
+import { formatConfigPath } from "../../../src/core/config/problem.ts";
 
 /** The problems of a configuration file's value, each as `path: message`; none for a good file. */
 export function problemsOf(file: unknown): string[] {
   const verdict = checkConfig(file, "/home/ada");
-  return verdict.ok ? [] : verdict.faults.map(({ path, message }) => `${writePath(path)}: ${message}`);
+  return verdict.ok ? [] : verdict.issues.map(({ path, message }) => `${formatConfigPath(path)}: ${message}`);
 }
 
 /** A file with one upstream, which has these keys beside a good address. */

@@ -9,7 +9,7 @@ export function controlHandlers(given: Partial<ControlHandlers> = {}): ControlHa
     "tokens-changed": () => {},
     drain: () => {},
     tail: () => () => {},
-    lend: () => () => {},
+    lease: () => () => {},
     ...given,
   };
 }

@@ -9,7 +9,7 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { askDaemon } from "../../../src/adapters/control-socket.ts";
 import { readLedger } from "../../../src/adapters/ledger-file/reader.ts";
-import type { DaemonStatus } from "../../../src/cli/commands/status/report.ts";
+import type { DaemonStatus } from "../../../src/daemon/status-types.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import type { BoundSockets } from "../process/bound-sockets.ts";
 import { PROGRAM } from "./program.ts";
@@ -32,7 +32,7 @@ export interface DaemonOptions {
   /** Sockets that it is handed as a service manager does. */
   sockets?: BoundSockets;
   /** Nobody reads its standard output: from the beginning the pipe has no other end. */
-  isUnread?: boolean;
+  isOutputClosed?: boolean;
 }
 
 /** How a command of the program ended, and what it said. */
@@ -56,10 +56,10 @@ export interface Daemon {
   stdout(): string;
   stderr(): string;
   /** What it said so far, standard output before standard error, once that matches. Rejects when it ends before. */
-  until(pattern: RegExp): Promise<string>;
+  waitForOutput(pattern: RegExp): Promise<string>;
   status(): Promise<DaemonStatus>;
   /** From now on nobody reads what it says: its pipes have no other end. */
-  hangUp(): void;
+  closeOutputs(): void;
   /** Every record of its ledger, oldest first; fails on a line that is none. */
   ledger(): Promise<UsageRecord[]>;
   /** Runs a command of the program to its end, in the daemon's surroundings. */
@@ -97,11 +97,11 @@ export function launchDaemon(home: string, options: DaemonOptions = {}): DaemonS
   const configFile = writeConfig(home, options);
   const child = runProgram(env, ["serve", "--config", configFile, ...(options.args ?? [])], options);
   const ended = once(child, "exit").then(([code]) => code as number | null);
-  const { stdout, stderr, until } = listenTo(child);
-  if (options.isUnread === true) child.stdout?.destroy();
+  const { stdout, stderr, waitForOutput } = collectOutput(child);
+  if (options.isOutputClosed === true) child.stdout?.destroy();
   const status = () => askDaemon(join(env.XDG_RUNTIME_DIR, "tollkeeper", "control.sock"), "status");
   const listen = async (): Promise<Daemon> => {
-    await until(options.isUnread === true ? /tollkeeper is ready/ : /listens on [^\n]*\n/);
+    await waitForOutput(options.isOutputClosed === true ? /tollkeeper is ready/ : /listens on [^\n]*\n/);
     const { pid, ledger, listening } = (await status()) as DaemonStatus;
     const port = Number(listening[0]?.split(":").at(-1));
     return {
@@ -113,8 +113,8 @@ export function launchDaemon(home: string, options: DaemonOptions = {}): DaemonS
       env,
       stdout,
       stderr,
-      until,
-      hangUp() {
+      waitForOutput,
+      closeOutputs() {
         for (const output of Object.values(outputsOf(child))) output.destroy();
       },
       ended,
@@ -170,7 +170,7 @@ function writeConfig(home: string, { config = {}, port = 0 }: DaemonOptions): st
 }
 
 /** Only the process itself can say its own id (sd_listen_fds(3)). */
-const HAND_OVER = ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh"];
+const PASS_SOCKETS = ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh"];
 
 function runProgram(
   env: Record<string, string>,
@@ -178,7 +178,7 @@ function runProgram(
   { cwd = ROOT, launcher = [], sockets }: Pick<DaemonOptions, "cwd" | "launcher" | "sockets"> = {},
 ): ChildProcess {
   const descriptors = sockets?.descriptors ?? [];
-  const handOver = descriptors.length > 0 ? HAND_OVER : [];
+  const handOver = descriptors.length > 0 ? PASS_SOCKETS : [];
   const [file, ...words] = [...launcher, ...handOver, process.execPath, PROGRAM, ...args];
   const fullEnv = { ...env, ...(descriptors.length > 0 && { LISTEN_FDS: String(descriptors.length) }) };
   return spawn(file ?? "", words, { cwd, env: fullEnv, stdio: ["ignore", "pipe", "pipe", ...descriptors] });
@@ -201,7 +201,7 @@ function outputsOf({ stdout, stderr }: ChildProcess) {
 }
 
 /** Keeps what a process says. */
-function listenTo(child: ChildProcess): Pick<Daemon, "stdout" | "stderr" | "until"> {
+function collectOutput(child: ChildProcess): Pick<Daemon, "stdout" | "stderr" | "waitForOutput"> {
   const said = { stdout: "", stderr: "" };
   const waiting = new Set<() => void>();
   const outputs = outputsOf(child);
@@ -213,7 +213,7 @@ function listenTo(child: ChildProcess): Pick<Daemon, "stdout" | "stderr" | "unti
   }
   const all = () => said.stdout + said.stderr;
   const closed = once(child, "close");
-  const until = (pattern: RegExp) =>
+  const waitForOutput = (pattern: RegExp) =>
     new Promise<string>((resolve, reject) => {
       const check = () => {
         if (pattern.test(all())) resolve(all());
@@ -222,7 +222,7 @@ function listenTo(child: ChildProcess): Pick<Daemon, "stdout" | "stderr" | "unti
       void closed.then(() => reject(new Error(`ended before it said ${String(pattern)}:\n${all()}`)));
       check();
     });
-  return { stdout: () => said.stdout, stderr: () => said.stderr, until };
+  return { stdout: () => said.stdout, stderr: () => said.stderr, waitForOutput };
 }
 
 async function recordsIn(directory: string): Promise<UsageRecord[]> {

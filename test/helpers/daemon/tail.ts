@@ -14,7 +14,7 @@ export interface Tail {
   lines: AsyncIterator<string>;
   notes: AsyncIterator<string>;
   /** All of its standard output, once it has ended. */
-  said: Promise<string>;
+  output: Promise<string>;
   /** Its exit code and signal. */
   ended: Promise<unknown[]>;
 }
@@ -29,8 +29,8 @@ export async function startTail(t: TestContext, { home }: Daemon, ...args: strin
   t.after(() => child.kill("SIGKILL"));
   const notes = createInterface(child.stderr)[Symbol.asyncIterator]();
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-  const said = text(child.stdout.pipe(new PassThrough()));
+  const output = text(child.stdout.pipe(new PassThrough()));
   const ended = once(child, "exit");
   assert.equal((await notes.next()).value, "waiting for exchanges; Ctrl-C ends this");
-  return { lines, notes, said, ended };
+  return { lines, notes, output, ended };
 }

@@ -1,5 +1,6 @@
 import type { TestContext } from "node:test";
 import { defaultConfig, type Config, type Upstream } from "../../../src/core/config/config.ts";
+import { respondToProbe } from "../../../src/local/probe.ts";
 import { Gate } from "../../../src/proxy/gate.ts";
 import { Keyring } from "../../../src/proxy/keyring.ts";
 import { listen, type Listener } from "../../../src/proxy/client/listener.ts";
@@ -7,6 +8,7 @@ import { PeerGuard } from "../../../src/proxy/client/peer-guard.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
 import type { Clock, Ledger, PeerInfo } from "../../../src/ports.ts";
+import { REQUEST_SIGNATURES } from "../../../src/tools/all.ts";
 import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, peersOf, realClock } from "./memory.ts";
 
 /** Recognisable wherever it should not be. */
@@ -64,10 +66,12 @@ export async function startGate(
   const settings = prepareSettings(config);
   const gate = new Gate({
     settings,
+    local: { probe: respondToProbe },
     keyring,
     ledger: options.recordsTo ?? ledger,
     peers,
     tokens: tokenGuard,
+    signatures: REQUEST_SIGNATURES,
     clock,
     log,
     descriptorLimit: options.descriptorLimit ?? Infinity,
@@ -106,7 +110,7 @@ export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): 
 }
 
 /** Resolves when the gate has dealt with everything that was sent to it before. */
-export async function settled(gate: { url: string }): Promise<void> {
+export async function waitUntilHandled(gate: { url: string }): Promise<void> {
   await fetch(`${gate.url}/`, { method: "HEAD" });
 }
 

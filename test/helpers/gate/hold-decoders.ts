@@ -7,20 +7,20 @@ import { withResolvers } from "../async/with-resolvers.ts";
 /** The meter's decoders of gzip, at a stand. */
 export interface HeldDecoders {
   /** Resolves when one has been told that its input is over. */
-  held: Promise<void>;
+  inputEnded: Promise<void>;
   /** Lets all of them end. */
-  letGo(): void;
+  release(): void;
 }
 
 /** Puts a decoder in gzip's place that hands bytes on as they are, and does not end until it is let go. */
 export function holdDecoders(t: TestContext): HeldDecoders {
-  const { promise: held, resolve: isHeld } = withResolvers<void>();
-  const { promise: freedom, resolve: letGo } = withResolvers<void>();
+  const { promise: inputEnded, resolve: onInputEnd } = withResolvers<void>();
+  const { promise: released, resolve: release } = withResolvers<void>();
   const createHeld = () =>
     Duplex.from(async function* (bytes: AsyncIterable<Buffer>) {
       yield* bytes;
-      isHeld();
-      await freedom;
+      onInputEnd();
+      await released;
     });
   const mocked = t.mock.method(zlib, "createGunzip", createHeld as unknown as typeof zlib.createGunzip);
   syncBuiltinESMExports();
@@ -28,5 +28,5 @@ export function holdDecoders(t: TestContext): HeldDecoders {
     mocked.mock.restore();
     syncBuiltinESMExports();
   });
-  return { held, letGo };
+  return { inputEnded, release };
 }

@@ -5,6 +5,7 @@ import { Secret } from "../../../src/core/secrets/secret.ts";
 import type { TokenEntry } from "../../../src/core/identity/token-entry.ts";
 import { hashToken, mintToken } from "../../../src/proxy/token-secret.ts";
 import type { Clock, KeyStore, Log, MovableLedger, TokenStore, PeerInfo } from "../../../src/ports.ts";
+import { withResolvers } from "../async/with-resolvers.ts";
 
 /** A ledger in memory that says when a record comes. */
 export class MemoryLedger implements MovableLedger {
@@ -46,18 +47,31 @@ export class MemoryKeys implements KeyStore {
   reads = 0;
   /** Thrown instead of an answer, when set. */
   failure: KeyFailure | null = null;
+  #beforeRead: (() => Promise<void>) | null = null;
 
   set(ref: Pick<KeyRef, "name" | "origin">, value: string): void {
     this.values.set(`${ref.name}@${ref.origin}`, value);
   }
 
-  read(ref: KeyRef): Promise<Secret> {
+  /** Makes reads wait: `started` resolves with the next one, `release` lets all of them go on. */
+  hold(): { started: Promise<void>; release: () => void } {
+    const started = withResolvers<void>();
+    const released = withResolvers<void>();
+    this.#beforeRead = () => {
+      started.resolve();
+      return released.promise;
+    };
+    return { started: started.promise, release: released.resolve };
+  }
+
+  async read(ref: KeyRef): Promise<Secret> {
     this.reads += 1;
-    if (this.failure !== null) return Promise.reject(this.failure);
+    if (this.#beforeRead !== null) await this.#beforeRead();
+    if (this.failure !== null) throw this.failure;
     const value = this.values.get(`${ref.name}@${ref.origin}`);
-    if (value !== undefined) return Promise.resolve(new Secret(value));
+    if (value !== undefined) return new Secret(value);
     const hint = `store it with: tollkeeper key set ${ref.name}`;
-    return Promise.reject(new KeyFailure("missing", `no key ${ref.name} is stored for ${ref.origin}`, hint));
+    throw new KeyFailure("missing", `no key ${ref.name} is stored for ${ref.origin}`, hint);
   }
 }
 
@@ -111,7 +125,7 @@ export class MemoryTokens implements TokenStore {
 }
 
 /** A clock that moves only when told to. */
-export class StillClock implements Clock {
+export class ManualClock implements Clock {
   wallMs = Date.UTC(2026, 10, 21, 12);
   tickMs = 0;
 
@@ -129,10 +143,10 @@ export class StillClock implements Clock {
 
 export const realClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-const nothing = () => Promise.resolve(null);
+const findNothing = () => Promise.resolve(null);
 
 /** Says of every peer that it belongs to `uid`, and nothing of its process. */
 export function peersOf(uid: number | null): PeerInfo {
-  const owner = { uid, findProcess: nothing, findProject: nothing };
+  const owner = { uid, findProcess: findNothing, findProject: findNothing };
   return { lookUp: () => Promise.resolve(owner) };
 }

@@ -1,36 +1,36 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { scratchDirectory } from "./keychain-session.ts";
+import { scratchDirectory } from "../process/scratch-directory.ts";
 
-/** A configuration whose only upstream has its key in a file. */
+/** A key file, and a configuration whose only upstream reads its key from it. */
 export interface KeyFile {
   path: string;
   config: { upstreams: { default: { baseUrl: string; keySource: { file: string } } } };
-  /** Puts another key in. */
+  /** Replaces the key. */
   write(key: string): void;
 }
 
-/** Puts `key` into a file of mode 0600 and names it in a configuration for the upstream at `baseUrl`. */
-export function keyInFile(t: TestContext, baseUrl: string, key: string): KeyFile {
+/** Writes `key` to a file of mode 0600, and returns a configuration that uses it for the upstream at `baseUrl`. */
+export function writeKeyFile(t: TestContext, baseUrl: string, key: string): KeyFile {
   const path = join(scratchDirectory(t), "key");
   const write = (value: string) => writeFileSync(path, `${value}\n`, { mode: 0o600 });
   write(key);
   return { path, config: { upstreams: { default: { baseUrl, keySource: { file: path } } } }, write };
 }
 
-/** A key of its own in each source that a configuration can name besides the keychain. */
+/** One key in each kind of source that a configuration can name besides the keychain. */
 export interface KeyInEachSource {
-  /** The `keySource` of each, by a name that an upstream can have. */
+  /** The `keySource` values, by a valid upstream name. */
   sources: Record<string, object>;
-  /** The keys, in the order of the sources. */
+  /** The keys, in the order of `sources`. */
   keys: string[];
   /** What the daemon needs to find the systemd credential. */
   env: { CREDENTIALS_DIRECTORY: string };
 }
 
-/** Puts a key into each of them. */
-export function keyInEachSource(t: TestContext): KeyInEachSource {
+/** Writes a key to each kind of source. */
+export function writeKeyToEachSource(t: TestContext): KeyInEachSource {
   const directory = scratchDirectory(t);
   const path = (name: string) => join(directory, name);
   const sources = {

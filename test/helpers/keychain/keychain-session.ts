@@ -1,16 +1,18 @@
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
+import { isInstalled } from "../../debian-packages.ts";
+import { scratchDirectory } from "../process/scratch-directory.ts";
+import { setEnvironment } from "../process/set-environment.ts";
 
 const NEEDED = ["dbus-daemon", "gnome-keyring-daemon", "busctl", "secret-tool"];
 const PASSWORD = "test password of a scratch keyring";
 const LOGIN = "/org/freedesktop/secrets/collection/login";
 
-/** Why the real keychain cannot be tested here, for `test(..., { skip })`; false when it can. */
+/** The reason why no real keychain can run here, for `test(..., { skip })`; false when one can. */
 export const noKeyring: string | false = reasonToSkip();
 
 function reasonToSkip(): string | false {
@@ -22,36 +24,27 @@ function reasonToSkip(): string | false {
   );
 }
 
-function isInstalled(tool: string): boolean {
-  try {
-    execFileSync("/bin/sh", ["-c", `command -v ${tool}`], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A private D-Bus session in a scratch directory, ended with the test. Without a provider until one is started. */
-export interface Session {
+/** A private D-Bus session in a scratch directory, which ends with the test. It has no keychain until one is started. */
+export interface KeychainSession {
   directory: string;
-  /** What finds this session: for `enter`, or for a child process. */
+  /** Variables that locate this session: for `setEnvironment`, or for a child process. */
   env: { HOME: string; XDG_RUNTIME_DIR: string; DBUS_SESSION_BUS_ADDRESS: string };
-  /** Starts gnome-keyring with an open login collection; with `--replace` in place of one that runs. */
+  /** Starts gnome-keyring with an unlocked login collection; the flag `--replace` replaces a running one. */
   startUnlocked(...flags: string[]): Promise<void>;
-  /** Starts gnome-keyring as a fresh account has it before the first login. */
+  /** Starts gnome-keyring as in a new account before its first login. */
   startWithoutCollection(): Promise<void>;
   lock(): Promise<void>;
-  /** Stops the provider with SIGSTOP: the bus lives, and nobody answers. */
+  /** Stops the provider with SIGSTOP: the bus works, but nothing replies. */
   freeze(): Promise<void>;
-  /** Puts in an item as any other program could. Attributes as names and values in turn. */
-  plant(value: string | Buffer, ...attributes: string[]): Promise<void>;
+  /** Stores an item as any other program could. `attributes` are names and values in turn. */
+  storeItem(value: string | Buffer, ...attributes: string[]): Promise<void>;
 }
 
 /**
- * Starts a session bus with a configuration of its own, which starts no service but one: the prompter of
- * gnome-keyring, which here never shows anything, so that a prompt is one that nobody answers.
+ * Starts a session bus that can start one service only: a stand-in for gnome-keyring's prompter that never shows anything,
+ * so that no prompt is ever answered.
  */
-export async function startSession(t: TestContext): Promise<Session> {
+export async function startSession(t: TestContext): Promise<KeychainSession> {
   const directory = scratchDirectory(t);
   const config = writeBusConfig(directory);
   const bus = spawn("dbus-daemon", ["--nofork", "--print-address", `--config-file=${config}`], {
@@ -60,7 +53,7 @@ export async function startSession(t: TestContext): Promise<Session> {
   });
   t.after(() => bus.kill("SIGKILL"));
   const [address] = await once(bus.stdout.setEncoding("utf8"), "data");
-  // The prompter inherits this pipe, and would keep the test waiting for its end.
+  // The prompter inherits this pipe and would keep the test process alive.
   bus.stdout.destroy();
   const env = {
     HOME: directory,
@@ -70,7 +63,21 @@ export async function startSession(t: TestContext): Promise<Session> {
   return { directory, env, ...provider(t, { ...process.env, ...env }) };
 }
 
-function provider(t: TestContext, env: NodeJS.ProcessEnv): Omit<Session, "directory" | "env"> {
+/** Starts a session whose keychain is unlocked. */
+export async function startUnlockedSession(t: TestContext): Promise<KeychainSession> {
+  const session = await startSession(t);
+  await session.startUnlocked();
+  return session;
+}
+
+/** Starts a session whose keychain is unlocked, and makes it this process's session until the test ends. */
+export async function useUnlockedKeychain(t: TestContext): Promise<KeychainSession> {
+  const session = await startUnlockedSession(t);
+  setEnvironment(t, session.env);
+  return session;
+}
+
+function provider(t: TestContext, env: NodeJS.ProcessEnv): Omit<KeychainSession, "directory" | "env"> {
   const bus = (...request: string[]) =>
     promisify(execFile)("busctl", ["--user", "--json=short", ...request], { env });
   const start = async (...flags: string[]) => {
@@ -92,12 +99,12 @@ function provider(t: TestContext, env: NodeJS.ProcessEnv): Omit<Session, "direct
     async freeze() {
       process.kill(await pidOfProvider(bus), "SIGSTOP");
     },
-    plant: (value, ...attributes) =>
+    storeItem: (value, ...attributes) =>
       run("secret-tool", ["store", "--label=planted", ...attributes], env, value),
   };
 }
 
-/** gnome-keyring goes to the background before it has its name on the bus, so ask until it has. */
+/** Polls the bus, because gnome-keyring goes to the background before it owns its name. */
 async function pidOfProvider(bus: (...request: string[]) => Promise<{ stdout: string }>): Promise<number> {
   const dbus = ["org.freedesktop.DBus", "/", "org.freedesktop.DBus"];
   for (;;) {
@@ -121,20 +128,13 @@ async function run(
   if (code !== 0) throw new Error(`${file} failed with exit code ${code}`);
 }
 
-/** SIGKILL ends a frozen process, too. */
+/** Kills a process, even one that is stopped. */
 function endProcess(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has gone with its bus.
+    // It ended with its bus.
   }
-}
-
-/** A directory that only we may enter, removed with the test. */
-export function scratchDirectory(t: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), "tollkeeper-"));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
 }
 
 function writeBusConfig(directory: string): string {
@@ -160,18 +160,4 @@ function writeBusConfig(directory: string): string {
 `,
   );
   return config;
-}
-
-/** Sets environment variables of this process, or unsets those that are undefined, until the test ends. */
-export function enter(t: TestContext, env: Record<string, string | undefined>): void {
-  for (const [name, value] of Object.entries(env)) {
-    const before = process.env[name];
-    setVariable(name, value);
-    t.after(() => setVariable(name, before));
-  }
-}
-
-function setVariable(name: string, value: string | undefined): void {
-  if (value === undefined) delete process.env[name];
-  else process.env[name] = value;
 }

@@ -7,52 +7,52 @@ import { openLedger } from "../../../src/adapters/ledger-file.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import type { MovableLedger } from "../../../src/ports.ts";
 import { startGate, type TestGate } from "../gate/gate.ts";
-import { MemoryLog, StillClock } from "../gate/memory.ts";
+import { MemoryLog, ManualClock } from "../gate/memory.ts";
 
-/** The day of the still clock and of `usageRecord`. */
+/** The day of the test clock and of `usageRecord`. */
 export const TODAY = "2026-11-21";
 
-const endings = new WeakMap<TestContext, (() => void)[]>();
+const callbacks = new WeakMap<TestContext, (() => void)[]>();
 
-/** Like `t.after`, but last come, first served: a file is closed before its disk is taken away. */
-export function atEnd(t: TestContext, ending: () => void): void {
-  const known = endings.get(t) ?? [];
+/** Like `t.after`, but in reverse order, so that a file is closed before its disk is unmounted. */
+export function afterTest(t: TestContext, callback: () => void): void {
+  const known = callbacks.get(t) ?? [];
   if (known.length === 0) {
-    endings.set(t, known);
-    t.after(() => known.toReversed().forEach((end) => end()));
+    callbacks.set(t, known);
+    t.after(() => known.toReversed().forEach((call) => call()));
   }
-  known.push(ending);
+  known.push(callback);
 }
 
-/** A directory of the test's own, gone with it. */
-export function scratchDirectory(t: TestContext): string {
+/** Creates a directory that is removed after the test, once everything registered later with {@link afterTest} is done. */
+export function ledgerScratchDirectory(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), "ledger-test-"));
-  atEnd(t, () => rmSync(directory, { recursive: true, force: true }));
+  afterTest(t, () => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** A ledger over real files, under a clock that stands still. */
+/** A ledger on real files, with a clock that only advances on demand. */
 export interface TestLedger {
   ledger: MovableLedger;
   directory: string;
-  clock: StillClock;
+  clock: ManualClock;
   log: MemoryLog;
-  /** The whole text of a file of the ledger. */
+  /** Returns the content of a file of the ledger. */
   read(file: string): string;
-  /** Ids of the records in a day's file, every one of whose lines must be whole. */
+  /** Returns the ids of the records in a day's file. Throws when its last line is incomplete. */
   ids(day?: string): string[];
 }
 
-/** Opens a ledger in `directory`, by default one that is still to be made; closed with the test. */
+/** Opens a ledger in `directory`, by default one that does not exist yet. It is closed with the test. */
 export function startLedger(
   t: TestContext,
   options: { directory?: string; retainDays?: number } = {},
 ): TestLedger {
-  const { directory = join(scratchDirectory(t), "ledger"), retainDays = 400 } = options;
-  const clock = new StillClock();
+  const { directory = join(ledgerScratchDirectory(t), "ledger"), retainDays = 400 } = options;
+  const clock = new ManualClock();
   const log = new MemoryLog();
   const ledger = openLedger({ directory, retainDays, clock, log });
-  atEnd(t, () => ledger.close());
+  afterTest(t, () => ledger.close());
   const read = (file: string) => readFileSync(join(directory, file), "utf8");
   return {
     ledger,
@@ -64,7 +64,7 @@ export function startLedger(
   };
 }
 
-/** A gate in front of `baseUrl` whose records go to {@link startLedger}'s files; one clock for both. */
+/** Starts a gate for `baseUrl` that writes to a ledger of {@link startLedger}, with the same clock. */
 export async function startLedgerGate(
   t: TestContext,
   baseUrl: string,
@@ -75,7 +75,7 @@ export async function startLedgerGate(
   return { ...started, gate };
 }
 
-/** Lines of a text that must end in a newline, or be empty. */
+/** Returns the lines of a text. Throws when the last one has no newline. */
 function linesIn(text: string): string[] {
   const lines = text.split("\n");
   if (lines.pop() !== "") throw new Error("the last line is not whole");
@@ -83,11 +83,11 @@ function linesIn(text: string): string[] {
 }
 
 /**
- * A file system of so many bytes, a page being 4096: a disk that can really be full. null, with the test skipped and the
- * reason said, where file systems cannot be mounted.
+ * Mounts a file system of this size, in pages of 4096 bytes, that can really be full. Returns its directory; where that is
+ * not permitted, skips the test with a reason and returns null.
  */
 export function mountDisk(t: TestContext, bytes: number): string | null {
-  const directory = join(scratchDirectory(t), "disk");
+  const directory = join(ledgerScratchDirectory(t), "disk");
   mkdirSync(directory);
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", `size=${bytes},mode=700`, "tmpfs", directory], {
@@ -98,11 +98,11 @@ export function mountDisk(t: TestContext, bytes: number): string | null {
     t.skip("needs root on Linux, to mount a small file system");
     return null;
   }
-  atEnd(t, () => execFileSync("umount", [directory]));
+  afterTest(t, () => execFileSync("umount", [directory]));
   return directory;
 }
 
-/** Changes the disk of {@link mountDisk}: read-only or not, of another size, or with room for so many files only. */
+/** Changes the disk of {@link mountDisk}: read-only or writable, its size, or how many files it can have. */
 export function remountDisk(
   directory: string,
   option: "ro" | "rw" | `nr_inodes=${number}` | `size=${string}`,

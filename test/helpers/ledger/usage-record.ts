@@ -3,7 +3,7 @@ import type { ExtraTokens, Tokens } from "../../../src/core/usage/reading.ts";
 
 let count = 0;
 
-/** A complete record of a request that went well, each with an id of its own, changed where the test cares. */
+/** Returns a complete record of a successful request, with an id of its own and with `changes`. */
 export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
   count += 1;
   return {
@@ -50,7 +50,7 @@ export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
 
 type Counts = Pick<Tokens, "input_uncached" | "cache_read" | "cache_write" | "output">;
 
-/** Token counts that add up; reasoning is 0 unless given. */
+/** Returns consistent token counts; reasoning is 0 by default. */
 export function tokens(given: Partial<Counts & { reasoning: number | null }>): Tokens {
   const set = counts(given);
   const input_total = set.input_uncached + set.cache_read + set.cache_write;
@@ -58,7 +58,7 @@ export function tokens(given: Partial<Counts & { reasoning: number | null }>): T
   return { ...set, input_total, reasoning, total: input_total + set.output };
 }
 
-/** A token set beside the top-level one. */
+/** Returns an additional set of token counts, as a record has them in `extra`. */
 export function extraTokens(
   given: Partial<Counts> & Pick<ExtraTokens, "type" | "model" | "billable">,
 ): ExtraTokens {

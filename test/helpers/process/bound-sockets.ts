@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { TestContext } from "node:test";
 
-/** What Node listens with, below `net`. */
+/** Node's internal TCP handle, below `net`. */
 interface Handle {
   readonly fd: number;
   bind(address: string, port: number): number;
@@ -15,7 +15,7 @@ interface TcpWrap {
   constants: { SERVER: number; UV_TCP_IPV6ONLY: number };
 }
 
-/** Sockets that are bound and that this process never accepts on, as a service manager has them. */
+/** Bound sockets on which this process never accepts, like those of a service manager. */
 export interface BoundSockets {
   port: number;
   /** IPv4 first. */
@@ -23,8 +23,8 @@ export interface BoundSockets {
 }
 
 /**
- * Binds both loopback addresses on one port, until the test ends. Through Node's own handle: `net.Server` would begin to
- * accept here, and take connections away from the daemon that the sockets are handed to.
+ * Binds both loopback addresses on one port, until the test ends. Uses Node's internal handle, because a `net.Server` would
+ * accept connections in this process, which are meant for the daemon that inherits the sockets.
  */
 export function bindSockets(
   t: TestContext,
@@ -46,7 +46,7 @@ export function bindSockets(
 }
 
 function tcpWrap(): TcpWrap {
-  // Without a type, and for tests alone.
+  // Undocumented, without a type, and fit for tests only.
   const { binding } = createRequire(import.meta.url)("node:process") as { binding(name: string): TcpWrap };
   return binding("tcp_wrap");
 }

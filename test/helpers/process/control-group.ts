@@ -1,16 +1,16 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "../async/until.ts";
+import { waitUntil } from "../async/wait-until.ts";
 
-/** A control group of our own, in every hierarchy in which a systemd keeps its units. */
+/** A control group for a test, in every hierarchy in which systemd keeps its units. */
 export interface ControlGroup {
-  /** A command that runs, in its place and within the group, the one that is appended to it. */
+  /** A command that enters the group and then executes the command that is appended to it. */
   enter: string[];
-  /** Takes the group away again; waits for what has been killed to be gone. */
+  /** Removes the group, once killed processes in it are gone. */
   remove(): Promise<void>;
 }
 
-/** Why no control group can be made here; false when one can. */
+/** Returns the reason why no control group can be created here; false when one can. */
 export function noControlGroup(): string | false {
   try {
     const own = hierarchies();
@@ -21,7 +21,7 @@ export function noControlGroup(): string | false {
   }
 }
 
-/** Below our own, so that no systemd that we start takes the machine's groups, or those of another test, for its own. */
+/** Creates the group below this process's own, so that a systemd in it never touches the machine's or another test's groups. */
 export function createControlGroup(name: string): ControlGroup {
   const directories = hierarchies().map((own) => join(own, name));
   for (const directory of directories) mkdirSync(directory);
@@ -34,7 +34,7 @@ export function createControlGroup(name: string): ControlGroup {
   };
 }
 
-/** Directories of our own group: in cgroup v2, and in systemd's own hierarchy where there still is v1 (cgroups(7)). */
+/** Returns the directories of this process's group: in cgroup v2, and in systemd's hierarchy of cgroup v1 (cgroups(7)). */
 function hierarchies(): string[] {
   const groups = readFileSync("/proc/self/cgroup", "utf8");
   const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
@@ -53,11 +53,11 @@ async function removeGroups(directory: string): Promise<void> {
   if (!existsSync(directory)) return;
   for (const entry of readdirSync(directory, { withFileTypes: true }))
     if (entry.isDirectory()) await removeGroups(join(directory, entry.name));
-  await until(`${directory} to be empty`, () => wasRemoved(directory) || null);
+  await waitUntil(`${directory} to be empty`, () => tryRemove(directory) || null);
 }
 
-/** false while a process in it is still on its way out. */
-function wasRemoved(directory: string): boolean {
+/** Returns false while a process in the group has not quite ended. */
+function tryRemove(directory: string): boolean {
   try {
     rmdirSync(directory);
     return true;

@@ -6,24 +6,24 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
-const BORROW = `
-  import { borrowToken } from "./src/adapters/control-socket.ts";
-  await borrowToken(...process.argv.slice(1));
-  console.log("borrowed");`;
+const LEASE = `
+  import { leaseToken } from "./src/adapters/control-socket.ts";
+  await leaseToken(...process.argv.slice(1));
+  console.log("leased");`;
 
-/** A process that has borrowed a token and does nothing else. */
-export interface Borrower {
-  /** Ends it without warning. */
+/** A process that has leased a token and does nothing else. */
+export interface LeaseHolder {
+  /** Kills it without warning. */
   kill(): void;
 }
 
-/** Has the daemon that listens on `path` count the token with this hash, for a process which ends with the test. */
-export async function startBorrower(
+/** Starts a process that leases the token with this hash from the daemon on `path`. It ends with the test. */
+export async function startLeaseHolder(
   t: TestContext,
   path: string,
   { tool, hash }: { tool: string; hash: string },
-): Promise<Borrower> {
-  const args = ["--import", "tsx", "--input-type=module", "-e", BORROW, path, tool, hash];
+): Promise<LeaseHolder> {
+  const args = ["--import", "tsx", "--input-type=module", "-e", LEASE, path, tool, hash];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
   const kill = () => void child.kill("SIGKILL");
   t.after(kill);

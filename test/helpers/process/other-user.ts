@@ -1,10 +1,10 @@
 import { execFile, execFileSync } from "node:child_process";
 import { PROGRAM } from "../daemon/program.ts";
 
-/** A user that every Unix has, and that owns nothing. */
+/** The uid of the user `nobody`, which every Unix has and which owns nothing. */
 export const NOBODY = 65_534;
 
-/** Why no client of another user can be run here, for `test(..., { skip })`; false when one can. */
+/** The reason why no client of another user can run here, for `test(..., { skip })`; false when one can. */
 export const noOtherUser: string | false = reasonToSkip();
 
 function reasonToSkip(): string | false {
@@ -20,10 +20,10 @@ function reasonToSkip(): string | false {
 }
 
 /**
- * Why the program cannot be run as this user, for `test(..., { skip })`; false when it can.
- * @param words of a command that is to end in running it
+ * Returns the reason why the program cannot run as this user, for `test(..., { skip })`; false when it can.
+ * @param words a command that executes its remaining arguments
  */
-export function noDaemonOf(uid: number, ...words: string[]): string | false {
+export function noDaemonAs(uid: number, ...words: string[]): string | false {
   if (noOtherUser !== false) return noOtherUser;
   try {
     const argv = [...identityOf(uid), ...words, process.execPath, PROGRAM, "--version"];
@@ -35,7 +35,7 @@ export function noDaemonOf(uid: number, ...words: string[]): string | false {
   }
 }
 
-/** For `startDaemon`, a launcher which gives the daemon's scratch directory to the user and runs it as that user. */
+/** Returns a launcher for `startDaemon` that gives the daemon's scratch directory to the user and runs the daemon as him. */
 export function asUser(uid: number): string[] {
   const script = `chown -R ${uid}:${uid} "$HOME" && exec setpriv ${identityOf(uid).join(" ")} "$@"`;
   return ["/bin/sh", "-c", script, "sh"];
@@ -45,7 +45,7 @@ function identityOf(uid: number): string[] {
   return [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups"];
 }
 
-/** How curl ended (0: it got an answer), and that answer: its status, and its body. */
+/** curl's exit code, 0 when it got a response, and the response's status and body. */
 export interface CurlResult {
   exitCode: number;
   status: number;

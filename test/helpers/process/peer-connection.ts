@@ -4,13 +4,13 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import type { TestContext } from "node:test";
 import type { PeerInfo, PeerProcess, ProcessQuery } from "../../../src/ports.ts";
 
-/** The question about a connection, as the server's end of it knows them. */
-export type Ends = readonly [
+/** The arguments of a lookup: both ends of a connection, as the server's end reports them. */
+export type ConnectionEnds = readonly [
   client: { address: string; port: number },
   server: { address: string; port: number },
 ];
 
-/** A server of one's own on this address; ends with the test. */
+/** Starts a server on this address, which ends with the test. */
 export async function startServer(
   t: TestContext,
   listenOn = "127.0.0.1",
@@ -21,11 +21,11 @@ export async function startServer(
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-/** The next connection that the server is given; ends with the test. */
-export async function nextConnection(t: TestContext, server: Server): Promise<Ends> {
+/** Resolves to the ends of the server's next connection, which ends with the test. */
+export async function nextConnection(t: TestContext, server: Server): Promise<ConnectionEnds> {
   const [socket] = (await once(server, "connection")) as [Socket];
   t.after(() => socket.destroy());
-  // A client that resets its connection is an error here, and none of the test's.
+  // A reset by the client is an error event here, but not a failure of the test.
   socket.on("error", () => {});
   const { remoteAddress = "", remotePort = 0, localAddress = "", localPort = 0 } = socket;
   return [
@@ -34,32 +34,32 @@ export async function nextConnection(t: TestContext, server: Server): Promise<En
   ];
 }
 
-/** Both ends of a connection from this process to a server on `listenOn`, made to `address`; ended with the test. */
-export async function ownConnection(
+/** Connects this process to a server of its own on `listenOn` by `address`. The connection ends with the test. */
+export async function connectToSelf(
   t: TestContext,
   listenOn: string,
   address: string,
-): Promise<{ client: Socket; ends: Ends }> {
+): Promise<{ client: Socket; ends: ConnectionEnds }> {
   const { server, port } = await startServer(t, listenOn);
   const client = connect(port, address);
   t.after(() => client.destroy());
   return { client, ends: await nextConnection(t, server) };
 }
 
-/** Connects to each of the given ports when told to go on, and stays. */
-export const CONNECTING = `
+/** A program that connects to PORT at its start and for each chunk of its standard input, and keeps the connections. */
+export const CONNECTING_CLIENT = `
   const net = require("node:net");
   const connect = (port) => net.connect(port, "127.0.0.1").on("error", () => {}).resume();
   connect(Number(process.env.PORT));
   process.stdin.on("data", () => connect(Number(process.env.PORT)));`;
 
-/** A program that connects to the server, once it has done so; ends with the test. It connects again at `again()`. */
+/** Starts a program and resolves once it has connected to the server. `again` makes it connect once more. */
 export async function startClient(
   t: TestContext,
   { server, port }: { server: Server; port: number },
-  command: readonly string[] = [process.execPath, "-e", CONNECTING],
+  command: readonly string[] = [process.execPath, "-e", CONNECTING_CLIENT],
   options: SpawnOptions = {},
-): Promise<{ child: ChildProcess; pid: number; ends: Ends; again(): Promise<Ends> }> {
+): Promise<{ child: ChildProcess; pid: number; ends: ConnectionEnds; again(): Promise<ConnectionEnds> }> {
   const [file = "", ...args] = command;
   const connected = nextConnection(t, server);
   const child = spawn(file, args, {
@@ -80,17 +80,21 @@ export async function startClient(
   };
 }
 
-/** Asks who is at the client's end and which process that is. */
+/** Looks up the client's process. */
 export async function findProcess(
   peers: PeerInfo,
-  ends: Ends,
+  ends: ConnectionEnds,
   changes: Partial<ProcessQuery> = {},
 ): Promise<PeerProcess | null> {
   const owner = await peers.lookUp(...ends);
   return owner.findProcess({ isOver: () => false, ...changes });
 }
 
-/** Asks which directory the process works on that is at the client's end. */
-export async function findProject(peers: PeerInfo, ends: Ends, pid: number): Promise<string | null> {
+/** Looks up the project of the client's process. */
+export async function findProject(
+  peers: PeerInfo,
+  ends: ConnectionEnds,
+  pid: number,
+): Promise<string | null> {
   return (await peers.lookUp(...ends)).findProject(pid);
 }

@@ -1,16 +1,17 @@
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { listKernelSockets, socketLink } from "../../../src/adapters/socket-table.ts";
 
-/** What everybody can see of a process (Linux, /proc): its arguments, and its environment when it is our own user's. */
-export interface SeenProcess {
+/** What `/proc` shows of a process; its environment only to the same user. */
+export interface ProcessInfo {
   pid: number;
   parent: number;
   argv: string;
   environ: string;
 }
 
-/** Every process of this machine that can be looked into, as `ps` would. */
-export function listProcesses(): SeenProcess[] {
+/** Returns every process whose details are visible. */
+export function listProcesses(): ProcessInfo[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
@@ -19,14 +20,14 @@ export function listProcesses(): SeenProcess[] {
         const parent = Number(/^PPid:\s*(\d+)/m.exec(read("status"))?.[1]);
         return [{ pid: Number(pid), parent, argv: read("cmdline"), environ: read("environ") }];
       } catch {
-        // It has ended, or belongs to somebody else.
+        // It has ended, or belongs to another user.
         return [];
       }
     });
 }
 
-/** The process of `parent` in which keytar runs, once it is there. */
-export async function keytarChildOf(parent: number): Promise<SeenProcess> {
+/** Resolves to the child process of `parent` in which keytar runs, once it exists. */
+export async function waitForKeytarChild(parent: number): Promise<ProcessInfo> {
   for (;;) {
     const [child] = keytarChildrenOf(parent);
     if (child !== undefined) return child;
@@ -34,8 +35,8 @@ export async function keytarChildOf(parent: number): Promise<SeenProcess> {
   }
 }
 
-/** Resolves when GLib, in that process, has its thread for the bus: then keytar is in its call. */
-export async function inCall(pid: number): Promise<void> {
+/** Resolves when GLib has started its D-Bus thread in the process, which means that keytar's call is in progress. */
+export async function waitForKeytarCall(pid: number): Promise<void> {
   while (!threadsOf(pid).includes("gdbus\n")) await delay(5);
 }
 
@@ -44,22 +45,22 @@ function threadsOf(pid: number): string[] {
   return readdirSync(tasks).map((thread) => readFileSync(`${tasks}/${thread}/comm`, "utf8"));
 }
 
-/** Resolves when `parent` has no such process any more. */
-export async function noKeytarChildOf(parent: number): Promise<void> {
+/** Resolves when `parent` has no such child process any more. */
+export async function waitForNoKeytarChild(parent: number): Promise<void> {
   while (keytarChildrenOf(parent).length > 0) await delay(5);
 }
 
-/** A dead process that waits to be fetched has no arguments, and so does not count. */
-function keytarChildrenOf(parent: number): SeenProcess[] {
+/** Omits zombies, which have no arguments. */
+function keytarChildrenOf(parent: number): ProcessInfo[] {
   return listProcesses().filter((seen) => seen.parent === parent && /keychain\/child\.[jt]s/.test(seen.argv));
 }
 
-/** Resolves when no process has this number any more, or only a dead one that waits to be fetched. */
-export async function ended(pid: number): Promise<void> {
+/** Resolves when the process has ended, even if it is still a zombie. */
+export async function waitForExit(pid: number): Promise<void> {
   while (listProcesses().some((seen) => seen.pid === pid && seen.argv !== "")) await delay(5);
 }
 
-/** Resolves when the process has a handler of its own for SIGUSR1, as Node has from early in its start on; false: it ended. */
+/** Resolves to true when the process handles SIGUSR1, as Node does early in its start; to false when it has ended. */
 export async function catchesSigusr1(pid: number): Promise<boolean> {
   const bit = 1n << 9n;
   for (;;) {
@@ -70,22 +71,19 @@ export async function catchesSigusr1(pid: number): Promise<boolean> {
   }
 }
 
-/** Ports on which the process listens for TCP over IPv4, as an inspector of Node's does. */
-export function portsOf(pid: number): number[] {
-  const sockets = new Set(linksIn(`/proc/${pid}/fd`));
-  const LISTENING = "0A";
-  return readFileSync("/proc/net/tcp", "utf8")
-    .split("\n")
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, , , state, , , , , , inode]) => state === LISTENING && sockets.has(`socket:[${inode}]`))
-    .map(([, address = ""]) => Number.parseInt(address.split(":")[1] ?? "", 16));
+/** Returns the TCP ports on which the process listens, such as that of Node's inspector. */
+export function listeningPortsOf(pid: number): number[] {
+  const links = new Set(linksIn(`/proc/${pid}/fd`));
+  return listKernelSockets()
+    .filter(({ isListening, inode }) => isListening && links.has(socketLink(inode)))
+    .map(({ localPort }) => localPort);
 }
 
 function linksIn(directory: string): string[] {
   try {
     return readdirSync(directory).map((name) => readlinkSync(`${directory}/${name}`));
   } catch {
-    // It has ended, or a file of its was closed meanwhile.
+    // It has ended, or closed a file during the listing.
     return [];
   }
 }

@@ -1,29 +1,29 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 
-/** Why there is no terminal here, for `test(..., { skip })`; false when there is one. */
+/** The reason why no terminal can be created here, for `test(..., { skip })`; false when one can. */
 export const noTerminal: string | false =
   process.platform !== "linux" || spawnSync("script", ["--version"]).status !== 0
     ? "needs script of util-linux (apt-get install bsdutils)"
     : false;
 
-/** How a program on a terminal ended, and all that was on the screen: both its outputs, and what was typed and shown. */
+/** A program's exit code, and everything that was on its terminal: both output streams and echoed input. */
 export interface Screen {
   code: number | null;
   text: string;
 }
 
-/** What is typed, each once the screen shows its prompt behind the one before. */
+/** Inputs in order. Each is typed once the terminal shows its prompt after the previous one. */
 export type Typing = readonly [prompt: string, typed: string][];
 
-/** Runs a program on a real terminal (`script`, util-linux). @param argv without apostrophes */
+/** Runs a program on a real terminal (`script`, util-linux). `argv` must not contain apostrophes. */
 export async function runOnTerminal(
   argv: readonly string[],
   { env, cwd }: { env: NodeJS.ProcessEnv; cwd?: string },
   typing: Typing,
 ): Promise<Screen> {
   const words = argv.map((word) => `'${word}'`).join(" ");
-  // Ctrl-C is for the program alone, and not for a shell in front of it.
+  // `exec`, so that Ctrl-C reaches the program and not a shell that waits for it.
   const terminal = spawn("script", ["-qec", `exec ${words}`, "/dev/null"], {
     cwd,
     env: { ...env, SHELL: "/bin/sh" },

@@ -4,12 +4,12 @@ import { copyFileSync, linkSync, mkdirSync, realpathSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
-import { scratchDirectory } from "../keychain/keychain-session.ts";
+import { scratchDirectory } from "./scratch-directory.ts";
 
 export const NODE = realpathSync(process.execPath);
 
-/** A program, Node if none is given, under another name: a link to it, or a copy where that cannot be. */
-export function programCalled(t: TestContext, name: string, program = NODE): string {
+/** Makes a program, by default Node, available under another name: by a hard link, or a copy where that is impossible. */
+export function linkProgram(t: TestContext, name: string, program = NODE): string {
   const path = join(scratchDirectory(t), name);
   try {
     linkSync(program, path);
@@ -20,26 +20,26 @@ export function programCalled(t: TestContext, name: string, program = NODE): str
 }
 
 /**
- * Arguments for running a line as if it were typed into a terminal: its processes are nobody's, though a tool or an editor
- * may have started the test.
+ * Returns a program and arguments that run a shell line as if it were typed into a terminal. Its processes then belong to no
+ * tool, even if a tool or an editor runs the test.
  */
-export function typedInTerminal(t: TestContext, line: string): [file: string, args: string[]] {
-  // With something to do behind it, no shell puts the line's program in its own place.
-  return [programCalled(t, "xterm", realpathSync("/bin/sh")), ["-c", `${line}\nexit $?`]];
+export function asTypedInTerminal(t: TestContext, line: string): [file: string, args: string[]] {
+  // The `exit` keeps the shell from replacing itself with the line's last program.
+  return [linkProgram(t, "xterm", realpathSync("/bin/sh")), ["-c", `${line}\nexit $?`]];
 }
 
-/** A program in the guise of a tool: what to run with which arguments, and what it is to be called. */
-export interface Guise {
+/** A program that looks like a tool's process, and the name that identification must give it. */
+export interface FakeTool {
   tool: string;
   executable: string;
   command: readonly string[];
 }
 
 /**
- * Asks for what each line of its input says, `fresh 7` on a connection of its own and `kept 7` on the one that it keeps,
- * with the number as session. Says the number once it has the whole answer. Nothing else tells who it is.
+ * Sends a request for each line of its input: `fresh 7` on a new connection, `kept 7` on the persistent one, with the number
+ * as session id. Prints the number when the response is complete. Nothing but the process identifies the client.
  */
-const ASKING = `
+const CLIENT_SCRIPT = `
   const http = require("node:http");
   const kept = new http.Agent({ keepAlive: true, maxSockets: 1 });
   require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
@@ -52,17 +52,17 @@ const ASKING = `
     }).end("{}");
   });`;
 
-/** Three tools as they really run: a native program, a script of a package, a script that gives itself a title. */
-export function guises(t: TestContext): readonly [Guise, Guise, Guise] {
-  const claude = programCalled(t, "claude");
+/** Creates three tools of different kinds: a native program, a package's script, and a script that sets its process title. */
+export function createFakeTools(t: TestContext): readonly [FakeTool, FakeTool, FakeTool] {
+  const claude = linkProgram(t, "claude");
   const script = (path: string, before = "") => {
     const file = join(scratchDirectory(t), path);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, before + ASKING);
+    writeFileSync(file, before + CLIENT_SCRIPT);
     return [NODE, "--no-warnings", file];
   };
   return [
-    { tool: "claude-code", executable: claude, command: [claude, "-e", ASKING] },
+    { tool: "claude-code", executable: claude, command: [claude, "-e", CLIENT_SCRIPT] },
     {
       tool: "qwen-code",
       executable: NODE,
@@ -72,31 +72,31 @@ export function guises(t: TestContext): readonly [Guise, Guise, Guise] {
   ];
 }
 
-/** A running program that asks when it is told to. */
-export interface ToolProcess extends Guise {
+/** A running fake tool that sends requests on demand. */
+export interface ToolProcess extends FakeTool {
   pid: number;
-  /** Resolves once it has the whole answer. */
-  ask(how: "fresh" | "kept", session: string): Promise<void>;
+  /** Sends a request and resolves when the response is complete. */
+  send(how: "fresh" | "kept", session: string): Promise<void>;
 }
 
-/** Starts the program, which sends its requests to `url`; it ends with the test. */
-export async function startTool(t: TestContext, guise: Guise, url: string): Promise<ToolProcess> {
-  const [file = "", ...args] = guise.command;
+/** Starts a fake tool that sends its requests to `url`. It ends with the test. */
+export async function startTool(t: TestContext, tool: FakeTool, url: string): Promise<ToolProcess> {
+  const [file = "", ...args] = tool.command;
   const env = { PATH: process.env["PATH"], URL: url };
   const child: ChildProcess = spawn(file, args, { env, stdio: ["pipe", "pipe", "inherit"] });
   t.after(() => child.kill("SIGKILL"));
-  const answers = new EventEmitter().setMaxListeners(0);
+  const responses = new EventEmitter().setMaxListeners(0);
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) throw new Error("it has no pipes");
-  createInterface({ input: stdout }).on("line", (session) => answers.emit(session));
+  createInterface({ input: stdout }).on("line", (session) => responses.emit(session));
   await once(child, "spawn");
   return {
-    ...guise,
+    ...tool,
     pid: child.pid ?? 0,
-    async ask(how, session) {
-      const answered = once(answers, session);
+    async send(how, session) {
+      const received = once(responses, session);
       stdin.write(`${how} ${session}\n`);
-      await answered;
+      await received;
     },
   };
 }

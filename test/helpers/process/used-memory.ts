@@ -4,9 +4,9 @@ import { runInNewContext } from "node:vm";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** Bytes that are still in use after a collection: the heap and the buffers outside it. */
-export function measureUsed(): number {
-  // Buffers are freed beside the collection, and surely only when the next one begins.
+/** Returns how many bytes are in use after garbage collection: the heap and the buffers outside it. */
+export function measureUsedMemory(): number {
+  // Buffers are freed in the background, and reliably only when the next collection starts.
   collectGarbage();
   collectGarbage();
   const { heapUsed, arrayBuffers } = process.memoryUsage();

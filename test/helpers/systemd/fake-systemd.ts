@@ -2,15 +2,21 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import type { ServiceTarget } from "../../../src/service/service-manager.ts";
-import { renderService, renderSocket, SERVICE, SOCKET, unitPaths } from "../../../src/service/systemd/units.ts";
+import {
+  renderService,
+  renderSocket,
+  SERVICE,
+  SOCKET,
+  unitPaths,
+} from "../../../src/service/systemd/units.ts";
 import { fakePrograms } from "../process/fake-programs.ts";
-import { scratchDirectory } from "../keychain/keychain-session.ts";
+import { scratchDirectory } from "../process/scratch-directory.ts";
 
-/** A systemd in which tollkeeper is installed. */
+/** Options of a fake systemd in which tollkeeper is installed. */
 export interface FakeSystemd {
-  /** Of the socket unit. */
+  /** The port in the socket unit. */
   port: number;
-  /** `active` unless given; `waiting`: it does not run, and the socket does. In the other states neither runs. */
+  /** `active` by default. In `waiting` only the socket is active, in the other states neither unit. */
   state?: keyof typeof SERVICE_STATES;
   isEnabled?: boolean;
   node?: string;
@@ -19,7 +25,7 @@ export interface FakeSystemd {
 
 const STOPPED = "ActiveState=inactive\nSubState=dead\nResult=success\nMainPID=0\n";
 
-/** What `systemctl show` says of the service. */
+/** The output of `systemctl show` for the service. */
 const SERVICE_STATES = {
   active:
     "ActiveState=active\nSubState=running\nResult=success\nMainPID=1\nActiveEnterTimestamp=Sat 2026-11-21 10:00:00 UTC\n",
@@ -28,8 +34,8 @@ const SERVICE_STATES = {
   stopped: STOPPED,
 };
 
-/** Makes the units, and programs that speak for a systemd; gives the directory of the programs. */
-export function fakeSystemd(t: TestContext, systemd: FakeSystemd): string {
+/** Writes the units and fake programs of systemd, and returns the directory of the programs. */
+export function createFakeSystemd(t: TestContext, systemd: FakeSystemd): string {
   const { port, state = "active", isEnabled = true, node = process.execPath, log = "" } = systemd;
   const directory = join(scratchDirectory(t), "systemd", "user");
   const paths = unitPaths(directory);
@@ -61,11 +67,11 @@ function targetOf(node: string, port: number): ServiceTarget {
     configFile: "/home/ada/.config/tollkeeper/config.jsonc",
     port,
     drainMs: 30_000,
-    writable: [],
-    reads: [],
+    writableDirectories: [],
+    trustedFiles: [],
     logFile: "/dev/null",
     environment: {},
     runsKeyCommands: false,
-    blindedSettings: [],
+    sandboxIncompatibleSettings: [],
   };
 }

@@ -8,7 +8,7 @@ import { createControlGroup, noControlGroup } from "../process/control-group.ts"
 import type { CommandResult } from "../daemon/daemon.ts";
 import { listProcesses } from "../process/processes.ts";
 import { PROGRAM } from "../daemon/program.ts";
-import { runInside } from "../process/run-inside.ts";
+import { runInNamespaces } from "../process/run-in-namespaces.ts";
 
 const SYSTEMD = "/lib/systemd/systemd";
 const HOME = "/run/home";
@@ -21,11 +21,11 @@ const ENVIRONMENT = [
   `DBUS_SESSION_BUS_ADDRESS=${BUS}`,
 ];
 
-/** Everything of it is below a /run of its own and ends with its processes, which end with us. */
+/** Namespaces with a private /run. They end with their processes, which end with this one. */
 const NAMESPACES =
   "setpriv --pdeathsig=KILL unshare --mount --pid --fork --kill-child --mount-proc env -i".split(" ");
 
-/** What the first systemd of a machine has made when a user's begins (sd_booted(3)), and a bus to be asked over. */
+/** Creates what a user's systemd expects from the system's one (sd_booted(3)), starts a bus, and runs it. */
 const SCRIPT = `
   mount -t tmpfs -o mode=755 tmpfs /run
   mkdir -p /run/systemd/system /run/systemd/unit-root /run/systemd/inaccessible/dir ${HOME} ${RUNTIME}
@@ -35,7 +35,7 @@ const SCRIPT = `
   ${SYSTEMD} --user
 `;
 
-/** Why no systemd can be run here, for `test(..., { skip })`; false when one can. */
+/** Why no `systemd --user` can run here, for `test(..., { skip })`; false when it can. */
 export const noUserSystemd: string | false = reasonToSkip();
 
 function reasonToSkip(): string | false {
@@ -51,19 +51,19 @@ function reasonToSkip(): string | false {
   return false;
 }
 
-/** A `systemd --user` of the test's own, with a home in which nothing is. */
+/** A private `systemd --user` with an empty home directory. */
 export interface UserSystemd {
   home: string;
-  /** Runs a program to its end in there. */
+  /** Runs a program in its namespaces and waits for it to exit. */
   run(...argv: string[]): Promise<CommandResult>;
-  /** Runs `tollkeeper` in there. */
+  /** Runs `tollkeeper` in its namespaces. */
   tollkeeper(...args: string[]): Promise<CommandResult>;
-  /** Where a file of its own, below /run, is for us. */
+  /** Returns the path of one of its files below /run, as seen from outside. */
   path(inside: string): string;
   write(inside: string, text: string): void;
 }
 
-/** Runs one until the test ends (facts/platform.md 2.1, way B); without a journal. */
+/** Starts one for the duration of the test, without a journal (docs/platform.md section 2). */
 export async function startUserSystemd(t: TestContext): Promise<UserSystemd> {
   const group = createControlGroup(`tollkeeper-test-${process.pid}`);
   const [file, ...words] = [...group.enter, ...NAMESPACES, ...ENVIRONMENT, "sh", "-ec", SCRIPT];
@@ -74,9 +74,9 @@ export async function startUserSystemd(t: TestContext): Promise<UserSystemd> {
     await ended;
     await group.remove();
   });
-  const inside = await firstInside(manager.pid ?? 0);
-  const run = (...argv: string[]) => runInside(inside, ["env", "-i", ...ENVIRONMENT, ...argv]);
-  const path = (place: string) => `/proc/${inside}/root${place}`;
+  const leader = await waitForLeader(manager.pid ?? 0);
+  const run = (...argv: string[]) => runInNamespaces(leader, ["env", "-i", ...ENVIRONMENT, ...argv]);
+  const path = (inside: string) => `/proc/${leader}/root${inside}`;
   while ((await run("systemctl", "--user", "is-system-running", "--wait")).stdout !== "running\n")
     await delay(20);
   return {
@@ -84,15 +84,15 @@ export async function startUserSystemd(t: TestContext): Promise<UserSystemd> {
     run,
     tollkeeper: (...args) => run(process.execPath, PROGRAM, ...args),
     path,
-    write(place, text) {
-      mkdirSync(dirname(path(place)), { recursive: true });
-      writeFileSync(path(place), text);
+    write(inside, text) {
+      mkdirSync(dirname(path(inside)), { recursive: true });
+      writeFileSync(path(inside), text);
     },
   };
 }
 
-/** The first process of the namespaces that `unshare` makes, once it is there. */
-async function firstInside(unshare: number): Promise<number> {
+/** Waits for the first process in the namespaces that `unshare` creates, and returns its pid. */
+async function waitForLeader(unshare: number): Promise<number> {
   for (;;) {
     const child = listProcesses().find(({ parent }) => parent === unshare);
     if (child !== undefined) return child.pid;

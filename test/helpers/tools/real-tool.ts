@@ -1,18 +1,18 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { runBounded, type ToolRoom } from "../process/bounded-run.ts";
+import { runBounded, type ToolHome } from "../process/run-bounded.ts";
 import type { CommandResult } from "../daemon/daemon.ts";
-import { scratchDirectory } from "../keychain/keychain-session.ts";
+import { scratchDirectory } from "../process/scratch-directory.ts";
 import { findNode22, installPackages, type ToolPackage } from "./tool-packages.ts";
 
-/** An AI tool as npm has it. */
+/** An AI tool that npm can install. */
 export interface RealTool extends ToolPackage {
-  /** What people type. */
+  /** The command that users type. */
   program: string;
-  /** Below node_modules. */
+  /** Path below node_modules. */
   entry: string;
-  /** What runs the entry; `itself`: it is a native program. */
+  /** What runs the entry; `itself` for a native program. */
   runner: "node" | "node 22" | "itself";
 }
 
@@ -20,7 +20,7 @@ export const CLAUDE_CODE: RealTool = {
   package: "@anthropic-ai/claude-code",
   version: "2.1.329",
   program: "claude",
-  // Finds the native program, so that no install script is needed.
+  // It finds the native program, so the package's install script need not run.
   entry: "@anthropic-ai/claude-code/cli-wrapper.cjs",
   runner: "node",
 };
@@ -33,47 +33,51 @@ export const CODEX: RealTool = {
   runner: "node",
 };
 
-/** One tool, ready to be run, with a home of its own, in which it can be started by its name. */
-export interface ReadyTool extends ToolRoom {
-  /** Puts a file below its home directory. */
+/** An installed tool with an empty home, on whose PATH it is. */
+export interface InstalledTool extends ToolHome {
+  /** Writes a file below the home directory. */
   configure(path: string, content: string): void;
-  /** Runs it to its end on empty standard input; two minutes at most. */
+  /** Runs the tool on empty standard input until it exits, for two minutes at most. */
   run(...args: string[]): Promise<CommandResult>;
 }
 
 /**
- * Installs the tool, once for all test runs, and gives it an empty home and an empty working directory. null, with the
- * test skipped and the reason said, where npm cannot deliver it or this machine cannot run it.
+ * Installs the tool, once for all test runs, and creates an empty home and an empty working directory for it. Skips the
+ * test and returns null when npm cannot install it or this machine cannot run it.
  */
-export async function openTool(t: TestContext, tool: RealTool): Promise<ReadyTool | null> {
-  const room = openRoom(t);
+export async function installTool(t: TestContext, tool: RealTool): Promise<InstalledTool | null> {
+  const home = createToolHome(t);
   try {
-    writeStarter(join(room.home, "bin", tool.program), await commandFor(tool));
-    const ready: ReadyTool = {
-      ...room,
-      configure: (path, content) => writeBelow(join(room.home, path), content),
-      run: (...args) => runBounded(t, [join(room.home, "bin", tool.program), ...args], room),
+    writeLauncher(join(home.home, "bin", tool.program), await commandFor(tool));
+    const ready: InstalledTool = {
+      ...home,
+      configure: (path, content) => writeBelow(join(home.home, path), content),
+      run: (...args) => runBounded(t, [join(home.home, "bin", tool.program), ...args], home),
     };
     const { code, stdout, stderr } = await ready.run("--version");
     if (code !== 0 || !(stdout + stderr).includes(tool.version))
       throw new Error(`it does not run here: ${stderr}`);
     return ready;
   } catch (error) {
-    skipWithout(t, tool, error);
+    skipUnavailable(t, tool, error);
     return null;
   }
 }
 
-/** An empty home with an empty working directory, gone with the test. */
-export function openRoom(t: TestContext): ToolRoom {
+/** Creates an empty home with an empty working directory; both are removed after the test. */
+export function createToolHome(t: TestContext): ToolHome {
   const home = scratchDirectory(t);
   const work = join(home, "work");
   mkdirSync(work);
   return { home, work, env: toolEnvironment(home) };
 }
 
-/** Skips the test, and says loudly what could not be had. */
-export function skipWithout(t: TestContext, { package: name, version }: ToolPackage, error: unknown): void {
+/** Skips the test and reports which package is not available, and why. */
+export function skipUnavailable(
+  t: TestContext,
+  { package: name, version }: ToolPackage,
+  error: unknown,
+): void {
   const reason = `${name}@${version}: ${error instanceof Error ? error.message : String(error)}`;
   t.diagnostic(`SKIPPED: ${reason}`);
   t.skip(reason);
@@ -85,8 +89,8 @@ async function commandFor(tool: RealTool): Promise<string[]> {
   return [tool.runner === "node" ? process.execPath : await findNode22(), entry];
 }
 
-/** No shell stays between. */
-function writeStarter(path: string, command: readonly string[]): void {
+/** The shell replaces itself by the command, so that no process is in between. */
+function writeLauncher(path: string, command: readonly string[]): void {
   writeBelow(path, `#!/bin/sh\nexec ${command.map((word) => `'${word}'`).join(" ")} "$@"\n`, 0o755);
 }
 
@@ -95,7 +99,7 @@ function writeBelow(path: string, content: string, mode = 0o644): void {
   writeFileSync(path, content, { mode });
 }
 
-/** No credential of the tester's, and no way out: all but loopback goes to a proxy that is not there. */
+/** Holds none of the tester's credentials. Everything but loopback goes to a proxy that does not exist. */
 function toolEnvironment(home: string): Record<string, string> {
   return {
     PATH: [join(home, "bin"), process.env["PATH"] ?? ""].join(delimiter),

@@ -4,51 +4,54 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-/** What npm is to install, at the versions that facts/clients.md section 2 tells of. */
+/** A package for npm to install, at the version that docs/wire.md section 2 describes. */
 export interface ToolPackage {
   package: string;
   version: string;
-  /** Others that are needed beside it: `name@version`. */
-  beside?: readonly string[];
+  /** Other packages that it needs: `name@version`. */
+  additional?: readonly string[];
 }
 
-/** How packages with native programs call this machine: `linux-x64`. */
+/** The platform in the names of packages with native programs: `linux-x64`. */
 export const PLATFORM = `${process.platform}-${process.arch}`;
 
 const NODE_22: ToolPackage = { package: `node-${PLATFORM}`, version: "22.23.3" };
 
 const CACHE = fileURLToPath(new URL("../../../node_modules/.cache/tollkeeper-tools/", import.meta.url));
 
-/** Half a gigabyte may have to come. */
+/** A package can be half a gigabyte. */
 const INSTALL_LIMIT_MS = 300_000;
 
 const installing = new Map<string, Promise<string>>();
 
 /**
- * Installs packages without running a script of theirs, once for all test runs; resolves to their node_modules. Rejects
- * where npm cannot deliver them; a registry that cannot be reached is waited for once and not in every test.
+ * Installs packages without running their scripts, once for all test runs. Resolves to their node_modules; rejects when
+ * npm cannot install them. The result is kept, so an unreachable registry delays one test only.
  */
-export function installPackages(what: ToolPackage): Promise<string> {
-  const directory = join(CACHE, `${what.package.replace(/^.*\//, "")}-${what.version}`);
-  const known = installing.get(directory) ?? install(directory, what);
+export function installPackages(toolPackage: ToolPackage): Promise<string> {
+  const directory = join(CACHE, `${toolPackage.package.replace(/^.*\//, "")}-${toolPackage.version}`);
+  const known = installing.get(directory) ?? install(directory, toolPackage);
   installing.set(directory, known);
   return known;
 }
 
-/** A Node that runs what asks for version 22: this one, or another that npm has. */
+/** Returns the path of a Node of version 22 or later: this one, or one from npm. */
 export async function findNode22(): Promise<string> {
   if (Number(process.versions.node.split(".")[0]) >= 22) return process.execPath;
   return join(await installPackages(NODE_22), NODE_22.package, "bin", "node");
 }
 
-/** Another test run may be at it, too: what is there is whole. */
-async function install(directory: string, what: ToolPackage): Promise<string> {
+/** Another test run may install the same: a directory appears under its name only once it is complete. */
+async function install(directory: string, toolPackage: ToolPackage): Promise<string> {
   const modules = join(directory, "node_modules");
-  if (existsSync(join(modules, what.package))) return modules;
+  if (existsSync(join(modules, toolPackage.package))) return modules;
   mkdirSync(CACHE, { recursive: true });
   const draft = mkdtempSync(join(CACHE, "draft-"));
   try {
-    await npmInstall(draft, [`${what.package}@${what.version}`, ...(what.beside ?? [])]);
+    await npmInstall(draft, [
+      `${toolPackage.package}@${toolPackage.version}`,
+      ...(toolPackage.additional ?? []),
+    ]);
     if (!existsSync(directory)) renameSync(draft, directory);
   } finally {
     rmSync(draft, { recursive: true, force: true });
@@ -63,7 +66,7 @@ async function npmInstall(directory: string, packages: readonly string[]): Promi
     await promisify(execFile)("npm", args, { timeout: INSTALL_LIMIT_MS });
   } catch (cause) {
     const { message, stderr = "" } = cause as Error & { stderr?: string };
-    const said = stderr.split("\n").filter((line) => line.startsWith("npm error"));
-    throw new Error(said.slice(0, 4).join("; ") || message, { cause });
+    const errors = stderr.split("\n").filter((line) => line.startsWith("npm error"));
+    throw new Error(errors.slice(0, 4).join("; ") || message, { cause });
   }
 }

@@ -4,7 +4,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { scratchDirectory } from "../keychain/keychain-session.ts";
+import { scratchDirectory } from "../process/scratch-directory.ts";
 
 /** A certificate that signs itself, and its private key. */
 export interface Certificate {

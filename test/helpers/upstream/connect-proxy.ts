@@ -13,7 +13,7 @@ import type { Outbound } from "../../../src/core/config/outbound.ts";
 import { makeCertificate, type Certificate } from "./certificate.ts";
 
 /** The name by which upstreams behind a proxy go; nobody but the proxy can look it up. */
-export const FAR_HOST = "api.far.invalid";
+export const REMOTE_HOST = "api.far.invalid";
 
 /** A real HTTP proxy that knows CONNECT, and nothing else. */
 export interface ConnectProxy {
@@ -24,7 +24,7 @@ export interface ConnectProxy {
   /** The head of each request for a tunnel. */
   heads: string[];
   /** Everything that it was sent, within tunnels and before, latin1. */
-  seen(): string;
+  received(): string;
   /** Its end of each connection to it, open ones and others. */
   sockets: Socket[];
 }
@@ -33,7 +33,7 @@ export interface ConnectProxyOptions {
   /** The one port of this machine that every tunnel leads to, whatever was asked for. */
   to: number;
   /** What comes in place of the tunnel, as bytes; null for a tunnel. */
-  answer?: (head: string, socket: Socket) => string | null;
+  respondWith?: (head: string, socket: Socket) => string | null;
   /** Speaks TLS itself. */
   certificate?: Certificate;
 }
@@ -41,7 +41,7 @@ export interface ConnectProxyOptions {
 /** Starts one that ends with the test. */
 export async function startConnectProxy(
   t: TestContext,
-  { to, answer = () => null, certificate }: ConnectProxyOptions,
+  { to, respondWith = () => null, certificate }: ConnectProxyOptions,
 ): Promise<ConnectProxy> {
   const [heads, sockets, pieces] = [[] as string[], [] as Socket[], [] as Buffer[]];
   const serve = (client: Socket) => {
@@ -55,8 +55,8 @@ export async function startConnectProxy(
       if (!head.includes("\r\n\r\n")) return;
       client.off("data", read);
       heads.push(head);
-      const instead = answer(head, client);
-      if (instead === null) joinEnds(client, connect(to, "127.0.0.1"));
+      const instead = respondWith(head, client);
+      if (instead === null) connectTunnel(client, connect(to, "127.0.0.1"));
       else client.write(instead, "latin1");
     });
   };
@@ -69,12 +69,12 @@ export async function startConnectProxy(
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const url = `http${certificate === undefined ? "" : "s"}://127.0.0.1:${port}`;
-  const seen = () => Buffer.concat(pieces).toString("latin1");
-  return { url, port, server, heads, seen, sockets };
+  const received = () => Buffer.concat(pieces).toString("latin1");
+  return { url, port, server, heads, received, sockets };
 }
 
 /** Answers and tunnel together, so that what the upstream says at once comes behind the head in one piece. */
-function joinEnds(client: Socket, upstream: Socket): void {
+function connectTunnel(client: Socket, upstream: Socket): void {
   upstream.on("connect", () => {
     client.write("HTTP/1.1 200 Connection established\r\nx-proxy: 1\r\n\r\n");
     client.pipe(upstream);
@@ -85,8 +85,8 @@ function joinEnds(client: Socket, upstream: Socket): void {
   client.on("close", () => upstream.destroy());
 }
 
-/** An upstream that is reached by {@link FAR_HOST} alone, over TLS, and passes all on to the port of a plain one. */
-export interface FarUpstream {
+/** An upstream that is reached by {@link REMOTE_HOST} alone, over TLS, and passes all on to the port of a plain one. */
+export interface RemoteUpstream {
   baseUrl: string;
   origin: string;
   /** Where the proxy finds it. */
@@ -97,8 +97,11 @@ export interface FarUpstream {
 }
 
 /** Puts TLS and another name in front of an upstream on this machine; ends with the test. */
-export async function startFarUpstream(t: TestContext, { origin }: { origin: string }): Promise<FarUpstream> {
-  const certificate = makeCertificate(t, `DNS:${FAR_HOST}`);
+export async function startRemoteUpstream(
+  t: TestContext,
+  { origin }: { origin: string },
+): Promise<RemoteUpstream> {
+  const certificate = makeCertificate(t, `DNS:${REMOTE_HOST}`);
   const resumed: boolean[] = [];
   const server = createTlsServer({ key: certificate.key, cert: certificate.cert }, (front) => {
     resumed.push(front.isSessionReused());
@@ -114,12 +117,12 @@ export async function startFarUpstream(t: TestContext, { origin }: { origin: str
   t.after(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const far = `https://${FAR_HOST}:4711`;
+  const far = `https://${REMOTE_HOST}:4711`;
   return { origin: far, baseUrl: `${far}/v1`, port, certificate, resumed };
 }
 
 /** The resolved configuration of a way through this proxy, which believes this upstream. */
-export function outboundThrough({ url }: { url: string }, { certificate }: FarUpstream): Outbound {
+export function outboundThrough({ url }: { url: string }, { certificate }: RemoteUpstream): Outbound {
   return {
     ...defaultConfig.outbound,
     proxy: { origin: url, credentials: null },

@@ -28,7 +28,7 @@ export interface RawUpstream {
   /** Whole requests of all connections, in the order of their arrival. */
   requests: RawMessage[];
   /** Replaces the script for the requests that follow. */
-  answer(script: RawScript): void;
+  respondWith(script: RawScript): void;
 }
 
 /**
@@ -52,7 +52,7 @@ export async function startRawUpstream(
     socket.on("error", () => {});
     socket.on("data", (text: string) => {
       connection.received += text;
-      const whole = takeIn(connection, text);
+      const whole = readRequests(connection, text);
       for (const request of whole) {
         requests.push(request);
         if (!isAnswered) current(request, connection);
@@ -69,11 +69,11 @@ export async function startRawUpstream(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => void server.close());
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { origin, baseUrl: `${origin}/v1`, connections, requests, answer: (next) => (current = next) };
+  return { origin, baseUrl: `${origin}/v1`, connections, requests, respondWith: (next) => (current = next) };
 }
 
 /** Reads what is new; returns the requests that became whole. */
-function takeIn(connection: RawConnection, text: string): RawMessage[] {
+function readRequests(connection: RawConnection, text: string): RawMessage[] {
   connection.rest += text;
   if (connection.fault !== null) return [];
   const { messages, rest, fault } = readMessages(connection.rest);
@@ -84,11 +84,11 @@ function takeIn(connection: RawConnection, text: string): RawMessage[] {
 }
 
 /** A whole JSON answer as bytes; `fields` are further header lines, each with its line end. */
-export function rawAnswer(body: string, fields = "", status = "200 OK"): string {
+export function rawResponse(body: string, fields = "", status = "200 OK"): string {
   return `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\n${fields}content-length: ${body.length}\r\n\r\n${body}`;
 }
 
 /** Sends a request's body back, so that every client knows its own answer. */
 export const echo: RawScript = ({ body }, { socket }) => {
-  socket.write(rawAnswer(JSON.stringify({ echo: body })), "latin1");
+  socket.write(rawResponse(JSON.stringify({ echo: body })), "latin1");
 };

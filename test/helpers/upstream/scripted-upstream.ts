@@ -23,7 +23,7 @@ export interface ScriptedUpstream {
   sockets: Set<Socket>;
   server: Server;
   /** Replaces the script for the requests that follow. */
-  answer(script: Script): void;
+  respondWith(script: Script): void;
 }
 
 /** Starts a scripted upstream that ends with the test. */
@@ -58,7 +58,7 @@ export async function startUpstream(t: TestContext, script: Script): Promise<Scr
     seen,
     sockets,
     server,
-    answer: (next) => (current = next),
+    respondWith: (next) => (current = next),
   };
 }
 
@@ -79,7 +79,7 @@ export async function startHeldUpstream(
 }
 
 /** Answers 200 with a JSON body and its length. */
-export function answerJson(res: ServerResponse, value: unknown, status = 200): void {
+export function sendJson(res: ServerResponse, value: unknown, status = 200): void {
   const body = Buffer.from(JSON.stringify(value));
   res.writeHead(status, { "content-type": "application/json", "content-length": body.length }).end(body);
 }
@@ -94,6 +94,9 @@ export const MESSAGE = {
   stop_reason: "end_turn",
   usage: { input_tokens: 3, output_tokens: 2 },
 };
+
+/** Responds to every request with {@link MESSAGE}. */
+export const respondWithMessage: Script = (_seen, res) => sendJson(res, MESSAGE);
 
 /** The events of a small, complete Messages stream. */
 export const MESSAGE_EVENTS = [

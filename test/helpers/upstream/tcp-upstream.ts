@@ -64,7 +64,7 @@ function connectTo(t: TestContext, port: number): Socket {
  * Resolves when `progress` has not changed for many turns of the event loop. For parties that all live in this process:
  * loopback delivers at once, so what does not move any more is held up.
  */
-export async function untilStill(progress: () => number): Promise<void> {
+export async function waitUntilStill(progress: () => number): Promise<void> {
   let [last, turns] = [progress(), 0];
   while (turns < 200) {
     await setImmediate();

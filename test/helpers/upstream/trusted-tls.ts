@@ -23,7 +23,7 @@ export async function startTrustedUpstream(
   options: TlsOptions = {},
 ): Promise<TrustedUpstream> {
   const certificate = makeCertificate(t, "IP:127.0.0.1");
-  trust(t, certificate);
+  trustCertificate(t, certificate);
   const { key, cert } = certificate;
   const server = createServer({ key, cert, ...options }, (req, res) => {
     upstream.requests += 1;
@@ -42,7 +42,7 @@ export async function startTrustedUpstream(
 }
 
 /** Has contexts without authorities of their own trust this certificate, as NODE_EXTRA_CA_CERTS would for all a process. */
-function trust(t: TestContext, { cert }: Certificate): void {
+function trustCertificate(t: TestContext, { cert }: Certificate): void {
   const { createSecureContext } = tls;
   const mocked = t.mock.method(tls, "createSecureContext", (options: tls.SecureContextOptions = {}) =>
     createSecureContext({ ca: cert, ...options }),

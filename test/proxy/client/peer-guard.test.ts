@@ -4,7 +4,7 @@ import { GONE_UID } from "../../../src/ports.ts";
 import { startGate } from "../../helpers/gate/gate.ts";
 import { peersOf } from "../../helpers/gate/memory.ts";
 
-test("a client that has left before the system was asked is let in nowhere, and not called another user", async (t) => {
+test("a client that disconnects before the system reports its user is refused, without a log line about another user", async (t) => {
   const gate = await startGate(t, "http://127.0.0.1:9/v1", { peers: peersOf(GONE_UID) });
   const res = await fetch(`${gate.url}/v1/models`);
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [403, "peer_not_allowed"]);

@@ -1,37 +1,46 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defaultConfig } from "../../../src/core/config/config.ts";
-import { buildRouteTable, routesOf } from "../../../src/core/http/routes.ts";
-import { nothingLearned } from "../../../src/core/usage/dialect.ts";
-import { RequestIdentity } from "../../../src/proxy/request-identity.ts";
+import { HeaderIndex } from "../../../src/core/http/header-index.ts";
+import { createReading } from "../../../src/core/usage/usage-format.ts";
+import { RequestIdentity } from "../../../src/proxy/identify.ts";
 import { Exchange } from "../../../src/proxy/exchange/exchange.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
+import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
+import { REQUEST_SIGNATURES } from "../../../src/tools/all.ts";
 import { upstreamAt } from "../../helpers/gate/gate.ts";
-import { MemoryLedger, StillClock } from "../../helpers/gate/memory.ts";
+import { MemoryLedger, MemoryLog, MemoryTokens, ManualClock } from "../../helpers/gate/memory.ts";
 
-/** An exchange on `POST /messages`, and where its record goes. */
+/** An exchange on `POST /messages` whose record goes to a ledger in memory. */
 function startExchange() {
-  const match = buildRouteTable(routesOf(upstreamAt("http://127.0.0.1:1/v1"))).find("POST", "/v1/messages");
-  assert.ok(match !== null && "route" in match);
-  const [ledger, clock] = [new MemoryLedger(), new StillClock()];
+  const [ledger, clock] = [new MemoryLedger(), new ManualClock()];
   const upstreams = { default: upstreamAt("http://127.0.0.1:1/v1") };
-  const identity = { tool: "codex", by: "path", session: null } as const;
-  const head = {
-    caller: new RequestIdentity(
-      identity,
-      { process: null, project: null },
-      prepareSettings({ ...defaultConfig, upstreams }),
-    ),
-    userAgent: null,
-    route: match.route,
-    contentEncoding: null,
+  const settings = prepareSettings({ ...defaultConfig, upstreams });
+  const { upstream, key } = settings.defaultDestination;
+  const match = upstream.table.find("POST", "/v1/messages");
+  assert.ok(match !== null && "route" in match);
+  const tokens = new TokenRegistry(new MemoryTokens(), new MemoryLog());
+  const peer = { process: null, project: null };
+  const evidence = {
+    mark: "codex",
+    headers: new HeaderIndex([]),
+    peer,
+    mode: "open",
+    signatures: REQUEST_SIGNATURES,
   } as const;
+  const head = {
+    client: new RequestIdentity(evidence, tokens),
+    choice: { upstream, key, route: match.route, path: "/v1/messages" },
+    settings,
+    userAgent: null,
+    contentEncoding: null,
+  };
   return { exchange: new Exchange(head, ledger, clock), ledger, clock };
 }
 
-const COMPLETED = { ...nothingLearned("completed", "absent"), spend: "never" } as const;
+const COMPLETED = { ...createReading("completed", "absent"), spend: "never" } as const;
 
-test("an exchange that is recorded more than once leaves the first record alone", async () => {
+test("an exchange that has been recorded leaves no second record", async () => {
   const { exchange, ledger } = startExchange();
   exchange.record(COMPLETED, null);
   exchange.record({ ...COMPLETED, outcome: "cut" }, "client");
@@ -39,7 +48,7 @@ test("an exchange that is recorded more than once leaves the first record alone"
   assert.equal((await ledger.only()).outcome, "completed");
 });
 
-test("an exchange that was recorded without an answer gets none any more", async () => {
+test("an exchange recorded without a response ignores a response that comes later", async () => {
   const { exchange, ledger } = startExchange();
   exchange.recordUnanswered("cut", null, "client");
   exchange.record(COMPLETED, null);
@@ -47,13 +56,13 @@ test("an exchange that was recorded without an answer gets none any more", async
   assert.deepEqual([outcome, cut_by], ["cut", "client"]);
 });
 
-test("who cut an exchange stands in the record of one that was cut, and in no other", async () => {
+test("`cut_by` is null in the record of an exchange that was not cut", async () => {
   const { exchange, ledger } = startExchange();
   exchange.record(COMPLETED, "upstream");
   assert.equal((await ledger.only()).cut_by, null);
 });
 
-test("the time to the first content is that of the first, however often it is seen", async () => {
+test("the time to first token is measured at the first content and not at later content", async () => {
   const { exchange, ledger, clock } = startExchange();
   clock.advance(30);
   exchange.sawFirstContent();

@@ -2,23 +2,28 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
-import { post, startGate, TEST_KEY } from "../../helpers/gate/gate.ts";
-import { rawClient } from "../../helpers/client/raw-client.ts";
-import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
+import { rawClient, sendRaw } from "../../helpers/client/raw-client.ts";
+import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
+import { post, TEST_KEY } from "../../helpers/gate/gate.ts";
+import {
+  MESSAGE,
+  respondWithMessage,
+  sendJson,
+  startUpstream,
+} from "../../helpers/upstream/scripted-upstream.ts";
+import { countConnections } from "../count-connections.ts";
 
-// STYLE section 7 lists what http-proxy-3 does to its users; one test per trap, by its number there. Trap 2 (CVE-2026-29057)
-// is in security/c1-request-smuggling.test.ts, 3 (hop-by-hop) in security/c4-hop-by-hop.test.ts, 4 (an upstream that resets
-// in mid-stream) in faults/d2-truncated-answers.test.ts, 5 (normalised paths) in security/b2-path-confusion.test.ts,
-// 7 (headers that are undefined) in security/c6-hostile-answers.test.ts, 8 (no error listener) in
-// faults/d3-no-second-post.test.ts, 10 (a client that leaves) in faults/d1-client-gone.test.ts.
+// docs/performance.md section 4 lists what http-proxy-3 does to its users, and which test shows that tollkeeper does not. The
+// numbers in the names are those of the list.
 
-test("trap 1: a request with Expect: 100-continue carries our key, and its body", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const gate = await startGate(t, upstream.baseUrl);
-  const client = await rawClient(t, gate.port);
-  client.write(
-    `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\nContent-Type: application/json\r\nx-api-key: placeholder\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
-  );
+/** The head of a Messages request whose client waits for `100 Continue` before it sends a body of two bytes. */
+function expectContinue(port: number): string {
+  return `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nx-api-key: placeholder\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`;
+}
+
+test("trap 1: a request with Expect: 100-continue is forwarded with our key and its body", async (t) => {
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithMessage);
+  const client = await sendRaw(t, gate.port, expectContinue(gate.port));
   await client.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
   client.write("{}");
   await client.until(/HTTP\/1\.1 200 OK[^]*end_turn/);
@@ -29,20 +34,16 @@ test("trap 1: a request with Expect: 100-continue carries our key, and its body"
   );
 });
 
-test("trap 1: a request that is refused is not asked for its body", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  const gate = await startGate(t, upstream.baseUrl);
+test("trap 1: a request with Expect: 100-continue that is refused gets its refusal without 100 Continue", async (t) => {
+  const { gate } = await startGateWithUpstream(t, respondWithMessage);
   gate.keys.values.clear();
-  const client = await rawClient(t, gate.port);
-  client.write(
-    `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
-  );
+  const client = await sendRaw(t, gate.port, expectContinue(gate.port));
   const received = await client.until(/key_missing/);
   assert.match(received, /^HTTP\/1\.1 503 /);
 });
 
-test("trap 6: under DEBUG=* the library prints no key", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+test("trap 6: the key is not printed under DEBUG=*", async (t) => {
+  const upstream = await startUpstream(t, respondWithMessage);
   const script = fileURLToPath(new URL("../../helpers/client/one-request.ts", import.meta.url));
   const child = spawn(process.execPath, ["--import", "tsx", script, upstream.baseUrl], {
     env: { ...process.env, DEBUG: "*", NODE_DEBUG: "http-proxy-3" },
@@ -58,27 +59,24 @@ test("trap 6: under DEBUG=* the library prints no key", async (t) => {
   assert.ok(!printed.includes(TEST_KEY));
 });
 
-test("trap 9: the upstream's connection is kept although the client closes its own", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  let connections = 0;
-  upstream.server.on("connection", () => (connections += 1));
-  const gate = await startGate(t, upstream.baseUrl);
+test("trap 9: the upstream connection is kept although clients close theirs", async (t) => {
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithMessage);
+  const connections = countConnections(upstream.server);
   for (let i = 0; i < 3; i += 1) {
     await (await post(gate, "/v1/messages", {}, { connection: "close" })).text();
   }
-  assert.equal(connections, 1);
+  assert.equal(connections(), 1);
 });
 
-test("trap 9: an upstream's connection: close does not end the client's connection", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => {
+test("trap 9: the client connection is kept although the upstream closes its own with connection: close", async (t) => {
+  const { gate } = await startGateWithUpstream(t, (_seen, res) => {
     res.setHeader("connection", "close");
-    answerJson(res, MESSAGE);
+    sendJson(res, MESSAGE);
   });
-  const gate = await startGate(t, upstream.baseUrl);
   const client = await rawClient(t, gate.port);
-  const head = `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`;
-  client.write(head);
+  const request = `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`;
+  client.write(request);
   assert.doesNotMatch(await client.until(/end_turn/), /connection: close/i);
-  client.write(head);
+  client.write(request);
   await client.until(/end_turn[^]*end_turn/);
 });

@@ -1,42 +1,56 @@
 import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { test } from "node:test";
-import { rawClient } from "../../helpers/client/raw-client.ts";
+import { test, type TestContext } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { holdTime, passTimeUntil } from "../../helpers/async/hold-time.ts";
+import { beginRequest, rawClient, sendRaw } from "../../helpers/client/raw-client.ts";
 import { startGate, withLimits } from "../../helpers/gate/gate.ts";
 import { startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
 
-/** One of these is read to its end before the upstream has taken all of it, whatever the system's buffers are. */
+const BODY_IDLE_MS = 100;
+
+/** With one of these sizes the gate has the whole body while the upstream has not, whatever the system's buffers hold. */
 const SIZES = Array.from({ length: 12 }, (_, i) => (i + 1) * 512 * 1024);
 
-const head = (port: number, length: number) =>
-  `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
-
 test(
-  "a client whose body is all here is not cut for the time that the upstream takes to read it",
+  "the limit on silence in a request body does not run while the upstream reads a body that is already complete",
   { timeout: 20_000 },
   async (t) => {
     const sockets: Socket[] = [];
     const upstream = await startTcpUpstream(t, (socket) => sockets.push(socket.pause()));
-    const gate = await startGate(t, upstream.baseUrl, withLimits({ bodyIdleMs: 100 }));
-    const patient = await Promise.all(SIZES.map(() => rawClient(t, gate.port)));
-    for (const [i, size] of SIZES.entries()) patient[i]?.write(head(gate.port, size) + "x".repeat(size));
-    // A client that does fall silent has run into the limit twice by the time that the upstream reads on.
-    for (let i = 0; i < 2; i += 1) {
-      const silent = await rawClient(t, gate.port);
-      silent.write(`${head(gate.port, 10)}{`);
-      await silent.until(/^HTTP\/1\.1 408 /);
+    const gate = await startGate(t, upstream.baseUrl, withLimits({ bodyIdleMs: BODY_IDLE_MS }));
+    const requests = collectRequests(t);
+    const passTime = holdTime(t);
+    const clients = await Promise.all(SIZES.map(() => rawClient(t, gate.port)));
+    for (const [i, size] of SIZES.entries()) {
+      clients[i]?.write(beginRequest(gate.port, `Content-Length: ${size}`) + "x".repeat(size));
     }
+    const isAtRest = (req: IncomingMessage) => req.complete || req.isPaused();
+    while (requests.filter(isAtRest).length < SIZES.length) await setImmediate();
+    const silent = await sendRaw(t, gate.port, `${beginRequest(gate.port, "Content-Length: 10")}{`);
+    await passTimeUntil(silent.until(/^HTTP\/1\.1 408 /), () => passTime(BODY_IDLE_MS));
     for (const socket of sockets) answerWhenRead(socket);
-    for (const client of patient) await client.until(/^HTTP\/1\.1 200 OK/);
-    const done = gate.ledger.records.filter(({ outcome }) => outcome === "completed");
+    for (const client of clients) await client.until(/^HTTP\/1\.1 200 OK/);
+    const completed = gate.ledger.records.filter(({ outcome }) => outcome === "completed");
     assert.deepEqual(
-      done.map((record) => record.bytes_in).sort((one, other) => one - other),
+      completed.map((record) => record.bytes_in).sort((one, other) => one - other),
       SIZES,
     );
   },
 );
 
-/** Reads a request to its end, then answers it. */
+/** All requests that HTTP servers of this process receive from now on. */
+function collectRequests(t: TestContext): IncomingMessage[] {
+  const requests: IncomingMessage[] = [];
+  const onStart = (message: unknown) => requests.push((message as { request: IncomingMessage }).request);
+  subscribe("http.server.request.start", onStart);
+  t.after(() => unsubscribe("http.server.request.start", onStart));
+  return requests;
+}
+
+/** Reads a request to its end, then sends the response. */
 function answerWhenRead(socket: Socket): void {
   let missing = -1;
   socket.on("data", (chunk: Buffer) => {

@@ -2,21 +2,23 @@ import assert from "node:assert/strict";
 import type { AddressInfo, Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
-import { post, startGate } from "../../helpers/gate/gate.ts";
-import { rawClient, rawRequest } from "../../helpers/client/raw-client.ts";
+import { beginRequest, sendRaw } from "../../helpers/client/raw-client.ts";
+import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
+import { post, startGate, type TestGate } from "../../helpers/gate/gate.ts";
+import { MESSAGE, respondWithMessage } from "../../helpers/upstream/scripted-upstream.ts";
 import { startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
-import { answerJson, MESSAGE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
+import { countConnections } from "../count-connections.ts";
 
-/** Answers the first bytes of each connection, and nothing after them; returns the base URL. */
-async function startShortUpstream(t: TestContext, bytes: string): Promise<string> {
-  const answerOnce = (socket: Socket) => socket.once("data", () => socket.write(bytes, "latin1"));
-  return (await startTcpUpstream(t, answerOnce)).baseUrl;
+/** A gate whose upstream sends `response` at the first bytes of each connection, and nothing after that. */
+async function startGateWithEarlyResponse(t: TestContext, response: string): Promise<TestGate> {
+  const respondOnce = (socket: Socket) => socket.once("data", () => socket.write(response, "latin1"));
+  const upstream = await startTcpUpstream(t, respondOnce);
+  return startGate(t, upstream.baseUrl);
 }
 
-test("an upstream that is not there is a 502 that says so, and the next request works again", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+test("a request to an upstream that does not listen is refused with 502 and the cause, and the next one succeeds once it listens", async (t) => {
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithMessage);
   const { port } = upstream.server.address() as AddressInfo;
-  const gate = await startGate(t, upstream.baseUrl);
   await new Promise((resolve) => upstream.server.close(resolve));
   const res = await post(gate, "/v1/messages", {});
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [502, "upstream_unreachable"]);
@@ -30,51 +32,44 @@ test("an upstream that is not there is a 502 that says so, and the next request 
   assert.equal((await post(gate, "/v1/messages", {})).status, 200);
 });
 
-test("a host name that does not resolve is told apart", async (t) => {
+test("a request to an upstream whose host name does not resolve is refused with 502 and that cause", async (t) => {
   const gate = await startGate(t, "http://no-such-host.invalid/v1");
   const res = await post(gate, "/v1/responses", {});
   assert.equal(res.status, 502);
   assert.match(await res.text(), /host name/);
 });
 
-test("an early answer that has to be decoded leaves no half-used connection for the next request", async (t) => {
-  // Small to send and long to decode: the rest of the upload comes while the meter is still at it.
+test("a response that came before the upload's end and takes long to decode leaves no half-used connection for the next request", async (t) => {
+  // Small to send and long to decode, so that the rest of the upload arrives while the meter is still decoding.
   const start = Buffer.from(`${JSON.stringify(MESSAGE).slice(0, -1)},"pad":"`);
   const body = gzipSync(Buffer.concat([start, Buffer.alloc(60_000_000, "a"), Buffer.from(`"}`)]), {
     level: 1,
   });
   const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`;
-  const gate = await startGate(t, await startShortUpstream(t, head + body.toString("latin1")));
-  const client = await rawClient(t, gate.port);
-  client.write(
-    `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"model":`,
-  );
+  const gate = await startGateWithEarlyResponse(t, head + body.toString("latin1"));
+  const begun = `${beginRequest(gate.port, "Content-Length: 1000")}{"model":`;
+  const client = await sendRaw(t, gate.port, begun);
   await client.until(/^HTTP\/1\.1 200/);
   client.write("x".repeat(991));
   await gate.ledger.only();
-  // On a half-used one the next request would wait for ever.
-  const next = await rawClient(t, gate.port);
-  next.write(rawRequest(gate.port));
+  // On a half-used connection the next request would wait forever.
+  const next = await sendRaw(t, gate.port);
   await next.until(/^HTTP\/1\.1 200/);
 });
 
-test("an answer that comes before the upload's end reaches the client", async (t) => {
+test("a response that the upstream sends before the upload's end reaches the client", async (t) => {
   const body = `{"type":"error","error":{"type":"authentication_error","message":"no"}}`;
   const bytes = `HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-  const gate = await startGate(t, await startShortUpstream(t, bytes));
-  const client = await rawClient(t, gate.port);
-  client.write(
-    `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"model":`,
-  );
+  const gate = await startGateWithEarlyResponse(t, bytes);
+  const begun = `${beginRequest(gate.port, "Content-Length: 1000")}{"model":`;
+  const client = await sendRaw(t, gate.port, begun);
   assert.match(await client.until(/authentication_error/), /^HTTP\/1\.1 401 Unauthorized/);
   assert.equal((await gate.ledger.only()).status, 401);
 });
 
-test("connections to the upstream are kept and used again", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
-  let connections = 0;
-  upstream.server.on("connection", () => (connections += 1));
-  const gate = await startGate(t, upstream.baseUrl);
+test("consecutive requests share one upstream connection", async (t) => {
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithMessage);
+  const connections = countConnections(upstream.server);
   for (let i = 0; i < 5; i += 1) await (await post(gate, "/v1/messages", {})).text();
-  assert.equal(connections, 1);
+  assert.equal(connections(), 1);
 });

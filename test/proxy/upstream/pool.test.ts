@@ -3,210 +3,208 @@ import { once } from "node:events";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { answered, ask, openPool } from "../../helpers/client/pool.ts";
+import { openPool, sendGet, waitForRelease } from "../../helpers/client/pool.ts";
+import { measureUsedMemory } from "../../helpers/process/used-memory.ts";
+import {
+  sendJson,
+  startHeldUpstream,
+  startUpstream,
+  type Script,
+} from "../../helpers/upstream/scripted-upstream.ts";
 import { startFullListener, startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
-import { answerJson, startHeldUpstream, startUpstream, type Script } from "../../helpers/upstream/scripted-upstream.ts";
-import { measureUsed } from "../../helpers/process/used-memory.ts";
+import { countConnections } from "../count-connections.ts";
 
-/** Node's server announces 5 s; most upstreams announce nothing. */
+/** Responds with this `keep-alive` header; null for none, as most upstreams do. Node's server would announce 5 s. */
 function announce(keepAlive: string | null): Script {
   return (_seen, res) => {
     res.setHeader("connection", "keep-alive");
     if (keepAlive !== null) res.setHeader("keep-alive", keepAlive);
-    answerJson(res, {});
+    sendJson(res, {});
   };
 }
 
-test("of two idle connections the one that was used last is lent first", async (t) => {
-  const upstream = await startUpstream(t, announce(null));
-  const { pool } = openPool(t, upstream.origin);
-  const [first, second] = await Promise.all([answered(ask(pool)), answered(ask(pool))]);
+/** An upstream, a pool of connections to it, and the pool's clock. */
+async function startPool(t: TestContext, script: Script = announce(null)) {
+  const upstream = await startUpstream(t, script);
+  return { upstream, ...openPool(t, upstream.origin) };
+}
+
+test("of two idle connections the most recently used one is taken first", async (t) => {
+  const { pool } = await startPool(t);
+  const [first, second] = await Promise.all([waitForRelease(sendGet(pool)), waitForRelease(sendGet(pool))]);
   assert.notEqual(first, second);
-  assert.equal(await answered(ask(pool)), second);
-  const both = await Promise.all([answered(ask(pool)), answered(ask(pool))]);
+  assert.equal(await waitForRelease(sendGet(pool)), second);
+  const both = await Promise.all([waitForRelease(sendGet(pool)), waitForRelease(sendGet(pool))]);
   assert.deepEqual(new Set(both), new Set([first, second]));
 });
 
-test("an idle connection keeps nothing of the request that it was lent to", async (t) => {
-  const upstream = await startUpstream(t, announce(null));
-  const { pool } = openPool(t, upstream.origin);
-  let asked: ClientRequest | null = ask(pool);
-  const socket = await answered(asked);
-  const past = new WeakRef(asked);
-  asked = null;
+test("an idle connection does not keep its last request in memory", async (t) => {
+  const { pool } = await startPool(t);
+  let request: ClientRequest | null = sendGet(pool);
+  const socket = await waitForRelease(request);
+  const reference = new WeakRef(request);
+  request = null;
   await setImmediate();
-  measureUsed();
-  assert.equal(past.deref(), undefined);
+  measureUsedMemory();
+  assert.equal(reference.deref(), undefined);
   assert.ok(!socket.destroyed);
 });
 
-test("a connection on which more comes than a whole answer, before that is read, is not lent again", async (t) => {
-  const answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
-  const upstream = await startTcpUpstream(t, (socket) => socket.on("data", () => socket.write(answer)));
+test("a connection on which more than the response arrives, before the response is read, is not used again", async (t) => {
+  const response = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+  const upstream = await startTcpUpstream(t, (socket) => socket.on("data", () => socket.write(response)));
   const { pool } = openPool(t, `http://127.0.0.1:${upstream.port}`);
-  const asked = ask(pool);
-  const [first] = (await once(asked, "response")) as [IncomingMessage];
-  const socket = asked.socket;
+  const request = sendGet(pool);
+  const [first] = (await once(request, "response")) as [IncomingMessage];
+  const { socket } = request;
   assert.ok(socket);
   const closed = once(socket, "close");
   (await upstream.first).write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nNO");
   await closed;
   assert.equal(await text(first), "{}");
-  assert.notEqual(await answered(ask(pool)), socket);
+  assert.notEqual(await waitForRelease(sendGet(pool)), socket);
 });
 
-for (const [what, keepAlive, limitMs] of [
-  ["that announces nothing", null, 50_000],
-  ["that announces 20 s", "timeout=20", 18_000],
-  ["that announces 2 minutes", "timeout=120", 118_000],
+for (const [announcement, keepAlive, limitMs] of [
+  ["announces no timeout", null, 50_000],
+  ["announces 20 s", "timeout=20", 18_000],
+  ["announces 2 minutes", "timeout=120", 118_000],
 ] as const) {
-  for (const [which, advance] of [
-    ["either clock", ["wallMs", "tickMs"]],
-    ["wall time alone, as on a laptop that slept", ["wallMs"]],
-    ["the clock that never jumps alone, wall time being set back", ["tickMs"]],
+  for (const [clocks, advance] of [
+    ["both clocks", ["wallMs", "tickMs"]],
+    ["the wall clock alone, as after a laptop slept", ["wallMs"]],
+    ["the monotonic clock alone, while the wall clock is set back", ["tickMs"]],
   ] as const) {
-    test(`a connection to an upstream ${what} is lent for ${limitMs} ms by ${which}, and then no more`, async (t) => {
-      const upstream = await startUpstream(t, announce(keepAlive));
-      const { pool, clock } = openPool(t, upstream.origin);
-      const first = await answered(ask(pool));
+    test(`an idle connection to an upstream that ${announcement} is used again within ${limitMs} ms by ${clocks}, and closed after that`, async (t) => {
+      const { pool, clock } = await startPool(t, announce(keepAlive));
+      const first = await waitForRelease(sendGet(pool));
       for (const name of advance) clock[name] += limitMs - 1;
-      assert.equal(await answered(ask(pool)), first);
+      assert.equal(await waitForRelease(sendGet(pool)), first);
       for (const name of advance) clock[name] += limitMs;
       if (advance.length === 1 && advance[0] === "tickMs") clock.wallMs -= 3_600_000;
-      assert.notEqual(await answered(ask(pool)), first);
+      assert.notEqual(await waitForRelease(sendGet(pool)), first);
       assert.ok(first.destroyed);
     });
   }
 }
 
-for (const [what, keepAlive] of [
-  ["no time at all", "timeout=1"],
-  ["that it was the last request", "timeout=60, max=0"],
+for (const [announcement, keepAlive] of [
+  ["a timeout of one second", "timeout=1"],
+  ["that no more requests are allowed", "timeout=60, max=0"],
 ] as const) {
-  test(`a connection is not used again when the upstream announces ${what}`, async (t) => {
-    const upstream = await startUpstream(t, announce(keepAlive));
-    const { pool } = openPool(t, upstream.origin);
-    const first = await answered(ask(pool));
+  test(`a connection is not used again when the upstream announces ${announcement}`, async (t) => {
+    const { pool } = await startPool(t, announce(keepAlive));
+    const first = await waitForRelease(sendGet(pool));
     assert.ok(first.destroyed);
-    assert.notEqual(await answered(ask(pool)), first);
+    assert.notEqual(await waitForRelease(sendGet(pool)), first);
   });
 }
 
-test("a connection whose answer asked for its end is not used again", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => {
+test("a connection whose response says connection: close is not used again", async (t) => {
+  const { pool } = await startPool(t, (_seen, res) => {
     res.setHeader("connection", "close");
-    answerJson(res, {});
+    sendJson(res, {});
   });
-  const { pool } = openPool(t, upstream.origin);
-  const first = await answered(ask(pool));
-  assert.notEqual(await answered(ask(pool)), first);
+  const first = await waitForRelease(sendGet(pool));
+  assert.notEqual(await waitForRelease(sendGet(pool)), first);
 });
 
-for (const [what, end] of [
-  ["ended", (socket: Socket) => socket.end()],
+for (const [action, end] of [
+  ["closed", (socket: Socket) => socket.end()],
   ["reset", (socket: Socket) => socket.resetAndDestroy()],
 ] as const) {
-  test(`an idle connection that the upstream has ${what} is not lent, and ends nothing else`, async (t) => {
-    const upstream = await startUpstream(t, announce(null));
-    const { pool } = openPool(t, upstream.origin);
-    const first = await answered(ask(pool));
+  test(`an idle connection that the upstream has ${action} is not used again, and causes no error`, async (t) => {
+    const { upstream, pool } = await startPool(t);
+    const first = await waitForRelease(sendGet(pool));
     const closed = new Promise((resolve) => first.once("close", resolve));
     for (const socket of upstream.sockets) end(socket);
     await closed;
-    assert.notEqual(await answered(ask(pool)), first);
+    assert.notEqual(await waitForRelease(sendGet(pool)), first);
   });
 }
 
-test("a connection that died in the same turn in which it was given back is not lent", async (t) => {
-  const upstream = await startUpstream(t, announce(null));
-  const { pool } = openPool(t, upstream.origin);
-  const first = await answered(ask(pool));
+test("a connection that is destroyed in the turn in which it was released is not used again", async (t) => {
+  const { pool } = await startPool(t);
+  const first = await waitForRelease(sendGet(pool));
   first.destroy();
-  assert.notEqual(await answered(ask(pool)), first);
+  assert.notEqual(await waitForRelease(sendGet(pool)), first);
 });
 
-test("a request that is destroyed before it has its connection leaves that to the next one", async (t) => {
-  const upstream = await startUpstream(t, announce(null));
-  let connections = 0;
-  upstream.server.on("connection", () => (connections += 1));
-  const { pool } = openPool(t, upstream.origin);
-  const gone = ask(pool);
-  gone.destroy();
-  await assert.rejects(once(gone, "close"), /socket hang up/);
-  await answered(ask(pool));
-  assert.equal(connections, 1);
+test("a request that is destroyed before it gets its connection leaves that connection to the next request", async (t) => {
+  const { upstream, pool } = await startPool(t);
+  const connections = countConnections(upstream.server);
+  const destroyed = sendGet(pool);
+  destroyed.destroy();
+  await assert.rejects(once(destroyed, "close"), /socket hang up/);
+  await waitForRelease(sendGet(pool));
+  assert.equal(connections(), 1);
 });
 
-test("a request that is destroyed with its connection takes that along", async (t) => {
-  const upstream = await startUpstream(t, () => {});
-  const { pool } = openPool(t, upstream.origin);
-  const gone = ask(pool);
-  const [socket] = (await once(gone, "socket")) as [Socket];
-  gone.destroy();
-  await assert.rejects(once(gone, "close"), /socket hang up/);
+test("a request that is destroyed after it got its connection closes that connection", async (t) => {
+  const { upstream, pool } = await startPool(t, () => {});
+  const destroyed = sendGet(pool);
+  const [socket] = (await once(destroyed, "socket")) as [Socket];
+  destroyed.destroy();
+  await assert.rejects(once(destroyed, "close"), /socket hang up/);
   assert.ok(socket.destroyed);
-  upstream.answer(announce(null));
-  assert.notEqual(await answered(ask(pool)), socket);
+  upstream.respondWith(announce(null));
+  assert.notEqual(await waitForRelease(sendGet(pool)), socket);
 });
 
-test("a connection that cannot be made is its request's error, and the next request makes its own", async (t) => {
-  const upstream = await startUpstream(t, announce(null));
-  const { pool } = openPool(t, upstream.origin);
+test("a request whose connection cannot be opened fails, and the next request opens its own", async (t) => {
+  const { upstream, pool } = await startPool(t);
   upstream.server.close();
   await once(upstream.server, "close");
-  for (let i = 0; i < 2; i += 1) await assert.rejects(answered(ask(pool)), { code: "ECONNREFUSED" });
+  for (let i = 0; i < 2; i += 1)
+    await assert.rejects(waitForRelease(sendGet(pool)), { code: "ECONNREFUSED" });
   upstream.server.listen(Number(new URL(upstream.origin).port), "127.0.0.1");
-  await answered(ask(pool));
+  await waitForRelease(sendGet(pool));
 });
 
-test("a connection that Node gives back twice is not lent twice", async (t) => {
-  const upstream = await startUpstream(t, announce(null));
-  const { pool } = openPool(t, upstream.origin);
-  const first = await answered(ask(pool));
-  const next = ask(pool);
+test("a connection that Node releases twice is not given to two requests", async (t) => {
+  const { pool } = await startPool(t);
+  const first = await waitForRelease(sendGet(pool));
+  const next = sendGet(pool);
   const [socket] = (await once(next, "socket")) as [Socket];
   assert.equal(socket, first);
   first.emit("free");
-  const [third] = await Promise.all([answered(ask(pool)), answered(next)]);
+  const [third] = await Promise.all([waitForRelease(sendGet(pool)), waitForRelease(next)]);
   assert.notEqual(third, first);
 });
 
-test("an answer that was paused until its end leaves a connection that can be used", async (t) => {
+test("a connection can be used again after a response that was paused after each chunk", async (t) => {
   const bytes = 4 * 1024 * 1024;
-  const upstream = await startUpstream(t, (_seen, res) => {
+  const { pool } = await startPool(t, (_seen, res) => {
     res.setHeader("content-length", bytes);
     res.end(Buffer.alloc(bytes));
   });
-  const { pool } = openPool(t, upstream.origin);
   const sockets = new Set<Socket>();
   for (let i = 0; i < 3; i += 1) {
-    const asked = ask(pool);
-    asked.on("response", (answer) => {
-      answer.on("data", () => {
-        answer.pause();
-        void setImmediate().then(() => answer.resume());
+    const request = sendGet(pool);
+    request.on("response", (response) => {
+      response.on("data", () => {
+        response.pause();
+        void setImmediate().then(() => response.resume());
       });
     });
-    sockets.add(await answered(asked));
+    sockets.add(await waitForRelease(request));
   }
   assert.equal(sockets.size, 1);
 });
 
-test("no more than 256 idle connections are kept", async (t) => {
-  const upstream = await startUpstream(t, announce(null));
-  const { pool } = openPool(t, upstream.origin);
-  const sockets = await Promise.all(Array.from({ length: 260 }, () => answered(ask(pool))));
+test("at most 256 idle connections are kept", async (t) => {
+  const { pool } = await startPool(t);
+  const sockets = await Promise.all(Array.from({ length: 260 }, () => waitForRelease(sendGet(pool))));
   assert.equal(new Set(sockets).size, 260);
   assert.equal(sockets.filter(({ destroyed }) => !destroyed).length, 256);
 });
 
-test("connections that are too old are closed, although no request comes", async (t) => {
+test("idle connections that are too old are closed without a request", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const upstream = await startUpstream(t, announce(null));
-  const { pool, clock } = openPool(t, upstream.origin);
-  const first = await answered(ask(pool));
+  const { pool, clock } = await startPool(t);
+  const first = await waitForRelease(sendGet(pool));
   clock.advance(49_999);
   t.mock.timers.tick(5_000);
   assert.ok(!first.destroyed);
@@ -215,63 +213,58 @@ test("connections that are too old are closed, although no request comes", async
   assert.ok(first.destroyed);
 });
 
-test("a pool that is retired lets its idle connections go at once, and a lent one after its answer", async (t) => {
+test("a retired pool closes idle connections at once, and one in use after its response", async (t) => {
   const { upstream, held } = await startHeldUpstream(t);
   const { pool } = openPool(t, upstream.origin);
-  const lent = ask(pool);
-  const answer = await held;
-  upstream.answer(announce(null));
-  const idle = await answered(ask(pool));
+  const inUse = sendGet(pool);
+  const response = await held;
+  upstream.respondWith(announce(null));
+  const idle = await waitForRelease(sendGet(pool));
   assert.ok(!idle.destroyed);
   pool.retire();
   assert.ok(idle.destroyed);
-  const socket = lent.socket;
+  const { socket } = inUse;
   assert.ok(socket !== null && !socket.destroyed);
-  const ended = answered(lent);
-  answer.end("whole");
-  await ended;
+  const released = waitForRelease(inUse);
+  response.end("whole");
+  await released;
   assert.ok(socket.destroyed);
 });
 
-test("the end of a pool is that of every connection, idle, lent or being made", async (t) => {
-  const upstream = await startUpstream(t, announce(null));
-  const { pool } = openPool(t, upstream.origin);
-  const [idle] = await Promise.all([answered(ask(pool)), answered(ask(pool))]);
-  upstream.answer(() => {});
-  const lent = ask(pool);
+test("destroying a pool closes every connection, whether idle, in use or being opened", async (t) => {
+  const { upstream, pool } = await startPool(t);
+  const [idle] = await Promise.all([waitForRelease(sendGet(pool)), waitForRelease(sendGet(pool))]);
+  upstream.respondWith(() => {});
+  const inUse = sendGet(pool);
   await once(upstream.server, "request");
   const { pool: full } = openPool(t, `http://127.0.0.1:${await startFullListener(t)}`);
-  const waiting = ask(full);
+  const waiting = sendGet(full);
   await once(waiting, "socket");
-  const broken = [lent, waiting].map((asked) => assert.rejects(once(asked, "close"), /socket hang up/));
+  const broken = [inUse, waiting].map((request) => assert.rejects(once(request, "close"), /socket hang up/));
   pool.destroy();
   full.destroy();
   await Promise.all(broken);
   assert.ok(idle.destroyed);
 });
 
-test("a connection opened ahead takes the first request, and there is one at most until that has come", async (t) => {
-  const upstream = await startUpstream(t, announce(null));
-  let connections = 0;
-  upstream.server.on("connection", () => (connections += 1));
-  const { pool, clock } = openPool(t, upstream.origin);
+test("a pool opens at most one connection ahead until a request has come, and the first request takes it", async (t) => {
+  const { upstream, pool, clock } = await startPool(t);
+  const connections = countConnections(upstream.server);
   for (let i = 0; i < 3; i += 1) pool.preconnect();
-  const asked = ask(pool);
+  const request = sendGet(pool);
   pool.preconnect();
-  await answered(asked);
-  assert.equal(connections, 2);
+  await waitForRelease(request);
+  assert.equal(connections(), 2);
   clock.advance(60_000);
   pool.preconnect();
-  await answered(ask(pool));
-  assert.equal(connections, 3);
+  await waitForRelease(sendGet(pool));
+  assert.equal(connections(), 3);
 });
 
-test("clients that connect again and again and ask nothing cost one connection, for 8 seconds", async (t) => {
+test("a connection opened ahead is closed after 8 seconds, and no other is opened until a request comes", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const upstream = await startUpstream(t, announce(null));
-  let connections = 0;
-  upstream.server.on("connection", () => (connections += 1));
-  const { pool, clock } = openPool(t, upstream.origin);
+  const { upstream, pool, clock } = await startPool(t);
+  const connections = countConnections(upstream.server);
   const connected = once(upstream.server, "connection") as Promise<[Socket]>;
   pool.preconnect();
   const [opened] = await connected;
@@ -280,18 +273,17 @@ test("clients that connect again and again and ask nothing cost one connection, 
   t.mock.timers.tick(5_000);
   await closed;
   for (let i = 0; i < 3; i += 1) pool.preconnect();
-  // Taken after any that was opened before it.
-  await answered(ask(openPool(t, upstream.origin).pool));
-  assert.equal(connections, 2);
+  // The server accepts this one after any that was opened before it.
+  await waitForRelease(sendGet(openPool(t, upstream.origin).pool));
+  assert.equal(connections(), 2);
 });
 
-test("a connection opened ahead that cannot be made is nobody's error", async (t) => {
-  const upstream = await startUpstream(t, announce(null));
-  const { pool } = openPool(t, upstream.origin);
+test("a failure to open a connection ahead is not reported, and the next request opens its own", async (t) => {
+  const { upstream, pool } = await startPool(t);
   upstream.server.close();
   await once(upstream.server, "close");
   pool.preconnect();
-  // Its failure is there before that of a second attempt.
-  await assert.rejects(answered(ask(openPool(t, upstream.origin).pool)), { code: "ECONNREFUSED" });
-  await assert.rejects(answered(ask(pool)), { code: "ECONNREFUSED" });
+  // The first attempt has failed before this second one fails.
+  await assert.rejects(waitForRelease(sendGet(openPool(t, upstream.origin).pool)), { code: "ECONNREFUSED" });
+  await assert.rejects(waitForRelease(sendGet(pool)), { code: "ECONNREFUSED" });
 });

@@ -4,102 +4,105 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
-import { post, startGate, type TestGate } from "../../helpers/gate/gate.ts";
-import { answered, ask, openPool } from "../../helpers/client/pool.ts";
+import { openPool, sendGet, waitForRelease } from "../../helpers/client/pool.ts";
 import { rawClient } from "../../helpers/client/raw-client.ts";
+import { post, startGate, type TestGate } from "../../helpers/gate/gate.ts";
 import { startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
 import { startTrustedUpstream } from "../../helpers/upstream/trusted-tls.ts";
+import { countConnections } from "../count-connections.ts";
+
+/** The bytes of a request without a body. */
+const getModels = (port: number) => `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
 
 for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
-  test(`a second connection resumes the session of the first with ${version}`, async (t) => {
+  test(`a second connection resumes the ${version} session of the first`, async (t) => {
     const upstream = await startTrustedUpstream(t, { minVersion: version, maxVersion: version });
     const { pool } = openPool(t, upstream.origin);
     for (let i = 0; i < 3; i += 1) {
-      const socket = (await answered(ask(pool))) as TLSSocket;
+      const socket = (await waitForRelease(sendGet(pool))) as TLSSocket;
       assert.equal(socket.getProtocol(), version);
       socket.destroy();
     }
     assert.deepEqual(upstream.resumed, [false, true, true]);
   });
 
-  test(`a session that the upstream has forgotten costs nothing but a whole handshake with ${version}`, async (t) => {
+  test(`a ${version} session that the upstream has forgotten leads to a full handshake and no error`, async (t) => {
     const upstream = await startTrustedUpstream(t, { minVersion: version, maxVersion: version });
     const { pool } = openPool(t, upstream.origin);
-    (await answered(ask(pool))).destroy();
+    (await waitForRelease(sendGet(pool))).destroy();
     upstream.server.setTicketKeys(randomBytes(48));
-    (await answered(ask(pool))).destroy();
-    await answered(ask(pool));
+    (await waitForRelease(sendGet(pool))).destroy();
+    await waitForRelease(sendGet(pool));
     assert.deepEqual(upstream.resumed, [false, false, true]);
   });
 }
 
-test("a session is not offered again after a handshake with it has failed", async (t) => {
+test("a TLS session is not offered again after a handshake with it has failed", async (t) => {
   const upstream = await startTrustedUpstream(t);
   const { pool } = openPool(t, upstream.origin);
-  (await answered(ask(pool))).destroy();
+  (await waitForRelease(sendGet(pool))).destroy();
   upstream.server.prependOnceListener("connection", (socket) => socket.destroy());
-  await assert.rejects(answered(ask(pool)), { code: "ECONNRESET" });
-  await answered(ask(pool));
+  await assert.rejects(waitForRelease(sendGet(pool)), { code: "ECONNRESET" });
+  await waitForRelease(sendGet(pool));
   assert.deepEqual(upstream.resumed, [false, false]);
 });
 
-test("the handshakes run as soon as a client has connected, and its request takes that connection", async (t) => {
+test("the upstream connection is opened when a client connects, and its first request uses that connection", async (t) => {
   const upstream = await startTrustedUpstream(t);
   const gate = await startGate(t, upstream.baseUrl);
-  const shaken = once(upstream.server, "secureConnection");
+  const secured = once(upstream.server, "secureConnection");
   const client = await rawClient(t, gate.port);
-  await shaken;
-  client.write(`GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`);
+  await secured;
+  client.write(getModels(gate.port));
   await client.until(/\{\}$/);
   assert.deepEqual([upstream.resumed.length, upstream.requests], [1, 1]);
 });
 
-test("a request that comes within the handshakes waits for them", async (t) => {
+test("a request that arrives during the handshakes waits for that connection and opens no other", async (t) => {
   const upstream = await startTrustedUpstream(t);
   const gate = await startGate(t, upstream.baseUrl);
   assert.equal((await post(gate, "/v1/messages", {})).status, 200);
   assert.deepEqual([upstream.resumed.length, upstream.requests], [1, 1]);
 });
 
-test("clients that connect and ask nothing cost one connection to the upstream", async (t) => {
+test("clients that connect and send nothing that is forwarded cost one upstream connection, even after it was closed", async (t) => {
   const upstream = await startTrustedUpstream(t);
   const gate = await startGate(t, upstream.baseUrl);
-  const shaken = once(upstream.server, "secureConnection");
+  const secured = once(upstream.server, "secureConnection");
   for (let i = 0; i < 5; i += 1) (await rawClient(t, gate.port)).socket.destroy();
-  const [socket] = (await shaken) as [TLSSocket];
+  const [socket] = (await secured) as [TLSSocket];
   socket.destroy();
   for (let i = 0; i < 5; i += 1) assert.equal((await fetch(gate.url, { method: "HEAD" })).status, 200);
   assert.equal(upstream.resumed.length, 1);
 });
 
-for (const [what, stop] of [
-  ["that stops", ({ gate }: TestGate) => gate.drain()],
-  ["that has closed its connections", ({ gate }: TestGate) => gate.close()],
+for (const [state, stop] of [
+  ["is draining", ({ gate }: TestGate) => gate.drain()],
+  ["is closed", ({ gate }: TestGate) => gate.close()],
 ] as const) {
-  test(`no connection is opened ahead for clients of a gate ${what}`, async (t) => {
+  test(`a client that connects to a gate that ${state} causes no upstream connection`, async (t) => {
     const upstream = await startTrustedUpstream(t);
-    let connections = 0;
-    upstream.server.on("connection", () => (connections += 1));
+    const connections = countConnections(upstream.server);
     const gate = await startGate(t, upstream.baseUrl);
     await stop(gate);
     assert.equal((await fetch(gate.url, { method: "HEAD" })).status, 200);
-    assert.equal(connections, 0);
+    assert.equal(connections(), 0);
   });
 }
 
-test("a handshake that breaks off while a request waits for it: nothing was sent, and the client is told so", async (t) => {
+test("a request whose handshake breaks off is refused with 502 as not sent", async (t) => {
   const { port, first } = await startTcpUpstream(t, () => {});
   const gate = await startGate(t, `https://127.0.0.1:${port}/v1`);
-  const answer = post(gate, "/v1/messages", {});
+  const response = post(gate, "/v1/messages", {});
   const upstream = await first;
   while (gate.gate.openExchanges === 0) await setImmediate();
   upstream.resetAndDestroy();
-  const res = await answer;
+  const res = await response;
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [502, "upstream_unreachable"]);
   assert.match(await res.text(), /cannot be reached/);
 });
 
-test("a connection opened ahead that fails is not told of, and the request makes its own", async (t) => {
+test("a connection opened ahead of a request that fails is not logged, and the request opens its own", async (t) => {
   const upstream = await startTrustedUpstream(t);
   const gate = await startGate(t, upstream.baseUrl);
   const failed = new Promise<void>((resolve) => {
@@ -110,7 +113,7 @@ test("a connection opened ahead that fails is not told of, and the request makes
   });
   const client = await rawClient(t, gate.port);
   await failed;
-  client.write(`GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`);
+  client.write(getModels(gate.port));
   await client.until(/\{\}$/);
   assert.deepEqual([upstream.resumed, gate.log.lines], [[false], []]);
 });

@@ -7,96 +7,122 @@ import { setImmediate } from "node:timers/promises";
 import type { Outbound } from "../../../src/core/config/outbound.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 import { Tunnel } from "../../../src/proxy/upstream/tunnel.ts";
+import { holdTime } from "../../helpers/async/hold-time.ts";
+import { openPool, sendGet, waitForRelease } from "../../helpers/client/pool.ts";
+import { rawClient, rawRequest, sendRaw } from "../../helpers/client/raw-client.ts";
+import { post, startGate, TEST_KEY, type TestGate } from "../../helpers/gate/gate.ts";
 import { makeCertificate } from "../../helpers/upstream/certificate.ts";
 import {
-  FAR_HOST,
+  REMOTE_HOST,
   outboundThrough,
   startConnectProxy,
-  startFarUpstream,
+  startRemoteUpstream,
   type ConnectProxyOptions,
 } from "../../helpers/upstream/connect-proxy.ts";
-import { post, startGate, TEST_KEY, type TestGate } from "../../helpers/gate/gate.ts";
-import { holdTime } from "../../helpers/async/hold-time.ts";
-import { answered, ask, openPool } from "../../helpers/client/pool.ts";
-import { rawClient, rawRequest } from "../../helpers/client/raw-client.ts";
-import { startTcpUpstream, untilStill } from "../../helpers/upstream/tcp-upstream.ts";
 import {
-  answerJson,
   MESSAGE,
   MESSAGE_EVENTS,
+  respondWithMessage,
   startHeldUpstream,
   startUpstream,
   type ScriptedUpstream,
 } from "../../helpers/upstream/scripted-upstream.ts";
+import { startTcpUpstream, waitUntilStill } from "../../helpers/upstream/tcp-upstream.ts";
 
-/** A gate whose upstream is behind a proxy. */
-async function startBehind(
+type ProxiedOptions = Partial<ConnectProxyOptions> & { outbound?: Partial<Outbound> };
+
+/** Puts a proxy between `upstream` and a new gate. `remote` is the upstream by the name under which the proxy finds it. */
+async function startGateBehindProxy(
   t: TestContext,
   upstream: ScriptedUpstream,
-  more: Partial<ConnectProxyOptions> & { outbound?: Partial<Outbound> } = {},
+  options: ProxiedOptions = {},
 ) {
-  const far = await startFarUpstream(t, upstream);
-  const proxy = await startConnectProxy(t, { to: far.port, ...more });
-  const outbound = { ...outboundThrough(proxy, far), ...more.outbound };
-  const gate = await startGate(t, far.baseUrl, { config: { outbound } });
-  return { far, proxy, outbound, gate };
+  const { remote, proxy, outbound } = await startProxy(t, upstream, options);
+  const config = { outbound: { ...outbound, ...options.outbound } };
+  const gate = await startGate(t, remote.baseUrl, { config });
+  return { remote, proxy, outbound: config.outbound, gate };
 }
 
-const answerMessage = (t: TestContext) => startUpstream(t, (_seen, res) => answerJson(res, MESSAGE));
+/** Puts a proxy in front of `upstream`. */
+async function startProxy(
+  t: TestContext,
+  upstream: ScriptedUpstream,
+  options: Partial<ConnectProxyOptions> = {},
+) {
+  const remote = await startRemoteUpstream(t, upstream);
+  const proxy = await startConnectProxy(t, { to: remote.port, ...options });
+  return { remote, proxy, outbound: outboundThrough(proxy, remote) };
+}
 
-test("22 requests go through one tunnel", async (t) => {
-  const upstream = await answerMessage(t);
-  const { gate, proxy, far } = await startBehind(t, upstream);
+/** A gate that reaches an upstream, which responds with a message, through a proxy. */
+async function startProxied(t: TestContext, options: ProxiedOptions = {}) {
+  const upstream = await startUpstream(t, respondWithMessage);
+  return { upstream, ...(await startGateBehindProxy(t, upstream, options)) };
+}
+
+/** A gate that reaches an upstream, which hands its response to the test, through a proxy. */
+async function startProxiedStream(t: TestContext) {
+  const { upstream, held } = await startHeldUpstream(t);
+  return { held, ...(await startGateBehindProxy(t, upstream)) };
+}
+
+/** A pool whose connections are tunnels. */
+async function startTunnelPool(t: TestContext, options: Partial<ConnectProxyOptions> = {}) {
+  const upstream = await startUpstream(t, respondWithMessage);
+  const { remote, proxy, outbound } = await startProxy(t, upstream, options);
+  const { pool } = openPool(t, remote.origin, outbound);
+  return { upstream, remote, proxy, pool };
+}
+
+test("consecutive requests share one tunnel", async (t) => {
+  const { upstream, gate, proxy, remote } = await startProxied(t);
   for (let i = 0; i < 22; i += 1) {
     assert.equal(await (await post(gate, "/v1/messages", {})).text(), JSON.stringify(MESSAGE));
   }
   assert.equal(upstream.seen.length, 22);
-  assert.deepEqual(proxy.heads, [`CONNECT ${FAR_HOST}:4711 HTTP/1.1\r\nhost: ${FAR_HOST}:4711\r\n\r\n`]);
-  assert.equal(far.resumed.length, 1);
+  assert.deepEqual(proxy.heads, [
+    `CONNECT ${REMOTE_HOST}:4711 HTTP/1.1\r\nhost: ${REMOTE_HOST}:4711\r\n\r\n`,
+  ]);
+  assert.equal(remote.resumed.length, 1);
 });
 
-test("the proxy sees where to, and nothing of the request: no key, no path, no body", async (t) => {
-  const upstream = await answerMessage(t);
-  const { gate, proxy } = await startBehind(t, upstream);
-  await (await post(gate, "/v1/messages?beta=true", { model: "told-to-nobody" })).text();
+test("the proxy learns the upstream's address and nothing of the request: no key, path, header or body", async (t) => {
+  const { upstream, gate, proxy } = await startProxied(t);
+  await (await post(gate, "/v1/messages?beta=true", { model: "sentinel-value" })).text();
   assert.equal(upstream.seen[0]?.headers["x-api-key"], TEST_KEY);
-  assert.ok(proxy.seen().length > 500);
-  for (const secret of [TEST_KEY, "x-api-key", "/v1/messages", "told-to-nobody", "user-agent"]) {
-    assert.ok(!proxy.seen().includes(secret), secret);
+  assert.ok(proxy.received().length > 500);
+  for (const secret of [TEST_KEY, "x-api-key", "/v1/messages", "sentinel-value", "user-agent"]) {
+    assert.ok(!proxy.received().includes(secret), secret);
   }
 });
 
-test("events of a stream arrive one by one through the tunnel", async (t) => {
-  const { upstream, held } = await startHeldUpstream(t);
-  const { gate } = await startBehind(t, upstream);
-  const client = await rawClient(t, gate.port);
-  client.write(rawRequest(gate.port));
-  const answer = await held;
+test("each event of a stream reaches the client through the tunnel before the upstream sends the next one", async (t) => {
+  const { held, gate } = await startProxiedStream(t);
+  const client = await sendRaw(t, gate.port);
+  const response = await held;
   for (const event of MESSAGE_EVENTS) {
-    answer.write(event);
-    // The next one is sent only when this one is there.
+    response.write(event);
+    // The next one is sent only after this one has arrived.
     await client.until(new RegExp(`${event.slice(0, 40)}[^]*\\n\\n\\r\\n$`));
   }
-  answer.end();
+  response.end();
   await client.until(/\r\n0\r\n\r\n$/);
   assert.equal((await gate.ledger.only()).outcome, "completed");
 });
 
-test("a large body goes up, and a large answer comes down, byte for byte", async (t) => {
+test("a large request body and a large response body pass through the tunnel byte for byte", async (t) => {
   const upstream = await startUpstream(t, ({ body }, res) => {
     res.writeHead(200, { "content-type": "application/json", "content-length": body.length }).end(body);
   });
-  const { gate } = await startBehind(t, upstream);
+  const { gate } = await startGateBehindProxy(t, upstream);
   const body = { text: "0123456789".repeat(500_000) };
   const res = await post(gate, "/v1/messages", body);
   assert.equal(await res.text(), JSON.stringify(body));
 });
 
-test("a client that leaves takes its tunnel along", async (t) => {
-  const { upstream, held } = await startHeldUpstream(t);
-  const { gate, proxy } = await startBehind(t, upstream);
-  const client = await rawClient(t, gate.port);
-  client.write(rawRequest(gate.port));
+test("the tunnel of a client that disconnects is closed", async (t) => {
+  const { held, gate, proxy } = await startProxiedStream(t);
+  const client = await sendRaw(t, gate.port);
   await held;
   const [socket] = proxy.sockets;
   assert.ok(socket);
@@ -106,66 +132,57 @@ test("a client that leaves takes its tunnel along", async (t) => {
   assert.equal((await gate.ledger.only()).cut_by, "client");
 });
 
-test("an upstream that breaks in mid-stream breaks the client's connection through the tunnel, too", async (t) => {
-  const { upstream, held } = await startHeldUpstream(t);
-  const { gate } = await startBehind(t, upstream);
-  const client = await rawClient(t, gate.port);
-  client.write(rawRequest(gate.port));
-  const answer = await held;
-  answer.write(MESSAGE_EVENTS[0]);
+test("an upstream that resets its connection in mid-stream cuts the client's response, also through a tunnel", async (t) => {
+  const { held, gate } = await startProxiedStream(t);
+  const client = await sendRaw(t, gate.port);
+  const response = await held;
+  response.write(MESSAGE_EVENTS[0]);
   await client.until(/message_start/);
-  answer.socket?.resetAndDestroy();
+  response.socket?.resetAndDestroy();
   assert.doesNotMatch(await client.closed, /\r\n0\r\n\r\n$/);
   assert.equal((await gate.ledger.only()).cut_by, "upstream");
 });
 
 test("a second tunnel resumes the TLS session of the first", async (t) => {
-  const upstream = await answerMessage(t);
-  const far = await startFarUpstream(t, upstream);
-  const proxy = await startConnectProxy(t, { to: far.port });
-  const { pool } = openPool(t, far.origin, outboundThrough(proxy, far));
-  for (let i = 0; i < 3; i += 1) (await answered(ask(pool))).destroy();
-  assert.deepEqual(far.resumed, [false, true, true]);
+  const { remote, proxy, pool } = await startTunnelPool(t);
+  for (let i = 0; i < 3; i += 1) (await waitForRelease(sendGet(pool))).destroy();
+  assert.deepEqual(remote.resumed, [false, true, true]);
   assert.equal(proxy.heads.length, 3);
 });
 
-test("an idle tunnel that the upstream has ended is closed at once", { timeout: 10_000 }, async (t) => {
-  // The pool's look around would close it in the end.
+test("an idle tunnel whose upstream closes its end is closed at once", { timeout: 10_000 }, async (t) => {
+  // Otherwise the pool's sweep would close it in the end.
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const upstream = await answerMessage(t);
-  const far = await startFarUpstream(t, upstream);
-  const proxy = await startConnectProxy(t, { to: far.port });
-  const { pool } = openPool(t, far.origin, outboundThrough(proxy, far));
-  const first = await answered(ask(pool));
+  const { upstream, proxy, pool } = await startTunnelPool(t);
+  const first = await waitForRelease(sendGet(pool));
   const closed = [first, ...proxy.sockets].map((socket) => once(socket, "close"));
   for (const socket of upstream.sockets) socket.end();
   await Promise.all(closed);
-  assert.notEqual(await answered(ask(pool)), first);
+  assert.notEqual(await waitForRelease(sendGet(pool)), first);
 });
 
-test("a proxy is spoken to over TLS where its address says https, and its certificate is verified", async (t) => {
-  const upstream = await answerMessage(t);
+test("a proxy with an https address is reached over TLS, and its certificate is verified", async (t) => {
+  const upstream = await startUpstream(t, respondWithMessage);
   const certificate = makeCertificate(t, "IP:127.0.0.1");
-  const { proxy, outbound, far } = await startBehind(t, upstream, { certificate });
-  const through = async (authorities: string[]) => {
-    const gate = await startGate(t, far.baseUrl, { config: { outbound: { ...outbound, authorities } } });
+  const { proxy, outbound, remote } = await startProxy(t, upstream, { certificate });
+  const askTrusting = async (authorities: string[]) => {
+    const gate = await startGate(t, remote.baseUrl, { config: { outbound: { ...outbound, authorities } } });
     return post(gate, "/v1/messages", {});
   };
-  const refused = await through(outbound.authorities);
+  const refused = await askTrusting(outbound.authorities);
   assert.equal(refused.status, 502);
   assert.match(
     await refused.text(),
     /the proxy cannot be reached: its certificate is self-signed; .*outbound\.caFile/,
   );
   assert.equal(proxy.heads.length, 0);
-  assert.equal((await through([...outbound.authorities, certificate.cert.toString()])).status, 200);
+  assert.equal((await askTrusting([...outbound.authorities, certificate.cert.toString()])).status, 200);
   assert.equal(proxy.heads.length, 1);
 });
 
-test("user name and password are shown to the proxy, decoded and in basic form, and to nobody else", async (t) => {
-  const upstream = await answerMessage(t);
-  const { gate, proxy } = await startBehind(t, upstream, {
-    answer: (head) =>
+test("user name and password are sent to the proxy, decoded and as basic authentication, and not to the upstream", async (t) => {
+  const { upstream, gate, proxy } = await startProxied(t, {
+    respondWith: (head) =>
       head.includes("proxy-authorization: Basic YWRhOnDDpHNzOndvcmQ=\r\n") ? null : rawStatus(407),
   });
   const { outbound } = gate.gate.settings.config;
@@ -183,37 +200,35 @@ test("user name and password are shown to the proxy, decoded and in basic form, 
   assert.doesNotMatch(JSON.stringify(upstream.seen), /proxy-authorization|YWRh/i);
 });
 
-test("an upstream that noProxy names, and one on this machine, are reached directly", async (t) => {
-  const upstream = await answerMessage(t);
-  const direct = await startFarUpstream(t, upstream);
-  const proxy = await startConnectProxy(t, { to: direct.port });
-  const outbound = outboundThrough(proxy, direct);
-  const near = await startGate(t, upstream.baseUrl, { config: { outbound } });
-  assert.equal((await post(near, "/v1/messages", {})).status, 200);
-  // Nobody but the proxy can look it up: that it is not found shows that the proxy was not asked.
-  const past = await startGate(t, direct.baseUrl, {
+test("an upstream on this machine, and one that noProxy names, are reached without the proxy", async (t) => {
+  const upstream = await startUpstream(t, respondWithMessage);
+  const { remote, proxy, outbound } = await startProxy(t, upstream);
+  const local = await startGate(t, upstream.baseUrl, { config: { outbound } });
+  assert.equal((await post(local, "/v1/messages", {})).status, 200);
+  // Only the proxy can look this host up. That it is not found shows that the proxy was not asked.
+  const direct = await startGate(t, remote.baseUrl, {
     config: { outbound: { ...outbound, noProxy: [".far.invalid"] } },
   });
   assert.match(
-    await (await post(past, "/v1/messages", {})).text(),
+    await (await post(direct, "/v1/messages", {})).text(),
     /its host name (is not known|cannot be looked up)/,
   );
   assert.deepEqual(proxy.sockets, []);
 });
 
-/** A whole answer of a proxy's without a tunnel. */
+/** The complete response of a proxy that opens no tunnel. */
 function rawStatus(status: number, fields = "proxy-authenticate: Basic realm=x\r\n"): string {
   return `HTTP/1.1 ${status} Some words\r\n${fields}content-length: 2\r\n\r\nno`;
 }
 
-const REFUSALS: [what: string, answer: ConnectProxyOptions["answer"], words: RegExp][] = [
+const REFUSALS: [proxy: string, respondWith: ConnectProxyOptions["respondWith"], message: RegExp][] = [
   [
-    "that wants a user",
+    "that asks for a user",
     () => rawStatus(407),
     /the proxy asks for user name and password; write them into \\"outbound.httpsProxy\\" as .*: tollkeeper config edit/,
   ],
   [
-    "that wants another authentication",
+    "that asks for another authentication than basic",
     () => rawStatus(407, "Proxy-Authenticate: Negotiate\r\nProxy-Authenticate: NTLM\r\n"),
     /the proxy asks for an authentication other than user name and password; run a local proxy/,
   ],
@@ -224,7 +239,7 @@ const REFUSALS: [what: string, answer: ConnectProxyOptions["answer"], words: Reg
   ],
   ["that cannot reach the upstream", () => rawStatus(502), /the proxy finds no way to it \(502\)/],
   [
-    "that ends the connection",
+    "that closes the connection without a response",
     (_head, socket) => {
       socket.end();
       return "";
@@ -239,16 +254,16 @@ const REFUSALS: [what: string, answer: ConnectProxyOptions["answer"], words: Reg
     },
     /the proxy hung up without an answer/,
   ],
-  ["that is no proxy", () => "SSH-2.0-OpenSSH_9.2\r\n", /what is there is no HTTP proxy/],
+  ["that does not respond with HTTP", () => "SSH-2.0-OpenSSH_9.2\r\n", /what is there is no HTTP proxy/],
   [
-    "whose head never ends",
+    "whose response head never ends",
     () => `HTTP/1.1 200 OK\r\nx: ${"x".repeat(20_000)}`,
     /what is there is no HTTP proxy/,
   ],
 ];
 
-/** Asks once; the refusal's words, after making sure that nothing of the request got anywhere. */
-async function refusedBy(gate: TestGate, upstream: ScriptedUpstream): Promise<string> {
+/** Sends a request that must be refused before anything of it reaches the upstream; returns the refusal's body. */
+async function expectUnreachable(gate: TestGate, upstream: ScriptedUpstream): Promise<string> {
   const res = await post(gate, "/v1/messages", {});
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [502, "upstream_unreachable"]);
   assert.deepEqual(upstream.seen, []);
@@ -260,35 +275,33 @@ async function refusedBy(gate: TestGate, upstream: ScriptedUpstream): Promise<st
   return res.text();
 }
 
-for (const [what, answer, words] of REFUSALS) {
-  test(`a proxy ${what} is a 502 that says so, and what to do`, async (t) => {
-    const upstream = await answerMessage(t);
-    const { gate, proxy } = await startBehind(t, upstream, answer === undefined ? {} : { answer });
-    const said = await refusedBy(gate, upstream);
-    assert.match(said, words);
-    assert.ok(!said.includes("127.0.0.1") && !said.includes(String(proxy.port)), said);
+for (const [description, respondWith, message] of REFUSALS) {
+  test(`a request through a proxy ${description} is refused with 502, the cause and what to do`, async (t) => {
+    const options = respondWith === undefined ? {} : { respondWith };
+    const { upstream, gate, proxy } = await startProxied(t, options);
+    const body = await expectUnreachable(gate, upstream);
+    assert.match(body, message);
+    assert.ok(!body.includes("127.0.0.1") && !body.includes(String(proxy.port)), body);
   });
 }
 
-test("a wrong password is told apart from a missing one, and stands nowhere", async (t) => {
-  const upstream = await answerMessage(t);
-  const far = await startFarUpstream(t, upstream);
-  const proxy = await startConnectProxy(t, { to: far.port, answer: () => rawStatus(407) });
-  const credentials = new Secret("ada:told-to-nobody");
-  const outbound = { ...outboundThrough(proxy, far), proxy: { origin: proxy.url, credentials } };
-  const gate = await startGate(t, far.baseUrl, { config: { outbound } });
-  const said = await refusedBy(gate, upstream);
-  assert.match(said, /the proxy does not accept user name and password/);
-  assert.ok(!`${said}${gate.log.lines.join("\n")}`.includes("told-to-nobody"));
+test("a password that the proxy rejects is refused with a message of its own, and is neither sent to the client nor logged", async (t) => {
+  const upstream = await startUpstream(t, respondWithMessage);
+  const { remote, proxy, outbound } = await startProxy(t, upstream, { respondWith: () => rawStatus(407) });
+  const credentials = new Secret("ada:sentinel-value");
+  const config = { outbound: { ...outbound, proxy: { origin: proxy.url, credentials } } };
+  const gate = await startGate(t, remote.baseUrl, { config });
+  const body = await expectUnreachable(gate, upstream);
+  assert.match(body, /the proxy does not accept user name and password/);
+  assert.ok(!`${body}${gate.log.lines.join("\n")}`.includes("sentinel-value"));
 });
 
-test("a proxy that is not there is a 502 that says so, and the next request finds it again", async (t) => {
-  const upstream = await answerMessage(t);
-  const { gate, proxy } = await startBehind(t, upstream);
+test("a request through a proxy that does not listen is refused with 502, and the next one succeeds once it listens", async (t) => {
+  const { upstream, gate, proxy } = await startProxied(t);
   proxy.server.close();
   await once(proxy.server, "close");
   assert.match(
-    await refusedBy(gate, upstream),
+    await expectUnreachable(gate, upstream),
     /the proxy cannot be reached: nothing listens there; correct \\"outbound.httpsProxy\\"/,
   );
   proxy.server.listen(proxy.port, "127.0.0.1");
@@ -296,42 +309,40 @@ test("a proxy that is not there is a 502 that says so, and the next request find
   assert.equal((await post(gate, "/v1/messages", {})).status, 200);
 });
 
-test("an upstream whose authority is unknown is refused in a tunnel as well, with the way to name it", async (t) => {
-  const upstream = await answerMessage(t);
-  const other = makeCertificate(t, `DNS:${FAR_HOST}`).cert.toString();
+test("an upstream behind a proxy whose certificate authority is not trusted is refused, with the setting that names one", async (t) => {
+  const other = makeCertificate(t, `DNS:${REMOTE_HOST}`).cert.toString();
   for (const authorities of [[], [other]]) {
-    const { gate } = await startBehind(t, upstream, { outbound: { authorities } });
+    const { upstream, gate } = await startProxied(t, { outbound: { authorities } });
     assert.match(
-      await refusedBy(gate, upstream),
+      await expectUnreachable(gate, upstream),
       /its certificate is self-signed; .*\\"outbound\.caFile\\": tollkeeper config edit/,
     );
   }
 });
 
-test("an upstream that ends within the handshake is unreachable, and the proxy is not blamed", async (t) => {
-  const upstream = await answerMessage(t);
-  const { gate } = await startBehind(t, upstream, {
-    answer(_head, socket) {
+test("an upstream that closes the tunnel during the TLS handshake is refused as unreachable without blaming the proxy", async (t) => {
+  const { upstream, gate } = await startProxied(t, {
+    respondWith(_head, socket) {
       socket.end("HTTP/1.1 200 OK\r\n\r\n");
       return "";
     },
   });
-  assert.match(await refusedBy(gate, upstream), /cannot be reached: ECONNRESET/);
+  assert.match(await expectUnreachable(gate, upstream), /cannot be reached: ECONNRESET/);
 });
 
-/** A tunnel to a proxy that is the test's, and the proxy's end of it once the tunnel was asked for. */
-async function digTunnel(t: TestContext): Promise<{ tunnel: Tunnel; proxy: Socket }> {
+/** A tunnel that has sent its CONNECT request, and the proxy's end of its connection, which the test writes to. */
+async function openTunnel(t: TestContext): Promise<{ tunnel: Tunnel; proxy: Socket }> {
   const { port, first } = await startTcpUpstream(t, () => {});
-  const order = { authority: "a.invalid:443", credential: null };
-  const tunnel = new Tunnel(connect(port, "127.0.0.1"), "connect", order);
+  const options = { authority: "a.invalid:443", credential: null };
+  const tunnel = new Tunnel(connect(port, "127.0.0.1"), "connect", options);
   t.after(() => tunnel.destroy());
   const proxy = await first;
   assert.match(String((await once(proxy, "data"))[0]), /^CONNECT a\.invalid:443 HTTP\/1\.1\r\n/);
   return { tunnel, proxy };
 }
 
-test("what comes in one piece with the proxy's head is the first of the tunnel, and a head may come byte by byte", async (t) => {
-  const { tunnel, proxy } = await digTunnel(t);
+test("a tunnel accepts a response head byte by byte, and delivers what follows the head in the same chunk", async (t) => {
+  const { tunnel, proxy } = await openTunnel(t);
   for (const byte of "HTTP/1.1 200 OK\r\nvia: x\r\n\r") {
     proxy.write(byte);
     await setImmediate();
@@ -340,13 +351,13 @@ test("what comes in one piece with the proxy's head is the first of the tunnel, 
   assert.equal(await text(tunnel), "hello");
 });
 
-test("what is written too early is sent when the proxy has agreed, and not before", async (t) => {
-  const { tunnel, proxy } = await digTunnel(t);
+test("what is written to a tunnel before the proxy has accepted it is sent after that and not before", async (t) => {
+  const { tunnel, proxy } = await openTunnel(t);
   let received = "";
-  proxy.on("data", (piece: Buffer) => (received += piece.toString()));
+  proxy.on("data", (chunk: Buffer) => (received += chunk.toString()));
   tunnel.write("one ");
   tunnel.write("two");
-  await untilStill(() => received.length);
+  await waitUntilStill(() => received.length);
   assert.equal(received, "");
   proxy.write("HTTP/1.1 200 OK\r\n\r\n");
   tunnel.end();
@@ -354,46 +365,42 @@ test("what is written too early is sent when the proxy has agreed, and not befor
   assert.equal(received, "one two");
 });
 
-test("a tunnel that nobody reads holds its other end up", async (t) => {
-  const { tunnel, proxy } = await digTunnel(t);
+test("a tunnel that is not read applies back-pressure to the proxy", async (t) => {
+  const { tunnel, proxy } = await openTunnel(t);
   proxy.write("HTTP/1.1 200 OK\r\n\r\n");
   const bytes = 50_000_000;
   proxy.end(Buffer.alloc(bytes));
-  await untilStill(() => tunnel.readableLength + proxy.writableLength);
+  await waitUntilStill(() => tunnel.readableLength + proxy.writableLength);
   assert.ok(proxy.writableLength > 0);
   assert.ok(tunnel.readableLength < 1_000_000);
   let read = 0;
-  for await (const piece of tunnel) read += (piece as Buffer).length;
+  for await (const chunk of tunnel) read += (chunk as Buffer).length;
   assert.equal(read, bytes);
 });
 
-test("a pool's end is that of a tunnel that is still being dug", async (t) => {
-  const upstream = await answerMessage(t);
-  const far = await startFarUpstream(t, upstream);
-  const proxy = await startConnectProxy(t, { to: far.port, answer: () => "" });
-  const { pool } = openPool(t, far.origin, outboundThrough(proxy, far));
-  const asked = ask(pool);
-  const broken = assert.rejects(once(asked, "close"), /socket hang up/);
+test("destroying a pool closes a tunnel that is still being opened", async (t) => {
+  const { proxy, pool } = await startTunnelPool(t, { respondWith: () => "" });
+  const request = sendGet(pool);
+  const broken = assert.rejects(once(request, "close"), /socket hang up/);
   const [socket] = (await once(proxy.server, "connection")) as [Socket];
   const closed = once(socket, "close");
   pool.destroy();
   await Promise.all([broken, closed]);
 });
 
-test("a proxy that accepts and says nothing is a 504 that names it, and its connection is closed", async (t) => {
-  const upstream = await answerMessage(t);
-  const { gate, proxy } = await startBehind(t, upstream, { answer: () => "" });
+test("a request through a proxy that never responds is refused with 504 and the proxy's setting, and the connection is closed", async (t) => {
+  const { gate, proxy } = await startProxied(t, { respondWith: () => "" });
   const client = await rawClient(t, gate.port);
-  const pass = holdTime(t);
+  const passTime = holdTime(t);
   client.write(rawRequest(gate.port));
   const [socket] = (await once(proxy.server, "connection")) as [Socket];
   const closed = once(socket, "close");
   while (gate.gate.openExchanges === 0 || proxy.heads.length === 0) await setImmediate();
-  pass(30_000);
-  const said = await client.until(/\}\}$/);
-  assert.match(said, /^HTTP\/1\.1 504 /);
+  passTime(30_000);
+  const received = await client.until(/\}\}$/);
+  assert.match(received, /^HTTP\/1\.1 504 /);
   assert.match(
-    said,
+    received,
     /did not accept a connection through the proxy \(\\"outbound.httpsProxy\\" in the configuration\) within 30000 ms/,
   );
   await closed;

@@ -1,33 +1,41 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bearer, dig, eventOrder, openSandbox, post, readEvents, responsesRequest } from "../support.ts";
+import {
+  bearer,
+  valueAt,
+  eventOrder,
+  openSandbox,
+  post,
+  readEvents,
+  responsesRequest,
+} from "../sandbox-client.ts";
 
-test("a background response is queued with status 200, finished when fetched, and billed once", async (t) => {
+test("a background response is queued with status 200, completed by the first fetch, and billed once", async (t) => {
   const sandbox = await openSandbox(t);
-  const answer = await post(sandbox, "/responses", responsesRequest({ background: true }));
-  assert.equal(answer.status, 200);
-  const queued = await answer.json();
-  assert.equal(dig(queued, "status"), "queued");
-  assert.equal(dig(queued, "usage"), null);
-  assert.deepEqual(dig(queued, "output"), []);
-  assert.equal(dig(sandbox.counts(), 0, "count", "output"), 0);
+  const response = await post(sandbox, "/responses", responsesRequest({ background: true }));
+  assert.equal(response.status, 200);
+  const queued = await response.json();
+  assert.equal(valueAt(queued, "status"), "queued");
+  assert.equal(valueAt(queued, "usage"), null);
+  assert.deepEqual(valueAt(queued, "output"), []);
+  assert.equal(valueAt(sandbox.counts(), 0, "count", "output"), 0);
 
-  const url = `${sandbox.baseUrl}/responses/${String(dig(queued, "id"))}`;
+  const url = `${sandbox.baseUrl}/responses/${String(valueAt(queued, "id"))}`;
   const first = await (await fetch(url, { headers: bearer(sandbox) })).json();
   const second = await (await fetch(url, { headers: bearer(sandbox) })).json();
-  assert.equal(dig(first, "id"), dig(queued, "id"));
-  assert.equal(dig(first, "status"), "completed");
+  assert.equal(valueAt(first, "id"), valueAt(queued, "id"));
+  assert.equal(valueAt(first, "status"), "completed");
   assert.deepEqual(second, first);
   assert.deepEqual(
     sandbox.counts().map(({ route, count }) => [route, count.requests, count.output]),
     [
-      ["/responses", 1, dig(first, "usage", "output_tokens")],
+      ["/responses", 1, valueAt(first, "usage", "output_tokens")],
       ["/responses/{id}", 2, 0],
     ],
   );
 });
 
-test("a streamed background response says that it was queued", async (t) => {
+test("a streamed background response contains a response.queued event", async (t) => {
   const sandbox = await openSandbox(t);
   const request = responsesRequest({ background: true, stream: true });
   const events = readEvents(await (await post(sandbox, "/responses", request)).text());
@@ -36,14 +44,14 @@ test("a streamed background response says that it was queued", async (t) => {
     "response.queued",
     "response.in_progress",
   ]);
-  assert.equal(dig(events[0], "data", "response", "status"), "queued");
+  assert.equal(valueAt(events[0], "data", "response", "status"), "queued");
   assert.equal(events.at(-1)?.name, "response.completed");
 });
 
-test("a response is not found by another key, by an unknown id, or when it was not to be stored", async (t) => {
+test("fetching a response gets 404 with another key, with an unknown id, or when store was false", async (t) => {
   const sandbox = await openSandbox(t);
-  const kept = dig(await (await post(sandbox, "/responses", responsesRequest())).json(), "id");
-  const unkept = dig(
+  const kept = valueAt(await (await post(sandbox, "/responses", responsesRequest())).json(), "id");
+  const unkept = valueAt(
     await (await post(sandbox, "/responses", responsesRequest({ store: false }))).json(),
     "id",
   );

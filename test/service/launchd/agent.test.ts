@@ -8,14 +8,14 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildBinary, parse } from "plist";
 import { Failure } from "../../../src/core/failure.ts";
-import { readAgent, renderAgent } from "../../../src/service/launchd/agent.ts";
-import { NASTY, targetFor } from "./target.ts";
+import { parseAgent, renderAgent } from "../../../src/service/launchd/agent.ts";
+import { NASTY, targetFor } from "./service-target.ts";
 
 const TEMPLATE = fileURLToPath(new URL("../../../launchd/tollkeeper.plist", import.meta.url));
 const hasPlistutil = spawnSync("plistutil", ["--help"]).error === undefined;
 const withoutPlistutil = hasPlistutil ? false : "plistutil is not installed (Debian: libplist-utils)";
 
-/** To Apple's binary form and back, by another program; its exit code says nothing, what it writes does. */
+/** Converts to Apple's binary format and back with plistutil, whose exit code does not indicate errors. */
 function throughPlistutil(t: TestContext, xml: string): unknown {
   const directory = mkdtempSync(join(tmpdir(), "tollkeeper-plist-"));
   t.after(() => rmSync(directory, { recursive: true }));
@@ -29,7 +29,7 @@ function throughPlistutil(t: TestContext, xml: string): unknown {
   return parse(readFileSync(output, "utf8"));
 }
 
-test("a definition has every value with its type, and no key that is not meant", () => {
+test("the rendered definition has exactly the expected keys and typed values", () => {
   assert.deepEqual(parse(renderAgent(targetFor("/Users/ada"))), {
     Label: "tollkeeper",
     ProgramArguments: [
@@ -57,18 +57,18 @@ test("a definition has every value with its type, and no key that is not meant",
   });
 });
 
-test("numbers are integers in XML, which launchd asks for", () => {
+test("numbers are rendered as integers, as launchd requires", () => {
   const xml = renderAgent(targetFor("/Users/ada", { drainMs: 1_500 }));
   assert.match(xml, /<key>ExitTimeOut<\/key>\s*<integer>12<\/integer>/);
   assert.doesNotMatch(xml, /<real>/);
 });
 
-test("nothing of the template's places to fill in is left", () => {
+test("the rendered definition contains no placeholder of the template", () => {
   assert.match(readFileSync(TEMPLATE, "utf8"), /ABSOLUTE/);
   assert.doesNotMatch(renderAgent(targetFor("/Users/ada")), /ABSOLUTE/);
 });
 
-test("a configuration file and variables of the person's own are passed on, beside PATH", () => {
+test("a custom configuration file and the session's variables are rendered, and PATH is kept", () => {
   const environment = { XDG_STATE_HOME: "/Users/ada/state" };
   const target = targetFor("/Users/ada", { configFile: "/Users/ada/t.jsonc", environment });
   const definition = parse(renderAgent(target)) as Record<string, Record<string, unknown> & unknown[]>;
@@ -77,7 +77,7 @@ test("a configuration file and variables of the person's own are passed on, besi
   assert.match(String(definition["EnvironmentVariables"]?.["PATH"]), /^\/opt\/homebrew\/bin:/);
 });
 
-test("paths with spaces, markup, quotes, dollars and other scripts come back as they were", () => {
+test("paths with spaces, markup, quotes, dollars and non-Latin characters survive rendering and parsing", () => {
   const target = targetFor(NASTY, {
     node: `${NASTY}/bin/node`,
     script: `${NASTY}/main.js`,
@@ -89,10 +89,10 @@ test("paths with spaces, markup, quotes, dollars and other scripts come back as 
   const { node, script, logFile, configFile } = target;
   assert.deepEqual(args, [node, script, "serve", "--log-file", logFile, "--config", configFile]);
   assert.equal((variables as Record<string, unknown>)["XDG_CONFIG_HOME"], NASTY);
-  assert.deepEqual(readAgent(xml), { node, script, configFile, exitMs: 40_000, drainMs: 30_000 });
+  assert.deepEqual(parseAgent(xml), { node, script, configFile, exitMs: 40_000, drainMs: 30_000 });
 });
 
-test("a path with a control character is refused, with what to do", () => {
+test("a path with a control character is refused with a hint", () => {
   assert.throws(
     () => renderAgent(targetFor("/Users/ada", { node: "/Users/\u0007/node" })),
     (error) =>
@@ -102,30 +102,30 @@ test("a path with a control character is refused, with what to do", () => {
   );
 });
 
-test("what is no definition of ours reads as null, or without what it lacks", () => {
+test("parseAgent returns null for anything but an XML property list, and null fields for missing values", () => {
   for (const text of ["", "not xml", "<plist><dict>", "<plist version='1.0'><array/></plist>"]) {
-    assert.equal(readAgent(text), null, text);
+    assert.equal(parseAgent(text), null, text);
   }
-  assert.equal(readAgent(Buffer.from(buildBinary({ Label: "tollkeeper" })).toString("utf8")), null);
+  assert.equal(parseAgent(Buffer.from(buildBinary({ Label: "tollkeeper" })).toString("utf8")), null);
   const other =
     '<plist version="1.0"><dict><key>ProgramArguments</key><array><integer>1</integer></array></dict></plist>';
   const nothing = { node: null, script: null, configFile: null, exitMs: null, drainMs: null };
-  assert.deepEqual(readAgent(other), nothing);
+  assert.deepEqual(parseAgent(other), nothing);
 });
 
-test("plistutil reads the template as it is shipped", { skip: withoutPlistutil }, (t) => {
+test("plistutil parses the shipped template", { skip: withoutPlistutil }, (t) => {
   const template = readFileSync(TEMPLATE, "utf8");
   assert.deepEqual(throughPlistutil(t, template), parse(template));
 });
 
 for (const home of ["/Users/ada", NASTY]) {
-  test(`plistutil reads the definition for ${home}`, { skip: withoutPlistutil }, (t) => {
+  test(`plistutil parses the definition rendered for ${home}`, { skip: withoutPlistutil }, (t) => {
     const xml = renderAgent(targetFor(home, { node: `${home}/bin/node`, configFile: `${home}/c.jsonc` }));
     assert.deepEqual(throughPlistutil(t, xml), parse(xml));
   });
 }
 
-test("plistutil would tell a broken definition", { skip: withoutPlistutil }, (t) => {
+test("plistutil rejects a broken definition", { skip: withoutPlistutil }, (t) => {
   const broken = renderAgent(targetFor("/Users/ada")).replace("<true/>", "<truth/>");
   assert.throws(() => throughPlistutil(t, broken), /cannot read/);
 });

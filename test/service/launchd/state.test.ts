@@ -4,17 +4,17 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { renderAgent } from "../../../src/service/launchd/agent.ts";
 import { launchdLogFile } from "../../../src/service/launchd.ts";
-import { SAYS, startMac } from "./mac.ts";
-import type { LaunchdSays } from "./mac.ts";
-import { targetFor } from "./target.ts";
+import { OUTPUT, createMac } from "./fake-mac.ts";
+import type { LaunchctlOutput } from "./fake-mac.ts";
+import { targetFor } from "./service-target.ts";
 
 const { node, script } = targetFor("/Users/ada");
 
-/** The line that a daemon would have written then. */
+/** Returns a log line of the daemon with this timestamp. */
 const lineAt = (ms: number, text: string) => `${new Date(ms).toISOString()}  info   ${text}\n`;
 
-test("what runs tells its process, and what its definition names", async (t) => {
-  const { home, file, write, launchd } = startMac(t, { service: SAYS.running });
+test("the state of a running service has its pid and what its definition names", async (t) => {
+  const { home, file, write, launchd } = createMac(t, { service: OUTPUT.running });
   write(file, renderAgent(targetFor(home)));
   assert.deepEqual(await launchd.state(), {
     files: [file],
@@ -37,9 +37,9 @@ test("what runs tells its process, and what its definition names", async (t) => 
 const NEVER_EXITED = `gui/501/tollkeeper = {\n\tstate = waiting\n\tlast exit code = (never exited)\n}\n`;
 const ENDED_WELL = `gui/501/tollkeeper = {\n\tstate = not running\n\tlast exit code = 0\n}\n`;
 
-/** What launchd says; whether it is installed; what the state tells of it. */
+/** The output of launchctl, whether a definition exists, and the expected state. */
 const NOT_RUNNING: [
-  LaunchdSays,
+  LaunchctlOutput,
   isInstalled: boolean,
   isEnabled: boolean,
   hasFailed: boolean,
@@ -47,14 +47,14 @@ const NOT_RUNNING: [
 ][] = [
   [{}, false, false, false, "not installed"],
   [{}, true, true, false, "stopped"],
-  [{ service: SAYS.crashed }, true, true, true, "spawn scheduled, last exit code 78: EX_CONFIG"],
-  [{ service: SAYS.killed }, true, true, true, "not running, ended by signal Killed: 9"],
+  [{ service: OUTPUT.crashed }, true, true, true, "spawn scheduled, last exit code 78: EX_CONFIG"],
+  [{ service: OUTPUT.killed }, true, true, true, "not running, ended by signal Killed: 9"],
   [{ service: { stdout: NEVER_EXITED } }, true, true, false, "waiting, last exit code (never exited)"],
   [{ service: { stdout: ENDED_WELL } }, true, true, false, "not running, last exit code 0"],
-  [{ service: SAYS.unknownWords }, true, true, false, "loaded"],
-  [{ label: SAYS.disabled }, true, false, false, "switched off in launchd"],
+  [{ service: OUTPUT.unknownWords }, true, true, false, "loaded"],
+  [{ label: OUTPUT.disabled }, true, false, false, "switched off in launchd"],
   [
-    { session: SAYS.noSession, service: SAYS.noSession },
+    { session: OUTPUT.noSession, service: OUTPUT.noSession },
     true,
     true,
     false,
@@ -63,8 +63,8 @@ const NOT_RUNNING: [
 ];
 
 for (const [says, isInstalled, isEnabled, hasFailed, detail] of NOT_RUNNING) {
-  test(`what does not run is told: ${detail}`, async (t) => {
-    const { home, file, write, launchd } = startMac(t, says);
+  test(`the state of a service that is not running says: ${detail}`, async (t) => {
+    const { home, file, write, launchd } = createMac(t, says);
     if (isInstalled) write(file, renderAgent(targetFor(home)));
     const state = await launchd.state();
     assert.deepEqual(
@@ -74,15 +74,15 @@ for (const [says, isInstalled, isEnabled, hasFailed, detail] of NOT_RUNNING) {
   });
 }
 
-test("a definition that cannot be read is there, and names nothing", async (t) => {
-  const { file, write, launchd } = startMac(t);
+test("an unreadable definition counts as installed and names nothing", async (t) => {
+  const { file, write, launchd } = createMac(t);
   write(file, "bplist00");
   const { isInstalled, node: named, script: started } = await launchd.state();
   assert.deepEqual([isInstalled, named, started], [true, null, null]);
 });
 
-test("the newest lines come from both logs, those of the file written last at the end", async (t) => {
-  const { home, write, launchd } = startMac(t);
+test("lastLines returns the newest lines of both logs, ending with the log that was written last", async (t) => {
+  const { home, write, launchd } = createMac(t);
   const log = launchdLogFile(home);
   const start = join(log, "../start.log");
   write(log, "one\ntwo\nthree\n");
@@ -101,8 +101,8 @@ test("the newest lines come from both logs, those of the file written last at th
   assert.deepEqual(await launchd.lastLines(0), []);
 });
 
-test("since a time: no line with an earlier one, and nothing of a file that was not written since", async (t) => {
-  const { home, write, launchd } = startMac(t);
+test("lastLines since a time omits earlier lines and files that were not written since", async (t) => {
+  const { home, write, launchd } = createMac(t);
   const log = launchdLogFile(home);
   const start = join(log, "../start.log");
   const since = Date.parse("2026-11-21T10:00:00Z");
@@ -116,8 +116,8 @@ test("since a time: no line with an earlier one, and nothing of a file that was 
   assert.equal((await launchd.lastLines(10, since)).length, 3);
 });
 
-test("of a large log the end is read, in whole lines", async (t) => {
-  const { home, write, launchd } = startMac(t);
+test("lastLines reads only the end of a large log, in whole lines", async (t) => {
+  const { home, write, launchd } = createMac(t);
   const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index} é`);
   write(launchdLogFile(home), `${lines.join("\n")}\n`);
   const read = await launchd.lastLines(20_000);
@@ -125,15 +125,15 @@ test("of a large log the end is read, in whole lines", async (t) => {
   assert.deepEqual(read, lines.slice(-read.length));
 });
 
-test("where there is no log yet, or none that can be read, there are no lines", async (t) => {
-  const { home, launchd } = startMac(t);
+test("lastLines returns nothing for a missing or unreadable log", async (t) => {
+  const { home, launchd } = createMac(t);
   assert.deepEqual(await launchd.lastLines(10), []);
   mkdirSync(launchdLogFile(home), { recursive: true });
   assert.deepEqual(await launchd.lastLines(10), []);
 });
 
-test("the log is shown by tail, which follows it by its name", async (t) => {
-  const { home, launchd } = startMac(t);
+test("logsCommand is tail, which follows the log by name", async (t) => {
+  const { home, launchd } = createMac(t);
   const log = launchdLogFile(home);
   assert.deepEqual(launchd.logsCommand({ lines: 50, follow: false }), ["tail", "-n", "50", log]);
   assert.deepEqual(launchd.logsCommand({ lines: 50, follow: true }), ["tail", "-n", "50", "-F", log]);

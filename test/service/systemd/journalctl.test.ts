@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { LogStart, RunProgram } from "../../../src/service/service-manager.ts";
 import { Systemd } from "../../../src/service/systemd.ts";
-import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
-import { startSystemd } from "./fake-systemd.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+import { createSystemd } from "./stub-systemd.ts";
 
-test("its log is what the journal has of both units", async (t) => {
-  const { systemd } = startSystemd(t);
+test("the log consists of the journal entries of both units", async (t) => {
+  const { systemd } = createSystemd(t);
   assert.deepEqual(await systemd.lastLines(2), ["one", "two"]);
   const units = ["--user-unit=tollkeeper.service", "--user-unit=tollkeeper.socket"];
   assert.deepEqual(systemd.logsCommand({ lines: 9, follow: false }), [
@@ -20,7 +20,7 @@ test("its log is what the journal has of both units", async (t) => {
   assert.equal(systemd.logsCommand({ lines: 9, follow: true }).at(-1), "--follow");
 });
 
-test("of the journal what is older than a time, or than the last start, is left out", async (t) => {
+test("lastLines asks journalctl to omit lines from before a time or before the last start", async (t) => {
   const home = scratchDirectory(t);
   const calls: string[][] = [];
   let started = "InactiveExitTimestamp=Sat 2026-11-21 10:00:00 CET\n";

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { renderSandbox, renderService, renderSocket } from "../../../src/service/systemd/units.ts";
-import { LISTENING, putUnits, RUNNING, startSystemd, type UnitAnswers } from "./fake-systemd.ts";
-import { targetFor } from "./target.ts";
+import { LISTENING, writeUnits, RUNNING, createSystemd, type SystemdState } from "./stub-systemd.ts";
+import { targetFor } from "./service-target.ts";
 
-test("a service that runs is told with its files, its process and what it was installed with", async (t) => {
+test("the state of a running service has its files, its pid and what its units name", async (t) => {
   const since = "Sat 2026-11-21 10:00:00 UTC";
   const service = { ...RUNNING, ActiveEnterTimestamp: since };
-  const { systemd, paths } = startSystemd(t, { service, socket: LISTENING, linger: "no" });
+  const { systemd, paths } = createSystemd(t, { service, socket: LISTENING, linger: "no" });
   const target = targetFor({ node: "/opt/a b/node", configFile: "/etc/100% $x.jsonc", port: 9000 });
-  putUnits(paths, {
+  writeUnits(paths, {
     service: renderService(target),
     socket: renderSocket(target.port, true),
     sandbox: renderSandbox(target),
@@ -32,8 +32,8 @@ test("a service that runs is told with its files, its process and what it was in
   });
 });
 
-test("what is not installed has neither files nor process", async (t) => {
-  const { systemd } = startSystemd(t);
+test("the state of a service that is not installed has neither files nor a pid", async (t) => {
+  const { systemd } = createSystemd(t);
   assert.deepEqual(await systemd.state(), {
     files: [],
     isInstalled: false,
@@ -52,14 +52,14 @@ test("what is not installed has neither files nor process", async (t) => {
   });
 });
 
-test("a unit made by hand, which finds the program on PATH, names neither Node nor program", async (t) => {
-  const { systemd, paths } = startSystemd(t);
-  putUnits(paths, { service: "[Service]\nExecStart=-/usr/bin/env tollkeeper serve\n" });
+test("a manually written unit that finds the program on PATH names neither Node nor the script", async (t) => {
+  const { systemd, paths } = createSystemd(t);
+  writeUnits(paths, { service: "[Service]\nExecStart=-/usr/bin/env tollkeeper serve\n" });
   const { node, script, port } = await systemd.state();
   assert.deepEqual([node, script, port], [null, null, null]);
 });
 
-const DETAILS: [UnitAnswers["service"], string][] = [
+const DETAILS: [SystemdState["service"], string][] = [
   [
     { ActiveState: "failed", SubState: "failed", Result: "exit-code", ExecMainStatus: 203 },
     "failed (exit-code, status 203)",
@@ -73,16 +73,15 @@ const DETAILS: [UnitAnswers["service"], string][] = [
 ];
 
 for (const [service, detail] of DETAILS) {
-  test(`systemd's own words: ${detail}`, async (t) => {
-    const state = await startSystemd(t, { service: service ?? {} }).systemd.state();
+  test(`the state describes the service as systemd does: ${detail}`, async (t) => {
+    const state = await createSystemd(t, { service: service ?? {} }).systemd.state();
     assert.deepEqual([state.detail, state.isRunning], [detail, false]);
     assert.equal(state.hasFailed, detail !== "activating (start)");
   });
 }
 
-test("a socket that cannot listen has failed, too; what systemd has started anew has not", async (t) => {
-  const hasFailed = async (answers: UnitAnswers) =>
-    (await startSystemd(t, answers).systemd.state()).hasFailed;
+test("a socket that cannot listen counts as failed, and a service that systemd has restarted does not", async (t) => {
+  const hasFailed = async (state: SystemdState) => (await createSystemd(t, state).systemd.state()).hasFailed;
   assert.equal(await hasFailed({ socket: { ActiveState: "failed", Result: "resources" } }), true);
   assert.equal(await hasFailed({ service: { ...RUNNING, Result: "watchdog" } }), false);
 });

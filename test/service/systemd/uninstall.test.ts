@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { renderService } from "../../../src/service/systemd/units.ts";
-import { commandsOf, filesOf, LISTENING, putUnits, RUNNING, startSystemd } from "./fake-systemd.ts";
-import { targetFor } from "./target.ts";
+import { commandsOf, filesOf, LISTENING, writeUnits, RUNNING, createSystemd } from "./stub-systemd.ts";
+import { targetFor } from "./service-target.ts";
 
-/** Of both units, whatever is there: systemd may know what has no file any more. */
+/** The commands name both units even when a file is missing, because systemd may still know the unit. */
 const TAKE_AWAY = [
   "systemctl --user stop tollkeeper.socket tollkeeper.service",
   "systemctl --user disable tollkeeper.socket tollkeeper.service",
@@ -13,10 +13,10 @@ const TAKE_AWAY = [
   "systemctl --user reset-failed tollkeeper.socket tollkeeper.service",
 ];
 
-test("taking it away removes our files and nothing else, and does nothing the second time", async (t) => {
-  const { systemd, paths } = startSystemd(t);
+test("uninstall removes only the files of an installation, and does nothing when there is none", async (t) => {
+  const { systemd, paths } = createSystemd(t);
   assert.deepEqual(await systemd.uninstall(), { steps: [], notes: [] });
-  putUnits(paths, { service: renderService(targetFor()) });
+  writeUnits(paths, { service: renderService(targetFor()) });
   const plan = await systemd.uninstall();
   assert.deepEqual(commandsOf(plan), TAKE_AWAY);
   assert.deepEqual(filesOf(plan), [
@@ -27,21 +27,21 @@ test("taking it away removes our files and nothing else, and does nothing the se
   ]);
 });
 
-test("what is left of an installation is taken away: a sandbox alone, or what systemd still runs or would start", async (t) => {
-  const left = startSystemd(t);
-  putUnits(left.paths, { sandbox: "[Service]\n" });
+test("uninstall removes remains: a drop-in without its unit, or units that systemd still runs or would start", async (t) => {
+  const left = createSystemd(t);
+  writeUnits(left.paths, { sandbox: "[Service]\n" });
   const systemds = [
     left,
-    startSystemd(t, { service: { ...RUNNING, UnitFileState: "bad", InactiveExitTimestampMonotonic: 1 } }),
-    startSystemd(t, { socket: LISTENING }),
-    startSystemd(t, { service: { UnitFileState: "enabled" } }),
+    createSystemd(t, { service: { ...RUNNING, UnitFileState: "bad", InactiveExitTimestampMonotonic: 1 } }),
+    createSystemd(t, { socket: LISTENING }),
+    createSystemd(t, { service: { UnitFileState: "enabled" } }),
   ];
   for (const { systemd } of systemds) assert.deepEqual(commandsOf(await systemd.uninstall()), TAKE_AWAY);
 });
 
-test("systemd's words on a unit that it does not know are no failure of an uninstallation", async (t) => {
-  const { systemd, paths } = startSystemd(t);
-  putUnits(paths, { sandbox: "[Service]\n" });
+test("uninstall tolerates systemd's errors about unknown units", async (t) => {
+  const { systemd, paths } = createSystemd(t);
+  writeUnits(paths, { sandbox: "[Service]\n" });
   const [stop, disable] = (await systemd.uninstall()).steps;
   assert.ok(stop?.kind === "run" && disable?.kind === "run");
   assert.match(
@@ -54,9 +54,9 @@ test("systemd's words on a unit that it does not know are no failure of an unins
   );
 });
 
-test("a unit that systemd cannot load can be stopped and taken away all the same", async (t) => {
-  const { systemd, paths } = startSystemd(t);
-  putUnits(paths, { service: "broken" });
+test("uninstall and stop tolerate a unit that systemd cannot load", async (t) => {
+  const { systemd, paths } = createSystemd(t);
+  writeUnits(paths, { service: "broken" });
   for (const { steps } of [await systemd.uninstall(), await systemd.stop()]) {
     const [first] = steps;
     assert.ok(first?.kind === "run");

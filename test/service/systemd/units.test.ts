@@ -5,30 +5,30 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { ServiceTarget } from "../../../src/service/service-manager.ts";
-import { settingsOf, valuesOf } from "../../../src/service/systemd/unit-file.ts";
+import { parseSettings, readValues } from "../../../src/service/systemd/unit-file.ts";
 import { renderSandbox, renderService, renderSocket, unitPaths } from "../../../src/service/systemd/units.ts";
-import { readCommandLine, readWords } from "../../../src/service/systemd/exec-quoting.ts";
-import { scratchDirectory } from "../../helpers/keychain/keychain-session.ts";
-import { targetFor } from "./target.ts";
+import { parseCommandLine, splitWords } from "../../../src/service/systemd/unit-quoting.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+import { targetFor } from "./service-target.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** A file as it is shipped. */
+/** Reads a template that the package ships. */
 const template = (name: string) => readFileSync(join(root, "systemd", name), "utf8");
 
 const noAnalyze =
   spawnSync("systemd-analyze", ["--version"]).status !== 0 &&
   "systemd-analyze is not installed (Debian: systemd)";
 
-/** What systemd itself says of unit files: nothing when they are good. */
+/** Returns what systemd-analyze reports for the unit files: nothing when they are valid. */
 function verify(t: TestContext, files: { service: string; socket: string; sandbox: string }): string {
   const directory = scratchDirectory(t);
   const paths = unitPaths(directory);
   mkdirSync(dirname(paths.sandbox));
   for (const name of ["service", "socket", "sandbox"] as const) writeFileSync(paths[name], files[name]);
   const env = { ...process.env, HOME: directory, XDG_RUNTIME_DIR: directory };
-  const said = spawnSync("systemd-analyze", ["--user", "verify", paths.service, paths.socket], { env });
-  return said.stderr.toString();
+  const result = spawnSync("systemd-analyze", ["--user", "verify", paths.service, paths.socket], { env });
+  return result.stderr.toString();
 }
 
 function render(target: ServiceTarget) {
@@ -39,21 +39,21 @@ function render(target: ServiceTarget) {
   };
 }
 
-test("the command is the target's, and everything else is the template's", () => {
+test("the service unit has the target's command, and every other setting of the template", () => {
   const target = targetFor();
   const service = renderService(target);
-  assert.deepEqual(valuesOf(service, "ExecStart"), [
+  assert.deepEqual(readValues(service, "ExecStart"), [
     `/usr/bin/node ${target.script} serve --config ${target.configFile}`,
   ]);
   const [ours, shipped] = [service, template("tollkeeper.service")].map((unit) =>
-    settingsOf(unit).filter(({ name }) => name !== "ExecStart"),
+    parseSettings(unit).filter(({ name }) => name !== "ExecStart"),
   );
   assert.deepEqual(ours, shipped);
 });
 
 /**
- * What makes systemd set up a user namespace for a user's service from 254 on, where some kernels refuse that:
- * exec_context_need_unprivileged_private_users() of its src/core/exec-invoke.c, and what needs one in any version.
+ * Settings for which systemd 254 and later create a user namespace in a user's service, which some kernels refuse:
+ * exec_context_need_unprivileged_private_users() in its src/core/exec-invoke.c, and those that need one in any version.
  */
 const NEED_NAMESPACE = [
   /^(?:Private(?:Users|Tmp|Devices|Network|IPC|Mounts|PIDs)|(?:Network|IPC)NamespacePath|MountAPIVFS|BindLogSockets)$/,
@@ -63,14 +63,14 @@ const NEED_NAMESPACE = [
   /^(?:CapabilityBoundingSet|AmbientCapabilities|DynamicUser)$/,
 ];
 
-/** What a template sets in [Service]. */
+/** Returns the names of the settings in [Service] of a template. */
 function optionsOf(name: string): string[] {
-  return settingsOf(template(name)).flatMap((setting) =>
+  return parseSettings(template(name)).flatMap((setting) =>
     setting.section === "Service" ? [setting.name] : [],
   );
 }
 
-test("what needs a user namespace stands in the drop-in alone, which can be left out, and all of the drop-in does", () => {
+test("only the drop-in has settings that need a user namespace, and all of its settings do", () => {
   assert.deepEqual(
     optionsOf("tollkeeper.service").filter((name) => NEED_NAMESPACE.some((names) => names.test(name))),
     [],
@@ -81,46 +81,46 @@ test("what needs a user namespace stands in the drop-in alone, which can be left
   );
 });
 
-test("a configuration file and the session's own directories go with it", () => {
+test("the service unit names the configuration file and the session's directories", () => {
   const environment = { XDG_CONFIG_HOME: "/home/ada/conf", XDG_STATE_HOME: "/home/ada/100% $x" };
   const service = renderService(targetFor({ configFile: "/etc/t $1.jsonc", environment }));
-  const [command = ""] = valuesOf(service, "ExecStart");
-  assert.deepEqual(readCommandLine(command).slice(2), ["serve", "--config", "/etc/t $1.jsonc"]);
-  assert.deepEqual(valuesOf(service, "Environment").map(readWords), [
+  const [command = ""] = readValues(service, "ExecStart");
+  assert.deepEqual(parseCommandLine(command).slice(2), ["serve", "--config", "/etc/t $1.jsonc"]);
+  assert.deepEqual(readValues(service, "Environment").map(splitWords), [
     ["XDG_CONFIG_HOME=/home/ada/conf"],
     ["XDG_STATE_HOME=/home/ada/100% $x"],
   ]);
 });
 
-test("the socket listens on IPv4 first, and on IPv6 only where the machine has it", () => {
-  assert.deepEqual(valuesOf(renderSocket(9000, true), "ListenStream"), ["127.0.0.1:9000", "[::1]:9000"]);
-  assert.deepEqual(valuesOf(renderSocket(9000, false), "ListenStream"), ["127.0.0.1:9000"]);
+test("the socket unit lists IPv4 first, and IPv6 only where the machine has it", () => {
+  assert.deepEqual(readValues(renderSocket(9000, true), "ListenStream"), ["127.0.0.1:9000", "[::1]:9000"]);
+  assert.deepEqual(readValues(renderSocket(9000, false), "ListenStream"), ["127.0.0.1:9000"]);
   const shipped = template("tollkeeper.socket");
-  assert.deepEqual(valuesOf(shipped, "ListenStream"), ["127.0.0.1:8655", "[::1]:8655"]);
+  assert.deepEqual(readValues(shipped, "ListenStream"), ["127.0.0.1:8655", "[::1]:8655"]);
 });
 
-test("the sandbox lets the daemon write to its directories, and to nothing else", () => {
-  const sandbox = renderSandbox(targetFor({ writable: ["/home/ada/state", "/mnt/le dger%"] }));
-  assert.deepEqual(valuesOf(sandbox, "ReadWritePaths").flatMap(readWords), [
+test("the drop-in makes only the daemon's directories writable", () => {
+  const sandbox = renderSandbox(targetFor({ writableDirectories: ["/home/ada/state", "/mnt/le dger%"] }));
+  assert.deepEqual(readValues(sandbox, "ReadWritePaths").flatMap(splitWords), [
     "/home/ada/state",
     "/mnt/le dger%",
   ]);
 });
 
-test("systemd finds nothing to complain of in what is installed", { skip: noAnalyze }, (t) => {
+test("systemd-analyze accepts the rendered units", { skip: noAnalyze }, (t) => {
   assert.equal(verify(t, render(targetFor({ node: process.execPath }))), "");
 });
 
-test("systemd finds nothing to complain of in the templates as they are", { skip: noAnalyze }, (t) => {
+test("systemd-analyze accepts the templates as they are shipped", { skip: noAnalyze }, (t) => {
   const sandbox = template("sandbox.conf");
   const files = { service: template("tollkeeper.service"), socket: template("tollkeeper.socket"), sandbox };
   assert.equal(verify(t, files), "");
-  // It would complain: of the drop-in, too.
+  // Proves that the drop-in is checked as well.
   assert.match(verify(t, { ...files, sandbox: sandbox.replace("PrivateTmp=", "PrivatTmp=") }), /PrivatTmp/);
 });
 
 test(
-  "systemd finds a Node whose path has spaces, specifiers, dollars and semicolons",
+  "systemd-analyze finds a Node whose path has spaces, specifiers, dollars and semicolons",
   { skip: noAnalyze },
   (t) => {
     const directory = join(scratchDirectory(t), "a b;c 100%h $HOME #d");
@@ -132,7 +132,7 @@ test(
   },
 );
 
-test("the package has the templates", () => {
+test("the published package contains the unit templates", () => {
   const listed = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
     cwd: root,
     encoding: "utf8",

@@ -7,7 +7,7 @@ import { Failure } from "../../../core/failure.ts";
 
 const SCHEMA_FILE = "config.schema.json";
 
-/** What a configuration starts as: valid, and equal to none. */
+/** The initial configuration file. It is valid, and has the same effect as no file. */
 export const TEMPLATE = `{
   "$schema": "./${SCHEMA_FILE}",
 
@@ -27,9 +27,9 @@ export const TEMPLATE = `{
 `;
 
 /**
- * Opens a configuration file in the person's editor and waits until it is closed. Makes the file when there is
- * none, and beside it the JSON Schema that the editor explains and completes keys from.
- * @throws Failure when no editor is set, or when it ends badly
+ * Opens a configuration file in the user's editor and waits until the editor exits. Creates the file when it is missing,
+ * and next to it the JSON Schema from which editors document and complete keys.
+ * @throws Failure when no editor is set, or when it exits with an error
  */
 export async function editConfig(path: string, env: NodeJS.ProcessEnv): Promise<void> {
   const editor = env["VISUAL"] || env["EDITOR"];
@@ -48,13 +48,13 @@ async function prepare(path: string): Promise<void> {
   await writeFile(path, TEMPLATE, { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   });
-  // Every time, because a newer tollkeeper knows newer keys.
+  // Written each time, because a newer tollkeeper may have new keys.
   await writeFile(join(directory, SCHEMA_FILE), `${JSON.stringify(buildJsonSchema(), null, 2)}\n`, {
     mode: 0o600,
   });
 }
 
-/** The variables hold a command line, such as `code --wait`, and so go through the shell; the path does not. */
+/** The variables hold a command line such as `code --wait`, so they are run by a shell; the path is passed as an argument. */
 function startEditor(editor: string, path: string) {
   if (process.platform === "win32") return spawn(`${editor} "${path}"`, { shell: true, stdio: "inherit" });
   return spawn("sh", ["-c", `${editor} "$1"`, "sh", path], { stdio: "inherit" });

@@ -5,47 +5,47 @@ import { constants } from "node:os";
 import { isatty } from "node:tty";
 import { Failure } from "../../../core/failure.ts";
 import { hasCode, messageOf } from "../../../core/thrown.ts";
-import { writeCommand } from "../../../service/write-command.ts";
+import { formatCommand } from "../../../core/text/shell-words.ts";
 import { printFailure } from "../../terminal/console.ts";
 
-/** A terminal sends these to all that runs in its foreground, the command too; whether it ends of them is its business. */
-const OF_THE_TERMINAL: readonly NodeJS.Signals[] = ["SIGINT", "SIGQUIT"];
+/** A terminal sends these to the whole foreground process group, and so to the command. */
+const TERMINAL_SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGQUIT"];
 
-/** These reach us alone, from a service manager or `kill`, and mean the command. */
-const PASSED_ON: readonly NodeJS.Signals[] = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"];
+/** Sent to this process only, by a service manager or `kill`, and meant for the command. */
+const FORWARDED_SIGNALS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"];
 
-/** What shells exit with (POSIX, Shell Command Language, section 2.8.2). */
+/** The exit codes of shells (POSIX, Shell Command Language, section 2.8.2). */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
-const ENDED_BY_SIGNAL = 128;
+const TERMINATED_BY_SIGNAL = 128;
 
-/** How a command ended: by itself, or of a signal. */
-export type Ending = { code: number } | { signal: NodeJS.Signals };
+/** How a command terminated. */
+type ExitStatus = { code: number } | { signal: NodeJS.Signals };
 
 /**
- * Runs a command in our place: with our standard input and outputs, to its end.
- * @returns how it ended; as shells do with 127 where there is no such command, and 126 where it cannot be run, which is said
+ * Runs a command with this process's standard streams, and waits for it. Like a shell, prints an error and returns code
+ * 127 for a command that does not exist, and 126 for one that cannot be run.
  */
 export async function runCommand(
   file: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-): Promise<Ending> {
+): Promise<ExitStatus> {
   let child: ChildProcess | null = null;
-  const passOn = (signal: NodeJS.Signals) => void child?.kill(signal);
-  // By a terminal the command has got them already. Without one they come from a `kill` that means it.
+  const forward = (signal: NodeJS.Signals) => void child?.kill(signal);
+  // On a terminal the command has received these signals itself. Without one they come from a `kill` meant for it.
   const listeners = [
-    ...OF_THE_TERMINAL.map((signal) => ({ signal, listener: isOnTerminal() ? outlive : passOn })),
-    ...PASSED_ON.map((signal) => ({ signal, listener: passOn })),
+    ...TERMINAL_SIGNALS.map((signal) => ({ signal, listener: isOnTerminal() ? ignore : forward })),
+    ...FORWARDED_SIGNALS.map((signal) => ({ signal, listener: forward })),
   ];
-  // Before it starts: a signal in between would end us and not it.
+  // Before the start: a signal in between would terminate this process only.
   for (const { signal, listener } of listeners) process.on(signal, listener);
   try {
     child = spawn(file, args, { env, stdio: "inherit" });
     const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals];
     return code === null ? { signal } : { code };
   } catch (error) {
-    const isMissing = hasCode(error, "ENOENT") && !isPathOfFile(file);
+    const isMissing = hasCode(error, "ENOENT") && !isExistingPath(file);
     printFailure(isMissing ? notFound(file) : cannotRun(file, error));
     return { code: isMissing ? NOT_FOUND : NOT_EXECUTABLE };
   } finally {
@@ -54,15 +54,15 @@ export async function runCommand(
 }
 
 /**
- * Ends this process as a command ended, so that who waits for us can tell: a shell stops its script when Ctrl-C ended
- * what it ran, and not when that exited with 130.
+ * Terminates this process the way the command terminated, for the parent process: a shell aborts its script when Ctrl-C
+ * killed a command, but not when the command exited with 130.
  */
-export function endLike(ending: Ending): void {
-  if ("code" in ending) process.exitCode = ending.code;
+export function exitLike(status: ExitStatus): void {
+  if ("code" in status) process.exitCode = status.code;
   else {
-    // For a signal that does not end us, because Node or who started us lets it pass.
-    process.exitCode = ENDED_BY_SIGNAL + constants.signals[ending.signal];
-    process.kill(process.pid, ending.signal);
+    // In case the signal does not terminate us: Node may handle it, or the parent may have set it to be ignored.
+    process.exitCode = TERMINATED_BY_SIGNAL + constants.signals[status.signal];
+    process.kill(process.pid, status.signal);
   }
 }
 
@@ -70,11 +70,11 @@ function isOnTerminal(): boolean {
   return [0, 1, 2].some((descriptor) => isatty(descriptor));
 }
 
-/** With a listener of ours a signal does not end us. */
-function outlive(): void {}
+/** A listener keeps the signal from terminating this process. */
+function ignore(): void {}
 
-/** Otherwise it is a name, which is looked for in PATH. */
-function isPathOfFile(file: string): boolean {
+/** False for a plain name, which is looked up in PATH. */
+function isExistingPath(file: string): boolean {
   return file.includes("/") && existsSync(file);
 }
 
@@ -84,13 +84,13 @@ function notFound(file: string): Failure {
 
 function cannotRun(file: string, error: unknown): Failure {
   if (hasCode(error, "ENOENT")) {
-    const first = `look at that line with: ${writeCommand(["head", "-n", "1", file])}`;
+    const first = `look at that line with: ${formatCommand(["head", "-n", "1", file])}`;
     return new Failure(`${file} cannot be run: the program that its first line names is not there`, first);
   }
   if (hasCode(error, "EACCES")) {
-    const hint = `make it executable, if it is a program: ${writeCommand(["chmod", "+x", file])}`;
+    const hint = `make it executable, if it is a program: ${formatCommand(["chmod", "+x", file])}`;
     return new Failure(`${file} cannot be run: permission denied`, hint);
   }
-  const look = `look at it with: ${writeCommand(["ls", "-l", file])}`;
+  const look = `look at it with: ${formatCommand(["ls", "-l", file])}`;
   return new Failure(`${file} cannot be run: ${messageOf(error)}`, look);
 }

@@ -1,14 +1,15 @@
-import { upstreamOf, type Config } from "../../../core/config/config.ts";
+import { type Config } from "../../../core/config/config.ts";
+import { chooseUpstream } from "../../../core/policy/choose-upstream.ts";
 import { programName } from "../../../adapters/program.ts";
 
-/** What is printed once the daemon listens. */
+/** Returns the lines to print when the daemon has started to listen. */
 export function welcome(port: number, config: Config): string[] {
-  const upstream = upstreamOf(config, "");
+  const upstream = chooseUpstream(config, "");
   if (upstream === null) return sandboxWelcome(port);
   return [`tollkeeper listens on http://127.0.0.1:${port} and forwards to ${upstream.baseUrl}`];
 }
 
-/** What a newcomer needs to type next, while the sandbox serves. */
+/** Tells new users what to type next while the sandbox serves. */
 function sandboxWelcome(port: number): string[] {
   const base = `http://127.0.0.1:${port}`;
   const me = programName();

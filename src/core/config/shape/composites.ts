@@ -1,8 +1,9 @@
-import { KEY_VALUE_FOUND, looksLikeKey, repeatable, type Fault } from "../problem.ts";
+import { KEY_VALUE_FOUND, looksLikeKey, sanitizeText, type Issue } from "../problem.ts";
 import { isForbiddenKey } from "../rules.ts";
-import { NAME } from "../string-rules.ts";
-import { nearest } from "../../text/did-you-mean.ts";
-import { Shape, wrongKind, type OutputOf, type Verdict } from "../shape.ts";
+import { NAME } from "../names.ts";
+import { isObject } from "../../json.ts";
+import { findNearest } from "../../text/did-you-mean.ts";
+import { Shape, wrongType, type OutputOf, type ReadResult } from "../shape.ts";
 
 type Fields = Record<string, Shape<unknown>>;
 
@@ -19,17 +20,17 @@ export function object<Of extends Fields>(fields: Of): Shape<Resolved<Of>> {
     additionalProperties: false,
   };
   return new Shape(jsonSchema, (value, path) => {
-    if (!isObject(value)) return wrongKind(value, path, "an object: { ... }");
+    if (!isObject(value)) return wrongType(value, path, "an object: { ... }");
     const read = Object.entries(fields).map(([key, shape]) => {
       const below = Object.hasOwn(value, key) ? value[key] : undefined;
       return [key, shape.read(below, [...path, key])] as const;
     });
-    // Each key has been resolved by the shape that its type was taken from.
-    return join(read, findUnknown(value, known, path)) as Verdict<Resolved<Of>>;
+    // Each value comes from the shape that its type was inferred from.
+    return join(read, findUnknownKeys(value, known, path)) as ReadResult<Resolved<Of>>;
   });
 }
 
-/** An object of named entries. Names are judged by `findRuleFaults`, so that a bad one does not hide what is below it. */
+/** An object of named entries. `findRuleIssues` checks the names, so that a bad name does not hide issues in its entry. */
 export function named<Entry>(entry: Shape<Entry>): Shape<Record<string, Entry>> {
   const jsonSchema = {
     type: "object",
@@ -37,7 +38,7 @@ export function named<Entry>(entry: Shape<Entry>): Shape<Record<string, Entry>> 
     additionalProperties: entry.jsonSchema,
   };
   return new Shape(jsonSchema, (value, path) => {
-    if (!isObject(value)) return wrongKind(value, path, "an object: { ... }");
+    if (!isObject(value)) return wrongType(value, path, "an object: { ... }");
     return join(Object.entries(value).map(([name, below]) => [name, entry.read(below, [...path, name])]));
   });
 }
@@ -45,12 +46,12 @@ export function named<Entry>(entry: Shape<Entry>): Shape<Record<string, Entry>> 
 /** A list of any length. */
 export function list<Item>(item: Shape<Item>): Shape<Item[]> {
   return new Shape({ type: "array", items: item.jsonSchema }, (value, path) => {
-    if (!Array.isArray(value)) return wrongKind(value, path, "a list: [ ... ]");
+    if (!Array.isArray(value)) return wrongType(value, path, "a list: [ ... ]");
     return readItems(value, path, () => item);
   });
 }
 
-/** A list of at least one, whose first item has a shape of its own. */
+/** A list of at least one item, whose first item has a shape of its own. */
 export function listFrom<Item>(first: Shape<Item>, item: Shape<Item>): Shape<[Item, ...Item[]]> {
   const jsonSchema = {
     type: "array",
@@ -59,63 +60,63 @@ export function listFrom<Item>(first: Shape<Item>, item: Shape<Item>): Shape<[It
     minItems: 1,
   };
   return new Shape(jsonSchema, (value, path) => {
-    if (!Array.isArray(value)) return wrongKind(value, path, "a list: [ ... ]");
+    if (!Array.isArray(value)) return wrongType(value, path, "a list: [ ... ]");
     const items = value.length === 0 ? [undefined] : (value as unknown[]);
-    // Of an empty list the first item is missing, which is a fault.
-    return readItems(items, path, (index) => (index === 0 ? first : item)) as Verdict<[Item, ...Item[]]>;
+    // In an empty list the first item is missing, which is an issue.
+    return readItems(items, path, (index) => (index === 0 ? first : item)) as ReadResult<[Item, ...Item[]]>;
   });
 }
 
-/** An object, or the short form of one, which is none. Faults are those of the form that was meant. */
+/** An object, or a short form that is not an object. Reports the issues of whichever form was written. */
 export function shortOrObject<Short, Long>(short: Shape<Short>, long: Shape<Long>): Shape<Short | Long> {
   return new Shape<Short | Long>({ anyOf: [short.jsonSchema, long.jsonSchema] }, (value, path) => {
     if (isObject(value)) return long.read(value, path);
-    const verdict = short.read(value, path);
-    if ("value" in verdict) return verdict;
-    const orObject = ({ message }: Fault) => ({ path, message: `${message}, or an object: { ... }` });
-    return { faults: verdict.faults.map(orObject) };
+    const result = short.read(value, path);
+    if ("value" in result) return result;
+    const orObject = ({ message }: Issue) => ({ path, message: `${message}, or an object: { ... }` });
+    return { issues: result.issues.map(orObject) };
   });
 }
 
 function readItems<Item>(
   items: readonly unknown[],
-  path: Fault["path"],
+  path: Issue["path"],
   shapeAt: (index: number) => Shape<Item>,
-): Verdict<Item[]> {
-  const verdicts = items.map((item, index) => shapeAt(index).read(item, [...path, index]));
-  const faults = verdicts.flatMap((verdict) => ("faults" in verdict ? verdict.faults : []));
-  if (faults.length > 0) return { faults };
-  return { value: verdicts.flatMap((verdict) => ("value" in verdict ? [verdict.value] : [])) };
+): ReadResult<Item[]> {
+  const results = items.map((item, index) => shapeAt(index).read(item, [...path, index]));
+  const issues = results.flatMap((result) => ("issues" in result ? result.issues : []));
+  if (issues.length > 0) return { issues };
+  return { value: results.flatMap((result) => ("value" in result ? [result.value] : [])) };
 }
 
-/** A fresh object of all values, or all faults. Defines its keys, where an assignment could reach a prototype. */
+/** Builds a new object of all values, or collects all issues. Object.fromEntries defines keys: an assignment could set a prototype. */
 function join<Value>(
-  verdicts: readonly (readonly [key: string, Verdict<Value>])[],
-  more: Fault[] = [],
-): Verdict<Record<string, Value>> {
-  const faults = verdicts.flatMap(([, verdict]) => ("faults" in verdict ? verdict.faults : []));
-  if (faults.length + more.length > 0) return { faults: [...faults, ...more] };
+  results: readonly (readonly [key: string, ReadResult<Value>])[],
+  more: Issue[] = [],
+): ReadResult<Record<string, Value>> {
+  const issues = [...results.flatMap(([, result]) => ("issues" in result ? result.issues : [])), ...more];
+  if (issues.length > 0) return { issues };
   return {
     value: Object.fromEntries(
-      verdicts.flatMap(([key, verdict]) => ("value" in verdict ? [[key, verdict.value]] : [])),
+      results.flatMap(([key, result]) => ("value" in result ? [[key, result.value]] : [])),
     ),
   };
 }
 
-/** Forbidden keys are faults already, wherever they stand (config-rules.ts). */
-function findUnknown(value: Record<string, unknown>, known: readonly string[], path: Fault["path"]): Fault[] {
+/** Leaves out forbidden keys, which rules.ts reports. */
+function findUnknownKeys(
+  value: Record<string, unknown>,
+  known: readonly string[],
+  path: Issue["path"],
+): Issue[] {
   return Object.keys(value)
     .filter((key) => !known.includes(key) && !isForbiddenKey(key))
-    .map((key) => ({ path: [...path, key], message: sayUnknown(key, known, value[key]) }));
+    .map((key) => ({ path: [...path, key], message: describeUnknownKey(key, known, value[key]) }));
 }
 
-function sayUnknown(key: string, known: readonly string[], value: unknown): string {
+function describeUnknownKey(key: string, known: readonly string[], value: unknown): string {
   if (typeof value === "string" && looksLikeKey(value)) return KEY_VALUE_FOUND;
-  const near = nearest(key, known);
+  const near = findNearest(key, known);
   const fix = near === null ? `known here: ${known.join(", ")}` : `did you mean "${near}"?`;
-  return `unknown key "${repeatable(key)}"; ${fix}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return `unknown key "${sanitizeText(key)}"; ${fix}`;
 }

@@ -9,57 +9,57 @@ const SCALAR_STARTS = new Set(Buffer.from("-0123456789tfn"));
 const SCALAR_ENDS = new Set(Buffer.from(",}] \t\r\n"));
 
 /**
- * Finds the end of one JSON value without looking into it, in any chunking. Strings and the number of open brackets
- * are all that it minds: it holds a few numbers, however long or deep the value is.
+ * Finds the end of one JSON value without parsing it, in any chunking. Tracks only strings and the number of open brackets, so
+ * it holds a few numbers however long or deep the value is.
  */
 export class JsonSkipper {
   #kind: "string" | "nested" | "scalar" = "scalar";
   #depth = 0;
-  #deepest = 0;
+  #maxDepth = 0;
   #isInString = false;
-  /** Inside a string, after an odd number of backslashes at the end of the last chunk. */
+  /** True when the last chunk ended inside a string, after an odd number of backslashes. */
   #isEscaped = false;
 
-  /** How many brackets were open at once. */
-  get deepest(): number {
-    return this.#deepest;
+  /** The greatest number of brackets open at once. */
+  get maxDepth(): number {
+    return this.#maxDepth;
   }
 
-  /** Starts on the value whose first byte this is; returns false when none begins so. Go on behind that byte. */
+  /** Starts a value with its first byte; returns false when no value starts so. Continue with the byte after it. */
   begin(byte: number): boolean {
     this.#depth = 0;
-    this.#deepest = 0;
+    this.#maxDepth = 0;
     this.#isInString = byte === QUOTE;
     this.#isEscaped = false;
     if (byte === QUOTE) this.#kind = "string";
     else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       this.#kind = "nested";
       this.#depth = 1;
-      this.#deepest = 1;
+      this.#maxDepth = 1;
     } else this.#kind = "scalar";
     return this.#kind !== "scalar" || SCALAR_STARTS.has(byte);
   }
 
-  /** Reads on from `at`; returns where the value has ended, or -1 when that is not in these bytes. */
-  hop(bytes: Buffer, at: number): number {
+  /** Skips from `at`. Returns the offset after the value's end, or -1 when these bytes do not contain it. */
+  skip(bytes: Buffer, at: number): number {
     switch (this.#kind) {
       case "string":
-        return this.#hopString(bytes, at);
+        return this.#skipString(bytes, at);
       case "nested":
-        return this.#hopNested(bytes, at);
+        return this.#skipNested(bytes, at);
       case "scalar":
-        return hopScalar(bytes, at);
+        return skipScalar(bytes, at);
     }
   }
 
-  #hopNested(bytes: Buffer, start: number): number {
-    let at = this.#isInString ? this.#hopString(bytes, start) : start;
+  #skipNested(bytes: Buffer, start: number): number {
+    let at = this.#isInString ? this.#skipString(bytes, start) : start;
     while (at !== -1 && at < bytes.length) {
       const byte = bytes[at++];
-      if (byte === QUOTE) at = this.#hopString(bytes, at);
+      if (byte === QUOTE) at = this.#skipString(bytes, at);
       else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         this.#depth++;
-        if (this.#depth > this.#deepest) this.#deepest = this.#depth;
+        if (this.#depth > this.#maxDepth) this.#maxDepth = this.#depth;
       } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
         this.#depth--;
         if (this.#depth === 0) return at;
@@ -68,8 +68,8 @@ export class JsonSkipper {
     return -1;
   }
 
-  /** From inside a string to behind its closing quote: the first one after an even number of backslashes. */
-  #hopString(bytes: Buffer, start: number): number {
+  /** Skips from inside a string to after its closing quote: the first one that follows an even number of backslashes. */
+  #skipString(bytes: Buffer, start: number): number {
     for (let at = start; ;) {
       const quote = bytes.indexOf(QUOTE, at);
       const end = quote === -1 ? bytes.length : quote;
@@ -86,7 +86,7 @@ export class JsonSkipper {
   }
 }
 
-function hopScalar(bytes: Buffer, start: number): number {
+function skipScalar(bytes: Buffer, start: number): number {
   for (let at = start; at < bytes.length; at++) if (SCALAR_ENDS.has(bytes[at] ?? COMMA)) return at;
   return -1;
 }

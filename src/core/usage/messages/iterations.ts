@@ -1,73 +1,77 @@
-import { MOST_EXTRA } from "../dialect.ts";
-import { fieldsOf, isFields, textOf } from "../fields.ts";
-import type { Fields } from "../json/json-scan.ts";
+import { isObject } from "../../json.ts";
+import { MAX_EXTRA } from "../usage-format.ts";
+import { asFields, asText } from "../fields.ts";
+import type { Fields } from "../json/json-scanner.ts";
 import { readMessagesCounts } from "./usage.ts";
 import type { ExtraTokens, Flag } from "../reading.ts";
-import { classesOf } from "../tokens.ts";
-import type { Lifetimes } from "../tokens.ts";
+import { toTokenClasses, type CacheLifetimes } from "../tokens.ts";
 
-/** What `usage.iterations` adds to the top-level usage. */
-export interface Iterations {
-  /** The sets that the top-level usage leaves out. */
+/** What `usage.iterations` says beyond the top-level usage. */
+interface Iterations {
+  /** The token sets that the top-level usage leaves out. */
   extra: ExtraTokens[];
-  /** Cache writes by lifetime, summed over the iterations that the top-level usage contains; null where one is silent. */
-  lifetimes: Lifetimes | null;
+  /** Cache writes by lifetime, summed over the iterations in the top-level usage; null unless all of them report it. */
+  lifetimes: CacheLifetimes | null;
   /** The model that served after a fallback; null when there was none. */
   servedModel: string | null;
 }
 
-/** `in`: part of the top-level usage. `out`: billed besides it. `maybe`: besides it, and not always billed. */
-type Place = "in" | "out" | "maybe";
+/** Whether an iteration is included in the top-level usage, billed in addition to it, or billed only in some cases. */
+type Billing = "included" | "additional" | "uncertain";
 
-/** Reads the per-sampling breakdown (usage.md section 1.1). `model`: the one that the message names. */
+/** Reads the breakdown of usage by sampling iteration (docs/wire.md section 5). `model` is the message's own. */
 export function readIterations(value: unknown, model: string | null, flags: Set<Flag>): Iterations {
-  const iterations = Array.isArray(value) ? value.filter(isFields) : [];
+  const iterations = Array.isArray(value) ? value.filter(isObject) : [];
   const served = iterations.findLast(({ type }) => type === "fallback_message");
-  const servedModel = textOf(served?.["model"]);
-  const placed = iterations.map((iteration) => ({
+  const servedModel = asText(served?.["model"]);
+  const billed = iterations.map((iteration) => ({
     iteration,
-    place: placeOf(iteration, servedModel, model, flags),
+    billing: billingOf(iteration, servedModel, model, flags),
   }));
-  const besides = placed.filter(({ place }) => place !== "in");
-  if (besides.length > MOST_EXTRA) flags.add("extra_cut_short");
+  const extra = billed.filter(({ billing }) => billing !== "included");
+  if (extra.length > MAX_EXTRA) flags.add("extra_cut_short");
   return {
-    extra: besides.slice(0, MOST_EXTRA).map(({ iteration, place }) => readExtra(iteration, place, flags)),
-    lifetimes: addLifetimes(placed.filter(({ place }) => place === "in").map(({ iteration }) => iteration)),
+    extra: extra.slice(0, MAX_EXTRA).map(({ iteration, billing }) => readExtra(iteration, billing, flags)),
+    lifetimes: addLifetimes(
+      billed.filter(({ billing }) => billing === "included").map(({ iteration }) => iteration),
+    ),
     servedModel,
   };
 }
 
-function placeOf(
+function billingOf(
   iteration: Fields,
   servedModel: string | null,
   model: string | null,
   flags: Set<Flag>,
-): Place {
+): Billing {
   switch (iteration["type"]) {
     case "message":
     case "fallback_message":
-      // A fallback chain's top-level usage is the attempt that served; those before it are billed in some cases.
-      return servedModel === null || (textOf(iteration["model"]) ?? model) === servedModel ? "in" : "maybe";
+      // After fallbacks the top-level usage is that of the attempt that served. Earlier ones are billed only in some cases.
+      return servedModel === null || (asText(iteration["model"]) ?? model) === servedModel
+        ? "included"
+        : "uncertain";
     case "compaction":
     case "advisor_message":
-      return "out";
+      return "additional";
     default:
       flags.add("unknown_iteration_type");
-      return "maybe";
+      return "uncertain";
   }
 }
 
-function readExtra(iteration: Fields, place: Place, flags: Set<Flag>): ExtraTokens {
+function readExtra(iteration: Fields, billing: Billing, flags: Set<Flag>): ExtraTokens {
   return {
-    type: textOf(iteration["type"]) ?? "unknown",
-    model: textOf(iteration["model"]),
-    ...classesOf(readMessagesCounts(iteration), flags),
-    billable: place === "out" ? true : null,
+    type: asText(iteration["type"]) ?? "unknown",
+    model: asText(iteration["model"]),
+    ...toTokenClasses(readMessagesCounts(iteration), flags),
+    billable: billing === "additional" ? true : null,
   };
 }
 
-function addLifetimes(iterations: Fields[]): Lifetimes | null {
-  const split = iterations.map((iteration) => readMessagesCounts(fieldsOf(iteration)).lifetimes);
+function addLifetimes(iterations: Fields[]): CacheLifetimes | null {
+  const split = iterations.map((iteration) => readMessagesCounts(asFields(iteration)).lifetimes);
   if (split.length === 0) return null;
   return split.reduce((sum, next) =>
     sum === null || next === null

@@ -1,20 +1,20 @@
-import { countOf } from "../fields.ts";
-import type { Fields } from "../json/json-scan.ts";
+import { asCount } from "../fields.ts";
+import type { Fields } from "../json/json-scanner.ts";
 import type { Flag } from "../reading.ts";
 
-/** Amazon Bedrock's own count, in `message_stop` (usage.md section 3). */
+/** The counts that Amazon Bedrock adds to `message_stop` (docs/wire.md section 9). */
 export const BEDROCK_METRICS = "amazon-bedrock-invocationMetrics";
 
 const INPUTS = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
 const OUTPUTS = ["output_tokens", "completion_tokens"];
-/** No service says more; what comes on top of it is not kept, so that a stream cannot make it grow for ever. */
+/** Further members are dropped, so that a stream cannot grow the object without limit. No service sends that many. */
 const MAX_NAMES = 64;
-/** What an assignment would make. */
-const ORDINARY = { writable: true, enumerable: true, configurable: true };
+/** The attributes of a property created by assignment. */
+const ASSIGNED = { writable: true, enumerable: true, configurable: true };
 
 /**
- * The usage object of a Messages stream as it stands: the numbers are cumulative, so each one replaces the last, 0
- * included (usage.md section 2, accumulation). What is null, or no count where one stood, replaces nothing.
+ * The merged usage object of a Messages stream. The counts are cumulative, so each one, even 0, replaces the one before
+ * (docs/wire.md section 8). A null never replaces anything, and only a count replaces a count.
  */
 export class MergedUsage {
   readonly flags = new Set<Flag>();
@@ -23,7 +23,7 @@ export class MergedUsage {
   #hasStarted = false;
   #hasLastOutput = false;
 
-  /** The merged object, under the service's own names. */
+  /** The merged object, with the service's own names. */
   get fields(): Fields {
     return this.#fields;
   }
@@ -32,39 +32,39 @@ export class MergedUsage {
     return this.#hasStarted;
   }
 
-  /** Has output been told after the start? What `message_start` says of it is where generation began. */
-  get hasLastOutput(): boolean {
+  /** True once an output count has arrived after `message_start`, whose own is only that of the start of generation. */
+  get hasFinalOutput(): boolean {
     return this.#hasLastOutput;
   }
 
-  /** Takes the usage of `message_start`. One that comes again, after later numbers, is old news. */
-  takeStart(usage: Fields): void {
+  /** Merges the usage of `message_start`. Ignored after later counts, when a gateway repeats it. */
+  mergeStart(usage: Fields): void {
     this.#hasStarted = true;
     if (!this.#hasLastOutput) this.#merge(usage);
   }
 
-  /** Takes the usage of a `message_delta`, or of a whole body. */
-  takeLast(usage: Fields): void {
-    const before = INPUTS.map((name) => countOf(this.#fields[name]));
+  /** Merges the usage of a `message_delta`, or of a whole body. */
+  mergeLater(usage: Fields): void {
+    const before = INPUTS.map((name) => asCount(this.#fields[name]));
     this.#merge(usage);
-    this.#hasLastOutput ||= OUTPUTS.some((name) => countOf(usage[name]) !== null);
-    const isEmptied = sum(before) > 0 && sum(INPUTS.map((name) => countOf(this.#fields[name]))) === 0;
-    if (!isEmptied || Object.hasOwn(this.#fields, "iterations")) return;
-    // Gateways write zeros where they know nothing; only a compaction empties all three, and it lists iterations.
+    this.#hasLastOutput ||= OUTPUTS.some((name) => asCount(usage[name]) !== null);
+    const isReset = sum(before) > 0 && sum(INPUTS.map((name) => asCount(this.#fields[name]))) === 0;
+    if (!isReset || Object.hasOwn(this.#fields, "iterations")) return;
+    // Some gateways send zeros for unknown counts. Only a compaction really resets all three, and that lists iterations.
     for (const [i, name] of INPUTS.entries()) if (before[i] !== null) this.#set(name, before[i]);
     this.flags.add("delta_zero_placeholder");
   }
 
-  /** Takes Bedrock's metrics, when there are any. */
-  takeMetrics(metrics: Fields): void {
+  /** Merges Bedrock's metrics, when there are any. */
+  mergeMetrics(metrics: Fields): void {
     if (Object.keys(metrics).length === 0) return;
     this.#set(BEDROCK_METRICS, metrics);
-    this.#hasLastOutput ||= countOf(metrics["outputTokenCount"]) !== null;
+    this.#hasLastOutput ||= asCount(metrics["outputTokenCount"]) !== null;
     this.flags.add("bedrock_invocation_metrics");
   }
 
-  /** Drops all counts: another message begins. */
-  forget(): void {
+  /** Drops all counts, because another message begins. */
+  reset(): void {
     this.#fields = {};
     this.#size = 0;
     this.#hasLastOutput = false;
@@ -73,7 +73,7 @@ export class MergedUsage {
   #merge(usage: Fields): void {
     for (const name in usage) {
       const value = usage[name];
-      const losesCount = countOf(this.#fields[name]) !== null && countOf(value) === null;
+      const losesCount = asCount(this.#fields[name]) !== null && asCount(value) === null;
       const hasRoom = this.#size < MAX_NAMES || Object.hasOwn(this.#fields, name);
       if (value !== null && !losesCount && hasRoom) this.#set(name, value);
     }
@@ -81,8 +81,8 @@ export class MergedUsage {
 
   #set(name: string, value: unknown): void {
     if (!Object.hasOwn(this.#fields, name)) this.#size++;
-    // Assigned, it would be the object's prototype.
-    if (name === "__proto__") Object.defineProperty(this.#fields, name, { value, ...ORDINARY });
+    // An assignment would set the object's prototype.
+    if (name === "__proto__") Object.defineProperty(this.#fields, name, { value, ...ASSIGNED });
     else this.#fields[name] = value;
   }
 }

@@ -1,97 +1,98 @@
-import { countOf, fieldsOf, isFields } from "../fields.ts";
+import { isObject } from "../../json.ts";
+import { asCount, asFields } from "../fields.ts";
 import { hasChatNames, readChatUsage } from "../responses/usage.ts";
-import type { Fields } from "../json/json-scan.ts";
+import type { Fields } from "../json/json-scanner.ts";
 import { BEDROCK_METRICS } from "./merged-usage.ts";
 import type { Flag } from "../reading.ts";
-import { sumLifetimes } from "../tokens.ts";
-import type { Counts, Lifetimes } from "../tokens.ts";
+import { sumLifetimes, type UsageCounts, type CacheLifetimes } from "../tokens.ts";
 
 /**
- * Reads a Messages usage object (usage.md sections 1.1 and 3): input excludes both cache classes.
- * `iterated`: the split of cache writes that the iterations give; it serves where the object's own is stale.
- * `inputIncludesCache`: the upstream is known to add the cache to `input_tokens`; believed where it is possible.
+ * Reads a Messages usage object, whose input excludes cache reads and writes (docs/wire.md sections 5 and 9).
+ * @param iterated cache writes by lifetime according to the iterations; used when the object's own split is stale
+ * @param inputIncludesCache the upstream is configured as one that includes the cache in `input_tokens`; ignored where the
+ * counts contradict it
  */
 export function readMessagesUsage(
   usage: Fields,
-  iterated: Lifetimes | null,
+  iterated: CacheLifetimes | null,
   inputIncludesCache: boolean,
   flags: Set<Flag>,
-): Counts {
+): UsageCounts {
   const metrics = usage[BEDROCK_METRICS];
-  const isNamedOtherwise = countOf(usage["input_tokens"]) === null && hasChatNames(usage);
-  const counts = isNamedOtherwise ? readMixedUsage(usage, flags) : readMessagesCounts(usage);
+  const hasOtherNames = asCount(usage["input_tokens"]) === null && hasChatNames(usage);
+  const counts = hasOtherNames ? readMixedUsage(usage, flags) : readMessagesCounts(usage);
   if (isInclusive(usage, counts, inputIncludesCache)) {
     counts.uncached = (counts.uncached ?? 0) - (counts.read ?? 0) - (counts.write ?? 0);
     flags.add("input_included_cache");
   }
-  if (isFields(metrics)) applyMetrics(counts, metrics);
-  const isIteratedRight = iterated !== null && sumLifetimes(iterated) === counts.write;
-  if (isIteratedRight && !addsUp(counts)) counts.lifetimes = iterated;
+  if (isObject(metrics)) applyMetrics(counts, metrics);
+  const doesIteratedAddUp = iterated !== null && sumLifetimes(iterated) === counts.write;
+  if (doesIteratedAddUp && !doesSplitAddUp(counts)) counts.lifetimes = iterated;
   return counts;
 }
 
-/** Reads one usage object, of a whole message or of an iteration, by the API's own names. */
-export function readMessagesCounts(usage: Fields): Counts {
+/** Reads the usage object of a message or of an iteration, by the API's own names. */
+export function readMessagesCounts(usage: Fields): UsageCounts {
   const lifetimes = readLifetimes(usage);
   return {
-    uncached: countOf(usage["input_tokens"]),
-    read: countOf(usage["cache_read_input_tokens"]),
+    uncached: asCount(usage["input_tokens"]),
+    read: asCount(usage["cache_read_input_tokens"]),
     write:
-      countOf(usage["cache_creation_input_tokens"]) ?? (lifetimes === null ? null : sumLifetimes(lifetimes)),
+      asCount(usage["cache_creation_input_tokens"]) ?? (lifetimes === null ? null : sumLifetimes(lifetimes)),
     lifetimes,
-    output: countOf(usage["output_tokens"]),
-    reasoning: countOf(fieldsOf(usage["output_tokens_details"])["thinking_tokens"]),
+    output: asCount(usage["output_tokens"]),
+    reasoning: asCount(asFields(usage["output_tokens_details"])["thinking_tokens"]),
   };
 }
 
-/** Calls of the service's own tools: `web_search_requests: 2` is `{ web_search: 2 }`. */
+/** Reads the calls of the service's own tools: `web_search_requests: 2` becomes `{ web_search: 2 }`. */
 export function readServerTools(tools: Fields): Record<string, number> {
   const calls = Object.entries(tools).flatMap(([name, value]): [string, number][] => {
-    const count = countOf(value);
+    const count = asCount(value);
     return count === null ? [] : [[name.replace(/_requests$/, ""), count]];
   });
   return Object.fromEntries(calls);
 }
 
-/** A gateway that says `prompt_tokens` may still say some things by the API's own names. */
-function readMixedUsage(usage: Fields, flags: Set<Flag>): Counts {
+/** Reads the object of a gateway that uses chat completion names such as `prompt_tokens` beside the API's own. */
+function readMixedUsage(usage: Fields, flags: Set<Flag>): UsageCounts {
   const own = readMessagesCounts(usage);
   const chat = readChatUsage(usage, flags);
   return { ...chat, output: own.output ?? chat.output, reasoning: own.reasoning ?? chat.reasoning };
 }
 
-/** The cache writes by lifetime: the API's own split, or new-api's (usage.md section 3). */
-function readLifetimes(usage: Fields): Lifetimes | null {
-  const split = fieldsOf(usage["cache_creation"]);
+/** Reads the cache writes by lifetime: the API's own split, or that of new-api (docs/wire.md section 9). */
+function readLifetimes(usage: Fields): CacheLifetimes | null {
+  const split = asFields(usage["cache_creation"]);
   const m5 =
-    countOf(split["ephemeral_5m_input_tokens"]) ?? countOf(usage["claude_cache_creation_5_m_tokens"]);
+    asCount(split["ephemeral_5m_input_tokens"]) ?? asCount(usage["claude_cache_creation_5_m_tokens"]);
   const h1 =
-    countOf(split["ephemeral_1h_input_tokens"]) ?? countOf(usage["claude_cache_creation_1_h_tokens"]);
+    asCount(split["ephemeral_1h_input_tokens"]) ?? asCount(usage["claude_cache_creation_1_h_tokens"]);
   return m5 === null && h1 === null ? null : { m5: m5 ?? 0, h1: h1 ?? 0 };
 }
 
 /**
- * Does `input_tokens` contain the cache classes? Provable only where the gateway repeats it as `prompt_tokens`, which
- * is inclusive by definition unless `usage_semantic` says that it is Anthropic's (new-api); else as configured.
- * Less input than cache proves the contrary.
+ * True when `input_tokens` includes cache reads and writes. That is certain only when the gateway repeats it as
+ * `prompt_tokens`, which includes them by definition unless `usage_semantic` is `anthropic` (new-api). Otherwise the
+ * configuration decides. Less input than cache proves the opposite.
  */
-function isInclusive(usage: Fields, { uncached, read, write }: Counts, isConfigured: boolean): boolean {
-  const input = countOf(usage["input_tokens"]);
+function isInclusive(usage: Fields, { uncached, read, write }: UsageCounts, isConfigured: boolean): boolean {
+  const input = asCount(usage["input_tokens"]);
   if (input === null || uncached !== input) return false;
   const cached = (read ?? 0) + (write ?? 0);
   if (cached === 0 || input < cached) return false;
-  const isRepeated = countOf(usage["prompt_tokens"]) === input && usage["usage_semantic"] !== "anthropic";
+  const isRepeated = asCount(usage["prompt_tokens"]) === input && usage["usage_semantic"] !== "anthropic";
   return isConfigured || (isRepeated && read !== null && read > 0);
 }
 
-/** Bedrock's metrics come last and are what it bills by: what they say replaces the rest. */
-function applyMetrics(counts: Counts, metrics: Fields): void {
-  counts.uncached = countOf(metrics["inputTokenCount"]) ?? counts.uncached;
-  counts.read = countOf(metrics["cacheReadInputTokenCount"]) ?? counts.read;
-  counts.write = countOf(metrics["cacheWriteInputTokenCount"]) ?? counts.write;
-  counts.output = countOf(metrics["outputTokenCount"]) ?? counts.output;
+/** Bedrock's metrics come last and are what it bills, so they override the rest. */
+function applyMetrics(counts: UsageCounts, metrics: Fields): void {
+  counts.uncached = asCount(metrics["inputTokenCount"]) ?? counts.uncached;
+  counts.read = asCount(metrics["cacheReadInputTokenCount"]) ?? counts.read;
+  counts.write = asCount(metrics["cacheWriteInputTokenCount"]) ?? counts.write;
+  counts.output = asCount(metrics["outputTokenCount"]) ?? counts.output;
 }
 
-function addsUp({ write, lifetimes }: Counts): boolean {
+function doesSplitAddUp({ write, lifetimes }: UsageCounts): boolean {
   return lifetimes !== null && sumLifetimes(lifetimes) === write;
 }

@@ -1,16 +1,16 @@
-import { hasTextAt } from "../json/has-text-at.ts";
+import { hasTextAt } from "../bytes.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 const LF = 0x0a;
 const TYPE_MEMBER = '{"type":';
-/** No service has a longer type; one that is longer is left to the JSON reader. */
-const LONGEST_TYPE = 64;
+/** No service has longer types. The JSON scanner would read them. */
+const MAX_TYPE_LENGTH = 64;
 
 /**
- * Where the text of the type begins that an event's data, `bytes[from, to)`, opens with: `{"type":"ping"`, as nearly all
- * do. -1 when it does not. The first 75 bytes alone decide, so that the rest need not be there.
+ * Finds the type that an event's data, `bytes[from, to)`, starts with, as in `{"type":"ping"`. Nearly all events do. Returns
+ * the offset of its text, or -1. Only the first 75 bytes matter, so the rest may be missing.
  */
 export function findTypeStart(bytes: Buffer, from: number, to: number): number {
   if (!hasTextAt(bytes, from, to, TYPE_MEMBER)) return -1;
@@ -19,9 +19,9 @@ export function findTypeStart(bytes: Buffer, from: number, to: number): number {
   return quote < to && bytes[quote] === QUOTE ? quote + 1 : -1;
 }
 
-/** Where the text of a type that starts there ends; -1 when it does not, or has an escape. */
+/** Returns the end of the type that starts at `start`; -1 when it is incomplete, too long, or has an escape. */
 export function findTypeEnd(bytes: Buffer, start: number, to: number): number {
-  const last = Math.min(to, start + LONGEST_TYPE + 1);
+  const last = Math.min(to, start + MAX_TYPE_LENGTH + 1);
   for (let end = start; end < last; end++) {
     if (bytes[end] === QUOTE) return end;
     if (bytes[end] === BACKSLASH) return -1;
@@ -29,36 +29,36 @@ export function findTypeEnd(bytes: Buffer, start: number, to: number): number {
   return -1;
 }
 
-/** How the data of an event opens that comes in parts; the first part is long enough to tell. */
+/** Tracks how the data of an event starts that arrives in parts. The first part is long enough to contain the type. */
 export class EventOpening {
   #type: string | null = null;
   #lastByte = 0;
-  #place: "start" | "first line" | "later lines" = "start";
+  #position: "start" | "first line" | "later lines" = "start";
 
-  /** Takes the next part of the data. Lines come joined by parts of one LF; no other part has one. */
+  /** Takes the next part of the data. Between lines there is a part of one LF; no other part contains one. */
   add(part: Buffer): void {
-    if (part[0] === LF) this.#place = "later lines";
-    if (this.#place === "later lines") return;
-    if (this.#place === "start") this.#type = openingType(part);
-    this.#place = "first line";
+    if (part[0] === LF) this.#position = "later lines";
+    if (this.#position === "later lines") return;
+    if (this.#position === "start") this.#type = openingType(part);
+    this.#position = "first line";
     this.#lastByte = part.at(-1) ?? 0;
   }
 
-  /** The type that the data opens with; null when it does not open with one. */
+  /** The type that the data starts with; null when there is none. */
   get type(): string | null {
     return this.#type;
   }
 
-  /** The last byte of the first line so far; 0 when there is none. */
+  /** The last byte so far of the first line; 0 when there is none. */
   get lastByte(): number {
     return this.#lastByte;
   }
 
-  /** Forgets everything, ready for the next event. */
+  /** Prepares for the next event. */
   reset(): void {
     this.#type = null;
     this.#lastByte = 0;
-    this.#place = "start";
+    this.#position = "start";
   }
 }
 

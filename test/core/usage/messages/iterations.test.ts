@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Reading } from "../../../../src/core/usage/reading.ts";
-import { grandTotal, maybeUnbilled } from "../../../../src/core/usage/tokens.ts";
-import { counted, jsonSetup, readBody, readUsages } from "../answers.ts";
+import type { MeterReading } from "../../../../src/core/usage/reading.ts";
+import { grandTotal, maybeUnbilled } from "../totals.ts";
+import { nonZeroCounts, jsonSetup, readBody, readUsages } from "../response-bodies.ts";
 
-function readIterations(iterations: unknown, usage: object = {}): Reading {
+function readIterations(iterations: unknown, usage: object = {}): MeterReading {
   const top = { input_tokens: 10, output_tokens: 5, ...usage, iterations };
   return readBody({ type: "message", model: "big", stop_reason: "end_turn", usage: top }, jsonSetup());
 }
@@ -13,7 +13,7 @@ function split(m5: number, h1: number): object {
   return { cache_creation: { ephemeral_5m_input_tokens: m5, ephemeral_1h_input_tokens: h1 } };
 }
 
-test("compaction and advisor are billed beside the top-level usage, each with its own model", () => {
+test("adds compaction and advisor as extra sets, each with its own model", () => {
   const reading = readIterations([
     { type: "compaction", input_tokens: 100, cache_read_input_tokens: 1000, output_tokens: 20 },
     { type: "message", input_tokens: 10, output_tokens: 5 },
@@ -35,7 +35,7 @@ test("compaction and advisor are billed beside the top-level usage, each with it
   assert.equal(maybeUnbilled(reading), 0);
 });
 
-test("in a fallback chain every attempt before the one that served may be unbilled", () => {
+test("marks every attempt of a fallback chain before the one that served as possibly unbilled", () => {
   const reading = readIterations([
     { type: "message", model: "big", input_tokens: 8, output_tokens: 0 },
     { type: "fallback_message", model: "middle", input_tokens: 9, output_tokens: 1 },
@@ -53,7 +53,7 @@ test("in a fallback chain every attempt before the one that served may be unbill
   assert.equal(maybeUnbilled(reading), 18);
 });
 
-test("an attempt that does not name its model is the message's own", () => {
+test("assigns an attempt without a model to the message's model", () => {
   const iterations = [
     { type: "message", input_tokens: 8 },
     { type: "fallback_message", model: "small" },
@@ -63,7 +63,7 @@ test("an attempt that does not name its model is the message's own", () => {
   assert.deepEqual(readBody({ model: "small", usage }, jsonSetup()).extra, []);
 });
 
-test("an iteration of an unknown type is kept as perhaps billed, and flagged", () => {
+test("flags an iteration of unknown type, and keeps it as possibly unbilled", () => {
   const reading = readIterations([{ type: "dreaming", input_tokens: 6, output_tokens: 1 }]);
   assert.deepEqual(reading.flags, ["unknown_iteration_type"]);
   assert.deepEqual(
@@ -72,18 +72,18 @@ test("an iteration of an unknown type is kept as perhaps billed, and flagged", (
   );
 });
 
-test("iterations that are no list of objects say nothing", () => {
+test("ignores iterations that are not a list of objects", () => {
   for (const iterations of [null, 7, "x", {}, [null, 3, "y"]]) {
     const reading = readIterations(iterations);
-    assert.deepEqual([reading.extra, counted(reading)], [[], { input_uncached: 10, output: 5 }]);
+    assert.deepEqual([reading.extra, nonZeroCounts(reading)], [[], { input_uncached: 10, output: 5 }]);
   }
 });
 
-test("a split that went stale is replaced by that of the iterations when it adds up to the total", () => {
+test("replaces a stale cache write split by that of the iterations when it adds up to the total", () => {
   const start = { input_tokens: 6, cache_creation_input_tokens: 300, ...split(300, 0), output_tokens: 1 };
   const iterations = [split(300, 0), split(0, 37)].map((written) => ({ type: "message", ...written }));
   const exact = readUsages([start, { cache_creation_input_tokens: 337, output_tokens: 2, iterations }]);
-  assert.deepEqual(counted(exact), {
+  assert.deepEqual(nonZeroCounts(exact), {
     input_uncached: 6,
     cache_write: 337,
     cache_write_5m: 300,
@@ -97,18 +97,18 @@ test("a split that went stale is replaced by that of the iterations when it adds
   assert.deepEqual(stale.flags, ["cache_write_split_stale"]);
 });
 
-test("a split that adds up is kept beside another one in the iterations", () => {
+test("keeps a cache write split that adds up when the iterations have another one", () => {
   const usage = { cache_creation_input_tokens: 40, ...split(30, 10) };
   const { tokens } = readIterations([{ type: "message", ...split(20, 20) }], usage);
   assert.deepEqual([tokens?.cache_write_5m, tokens?.cache_write_1h], [30, 10]);
 });
 
-test("a split that exceeds the total is not believed, and the total is", () => {
+test("drops a cache write split that exceeds the total", () => {
   const reading = readUsages([
     { input_tokens: 1, ...split(30, 20) },
     { cache_creation_input_tokens: 40, output_tokens: 1 },
   ]);
-  assert.deepEqual(counted(reading), {
+  assert.deepEqual(nonZeroCounts(reading), {
     input_uncached: 1,
     cache_write: 40,
     cache_write_ttl_unknown: 40,

@@ -1,0 +1,24 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { Failure } from "../../core/failure.ts";
+
+/** Commands that make the daemon do something; they return no data. */
+export type ControlAction = "reload" | "keys-changed" | "tokens-changed" | "drain";
+
+/** Commands that get one JSON response. */
+export type ControlCommand = "status" | ControlAction;
+
+/** The command was valid, but the daemon cannot carry it out in its present state (RFC 9110 section 15.5.10). */
+const CONFLICT = 409;
+
+/** Sends a handler's Failure as the response, for {@link readFailure} at the other end. */
+export function sendFailure(res: ServerResponse, { message, hint }: Failure): void {
+  res.writeHead(CONFLICT, { "content-type": "application/json" }).end(JSON.stringify({ message, hint }));
+}
+
+/** Returns the Failure that a response carries; null for any other response. */
+export async function readFailure(res: IncomingMessage): Promise<Failure | null> {
+  if (res.statusCode !== CONFLICT) return null;
+  const { message, hint } = JSON.parse(await text(res)) as Pick<Failure, "message" | "hint">;
+  return new Failure(message, hint);
+}

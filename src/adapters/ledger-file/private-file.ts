@@ -1,0 +1,127 @@
+import * as fs from "node:fs";
+import { Failure } from "../../core/failure.ts";
+import { hasCode } from "../../core/thrown.ts";
+import { quoteForShell } from "../../core/text/shell-words.ts";
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = fs.constants;
+const PERMISSIONS = 0o777;
+const WRITABLE_BY_OTHERS = 0o022;
+
+/**
+ * Creates the directory with mode 0700, whatever the umask, or narrows an existing one to it. Throws a Failure when it
+ * cannot be created, or when others could have put files into it: a symbolic link, another user's directory, or one that
+ * others can write (SECURITY.md E4).
+ */
+export function ensurePrivateDirectory(directory: string): void {
+  try {
+    fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw unlessDiskFault(cause, `cannot make the ledger directory ${directory}`);
+  }
+  const found = fs.lstatSync(directory);
+  if (!found.isDirectory()) {
+    throw new Failure(
+      `the ledger directory ${directory} is a symbolic link`,
+      `name the real directory as "ledger": {"directory": ...} (tollkeeper config edit)`,
+    );
+  }
+  refuseOtherOwners(directory, found);
+  const mode = found.mode & PERMISSIONS;
+  if ((mode & WRITABLE_BY_OTHERS) !== 0 && !isWindows) {
+    throw new Failure(
+      `the ledger directory ${directory} can be written by other users`,
+      `chmod 700 ${quoteForShell(directory)}`,
+    );
+  }
+  if (mode !== 0o700) fs.chmodSync(directory, 0o700);
+}
+
+/**
+ * Throws a Failure when the directory is not writable. A running daemon must not move its ledger there, since the old
+ * directory still accepts records; a daemon that starts there keeps records in memory until it is writable.
+ */
+export function refuseUnwritable(directory: string): void {
+  try {
+    fs.accessSync(directory, fs.constants.W_OK);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Failure(`the ledger directory ${directory} cannot be written to: ${why}`, UNWRITABLE_HINT, {
+      cause,
+    });
+  }
+}
+
+/**
+ * Opens a file for reading and appending, and creates it if necessary, with mode 0600 whatever the umask. Throws a Failure
+ * for a symbolic link, anything but a regular file, another user's file, and a file with a second hard link, which is as
+ * dangerous as a symbolic link and harder to see (Postfix's safe_open does the same). Throws an errno error for a disk
+ * fault.
+ */
+export function openPrivateFile(path: string): number {
+  const fd = openNoFollow(path);
+  try {
+    const found = fs.fstatSync(fd);
+    if (!found.isFile()) throw notAFile(path);
+    refuseOtherOwners(path, found);
+    if (found.nlink > 1) throw hasSecondName(path);
+    if ((found.mode & PERMISSIONS) !== 0o600) fs.fchmodSync(fd, 0o600);
+    return fd;
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
+}
+
+/** Errors of the disk or of system limits. They are temporary, so a daemon keeps running in spite of them. */
+const DISK_FAULTS: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE"]);
+
+/** Names `service install`, because the service's sandbox can only write to the directories it was installed with. */
+const UNWRITABLE_HINT =
+  "check its owner and permissions, or name another directory (tollkeeper config edit); for the service then type: tollkeeper service install";
+
+/** Windows has neither owners nor mode bits. */
+const isWindows = process.platform === "win32";
+
+function openNoFollow(path: string): number {
+  try {
+    return fs.openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+  } catch (error) {
+    if (hasCode(error, "ELOOP")) {
+      throw new Failure(`${path} is a symbolic link and is not written to`, `rm ${quoteForShell(path)}`, {
+        cause: error,
+      });
+    }
+    if (hasCode(error, "EISDIR")) throw notAFile(path);
+    throw unlessDiskFault(error, `cannot open ${path}`);
+  }
+}
+
+function notAFile(path: string): Failure {
+  return new Failure(
+    `${path} is not a regular file and is not written to`,
+    `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`,
+  );
+}
+
+function hasSecondName(path: string): Failure {
+  return new Failure(
+    `${path} is a hard link to a file that has another name, and is not written to`,
+    `cp ${quoteForShell(path)} ${quoteForShell(`${path}.own`)} && mv ${quoteForShell(`${path}.own`)} ${quoteForShell(path)}`,
+  );
+}
+
+function refuseOtherOwners(path: string, found: fs.Stats): void {
+  const self = process.geteuid?.();
+  if (self === undefined || found.uid === self) return;
+  throw new Failure(
+    `${path} belongs to another user (uid ${found.uid}) and is not written to`,
+    `sudo chown ${self} ${quoteForShell(path)}`,
+  );
+}
+
+function unlessDiskFault(error: unknown, message: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (DISK_FAULTS.has(code)) return error;
+  return new Failure(`${message}: ${error.message}`, UNWRITABLE_HINT, { cause: error });
+}

@@ -1,0 +1,98 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { connect } from "node:net";
+import { Failure } from "../core/failure.ts";
+import { toPrintable } from "../core/text/printable.ts";
+import { listKernelSockets, socketLink } from "./socket-table.ts";
+
+/** The addresses to which tools connect. */
+export const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"];
+
+/** Returns the failure for a port that is taken: who holds it, if the system tells, and what to do about it. */
+export function portTaken(port: number, cause: unknown): Failure {
+  return new Failure(`port ${port} is taken by ${describeHolder(port)}`, hintForPort(port), { cause });
+}
+
+/**
+ * Checks that no program listens on the port while no tollkeeper daemon runs: it would receive what tools send (SECURITY.md
+ * A11). Resolves to the failure for such a program, or to null. Connects to the port without sending anything.
+ */
+export async function checkPortFree(port: number): Promise<Failure | null> {
+  if (!(await isPortInUse(port))) return null;
+  const message = `tollkeeper is not running, and its port ${port} is taken by ${describeHolder(port)}, who gets what tools send`;
+  return new Failure(message, hintForPort(port));
+}
+
+/** Resolves to true when a program accepts connections on the port, on either loopback address. */
+export async function isPortInUse(port: number): Promise<boolean> {
+  const results = await Promise.all(LOOPBACK_ADDRESSES.map((address) => isListening(port, address)));
+  return results.includes(true);
+}
+
+/** Resolves to true when a program accepts connections there. Connects without sending anything. */
+export function isListening(port: number, address: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(port, address);
+    probe.once("connect", () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once("error", () => resolve(false));
+  });
+}
+
+/** Returns the hint for a port that another program holds. */
+export function hintForPort(port: number): string {
+  const look =
+    process.platform === "linux" ? `ss -ltnp 'sport = :${port}'` : `lsof -nP -iTCP:${port} -sTCP:LISTEN`;
+  return `see who listens with: ${look}; then stop it, or set another "listen.port" with: tollkeeper config edit`;
+}
+
+/** Returns who listens on the port: "pid 4711 (node server.js)", or "another program" where the system does not tell. */
+export function describeHolder(port: number): string {
+  const holder = process.platform === "linux" ? findHolderInProc(port) : findHolderWithLsof(port);
+  return holder ?? "another program";
+}
+
+/** Returns null when the holder is another user's process, or has ended. */
+function findHolderInProc(port: number): string | null {
+  try {
+    const links = listeningSocketLinks(port);
+    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+      if (!hasSocket(pid, links)) continue;
+      const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+      return `pid ${pid} (${toPrintable(commandLine.slice(0, 80))})`;
+    }
+  } catch {
+    // The holder is a detail: the port is taken all the same.
+  }
+  return null;
+}
+
+function listeningSocketLinks(port: number): Set<string> {
+  const listening = listKernelSockets().filter((socket) => socket.isListening && socket.localPort === port);
+  return new Set(listening.map(({ inode }) => socketLink(inode)));
+}
+
+function hasSocket(pid: string, links: Set<string>): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => links.has(readlinkSync(`/proc/${pid}/fd/${fd}`)));
+  } catch {
+    return false;
+  }
+}
+
+function findHolderWithLsof(port: number): string | null {
+  try {
+    const out = execFileSync("lsof", ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-Fpc"], {
+      encoding: "utf8",
+      timeout: 2_000,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const pid = /^p(\d+)/m.exec(out)?.[1];
+    const command = /^c(.+)/m.exec(out)?.[1];
+    return pid === undefined ? null : `pid ${pid} (${command ?? "?"})`;
+  } catch {
+    return null;
+  }
+}

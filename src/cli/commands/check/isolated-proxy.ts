@@ -1,0 +1,95 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readLedger } from "../../../adapters/ledger-file/reader.ts";
+import type { IsolatedProxy } from "../../../check/guarantee.ts";
+import { startRecordingUpstream } from "../../../check/recording-upstream.ts";
+import { createUpstream, type Config, type Upstream } from "../../../core/config/config.ts";
+import type { UsageRecord } from "../../../core/ledger/record.ts";
+import { Secret } from "../../../core/secrets/secret.ts";
+import { RecordFeed } from "../../../daemon/record-feed.ts";
+import { openRequestPath, systemClock } from "../../../daemon/request-path.ts";
+import type { KeyStore, Log } from "../../../ports.ts";
+
+/** The daemon's request path in this process, in front of a recording upstream. To be closed. */
+interface OpenIsolatedProxy extends Omit<IsolatedProxy, "client"> {
+  port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the request path that `serve` would open with this configuration, except for what would cost money or touch
+ * anything of the user's: a recording upstream replaces every upstream, keys are made up, the port is any free one,
+ * access is open (the tokens belong to the tools), and the ledger is in a temporary directory, removed on close.
+ */
+export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenIsolatedProxy> {
+  const upstream = await startRecordingUpstream();
+  const directory = mkdtempSync(join(tmpdir(), "tollkeeper-check-"));
+  const isolated = isolateConfig(config, upstream.origin, directory);
+  const keyNamed = makeUpKeys();
+  const keys: KeyStore = { read: ({ name }) => Promise.resolve(new Secret(keyNamed(name))) };
+  const cleanUp = async () => {
+    await upstream.close();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    const { gate, listeners, ledger } = await openRequestPath({
+      config: isolated,
+      keys,
+      tokens: { read: () => [] },
+      clock: systemClock,
+      log,
+      feed: new RecordFeed(),
+      sockets: [],
+    });
+    const close = async () => {
+      gate.close();
+      ledger.close();
+      await listeners.destroy();
+      await cleanUp();
+    };
+    const records = () => readRecords(directory);
+    return { port: listeners.port, upstream, config: isolated, keyNamed, records, close };
+  } catch (error) {
+    await cleanUp();
+    throw error;
+  }
+}
+
+/** Gives each upstream a path of its own on the recording upstream, so that they can be told apart. */
+function isolateConfig(config: Config, origin: string, ledgerDirectory: string): Config {
+  const upstreams = Object.values(config.upstreams);
+  if (upstreams.length === 0) upstreams.push(createUpstream("default", `${origin}/v1`));
+  const moved = upstreams.map((upstream): [string, Upstream] => {
+    const basePath = `/${upstream.name}${upstream.basePath}`;
+    const keySource = { kind: "keychain" } as const;
+    return [upstream.name, { ...upstream, origin, basePath, baseUrl: origin + basePath, keySource }];
+  });
+  return {
+    ...config,
+    listen: { ...config.listen, port: 0 },
+    access: { ...config.access, mode: "open" },
+    ledger: { ...config.ledger, directory: ledgerDirectory },
+    upstreams: Object.fromEntries(moved),
+  };
+}
+
+/** Returns a function that gives each name a random value, always the same. */
+function makeUpKeys(): (name: string) => string {
+  const values = new Map<string, string>();
+  return (name) => {
+    const value = values.get(name) ?? `made-up-${randomBytes(24).toString("hex")}`;
+    values.set(name, value);
+    return value;
+  };
+}
+
+/** Skips lines that are not records, which therefore count as missing. */
+async function readRecords(directory: string): Promise<UsageRecord[]> {
+  const records: UsageRecord[] = [];
+  for await (const entry of readLedger(directory, { from: "" })) {
+    if (!("unreadable" in entry)) records.push(entry);
+  }
+  return records;
+}

@@ -1,0 +1,64 @@
+import { currentHost } from "../../adapters/paths.ts";
+import type { FileOutcome, PreparedChange, UnrestoredSetting } from "../../connect/connection.ts";
+import { renderDiff } from "../../connect/edit/diff.ts";
+import { Failure } from "../../core/failure.ts";
+import { redactLocalTokens } from "../../core/secrets/local-token.ts";
+import type { Scope } from "../../tools/tool.ts";
+import { confirm, isInteractive } from "../terminal/confirm.ts";
+import { note, print } from "../terminal/console.ts";
+import { displayPath } from "../terminal/display-path.ts";
+
+/** The values of `--scope`. */
+export const SCOPES = ["user", "project"] as const satisfies readonly Scope[];
+
+export interface ChangeOptions {
+  /** `--dry-run`: only show the change. */
+  isDryRun: boolean;
+  /** `--yes`: make the change without asking. */
+  isConfirmed: boolean;
+}
+
+/** `done`: make the change. `shown`: a dry run. `declined`: the user said no. */
+export type Decision = "done" | "shown" | "declined";
+
+/** Prints what happens to each file: the diff, with keys and tokens redacted, and what each setting is for. */
+export function showChanges({ changes, unrestored }: PreparedChange): void {
+  const { home } = currentHost();
+  for (const change of changes) {
+    print(`${displayPath(change.path, home)}: ${OUTCOMES[change.outcome]}`);
+    for (const line of renderDiff(change)) print(redactLocalTokens(line));
+    for (const { setting, purpose } of change.purposes) print(`  ${setting}: ${purpose}`);
+  }
+  for (const { path, setting, reason } of unrestored)
+    print(`${setting} in ${displayPath(path, home)} ${REASONS[reason]}`);
+}
+
+const REASONS: Record<UnrestoredSetting["reason"], string> = {
+  changed: "was changed since, and stays as it is",
+  "was-key": "held a real key, which stays where it was moved to; the setting is left out",
+};
+
+const OUTCOMES: Record<FileOutcome, string> = {
+  created: "a new file",
+  changed: "changed",
+  unchanged: "is as it shall be",
+  restored: "as it was before",
+  cleared: "without what connecting wrote; what was changed since stays",
+  removed: "removed, as it was not there before",
+  missing: "is not there any more, and stays away",
+};
+
+/** Asks the user, unless the options decide. @throws Failure when there is no terminal to ask on */
+export async function confirmChange(
+  question: string,
+  { isDryRun, isConfirmed }: ChangeOptions,
+): Promise<Decision> {
+  if (isDryRun) return "shown";
+  if (isConfirmed) return "done";
+  if (!isInteractive()) {
+    throw new Failure("nobody can be asked here, and nothing was changed", "if it shall be done: --yes");
+  }
+  if (await confirm(question)) return "done";
+  note("nothing was changed");
+  return "declined";
+}

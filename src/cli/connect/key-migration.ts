@@ -1,0 +1,99 @@
+import type { OverwrittenKey } from "../../connect/connection.ts";
+import type { Config, Upstream } from "../../core/config/config.ts";
+import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
+import { chooseUpstream } from "../../core/policy/choose-upstream.ts";
+import { Failure, KeyFailure } from "../../core/failure.ts";
+import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
+import type { WritableKeyStore } from "../../ports.ts";
+import { displayPath } from "../terminal/display-path.ts";
+import { setKeyArguments } from "../keys/find-key.ts";
+import { currentHost } from "../../adapters/paths.ts";
+
+/** Moves a real key from a tool's settings into the keychain. */
+export interface KeyMigration {
+  /** Where the key is and where it goes, in one line. */
+  description: string;
+  /** True when the keychain already has this key. */
+  isStored: boolean;
+  /** Stores the key, unless it is stored. */
+  store(): Promise<void>;
+}
+
+/**
+ * Plans where the keys go that connecting overwrites; null when there are none. Stores nothing.
+ * @throws Failure when they cannot be stored: no upstream, another key in the keychain, or keys that differ
+ */
+export async function planKeyMigration(
+  keys: readonly OverwrittenKey[],
+  tool: string,
+  config: Config,
+  keychain: WritableKeyStore,
+): Promise<KeyMigration | null> {
+  const [first] = keys;
+  if (first === undefined) return null;
+  const where = keys.map(locate).join(" and ");
+  const upstream = chooseUpstream(config, tool);
+  if (upstream === null) throw noUpstream(where);
+  const ref = refFor(config, upstream, tool);
+  if (ref.source.kind !== "keychain") throw otherSource(where, upstream, ref);
+  if (keys.some(({ key }) => !key.isSameAs(first.key))) throw twoKeys(where, ref, upstream);
+  const stored = await readStored(keychain, ref);
+  if (stored !== null && !stored.isSameAs(first.key)) throw anotherKey(where, ref, upstream);
+  const isStored = stored !== null;
+  const destination = isStored ? "is in the keychain already" : "goes into the keychain";
+  return {
+    description: `the key in ${where} ${destination}, as ${describe(ref, upstream)}`,
+    isStored,
+    store: async () => (isStored ? undefined : keychain.write(ref, first.key)),
+  };
+}
+
+function refFor({ tools }: Config, upstream: Upstream, tool: string): KeyRef {
+  return resolveKeyRef(upstream, (Object.hasOwn(tools, tool) ? tools[tool]?.key : null) ?? null);
+}
+
+async function readStored(keychain: WritableKeyStore, ref: KeyRef): Promise<Secret | null> {
+  try {
+    return await keychain.read(ref);
+  } catch (error) {
+    if (error instanceof KeyFailure && error.code === "missing") return null;
+    throw error;
+  }
+}
+
+function locate({ path, setting }: OverwrittenKey): string {
+  return `${displayPath(path, currentHost().home)} (${setting})`;
+}
+
+function describe(ref: KeyRef, { name }: Upstream): string {
+  return `"${ref.name}" for ${ref.origin} (upstream ${name})`;
+}
+
+function noUpstream(where: string): Failure {
+  return new Failure(
+    `a real key stands in ${where}, and no upstream is configured that it could be kept for`,
+    "add the upstream first: tollkeeper config edit",
+  );
+}
+
+function otherSource(where: string, { name }: Upstream, { source }: KeyRef): Failure {
+  return new Failure(
+    `a real key stands in ${where}, and the keys of upstream ${name} do not live in the keychain, but in: ${describeKeySource(source)}`,
+    "take it out of there first, and keep it where it is needed",
+  );
+}
+
+function twoKeys(where: string, ref: KeyRef, upstream: Upstream): Failure {
+  return new Failure(
+    `different keys stand in ${where}, and one alone can be kept as ${describe(ref, upstream)}`,
+    `store the right one: tollkeeper ${setKeyArguments({ ref, upstream })}; then take both out of there, and connect again`,
+  );
+}
+
+function anotherKey(where: string, ref: KeyRef, upstream: Upstream): Failure {
+  return new Failure(
+    `the key in ${where} is another one than the keychain has as ${describe(ref, upstream)}`,
+    `store the right one: tollkeeper ${setKeyArguments({ ref, upstream })}; then take the other one out of there, and connect again`,
+  );
+}

@@ -1,0 +1,52 @@
+import type { Config } from "../../core/config/config.ts";
+import { Failure } from "../../core/failure.ts";
+import { listeningPort } from "../../daemon/client.ts";
+import type { DaemonStatus } from "../../daemon/status-types.ts";
+import { loadConfig } from "../load-config.ts";
+
+/** Where tools reach tollkeeper on this machine, and its configuration. */
+export interface LocalDaemon {
+  port: number;
+  config: Config;
+  isRunning: boolean;
+}
+
+/**
+ * Returns the running daemon's port and configuration, or those that the next start will use.
+ * @param status null when no daemon runs
+ * @param configFile from the command line; undefined for the daemon's own file, else the default one
+ * @throws Failure when no port is known, or the configuration is invalid
+ */
+export async function locateDaemon(
+  status: DaemonStatus | null,
+  configFile: string | undefined,
+): Promise<LocalDaemon> {
+  const config = await loadConfig(configFile ?? status?.config.path);
+  const port = knownPort(status, config);
+  if (port === null) {
+    throw new Failure(
+      'no port is known: "listen.port" lets the system choose one, and tollkeeper is not running',
+      "start it first: tollkeeper serve; or choose a port: tollkeeper config edit",
+    );
+  }
+  return { port, config, isRunning: status !== null };
+}
+
+/** Returns the daemon's port, else the configured one; null when the system will choose it. */
+export function knownPort(status: DaemonStatus | null, { listen }: Config): number | null {
+  if (status !== null) return listeningPort(status);
+  return listen.port === 0 ? null : listen.port;
+}
+
+/** Returns a tool's base URL: with its mark, and without `/v1`. */
+export function toolBaseUrl(port: number, name: string): string {
+  return `http://127.0.0.1:${port}/t/${name}`;
+}
+
+/**
+ * Returns the credential of a tool that needs no token. It names the tool as well, for clients that drop the path of the
+ * base URL (docs/wire.md section 2).
+ */
+export function placeholderCredential(name: string): string {
+  return `tk-${name}`;
+}

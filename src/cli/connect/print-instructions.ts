@@ -1,0 +1,67 @@
+import { applySettings } from "../../connect/edit/apply-settings.ts";
+import { formatKeyPath } from "../../connect/edit/key-path.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
+import type { FileSettings } from "../../tools/setting.ts";
+import type { Environment, LocalEndpoint } from "../../tools/tool.ts";
+import { print } from "../terminal/console.ts";
+import { displayPath } from "../terminal/display-path.ts";
+import type { ConnectOptions } from "./connect-tool.ts";
+import { readToolHost, resolveEndpoint } from "./local-endpoint.ts";
+import type { LocalDaemon } from "./locate-daemon.ts";
+import { selectToolByName } from "./select-tool.ts";
+import { detectShell, formatEnvironment } from "./shell-environment.ts";
+
+/** Stands for the token: printing instructions creates none. */
+const TOKEN_PLACEHOLDER = "LOCAL-TOKEN";
+
+/** Prints how to connect a tool manually, known or not. Changes nothing. */
+export async function printInstructions(
+  word: string,
+  daemon: LocalDaemon,
+  { scope, model }: Pick<ConnectOptions, "scope" | "model">,
+): Promise<void> {
+  const selected = selectToolByName(word);
+  const { tool, name } = selected;
+  const token = daemon.config.access.mode === "token" ? TOKEN_PLACEHOLDER : null;
+  const endpoint = await resolveEndpoint(selected, daemon, token, model);
+  const host = readToolHost();
+  const environment = tool.environment(host, endpoint);
+  if (tool.name === name) {
+    const { files, remarks } = tool.plan(host, endpoint, tool.scopes.includes(scope) ? scope : "user");
+    for (const file of files) printFile(file, name, host.home);
+    if (environment !== null) printEnvironment(environment);
+    for (const remark of remarks) print(remark);
+    if (JSON.stringify({ files, environment, remarks }).includes(TOKEN_PLACEHOLDER)) {
+      print(`${TOKEN_PLACEHOLDER} stands for a local token; make it with: tollkeeper token add ${name}`);
+    }
+  } else {
+    if (environment !== null) printEnvironment(environment);
+    for (const line of describeEndpoint(endpoint, name)) print(line);
+  }
+}
+
+function printFile(file: FileSettings, name: string, home: string): void {
+  print(`${displayPath(file.path, home)}:\n`);
+  print(applySettings(null, file, name).text);
+  for (const { keyPath, purpose } of file.settings) print(`${formatKeyPath(keyPath)}: ${purpose}`);
+  print();
+}
+
+function printEnvironment({ variables, flags }: Environment): void {
+  const lines = formatEnvironment(detectShell(process.env), variables, []);
+  if (lines.length > 0) print(["environment:\n", ...lines].join("\n"));
+  if (flags.length > 0) print(`flags: ${formatCommand(flags)}`);
+  print();
+}
+
+/** Returns what an unknown tool has to be configured with. */
+function describeEndpoint({ baseUrl, credential, isToken }: LocalEndpoint, name: string): string[] {
+  const make = isToken
+    ? `; make it with: tollkeeper token add ${name}`
+    : ", or any other text; it is never looked at";
+  return [
+    `base URL:  ${baseUrl}/v1 (without /v1 where the tool adds it: ${baseUrl})`,
+    `API key:   ${credential}${make}`,
+    `or, where the base URL cannot have a path: the header x-tollkeeper-tool: ${name}`,
+  ];
+}

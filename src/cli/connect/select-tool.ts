@@ -1,0 +1,77 @@
+import { basename } from "node:path";
+import { parseToolName } from "../../core/config/names.ts";
+import { sanitizeText } from "../../core/config/problem.ts";
+import { Failure } from "../../core/failure.ts";
+import { findNearest } from "../../core/text/did-you-mean.ts";
+import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
+import { sdk } from "../../tools/sdk.ts";
+import type { ConnectableTool } from "../../tools/tool.ts";
+
+/** The tool that a command line names. */
+export interface SelectedTool {
+  /** The known tool; for an unknown one `sdk`, which works for every program built on the vendors' SDKs. */
+  tool: ConnectableTool;
+  /** Its name in the ledger. */
+  name: string;
+}
+
+/** Returns the known tool with this name, title or program; null when there is none. */
+export function findTool(word: string): ConnectableTool | null {
+  const name = word
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_]+/g, "-");
+  return CONNECTABLE_TOOLS.find((tool) => namesOf(tool).includes(name)) ?? null;
+}
+
+/** Does the same as {@link findTool}. @throws Failure, naming the nearest match, when there is none */
+export function requireTool(word: string): ConnectableTool {
+  const tool = findTool(word);
+  if (tool !== null) return tool;
+  const nearest = findNearest(word, CONNECTABLE_TOOLS.flatMap(namesOf));
+  const suggestion = nearest === null ? "" : `; did you mean ${nearest}?`;
+  throw new Failure(
+    `no recipe is known for "${sanitizeText(word)}"${suggestion}`,
+    "see those that are: tollkeeper connect --list; what any other tool needs: tollkeeper connect NAME --print",
+  );
+}
+
+function namesOf({ name, title, programs }: ConnectableTool): string[] {
+  return [name, ...programs, title.toLowerCase().replaceAll(" ", "-")];
+}
+
+/** Selects a tool by name, known or not. @throws Failure when a tool cannot have this name */
+export function selectToolByName(name: string): SelectedTool {
+  const tool = findTool(name);
+  return tool === null ? selectUnknownTool(name) : { tool, name: tool.name };
+}
+
+/**
+ * Selects a tool by the program that a command runs.
+ * @param name the name that the user gave; selects the tool as well when the program is unknown
+ * @throws Failure when a tool cannot have this name
+ */
+export function selectToolByCommand(file: string, name: string | undefined): SelectedTool {
+  const tool = CONNECTABLE_TOOLS.find((known) => isProgramOf(known, file)) ?? null;
+  if (name === undefined) {
+    return tool === null
+      ? selectUnknownTool(basename(file), "; give one with: --tool NAME")
+      : { tool, name: tool.name };
+  }
+  const named = selectToolByName(name);
+  return { tool: tool ?? named.tool, name: named.name };
+}
+
+/** True for the tool's own program. No other program understands its flags. */
+export function isProgramOf({ programs }: ConnectableTool, file: string): boolean {
+  return programs.includes(basename(file));
+}
+
+function selectUnknownTool(text: string, advice = ""): SelectedTool {
+  const name = parseToolName(text);
+  if (name !== null) return { tool: sdk, name };
+  throw new Failure(
+    `"${sanitizeText(text)}" cannot be a tool's name`,
+    `a name is 1 to 64 of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit${advice}`,
+  );
+}

@@ -1,0 +1,85 @@
+import { isPortInUse } from "../../../adapters/port-holder.ts";
+import type { Evidence } from "../evidence.ts";
+import { findBaseUrls, findUrl, type FoundBaseUrl } from "../../dotfiles/find-base-urls.ts";
+import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
+import { listeningPort } from "../../../daemon/client.ts";
+import { displayPath, displayLocation } from "../../terminal/display-path.ts";
+import { restartCommand, startCommand } from "../fix-commands.ts";
+
+/** A base URL and its location, e.g. `~/.zshrc:12 (ANTHROPIC_BASE_URL)`. */
+interface LocatedUrl extends Omit<FoundBaseUrl, "line"> {
+  where: string;
+}
+
+/** Default ports of local model servers: Ollama, LM Studio, llama.cpp, vLLM. */
+const MODEL_SERVER_PORTS = [11434, 1234, 8080, 8000];
+
+/** Checks that base URLs meant for tollkeeper lead to the port it listens on. */
+export const baseUrlsCheck: Check<Evidence> = {
+  id: "base-urls",
+  title: "base URLs",
+  async run(evidence) {
+    const { status, failure: problem } = await evidence.daemon();
+    if (problem !== null) return [skipped("not looked at; see the daemon")];
+    const configured = (await evidence.config())?.listen.port ?? 0;
+    const { state } = await evidence.service();
+    // A port that the service manager holds open counts as a running daemon.
+    const heldPort = state?.holdsPort === true ? state.port : null;
+    const running = status === null ? heldPort : listeningPort(status);
+    const expected = running ?? configured;
+    if (expected === 0) return [skipped("not looked at; no port is known")];
+    const urls = await findAll(evidence, [expected, configured]);
+    const findings = await Promise.all(
+      urls.map((url) => findProblem(url, { running, configured, expected }, evidence)),
+    );
+    const problems = findings.filter((finding) => finding !== null);
+    if (problems.length > 0) return problems;
+    const count = urls.filter(({ port }) => port === running).length;
+    return [ok(`those that lead to tollkeeper: ${count}`)];
+  },
+};
+
+async function findAll({ env, home, dotfiles }: Evidence, ports: readonly number[]): Promise<LocatedUrl[]> {
+  const inEnvironment = Object.entries(env).flatMap(([name, value = ""]) =>
+    findUrl(name, value, ports).map((url) => locate("the environment", url)),
+  );
+  const inFiles = (await dotfiles()).flatMap(({ path, text }) =>
+    findBaseUrls(text, ports).map((url) => locate(`${displayPath(path, home)}:${url.line}`, url)),
+  );
+  return [...inEnvironment, ...inFiles];
+}
+
+function locate(where: string, url: Omit<FoundBaseUrl, "line">): LocatedUrl {
+  return { ...url, where: displayLocation(where, url.name) };
+}
+
+interface Ports {
+  /** The daemon's; null when none runs. */
+  running: number | null;
+  /** The configuration's; 0 for any. */
+  configured: number;
+  /** The one that tools should use. */
+  expected: number;
+}
+
+/** Returns null for a URL that leads to the daemon or belongs to another program. */
+async function findProblem(url: LocatedUrl, ports: Ports, evidence: Evidence): Promise<Finding | null> {
+  const { where, port, mark } = url;
+  if (port === ports.running) return null;
+  if (port === ports.configured) {
+    if (ports.running === null) {
+      return failure(`${where} leads to tollkeeper, which does not run`, await startCommand(evidence));
+    }
+    const what = `${where} leads to port ${port}, and tollkeeper still listens on ${ports.running}`;
+    return failure(what, await restartCommand(evidence));
+  }
+  const fix = `write ${urlWithPort(ports.expected, url)} there`;
+  if (mark !== null)
+    return failure(`${where} leads to port ${port}, and tollkeeper's is ${ports.expected}`, fix);
+  if (MODEL_SERVER_PORTS.includes(port) || (await isPortInUse(port))) return null;
+  return warning(`${where} leads to port ${port}, where nobody listens`, `if tollkeeper is meant, ${fix}`);
+}
+
+function urlWithPort(port: number, { mark, hasVersion }: LocatedUrl): string {
+  return `http://127.0.0.1:${port}${mark ?? ""}${hasVersion ? "/v1" : ""}`;
+}

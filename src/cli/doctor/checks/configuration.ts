@@ -1,0 +1,36 @@
+import type { Evidence } from "../evidence.ts";
+import { formatProblem } from "../../../core/config/problem.ts";
+import type { Config } from "../../../core/config/config.ts";
+import { pluralize } from "../../terminal/numbers.ts";
+import { failure, ok, warning, type Check } from "../../../check/check.ts";
+import { displayPath } from "../../terminal/display-path.ts";
+import { commandFor } from "../fix-commands.ts";
+
+/** Checks that the configuration is valid and names an upstream. */
+export const configurationCheck: Check<Evidence> = {
+  id: "configuration",
+  title: "configuration",
+  async run(evidence) {
+    const path = displayPath(evidence.configFile, evidence.home);
+    const reading = await evidence.configReading();
+    if (!reading.ok) {
+      return reading.problems.map((problem) =>
+        failure(formatProblem(path, problem), commandFor(evidence, "config edit")),
+      );
+    }
+    if (Object.keys(reading.config.upstreams).length === 0) {
+      const file = reading.exists ? `${path} names no upstream` : `there is no ${path}`;
+      return [
+        warning(`${file}: the built-in sandbox makes the answers up`, commandFor(evidence, "config edit")),
+      ];
+    }
+    return [ok(`${path} is good: ${summaryOf(reading.config)}`)];
+  },
+};
+
+function summaryOf({ upstreams, tools, listen }: Config): string {
+  const counts = [pluralize(Object.keys(upstreams).length, "upstream")];
+  const named = Object.keys(tools).length;
+  if (named > 0) counts.push(pluralize(named, "tool"));
+  return `${counts.join(", ")}, port ${listen.port}`;
+}

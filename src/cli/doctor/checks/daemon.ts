@@ -1,0 +1,89 @@
+import { formatAge } from "../../../core/text/age.ts";
+import { formatProblem } from "../../../core/config/problem.ts";
+import type { DaemonStatus, KeyStatus } from "../../../daemon/status-types.ts";
+import type { Evidence } from "../evidence.ts";
+import { failure, ok, warning, type Check, type Finding } from "../../../check/check.ts";
+import { displayPath } from "../../terminal/display-path.ts";
+import { commandFor, logsCommand, restartCommand, startCommand } from "../fix-commands.ts";
+
+/** An older error that has not recurred is not reported. */
+const RECENT_MS = 24 * 60 * 60 * 1000;
+
+/** Checks that a daemon runs and reports no problem. */
+export const daemonCheck: Check<Evidence> = {
+  id: "daemon",
+  title: "daemon",
+  async run(evidence) {
+    const { status, failure: problem } = await evidence.daemon();
+    if (problem !== null) return [failure(problem.message, problem.hint ?? "tollkeeper service logs")];
+    if (status === null) return [await absenceFinding(evidence)];
+    const logs = await logsCommand(evidence);
+    const findings = [
+      ...(await configFindings(status, evidence)),
+      ...status.keys.flatMap((key) => keyFindings(key, logs)),
+      ...accessFindings(status),
+      ...ledgerFindings(status),
+    ];
+    if (findings.length === 0) findings.push(...errorFindings(status, evidence.now(), logs));
+    const age = formatAge(Date.parse(status.startedAt), evidence.now());
+    return findings.length > 0 ? findings : [ok(`it runs, pid ${status.pid}, started ${age}`)];
+  },
+};
+
+async function absenceFinding(evidence: Evidence): Promise<Finding> {
+  const start = await startCommand(evidence);
+  const { state } = await evidence.service();
+  if (state?.holdsPort === true) return warning("it is not running; the first connection starts it", start);
+  return failure("it is not running", start);
+}
+
+async function configFindings({ config }: DaemonStatus, evidence: Evidence): Promise<Finding[]> {
+  const path = displayPath(config.path, evidence.home);
+  if (config.path !== evidence.configFile) {
+    const what = `it was started with another configuration, ${path}`;
+    return [warning(what, await restartCommand(evidence))];
+  }
+  if (config.problems.length === 0) return [];
+  const [what, edit] = ["it runs on with the configuration from before", commandFor(evidence, "config edit")];
+  // When the file is still invalid, the configuration check lists its problems.
+  if (!(await evidence.configReading()).ok) return [failure(what, edit)];
+  return config.problems.map((problem) => failure(`${what}: ${formatProblem(path, problem)}`, edit));
+}
+
+/** Reports keys by the state the daemon sees: it may lack access that this terminal session has. */
+function keyFindings({ name, upstream, state, problem }: KeyStatus, logs: string): Finding[] {
+  if (state === "present" || state === "not asked yet") return [];
+  const what = `it has no key "${name}" for upstream ${upstream}: ${problem ?? state}`;
+  return [failure(what, `mend what the keys above say, or see: ${logs}`)];
+}
+
+/** In token mode no tool works without a token; in open mode tokens only identify tools. */
+function accessFindings({ access: { mode, tokens } }: DaemonStatus): Finding[] {
+  const { problem, registered, lent } = tokens;
+  if (problem !== null) {
+    const finding = mode === "token" ? failure : warning;
+    return [finding(problem.message, problem.hint ?? "tollkeeper token list")];
+  }
+  if (mode === "open" || registered + lent > 0) return [];
+  return [failure("it asks for a local token, and none is registered", "tollkeeper token add TOOL")];
+}
+
+function ledgerFindings({ ledger: { waiting, lost, lastError } }: DaemonStatus): Finding[] {
+  const why = lastError === null ? "" : ` (${lastError})`;
+  const findings: Finding[] = [];
+  if (waiting > 0) {
+    const what = `records that wait to be written: ${waiting}${why}`;
+    findings.push(failure(what, "mend what the ledger below says; they are written by themselves then"));
+  }
+  if (lost > 0) {
+    const what = `records lost since its start: ${lost}${why}`;
+    findings.push(warning(what, "mend what the ledger below says; what is lost is lost"));
+  }
+  return findings;
+}
+
+function errorFindings({ lastError }: DaemonStatus, now: number, logs: string): Finding[] {
+  if (lastError === null || now - Date.parse(lastError.at) > RECENT_MS) return [];
+  const age = formatAge(Date.parse(lastError.at), now);
+  return [warning(`what last went wrong, ${age}: ${lastError.message}`, logs)];
+}

@@ -1,0 +1,67 @@
+import type { Stats } from "node:fs";
+import { join } from "node:path";
+import { pluralize } from "../../terminal/numbers.ts";
+import { failure, warning, type Finding } from "../../../check/check.ts";
+import { quoteForShell } from "../../../core/text/shell-words.ts";
+
+/** A file of the ledger. Links are not followed. */
+export interface LedgerFileStats {
+  name: string;
+  stats: Stats;
+}
+
+const WRITABLE_BY_OTHERS = 0o022;
+const OPEN_TO_OTHERS = 0o077;
+
+/**
+ * Reports what is wrong with the type, owner and mode of the ledger's directory (SECURITY.md E4). The daemon does not
+ * start with what is a failure here.
+ * @param self the user id of this process; null where there are none
+ */
+export function ledgerDirectoryFindings(directory: string, found: Stats, self: number | null): Finding[] {
+  if (!found.isDirectory()) {
+    const fix = 'name the real directory as "ledger.directory" with: tollkeeper config edit';
+    return [failure(`${directory} is a link, or no directory`, fix)];
+  }
+  if (self === null) return [];
+  if (found.uid !== self) return [foreignOwnerFailure(directory, found, self)];
+  const fix = `chmod 700 ${quoteForShell(directory)}`;
+  if ((found.mode & WRITABLE_BY_OTHERS) !== 0) {
+    return [failure(`${directory} can be written by other users`, fix)];
+  }
+  if ((found.mode & OPEN_TO_OTHERS) !== 0) return [warning(`${directory} can be read by other users`, fix)];
+  return [];
+}
+
+/** Reports files that the daemon does not write to, links and other users' files, and files that other users can read. */
+export function ledgerFileFindings(
+  directory: string,
+  files: readonly LedgerFileStats[],
+  self: number | null,
+): Finding[] {
+  const findings = files.flatMap(({ name, stats }) => {
+    const path = join(directory, name);
+    if (!stats.isFile() || stats.nlink > 1) {
+      return [
+        failure(
+          `${path} is a link, or no file, and is not written to`,
+          `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`,
+        ),
+      ];
+    }
+    return self !== null && stats.uid !== self ? [foreignOwnerFailure(path, stats, self)] : [];
+  });
+  const open = files.filter(({ stats }) => self !== null && (stats.mode & OPEN_TO_OTHERS) !== 0);
+  if (open.length > 0) {
+    const what = `${pluralize(open.length, "file")} in ${directory} can be read by other users`;
+    findings.push(warning(what, `chmod go= ${quoteForShell(directory)}/*`));
+  }
+  return findings;
+}
+
+function foreignOwnerFailure(path: string, { uid }: Stats, self: number): Finding {
+  return failure(
+    `${path} belongs to user ${uid}, and is not written to`,
+    `sudo chown -R ${self} ${quoteForShell(path)}`,
+  );
+}

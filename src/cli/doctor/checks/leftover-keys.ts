@@ -1,0 +1,66 @@
+import { sanitizeText } from "../../../core/config/problem.ts";
+import { detectKey } from "../../../core/secrets/detect-key.ts";
+import type { Secret } from "../../../core/secrets/secret.ts";
+import { pluralize } from "../../terminal/numbers.ts";
+import type { Evidence } from "../evidence.ts";
+import { findKeys, type FoundKey } from "../../dotfiles/find-keys.ts";
+import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
+import type { Dotfile } from "../../dotfiles/read.ts";
+import { displayPath, displayLocation } from "../../terminal/display-path.ts";
+import { commandFor } from "../fix-commands.ts";
+
+/** Checks that no key is left in the environment or in files of shells and tools. Reports locations, never values. */
+export const leftoverKeysCheck: Check<Evidence> = {
+  id: "leftover-keys",
+  title: "leftover keys",
+  async run(evidence) {
+    const keys = await evidence.keys();
+    const own = keys.flatMap(({ secret }) => (secret === null ? [] : [secret]));
+    const sources = new Set(keys.flatMap(({ ref }) => (ref.source.kind === "file" ? [ref.source.path] : [])));
+    // A key file that the configuration names is where its key belongs.
+    const files = (await evidence.dotfiles()).filter(({ path }) => !sources.has(path));
+    const findings = [
+      ...keysInEnvironment(evidence, own),
+      ...files.flatMap((file) => keysInFile(file, own, evidence)),
+    ];
+    const searched = `the environment and ${pluralize(files.length, "file")} of shells and tools`;
+    const unread = files.flatMap(({ path, problem: trouble }) => {
+      return trouble === null ? [] : [skipped(`${displayPath(path, evidence.home)}: ${trouble}`)];
+    });
+    return [...(findings.length > 0 ? findings : [ok(`none in ${searched}`)]), ...unread];
+  },
+};
+
+function keysInEnvironment(evidence: Evidence, own: readonly Secret[]): Finding[] {
+  return Object.entries(evidence.env).flatMap(([name, value = ""]) => {
+    const verdict = detectKey(name, value, own);
+    if (verdict === null) return [];
+    const fix = `unset ${sanitizeText(name)}, and take it out of where it is set`;
+    return [leftoverFinding(displayLocation("the environment", name), verdict.isOwn, fix, evidence)];
+  });
+}
+
+function keysInFile(file: Dotfile, own: readonly Secret[], evidence: Evidence): Finding[] {
+  const path = displayPath(file.path, evidence.home);
+  return findKeys(file.text, own).map(({ line, name, isOwn }) => {
+    return leftoverFinding(
+      displayLocation(`${path}:${line}`, name),
+      isOwn,
+      fixFor(file, path, line),
+      evidence,
+    );
+  });
+}
+
+/** A line of a shell file can be removed; a tool may insist on some value. */
+function fixFor({ kind }: Dotfile, path: string, line: FoundKey["line"]): string {
+  if (kind === "shell") return `take line ${line} out of ${path}`;
+  return `write "placeholder" in its place in line ${line} of ${path}`;
+}
+
+/** A key of ours is recognized with certainty and must not be elsewhere; another key may be there on purpose. */
+function leftoverFinding(where: string, isOwn: boolean, fix: string, evidence: Evidence): Finding {
+  if (isOwn) return failure(`a key that tollkeeper keeps stands in ${where}`, fix);
+  const store = commandFor(evidence, "key set");
+  return warning(`what looks like an API key stands in ${where}`, `store it with: ${store}; then ${fix}`);
+}

@@ -1,0 +1,25 @@
+import type { Evidence } from "../evidence.ts";
+import { failure, ok, skipped, warning, type Check } from "../../../check/check.ts";
+
+const TLS_SWITCH = "NODE_TLS_REJECT_UNAUTHORIZED";
+
+/** Checks for Node settings that would expose a key or leave certificates unverified; see `hardenProcess`. */
+export const nodeCheck: Check<Evidence> = {
+  id: "node",
+  title: "Node's settings",
+  async run(evidence) {
+    const { refusal, warnings } = await evidence.hardening();
+    if (refusal !== null) {
+      const fix = refusal.hint ?? "unset NODE_OPTIONS NODE_DEBUG";
+      const message = `${refusal.message}; the daemon would not start like this`;
+      return [failure(message, fix), skipped("no key is read here until then")];
+    }
+    const findings = warnings.map((text) => warning(text, fixOf(text)));
+    return findings.length > 0 ? findings : [ok("none of them gives a key away")];
+  },
+};
+
+/** Each warning begins with the setting it is about. */
+function fixOf(text: string): string {
+  return text.startsWith(TLS_SWITCH) ? `unset ${TLS_SWITCH}` : "ulimit -c 0";
+}

@@ -1,0 +1,59 @@
+import {
+  hintForPort,
+  isListening,
+  LOOPBACK_ADDRESSES,
+  checkPortFree,
+} from "../../../adapters/port-holder.ts";
+import type { DaemonStatus } from "../../../daemon/status-types.ts";
+import type { Evidence } from "../evidence.ts";
+import { failure, ok, skipped, type Check, type Finding } from "../../../check/check.ts";
+import { listeningPort } from "../../../daemon/client.ts";
+import { restartCommand } from "../fix-commands.ts";
+
+/** Checks that no other program has the port that tools connect to, on either loopback address (SECURITY.md A11). */
+export const portCheck: Check<Evidence> = {
+  id: "port",
+  title: "port",
+  async run(evidence) {
+    const config = await evidence.config();
+    const { status, failure: problem } = await evidence.daemon();
+    if (problem !== null) return [skipped("not looked at; see the daemon")];
+    if (status !== null) return [await runningDaemonFinding(status, config?.listen.port ?? 0, evidence)];
+    if (config === null) return [skipped("not looked at; the configuration is not good")];
+    return [await stoppedDaemonFinding(config.listen.port, evidence)];
+  },
+};
+
+/** @param configured the port in the configuration; 0 for any */
+async function runningDaemonFinding(
+  status: DaemonStatus,
+  configured: number,
+  evidence: Evidence,
+): Promise<Finding> {
+  const port = listeningPort(status);
+  const where = status.listening.join(" and ");
+  if (configured !== 0 && port !== configured) {
+    if (status.config.problems.length > 0) return skipped(`${where}, and not ${configured}; see the daemon`);
+    const what = `the daemon listens on ${where}, and the configuration says ${configured}`;
+    return failure(what, await restartCommand(evidence));
+  }
+  const others = LOOPBACK_ADDRESSES.filter((address) => !where.includes(address));
+  for (const address of others) {
+    if (!(await isListening(port, address))) continue;
+    const what = `the daemon listens on ${where} only, and another program gets what tools send to ${address}`;
+    return failure(what, hintForPort(port));
+  }
+  return ok(`${where}, the daemon's own`);
+}
+
+async function stoppedDaemonFinding(port: number, evidence: Evidence): Promise<Finding> {
+  if (port === 0) return ok("any free one is taken");
+  const { state } = await evidence.service();
+  // Checked first, because a probing connection would start the daemon.
+  if (state?.holdsPort === true && state.port === port) {
+    return ok(`the service manager keeps ${port} open, and starts the daemon with the first connection`);
+  }
+  const usurped = await checkPortFree(port);
+  if (usurped === null) return ok(`${port} is free`);
+  return failure(usurped.message, usurped.hint ?? hintForPort(port));
+}

@@ -1,0 +1,59 @@
+import { describeKeySource } from "../../../core/secrets/key-source.ts";
+import { pluralize } from "../../terminal/numbers.ts";
+import type { KeyCheckFailure, ModelsResponse } from "../../keys/fetch-models.ts";
+import type { UpstreamProbe } from "../evidence/probe-upstreams.ts";
+import type { Evidence } from "../evidence.ts";
+import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
+import type { KeyReading } from "../evidence/read-keys.ts";
+import { setKeyCommand } from "../fix-commands.ts";
+
+/** Checks that every upstream responds and accepts its key. */
+export const upstreamsCheck: Check<Evidence> = {
+  id: "upstreams",
+  title: "upstreams",
+  async run(evidence) {
+    if ((await evidence.hardening()).refusal !== null) return [skipped("not asked; see Node's settings")];
+    const config = await evidence.config();
+    if (config === null) return [skipped("not asked; the configuration is not good")];
+    const names = Object.keys(config.upstreams);
+    if (names.length === 0) return [ok("the sandbox is a part of tollkeeper")];
+    const probes = await evidence.upstreams();
+    const asked = new Set(probes.map(({ key }) => key.upstream.name));
+    const unasked = names.filter((name) => !asked.has(name));
+    return [
+      ...probes.map((probe) => findingFor(probe, evidence)),
+      ...unasked.map((name) => skipped(`${name}: not asked, because its key could not be read`)),
+    ];
+  },
+};
+
+function findingFor({ key, response, failure: problem }: UpstreamProbe, evidence: Evidence): Finding {
+  const { upstream, ref } = key;
+  if (problem !== null) return failureFinding(key, problem, evidence);
+  const details = response === null ? "" : `, ${describe(response)}`;
+  return ok(`${upstream.name}: ${upstream.baseUrl} takes key "${ref.name}"${details}`);
+}
+
+function failureFinding(
+  key: KeyReading,
+  { code, message, hint }: KeyCheckFailure,
+  evidence: Evidence,
+): Finding {
+  const what = `${key.upstream.name}: ${message}`;
+  const fix = hint ?? "try again later";
+  // An upstream that has no list of models may work all the same.
+  if (code === "undecided") return warning(what, fix);
+  if (code === "unreachable") return failure(what, fix);
+  const { source } = key.ref;
+  if (source.kind !== "keychain") return failure(what, `put another key there: ${describeKeySource(source)}`);
+  return failure(what, `store another key: ${setKeyCommand(evidence, key)}`);
+}
+
+/** Returns e.g. `12 models, 80 ms to connect (TLSv1.3) and 210 ms to answer`. */
+function describe({ models, connectMs, responseMs, tls, proxy }: ModelsResponse): string {
+  const parts = [tls?.protocol, proxy === null ? undefined : `through ${proxy}`];
+  const via = parts.filter((part) => part !== undefined).join(", ");
+  const connect = `${Math.round(connectMs)} ms to connect${via === "" ? "" : ` (${via})`}`;
+  const count = models === null ? "" : `${pluralize(models, "model")}, `;
+  return `${count}${connect} and ${Math.round(responseMs)} ms to answer`;
+}

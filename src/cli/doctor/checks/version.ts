@@ -1,0 +1,34 @@
+import type { Evidence } from "../evidence.ts";
+import { requiredNodeVersion, programVersion } from "../../../adapters/program.ts";
+import { failure, ok, warning, type Check } from "../../../check/check.ts";
+import { restartCommand } from "../fix-commands.ts";
+
+/** Checks that Node is recent enough and that the running daemon has the version of this program. */
+export const versionCheck: Check<Evidence> = {
+  id: "version",
+  title: "version",
+  async run(evidence) {
+    const [version, node] = [programVersion(), process.versions.node];
+    const needed = requiredNodeVersion();
+    if (!isAtLeast(node, needed)) {
+      const what = `Node ${node} runs this, and tollkeeper needs ${needed} or later`;
+      return [failure(what, `install Node ${needed} or later, then: tollkeeper service install`)];
+    }
+    const { status } = await evidence.daemon();
+    if (status !== null && status.version !== version) {
+      const what = `this is tollkeeper ${version}, and the daemon that runs is still ${status.version}`;
+      return [warning(what, await restartCommand(evidence))];
+    }
+    return [ok(`tollkeeper ${version}, Node ${node}`)];
+  },
+};
+
+/** True when `version` is not older than `needed`. Both are dotted numbers; missing parts count as 0. */
+export function isAtLeast(version: string, needed: string): boolean {
+  const [ours, theirs] = [version, needed].map((text) => text.split(".").map(Number));
+  for (const [i, number] of (theirs ?? []).entries()) {
+    const own = ours?.[i] ?? 0;
+    if (own !== number) return own > number;
+  }
+  return true;
+}

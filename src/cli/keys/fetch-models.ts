@@ -1,0 +1,186 @@
+import { request, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import type { Upstream } from "../../core/config/config.ts";
+import { Failure } from "../../core/failure.ts";
+import { buildCredentialHeader } from "../../core/http/headers.ts";
+import type { Outbound } from "../../core/config/outbound.ts";
+import { toPrintable } from "../../core/text/printable.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
+import { codeOf } from "../../proxy/upstream/error-code.ts";
+import { createDialer } from "../../proxy/upstream/dial.ts";
+import { explainConnectFailure, type ConnectFailure } from "../../proxy/upstream/failures.ts";
+
+/** Time limit for the whole exchange, milliseconds. */
+const LIMIT_MS = 10_000;
+
+/** Far more than a list of models takes. The rest is not read. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+/** The response of an upstream that accepted a key, and how it was reached. Times are in milliseconds. */
+export interface ModelsResponse {
+  /** How many models the key may use; null when the body is not a list of models. */
+  models: number | null;
+  /** Until the connection is ready: TCP, the proxy's tunnel and TLS. */
+  connectMs: number;
+  /** From then to the end of the response. */
+  responseMs: number;
+  /** null over plain http. */
+  tls: { protocol: string; certificateEnds: Date } | null;
+  /** Origin of the outbound proxy; null when none was used. */
+  proxy: string | null;
+  /** The upstream's clock, from its `date` header, milliseconds since 1970; null when it sent none. */
+  date: number | null;
+}
+
+/**
+ * An upstream did not confirm a key.
+ * - `refused`: it rejected the key
+ * - `undecided`: its response says nothing about the key
+ * - `unreachable`: there was no response
+ */
+export class KeyCheckFailure extends Failure {
+  readonly code: "refused" | "undecided" | "unreachable";
+
+  constructor(code: KeyCheckFailure["code"], message: string, hint: string) {
+    super(message, hint);
+    this.code = code;
+  }
+}
+
+interface RawResponse extends Omit<ModelsResponse, "models"> {
+  status: number;
+  text: string;
+}
+
+/**
+ * Requests the upstream's list of models with the key, through the same outbound proxy and TLS settings as the daemon.
+ * @throws KeyCheckFailure unless the upstream accepts the key
+ */
+export async function fetchModels(
+  { name, baseUrl }: Upstream,
+  secret: Secret,
+  outbound: Outbound,
+): Promise<ModelsResponse> {
+  const { status, text, ...rest } = await get(new URL(`${baseUrl}/models`), secret, outbound);
+  if (status >= 200 && status < 300) return { models: countModels(text), ...rest };
+  const summary = `${status}${messageIn(text, secret)}`;
+  if (status === 401 || status === 403) {
+    throw new KeyCheckFailure(
+      "refused",
+      `refused: ${baseUrl} answers ${summary}`,
+      `store another key: tollkeeper key set --upstream ${name}`,
+    );
+  }
+  const isRedirect = status >= 300 && status < 400;
+  throw new KeyCheckFailure(
+    "undecided",
+    `not decided: ${baseUrl} answers ${summary}, which says nothing about the key`,
+    isRedirect ? "redirects are never followed; correct baseUrl: tollkeeper config edit" : "try again later",
+  );
+}
+
+/** Does not use `fetch`, which follows redirects by default (SECURITY.md B4) and ignores our proxy and TLS settings. */
+async function get(url: URL, secret: Secret, outbound: Outbound): Promise<RawResponse> {
+  const dial = createDialer(outbound)(url.origin);
+  const proxy = dial.isProxied ? (outbound.proxy?.origin ?? null) : null;
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  const startedAt = performance.now();
+  const socket = dial.open();
+  let connectedAt = startedAt;
+  socket.once(dial.readyEvent, () => (connectedAt = performance.now()));
+  try {
+    const response = await send(socket, url, secret, signal);
+    const tls = describeTls(socket);
+    const text = await readText(response);
+    const [connectMs, responseMs] = [connectedAt - startedAt, performance.now() - connectedAt];
+    const date = parseDate(response.headers.date);
+    return { status: response.statusCode ?? 0, text, connectMs, responseMs, tls, proxy, date };
+  } catch (error) {
+    const through = proxy === null ? "" : ` through the proxy ${proxy}`;
+    const obstacle = signal.aborted
+      ? { why: `no answer within ${LIMIT_MS / 1000} seconds${through}`, fix: null }
+      : explain(error);
+    throw unreachable(url, obstacle);
+  } finally {
+    socket.destroy();
+  }
+}
+
+function send(socket: Socket, url: URL, secret: Secret, signal: AbortSignal): Promise<IncomingMessage> {
+  const [header, value] = buildCredentialHeader("bearer", secret);
+  const headers = {
+    host: url.host,
+    [header]: value,
+    accept: "application/json",
+    "accept-encoding": "identity",
+    connection: "close",
+  };
+  const path = url.pathname;
+  return new Promise((resolve, reject) => {
+    // The socket does TLS itself, so this is plain HTTP to Node.
+    const options = { path, headers, setHost: false, insecureHTTPParser: false, signal };
+    request({ ...options, createConnection: () => socket }, resolve)
+      .once("error", reject)
+      .end();
+  });
+}
+
+function describeTls(socket: Socket): ModelsResponse["tls"] {
+  if (!(socket instanceof TLSSocket)) return null;
+  const { valid_to: end } = socket.getPeerCertificate();
+  return { protocol: socket.getProtocol() ?? "unknown", certificateEnds: new Date(end) };
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes);
+    size += bytes.length;
+    // Leaving the loop closes the connection.
+    if (size > MAX_BODY_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Explains an error, with its code for people who search for it. */
+function explain(error: unknown): ConnectFailure {
+  if (!(error instanceof Error)) return { why: String(error), fix: null };
+  const { why, fix } = explainConnectFailure(error);
+  const code = codeOf(error.cause instanceof Error ? error.cause : error);
+  return { why: why.includes(code) ? why : `${why}, ${code}`, fix };
+}
+
+function unreachable(url: URL, { why, fix }: ConnectFailure): Failure {
+  const hint = fix ?? "check the network, and baseUrl: tollkeeper config check";
+  return new KeyCheckFailure("unreachable", `unreachable: ${url.origin} (${why})`, hint);
+}
+
+function parseDate(date: string | undefined): number | null {
+  const at = Date.parse(date ?? "");
+  return Number.isNaN(at) ? null : at;
+}
+
+/** Both APIs list models as `{"data": [...]}`. */
+function countModels(text: string): number | null {
+  const body = parseJson(text) as { data?: unknown } | null;
+  return Array.isArray(body?.data) ? body.data.length : null;
+}
+
+/** Returns `: ` and the upstream's error message, if there is one. The key is redacted before the text is truncated. */
+function messageIn(text: string, secret: Secret): string {
+  const body = parseJson(text) as { error?: { message?: unknown } } | null;
+  const message = body?.error?.message;
+  const words = secret.redactText(typeof message === "string" ? message : text).trim();
+  return words === "" ? "" : `: ${toPrintable(words.slice(0, 300))}`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,51 @@
+import { sanitizeText } from "../../core/config/problem.ts";
+import { type Config, type Upstream } from "../../core/config/config.ts";
+import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
+import { Failure } from "../../core/failure.ts";
+import type { KeyRef } from "../../core/secrets/key-source.ts";
+import { loadConfig } from "../load-config.ts";
+
+/** Arguments that every `key` subcommand takes. */
+export interface KeyArguments {
+  config?: string | undefined;
+  upstream: string;
+  name?: string | undefined;
+}
+
+/** The key a command is about, with the upstream it belongs to. */
+export interface KeyTarget {
+  config: Config;
+  upstream: Upstream;
+  ref: KeyRef;
+}
+
+/**
+ * Finds the key that the arguments name; without a name, the upstream's own key.
+ * @throws Failure when the configuration is not valid or has no such upstream
+ */
+export async function findKey({ config: path, upstream: name, name: key }: KeyArguments): Promise<KeyTarget> {
+  const config = await loadConfig(path);
+  const names = Object.keys(config.upstreams);
+  const upstream = config.upstreams[name];
+  if (names.length === 0 || upstream === undefined) throw noUpstream(name, names);
+  return { config, upstream, ref: resolveKeyRef(upstream, key ?? null) };
+}
+
+/** Returns the arguments of `tollkeeper` that store this key where it is looked up. */
+export function setKeyArguments({ upstream, ref }: Pick<KeyTarget, "upstream" | "ref">): string {
+  const name = ref.name === upstream.key ? "" : ` ${ref.name}`;
+  return `key set${name}${upstream.name === "default" ? "" : ` --upstream ${upstream.name}`}`;
+}
+
+function noUpstream(name: string, names: readonly string[]): Failure {
+  if (names.length === 0) {
+    return new Failure(
+      "no upstream is configured, and the built-in sandbox needs no key",
+      "add an upstream first: tollkeeper config edit",
+    );
+  }
+  return new Failure(
+    `no upstream is called "${sanitizeText(name)}"`,
+    `the configuration has: ${names.join(", ")}`,
+  );
+}

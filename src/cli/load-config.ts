@@ -1,0 +1,16 @@
+import { resolve } from "node:path";
+import { configFailure, readConfigFile } from "../adapters/config-file.ts";
+import { configPath } from "../adapters/paths.ts";
+import type { Config } from "../core/config/config.ts";
+
+/** Returns the absolute path of the file that `--config` names, or of the default one. */
+export function resolveConfigPath(option: string | undefined): string {
+  return option === undefined ? configPath() : resolve(option);
+}
+
+/** Reads and validates a configuration file. @throws Failure listing every problem in it */
+export async function loadConfig(path = configPath()): Promise<Config> {
+  const reading = await readConfigFile(path);
+  if (reading.ok) return reading.config;
+  throw configFailure(path, reading.problems);
+}

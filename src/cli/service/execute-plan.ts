@@ -1,0 +1,90 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Failure } from "../../core/failure.ts";
+import { describeSteps } from "../../service/describe-steps.ts";
+import { runProgram } from "../../service/run-program.ts";
+import { CommandFailure, runSteps } from "../../service/run-steps.ts";
+import type { Plan, ServiceManager } from "../../service/service-manager.ts";
+import { pluralize } from "../terminal/numbers.ts";
+import { note, print } from "../terminal/console.ts";
+import { daemonStatus } from "../../daemon/client.ts";
+import { matchCause } from "./failure-cause.ts";
+import { isListeningOn } from "./conflicts.ts";
+import type { DaemonStatus } from "../../daemon/status-types.ts";
+
+/** A start takes about 250 ms; the rest is for a machine under load. */
+const START_LIMIT_MS = 15_000;
+const POLL_MS = 100;
+
+/** How many lines of the log are shown when a start fails. */
+const SHOWN_LINES = 12;
+
+/**
+ * Carries out a plan, printing each step, or, with `dryRun`, only shows it. The notes are left to the caller, who prints
+ * them at the end with {@link printNotes}.
+ */
+export async function executePlan({ steps }: Plan, dryRun: boolean): Promise<void> {
+  if (steps.length === 0) print("nothing is to be done");
+  if (dryRun) for (const line of describeSteps(steps)) print(line);
+  else await runSteps(steps, runProgram, print);
+}
+
+/** Prints a plan's notes. */
+export function printNotes({ notes }: Plan): void {
+  for (const text of notes) note(`note: ${text}`);
+}
+
+/** Prints how many open exchanges the daemon waits for before it exits; nothing when there are none. */
+export function printOpenExchanges({ openExchanges: open }: DaemonStatus): void {
+  if (open > 0) print(`waiting for ${pluralize(open, "open exchange")}, which may finish first`);
+}
+
+/**
+ * Carries out a plan that starts the daemon, and waits until the daemon responds and listens on the port.
+ * @param port 0 for any
+ * @throws Failure with the likely cause when it does not start, after printing the newest lines of its log
+ */
+export async function executeStartPlan(
+  manager: ServiceManager,
+  plan: Plan,
+  port: number,
+): Promise<DaemonStatus> {
+  const startedMs = Date.now();
+  try {
+    await executePlan(plan, false);
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error;
+    throw await explainFailedStart(manager, startedMs, error);
+  }
+  const status = await waitUntilListening(port);
+  if (status === null) throw await explainFailedStart(manager, startedMs, null);
+  return status;
+}
+
+async function waitUntilListening(port: number): Promise<DaemonStatus | null> {
+  const end = Date.now() + START_LIMIT_MS;
+  while (Date.now() < end) {
+    // A starting daemon may respond with an error.
+    const status = await daemonStatus().catch(() => null);
+    if (status !== null && (port === 0 || isListeningOn(status, port))) return status;
+    await delay(POLL_MS);
+  }
+  return null;
+}
+
+/** Shows only log lines since `startedMs`: older ones may be about failures that are resolved. */
+async function explainFailedStart(
+  manager: ServiceManager,
+  startedMs: number,
+  failed: CommandFailure | null,
+): Promise<Failure> {
+  const { detail } = await manager.state();
+  const lines = await manager.lastLines(SHOWN_LINES, startedMs);
+  if (lines.length > 0)
+    note(`the newest lines of its log:\n${lines.map((line) => `    ${line}`).join("\n")}`);
+  else note("its log shows nothing of it to this user");
+  const newestFirst = lines.toReversed();
+  const cause = matchCause([detail, failed?.message ?? "", ...newestFirst]);
+  const why = cause?.what ?? failed?.message ?? `it did not answer within ${START_LIMIT_MS / 1000} s`;
+  const hint = cause?.hint ?? "see more of its log with: tollkeeper service logs -n 100";
+  return new Failure(`the service does not start (${detail}): ${why}`, hint);
+}

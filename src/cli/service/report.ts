@@ -1,0 +1,111 @@
+import { existsSync } from "node:fs";
+import type { Config } from "../../core/config/config.ts";
+import type { ServiceState } from "../../service/service-manager.ts";
+import type { FailureCause } from "./failure-cause.ts";
+import { labelledLine } from "../terminal/labelled-line.ts";
+
+/** The service's state, compared with the file system and the configuration. */
+export interface ServiceReport extends ServiceState {
+  manager: string;
+  /** null when the definition names none. */
+  nodeExists: boolean | null;
+  scriptExists: boolean | null;
+  /** null when the configuration is unusable or takes any port. */
+  configuredPort: number | null;
+  /** The configuration's drain limit, in milliseconds; null when the configuration is unusable. */
+  configuredDrainMs: number | null;
+  /** Why the service has failed; null when it has not, or when the cause is unknown. */
+  cause: FailureCause | null;
+}
+
+/**
+ * Compares a state with the file system and the configuration.
+ * @param config null when it is unusable
+ */
+export function buildServiceReport(
+  manager: string,
+  state: ServiceState,
+  config: Config | null,
+  cause: FailureCause | null,
+): ServiceReport {
+  const port = config?.listen.port ?? 0;
+  return {
+    manager,
+    ...state,
+    nodeExists: state.node === null ? null : existsSync(state.node),
+    scriptExists: state.script === null ? null : existsSync(state.script),
+    configuredPort: port === 0 ? null : port,
+    configuredDrainMs: config?.limits.drainMs ?? null,
+    cause,
+  };
+}
+
+/** True when the definition, older than the configuration, allows open streams less time. */
+export function isDrainShortened({ drainMs, configuredDrainMs }: ServiceReport): boolean {
+  return drainMs !== null && configuredDrainMs !== null && drainMs < configuredDrainMs;
+}
+
+/** Renders the report as text, one fact a line. */
+export function renderServiceReport(report: ServiceReport): string[] {
+  return listFacts(report).map(([label, text]) => labelledLine(label, text));
+}
+
+type Fact = [label: string, text: string];
+
+function listFacts(report: ServiceReport): Fact[] {
+  const { manager, isInstalled, isEnabled, isRunning, pid, detail, files } = report;
+  if (!isInstalled) {
+    return [["service", `not installed (${manager}); install it with: tollkeeper service install`]];
+  }
+  return [
+    ["service", `${isRunning ? `running, pid ${pid}` : "not running"}: ${detail}`],
+    ...causeFacts(report),
+    ["enabled", isEnabled ? "yes, it starts at login" : "no; enable it with: tollkeeper service install"],
+    ...pathFacts("node", report.node, report.nodeExists),
+    ...pathFacts("script", report.script, report.scriptExists),
+    ...portFacts(report),
+    ...drainFacts(report),
+    ...lingerFacts(report.outlivesLogin),
+    ...files.map((file, index): Fact => [index === 0 ? "files" : "", file]),
+  ];
+}
+
+function causeFacts({ hasFailed, cause }: ServiceReport): Fact[] {
+  if (!hasFailed) return [];
+  if (cause === null) return [["why", "its log may tell: tollkeeper service logs"]];
+  return [
+    ["why", cause.what],
+    ["", cause.hint],
+  ];
+}
+
+function pathFacts(label: string, path: string | null, exists: boolean | null): Fact[] {
+  if (path === null) return [];
+  const problem = "; it is not there any more, name today's with: tollkeeper service install";
+  return [[label, `${path}${exists === false ? problem : ""}`]];
+}
+
+function portFacts({ manager, port, holdsPort, configuredPort }: ServiceReport): Fact[] {
+  if (port === null) return [];
+  const isOther = configuredPort !== null && configuredPort !== port;
+  const listens = holdsPort ? `, where ${manager} listens for it` : "";
+  return [["port", `${port}${listens}${isOther ? mismatch(configuredPort) : ""}`]];
+}
+
+function drainFacts(report: ServiceReport): Fact[] {
+  const { drainMs, configuredDrainMs } = report;
+  if (drainMs === null) return [];
+  const problem = isDrainShortened(report) ? mismatch(`${Number(configuredDrainMs) / 1000} s`) : "";
+  return [["drain", `open streams get ${drainMs / 1000} s at a stop${problem}`]];
+}
+
+function mismatch(configured: number | string): string {
+  return `; the configuration says ${configured}, bring them together with: tollkeeper service install`;
+}
+
+function lingerFacts(outlivesLogin: boolean | null): Fact[] {
+  if (outlivesLogin === null) return [];
+  return [
+    ["linger", outlivesLogin ? "yes, it runs without a login, too" : "no, it ends with your last session"],
+  ];
+}

@@ -1,0 +1,69 @@
+import { homedir } from "node:os";
+import { isAbsolute, resolve } from "node:path";
+import { type Config } from "../../core/config/config.ts";
+import { listConfiguredKeys } from "../../core/policy/configured-keys.ts";
+import { launchdLogFile } from "../../service/launchd.ts";
+import { chooseNode, chooseScript } from "../../service/stable-paths.ts";
+import { createPathProbes } from "../../service/path-probes.ts";
+import type { ServiceTarget } from "../../service/service-manager.ts";
+import { ledgerDirectory, stateDirectory } from "../../adapters/paths.ts";
+
+/** Variables with which the user's session moves the directories of adapters/paths.ts. systemd sets the last one itself. */
+const LOCATION_VARIABLES = ["XDG_STATE_HOME", ...(process.platform === "darwin" ? ["XDG_RUNTIME_DIR"] : [])];
+
+/**
+ * Returns what a service of this installation runs, and the risks of its paths.
+ * @param configFile absolute
+ */
+export function buildServiceTarget(
+  config: Config,
+  configFile: string,
+): { target: ServiceTarget; risks: string[] } {
+  const probes = createPathProbes();
+  const node = chooseNode(process.execPath, probes);
+  const script = chooseScript(resolve(process.argv[1] ?? ""), probes);
+  const target: ServiceTarget = {
+    node: node.path,
+    script: script.path,
+    configFile,
+    port: config.listen.port,
+    drainMs: config.limits.drainMs,
+    writableDirectories: outermost([stateDirectory(), ledgerDirectory(config)]),
+    trustedFiles: listTrustedFiles(config),
+    logFile: launchdLogFile(homedir()),
+    environment: pickLocationVariables(process.env),
+    runsKeyCommands: listConfiguredKeys(config).some(({ ref }) => ref.source.kind === "command"),
+    sandboxIncompatibleSettings: listSandboxIncompatibleSettings(config),
+  };
+  return { target, risks: [node.risk, script.risk].filter((risk) => risk !== null) };
+}
+
+function listTrustedFiles(config: Config): string[] {
+  const { caFile } = config.outbound;
+  const keyFiles = listConfiguredKeys(config).flatMap(({ ref }) =>
+    ref.source.kind === "file" ? [ref.source.path] : [],
+  );
+  return [...(caFile === null ? [] : [caFile]), ...new Set(keyFiles)];
+}
+
+function listSandboxIncompatibleSettings({ ledger, access }: Config): string[] {
+  return [
+    ...(ledger.project ? ["ledger.project"] : []),
+    ...(access.peerUid.length > 0 ? ["access.peerUid"] : []),
+  ];
+}
+
+/** Omits directories that lie within another one of the list. */
+function outermost(directories: readonly string[]): string[] {
+  const outer = directories.filter((one) => !directories.some((other) => one.startsWith(`${other}/`)));
+  return [...new Set(outer)];
+}
+
+function pickLocationVariables(env: NodeJS.ProcessEnv): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const name of LOCATION_VARIABLES) {
+    const value = env[name];
+    if (value !== undefined && isAbsolute(value)) variables[name] = value;
+  }
+  return variables;
+}

@@ -1,0 +1,55 @@
+import type { Secret } from "../../core/secrets/secret.ts";
+
+/**
+ * What connecting or disconnecting does to a file.
+ * - `created`, `changed`: connecting writes it
+ * - `unchanged`: it already has the wanted text
+ * - `restored`: disconnecting makes it byte for byte what it was
+ * - `cleared`: it was edited since; our settings go and the edits stay
+ * - `removed`: connecting created it, and nothing else is in it
+ * - `missing`: it was deleted since, and stays deleted
+ */
+export type FileOutcome =
+  | "created"
+  | "changed"
+  | "unchanged"
+  | "restored"
+  | "cleared"
+  | "removed"
+  | "missing";
+
+/** The change of one file. Its texts may hold keys: show them through `renderDiff` only. */
+export interface FileChange {
+  /** As the tool knows it; may be a symbolic link, which stays one. */
+  path: string;
+  /** null: the file does not exist. */
+  before: string | null;
+  /** null: the file will not exist. */
+  after: string | null;
+  outcome: FileOutcome;
+  /** The secrets in both texts, which are redacted wherever a text is shown or kept. */
+  secrets: readonly Secret[];
+  /** Every setting that is written (`env.ANTHROPIC_BASE_URL`), and what it is for. */
+  purposes: readonly { setting: string; purpose: string }[];
+}
+
+/** A real key, in a setting that connecting overwrites. */
+export interface OverwrittenKey {
+  path: string;
+  setting: string;
+  key: Secret;
+}
+
+/**
+ * Why disconnecting does not restore a setting.
+ * - `changed`: it was edited since, and stays as it is
+ * - `was-key`: it held a real key, which was not kept; the setting is removed
+ */
+export type UnrestoredReason = "changed" | "was-key";
+
+/** A setting that disconnecting does not restore. */
+export interface UnrestoredSetting {
+  path: string;
+  setting: string;
+  reason: UnrestoredReason;
+}

@@ -1,0 +1,107 @@
+import { isDeepStrictEqual } from "node:util";
+import { isObject } from "../../core/json.ts";
+import type { PathSegment, Value } from "../../tools/setting.ts";
+import type { ResolvedPath } from "../formats/format-editor.ts";
+
+/** How far a setting's key path leads in a document. */
+export interface ResolvedKeyPath {
+  /** The segments that exist, list items by index. */
+  path: ResolvedPath;
+  /** The setting's value if all segments exist; otherwise the object, list or null where the path ends. */
+  value: unknown;
+  /** Why the missing segments cannot be added there; null when they can. */
+  obstacle: "is not an object" | "is not a list" | null;
+}
+
+/** Follows a key path as far as the document has it. */
+export function resolveKeyPath(top: unknown, keyPath: readonly PathSegment[]): ResolvedKeyPath {
+  const path: (string | number)[] = [];
+  let value = top;
+  for (const segment of keyPath) {
+    const obstacle = findObstacle(value, segment);
+    const key = obstacle === null ? findKey(value, segment) : null;
+    if (key === null) return { path, value, obstacle };
+    path.push(key);
+    value = Reflect.get(value as object, key);
+  }
+  return { path, value, obstacle: null };
+}
+
+/** Null is no obstacle: it is how YAML writes an empty list or map. */
+function findObstacle(value: unknown, segment: PathSegment): ResolvedKeyPath["obstacle"] {
+  if (value === null) return null;
+  if (typeof segment === "string") return isTable(value) ? null : "is not an object";
+  return Array.isArray(value) ? null : "is not a list";
+}
+
+/** Returns the key or index of a segment; null when the object or list does not have it. */
+function findKey(value: unknown, segment: PathSegment): string | number | null {
+  if (typeof segment === "string") return isTable(value) && Object.hasOwn(value, segment) ? segment : null;
+  if (!Array.isArray(value)) return null;
+  const index = value.findIndex((item) => isTable(item) && hasFields(item, segment.where));
+  return index === -1 ? null : index;
+}
+
+/** Returns a list item with the fields by which it is found again. */
+export function toListItem({ where }: Exclude<PathSegment, string>, value: Value): Value {
+  if (!isTable(value)) throw new Error("an item of a list that is found by its fields must be an object");
+  return { ...where, ...value };
+}
+
+/** True when a container holds nothing but `key` and the fields by which `segment`, which led to it, found it. */
+export function isEmptyWithout(
+  container: unknown,
+  key: string | number,
+  segment: PathSegment | undefined,
+): boolean {
+  if (Array.isArray(container)) return container.length === 1;
+  if (!isTable(container)) return false;
+  const where = typeof segment === "object" ? segment.where : {};
+  return Object.entries(container).every(
+    ([name, value]) => name === key || (Object.hasOwn(where, name) && where[name] === value),
+  );
+}
+
+/** Returns a copy of a document with another value at `path`; undefined removes the member or item. */
+export function withValue(top: unknown, path: ResolvedPath, value: unknown): unknown {
+  const copy = structuredClone({ top });
+  const whole: ResolvedPath = ["top", ...path];
+  const container = whole
+    .slice(0, -1)
+    .reduce<unknown>((parent, key) => Reflect.get(parent as object, key), copy) as object;
+  const last = whole.at(-1) ?? "top";
+  if (value !== undefined)
+    Object.defineProperty(container, last, { value, enumerable: true, configurable: true, writable: true });
+  else if (Array.isArray(container)) container.splice(Number(last), 1);
+  else Reflect.deleteProperty(container, last);
+  return copy.top;
+}
+
+/** True when two documents hold the same data. The order of an object's members does not count. */
+export function isEqual(one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(one, other);
+}
+
+/** Returns a value as JSON keeps it: a TOML date becomes a string. */
+export function toJson(value: unknown): Value | null {
+  return JSON.parse(JSON.stringify(value)) as Value | null;
+}
+
+/** Formats a key path for people: `models[name=tollkeeper].apiBase`. */
+export function formatKeyPath(keyPath: readonly PathSegment[]): string {
+  const words = keyPath.map((segment) => {
+    if (typeof segment === "string") return `.${segment}`;
+    const fields = Object.entries(segment.where).map(([name, value]) => `${name}=${value}`);
+    return `[${fields.join(",")}]`;
+  });
+  return words.join("").replace(/^\./, "");
+}
+
+/** True for an object with members. TOML dates are objects in JavaScript, and values like numbers in the document. */
+export function isTable(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && !(value instanceof Date);
+}
+
+function hasFields(item: Record<string, unknown>, fields: Readonly<Record<string, string>>): boolean {
+  return Object.entries(fields).every(([name, value]) => item[name] === value);
+}

@@ -1,0 +1,46 @@
+import { createHash } from "node:crypto";
+import type { Format, PathSegment, Value } from "../../tools/setting.ts";
+
+/*
+ * The journal stores these types as JSON: renaming a field makes existing connections unreadable.
+ */
+
+/** How one setting was written, so that it can be removed again. Holds nothing of the file but what was replaced. */
+export interface WrittenSetting {
+  /** The setting's key path. */
+  at: readonly PathSegment[];
+  value: Value;
+  /** How many segments of the path existed before; the objects and lists for the others were created. */
+  depth: number;
+  /**
+   * What was at the first change: nothing, a null that became an object or list, the setting's former value, or a real
+   * key, which is not kept.
+   */
+  before: "nothing" | "null" | "value" | "key";
+  /** The former value; null unless `before` is `value`. */
+  former: Value | null;
+  /** The edit, in the text at that moment. */
+  offset: number;
+  inserted: string;
+  replaced: string;
+  /** The setting's `acceptsAnyValue`. */
+  isAnyFine?: true;
+}
+
+/** How a text was changed: all that disconnecting needs. */
+export interface UndoRecord {
+  format: Format;
+  /** The tool, whose block it is in a shell's start-up file. */
+  owner: string;
+  /** SHA-256 of the text before the change, in hexadecimal; null when there was no file. */
+  before: string | null;
+  /** SHA-256 of the text after the change, in hexadecimal. */
+  after: string;
+  /** The settings in the order in which they were written, without those that already had their value. */
+  written: readonly WrittenSetting[];
+}
+
+/** Returns the SHA-256 of a text, in hexadecimal. */
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

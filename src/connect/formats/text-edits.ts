@@ -1,0 +1,64 @@
+/** A range of a text, in UTF-16 code units. */
+export interface Span {
+  offset: number;
+  length: number;
+}
+
+/** The replacement of a range by `text`. */
+export interface Edit extends Span {
+  text: string;
+}
+
+export function applyEdit(text: string, { offset, length, text: inserted }: Edit): string {
+  return text.slice(0, offset) + inserted + text.slice(offset + length);
+}
+
+/** Returns the text without these ranges, which must not overlap. */
+export function removeSpans(text: string, spans: readonly Span[]): string {
+  const lastFirst = [...spans].sort((one, other) => other.offset - one.offset);
+  return lastFirst.reduce((rest, span) => applyEdit(rest, { ...span, text: "" }), text);
+}
+
+/** Returns the line ending of the text's first line; `\n` when there is none. */
+export function detectLineEnding(text: string): string {
+  return /\r?\n/.exec(text)?.[0] ?? "\n";
+}
+
+/** Returns the end of the line that contains `offset`, before its line ending. */
+export function findLineEnd(text: string, offset: number): number {
+  const found = /\r?\n/g;
+  found.lastIndex = offset;
+  return found.exec(text)?.index ?? text.length;
+}
+
+/** Returns the start of the line that contains `offset`. */
+export function findLineStart(text: string, offset: number): number {
+  return text.lastIndexOf("\n", offset - 1) + 1;
+}
+
+/** Returns the spaces and tabs that start the line containing `offset`. */
+export function readIndent(text: string, offset: number): string {
+  return /[ \t]*/y.exec(text.slice(findLineStart(text, offset)))?.[0] ?? "";
+}
+
+/**
+ * Returns where the white space before a range starts that goes when the range is removed: the spaces and tabs, and the
+ * line ending before them if the rest of the range's last line is blank. Otherwise that line ending stays, because it may
+ * end a comment.
+ */
+export function findGapStart(text: string, start: number, end: number): number {
+  const isAlone = text.slice(end, findLineEnd(text, end)).trim() === "";
+  const gap = isAlone ? /(?:\r?\n)?[ \t]*$/ : /[ \t]*$/;
+  return gap.exec(text.slice(0, start))?.index ?? start;
+}
+
+/** Indents every line but the first, and ends each with `lineEnding`. */
+export function indentFollowingLines(text: string, indent: string, lineEnding: string): string {
+  return text.split("\n").join(lineEnding + indent);
+}
+
+/** Splits off a byte order mark, which stays in the file and which no format editor handles. */
+export function splitByteOrderMark(text: string): { mark: string; body: string } {
+  const length = text.startsWith("\uFEFF") ? 1 : 0;
+  return { mark: text.slice(0, length), body: text.slice(length) };
+}

@@ -1,0 +1,129 @@
+import { Failure } from "../../core/failure.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
+import type { FileSettings, Format, Setting } from "../../tools/setting.ts";
+import { applySettings } from "../edit/apply-settings.ts";
+import type { FileChange, FileOutcome, OverwrittenKey, UnrestoredSetting } from "../edit/file-change.ts";
+import { findOverwrittenKeys, findSecrets } from "../edit/find-secrets.ts";
+import { formatKeyPath } from "../edit/key-path.ts";
+import { readTarget, type TargetFile } from "../edit/target-file.ts";
+import type { UndoRecord } from "../edit/undo-record.ts";
+import { undoSettings, type UndoResult } from "../edit/undo-settings.ts";
+import { requireWritable } from "../edit/write-target.ts";
+import { DocumentError } from "../formats/format-editor.ts";
+import type { FileRecord } from "./journal.ts";
+
+/** The change of one file, and what is needed to make it and to undo it. */
+export interface FilePlan {
+  target: TargetFile;
+  change: FileChange;
+  /** The file without any connection. */
+  original: string | null;
+  /** null: the file will hold nothing of ours. */
+  undo: UndoRecord | null;
+  /** What the current connection's journal says about the file; null when it is new to the connection. */
+  record: FileRecord | null;
+  keys: readonly OverwrittenKey[];
+  unrestored: readonly UnrestoredSetting[];
+}
+
+/**
+ * Plans the settings of one file, in place of those that an earlier connection wrote.
+ * @throws Failure when the file cannot be read or changed
+ */
+export function planConnect(file: FileSettings, record: FileRecord | null, tool: string): FilePlan {
+  const { path, settings } = file;
+  const target = readTarget(path);
+  const before = target.existing?.text ?? null;
+  return withPosition(path, before, () => {
+    const original = before === null || record === null ? before : undoRecorded(before, record).text;
+    const keys = findOverwrittenKeys(original ?? "", file, tool);
+    const { text, undo } = applySettings(original, file, tool);
+    const after = undo.written.length === 0 ? original : text;
+    if (after !== before) requireWritable(target);
+    const outcome = before === after ? "unchanged" : before === null ? "created" : "changed";
+    const purposes = outcome === "unchanged" ? [] : purposesOf(settings, undo);
+    const secrets = findAllSecrets(before, after, file.format, tool);
+    return {
+      target,
+      change: { path, before, after, outcome, secrets, purposes },
+      original,
+      undo,
+      record,
+      keys: keys.map(({ keyPath, key }) => ({ path, setting: formatKeyPath(keyPath), key })),
+      unrestored: [],
+    };
+  });
+}
+
+/** Plans the removal of our settings from one file. @throws Failure when the file cannot be read or changed */
+export function planDisconnect(record: FileRecord): FilePlan {
+  const { path } = record;
+  const target = readTarget(path);
+  const before = target.existing?.text ?? null;
+  const plan = { target, undo: null, record, keys: [] };
+  if (before === null) {
+    const change: FileChange = { path, before, after: null, outcome: "missing", secrets: [], purposes: [] };
+    return { ...plan, change, original: null, unrestored: [] };
+  }
+  return withPosition(path, before, () => {
+    const result = undoRecorded(before, record);
+    const { text: after } = result;
+    if (after !== before) requireWritable(target);
+    const unrestored = result.unrestored.map(({ keyPath, reason }) => {
+      return { path, setting: formatKeyPath(keyPath), reason };
+    });
+    const secrets = findAllSecrets(before, after, record.undo.format, record.undo.owner);
+    return {
+      ...plan,
+      change: { path, before, after, outcome: disconnectOutcome(before, result), secrets, purposes: [] },
+      original: after,
+      unrestored,
+    };
+  });
+}
+
+/** Undoes the connection or, if its change was never made, the one before it: whichever restores more. */
+function undoRecorded(text: string, { undo, earlier }: FileRecord): UndoResult {
+  const results = [undo, earlier].flatMap((one) => (one === null ? [] : [undoSettings(text, one)]));
+  const [best = undoSettings(text, undo)] = results.sort(
+    (one, other) =>
+      Number(other.isExact) - Number(one.isExact) || one.unrestored.length - other.unrestored.length,
+  );
+  return best;
+}
+
+function findAllSecrets(
+  before: string | null,
+  after: string | null,
+  format: Format,
+  owner: string,
+): readonly Secret[] {
+  return [before, after].flatMap((text) => findSecrets(text, format, owner));
+}
+
+function disconnectOutcome(before: string, { text, isExact }: UndoResult): FileOutcome {
+  if (text === null) return "removed";
+  if (text === before) return "unchanged";
+  return isExact ? "restored" : "cleared";
+}
+
+function purposesOf(settings: readonly Setting[], { written }: UndoRecord): FileChange["purposes"] {
+  const changed = settings.filter(({ keyPath }) => written.some(({ at }) => at === keyPath));
+  return changed.map(({ keyPath, purpose }) => ({ setting: formatKeyPath(keyPath), purpose }));
+}
+
+/** Turns a DocumentError into a Failure that names the file, the line and the column. */
+function withPosition<Result>(path: string, text: string | null, work: () => Result): Result {
+  try {
+    return work();
+  } catch (thrown) {
+    // A parser that recurses overflows the stack on deep nesting.
+    const error =
+      thrown instanceof RangeError ? new DocumentError("nests too deeply to be read", null) : thrown;
+    if (!(error instanceof DocumentError)) throw error;
+    const lines = error.offset === null ? null : (text ?? "").slice(0, error.offset).split("\n");
+    const position = lines === null ? path : `${path}:${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}`;
+    const hint = `correct it in an editor, then run the same command again; nothing was changed`;
+    throw new Failure(`${position}: ${error.message}`, hint, { cause: error });
+  }
+}

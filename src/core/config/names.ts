@@ -1,0 +1,34 @@
+import { looksLikeLocalToken } from "../secrets/local-token.ts";
+import { KEY_VALUE_FOUND, looksLikeKey } from "./problem.ts";
+
+/** The upstream name of the built-in sandbox in records; no configured upstream may have it. */
+export const SANDBOX_UPSTREAM = "sandbox";
+
+/** Names of upstreams, tools and keys: safe in a path, a header, a file name and a terminal. */
+export const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+
+const NAME_WORDS =
+  'a name is 1 to 64 of a-z, 0-9, ".", "_" and "-", in lower case, and starts with a letter or digit';
+
+/** Checks the name of an upstream or a tool: returns what is wrong with it, or null. */
+export function checkName(text: string): string | null {
+  return NAME.test(text) ? null : NAME_WORDS;
+}
+
+/** Checks the name of a tool. A local token is refused: tool names go into the ledger. */
+export function checkToolName(text: string): string | null {
+  return looksLikeLocalToken(text)
+    ? 'a tool\'s name does not begin with "tollkeeper-", as local tokens do'
+    : checkName(text);
+}
+
+/** Checks the name of a key. A key's value is refused: people paste it here. */
+export function checkKeyName(text: string): string | null {
+  return looksLikeKey(text) ? KEY_VALUE_FOUND : checkName(text);
+}
+
+/** Returns the tool name in lower case, or null when {@link checkToolName} finds fault with that. */
+export function parseToolName(text: string): string | null {
+  const name = text.toLowerCase();
+  return checkToolName(name) === null ? name : null;
+}

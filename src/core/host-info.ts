@@ -1,0 +1,7 @@
+/** What decides where programs keep their files on this machine. */
+export interface HostInfo {
+  platform: NodeJS.Platform;
+  env: NodeJS.ProcessEnv;
+  /** Home directory, absolute. */
+  home: string;
+}

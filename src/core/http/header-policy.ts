@@ -1,0 +1,99 @@
+/** What is decided about a header by its name alone. */
+export interface HeaderPolicy {
+  /** In lower case. */
+  name: string;
+  /** True when a client's header of this name is forwarded to the upstream. */
+  isSentUpstream: boolean;
+  /** True when an upstream's header of this name is forwarded to the client. */
+  isSentDownstream: boolean;
+}
+
+/** Hop-by-hop headers (RFC 9110 section 7.6.1), in both directions. */
+const HOP_BY_HOP = [
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+];
+
+/** Headers that say how to read the body. */
+export const CONTENT_NAMES: ReadonlySet<string> = new Set([
+  "content-length",
+  "content-type",
+  "content-encoding",
+]);
+
+/** Not sent upstream, besides what {@link LOOKS_LIKE_CREDENTIAL} and {@link LOOKS_LIKE_FORWARDING} match (SECURITY.md C3). */
+const NOT_UPSTREAM = new Set([
+  ...HOP_BY_HOP,
+  "host",
+  // Node's server has already answered it. With it http-proxy-3 would not run its hooks (docs/performance.md section 4, trap 1).
+  "expect",
+  // Replaced by ours.
+  "accept-encoding",
+  // Could make an upstream execute another method (SECURITY.md B3).
+  "x-http-method",
+  "x-http-method-override",
+  "x-method-override",
+  "origin",
+  "referer",
+  "chatgpt-account-id",
+]);
+
+/** The headers in which proxies and CDNs report a request's origin and original target (SECURITY.md C5). */
+const LOOKS_LIKE_FORWARDING =
+  /^(?:.*-)?(?:forwarded(?:-.*)?|via|(?:client)?ip(?:v6)?|addr|external-address)$|^x-(?:(?:original|rewrite)-)?(?:host|url)$/;
+
+/** Credentials in every spelling. Matches by name only, so that an unknown vendor's key is not forwarded either. */
+const LOOKS_LIKE_CREDENTIAL =
+  /^(?!(?:x-)?idempotency-key$)(?:.*-)?(?:auth(?:entication|orization)?|bearer|jwt|dpop|[a-z]*keys?(?:-\d+)?|tokens?|cookies?2?|secrets?|credentials?|passw(?:or)?ds?|remote-user)$/;
+
+/** Headers that could affect a browser on loopback (SECURITY.md A4 and C8). */
+const NOT_DOWNSTREAM = new Set([
+  ...HOP_BY_HOP,
+  "set-cookie",
+  "set-cookie2",
+  "strict-transport-security",
+  "clear-site-data",
+  "refresh",
+  "alt-svc",
+]);
+
+/** Tools send the same two dozen names with every request. The limits keep hostile clients from growing the cache. */
+const MAX_CACHED_POLICIES = 1_000;
+const MAX_CACHED_NAME_LENGTH = 64;
+const cache = new Map<string, HeaderPolicy>();
+
+/** Returns the policy of a header name in any spelling. Cached: 0.03 µs each instead of 0.4, for 30 names per request. */
+export function getHeaderPolicy(raw: string): HeaderPolicy {
+  const known = cache.get(raw);
+  if (known !== undefined) return known;
+  const name = raw.toLowerCase();
+  const policy = { name, isSentUpstream: isSentUpstream(name), isSentDownstream: isSentDownstream(name) };
+  if (raw.length <= MAX_CACHED_NAME_LENGTH && cache.size < MAX_CACHED_POLICIES) cache.set(raw, policy);
+  return policy;
+}
+
+function isSentUpstream(name: string): boolean {
+  const dashed = name.includes("_") ? name.replaceAll("_", "-") : name;
+  // Some servers treat `content_length` like `content-length` (SECURITY.md C1).
+  if (dashed !== name && CONTENT_NAMES.has(dashed)) return false;
+  return (
+    !NOT_UPSTREAM.has(dashed) &&
+    !dashed.startsWith("x-tollkeeper-") &&
+    !dashed.startsWith("proxy-") &&
+    !LOOKS_LIKE_FORWARDING.test(dashed) &&
+    !LOOKS_LIKE_CREDENTIAL.test(dashed)
+  );
+}
+
+/** An upstream may not set `x-tollkeeper-*`, which marks our own responses. */
+function isSentDownstream(name: string): boolean {
+  return (
+    !NOT_DOWNSTREAM.has(name) && !name.startsWith("access-control-") && !name.startsWith("x-tollkeeper-")
+  );
+}

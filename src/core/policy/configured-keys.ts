@@ -1,0 +1,35 @@
+import type { Config, Upstream } from "../config/config.ts";
+import type { KeyRef } from "../secrets/key-source.ts";
+import { chooseUpstream } from "./choose-upstream.ts";
+
+/** A key that the configuration names. */
+export interface ConfiguredKey {
+  /** The first upstream that uses the key. */
+  upstream: Upstream;
+  ref: KeyRef;
+  /** The configured tools that use it. Tools without a configuration use the default upstream's key. */
+  usedBy: string[];
+}
+
+/** Returns the reference to an upstream's key. `keyName` null selects the key that the upstream itself names. */
+export function resolveKeyRef(upstream: Upstream, keyName: string | null): KeyRef {
+  return { origin: upstream.origin, name: keyName ?? upstream.key, source: upstream.keySource };
+}
+
+/** Lists every key that the configuration names, once each: upstreams of one origin share keys of the same name. */
+export function listConfiguredKeys(config: Config): ConfiguredKey[] {
+  const keys = new Map<string, ConfiguredKey>();
+  const add = (upstream: Upstream, keyName: string | null, usedBy: string[]) => {
+    const ref = resolveKeyRef(upstream, keyName);
+    const identity = JSON.stringify(ref);
+    const known = keys.get(identity);
+    if (known === undefined) keys.set(identity, { upstream, ref, usedBy });
+    else known.usedBy.push(...usedBy);
+  };
+  for (const upstream of Object.values(config.upstreams)) add(upstream, null, []);
+  for (const [name, tool] of Object.entries(config.tools)) {
+    const upstream = chooseUpstream(config, name);
+    if (upstream !== null) add(upstream, tool.key, [name]);
+  }
+  return [...keys.values()];
+}

@@ -1,0 +1,39 @@
+/*
+ * The form of local tokens: `tollkeeper-TOOL-RANDOM`, so that people recognize one, and the tool it belongs to, wherever they
+ * find it. proxy/token-secret.ts creates and verifies the random part.
+ */
+
+const PREFIX = "tollkeeper-";
+
+/** Length of 256 random bits in base64url. */
+const RANDOM_LENGTH = 43;
+
+const MAX_NAME_LENGTH = 64;
+
+/** In characters. */
+const MAX_LENGTH = PREFIX.length + MAX_NAME_LENGTH + 1 + RANDOM_LENGTH;
+
+/** Returns the token of a tool. `random` is 256 bits in base64url. */
+export function formatLocalToken(tool: string, random: string): string {
+  return `${PREFIX}${tool}-${random}`;
+}
+
+/** True when `text` has the public form of a local token, registered or not. Does not look at the secret part. */
+export function looksLikeLocalToken(text: string): boolean {
+  return text.length <= MAX_LENGTH && text.startsWith(PREFIX);
+}
+
+const TOKEN = new RegExp(
+  String.raw`(${PREFIX}[a-z0-9._-]{1,${MAX_NAME_LENGTH}}-)[\w-]{${RANDOM_LENGTH}}(?![\w-])`,
+  "g",
+);
+
+/** Returns every local token in a text, registered or not. */
+export function findLocalTokens(text: string): string[] {
+  return [...text.matchAll(TOKEN)].map(([token]) => token);
+}
+
+/** Replaces the secret part of every local token in `text` by asterisks. */
+export function redactLocalTokens(text: string): string {
+  return text.replaceAll(TOKEN, (_, prefix: string) => prefix + "*".repeat(RANDOM_LENGTH));
+}

@@ -1,0 +1,63 @@
+import type { Fields, Selection } from "./json/json-scanner.ts";
+import type { Outcome, MeterReading, Tokens, UsageState } from "./reading.ts";
+
+/** Collects the usage of one response from the parts that its format selects. */
+export interface UsageCollector {
+  /** Adds a stream event of one of the format's `eventTypes`. */
+  addEvent(type: string, fields: Fields): void;
+  /** Adds the body of a response that is not a stream. */
+  addBody(fields: Fields): void;
+  /** True after the event that ends a stream. */
+  readonly isFinished: boolean;
+  /** Returns a new reading of what has been added so far. Its `spend` is left to the route. */
+  toReading(): MeterReading;
+}
+
+/** How one API reports usage: which parts of a response to read, and how. */
+export interface UsageFormat {
+  /** What to read of a stream event's data. */
+  readonly event: Selection;
+  /** The events to read. All others are skipped. */
+  readonly eventTypes: readonly string[];
+  /** What to read of a response that is not a stream. */
+  readonly body: Selection;
+  /** True when events of this type carry output of the model. */
+  isContent(type: string): boolean;
+  createCollector(setup: { inputIncludesCache: boolean }): UsageCollector;
+}
+
+/** Limit for a usage object, in bytes. About 250 sampling iterations of a tool loop fit. */
+export const USAGE_BYTES = 64 * 1024;
+
+/** Limit for a name, id or reason, in bytes. */
+export const TEXT_BYTES = 1024;
+
+/** Limit for sets of extra tokens: each takes a few hundred bytes of a record, but as little as three of a response. */
+export const MAX_EXTRA = 256;
+
+/** Returns how reliable the counts are. `isFinal`: they are the service's final ones. */
+export function toUsageState(tokens: Tokens | null, isFinal: boolean): UsageState {
+  if (tokens === null) return "absent";
+  return isFinal ? "final" : "partial";
+}
+
+/** Returns a new reading without any facts but these, for the caller to fill in. */
+export function createReading(outcome: Outcome, usage: UsageState): MeterReading {
+  return {
+    outcome,
+    stop: null,
+    error_type: null,
+    usage,
+    response_id: null,
+    model: null,
+    service_tier: null,
+    speed: null,
+    inference_geo: null,
+    tokens: null,
+    extra: [],
+    server_tools: {},
+    raw_usage: null,
+    flags: [],
+    spend: "never",
+  };
+}

@@ -1,0 +1,56 @@
+import type { Access } from "../core/config/config.ts";
+import type { HeaderIndex } from "../core/http/header-index.ts";
+import type { Refusal } from "../core/http/refusal.ts";
+import type { RequestSignatures } from "../core/identity/request-signature.ts";
+import { identifyTool, withProcess, withToken, type ToolIdentity } from "../core/identity/tool-identity.ts";
+import type { Peer } from "./client/peer-guard.ts";
+import { tokenRequired } from "./refusals.ts";
+import type { Destination, Settings } from "./settings.ts";
+import type { TokenRegistry } from "./token-registry.ts";
+
+/** What identifies the client of a request. */
+interface Evidence {
+  /** The tool named in the path. */
+  mark: string | null;
+  headers: HeaderIndex;
+  peer: Peer;
+  mode: Access["mode"];
+  signatures: RequestSignatures;
+}
+
+/**
+ * Who sends a request: the tool by the strongest evidence there is, and in token mode the proof of it.
+ *
+ * On a fresh connection the process at the other end is not known yet, and no request waits for it. `tool` is what is known
+ * on arrival, and chooses upstream and key. The record is written later and may name the tool by its process.
+ */
+export class RequestIdentity {
+  readonly peer: Peer;
+  /** The refusal for a client that shows no registered token in token mode. This is the one place where that is judged. */
+  readonly refusal: Refusal | null;
+  readonly #onArrival: ToolIdentity;
+
+  constructor({ mark, headers, peer, mode, signatures }: Evidence, tokens: TokenRegistry) {
+    const owner = tokens.ownerOf(headers);
+    const claimed = identifyTool(mark, headers, signatures);
+    this.peer = peer;
+    this.#onArrival = withProcess(withToken(claimed, owner, mode), peer.process?.name ?? null);
+    this.refusal = owner === null && mode === "token" ? tokenRequired(this.#onArrival) : null;
+  }
+
+  /** The tool as it was known when the request arrived. */
+  get tool(): string {
+    return this.#onArrival.tool;
+  }
+
+  /**
+   * The identity for the record. A process that was found after the request had been sent names the tool only if that tool's
+   * requests go to the same destination: a record must never say that a tool used another tool's upstream or key.
+   */
+  forRecord({ upstream, key }: Destination, settings: Settings): ToolIdentity {
+    const identity = withProcess(this.#onArrival, this.peer.process?.name ?? null);
+    if (identity === this.#onArrival) return identity;
+    const own = settings.destinationFor(identity.tool);
+    return own.upstream === upstream && own.key.name === key.name ? identity : this.#onArrival;
+  }
+}

@@ -1,0 +1,41 @@
+import type { ApiFamily } from "./errors.ts";
+
+/** Rate limits that are reported but never enforced: throttling would only hinder tests. */
+const REQUEST_LIMIT = 1000;
+const TOKEN_LIMIT = 1_000_000;
+
+/** Returns the headers that all responses of an API carry, errors included. */
+export function buildResponseHeaders(api: ApiFamily, requestId: string): Record<string, string> {
+  const own = api === "messages" ? messagesHeaders(requestId) : responsesHeaders(requestId);
+  return { server: "tollkeeper-sandbox", ...own };
+}
+
+function messagesHeaders(requestId: string): Record<string, string> {
+  const headers: Record<string, string> = {
+    "request-id": requestId,
+    "anthropic-organization-id": "sandbox",
+  };
+  const reset = `${new Date().toISOString().slice(0, 19)}Z`;
+  for (const kind of ["requests", "tokens", "input-tokens", "output-tokens"]) {
+    const limit = String(kind === "requests" ? REQUEST_LIMIT : TOKEN_LIMIT);
+    headers[`anthropic-ratelimit-${kind}-limit`] = limit;
+    headers[`anthropic-ratelimit-${kind}-remaining`] = limit;
+    headers[`anthropic-ratelimit-${kind}-reset`] = reset;
+  }
+  return headers;
+}
+
+function responsesHeaders(requestId: string): Record<string, string> {
+  return {
+    "x-request-id": requestId,
+    "openai-organization": "sandbox",
+    "openai-processing-ms": "1",
+    "openai-version": "2020-10-01",
+    "x-ratelimit-limit-requests": String(REQUEST_LIMIT),
+    "x-ratelimit-limit-tokens": String(TOKEN_LIMIT),
+    "x-ratelimit-remaining-requests": String(REQUEST_LIMIT),
+    "x-ratelimit-remaining-tokens": String(TOKEN_LIMIT),
+    "x-ratelimit-reset-requests": "0s",
+    "x-ratelimit-reset-tokens": "0s",
+  };
+}

@@ -1,0 +1,90 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
+import { constants, createGzip, gzipSync } from "node:zlib";
+import type { StreamEvent } from "./api.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Switches } from "./switches.ts";
+
+/** A response that has not been sent yet, and how to send it. */
+export interface PendingResponse {
+  response: ServerResponse;
+  headers: Readonly<Record<string, string>>;
+  switches: Readonly<Switches>;
+  /** Aborted when the client disconnects. */
+  clientGone: AbortSignal;
+}
+
+export function sendJson(pending: PendingResponse, status: number, body: JsonObject): void {
+  const { response, headers, switches } = pending;
+  const json = JSON.stringify(body);
+  const bytes = switches.gzip ? gzipSync(json) : Buffer.from(json);
+  response.writeHead(status, {
+    ...headers,
+    ...codingHeaders(switches),
+    "content-type": "application/json",
+    "content-length": bytes.length,
+  });
+  if (switches.cutAfter === null) {
+    response.end(bytes);
+    return;
+  }
+  response.write(bytes.subarray(0, switches.cutAfter));
+  closeAbruptly(response);
+}
+
+/** Sends an event stream, each event in a write of its own. @throws AbortError when the client disconnects before its end */
+export async function sendEvents(pending: PendingResponse, events: readonly StreamEvent[]): Promise<void> {
+  const { response, headers, switches, clientGone } = pending;
+  response.writeHead(200, {
+    ...headers,
+    ...codingHeaders(switches),
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache",
+  });
+  response.flushHeaders();
+  const writer = switches.gzip ? gzipWriter(response) : plainWriter(response, clientGone);
+  for (const event of events.slice(0, switches.cutAfter ?? events.length)) {
+    await writer.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    if (switches.paceMs > 0) await wait(switches.paceMs, undefined, { signal: clientGone });
+  }
+  if (switches.cutAfter === null) writer.end();
+  else closeAbruptly(response);
+}
+
+function codingHeaders(switches: Readonly<Switches>): Record<string, string> {
+  return switches.gzip ? { "content-encoding": "gzip" } : {};
+}
+
+/** Closes the connection once what was written is sent, without a proper end of the body. */
+function closeAbruptly(response: ServerResponse): void {
+  response.socket?.destroySoon();
+}
+
+interface EventWriter {
+  write(text: string): Promise<void>;
+  end(): void;
+}
+
+function plainWriter(response: ServerResponse, gone: AbortSignal): EventWriter {
+  return {
+    async write(text) {
+      if (!response.write(text)) await once(response, "drain", { signal: gone });
+    },
+    end: () => response.end(),
+  };
+}
+
+/** Flushes after each event, so that the client can decode it at once. */
+function gzipWriter(response: ServerResponse): EventWriter {
+  const gzip = createGzip();
+  gzip.on("data", (bytes: Buffer) => response.write(bytes));
+  gzip.on("end", () => response.end());
+  return {
+    write(text) {
+      gzip.write(text);
+      return new Promise((resolve) => gzip.flush(constants.Z_SYNC_FLUSH, () => resolve()));
+    },
+    end: () => gzip.end(),
+  };
+}

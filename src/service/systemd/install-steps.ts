@@ -1,0 +1,123 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { networkInterfaces } from "node:os";
+import { dirname } from "node:path";
+import { Failure } from "../../core/failure.ts";
+import type { ServiceTarget, Step } from "../service-manager.ts";
+import { sandboxTrialCommand, TRIAL_EXIT_CODES } from "./sandbox-trial.ts";
+import { NOT_LOADED, resetFailedStep, systemctlStep } from "./systemctl-steps.ts";
+import type { UnitStates } from "./unit-states.ts";
+import { renderSandbox, renderService, renderSocket, SERVICE, SOCKET, type UnitPaths } from "./units.ts";
+
+/** What the steps of an installation depend on. */
+interface Installation {
+  target: ServiceTarget;
+  paths: UnitPaths;
+  states: UnitStates;
+  /** The user's home directory. */
+  home: string;
+}
+
+/** Units contain no secrets. */
+const UNIT_MODE = 0o644;
+
+/**
+ * Returns the steps after which the units are written, enabled and started as `target` says.
+ * @throws Failure when a unit is masked, since writing its file would undo that
+ */
+export function installSteps({ target, paths, states, home }: Installation): Step[] {
+  refuseMasked(states.masked);
+  const socket = target.port === 0 ? null : renderSocket(target.port, hasIpv6());
+  const units = [...(socket === null ? [] : [SOCKET]), SERVICE];
+  return [
+    ...target.writableDirectories.map((path): Step => ({ kind: "make-directory", path, mode: 0o700 })),
+    { kind: "make-directory", path: dirname(paths.service), mode: 0o755 },
+    writeStep(paths.service, renderService(target)),
+    ...(socket === null ? removeSocketSteps(paths) : [writeStep(paths.socket, socket)]),
+    ...sandboxSteps(target, paths, home),
+    systemctlStep("daemon-reload"),
+    ...(mustStopFirst(socket, paths, states) ? [systemctlStep("stop", SOCKET, SERVICE)] : []),
+    resetFailedStep(units),
+    {
+      ...systemctlStep("try-restart", SERVICE),
+      ...(isRestartPending(paths, states) ? {} : { ifChanged: true }),
+    },
+    systemctlStep("enable", "--now", ...units),
+  ];
+}
+
+/** Removes the drop-in, and its directory unless the user keeps other drop-ins there. */
+export function removeSandboxSteps(paths: UnitPaths): Step[] {
+  return [
+    { kind: "remove", path: paths.sandbox },
+    { kind: "remove", path: dirname(paths.sandbox) },
+  ];
+}
+
+/**
+ * True when both units have to stop before the socket can start: systemd passes no new sockets to a running service, and
+ * a listening socket keeps its port.
+ */
+function mustStopFirst(socket: string | null, paths: UnitPaths, states: UnitStates): boolean {
+  if (socket === null) return false;
+  if (!states.isListening) return states.startedAt.service !== null;
+  return contentsOf(paths.socket) !== socket || isOutdated(states.startedAt.socket, paths.socket);
+}
+
+/** True when an earlier installation was interrupted before it restarted the service. */
+function isRestartPending({ service, sandbox }: UnitPaths, states: UnitStates): boolean {
+  return states.needsReload || [service, sandbox].some((path) => isOutdated(states.startedAt.service, path));
+}
+
+/** True when a running unit was started before its file last changed. */
+function isOutdated(startedAt: number | null, path: string): boolean {
+  const file = statSync(path, { throwIfNoEntry: false });
+  return startedAt !== null && file !== undefined && startedAt < file.mtimeMs;
+}
+
+/** Tries the sandbox even where it is already in force, because the files that the daemon reads may have changed. */
+function sandboxSteps(target: ServiceTarget, paths: UnitPaths, home: string): Step[] {
+  if (target.runsKeyCommands || target.sandboxIncompatibleSettings.length > 0)
+    return removeSandboxSteps(paths);
+  const sandbox = renderSandbox(target);
+  return [
+    {
+      kind: "try",
+      what: "the sandbox of sandbox.conf",
+      argv: sandboxTrialCommand(target, renderService(target), sandbox, home),
+      exitCodes: TRIAL_EXIT_CODES,
+      onSuccess: [
+        { kind: "make-directory", path: dirname(paths.sandbox), mode: 0o755 },
+        writeStep(paths.sandbox, sandbox),
+      ],
+      onFailure: removeSandboxSteps(paths),
+    },
+  ];
+}
+
+function refuseMasked([unit]: readonly string[]): void {
+  if (unit === undefined) return;
+  const unmask = `systemctl --user unmask ${unit}`;
+  throw new Failure(`${unit} is masked`, `allow it with: ${unmask}; then: tollkeeper service install`);
+}
+
+function removeSocketSteps(paths: UnitPaths): Step[] {
+  if (!existsSync(paths.socket)) return [];
+  return [
+    { ...systemctlStep("disable", "--now", SOCKET), tolerates: NOT_LOADED },
+    { kind: "remove", path: paths.socket },
+  ];
+}
+
+function writeStep(path: string, text: string): Step {
+  return { kind: "write", path, text, mode: UNIT_MODE };
+}
+
+function contentsOf(path: string): string | null {
+  return existsSync(path) ? readFileSync(path, "utf8") : null;
+}
+
+function hasIpv6(): boolean {
+  return Object.values(networkInterfaces()).some((addresses) =>
+    addresses?.some(({ address }) => address === "::1"),
+  );
+}

@@ -1,0 +1,60 @@
+import { Failure } from "../../core/failure.ts";
+
+/** Text that needs no quotes in a unit file. */
+const PLAIN = /^[\w./:@=+,-]+$/;
+
+/**
+ * Quotes a path or an assignment as one word of a unit file (systemd.syntax(7), "Quoting") and escapes `%`, which begins
+ * specifiers.
+ * @throws Failure for control characters: a line break would begin another setting
+ */
+export function quoteWord(text: string): string {
+  if (/\p{Cc}/u.test(text)) throw unsupported("no control characters in a path", text);
+  const escaped = text.replaceAll(/["\\]/g, "\\$&").replaceAll("%", "%%");
+  return PLAIN.test(escaped) ? escaped : `"${escaped}"`;
+}
+
+/**
+ * Quotes the executable of ExecStart=.
+ * @throws Failure for quotes and backslashes, which systemd 252 rejects in an executable's path even when quoted
+ */
+export function quoteExecutable(path: string): string {
+  if (/["'\\]/.test(path)) throw unsupported("no quotes and no backslash in a program's path", path);
+  return quoteWord(path);
+}
+
+/** Quotes an argument of ExecStart=, where `$` begins a variable as well (systemd.service(5), "Command lines"). */
+export function quoteArgument(text: string): string {
+  return quoteWord(text).replaceAll("$", "$$$$");
+}
+
+/** A quoted part of a word, an escaped character, a plain character, or the white space between words. */
+const WORD_PARTS = /"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|(\\.|[^\s"'\\])|\s+/gs;
+
+/** Splits a value into words without quotes and escapes. Of the specifiers only `%%` is expanded. */
+export function splitWords(value: string): string[] {
+  const words: string[] = [];
+  let word: string | null = null;
+  for (const [, doubleQuoted, singleQuoted, bare] of `${value} `.matchAll(WORD_PARTS)) {
+    const part = doubleQuoted ?? singleQuoted ?? bare;
+    if (part !== undefined) word = (word ?? "") + part.replaceAll(/\\(.)/gs, "$1");
+    else if (word !== null) {
+      words.push(word.replaceAll("%%", "%"));
+      word = null;
+    }
+  }
+  return words;
+}
+
+/** Parses the command line of ExecStart= into the executable, without systemd's prefix characters, and its arguments. */
+export function parseCommandLine(value: string): string[] {
+  const [command = "", ...args] = splitWords(value);
+  return [command.replace(/^[-@:+!]+/, ""), ...args.map((arg) => arg.replaceAll("$$", "$"))];
+}
+
+function unsupported(what: string, text: string): Failure {
+  return new Failure(
+    `systemd takes ${what}: ${JSON.stringify(text)}`,
+    "rename the directory, or run by other means: tollkeeper serve",
+  );
+}

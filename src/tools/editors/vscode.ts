@@ -1,0 +1,36 @@
+import { join } from "node:path";
+import { applicationHome } from "../recipe/directories.ts";
+import { manualRecipe } from "../recipe/manual-recipe.ts";
+import type { ConnectableTool } from "../tool.ts";
+import { EDITOR_LIST } from "./editor-list.ts";
+
+/** Copilot's chat in VS Code with the user's own models. Their file is a list, and keeps the key apart. */
+export const vscode: ConnectableTool = {
+  name: "vscode",
+  title: "VS Code Copilot BYOK",
+  source: "https://code.visualstudio.com/docs/agent-customization/language-models",
+  date: "2026-11-22",
+  tried: null,
+  programs: ["code", "code-insiders"],
+  homePaths: [".config/Code", "Library/Application Support/Code"],
+  isEditor: true,
+  processSignatures: [
+    { names: ["code", "code-insiders", "codium", "vscodium"], ...EDITOR_LIST },
+    // On macOS the parts of an application have names of their own.
+    { path: /\/(?:Visual Studio Code[^/]*|VSCodium)\.app\//, ...EDITOR_LIST },
+    {
+      // The Node with which it works on another machine.
+      path: /\/\.vscode-server(?:-insiders)?\//,
+      source: "https://github.com/microsoft/vscode-remote-release/issues/262",
+      date: "2026-11-22",
+    },
+  ],
+  configFiles: (host) => [join(applicationHome(host), "Code", "User", "settings.json")],
+  ...manualRecipe(({ baseUrl, credential }) => [
+    "From VS Code 1.122 on, by hand: run the command Chat: Manage Language Models, then Add Models, Custom Endpoint.",
+    `As the key enter ${credential}, as the API Messages or Responses; then, in the file that opens, one entry for each model:`,
+    `{ "id": "claude-sonnet-5", "name": "claude-sonnet-5", "url": "${baseUrl}/v1/messages", "toolCalling": true, "vision": true, "maxInputTokens": 200000, "maxOutputTokens": 16000 }`,
+    `Models of the Responses API have the url ${baseUrl}/v1/responses.`,
+    "Inline completions and Copilot's own models go through GitHub's servers, and never come here.",
+  ]),
+};

@@ -1,0 +1,40 @@
+import { basename, join } from "node:path";
+import type { FileSettings } from "../setting.ts";
+import type { SettingsPlan, ToolHost } from "../tool.ts";
+import { configHome, directoryOf } from "./directories.ts";
+
+/** An environment variable and what it is for. */
+export interface Variable {
+  name: string;
+  value: string;
+  purpose: string;
+}
+
+/** Returns the variables as a process's environment holds them. */
+export function toEnvironment(variables: readonly Variable[]): Record<string, string> {
+  return Object.fromEntries(variables.map(({ name, value }) => [name, value]));
+}
+
+/**
+ * Plans variables for tools that have no settings file for them: in the start-up file of the user's shell. What is
+ * started from a menu or by a service manager does not see them.
+ */
+export function planVariables(host: ToolHost, variables: readonly Variable[]): SettingsPlan {
+  const settings = variables.map(({ name, value, purpose }) => ({ keyPath: [name], value, purpose }));
+  return {
+    files: [{ ...startUpFile(host), settings }],
+    remarks: ["Shells that are open already do not know of it: open a new terminal."],
+  };
+}
+
+/**
+ * Interactive shells read these files: bash(1), zsh(1), and all of conf.d for fish
+ * (https://fishshell.com/docs/current/language.html#configuration-files). Other shells read .profile at login.
+ */
+function startUpFile(host: ToolHost): Pick<FileSettings, "path" | "format"> {
+  const shell = basename(host.env["SHELL"] ?? "");
+  if (shell === "fish")
+    return { path: join(configHome(host), "fish", "conf.d", "tollkeeper.fish"), format: "fish" };
+  if (shell === "zsh") return { path: join(directoryOf(host, "ZDOTDIR"), ".zshrc"), format: "sh" };
+  return { path: join(host.home, shell === "bash" ? ".bashrc" : ".profile"), format: "sh" };
+}

@@ -1,0 +1,94 @@
+import type { HostInfo } from "../core/host-info.ts";
+import type { ProcessSignature } from "../core/identity/process-signature.ts";
+import type { RequestSignature } from "../core/identity/request-signature.ts";
+import type { FileSettings } from "./setting.ts";
+
+/** Everything that is known about one AI tool: data and pure functions, no I/O. */
+export interface Tool {
+  /** Its name in the ledger, and in the path of its base URL: `/t/NAME`. */
+  name: string;
+  /** Its name as its makers write it. */
+  title: string;
+  /** Public address of its documentation, or of its package, that these settings and files were taken from. */
+  source: string;
+  /** Day on which they were read or tried, `YYYY-MM-DD`. */
+  date: string;
+  /** Strongest first. all.ts merges those of all tools. */
+  requestSignatures?: readonly ToolRequestSignature[];
+  processSignatures?: readonly Omit<ProcessSignature, "tool" | "isEditor">[];
+  /** See {@link ProcessSignature.isEditor}. */
+  isEditor?: true;
+  /** Absolute paths of the files, existing or not, in which a key or a base URL may stand. `doctor` searches them. */
+  configFiles?(host: HostInfo): readonly string[];
+}
+
+/** A {@link RequestSignature} as a tool's file states it. */
+export interface ToolRequestSignature extends Pick<RequestSignature, "source" | "date"> {
+  /** Pattern by header. */
+  when: Readonly<Record<string, RegExp>>;
+  /** Headers that must be absent. */
+  without?: readonly string[];
+  /** Other programs may send the same: tried after the other signatures of all tools. */
+  isWeak?: true;
+}
+
+/** How `connect` points a tool at tollkeeper. */
+export interface Recipe {
+  /** Where the tool keeps settings that tollkeeper can write; empty where the user has to do it manually. */
+  scopes: readonly Scope[];
+  /** The API whose models `connect` chooses from; null where the tool knows its models. */
+  modelApi: ModelApi | null;
+  plan(host: ToolHost, endpoint: LocalEndpoint, scope: Scope): SettingsPlan;
+  /** null where the tool follows neither its environment nor its flags. */
+  environment(host: ToolHost, endpoint: LocalEndpoint): Environment | null;
+}
+
+/** A tool that tollkeeper can connect, or whose users it can tell how to. */
+export interface ConnectableTool extends Tool, Recipe {
+  /** Version that was connected and run with these settings; null where only the documentation was read. */
+  tried: string | null;
+  /** Its executables. One on the PATH shows that it is installed. */
+  programs: readonly string[];
+  /** Paths below the home directory. One that exists shows that it is installed. */
+  homePaths: readonly string[];
+}
+
+/** `user`: everywhere. `project`: in one project's directory only. */
+export type Scope = "user" | "project";
+
+/** An API that tools with several providers can choose. */
+export type ModelApi = "messages" | "responses";
+
+/** What decides where a tool keeps its settings. */
+export interface ToolHost extends HostInfo {
+  /** Working directory, absolute; the project's in scope `project`. */
+  directory: string;
+  /** True when there is anything at this absolute path. Some tools choose between files by it. */
+  exists(path: string): boolean;
+}
+
+/** The local endpoint that a tool is pointed at. */
+export interface LocalEndpoint {
+  /** With the tool's mark and without `/v1`: `http://127.0.0.1:8655/t/TOOL`. */
+  baseUrl: string;
+  /** The tool's credential: a local token where `access` requires one, else a placeholder. */
+  credential: string;
+  /** True when the daemon requires the credential: tools that send none by default must be made to. */
+  isToken: boolean;
+  /** The model to use; null leaves the choice to the tool. */
+  model: string | null;
+}
+
+/** What is to be written for a tool, and what the user has to know. */
+export interface SettingsPlan {
+  files: readonly FileSettings[];
+  /** One sentence each: what is left to do manually, or what will not work. */
+  remarks: readonly string[];
+}
+
+/** What points one run of a command at tollkeeper without writing a file. */
+export interface Environment {
+  variables: Readonly<Record<string, string>>;
+  /** Go before the command's own arguments; for tools that no variable points elsewhere. */
+  flags: readonly string[];
+}

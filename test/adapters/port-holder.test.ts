@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { test } from "node:test";
+import { portTaken } from "../../src/adapters/port-holder.ts";
+import { Failure } from "../../src/core/failure.ts";
+
+/** Listens on the address in its first argument, prints the port and keeps running. */
+const HOLDER = `require("node:net").createServer().listen(0, process.argv[1], function () {
+  console.log(this.address().port);
+});`;
+
+for (const address of ["127.0.0.1", "::1", "::"]) {
+  test(`names pid and command of the process that listens on a taken port at ${address}`, async (t) => {
+    const holder = spawn(process.execPath, ["-e", HOLDER, address], { stdio: ["ignore", "pipe", "inherit"] });
+    t.after(() => holder.kill("SIGKILL"));
+    const [output] = (await once(holder.stdout, "data")) as [Buffer];
+    const failure = portTaken(Number(output), new Error("taken"));
+    assert.ok(failure instanceof Failure);
+    assert.match(
+      failure.message,
+      new RegExp(`^port ${Number(output)} is taken by pid ${holder.pid} \\(.*node`),
+    );
+  });
+}
+
+test("gives a hint with the command that lists the holder and the one that changes the port", () => {
+  const { hint } = portTaken(8655, new Error("taken"));
+  assert.match(hint ?? "", /(?:ss|lsof) .*8655.*tollkeeper config edit$/);
+});
+
+test("does not name a process that merely has a connection from that port as its holder", async (t) => {
+  const server = createServer().listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const client = spawn(
+    process.execPath,
+    ["-e", `const c = require("node:net").connect(${port}, "127.0.0.1", () => console.log(c.localPort));`],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  t.after(() => client.kill("SIGKILL"));
+  const [output] = (await once(client.stdout, "data")) as [Buffer];
+  assert.match(portTaken(Number(output), new Error("taken")).message, /is taken by another program$/);
+});

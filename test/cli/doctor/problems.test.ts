@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { CheckedFinding } from "../../../src/check/check.ts";
+import type { Problem } from "./problems/problem.ts";
+import { CONFIGURATION_PROBLEMS } from "./problems/configuration.ts";
+import { DAEMON_PROBLEMS } from "./problems/daemon.ts";
+import { KEY_PROBLEMS } from "./problems/keys.ts";
+import { FILE_PROBLEMS } from "./problems/files.ts";
+
+const PROBLEMS: Problem[] = [
+  ...CONFIGURATION_PROBLEMS,
+  ...KEY_PROBLEMS,
+  ...DAEMON_PROBLEMS,
+  ...FILE_PROBLEMS,
+];
+
+const skipElsewhere =
+  process.platform === "linux" ? false : "needs Linux: elsewhere the real keychain would be asked";
+
+for (const { name, skip = skipElsewhere, build, finds } of PROBLEMS) {
+  test(`doctor reports exactly the problem and its fix when ${name}`, { skip }, async (t) => {
+    const machine = await build(t);
+    if (machine === null) return;
+    const { code, stdout } = await machine.doctor("--json");
+    const { checks } = JSON.parse(stdout) as { checks: CheckedFinding[] };
+    const found = checks.filter(({ verdict }) => verdict === "failure" || verdict === "warning");
+    const reported = found.map(({ verdict, id, message, fix }) => [
+      machine.named(`${verdict} ${id}: ${message}`),
+      machine.named(String(fix)),
+    ]);
+    for (const [what, fix] of reported) {
+      t.diagnostic(`${what}`);
+      t.diagnostic(`  -> ${fix}`);
+    }
+    assert.deepEqual(reported, finds);
+    assert.equal(code, found.some(({ verdict }) => verdict === "failure") ? 1 : 0);
+    assert.ok(!stdout.includes(machine.key), "the key is in doctor's output");
+  });
+}

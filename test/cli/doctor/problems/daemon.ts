@@ -1,0 +1,226 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { openControlSocket } from "../../../../src/adapters/control-socket.ts";
+import { programVersion } from "../../../../src/adapters/program.ts";
+import type { AccessStatus, DaemonStatus } from "../../../../src/daemon/status-types.ts";
+import { controlHandlers } from "../../../helpers/daemon/control-handlers.ts";
+import { setUpMachine, type Machine, type MachineOptions } from "../../../helpers/daemon/machine.ts";
+import { createFakeSystemd, type FakeSystemd } from "../../../helpers/systemd/fake-systemd.ts";
+import { freePort } from "../../../helpers/process/free-port.ts";
+import { MemoryLog } from "../../../helpers/gate/memory.ts";
+import type { Problem } from "./problem.ts";
+
+/** The configuration of a tool that is connected to tollkeeper. */
+const TOOL_FILES = { ".codex/config.toml": 'base_url = "http://127.0.0.1:%PORT%/t/codex/v1"\n' };
+
+/** Problems of the daemon and of its service. */
+export const DAEMON_PROBLEMS: Problem[] = [
+  {
+    name: "the daemon does not run",
+    build: (t) => setUpMachine(t, { isStopped: true }),
+    finds: [["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"]],
+  },
+  {
+    name: "the running daemon has an older version",
+    build: (t) => withStatus(t, (status) => ({ ...status, version: "0.0.9" })),
+    finds: [
+      [
+        "warning version: this is tollkeeper VERSION, and the daemon that runs is still 0.0.9",
+        "kill PID, then: tollkeeper serve --config HOME/config.jsonc",
+      ],
+    ],
+  },
+  {
+    name: "the daemon listens on another port than the configuration says",
+    build: (t) => withStatus(t, (status) => ({ ...status, listening: ["127.0.0.1:1", "[::1]:1"] })),
+    finds: [
+      [
+        "failure port: the daemon listens on 127.0.0.1:1 and [::1]:1, and the configuration says PORT",
+        "kill PID, then: tollkeeper serve --config HOME/config.jsonc",
+      ],
+    ],
+  },
+  {
+    name: "another program has the port on the other loopback address",
+    async build(t) {
+      const machine = await withStatus(t, (status) => ({
+        ...status,
+        listening: status.listening.slice(0, 1),
+      }));
+      const server = createServer().listen(machine.port, "::1");
+      t.after(() => server.close());
+      await once(server, "listening");
+      return machine;
+    },
+    finds: [
+      [
+        "failure port: the daemon listens on 127.0.0.1:PORT only, and another program gets what tools send to ::1",
+        "see who listens with: ss -ltnp 'sport = :PORT'; then stop it, or set another \"listen.port\" with: tollkeeper config edit",
+      ],
+    ],
+  },
+  {
+    name: "the daemon responds with an error",
+    build: (t) =>
+      withStatus(t, () => {
+        throw new Error("broken");
+      }),
+    finds: [
+      [
+        "failure daemon: the daemon does not answer as it should: status 500",
+        "its log says why: tollkeeper service logs",
+      ],
+    ],
+  },
+  {
+    name: "the daemon cannot write its records",
+    build: (t) => {
+      const ledger = {
+        directory: "/x",
+        written: 1,
+        waiting: 2,
+        lost: 1,
+        lastError: "no space left on device",
+      };
+      return withStatus(t, (status) => ({ ...status, ledger }));
+    },
+    finds: [
+      [
+        "failure daemon: records that wait to be written: 2 (no space left on device)",
+        "mend what the ledger below says; they are written by themselves then",
+      ],
+      [
+        "warning daemon: records lost since its start: 1 (no space left on device)",
+        "mend what the ledger below says; what is lost is lost",
+      ],
+    ],
+  },
+  {
+    name: "the daemon requires local tokens and none is registered",
+    build: (t) => withAccess(t, { registered: 0, lent: 0, problem: null }),
+    finds: [
+      ["failure daemon: it asks for a local token, and none is registered", "tollkeeper token add TOOL"],
+    ],
+  },
+  {
+    name: "other users can read the token file",
+    build: (t) => {
+      const problem = { message: "tokens.json is not used: it is open to other users", hint: "chmod 600 it" };
+      return withAccess(t, { registered: 0, lent: 0, problem });
+    },
+    finds: [["failure daemon: tokens.json is not used: it is open to other users", "chmod 600 it"]],
+  },
+  {
+    name: "the service's Node was removed",
+    build: (t) => withService(t, { state: "failed", node: "/opt/node-20/bin/node" }, { isStopped: true }),
+    finds: [
+      ["failure daemon: it is not running", "tollkeeper service install --config HOME/config.jsonc"],
+      [
+        "failure service: its Node, /opt/node-20/bin/node, is not there any more",
+        "tollkeeper service install --config HOME/config.jsonc",
+      ],
+    ],
+  },
+  {
+    name: "the service fails with a reason in its log",
+    build: (t) =>
+      withService(
+        t,
+        { state: "failed", log: "error: the configuration is not usable\n" },
+        { isStopped: true },
+      ),
+    finds: [
+      ["failure daemon: it is not running", "see them with: tollkeeper config check"],
+      [
+        "failure service: it does not run (failed (exit-code, status 1)): its configuration has faults",
+        "see them with: tollkeeper config check",
+      ],
+    ],
+  },
+  {
+    name: "the daemon does not run and systemd starts it at the first connection",
+    build: (t) => withService(t, { state: "waiting" }, { isStopped: true, files: TOOL_FILES }),
+    finds: [
+      ["warning daemon: it is not running; the first connection starts it", "tollkeeper service start"],
+    ],
+  },
+  {
+    name: "the daemon was started manually and not by the service",
+    build: (t) => withService(t, { state: "stopped" }, { files: TOOL_FILES }),
+    finds: [
+      [
+        "warning service: it does not run (inactive (dead)): the daemon, pid PID, was started by hand",
+        "tollkeeper service stop, then: tollkeeper service start",
+      ],
+    ],
+  },
+  {
+    name: "the service does not start at login",
+    build: (t) => withService(t, { isEnabled: false }),
+    finds: [
+      [
+        "warning service: it does not start at login",
+        "tollkeeper service install --config HOME/config.jsonc",
+      ],
+    ],
+  },
+  {
+    name: "the port was changed in the configuration but not in the socket unit",
+    async build(t) {
+      const OLD = await freePort();
+      return setUpMachine(t, { programs: createFakeSystemd(t, { port: OLD }), names: { OLD: String(OLD) } });
+    },
+    finds: [
+      [
+        "failure service: its socket is for port OLD, and the configuration says PORT",
+        "tollkeeper service install --config HOME/config.jsonc",
+      ],
+    ],
+  },
+];
+
+async function withService(
+  t: TestContext,
+  systemd: Omit<FakeSystemd, "port">,
+  more: MachineOptions = {},
+): Promise<Machine> {
+  const port = await freePort();
+  return setUpMachine(t, { port, programs: createFakeSystemd(t, { port, ...systemd }), ...more });
+}
+
+/** Sets up a daemon in token mode whose tokens have this status. */
+function withAccess(t: TestContext, tokens: AccessStatus["tokens"]): Promise<Machine> {
+  return withStatus(t, (status) => ({ ...status, access: { mode: "token", peerUid: [], tokens } }));
+}
+
+/** Sets up a daemon whose status is changed from that of a healthy one. */
+async function withStatus(t: TestContext, change: (real: DaemonStatus) => DaemonStatus): Promise<Machine> {
+  const machine = await setUpMachine(t, {
+    isStopped: true,
+    names: { PID: String(process.pid), VERSION: programVersion() },
+  });
+  const now = new Date().toISOString();
+  const status: DaemonStatus = {
+    at: now,
+    version: programVersion(),
+    pid: process.pid,
+    startedAt: now,
+    state: "serving",
+    listening: [`127.0.0.1:${machine.port}`, `[::1]:${machine.port}`],
+    access: { mode: "open", peerUid: [], tokens: { registered: 0, lent: 0, problem: null } },
+    upstreams: [],
+    outbound: [],
+    keys: [],
+    config: { path: machine.configFile, exists: true, loadedAt: now, judgedAt: now, problems: [] },
+    ledger: { directory: "", written: 0, waiting: 0, lost: 0, lastError: null },
+    openExchanges: 0,
+    lastError: null,
+  };
+  const handlers = controlHandlers({ status: () => change(status) });
+  const path = join(machine.home, "run", "tollkeeper", "control.sock");
+  const control = await openControlSocket(path, handlers, new MemoryLog());
+  t.after(() => control.close());
+  return machine;
+}

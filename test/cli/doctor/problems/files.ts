@@ -1,0 +1,193 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { setUpMachine, type Machine, type MachineOptions } from "../../../helpers/daemon/machine.ts";
+import { freePort } from "../../../helpers/process/free-port.ts";
+import { sentinelKey } from "../../../helpers/keychain/key-command.ts";
+import { mountDisk, remountDisk } from "../../../helpers/ledger/ledger.ts";
+import { sendJson } from "../../../helpers/upstream/scripted-upstream.ts";
+import { usageRecord } from "../../../helpers/ledger/usage-record.ts";
+import type { Problem } from "./problem.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Problems of the ledger, of the clock, and of files of shells and tools. */
+export const FILE_PROBLEMS: Problem[] = [
+  {
+    name: "other users can read the ledger",
+    build: (t) => withLedger(t, (directory) => chmodSync(directory, 0o755)),
+    finds: [
+      [
+        "warning ledger: HOME/state/tollkeeper/ledger can be read by other users",
+        "chmod 700 'HOME/state/tollkeeper/ledger'",
+      ],
+    ],
+  },
+  {
+    name: "other users can write to the ledger",
+    build: (t) => withLedger(t, (directory) => chmodSync(directory, 0o777)),
+    finds: [
+      [
+        "failure ledger: HOME/state/tollkeeper/ledger can be written by other users",
+        "chmod 700 'HOME/state/tollkeeper/ledger'",
+      ],
+    ],
+  },
+  {
+    name: "the ledger's disk is read-only",
+    async build(t) {
+      const disk = mountDisk(t, 1 << 30);
+      return disk === null ? null : withDisk(t, disk, () => remountDisk(disk, "ro"));
+    },
+    finds: [
+      ["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"],
+      [
+        "failure ledger: DISK cannot be written to",
+        'make it writable, or name another "ledger.directory" with: tollkeeper config edit --config HOME/config.jsonc',
+      ],
+    ],
+  },
+  {
+    name: "the ledger's disk is nearly full",
+    async build(t) {
+      const disk = mountDisk(t, 1 << 20);
+      return disk === null ? null : withDisk(t, disk, () => {});
+    },
+    finds: [
+      ["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"],
+      [
+        "failure ledger: 1.0 MB are free on the disk of DISK",
+        "make room; see what takes it with: df -h 'DISK'",
+      ],
+    ],
+  },
+  {
+    name: "the newest record is from next year",
+    build: (t) => {
+      return withLedger(t, (directory) => {
+        const ts = new Date(Date.now() + 365 * DAY_MS).toISOString();
+        const path = join(directory, `${ts.slice(0, 10)}.ndjson`);
+        writeFileSync(path, `${JSON.stringify(usageRecord({ ts }))}\n`, { mode: 0o600 });
+      });
+    },
+    finds: [
+      [
+        "warning clock: it is TIME by this clock, and the newest record of the ledger is of TIME",
+        "sudo timedatectl set-ntp true",
+      ],
+    ],
+  },
+  {
+    name: "this clock is an hour behind the upstream's",
+    build: (t) => {
+      return setUpMachine(t, {
+        upstream(_seen, res) {
+          res.setHeader("date", new Date(Date.now() + 3_600_000).toUTCString());
+          sendJson(res, { data: [] });
+        },
+      });
+    },
+    finds: [
+      [
+        "warning clock: it is TIME by this clock, and the answer of upstream default is of TIME",
+        "sudo timedatectl set-ntp true",
+      ],
+    ],
+  },
+  {
+    name: "a key that tollkeeper keeps is still in a shell start-up file",
+    build: (t) => setUpMachine(t, { files: { ".zshrc": "# mine\nexport ANTHROPIC_API_KEY='%KEY%'\n" } }),
+    finds: [
+      [
+        "failure leftover-keys: a key that tollkeeper keeps stands in ~/.zshrc:2 (ANTHROPIC_API_KEY)",
+        "take line 2 out of ~/.zshrc",
+      ],
+    ],
+  },
+  {
+    name: "a key that tollkeeper keeps is still in the environment",
+    build: (t) => {
+      const key = sentinelKey();
+      return setUpMachine(t, { key, env: { ANTHROPIC_AUTH_TOKEN: key } });
+    },
+    finds: [
+      [
+        "failure leftover-keys: a key that tollkeeper keeps stands in the environment (ANTHROPIC_AUTH_TOKEN)",
+        "unset ANTHROPIC_AUTH_TOKEN, and take it out of where it is set",
+      ],
+    ],
+  },
+  {
+    name: "a key of another provider is in Codex's own file",
+    build: (t) => {
+      const file = JSON.stringify({ OPENAI_API_KEY: sentinelKey(), tokens: null }, null, 2);
+      return setUpMachine(t, { files: { ".codex/auth.json": file } });
+    },
+    finds: [
+      [
+        "warning leftover-keys: what looks like an API key stands in ~/.codex/auth.json:2 (OPENAI_API_KEY)",
+        'store it with: tollkeeper key set --config HOME/config.jsonc; then write "placeholder" in its place in line 2 of ~/.codex/auth.json',
+      ],
+    ],
+  },
+  {
+    name: "a tool is configured with tollkeeper's former port",
+    async build(t) {
+      const OLD = String(await freePort());
+      const url = `http://127.0.0.1:${OLD}/t/claude-code`;
+      const file = `{\n  "env": { "ANTHROPIC_BASE_URL": "${url}", "ANTHROPIC_AUTH_TOKEN": "placeholder" }\n}\n`;
+      return setUpMachine(t, { files: { ".claude/settings.json": file }, names: { OLD } });
+    },
+    finds: [
+      [
+        "failure base-urls: ~/.claude/settings.json:2 (ANTHROPIC_BASE_URL) leads to port OLD, and tollkeeper's is PORT",
+        "write http://127.0.0.1:PORT/t/claude-code there",
+      ],
+    ],
+  },
+  {
+    name: "a tool is connected to a tollkeeper that does not run",
+    build: (t) =>
+      setUpMachine(t, {
+        files: {
+          ".codex/config.toml": '[model_providers.tollkeeper]\nbase_url = "http://127.0.0.1:%PORT%/v1"\n',
+        },
+        isStopped: true,
+      }),
+    finds: [
+      ["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"],
+      [
+        "failure base-urls: ~/.codex/config.toml:2 (base_url) leads to tollkeeper, which does not run",
+        "tollkeeper serve --config HOME/config.jsonc",
+      ],
+    ],
+  },
+  {
+    name: "a base URL in the environment names a port where nobody listens",
+    async build(t) {
+      const DEAD = String(await freePort());
+      return setUpMachine(t, { env: { OPENAI_BASE_URL: `http://localhost:${DEAD}/v1` }, names: { DEAD } });
+    },
+    finds: [
+      [
+        "warning base-urls: the environment (OPENAI_BASE_URL) leads to port DEAD, where nobody listens",
+        "if tollkeeper is meant, write http://127.0.0.1:PORT/v1 there",
+      ],
+    ],
+  },
+];
+
+/** Sets up a machine and changes its ledger. */
+async function withLedger(t: TestContext, change: (directory: string) => void): Promise<Machine> {
+  const machine = await setUpMachine(t);
+  change(join(machine.home, "state", "tollkeeper", "ledger"));
+  return machine;
+}
+
+/** Sets up a machine with its ledger on a disk of its own, without a daemon, which would report the problem as well. */
+async function withDisk(t: TestContext, disk: string, change: () => void): Promise<Machine> {
+  const options: MachineOptions = { config: () => ({ ledger: { directory: disk } }), names: { DISK: disk } };
+  const machine = await setUpMachine(t, { ...options, isStopped: true });
+  change();
+  return machine;
+}

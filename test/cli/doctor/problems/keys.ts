@@ -1,0 +1,177 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeCertificate, startTlsUpstream } from "../../../helpers/upstream/certificate.ts";
+import { setUpMachine } from "../../../helpers/daemon/machine.ts";
+import { freePort } from "../../../helpers/process/free-port.ts";
+import { noKeyring, startSession } from "../../../helpers/keychain/keychain-session.ts";
+import { scratchDirectory } from "../../../helpers/process/scratch-directory.ts";
+import { sendJson } from "../../../helpers/upstream/scripted-upstream.ts";
+import type { Problem } from "./problem.ts";
+
+/** A configuration with the key in the keychain. */
+const inKeychain = (baseUrl: string) => ({ upstreams: { default: { baseUrl } } });
+
+const ELSEWHERE =
+  'or keep the key elsewhere: "keySource": {"file": PATH}, {"command": [...]} or {"credential": NAME} in the file that `tollkeeper config path` names';
+
+/** Problems of the keychain, of keys, and of upstreams. */
+export const KEY_PROBLEMS: Problem[] = [
+  {
+    name: "there is no D-Bus session",
+    skip: noKeyring,
+    build: (t) => setUpMachine(t, { config: inKeychain }),
+    finds: [
+      [
+        "failure keychain: there is no D-Bus session, and the keychain is reached through it",
+        `run it in your login session, or name that session's bus: export XDG_RUNTIME_DIR=/run/user/$(id -u); ${ELSEWHERE}`,
+      ],
+    ],
+  },
+  {
+    name: "no program provides a keychain",
+    skip: noKeyring,
+    build: async (t) => setUpMachine(t, { config: inKeychain, session: busOf(await startSession(t)) }),
+    finds: [
+      [
+        "failure keychain: no keychain runs here: nothing provides org.freedesktop.secrets",
+        `install and start one (gnome-keyring, KWallet, or KeePassXC with its Secret Service switched on), ${ELSEWHERE}`,
+      ],
+    ],
+  },
+  {
+    name: "the keyring is locked",
+    skip: noKeyring,
+    async build(t) {
+      const session = await startSession(t);
+      await session.startUnlocked();
+      await session.lock();
+      return setUpMachine(t, { config: inKeychain, session: busOf(session) });
+    },
+    finds: [
+      [
+        "failure keychain: the keychain is locked",
+        `unlock it (log in to the desktop, or open its password manager; without a desktop: gnome-keyring-daemon --replace --unlock), then try again, ${ELSEWHERE}`,
+      ],
+    ],
+  },
+  {
+    name: "libsecret cannot be loaded",
+    skip: noKeyring,
+    async build(t) {
+      const session = await startSession(t);
+      await session.startUnlocked();
+      const directory = scratchDirectory(t);
+      writeFileSync(join(directory, "libsecret-1.so.0"), "no library");
+      return setUpMachine(t, {
+        config: inKeychain,
+        session: busOf(session),
+        env: { LD_LIBRARY_PATH: directory },
+        names: { DIRECTORY: directory },
+      });
+    },
+    finds: [
+      [
+        "failure keychain: libsecret, which the keychain is reached through, cannot be loaded: DIRECTORY/libsecret-1.so.0: file too short",
+        `install it: apt install libsecret-1-0 (Debian, Ubuntu), dnf install libsecret (Fedora), pacman -S libsecret (Arch); ${ELSEWHERE}`,
+      ],
+    ],
+  },
+  {
+    name: "the keychain has no key with this name",
+    skip: noKeyring,
+    async build(t) {
+      const session = await startSession(t);
+      await session.startUnlocked();
+      return setUpMachine(t, { config: inKeychain, session: busOf(session) });
+    },
+    finds: [
+      [
+        'failure keys: no key "default" is stored for UPSTREAM',
+        "tollkeeper key set --config HOME/config.jsonc",
+      ],
+    ],
+  },
+  {
+    name: "other users can read the key file",
+    async build(t) {
+      const machine = await setUpMachine(t);
+      chmodSync(machine.keyFile, 0o644);
+      return machine;
+    },
+    finds: [["failure keys: key file KEYFILE is open to other users", "close it: chmod 600 KEYFILE"]],
+  },
+  {
+    name: "the upstream refuses the key",
+    build: (t) => {
+      return setUpMachine(t, {
+        upstream: (_seen, res) => sendJson(res, { error: { message: "invalid key" } }, 401),
+      });
+    },
+    finds: [
+      [
+        "failure upstreams: default: refused: UPSTREAM/v1 answers 401: invalid key",
+        "put another key there: file KEYFILE",
+      ],
+    ],
+  },
+  {
+    name: "the upstream has no list of models",
+    build: (t) => setUpMachine(t, { upstream: (_seen, res) => res.writeHead(404).end() }),
+    finds: [
+      [
+        "warning upstreams: default: not decided: UPSTREAM/v1 answers 404, which says nothing about the key",
+        "try again later",
+      ],
+    ],
+  },
+  {
+    name: "nobody listens at the upstream's address",
+    async build(t) {
+      const NOBODY = `http://127.0.0.1:${await freePort()}`;
+      return setUpMachine(t, { config: withUpstream(`${NOBODY}/v1`), names: { NOBODY } });
+    },
+    finds: [
+      [
+        "failure upstreams: default: unreachable: NOBODY (nothing listens there, ECONNREFUSED)",
+        "check the network, and baseUrl: tollkeeper config check",
+      ],
+    ],
+  },
+  {
+    name: "the upstream's certificate is self-signed",
+    async build(t) {
+      const { baseUrl } = await startTlsUpstream(t, makeCertificate(t, "IP:127.0.0.1"));
+      return setUpMachine(t, { config: withUpstream(baseUrl), names: { TLS: new URL(baseUrl).origin } });
+    },
+    finds: [
+      [
+        "failure upstreams: default: unreachable: TLS (its certificate is self-signed, DEPTH_ZERO_SELF_SIGNED_CERT)",
+        'if your network has a certificate authority of its own, name its file in "outbound.caFile": tollkeeper config edit',
+      ],
+    ],
+  },
+  {
+    name: "the outbound proxy cannot be reached",
+    async build(t) {
+      const PROXY = `http://127.0.0.1:${await freePort()}`;
+      const upstream = withUpstream("https://api.example.com/v1");
+      const config = (_: string, file: string) => ({ ...upstream(_, file), outbound: { httpsProxy: PROXY } });
+      return setUpMachine(t, { config, names: { PROXY } });
+    },
+    finds: [
+      [
+        "failure upstreams: default: unreachable: https://api.example.com (the proxy cannot be reached: nothing listens there, ECONNREFUSED)",
+        'correct "outbound.httpsProxy": tollkeeper config edit',
+      ],
+    ],
+  },
+];
+
+function busOf({ env }: { env: { DBUS_SESSION_BUS_ADDRESS: string } }): Record<string, string> {
+  return { DBUS_SESSION_BUS_ADDRESS: env.DBUS_SESSION_BUS_ADDRESS };
+}
+
+/** Returns a configuration with another upstream whose key is in the same file. */
+function withUpstream(baseUrl: string) {
+  return (_: string, file: string) => ({ upstreams: { default: { baseUrl, keySource: { file } } } });
+}

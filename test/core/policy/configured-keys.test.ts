@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { listConfiguredKeys, resolveKeyRef } from "../../../src/core/policy/configured-keys.ts";
+import { validConfig } from "../config/valid-config.ts";
+
+const DEFAULT = { baseUrl: "https://api.example.com/v1" };
+const GATEWAY = { baseUrl: "https://gateway.example.com/api/v1/", key: "team" };
+
+test("resolves a key by its upstream's origin and the given name, else the upstream's key name", () => {
+  const { upstreams } = validConfig({ upstreams: { default: DEFAULT, gateway: GATEWAY } });
+  const gateway = upstreams["gateway"];
+  assert.ok(gateway);
+  const source = { kind: "keychain" };
+  assert.deepEqual(resolveKeyRef(gateway, null), {
+    origin: "https://gateway.example.com",
+    name: "team",
+    source,
+  });
+  assert.deepEqual(resolveKeyRef(gateway, "own"), {
+    origin: "https://gateway.example.com",
+    name: "own",
+    source,
+  });
+});
+
+test("lists every configured key once, with the tools that use it", () => {
+  const config = validConfig({
+    upstreams: { default: DEFAULT, twin: DEFAULT, gateway: GATEWAY },
+    tools: { codex: { key: "codex" }, opencode: {}, kilo: { upstream: "twin" }, pi: { upstream: "gateway" } },
+  });
+  const keys = listConfiguredKeys(config).map(({ upstream, ref, usedBy }) => [
+    upstream.name,
+    ref.name,
+    usedBy,
+  ]);
+  assert.deepEqual(keys, [
+    ["default", "default", ["opencode", "kilo"]],
+    ["gateway", "team", ["pi"]],
+    ["default", "codex", ["codex"]],
+  ]);
+});

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseApiKey } from "../../../src/core/secrets/api-key.ts";
+import { Secret } from "../../../src/core/secrets/secret.ts";
+
+test("trims white space around a key", () => {
+  for (const text of ["sk-1", "sk-1\n", "sk-1\r\n", "  sk-1\t\n\n", "\uFEFFsk-1"]) {
+    assert.ok(parseApiKey(text).isSameAs(new Secret("sk-1")), JSON.stringify(text));
+  }
+});
+
+test("accepts every printable ASCII character except the space in a key", () => {
+  const characters = Array.from({ length: 0x7e - 0x21 + 1 }, (_, i) => String.fromCharCode(0x21 + i)).join(
+    "",
+  );
+  assert.ok(parseApiKey(characters).isSameAs(new Secret(characters)));
+});
+
+test("accepts a key of at most 8192 characters", () => {
+  assert.ok(parseApiKey("x".repeat(8192)).isSameAs(new Secret("x".repeat(8192))));
+  assert.throws(() => parseApiKey("x".repeat(8193)), { message: "the key is longer than 8192 characters" });
+});
+
+test("refuses text that cannot be a key, with the reason and without repeating it", () => {
+  const refused: [text: string, reason: string][] = [
+    ["", "the key is empty"],
+    [" \n", "the key is empty"],
+    ["Bearer sk-secret", 'the key starts with "Bearer ", which belongs to a header'],
+    ["bearer\tsk-secret", 'the key starts with "Bearer ", which belongs to a header'],
+    ["sk-secret\nsk-secret", "the key has line breaks in it"],
+    ["sk-secret sk-secret", "the key has spaces in it"],
+    ["sk-sécret", "the key has characters that no header can carry"],
+    ["sk-secret\u0000", "the key has characters that no header can carry"],
+    ["sk-\u001b[Dsecret", "the key has characters that no header can carry"],
+  ];
+  for (const [text, message] of refused) assert.throws(() => parseApiKey(text), { name: "Failure", message });
+});

@@ -1,0 +1,7 @@
+import { hashToken, mintToken } from "../../../src/proxy/token-secret.ts";
+
+/** Creates a local token for a tool, and the hash that a lease of it is requested with. */
+export function createToken(tool: string): { token: string; hash: string } {
+  const token = mintToken(tool);
+  return { token, hash: hashToken(token).toString("hex") };
+}

@@ -1,0 +1,7 @@
+import type { Program } from "../../../src/core/identity/process-signature.ts";
+
+/** Parses `EXECUTABLE` or `EXECUTABLE > SCRIPT`; a bare name stands for an executable whose path is not visible. */
+export function parseProgram(text: string): Program {
+  const [executable = "", script = null] = text.split(" > ");
+  return { executable, script };
+}

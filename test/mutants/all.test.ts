@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { MUTANTS } from "./all.ts";
+import { locateMutant } from "./locate-mutant.ts";
+import { locate, type Edit } from "./locate.ts";
+import { tokenize } from "./tokens.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+test("each mutant names a row of the threat table and a test file that exists", () => {
+  for (const { row, without, test: file } of MUTANTS) {
+    assert.match(row, /^[A-E]\d+$/, without);
+    assert.ok(existsSync(ROOT + file), `${row}, without ${without}: no test ${file}`);
+  }
+});
+
+test("each mutant can be located in today's source", (t) => {
+  const failures: string[] = [];
+  for (const mutant of MUTANTS) {
+    try {
+      const { renamed } = locateMutant(mutant, ROOT);
+      if (renamed.length > 0) t.diagnostic(`${mutant.row}, ${mutant.file}: renamed ${renamed.join(", ")}`);
+    } catch (error) {
+      failures.push((error as Error).message);
+    }
+  }
+  assert.deepEqual(failures, []);
+});
+
+test("each mutant is still located after any one of its names has been changed", () => {
+  for (const mutant of MUTANTS) {
+    const { source, start, end } = locateMutant(mutant, ROOT);
+    for (const name of namesIn(mutant, source.slice(start, end))) {
+      const { source: changed, place } = rename(source, name, start);
+      const found = locate(changed, mutant);
+      assert.equal(found.start, place, `${mutant.row}, ${mutant.file}: ${name} in ${mutant.find}`);
+    }
+  }
+});
+
+/** The names in the code of a mutant; none where the mutant replaces a part of a literal. */
+function namesIn({ find }: Edit, code: string): Set<string> {
+  const isCode = tokenize(find)?.length === tokenize(code)?.length;
+  const names = (isCode ? tokenize(code) : [])?.filter(({ kind }) => kind !== "fixed") ?? [];
+  return new Set(names.map(({ text }) => text));
+}
+
+/** Changes a name in all of a source, and follows an offset in it. */
+function rename(source: string, name: string, offset: number): { source: string; place: number } {
+  const changed = name.startsWith("#") ? "#otherName" : "otherName";
+  const tokens = (tokenize(source) ?? []).filter(({ text }) => text === name);
+  const before = tokens.filter(({ start }) => start < offset).length;
+  const pieces = tokens.map(({ end }, i) => changed + source.slice(end, tokens[i + 1]?.start));
+  return {
+    source: source.slice(0, tokens[0]?.start) + pieces.join(""),
+    place: offset + before * (changed.length - name.length),
+  };
+}

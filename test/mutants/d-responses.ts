@@ -1,0 +1,224 @@
+import type { Mutant } from "./mutant.ts";
+
+const UPSTREAM_RESPONSE = "src/proxy/exchange/upstream-response.ts";
+const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
+const RESPONSE_WRITER = "src/proxy/exchange/response-writer.ts";
+const UPLOAD = "src/proxy/exchange/upload.ts";
+const DEADLINE = "src/proxy/upstream/deadline.ts";
+
+const D1 = { row: "D1", test: "test/faults/d1-client-gone.test.ts" };
+const D2 = { row: "D2", test: "test/faults/d2-truncated-answers.test.ts" };
+const D3 = { row: "D3", test: "test/faults/d3-no-second-post.test.ts" };
+const D3_POOL = { row: "D3", test: "test/proxy/upstream/pool.test.ts" };
+const D4 = { row: "D4", test: "test/faults/d4-hanging-upstream.test.ts" };
+const D5 = { row: "D5", test: "test/faults/d5-no-buffering.test.ts" };
+
+/** Rules on the delivery of one response: D1 to D5. */
+export const RESPONSES: readonly Mutant[] = [
+  {
+    ...D1,
+    without: "ending the grace period",
+    file: ROUND_TRIP,
+    find: `this.#graceTimer = setTimeout(() => this.#break("client"), graceMs);`,
+    replace: "",
+  },
+  {
+    ...D1,
+    without: "freeing a half-sent upload at once",
+    file: ROUND_TRIP,
+    find: "if (!this.#req.complete || graceMs === 0) {",
+    replace: "if (graceMs === 0) {",
+  },
+  {
+    ...D1,
+    without: "checking for the client while its upload is paused",
+    file: UPLOAD,
+    find: "this.#req.pause();\n    this.#lookSoon();",
+    replace: "this.#req.pause();",
+  },
+  {
+    ...D1,
+    without: "checking soon enough for the client while its upload is paused",
+    file: UPLOAD,
+    find: "const LOOK_AFTER_MS = 400;",
+    replace: "const LOOK_AFTER_MS = 3000;",
+  },
+  {
+    ...D1,
+    without: "a grace period well below one second",
+    file: "src/core/config/schema.ts",
+    find: "graceMs: milliseconds(0)\n    .default(500)",
+    replace: "graceMs: milliseconds(0)\n    .default(1000)",
+  },
+  {
+    ...D1,
+    without: "checking for the client after the key has been read",
+    file: "src/proxy/gate.ts",
+    find: "(cached === null && (await this.#peers.hasLeft(req.socket))) || ",
+    replace: "",
+  },
+  {
+    ...D2,
+    without: "distinguishing a truncated response from a complete one",
+    file: UPSTREAM_RESPONSE,
+    find: `incoming.on("error", () => this.#order.onBroken());`,
+    replace: `incoming.on("error", () => this.#order.onWhole());`,
+  },
+  {
+    ...D2,
+    without: "ending a truncated response abnormally",
+    file: ROUND_TRIP,
+    find: "this.#upstream.destroy();\n      this.#res.destroy();",
+    replace: "this.#upstream.destroy();\n      this.#res.end();",
+  },
+  {
+    ...D2,
+    without: "checking responses that only the end of the connection delimits",
+    file: UPSTREAM_RESPONSE,
+    find: "const isWhole = whole && !isBrokenUnseen(this.#headers, reading, this.#meter.isOver);",
+    replace: "const isWhole = whole;",
+  },
+  {
+    ...D2,
+    without: "treating a complete response as complete whatever follows it",
+    file: ROUND_TRIP,
+    find: "      if (this.#answer.isComplete) return;\n",
+    replace: "",
+  },
+  {
+    ...D2,
+    without: "reading what arrived together with an error",
+    file: ROUND_TRIP,
+    find: "      this.#answer.goOn();\n      this.#answer.readOn();\n      this.#break",
+    replace: "      this.#break",
+  },
+  {
+    ...D2,
+    without: "requiring the last event of a stream without framing",
+    file: "src/proxy/exchange/unframed-response.ts",
+    find: `flags.includes("bad_json") || !isOver`,
+    replace: `flags.includes("bad_json")`,
+  },
+  {
+    ...D2,
+    without: "checking JSON responses without framing",
+    file: "src/core/usage/meter.ts",
+    find: `if (!isReadable && this.#isJson) reading.flags.push("bad_json");`,
+    replace: "",
+  },
+  {
+    ...D3,
+    without: "leaving retries to the client",
+    file: "src/proxy/exchange/forward.ts",
+    find: `const open = (method: string, path: string, headers: string[]) =>
+    request({`,
+    replace: `const open = (method: string, path: string, headers: string[]) =>
+    openOnce(method, path, headers).on("error", () => openOnce(method, path, headers).on("error", () => {}).end());
+  const openOnce = (method: string, path: string, headers: string[]) =>
+    request({`,
+  },
+  {
+    ...D3,
+    without: "telling the client that the upstream may have seen the request",
+    file: ROUND_TRIP,
+    find: `const connected = this.#clock.phase !== "connecting";`,
+    replace: "const connected = false;",
+  },
+  {
+    ...D3_POOL,
+    without: "limiting how long a reused connection was idle",
+    file: "src/proxy/upstream/connection.ts",
+    find: "return idleMs < this.#limitMs;",
+    replace: "return true;",
+  },
+  {
+    ...D3_POOL,
+    without: "dropping stale connections before reuse",
+    file: "src/proxy/upstream/pool.ts",
+    find: "    this.#dropUnusable();\n    const connection",
+    replace: "    const connection",
+  },
+  {
+    ...D4,
+    without: "a time limit for the first byte",
+    file: DEADLINE,
+    find: `this.#enter("waiting", limits.firstByteMs);`,
+    replace: `this.#enter("waiting", 2 ** 31 - 1);`,
+  },
+  {
+    ...D4,
+    without: "a time limit for an upstream that does not read",
+    file: ROUND_TRIP,
+    find: `if (!this.#upload.isHeldUp) this.#clock.restart();
+        else this.#fail(tooStuck(firstByteMs), "proxy");`,
+    replace: "this.#clock.restart();",
+  },
+  {
+    ...D4,
+    without: "distinguishing the client's pause from the upstream's during an upload",
+    file: ROUND_TRIP,
+    find: "if (!this.#upload.isHeldUp) this.#clock.restart();",
+    replace: "if (false) this.#clock.restart();",
+  },
+  {
+    ...D4,
+    without: "a time limit between bytes",
+    file: DEADLINE,
+    find: `this.#enter("answering", this.#limits.betweenBytesMs);`,
+    replace: `this.#enter("answering", 2 ** 31 - 1);`,
+  },
+  {
+    ...D4,
+    without: "a timer for the first byte that other bytes do not restart",
+    file: DEADLINE,
+    find: `    upstream.once("finish", () => {`,
+    replace: `    upstream.once("socket", (socket) => socket.on("data", () => this.restart()));
+    upstream.once("finish", () => {`,
+  },
+  {
+    ...D4,
+    without: "a time limit for connecting",
+    file: DEADLINE,
+    find: `    this.restart();
+    upstream.once("socket", (socket) => {`,
+    replace: `    this.#limitMs = 2 ** 31 - 1;
+    upstream.once("socket", (socket) => {
+      socket.setTimeout(CONNECT_LIMIT_MS, onLate);`,
+  },
+  {
+    ...D4,
+    without: "distinguishing the upstream's silence from the client's during a response",
+    file: ROUND_TRIP,
+    find: `if (this.#answer?.isHeldUp === true) this.#clock.restart();
+        else this.#break("proxy");`,
+    replace: `this.#break("proxy");`,
+  },
+  {
+    ...D5,
+    without: "sending the response head at once",
+    file: RESPONSE_WRITER,
+    find: "if (this.#announcedBytes === null && !this.#isFlushed) this.#res.flushHeaders();",
+    replace: "",
+  },
+  {
+    ...D5,
+    without: "sending the head of an error whose first bytes are held back",
+    file: RESPONSE_WRITER,
+    find: "      this.flush();\n      return true;",
+    replace: "      return true;",
+  },
+  {
+    ...D5,
+    without: "passing on each chunk of a response",
+    file: RESPONSE_WRITER,
+    find: "return this.#res.write(bytes);",
+    replace: "this.#hold(bytes);\n    return true;",
+  },
+  {
+    ...D5,
+    without: "passing on each chunk of an upload",
+    file: UPLOAD,
+    find: "const goOn = this.#upstream.write(chunk);",
+    replace: "this.#upstream.cork();\n    const goOn = this.#upstream.write(chunk);",
+  },
+];

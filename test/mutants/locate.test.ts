@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { applyEdit, locate, NotLocated } from "./locate.ts";
+
+const isNotLocated = (message: string) => (error: unknown) =>
+  error instanceof NotLocated && error.message === message;
+
+test("code is found by its text", () => {
+  const source = "if (a) b();\nif (c) d();\n";
+  assert.equal(applyEdit(source, { find: "if (c) d();", replace: "d();" }), "if (a) b();\nd();\n");
+  assert.deepEqual(locate(source, { find: "if (c)", replace: "" }).renamed, []);
+});
+
+test("line breaks, comments and trailing commas do not count", () => {
+  const source = "f(\n  a, // the first\n  { b: [1, 2], },\n);\nf(b);";
+  assert.equal(applyEdit(source, { find: "f(a, { b: [1, 2] })", replace: "g()" }), "g();\nf(b);");
+  const line = "f(a, { b: [1, 2] });\nf(b);";
+  assert.equal(
+    applyEdit(line, { find: "f(\n  a,\n  { b: [\n1, 2,\n] },\n)", replace: "g()" }),
+    "g();\nf(b);",
+  );
+});
+
+test("code whose names have changed is found by its shape, and the replacement gets the new names", () => {
+  const source = "if (this.#pool.lease(id) !== null) return `${id}`;";
+  const edit = {
+    find: "if (this.#store.lend(key) !== null) return `${key}`;",
+    replace: "if (this.#store.has(key)) return this.#store.lend(`${key}`);",
+  };
+  assert.equal(applyEdit(source, edit), "if (this.#pool.has(id)) return this.#pool.lease(`${id}`);");
+  assert.deepEqual(locate(source, edit).renamed, ["#store → #pool", ".lend → .lease", "key → id"]);
+});
+
+test("names have to correspond one to one", () => {
+  assert.throws(() => locate("x(a, b)", { find: "x(a, a)", replace: "" }), isNotLocated("not found"));
+  assert.throws(() => locate("x(a, a)", { find: "x(a, b)", replace: "" }), isNotLocated("not found"));
+});
+
+test("a property and a variable of the same name may be renamed apart", () => {
+  const edit = { find: "answer.answer(answer)", replace: "answer.answer()" };
+  assert.equal(applyEdit("response.answer(response)", edit), "response.answer()");
+});
+
+test("a find that begins with a property finds it renamed", () => {
+  const source = "isProbe(method, path); routes.match(method, path);";
+  const edit = { find: "find(method, path);", replace: "find(method);" };
+  assert.equal(
+    applyEdit(source.replace("match", "find"), edit),
+    "isProbe(method, path); routes.find(method);",
+  );
+  assert.throws(() => locate(source, edit), isNotLocated("found 2 times, in the lines 1, 1"));
+});
+
+test("keywords, literals and punctuation have to agree", () => {
+  for (const source of ["a === 2", 'a === "1"', "a !== 1", "this === 1", "a === null"]) {
+    assert.throws(() => locate(source, { find: "a === 1", replace: "" }), isNotLocated("not found"));
+  }
+});
+
+test("among places of one shape, the one that has kept the most names is found", () => {
+  const source = "server.pause();\nsocket.stop();\nserver.close();";
+  assert.deepEqual(locate(source, { find: "socket.halt();", replace: "" }).renamed, [".halt → .stop"]);
+  assert.throws(
+    () => locate(source, { find: "client.end();", replace: "" }),
+    isNotLocated("found 3 times, in the lines 1, 2, 3"),
+  );
+});
+
+test("part of a literal is found by its text, once", () => {
+  const source = 'const SCHEMES = /^(?:https?|wss?)$/; const NAME = "https?";';
+  assert.match(applyEdit(source, { find: "https?|wss", replace: "https?" }), /\/\^\(\?:https\?\?\)\$\//);
+  assert.throws(
+    () => locate('"a (b", "a (b"', { find: "a (", replace: "" }),
+    isNotLocated("found more than once"),
+  );
+});

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { firstFile, toolOfProcess, toolOfRequest, writtenFiles } from "./tool-support.ts";
+
+test("Continue is connected by an entry in its list of models, which cn starts with", () => {
+  assert.deepEqual(writtenFiles("continue"), {
+    "~/.continue/config.yaml": [
+      "name: Local Config",
+      "version: 1.0.0",
+      "schema: v1",
+      "models:",
+      "  - name: tollkeeper",
+      "    provider: anthropic",
+      "    model: claude-sonnet-5",
+      "    apiBase: http://127.0.0.1:8655/t/continue/v1",
+      "    apiKey: tk-continue\n",
+    ].join("\n"),
+    "~/.continue/index/globalContext.json": '{\n  "cliSelectedModel": "tollkeeper"\n}\n',
+  });
+});
+
+test("Continue's settings are in CONTINUE_GLOBAL_DIR", () => {
+  assert.equal(firstFile("continue", { CONTINUE_GLOBAL_DIR: "/etc/c" }), "/etc/c/config.yaml");
+});
+
+test("Continue is recognized by the User-Agents of its two libraries", () => {
+  for (const userAgent of ["node-fetch", "ls/JS 5.23.2"])
+    assert.equal(toolOfRequest({ "user-agent": userAgent }), "continue by signature");
+});
+
+test("/usr/bin/node-22 > /x/node_modules/@continuedev/cli/dist/cn.js is a process of Continue", () => {
+  assert.equal(toolOfProcess("/usr/bin/node-22 > /x/node_modules/@continuedev/cli/dist/cn.js"), "continue");
+});

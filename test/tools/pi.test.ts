@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { firstFile, toolOfProcess, toolOfRequest, writtenFiles, writtenObject } from "./tool-support.ts";
+
+test("Pi is connected by its built-in providers", () => {
+  const providers = {
+    anthropic: { baseUrl: "http://127.0.0.1:8655/t/pi", apiKey: "tk-pi" },
+    openai: { baseUrl: "http://127.0.0.1:8655/t/pi/v1", apiKey: "tk-pi" },
+  };
+  assert.deepEqual(Object.keys(writtenFiles("pi", { model: null })), ["~/.pi/agent/models.json"]);
+  assert.deepEqual(writtenObject("pi", "~/.pi/agent/models.json"), { providers });
+});
+
+test("a model that the user chooses for Pi goes into its other file", () => {
+  const chosen = { defaultProvider: "openai", defaultModel: "gpt-5.5" };
+  assert.deepEqual(writtenObject("pi", "~/.pi/agent/settings.json", { model: "gpt-5.5" }), chosen);
+});
+
+test("Pi's settings are in PI_CODING_AGENT_DIR", () => {
+  assert.equal(firstFile("pi", { PI_CODING_AGENT_DIR: "/etc/c" }), "/etc/c/models.json");
+});
+
+test("Pi is recognized by its session header, and for older Claude models by the beta it asks for", () => {
+  assert.equal(toolOfRequest({ "user-agent": "OpenAI/JS 6.26.0", session_id: "s1" }), "pi by signature");
+  const browserMode = {
+    "user-agent": "Anthropic/JS 0.91.1",
+    "anthropic-dangerous-direct-browser-access": "true",
+  };
+  const beta = { "anthropic-beta": "interleaved-thinking-2025-05-14" };
+  assert.equal(toolOfRequest({ ...browserMode, ...beta }), "pi by signature");
+  assert.equal(toolOfRequest(browserMode), "langchain by library");
+});
+
+test("Pi is recognized by the title that its process gives itself", () => {
+  assert.equal(toolOfProcess("/usr/bin/node > pi"), "pi");
+});

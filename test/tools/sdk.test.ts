@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { environmentOf, firstFile, toolOfRequest } from "./tool-support.ts";
+
+test("programs on the makers' libraries are pointed at tollkeeper by the variables of both makers", () => {
+  assert.deepEqual(environmentOf("sdk")?.variables, {
+    ANTHROPIC_BASE_URL: "http://127.0.0.1:8655/t/sdk",
+    ANTHROPIC_API_KEY: "tk-sdk",
+    OPENAI_BASE_URL: "http://127.0.0.1:8655/t/sdk/v1",
+    OPENAI_API_KEY: "tk-sdk",
+  });
+});
+
+test("variables are written into the start-up file of the user's shell", () => {
+  assert.equal(firstFile("sdk", { SHELL: "/usr/bin/bash" }), "~/.bashrc");
+  assert.equal(firstFile("sdk", { SHELL: "/bin/zsh" }), "~/.zshrc");
+  assert.equal(firstFile("sdk", { SHELL: "/bin/zsh", ZDOTDIR: "/home/ada/.zsh" }), "~/.zsh/.zshrc");
+  assert.equal(firstFile("sdk", { SHELL: "/usr/bin/fish" }), "~/.config/fish/conf.d/tollkeeper.fish");
+  assert.equal(firstFile("sdk", { SHELL: "/bin/dash" }), "~/.profile");
+  assert.equal(firstFile("sdk", {}), "~/.profile");
+});
+
+for (const [userAgent, library] of [
+  ["Anthropic/JS 1.11.0", "anthropic-sdk"],
+  ["AsyncAnthropic/Python 0.84.0", "anthropic-sdk"],
+  ["OpenAI/JS 7.55.0", "openai-sdk"],
+  ["OpenAI/Python 2.1.0", "openai-sdk"],
+  ["ai/7.0.173 ai-sdk-provider-utils/5.0.81 node.js/22", "ai-sdk"],
+  ["ai-sdk-openai/4.0.118", "ai-sdk"],
+  ["langchainjs-openai/1.0.0", "langchain"],
+  ["Agents/JavaScript 0.20.0", "openai-agents"],
+  ["curl/7.88.1", "curl"],
+] as const) {
+  test(`a program that sends only the User-Agent ${userAgent} is attributed to ${library}`, () =>
+    assert.equal(toolOfRequest({ "user-agent": userAgent }), `${library} by library`));
+}
