@@ -44,10 +44,7 @@ export interface LedgerHealth {
 
 /** Stores one usage record per request. */
 export interface Ledger {
-  /**
-   * Writes the record as one line before it returns. Never throws: a record that cannot be written is kept in memory for a
-   * retry, and counts as lost once there are too many.
-   */
+  /** Writes the record before it returns. Never throws: a failed record waits for a retry, and is lost if too many wait. */
   append(record: UsageRecord): void;
   health(): LedgerHealth;
   close(): void;
@@ -87,17 +84,11 @@ export interface ProcessQuery {
 
 /** The owner of the client's end of one connection. */
 export interface PeerOwner {
-  /** The process's uid, {@link GONE_UID} or {@link UNMAPPED_UID}; null where the system does not tell. */
+  /** The process's uid, {@link GONE_UID} or {@link UNMAPPED_UID}; null where the system does not report it. */
   uid: number | null;
-  /**
-   * Resolves to the process, or to null when it is not found. Never rejects. May take any time, so no request waits for
-   * it. The result is evidence, not proof.
-   */
+  /** Resolves to the process, or to null; never rejects. No request waits for it: it may take long. Evidence, not proof. */
   findProcess(query: ProcessQuery): Promise<PeerProcess | null>;
-  /**
-   * Resolves to the project directory of a process, or to null when it cannot be determined in time. The result is
-   * evidence, not proof.
-   */
+  /** Resolves to a process's project directory, or to null when it is not determined in time. Evidence, not proof. */
   findProject(pid: number): Promise<string | null>;
 }
 
@@ -154,15 +145,11 @@ export interface ConfigSource {
   /** Reads the file now and resolves when that is done. Never rejects: an invalid file changes nothing. */
   reload(): Promise<void>;
   /**
-   * Sets the one listener. It is called with every valid configuration that differs from the one in force, one call at a
-   * time. The configuration takes effect when the listener resolves to an empty list; problems reject it, like those of an
-   * invalid file.
+   * Sets the one listener for every valid configuration that differs from the one in force, called one at a time. It takes
+   * effect when the listener resolves to an empty list; problems reject it, like those of an invalid file.
    */
   onChange(listener: (config: Config) => Promise<Problem[]>): void;
-  /**
-   * Adds a listener that is called with the problems of a file that was not accepted, once for each different list. It is
-   * called with an empty list when the file matches the configuration in force again.
-   */
+  /** Adds a listener for each new list of problems in the file; an empty list means that the file is in force again. */
   onProblems(listener: (problems: Problem[]) => void): void;
   close(): Promise<void>;
 }

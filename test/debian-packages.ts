@@ -1,18 +1,18 @@
 import { spawnSync, type SpawnSyncOptions } from "node:child_process";
 import { existsSync } from "node:fs";
 
-/** A program that tests use, and the Debian package that has it. */
+/** A program the tests use, and the Debian package that provides it. */
 export interface NeededProgram {
   program: string;
   debianPackage: string;
 }
 
-/** Is it on this process's PATH? */
+/** True when the program is on this process's PATH. */
 export function isInstalled(program: string): boolean {
   return (process.env["PATH"] ?? "").split(":").some((directory) => existsSync(`${directory}/${program}`));
 }
 
-/** Installs what is missing where that is ours to do: on Debian, as root. */
+/** Installs the missing programs when running as root on Debian; otherwise does nothing. */
 export function installMissing(needed: readonly NeededProgram[]): void {
   const missing = needed.filter(({ program }) => !isInstalled(program));
   if (missing.length === 0 || process.getuid?.() !== 0 || !isInstalled("apt-get")) return;

@@ -1,4 +1,5 @@
-// `npm test`: sets up what the tests need, says what it could not set up, and runs every test file (or those given).
+// `npm test`: installs the programs the tests need, lists those it could not install, and runs every test file (or those
+// given).
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -7,8 +8,8 @@ import { fileURLToPath } from "node:url";
 import { installMissing, isInstalled, type NeededProgram } from "./debian-packages.ts";
 import { listSkipped } from "./skipped.ts";
 
-/** And what goes untested without it. */
 interface Need extends NeededProgram {
+  /** What is not tested without it. */
   for: string;
 }
 
@@ -37,7 +38,7 @@ function reportMissing(): void {
     console.log(`MISSING: ${program} (Debian: ${debianPackage}); SKIPPED without it: ${purpose}`);
   }
   if (!existsSync(new URL("../../shared/corpus/index.json", import.meta.url))) {
-    console.log("MISSING: ../shared/corpus; SKIPPED without it: the recorded answers");
+    console.log("MISSING: ../shared/corpus; SKIPPED without it: the recorded responses");
   }
 }
 
@@ -50,7 +51,7 @@ function testFiles(): string[] {
     .sort();
 }
 
-/** Most tests of commands and daemons run the compiled program. */
+/** Builds dist, which most tests of commands and daemons run. */
 function build(): void {
   const { status } = spawnSync("npm", ["run", "-s", "build"], { cwd: `${testRoot}..`, stdio: "inherit" });
   if (status !== 0) process.exit(1);
@@ -62,15 +63,15 @@ reportMissing();
 const scratch = mkdtempSync(join(tmpdir(), "tollkeeper-tests-"));
 const tapFile = join(scratch, "tap");
 const reporter = process.env["TEST_REPORTER"] ?? (process.stdout.isTTY ? "spec" : "tap");
-// Most files wait for processes and sockets rather than compute.
-const atOnce = 2 * availableParallelism();
+// Most test files wait for processes and sockets rather than compute.
+const concurrency = 2 * availableParallelism();
 const run = spawnSync(
   process.execPath,
   [
     "--import",
     "tsx",
     "--test",
-    `--test-concurrency=${atOnce}`,
+    `--test-concurrency=${concurrency}`,
     `--test-reporter=${reporter}`,
     "--test-reporter-destination=stdout",
     "--test-reporter=tap",
@@ -79,7 +80,7 @@ const run = spawnSync(
   ],
   { stdio: "inherit" },
 );
-// Not at the place of each alone, where nobody looks: what was not tried has not passed.
+// Skipped tests are listed again at the end, where somebody will see them.
 for (const line of listSkipped(readFileSync(tapFile, "utf8"))) console.log(line);
 rmSync(scratch, { recursive: true });
 reportMissing();

@@ -1,6 +1,6 @@
 const SKIPPED = /^\s*ok \d+ - .* # SKIP ?(.*)$/gm;
 
-/** Why tests were skipped, by their output in TAP: a line for each reason, with the number of tests. */
+/** Returns a line for each reason in TAP output why tests were skipped, with the number of tests. */
 export function listSkipped(tap: string): string[] {
   const counts = new Map<string, number>();
   for (const [, why = ""] of tap.matchAll(SKIPPED)) {

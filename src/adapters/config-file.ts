@@ -8,7 +8,7 @@ import type { Problem } from "../core/config/problem.ts";
 import { defaultConfig } from "../core/config/config.ts";
 import type { Config } from "../core/config/config.ts";
 import { isSameOutbound } from "../core/config/outbound.ts";
-import { messageOf } from "../core/thrown.ts";
+import { messageOf } from "../core/failure.ts";
 import type { ConfigSource, ConfigStatus } from "../ports.ts";
 import { configFailure, readConfigFile } from "./config-file/read.ts";
 import type { ConfigReading } from "./config-file/read.ts";

@@ -2,14 +2,13 @@ import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { dirname } from "node:path";
-import { Failure } from "../core/failure.ts";
-import { hasCode, messageOf } from "../core/thrown.ts";
+import { Failure, hasCode, messageOf } from "../core/failure.ts";
 import type { Log } from "../ports.ts";
 import { isNotListening, refuseLongPath } from "./control-socket/path.ts";
 import { sendFailure, type ControlAction } from "./control-socket/protocol.ts";
 
 export { askDaemon, followDaemon, leaseToken, type TokenLease } from "./control-socket/client.ts";
-export type { ControlAction, ControlCommand } from "./control-socket/protocol.ts";
+export type { ControlAction } from "./control-socket/protocol.ts";
 
 /** The daemon's handlers, one for each command. A Failure that one throws is sent to the client. */
 export interface ControlHandlers extends Record<ControlAction, () => void> {

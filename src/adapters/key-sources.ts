@@ -2,12 +2,11 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { KeyFailure } from "../core/failure.ts";
+import { KeyFailure, messageOf } from "../core/failure.ts";
 import { describeKeySource } from "../core/secrets/key-source.ts";
 import type { KeyRef, KeySource } from "../core/secrets/key-source.ts";
 import { MAX_KEY_LENGTH, parseApiKey } from "../core/secrets/api-key.ts";
 import type { Secret } from "../core/secrets/secret.ts";
-import { messageOf } from "../core/thrown.ts";
 import type { KeyStore } from "../ports.ts";
 import { EDIT_HINT, runKeyCommand } from "./key-sources/key-command.ts";
 

@@ -1,8 +1,7 @@
-import { KeyFailure } from "../core/failure.ts";
+import { KeyFailure, messageOf } from "../core/failure.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import { parseApiKey } from "../core/secrets/api-key.ts";
 import type { Secret } from "../core/secrets/secret.ts";
-import { messageOf } from "../core/thrown.ts";
 import type { WritableKeyStore } from "../ports.ts";
 import { callBus } from "./keychain/bus.ts";
 import { callKeytar } from "./keychain/call-keytar.ts";

@@ -1,4 +1,4 @@
-import type { ProcessSignature } from "../core/identity/process-signature.ts";
+import type { ProcessSignature } from "../core/identity/signatures.ts";
 import type { PeerInfo } from "../ports.ts";
 import { createLinuxPeers } from "./peer/linux-peers.ts";
 import { createMacPeers } from "./peer/mac-peers.ts";

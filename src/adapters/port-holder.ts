@@ -8,7 +8,7 @@ import { listKernelSockets, socketLink } from "./socket-table.ts";
 /** The addresses to which tools connect. */
 export const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"];
 
-/** Returns the failure for a port that is taken: who holds it, if the system tells, and what to do about it. */
+/** Returns the failure for a port that is taken: who holds it, if known, and what to do about it. */
 export function portTaken(port: number, cause: unknown): Failure {
   return new Failure(`port ${port} is taken by ${describeHolder(port)}`, hintForPort(port), { cause });
 }
@@ -48,7 +48,7 @@ export function hintForPort(port: number): string {
   return `see who listens with: ${look}; then stop it, or set another "listen.port" with: tollkeeper config edit`;
 }
 
-/** Returns who listens on the port: "pid 4711 (node server.js)", or "another program" where the system does not tell. */
+/** Returns who listens on the port: "pid 4711 (node server.js)", or "another program" where that is unknown. */
 export function describeHolder(port: number): string {
   const holder = process.platform === "linux" ? findHolderInProc(port) : findHolderWithLsof(port);
   return holder ?? "another program";

@@ -86,7 +86,7 @@ export function headerValues(headers: readonly string[], name: string): string[]
   return headers.filter((_value, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
 }
 
-/** Throws unless each header is there exactly once, with this value. */
+/** Throws unless each header is present exactly once, with this value. */
 export function assertHeaders(
   headers: readonly string[],
   expected: NonNullable<TestRequest["headers"]>,
@@ -96,4 +96,14 @@ export function assertHeaders(
     const is = received === "" ? "is missing" : `is "${received}"`;
     assert.ok(received === value, `${name}: should be "${value}", ${is}`);
   }
+}
+
+/** Returns a response in one line: its status and the first 160 bytes of its body. */
+export function summarize({ status, body }: TestResponse): string {
+  return `${status} ${body.toString("latin1", 0, 160)}`.trim();
+}
+
+/** Returns a POST with a small JSON body. */
+export function post(path: string, headers: TestRequest["headers"] = []): TestRequest {
+  return { method: "POST", path, headers, body: Buffer.from(`{"model":"check","stream":false}`) };
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { Config } from "../core/config/config.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
-import type { Client } from "./client.ts";
-import type { RecordingUpstream } from "./recording-upstream.ts";
+import { summarize, type Client, type TestRequest, type TestResponse } from "./client.ts";
+import type { RecordedRequest, RecordingUpstream, Responder } from "./recording-upstream.ts";
 
 /** A running tollkeeper that requests can be sent to. */
 export interface RunningProxy {
@@ -20,15 +20,34 @@ export interface IsolatedProxy extends RunningProxy {
   records(): Promise<UsageRecord[]>;
 }
 
-/** One guarantee of tollkeeper's, verified from outside on a running one. */
+/** Something that tollkeeper guarantees, verified from outside on a running instance. */
 export interface Guarantee<Proxy extends RunningProxy = IsolatedProxy> {
   name: string;
-  /** What is known when it holds. */
+  /** What a successful verification shows. */
   proves: string;
   /** What a violation means, and what to do about it; one line. */
   remedy: string;
   /** Resolves when the guarantee holds. Throws otherwise, with what was seen as the message: lower case, no full stop. */
   verify(proxy: Proxy): Promise<void>;
+}
+
+/**
+ * Sends one request through tollkeeper.
+ * @returns the request as the upstream received it, and the response
+ * @throws unless it reached the upstream exactly once
+ */
+export async function sendThrough(
+  { client, upstream }: IsolatedProxy,
+  request: TestRequest,
+  responder?: Responder,
+): Promise<{ received: RecordedRequest; response: TestResponse }> {
+  const before = upstream.requests.length;
+  if (responder !== undefined) upstream.respondOnce(responder);
+  const response = await client.send(request);
+  const [received, second] = upstream.requests.slice(before);
+  assert.ok(received, `the request did not reach the upstream: ${summarize(response)}`);
+  assert.ok(second === undefined, `the upstream got a second request: ${second?.method} ${second?.path}`);
+  return { received, response };
 }
 
 /** Throws an error that says where the bytes begin to differ. */

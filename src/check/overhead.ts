@@ -1,8 +1,7 @@
 import { once } from "node:events";
-import { Client, readBody } from "./client.ts";
+import { Client, post, readBody } from "./client.ts";
 import { EVENT_STREAM, type RecordingUpstream } from "./recording-upstream.ts";
 import { EVENTS } from "./samples.ts";
-import { post } from "./send.ts";
 
 /** How many requests are measured, one after another. */
 export interface SampleCounts {

@@ -1,11 +1,8 @@
-/** What {@link attempt} resolves with. */
-type Attempt<T, E> = { value: T; failure: null } | { value: null; failure: E };
-
-/** Does some work and catches errors of one class. Rejects with any other error. */
+/** Runs `work` and catches errors of the class `expected`. Rejects with any other error. */
 export async function attempt<T, E extends Error>(
   expected: new (...args: never[]) => E,
   work: () => T | Promise<T>,
-): Promise<Attempt<T, E>> {
+): Promise<{ value: T; failure: null } | { value: null; failure: E }> {
   try {
     return { value: await work(), failure: null };
   } catch (failure) {

@@ -1,8 +1,12 @@
-import yargs from "yargs";
-import type { AddCommand } from "./command.ts";
-import { EXIT, note } from "./terminal/console.ts";
-import { tolerateOutputErrors } from "./terminal/output-errors.ts";
+import yargs, { type Argv } from "yargs";
 import { programVersion } from "../adapters/program.ts";
+import { Failure, hasCode, messageOf } from "../core/failure.ts";
+import { EXIT, note, printFailure } from "./terminal/console.ts";
+
+export type { ArgumentsCamelCase, Argv } from "yargs";
+
+/** Adds one command to a yargs instance. */
+export type AddCommand = (program: Argv<object>) => void;
 
 /**
  * Runs the command that the arguments name. Wrong usage ends the process with an exit code of its own.
@@ -31,4 +35,28 @@ export async function runCommandLine(
       process.exit(EXIT.usage);
     })
     .parseAsync();
+}
+
+/**
+ * Lets a command complete when its output cannot be written, because a change made by half would be worse than lost
+ * output. A closed pipe (`| head`) is not an error; any other output error makes the program exit with 1.
+ */
+function tolerateOutputErrors(): void {
+  process.stderr.on("error", setExitCode);
+  process.stdout.on("error", setExitCode);
+  process.stdout.once("error", (error) => {
+    if (isReaderGone(error)) return;
+    const message = `standard output cannot be written: ${messageOf(error)}`;
+    const hint = "the command went on to its end; make room, or send what it says elsewhere";
+    printFailure(new Failure(message, hint));
+  });
+}
+
+function setExitCode(error: unknown): void {
+  if (!isReaderGone(error)) process.exitCode = EXIT.failed;
+}
+
+/** True when a pipe's reader or the terminal has closed (write(2)). */
+function isReaderGone(error: unknown): boolean {
+  return hasCode(error, "EPIPE") || hasCode(error, "EIO");
 }

@@ -1,9 +1,14 @@
-import type { ArgumentsCamelCase, Argv } from "yargs";
+import type { AddCommand, ArgumentsCamelCase, Argv } from "./command-line.ts";
 
 /** What a command's module exports as `command`. Names and descriptions are in main.ts, which lists all commands. */
 export interface Command<Arguments> {
   builder(yargs: Argv<object>): Argv<Arguments>;
   handler(argv: ArgumentsCamelCase<Arguments>): void | Promise<void>;
+}
+
+/** Types a command's handler by what its builder returns. */
+export function defineCommand<Arguments>(definition: Command<Arguments>): Command<Arguments> {
+  return definition;
 }
 
 /** Arguments of commands that report on a configuration. */
@@ -18,9 +23,6 @@ export function reportOptions(yargs: Argv<object>): Argv<ReportArguments> {
     .option("config", { type: "string" })
     .option("json", { type: "boolean", default: false, describe: "Print JSON" });
 }
-
-/** Adds one command to a yargs instance. */
-export type AddCommand = (yargs: Argv<object>) => void;
 
 /** Defines a command whose module is loaded when it is called, because the modules of `check` alone take 25 ms to load. */
 export function command<Arguments>(

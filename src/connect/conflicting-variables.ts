@@ -1,6 +1,6 @@
 import { findAssignments, isCommentLine } from "../core/text/assignments.ts";
-import type { FileSettings, Setting } from "../tools/setting.ts";
-import { isTable, resolveKeyPath } from "./edit/key-path.ts";
+import type { FileSettings, Setting } from "../tools/tool.ts";
+import { formatKeyPath, isTable, resolveKeyPath } from "./edit/key-path.ts";
 import { editorFor } from "./formats/editor-for.ts";
 import type { ResolvedPath } from "./formats/format-editor.ts";
 import { splitByteOrderMark } from "./formats/text-edits.ts";
@@ -58,17 +58,11 @@ export function findConflictingSettings(
 
 /** Our own lines never conflict with each other. */
 function findConflictingLines(settings: readonly Setting[], text: string): ConflictingSetting[] {
-  const ours = Object.fromEntries(
-    settings.flatMap(({ keyPath: [name], value }) => (typeof name === "string" ? [[name, value]] : [])),
-  );
+  const ours = Object.fromEntries(settings.map(({ keyPath, value }) => [formatKeyPath(keyPath), value]));
   return text.split("\n").flatMap((line, index) => {
-    const set = isCommentLine(line)
-      ? []
-      : findAssignments(line).map(({ name, value }) => [name, value] as const);
-    return findConflictingVariables(Object.fromEntries(set), ours).map((setting) => ({
-      setting,
-      line: index + 1,
-    }));
+    if (isCommentLine(line)) return [];
+    const assigned = Object.fromEntries(findAssignments(line).map(({ name, value }) => [name, value]));
+    return findConflictingVariables(assigned, ours).map((setting) => ({ setting, line: index + 1 }));
   });
 }
 
@@ -86,7 +80,7 @@ function findConflictingMembers(settings: readonly Setting[], top: unknown): Res
   });
 }
 
-/** Codex: the active profile overrides the top level of the file (Codex, docs/config.md in its repository, "profiles"). */
+/** Codex: the active profile overrides the top level of the file (config.md in the documentation of Codex, "profiles"). */
 function findConflictingProfile(settings: readonly Setting[], top: unknown): ResolvedPath[] {
   const provider = settings.find(({ keyPath }) => keyPath.length === 1 && keyPath[0] === "model_provider");
   const profile = resolveKeyPath(top, ["profile"]).value;

@@ -3,14 +3,13 @@ import type { SettingsPlan } from "../tools/tool.ts";
 import type { FileChange, OverwrittenKey, UnrestoredSetting } from "./edit/file-change.ts";
 import type { KeptBackup } from "./journal/backups.ts";
 import { commitConnect, commitDisconnect } from "./journal/commit.ts";
-import type { ConnectionId } from "./journal/connection-id.ts";
 import { planConnect, planDisconnect, type FilePlan } from "./journal/file-plan.ts";
-import { readJournal, readJournals } from "./journal/journal.ts";
+import { readJournal, readJournals, type ConnectionId } from "./journal/journal.ts";
 
 export type { FileOutcome, OverwrittenKey, UnrestoredSetting } from "./edit/file-change.ts";
 export type { KeptBackup } from "./journal/backups.ts";
-export type { ConnectionId } from "./journal/connection-id.ts";
 export { connectionState, type ConnectionState } from "./journal/connection-state.ts";
+export type { ConnectionId } from "./journal/journal.ts";
 
 /** A change of a tool's files that is worked out but not yet written. */
 export interface PreparedChange {

@@ -22,10 +22,7 @@ export class Failure extends Error {
  */
 export type KeyFailureCode = "missing" | "locked" | "unavailable" | "unresponsive" | "unsafe";
 
-/**
- * A {@link Failure} of a key store or key source. Clients see its message and hint, so what only the key's owner may see goes
- * into `detail`.
- */
+/** A {@link Failure} to read or store a key. Clients see message and hint; only the owner of the key may see `detail`. */
 export class KeyFailure extends Failure {
   readonly code: KeyFailureCode;
   /** For example, a command's name and the last line that it printed. */
@@ -46,4 +43,14 @@ export class KeyFailure extends Failure {
   get messageForOwner(): string {
     return this.detail === undefined ? this.message : `${this.message} (${this.detail})`;
   }
+}
+
+/** Returns the message of a thrown value of any type. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** True for an error of the system or of Node with this code, such as `ENOENT`. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && Reflect.get(error, "code") === code;
 }

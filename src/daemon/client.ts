@@ -1,32 +1,32 @@
 import { join } from "node:path";
 import { askDaemon, type ControlAction } from "../adapters/control-socket.ts";
-import { Failure } from "../core/failure.ts";
 import { runtimeDirectory } from "../adapters/paths.ts";
-import type { DaemonStatus } from "./status-types.ts";
+import { Failure } from "../core/failure.ts";
+import type { DaemonStatus } from "./status.ts";
 
 /** Path of the control socket of this user's daemon. */
 export function controlPath(): string {
   return join(runtimeDirectory(), "control.sock");
 }
 
-/** Sends an order to the running daemon. Returns false when none runs. */
-export async function notifyDaemon(what: ControlAction): Promise<boolean> {
-  return (await askDaemon(controlPath(), what)) !== null;
+/** Sends a command to the running daemon. Returns false when none is running. */
+export async function notifyDaemon(action: ControlAction): Promise<boolean> {
+  return (await askDaemon(controlPath(), action)) !== null;
 }
 
-/** Returns the status of the running daemon; null when none runs. */
+/** Returns the status of the running daemon; null when none is running. */
 export async function daemonStatus(): Promise<DaemonStatus | null> {
   return (await askDaemon(controlPath(), "status")) as DaemonStatus | null;
 }
 
-/** Returns the status of the running daemon. Throws a Failure when none runs. */
+/** Returns the status of the running daemon. Throws a Failure when none is running. */
 export async function runningDaemon(): Promise<DaemonStatus> {
   const status = await daemonStatus();
   if (status === null) throw notRunning();
   return status;
 }
 
-/** The Failure of a command that needs a running daemon. */
+/** Returns the Failure of a command that needs a running daemon. */
 export function notRunning(): Failure {
   return new Failure(
     "tollkeeper is not running",
@@ -34,7 +34,7 @@ export function notRunning(): Failure {
   );
 }
 
-/** Throws a Failure when a daemon of this user runs already. */
+/** Throws a Failure when a daemon of this user is already running. */
 export async function refuseSecondDaemon(): Promise<void> {
   const running = await daemonStatus();
   if (running === null) return;

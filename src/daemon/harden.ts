@@ -35,7 +35,7 @@ function refuseDebugOutput(): void {
   throw new Failure("under NODE_DEBUG Node would print the key", "unset NODE_DEBUG, and use --debug instead");
 }
 
-/** Refuses an open inspector, whether an option opened it or a SIGUSR1 before our listener was there. */
+/** Refuses an open inspector, opened by an option, or by a SIGUSR1 before our listener was attached. */
 function refuseInspector(): void {
   if (inspectorUrl() === undefined) return;
   throw new Failure(
@@ -72,7 +72,7 @@ function stopReports(): void {
 /**
  * Keeps memory out of core dumps: no kind of mapping is written (core(5), "Controlling which mappings are written to the core
  * dump"). Child processes inherit this, and it also applies to dumps that are piped to a program, where the size limit does not.
- * Registers are written all the same, so the size limit is set to 0 too where util-linux is installed. On other systems than
+ * Registers are written all the same, so the size limit is set to 0 too where util-linux is installed. On systems other than
  * Linux, core dumps are off unless the user has turned them on.
  */
 function emptyCoreDumps(): string | null {

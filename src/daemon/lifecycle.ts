@@ -1,28 +1,19 @@
 import type { ControlSocket } from "../adapters/control-socket.ts";
+import { ledgerLocation } from "../adapters/paths.ts";
 import type { Config } from "../core/config/config.ts";
 import { formatProblem, type Problem } from "../core/config/problem.ts";
-import { Failure } from "../core/failure.ts";
+import { Failure, messageOf } from "../core/failure.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
-import { messageOf } from "../core/thrown.ts";
-import type { ConfigSource, Log, MovableLedger, ServiceNotifier } from "../ports.ts";
-import type { Gate } from "../proxy/gate.ts";
-import type { Keyring } from "../proxy/keyring.ts";
+import type { ConfigSource, Log, ServiceNotifier } from "../ports.ts";
 import type { Listener } from "../proxy/client/listener.ts";
 import { prepareSettings } from "../proxy/settings.ts";
-import type { TokenRegistry } from "../proxy/token-registry.ts";
-import type { Listeners } from "./listeners.ts";
-import { ledgerLocation } from "../adapters/paths.ts";
+import type { RequestPath } from "./request-path.ts";
 import type { SandboxFallback } from "./sandbox-fallback.ts";
 
 /** The parts that a running daemon consists of. */
-export interface DaemonParts {
+interface DaemonParts extends RequestPath {
   source: ConfigSource;
-  ledger: MovableLedger;
-  keyring: Keyring;
-  tokens: TokenRegistry;
   sandbox: SandboxFallback;
-  gate: Gate;
-  listeners: Listeners;
   notifier: ServiceNotifier;
   log: Log;
   /** Reopens the log file by its name. */
@@ -32,14 +23,14 @@ export interface DaemonParts {
 /** Longest time that a stop takes after its drain, to close connections and flush; in milliseconds. */
 const CLOSING_MS = 5_000;
 
-/** The life of a running daemon: new configurations, signals, the stop. */
+/** Applies new configurations to a running daemon, handles its signals, and stops it. */
 export class Lifecycle {
   readonly startedAt = new Date();
   /** Resolves when everything has been closed and flushed. */
   readonly stopped: Promise<void>;
   readonly #parts: DaemonParts;
   #control: ControlSocket | null = null;
-  /** The change of configuration that is under way. A stop waits for it, because it may be opening a listener. */
+  /** The current change of configuration. A stop waits for it, because it may be opening a listener. */
   #change: Promise<unknown> = Promise.resolve();
   #isStopping = false;
   #resolveStopped: () => void = () => {};
@@ -70,11 +61,7 @@ export class Lifecycle {
   begin(control: ControlSocket): void {
     this.#control = control;
     const { source, gate, log, notifier } = this.#parts;
-    source.onChange((config) => {
-      const applied = this.#apply(config);
-      this.#change = applied;
-      return applied;
-    });
+    source.onChange((config) => (this.#change = this.#apply(config)));
     source.onProblems((problems) => this.#onProblems(problems));
     process.on("SIGTERM", () => this.#onStopSignal());
     process.on("SIGINT", () => this.#onStopSignal());
@@ -115,15 +102,12 @@ export class Lifecycle {
 
   /** The first signal drains, the second stops at once. */
   #onStopSignal(): void {
-    if (!this.#isStopping) {
-      this.stop();
-      return;
-    }
+    if (!this.#isStopping) return this.stop();
     this.#parts.log.warn({}, "stopping at once");
     this.#finish();
   }
 
-  /** Applies a configuration as a whole. Returns what prevents it, in which case nothing has changed. */
+  /** Applies a configuration as a whole, or changes nothing and returns what prevents it. */
   async #apply(config: Config): Promise<Problem[]> {
     const { gate, ledger, listeners, sandbox, log, notifier } = this.#parts;
     let opened: Listener | null = null;
@@ -158,10 +142,8 @@ export class Lifecycle {
       return;
     }
     const what = formatProblem(source.status().path, first);
-    log.error(
-      { problems: problems.length },
-      `the new configuration is not accepted, the old one stays: ${what}`,
-    );
+    const message = `the new configuration is not accepted, the old one stays: ${what}`;
+    log.error({ problems: problems.length }, message);
     notifier.status(`${this.#describe()}; the newest configuration is not accepted`);
   }
 
@@ -200,7 +182,7 @@ export class Lifecycle {
   }
 }
 
-/** Presents what prevents a configuration like a problem of its file. */
+/** Reports what prevents a configuration as a problem of its file. */
 function problemOf(error: unknown): Problem {
   const hint = error instanceof Failure && error.hint !== undefined ? `; ${error.hint}` : "";
   return { path: "", line: null, message: messageOf(error) + hint };

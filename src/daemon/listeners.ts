@@ -1,14 +1,14 @@
-import type { ConnectionHandler, Listener } from "../proxy/client/listener.ts";
-import { adopt, listen } from "../proxy/client/listener.ts";
 import { portTaken } from "../adapters/port-holder.ts";
+import { hasCode } from "../core/failure.ts";
+import { adopt, listen, type ConnectionHandler, type Listener } from "../proxy/client/listener.ts";
 
-/** The daemon's listeners: on the sockets that a service manager handed over, and on its own. */
+/** The daemon's listeners: one on its own port, and one on the sockets that a service manager passed to it. */
 export class Listeners {
   readonly #handler: ConnectionHandler;
-  /** Stays open until the end, whatever port is configured: its socket accepts connections, which would wait forever. */
+  /** Stays open whatever port is configured: connections to its sockets would otherwise wait forever. */
   readonly #adopted: Listener;
   #own: Listener;
-  /** Listeners of earlier ports, until their last connection has closed. */
+  /** Listeners on earlier ports, until their last connection has closed. */
   readonly #old = new Set<Listener>();
 
   private constructor(handler: ConnectionHandler, adopted: Listener, own: Listener) {
@@ -40,12 +40,12 @@ export class Listeners {
     return [...this.#adopted.addresses, ...this.#own.addresses];
   }
 
-  /** Opens a listener on a newly configured port, beside the present one. Returns null when the port stays the same. */
+  /** Opens a listener on a newly configured port, beside the current one. Returns null when the port stays the same. */
   async prepare(port: number): Promise<Listener | null> {
     return port === this.port || port === 0 ? null : listenOn(port, this.#handler, this.#adopted);
   }
 
-  /** Takes a listener from {@link prepare} into use. Connections to the old port end by themselves. */
+  /** Starts using a listener from {@link prepare}. Connections to the old port stay open until they end. */
   moveTo(listener: Listener): void {
     const old = this.#own;
     this.#own = listener;
@@ -53,24 +53,23 @@ export class Listeners {
     void old.close().then(() => this.#old.delete(old));
   }
 
-  /** Stops accepting. New connections to a handed-over socket wait for the next process. */
+  /** Stops accepting. New connections to a service manager's socket wait for the next process. */
   close(): void {
     void this.#adopted.close();
     void this.#own.close();
   }
 
-  /** Closes every connection, whatever is running on it. */
+  /** Closes every connection, open requests included. */
   async destroy(): Promise<void> {
     await Promise.all([this.#adopted, this.#own, ...this.#old].map((listener) => listener.destroy()));
   }
 }
 
-/** Listens on a port. A taken port becomes a Failure that names its holder. */
+/** Listens on a port. Throws a Failure that names the holder when the port is taken. */
 async function listenOn(port: number, handler: ConnectionHandler, adopted: Listener): Promise<Listener> {
   try {
     return await listen(port, handler, { except: adopted.addresses });
   } catch (error) {
-    if (error instanceof Error && Reflect.get(error, "code") === "EADDRINUSE") throw portTaken(port, error);
-    throw error;
+    throw hasCode(error, "EADDRINUSE") ? portTaken(port, error) : error;
   }
 }

@@ -2,9 +2,9 @@ import type { UsageRecord } from "../core/ledger/record.ts";
 import type { MovableLedger } from "../ports.ts";
 
 /** Receives a record after it was appended to the ledger. */
-export type RecordListener = (record: UsageRecord) => void;
+type RecordListener = (record: UsageRecord) => void;
 
-/** The records as they are appended to the ledger: for `tail`, and for the newest one in `status`. */
+/** Publishes records as they are appended to the ledger: to `tail`, and the newest one to `status`. */
 export class RecordFeed {
   readonly #listeners = new Set<RecordListener>();
   readonly #newest = new Map<string, UsageRecord>();
@@ -13,7 +13,7 @@ export class RecordFeed {
   observe(ledger: MovableLedger): MovableLedger {
     return {
       health: () => ledger.health(),
-      moveTo: (place) => ledger.moveTo(place),
+      moveTo: (location) => ledger.moveTo(location),
       close: () => ledger.close(),
       append: (record) => {
         ledger.append(record);

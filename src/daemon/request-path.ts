@@ -1,5 +1,6 @@
 import { descriptorLimit } from "../adapters/descriptor-limit.ts";
 import { openLedger } from "../adapters/ledger-file.ts";
+import { ledgerLocation } from "../adapters/paths.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config/config.ts";
 import { respondToProbe } from "../local/probe.ts";
@@ -11,11 +12,10 @@ import { prepareSettings } from "../proxy/settings.ts";
 import { TokenRegistry } from "../proxy/token-registry.ts";
 import { PROCESS_SIGNATURES, REQUEST_SIGNATURES } from "../tools/all.ts";
 import { Listeners } from "./listeners.ts";
-import { ledgerLocation } from "../adapters/paths.ts";
 import type { RecordFeed } from "./record-feed.ts";
 
 /** What the request path is built from. */
-export interface RequestPathParts {
+interface RequestPathParts {
   /** With at least a default upstream. */
   config: Config;
   keys: KeyStore;

@@ -4,20 +4,19 @@ import { openControlSocket, type ControlHandlers } from "../adapters/control-soc
 import { createKeySources } from "../adapters/key-sources.ts";
 import { createKeychain } from "../adapters/keychain.ts";
 import { openLog, type DaemonLog } from "../adapters/log.ts";
+import { tokenPath } from "../adapters/paths.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
-import { Failure } from "../core/failure.ts";
-import { messageOf } from "../core/thrown.ts";
+import { Failure, messageOf } from "../core/failure.ts";
 import type { ServiceNotifier } from "../ports.ts";
 import { controlPath, refuseSecondDaemon } from "./client.ts";
-import { describeDaemon } from "./status.ts";
 import { hardenProcess } from "./harden.ts";
-import { Lifecycle } from "./lifecycle.ts";
 import { trackLastError } from "./last-error.ts";
-import { tokenPath } from "../adapters/paths.ts";
+import { Lifecycle } from "./lifecycle.ts";
 import { RecordFeed } from "./record-feed.ts";
 import { openRequestPath, systemClock } from "./request-path.ts";
 import { SandboxFallback } from "./sandbox-fallback.ts";
+import { describeDaemon } from "./status.ts";
 
 /**
  * Prepares this process to hold a key, and opens the daemon's log. Call it first. `logFile` is absolute; null logs to standard
@@ -32,17 +31,13 @@ export function prepareProcess({ debug, logFile }: { debug: boolean; logFile: st
   return log;
 }
 
-interface Closable {
-  close(): unknown;
-}
-
 /**
- * Starts a daemon. A start that fails closes what it has opened, which would keep the process alive, and reports the reason to
- * the service manager and the log. Throws a Failure when the daemon cannot start.
+ * Starts a daemon. Throws a Failure when it cannot start, after reporting the reason to the service manager and the log, and
+ * closing what was opened, which would keep the process alive.
  */
 export async function startDaemon(configFile: string, log: DaemonLog): Promise<Lifecycle> {
   const notifier = openServiceNotifier(process.env, process.pid, log);
-  const opened: Closable[] = [];
+  const opened: { close(): unknown }[] = [];
   try {
     return await buildDaemon(configFile, log, notifier, opened);
   } catch (error) {
@@ -60,7 +55,7 @@ async function buildDaemon(
   configFile: string,
   daemonLog: DaemonLog,
   notifier: ServiceNotifier,
-  opened: Closable[],
+  opened: { close(): unknown }[],
 ): Promise<Lifecycle> {
   const clock = systemClock;
   const { log, lastError } = trackLastError(daemonLog, clock);
@@ -71,7 +66,7 @@ async function buildDaemon(
   opened.push(source, sandbox);
 
   const feed = new RecordFeed();
-  const { ledger, keyring, tokens, gate, listeners } = await openRequestPath({
+  const requestPath = await openRequestPath({
     config: await sandbox.complete(source.current()),
     keys: sandbox.keysBefore(createKeySources(createKeychain())),
     tokens: { read: () => readEntries(tokenPath()) },
@@ -80,13 +75,12 @@ async function buildDaemon(
     feed,
     sockets,
   });
-  opened.push({ close: () => gate.close() }, { close: () => listeners.destroy() });
+  const { keyring, tokens, gate, listeners } = requestPath;
+  opened.push(gate, { close: () => listeners.destroy() });
   const reopenLog = () => daemonLog.reopen();
-  const parts = { source, ledger, keyring, tokens, sandbox, gate, listeners, notifier, log, reopenLog };
-  const lifecycle = new Lifecycle(parts);
+  const lifecycle = new Lifecycle({ ...requestPath, source, sandbox, notifier, log, reopenLog });
   const handlers: ControlHandlers = {
-    status: () =>
-      describeDaemon({ lifecycle, source, keyring, tokens, ledger, gate, feed, lastError, clock }),
+    status: () => describeDaemon({ ...requestPath, lifecycle, source, feed, lastError, clock }),
     reload: () => lifecycle.reload(),
     "keys-changed": () => keyring.forget(),
     "tokens-changed": () => tokens.reload(),

@@ -1,26 +1,74 @@
 import { isDeepStrictEqual } from "node:util";
+import { programVersion } from "../adapters/program.ts";
+import type { Access } from "../core/config/config.ts";
+import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
+import { describeOutbound } from "../core/config/outbound.ts";
 import { listConfiguredKeys } from "../core/policy/configured-keys.ts";
 import { describeKeySource } from "../core/secrets/key-source.ts";
-import { describeOutbound } from "../core/config/outbound.ts";
-import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
-import type { Clock, ConfigSource, Ledger } from "../ports.ts";
-import type { Gate } from "../proxy/gate.ts";
+import type { Outcome } from "../core/usage/reading.ts";
+import type { Clock, ConfigSource, ConfigStatus, LedgerHealth } from "../ports.ts";
 import type { Keyring } from "../proxy/keyring.ts";
-import type { TokenRegistry } from "../proxy/token-registry.ts";
-import type { Lifecycle } from "./lifecycle.ts";
-import { programVersion } from "../adapters/program.ts";
-import type { RecordFeed } from "./record-feed.ts";
+import type { TokenStatus } from "../proxy/token-registry.ts";
 import type { LastError } from "./last-error.ts";
-import type { DaemonStatus, KeyStatus, LastExchange } from "./status-types.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import type { RecordFeed } from "./record-feed.ts";
+import type { RequestPath } from "./request-path.ts";
+
+/** The status that a running daemon sends over its control socket. Times are ISO 8601, UTC. */
+export interface DaemonStatus {
+  /** When the status was made. */
+  at: string;
+  version: string;
+  pid: number;
+  startedAt: string;
+  /** `stopping`: open exchanges may finish, and new connections are refused. */
+  state: "serving" | "stopping";
+  /** e.g. `127.0.0.1:8655`. */
+  listening: string[];
+  access: AccessStatus;
+  upstreams: { name: string; baseUrl: string; isSandbox: boolean; lastExchange: LastExchange | null }[];
+  /** Sentences that describe proxy and TLS settings other than the defaults. Never contain a password. */
+  outbound: string[];
+  /** Every key that the configuration names, as of its last lookup. */
+  keys: KeyStatus[];
+  config: ConfigStatus;
+  ledger: LedgerHealth;
+  openExchanges: number;
+  /** The newest warning or error since the start; null when there was none. */
+  lastError: LastError | null;
+}
+
+/** Who may use the daemon, and the state of its local tokens. */
+export interface AccessStatus extends Access {
+  tokens: TokenStatus;
+}
+
+/** The newest exchange with an upstream since the daemon's start. */
+interface LastExchange {
+  /** When it ended. */
+  at: string;
+  outcome: Outcome;
+  /** Status of the response, the upstream's or our own; null when none was sent. */
+  status: number | null;
+}
+
+/** One key: its source, and whether it could be read. Never contains its value. */
+export interface KeyStatus {
+  upstream: string;
+  name: string;
+  source: string;
+  /** `present`, a failure code such as `locked`, or `not asked yet`. */
+  state: string;
+  /** Error message of the last lookup; null when it succeeded or there was none. */
+  problem: string | null;
+  /** When it was last looked up; null when it has not been. */
+  at: string | null;
+}
 
 /** The parts that the status describes. */
-export interface StatusParts {
+interface StatusParts extends Pick<RequestPath, "gate" | "keyring" | "ledger" | "tokens"> {
   lifecycle: Lifecycle;
   source: ConfigSource;
-  keyring: Keyring;
-  tokens: TokenRegistry;
-  ledger: Ledger;
-  gate: Gate;
   feed: RecordFeed;
   clock: Clock;
   lastError: () => LastError | null;
@@ -30,7 +78,6 @@ export interface StatusParts {
 export function describeDaemon(parts: StatusParts): DaemonStatus {
   const { lifecycle, source, tokens, gate, ledger, feed, clock } = parts;
   const { access, upstreams, outbound } = gate.settings.config;
-  const { registered, leased, problem } = tokens.status;
   return {
     at: isoTime(clock.now()),
     version: programVersion(),
@@ -38,7 +85,7 @@ export function describeDaemon(parts: StatusParts): DaemonStatus {
     state: lifecycle.isStopping ? "stopping" : "serving",
     startedAt: lifecycle.startedAt.toISOString(),
     listening: lifecycle.addresses,
-    access: { ...access, tokens: { registered, lent: leased, problem } },
+    access: { ...access, tokens: tokens.status },
     upstreams: Object.values(upstreams).map(({ name, baseUrl }) => {
       return {
         name,

@@ -6,7 +6,7 @@ import { HeaderIndex } from "../core/http/header-index.ts";
 import { buildUpstreamHeaders } from "../core/http/headers.ts";
 import { getRefusalStatus, RefusalError, type Refusal } from "../core/http/refusal.ts";
 import { guessApi } from "../core/http/routes.ts";
-import type { RequestSignatures } from "../core/identity/request-signature.ts";
+import type { RequestSignatures } from "../core/identity/signatures.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import type { Secret } from "../core/secrets/secret.ts";
 import type { Clock, Ledger, Log } from "../ports.ts";

@@ -1,7 +1,7 @@
 import type { Access } from "../core/config/config.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import type { Refusal } from "../core/http/refusal.ts";
-import type { RequestSignatures } from "../core/identity/request-signature.ts";
+import type { RequestSignatures } from "../core/identity/signatures.ts";
 import { identifyTool, withProcess, withToken, type ToolIdentity } from "../core/identity/tool-identity.ts";
 import type { Peer } from "./client/peer-guard.ts";
 import { tokenRequired } from "./refusals.ts";

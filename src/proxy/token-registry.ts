@@ -1,10 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
 import { checkName } from "../core/config/names.ts";
-import { Failure } from "../core/failure.ts";
+import { Failure, messageOf } from "../core/failure.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import { looksLikeLocalToken } from "../core/secrets/local-token.ts";
-import { readPresentedCredentials } from "../core/http/presented-credentials.ts";
-import { messageOf } from "../core/thrown.ts";
+import { readPresentedCredentials } from "../core/http/headers.ts";
 import type { Log, TokenStore } from "../ports.ts";
 import { hashToken } from "./token-secret.ts";
 

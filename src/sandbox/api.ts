@@ -30,7 +30,7 @@ export interface StreamEvent extends JsonObject {
 /** A successful response: a JSON body, or a stream when the request asked for one. `billed` is absent if it is free. */
 export type ApiResponse = ({ body: JsonObject } | { events: StreamEvent[] }) & { billed?: BilledTokens };
 
-/** Returns the stream up to its first piece of content, followed by `errors`. Without content, only its last event is cut. */
+/** Returns the stream up to its first piece of content, or without its last event if it has none, followed by `errors`. */
 export function failStream(events: readonly StreamEvent[], errors: readonly StreamEvent[]): StreamEvent[] {
   const first = events.findIndex(({ type }) => type === "content_block_delta" || type.endsWith(".delta"));
   return [...events.slice(0, first === -1 ? -1 : first + 1), ...errors];

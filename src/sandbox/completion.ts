@@ -1,7 +1,7 @@
 import type { JsonObject } from "../core/json.ts";
 import { sampleFromSchema } from "./schema-sample.ts";
 import type { Switches } from "./switches.ts";
-import { countTokens, truncateToTokens } from "./tokens.ts";
+import { countTokens, sumTokens, truncateToTokens } from "./tokens.ts";
 
 const LABEL = "[sandbox]";
 const QUOTED_CHARACTERS = 400;
@@ -33,6 +33,14 @@ export interface Completion {
   stop: "done" | "limit" | "refused" | "paused";
 }
 
+/**
+ * Returns the text that the user typed, out of the texts of a turn: the last one that does not begin with a tag. Clients
+ * add tagged context of their own (`<system-reminder>`, `<environment_context>`) before and after the prompt.
+ */
+export function findTypedText(texts: readonly string[]): string {
+  return texts.findLast((text) => !text.trimStart().startsWith("<")) ?? texts.at(-1) ?? "";
+}
+
 /** Returns a completion of at most `limit` tokens. Equal requests get equal completions. */
 export function composeCompletion(prompt: Prompt, limit: number, switches: Switches): Completion {
   if (switches.refuse) return { reasoning: null, text: null, toolCall: null, stop: "refused" };
@@ -48,16 +56,17 @@ export function composeCompletion(prompt: Prompt, limit: number, switches: Switc
 
 /** Returns the output tokens to bill. Never 0, because the end of the turn is a token as well. */
 export function countOutputTokens({ reasoning, text, toolCall }: Completion): number {
-  const parts = [reasoning, text, toolCall?.argumentsJson];
-  return Math.max(
-    1,
-    parts.reduce((sum, part) => sum + countTokens(part ?? ""), 0),
-  );
+  return Math.max(1, sumTokens([reasoning ?? "", text ?? "", toolCall?.argumentsJson ?? ""]));
 }
 
 /** Returns the share of the output tokens that is reasoning. */
 export function countReasoningTokens({ reasoning }: Completion): number {
   return countTokens(reasoning ?? "");
+}
+
+/** Returns reasoning as a signature or encrypted content, which clients treat as opaque and send back unchanged. */
+export function sealReasoning(reasoning: string): string {
+  return Buffer.from(`sandbox:${reasoning}`).toString("base64");
 }
 
 /** Arguments are always an object, even when the schema does not say so. */

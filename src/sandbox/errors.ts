@@ -3,9 +3,8 @@ import type { JsonObject } from "../core/json.ts";
 /** The APIs that the sandbox implements. `/models` belongs to the second. */
 export type ApiFamily = "messages" | "responses";
 
-/** Statuses whose responses carry `retry-after`. */
+/** Statuses whose responses carry `retry-after`, of one second. */
 const RETRYABLE_STATUSES: readonly number[] = [429, 503, 529];
-const RETRY_AFTER_SECONDS = 1;
 
 /** Error types of the Messages API by status (Anthropic's documentation, "Errors"). */
 const MESSAGES_TYPES: Readonly<Record<number, string>> = {
@@ -18,30 +17,25 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-interface ErrorDetails {
-  /** Machine-readable reason in the Responses API, e.g. `model_not_found`. */
-  code?: string;
-  /** Name of the invalid request field in the Responses API. */
-  param?: string;
-  headers?: Readonly<Record<string, string>>;
-}
-
 /** An error response, independent of the API. */
 export class ApiError extends Error {
   readonly status: number;
+  /** Machine-readable reason in the Responses API, e.g. `model_not_found`. */
   readonly code: string | null;
+  /** Name of the invalid request field in the Responses API. */
   readonly param: string | null;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, message: string, details: ErrorDetails = {}) {
+  constructor(
+    status: number,
+    message: string,
+    { code = null, param = null, headers = {} }: Partial<Pick<ApiError, "code" | "param" | "headers">> = {},
+  ) {
     super(message);
     this.status = status;
-    this.code = details.code ?? null;
-    this.param = details.param ?? null;
-    this.headers = {
-      ...(RETRYABLE_STATUSES.includes(status) && { "retry-after": String(RETRY_AFTER_SECONDS) }),
-      ...details.headers,
-    };
+    this.code = code;
+    this.param = param;
+    this.headers = { ...(RETRYABLE_STATUSES.includes(status) && { "retry-after": "1" }), ...headers };
   }
 }
 

@@ -12,7 +12,7 @@ import { NO_SWITCHES, parseSwitches } from "./switches.ts";
 import type { Tally } from "./tally.ts";
 
 /** The state of a running sandbox. */
-export interface SandboxService {
+export interface SandboxState {
   keys: readonly SandboxKey[];
   groups: Readonly<Record<string, readonly string[]>>;
   routeState: RouteState;
@@ -23,18 +23,18 @@ export interface SandboxService {
 export async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  service: SandboxService,
+  state: SandboxState,
 ): Promise<void> {
   const clientGone = new AbortController();
   response.once("close", () => clientGone.abort());
-  const path = pathOf(request);
+  const path = (request.url ?? "").replace(/\?.*$/s, "");
   const api = classifyPath(path);
   const requestId = makeId("req");
   const headers = buildResponseHeaders(api, requestId);
   const { signal } = clientGone;
   const pending: PendingResponse = { response, headers, switches: NO_SWITCHES, clientGone: signal };
   try {
-    await respond(request, path, pending, service);
+    await respond(request, path, pending, state);
   } catch (error) {
     if (!signal.aborted) sendError(pending, api, requestId, error);
   }
@@ -44,7 +44,7 @@ async function respond(
   request: IncomingMessage,
   path: string,
   pending: PendingResponse,
-  { keys, groups, routeState, tally }: SandboxService,
+  { keys, groups, routeState, tally }: SandboxState,
 ): Promise<void> {
   // On 426 Codex falls back to POST at once; on any other status only after many retries.
   if (request.headers.upgrade !== undefined) throw new ApiError(426, "the sandbox speaks no websocket");
@@ -61,7 +61,7 @@ async function respond(
   const result = route.handle({ path, key, models: groups[key.group] ?? [], body, switches }, routeState);
   tally.addRequest(key.name, route.path);
   // Billed before it is sent: the real service also bills responses that never arrive.
-  if (result.billed !== undefined) tally.addBilled(key.name, route.billedTo, result.billed);
+  if (result.billed !== undefined) tally.addBilled(key.name, route.billedTo ?? route.path, result.billed);
   if ("events" in result) await sendEvents(pending, result.events);
   else sendJson(pending, 200, result.body);
 }
@@ -74,17 +74,13 @@ function requireVersion(request: IncomingMessage, route: Route): void {
   throw new ApiError(400, "anthropic-version: header is required, as YYYY-MM-DD");
 }
 
-function pathOf(request: IncomingMessage): string {
-  return (request.url ?? "").replace(/\?.*$/s, "");
-}
-
 function sendError(pending: PendingResponse, api: ApiFamily, requestId: string, thrown: unknown): void {
   if (pending.response.headersSent) {
     pending.response.destroy();
     return;
   }
-  const error =
-    thrown instanceof ApiError ? thrown : new ApiError(500, `the sandbox failed: ${String(thrown)}`);
+  const isOwn = thrown instanceof ApiError;
+  const error = isOwn ? thrown : new ApiError(500, `the sandbox failed: ${String(thrown)}`);
   const headers = { ...pending.headers, ...error.headers };
   sendJson({ ...pending, headers }, error.status, errorBody(api, error, requestId));
 }

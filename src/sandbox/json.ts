@@ -5,7 +5,13 @@ export function pickObjects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Returns a copy of `object` without the member `name`, in the same order. */
-export function omit(object: JsonObject, name: string): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
+/** Returns the texts of a `content` member of either API: a string, or blocks of which some have a `text`. */
+export function collectTexts(content: unknown): string[] {
+  if (typeof content === "string") return [content];
+  return pickObjects(content).flatMap((block) => (typeof block["text"] === "string" ? [block["text"]] : []));
+}
+
+/** Returns a copy of `object` without the named members, in the same order. */
+export function omit(object: object, ...names: string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }

@@ -19,27 +19,17 @@ export const DEFAULT_KEYS: readonly SandboxKey[] = [
 /** A request's headers, each with all its values. */
 type HeaderValues = Readonly<Record<string, readonly string[] | undefined>>;
 
-/**
- * Returns the key that a request carries. It must use its route's auth scheme and no other.
- * @throws ApiError 401 for a missing, unknown or repeated key, or one in the wrong header
- */
+/** Returns a request's key. @throws ApiError 401 for a missing, unknown or repeated key, or one in the wrong header */
 export function findKey(headers: HeaderValues, scheme: AuthScheme, keys: readonly SandboxKey[]): SandboxKey {
-  const secret = scheme === "bearer" ? bearerSecret(headers) : apiKeySecret(headers);
-  const key = keys.find((candidate) => candidate.secret === secret);
-  if (key === undefined) throw unauthorized(`this key is unknown to the sandbox`);
-  return key;
-}
-
-function bearerSecret(headers: HeaderValues): string {
-  if (headers["x-api-key"] !== undefined) throw unauthorized("this route takes no x-api-key header");
-  const secret = /^Bearer (\S+)$/i.exec(onlyValue(headers, "authorization"))?.[1];
+  const isBearer = scheme === "bearer";
+  const other = isBearer ? "x-api-key" : "authorization";
+  if (headers[other] !== undefined) throw unauthorized(`this route takes no ${other} header`);
+  const value = onlyValue(headers, isBearer ? "authorization" : "x-api-key");
+  const secret = isBearer ? /^Bearer (\S+)$/i.exec(value)?.[1] : value;
   if (secret === undefined) throw unauthorized("the authorization header must read: Bearer KEY");
-  return secret;
-}
-
-function apiKeySecret(headers: HeaderValues): string {
-  if (headers["authorization"] !== undefined) throw unauthorized("this route takes no authorization header");
-  return onlyValue(headers, "x-api-key");
+  const key = keys.find((candidate) => candidate.secret === secret);
+  if (key === undefined) throw unauthorized("this key is unknown to the sandbox");
+  return key;
 }
 
 function onlyValue(headers: HeaderValues, name: string): string {

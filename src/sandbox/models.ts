@@ -35,7 +35,7 @@ export const DEFAULT_GROUPS: Readonly<Record<string, string[]>> = {
   gpt: GPT_MODELS,
 };
 
-/** The creation date of every model. Each API has a notation of its own. */
+/** The creation date of every model, which each API writes differently. */
 const CREATED = new Date("2026-01-01T00:00:00Z");
 
 /** `GET /models`: lists the key's models. Each entry has the fields of both APIs side by side. */
@@ -59,10 +59,7 @@ export function listModels({ models }: ApiRequest): ApiResponse {
   };
 }
 
-/**
- * Requires that `model` is one of the models that the key may use.
- * @throws ApiError 404, with the message and code of the API
- */
+/** Requires that the key may use `model`. @throws ApiError 404, with the message and code of the API */
 export function requireModel(models: readonly string[], model: string, api: ApiFamily): void {
   if (models.includes(model)) return;
   if (api === "messages") throw new ApiError(404, `model: ${model}`);

@@ -2,10 +2,7 @@ import { createHash } from "node:crypto";
 
 const MAX_PREFIXES = 2000;
 
-/**
- * The prefixes of earlier prompts, as hashes. Evicts the least recently added one when full; the real services expire
- * prefixes by time.
- */
+/** The prefixes of earlier prompts, as hashes. Evicts the oldest when full; the real services expire prefixes by time. */
 export class PromptCache {
   readonly #hashes = new Set<string>();
 
@@ -16,10 +13,8 @@ export class PromptCache {
   add(hash: string): void {
     this.#hashes.delete(hash);
     this.#hashes.add(hash);
-    for (const oldest of this.#hashes) {
-      if (this.#hashes.size <= MAX_PREFIXES) break;
-      this.#hashes.delete(oldest);
-    }
+    const [oldest = ""] = this.#hashes;
+    if (this.#hashes.size > MAX_PREFIXES) this.#hashes.delete(oldest);
   }
 }
 
@@ -29,7 +24,5 @@ export class PromptCache {
  */
 export function hashPrefixes(scope: readonly string[], parts: readonly string[]): string[] {
   let hash = JSON.stringify(scope);
-  return parts.map(
-    (part) => (hash = createHash("sha256").update(hash).update("\0").update(part).digest("hex")),
-  );
+  return parts.map((part) => (hash = createHash("sha256").update(`${hash}\0${part}`).digest("hex")));
 }

@@ -13,7 +13,7 @@ import {
   type ResponseUsage,
 } from "./responses/response.ts";
 import type { BilledTokens } from "./tally.ts";
-import { countTokens } from "./tokens.ts";
+import { sumTokens } from "./tokens.ts";
 
 /** Shortest cached prefix, and the step size above it (OpenAI's documentation, "Prompt caching"). */
 const CACHE_MINIMUM_TOKENS = 1024;
@@ -83,10 +83,6 @@ function countPreviousTokens(
     code: "previous_response_not_found",
     param: "previous_response_id",
   });
-}
-
-function sumTokens(parts: readonly string[]): number {
-  return parts.reduce((sum, part) => sum + countTokens(part), 0);
 }
 
 /** Returns a stream that ends with an error event and the failed response, as in recorded streams. */

@@ -10,32 +10,20 @@ export interface Route {
   method: "GET" | "POST";
   path: string;
   scheme: AuthScheme;
-  /** Path of the route under which its tokens are tallied. */
-  billedTo: string;
+  /** Path of the route under which its tokens are tallied; by default its own. */
+  billedTo?: string;
   handle: (request: ApiRequest, state: RouteState) => ApiResponse;
 }
 
 const BASE_PATH = "/v1";
-const RESPONSE_BY_ID = { path: "/responses/{id}", pattern: /^\/responses\/[^/]+$/ };
+const RESPONSE_PATH = "/responses/{id}";
 
 const ROUTES: readonly Route[] = [
-  { method: "GET", path: "/models", scheme: "bearer", billedTo: "/models", handle: listModels },
-  { method: "POST", path: "/responses", scheme: "bearer", billedTo: "/responses", handle: createResponse },
-  {
-    method: "GET",
-    path: RESPONSE_BY_ID.path,
-    scheme: "bearer",
-    billedTo: "/responses",
-    handle: fetchResponse,
-  },
-  { method: "POST", path: "/messages", scheme: "x-api-key", billedTo: "/messages", handle: createMessage },
-  {
-    method: "POST",
-    path: "/messages/count_tokens",
-    scheme: "x-api-key",
-    billedTo: "/messages/count_tokens",
-    handle: countMessageTokens,
-  },
+  { method: "GET", path: "/models", scheme: "bearer", handle: listModels },
+  { method: "POST", path: "/responses", scheme: "bearer", handle: createResponse },
+  { method: "GET", path: RESPONSE_PATH, scheme: "bearer", billedTo: "/responses", handle: fetchResponse },
+  { method: "POST", path: "/messages", scheme: "x-api-key", handle: createMessage },
+  { method: "POST", path: "/messages/count_tokens", scheme: "x-api-key", handle: countMessageTokens },
 ];
 
 /** Returns the API that a path belongs to, even for an unknown path. */
@@ -46,7 +34,7 @@ export function classifyPath(path: string): ApiFamily {
 /** Returns the route of a request. @throws ApiError 404 for an unknown path, 405 with `allow` for a wrong method */
 export function findRoute(method: string, path: string): Route {
   const relative = path.startsWith(`${BASE_PATH}/`) ? path.slice(BASE_PATH.length) : "";
-  const routePath = RESPONSE_BY_ID.pattern.test(relative) ? RESPONSE_BY_ID.path : relative;
+  const routePath = relative.replace(/^\/responses\/[^/]+$/, RESPONSE_PATH);
   const route = ROUTES.find((candidate) => candidate.path === routePath);
   if (route === undefined) throw new ApiError(404, `Invalid URL (${method} ${path})`);
   if (route.method === method) return route;

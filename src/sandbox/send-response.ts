@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import type { ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { constants, createGzip, gzipSync } from "node:zlib";
-import type { StreamEvent } from "./api.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { StreamEvent } from "./api.ts";
 import type { Switches } from "./switches.ts";
 
 /** A response that has not been sent yet, and how to send it. */
@@ -15,30 +15,23 @@ export interface PendingResponse {
   clientGone: AbortSignal;
 }
 
+/** Sends a JSON body. */
 export function sendJson(pending: PendingResponse, status: number, body: JsonObject): void {
-  const { response, headers, switches } = pending;
+  const { response, switches } = pending;
   const json = JSON.stringify(body);
   const bytes = switches.gzip ? gzipSync(json) : Buffer.from(json);
-  response.writeHead(status, {
-    ...headers,
-    ...codingHeaders(switches),
-    "content-type": "application/json",
-    "content-length": bytes.length,
-  });
-  if (switches.cutAfter === null) {
-    response.end(bytes);
-    return;
+  writeHead(pending, status, { "content-type": "application/json", "content-length": bytes.length });
+  if (switches.cutAfter === null) response.end(bytes);
+  else {
+    response.write(bytes.subarray(0, switches.cutAfter));
+    closeAbruptly(response);
   }
-  response.write(bytes.subarray(0, switches.cutAfter));
-  closeAbruptly(response);
 }
 
-/** Sends an event stream, each event in a write of its own. @throws AbortError when the client disconnects before its end */
+/** Sends an event stream, each event in a separate write. @throws AbortError when the client disconnects before its end */
 export async function sendEvents(pending: PendingResponse, events: readonly StreamEvent[]): Promise<void> {
-  const { response, headers, switches, clientGone } = pending;
-  response.writeHead(200, {
-    ...headers,
-    ...codingHeaders(switches),
+  const { response, switches, clientGone } = pending;
+  writeHead(pending, 200, {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-cache",
   });
@@ -52,8 +45,10 @@ export async function sendEvents(pending: PendingResponse, events: readonly Stre
   else closeAbruptly(response);
 }
 
-function codingHeaders(switches: Readonly<Switches>): Record<string, string> {
-  return switches.gzip ? { "content-encoding": "gzip" } : {};
+function writeHead(pending: PendingResponse, status: number, own: OutgoingHttpHeaders): void {
+  const { response, headers, switches } = pending;
+  const coding = switches.gzip && { "content-encoding": "gzip" };
+  response.writeHead(status, { ...headers, ...coding, ...own });
 }
 
 /** Closes the connection once what was written is sent, without a proper end of the body. */

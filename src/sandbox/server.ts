@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { handleRequest, type SandboxService } from "./handle-request.ts";
+import { handleRequest, type SandboxState } from "./handle-request.ts";
 import { DEFAULT_KEYS, type SandboxKey } from "./keys.ts";
 import { DEFAULT_GROUPS } from "./models.ts";
 import { PromptCache } from "./prompt-cache.ts";
@@ -30,19 +30,16 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/**
- * Starts a stand-in for the upstream service, on loopback only: all routes, but no model behind them.
- * @throws the listener's own error, such as EADDRINUSE, when the port cannot be opened
- */
+/** Starts a stand-in for the upstream service, on loopback only. @throws the listener's error, such as EADDRINUSE */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const keys = options.keys ?? [...DEFAULT_KEYS];
-  const service: SandboxService = {
+  const state: SandboxState = {
     keys,
     groups: options.groups ?? DEFAULT_GROUPS,
     routeState: { promptCache: new PromptCache(), responses: new ResponseStore() },
     tally: new Tally(),
   };
-  const server = createServer((request, response) => void handleRequest(request, response, service));
+  const server = createServer((request, response) => void handleRequest(request, response, state));
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(options.port ?? 0, "127.0.0.1");
   await once(server, "listening");
@@ -50,7 +47,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     keys,
-    counts: () => service.tally.rows(),
+    counts: () => state.tally.rows(),
     close: async () => {
       const closed = once(server, "close");
       server.close();

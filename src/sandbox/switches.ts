@@ -1,33 +1,23 @@
 import { ApiError } from "./errors.ts";
 
 /** What the `x-sandbox` header of a request asks for; see {@link parseSwitches}. */
-export interface Switches {
-  /** Milliseconds to wait before the response headers. */
-  delayMs: number;
-  /** Milliseconds to wait between two events of a stream. */
-  paceMs: number;
-  /** Respond with this status and an error body; null to respond normally. */
-  errorStatus: number | null;
-  /** Close the connection after this many events of a stream, or bytes of a JSON body; null to finish. */
-  cutAfter: number | null;
-  /** End a stream with an error event after its first piece of content. */
-  errorEvent: boolean;
-  /** Encode the body, whatever the request accepts. */
-  gzip: boolean;
-  refuse: boolean;
-  /** Stop with `pause_turn`. Ignored by the Responses API, which has no equivalent. */
-  pause: boolean;
-  noUsage: boolean;
-}
+export type Switches = typeof NO_SWITCHES;
 
-export const NO_SWITCHES: Readonly<Switches> = {
+export const NO_SWITCHES = {
+  /** Milliseconds to wait before the response headers. */
   delayMs: 0,
+  /** Milliseconds to wait between two events of a stream. */
   paceMs: 0,
-  errorStatus: null,
-  cutAfter: null,
+  /** Respond with this status and an error body; null to respond normally. */
+  errorStatus: null as number | null,
+  /** Close the connection after this many events of a stream, or bytes of a JSON body; null to finish. */
+  cutAfter: null as number | null,
+  /** End a stream with an error event after its first piece of content. */
   errorEvent: false,
+  /** Encode the body, whatever the request accepts. */
   gzip: false,
   refuse: false,
+  /** Stop with `pause_turn`. Ignored by the Responses API, which has no equivalent. */
   pause: false,
   noUsage: false,
 };
@@ -44,10 +34,7 @@ const FLAGS = {
 const KNOWN =
   "delay=MS, pace=MS, error=STATUS, cut=N, error-event, gzip, refuse, pause, no-usage (comma between)";
 
-/**
- * Parses a comma-separated list such as `delay=200, cut=5, gzip`.
- * @throws ApiError 400 for an unknown switch, naming the known ones
- */
+/** Parses a list such as `delay=200, cut=5, gzip`. @throws ApiError 400 for an unknown switch, naming the known ones */
 export function parseSwitches(header: string | undefined): Switches {
   const switches: Switches = { ...NO_SWITCHES };
   for (const item of header?.split(",") ?? []) setSwitch(switches, item.trim());

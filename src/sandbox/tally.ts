@@ -12,6 +12,8 @@ interface TallyCount extends BilledTokens {
   requests: number;
 }
 
+const EMPTY = { requests: 0, input_uncached: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0 };
+
 export interface TallyRow {
   key: string;
   route: string;
@@ -28,11 +30,7 @@ export class Tally {
 
   addBilled(key: string, route: string, billed: BilledTokens): void {
     const count = this.#row(key, route);
-    count.input_uncached += billed.input_uncached;
-    count.cache_read += billed.cache_read;
-    count.cache_write += billed.cache_write;
-    count.output += billed.output;
-    count.reasoning += billed.reasoning;
+    for (const kind of Object.keys(billed) as (keyof BilledTokens)[]) count[kind] += billed[kind];
   }
 
   rows(): TallyRow[] {
@@ -41,12 +39,8 @@ export class Tally {
 
   #row(key: string, route: string): TallyCount {
     const id = JSON.stringify([key, route]);
-    const row = this.#rows.get(id) ?? { key, route, count: emptyCount() };
+    const row = this.#rows.get(id) ?? { key, route, count: { ...EMPTY } };
     this.#rows.set(id, row);
     return row.count;
   }
-}
-
-function emptyCount(): TallyCount {
-  return { requests: 0, input_uncached: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0 };
 }

@@ -6,6 +6,11 @@ export function countTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
+/** Returns the tokens of all parts of a request or completion. */
+export function sumTokens(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + countTokens(text), 0);
+}
+
 /** Returns the longest prefix of `text` with at most `limit` tokens. Never splits a character. */
 export function truncateToTokens(text: string, limit: number): string {
   let bytesLeft = limit * BYTES_PER_TOKEN;

@@ -1,5 +1,5 @@
-import type { Step } from "./service-manager.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
+import type { Step } from "./service-manager.ts";
 
 /** Describes steps in full for `--dry-run`: every command, and every file with its contents. One line per element. */
 export function describeSteps(steps: readonly Step[]): string[] {
@@ -17,10 +17,10 @@ function describeStep(step: Step): string[] {
       return [`make the directory ${step.path} (mode ${formatMode(step.mode)}), unless it is there`];
     case "remove":
       return [`remove ${step.path}, if it is there; a directory only when it is empty`];
-    case "run":
-      return [
-        `run${step.ifChanged === true ? ", if something has changed" : ""}: ${formatCommand(step.argv)}`,
-      ];
+    case "run": {
+      const condition = step.ifChanged === true ? ", if something has changed" : "";
+      return [`run${condition}: ${formatCommand(step.argv)}`];
+    }
     case "try":
       return [
         `try ${step.what}: ${formatCommand(step.argv)}`,

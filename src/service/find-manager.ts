@@ -3,12 +3,12 @@ import { homedir, userInfo } from "node:os";
 import { Failure } from "../core/failure.ts";
 import type { HostInfo } from "../core/host-info.ts";
 import { Launchd } from "./launchd.ts";
-import { runProgram } from "./run-program.ts";
-import type { RunProgram, ServiceManager } from "./service-manager.ts";
-import { findUnitDirectory, type UserSession } from "./systemd/unit-directory.ts";
+import { runProgram, type RunProgram } from "./run-program.ts";
+import type { ServiceManager } from "./service-manager.ts";
 import { Systemd } from "./systemd.ts";
+import { findUnitDirectory, type UserSession } from "./systemd/unit-directory.ts";
 
-/** What decides which service manager is used. */
+/** What determines the service manager. */
 export type ServiceHost = HostInfo & UserSession;
 
 /**
@@ -27,13 +27,13 @@ export async function findServiceManager(
 }
 
 function thisHost(): ServiceHost {
-  const { platform, env } = process;
   // Windows has no user ids.
   const uid = process.getuid?.() ?? -1;
+  const { platform, env } = process;
   return { platform, env, uid, userName: currentUserName(uid), home: homedir(), exists: existsSync };
 }
 
-/** Returns the id itself when it has no name, as happens in containers. */
+/** Returns the id when the user has no name, as in some containers. */
 function currentUserName(uid: number): string {
   try {
     return userInfo().username;
@@ -42,29 +42,20 @@ function currentUserName(uid: number): string {
   }
 }
 
-const FOREGROUND_COMMAND = "tollkeeper serve";
-
 function noServiceManager({ platform, env, exists }: ServiceHost): Failure {
   if (platform === "win32") {
-    return new Failure(
-      "tollkeeper cannot install itself as a service on Windows",
-      `let Task Scheduler run this at log on: ${FOREGROUND_COMMAND}`,
-    );
+    const hint = "let Task Scheduler run this at log on: tollkeeper serve";
+    return new Failure("tollkeeper cannot install itself as a service on Windows", hint);
   }
   if (env["WSL_DISTRO_NAME"] !== undefined) {
-    return new Failure(
-      "this WSL runs without systemd",
-      `write "systemd=true" below "[boot]" in /etc/wsl.conf, then, in Windows: wsl --shutdown; or run: ${FOREGROUND_COMMAND}`,
-    );
+    const hint = `write "systemd=true" below "[boot]" in /etc/wsl.conf, then, in Windows: wsl --shutdown; or run: tollkeeper serve`;
+    return new Failure("this WSL runs without systemd", hint);
   }
   if (["/.dockerenv", "/run/.containerenv"].some(exists)) {
-    return new Failure(
-      "no systemd runs in this container",
-      `make this the container's command: ${FOREGROUND_COMMAND}`,
-    );
+    const hint = "make this the container's command: tollkeeper serve";
+    return new Failure("no systemd runs in this container", hint);
   }
-  return new Failure(
-    "no systemd runs on this system",
-    `let its own service manager (OpenRC, runit, s6, a tmux session) run, as you: ${FOREGROUND_COMMAND}`,
-  );
+  const hint =
+    "let its own service manager (OpenRC, runit, s6, a tmux session) run, as you: tollkeeper serve";
+  return new Failure("no systemd runs on this system", hint);
 }

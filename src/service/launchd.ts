@@ -2,27 +2,11 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure } from "../core/failure.ts";
-import type {
-  LogStart,
-  Plan,
-  RunProgram,
-  ServiceManager,
-  ServiceState,
-  ServiceTarget,
-  Step,
-} from "./service-manager.ts";
 import { LABEL, parseAgent, renderAgent, startupLogFile } from "./launchd/agent.ts";
 import { Launchctl } from "./launchd/launchctl.ts";
 import { readLastLines } from "./launchd/log-lines.ts";
-import { drainAndKickstartSteps, kickstartStep, loadStep, unloadSteps } from "./launchd/launchctl-steps.ts";
-
-/** The user whose service is managed. */
-interface LaunchdOptions {
-  uid: number;
-  /** Home directory, absolute. */
-  home: string;
-  run: RunProgram;
-}
+import type { RunProgram } from "./run-program.ts";
+import type { LogStart, Plan, ServiceManager, ServiceState, ServiceTarget, Step } from "./service-manager.ts";
 
 /** launchd's default for ExitTimeOut (launchd.plist(5)). */
 const DEFAULT_EXIT_MS = 20_000;
@@ -45,7 +29,7 @@ export class Launchd implements ServiceManager {
   readonly #file: string;
   readonly #logFile: string;
 
-  constructor({ uid, home, run }: LaunchdOptions) {
+  constructor({ uid, home, run }: { uid: number; home: string; run: RunProgram }) {
     this.#launchctl = new Launchctl(uid, run);
     this.#file = join(home, "Library", "LaunchAgents", `${LABEL}.plist`);
     this.#logFile = launchdLogFile(home);
@@ -54,16 +38,16 @@ export class Launchd implements ServiceManager {
   async install(target: ServiceTarget): Promise<Plan> {
     await this.#requireLaunchd("tollkeeper service install");
     const text = renderAgent(target);
+    const ownDirectories = [...target.writableDirectories, dirname(target.logFile)];
     const directories: Step[] = [
-      ...target.writableDirectories.map((path): Step => ({ kind: "make-directory", path, mode: 0o700 })),
-      { kind: "make-directory", path: dirname(target.logFile), mode: 0o700 },
+      ...ownDirectories.map((path): Step => ({ kind: "make-directory", path, mode: 0o700 })),
       { kind: "make-directory", path: dirname(this.#file), mode: 0o755 },
     ];
     const isChanged = text !== (await this.#readFile());
     const write: Step = { kind: "write", path: this.#file, text, mode: 0o644 };
     // Unloading comes first, so that an interrupted installation still finds a changed definition the next time.
     const steps = isChanged
-      ? [...(await this.#unloadSteps()), write, loadStep(this.#launchctl, this.#file)]
+      ? [...(await this.#unloadSteps()), write, this.#launchctl.loadStep(this.#file)]
       : await this.#startSteps();
     return { steps: [...directories, ...steps], notes: [KEYCHAIN_NOTE] };
   }
@@ -77,8 +61,7 @@ export class Launchd implements ServiceManager {
   }
 
   async start(): Promise<Plan> {
-    await this.#requireInstalled();
-    await this.#requireLaunchd("tollkeeper service start");
+    await this.#requireStartable("tollkeeper service start");
     return { steps: await this.#startSteps(), notes: [] };
   }
 
@@ -89,17 +72,16 @@ export class Launchd implements ServiceManager {
   }
 
   async restart(): Promise<Plan> {
-    await this.#requireInstalled();
-    await this.#requireLaunchd("tollkeeper service restart");
+    await this.#requireStartable("tollkeeper service restart");
     const isRunning = typeof (await this.#launchctl.findJob())?.pid === "number";
-    if (!isRunning) return { steps: await this.#startSteps(), notes: [] };
-    return { steps: drainAndKickstartSteps(this.#launchctl, await this.#exitMs()), notes: [] };
+    const steps = isRunning ? this.#launchctl.restartSteps(await this.#exitMs()) : await this.#startSteps();
+    return { steps, notes: [] };
   }
 
   async state(): Promise<ServiceState> {
     const [text, job] = [await this.#readFile(), await this.#launchctl.findJob()];
     const isDisabled = await this.#launchctl.isDisabled();
-    const agent = text === null ? null : parseAgent(text);
+    const agent = parseAgent(text ?? "");
     return {
       files: text === null ? [] : [this.#file],
       isInstalled: text !== null,
@@ -133,27 +115,27 @@ export class Launchd implements ServiceManager {
   /** Returns the steps that start the installed service; none when it is running. */
   async #startSteps(): Promise<Step[]> {
     const job = await this.#launchctl.findJob();
-    if (job === null) return [loadStep(this.#launchctl, this.#file)];
-    return job.pid === null ? [kickstartStep(this.#launchctl)] : [];
+    if (job === null) return [this.#launchctl.loadStep(this.#file)];
+    return job.pid === null ? [this.#launchctl.kickstartStep()] : [];
   }
 
   async #unloadSteps(): Promise<Step[]> {
     const isLoaded = (await this.#launchctl.findJob()) !== null;
-    return isLoaded ? unloadSteps(this.#launchctl, await this.#exitMs()) : [];
+    return isLoaded ? this.#launchctl.unloadSteps(await this.#exitMs()) : [];
   }
 
   /** Returns how long the installed daemon may take to exit. */
   async #exitMs(): Promise<number> {
-    const text = await this.#readFile();
-    return (text === null ? null : parseAgent(text)?.exitMs) ?? DEFAULT_EXIT_MS;
+    return parseAgent((await this.#readFile()) ?? "")?.exitMs ?? DEFAULT_EXIT_MS;
   }
 
   async #readFile(): Promise<string | null> {
     return readFile(this.#file, "utf8").catch(() => null);
   }
 
-  async #requireInstalled(): Promise<void> {
-    if ((await this.#readFile()) !== null) return;
+  /** @throws Failure when the service is not installed, or launchd would refuse to load it */
+  async #requireStartable(command: string): Promise<void> {
+    if ((await this.#readFile()) !== null) return this.#requireLaunchd(command);
     throw new Failure("the service is not installed", "type: tollkeeper service install");
   }
 

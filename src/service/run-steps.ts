@@ -1,14 +1,31 @@
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { Failure, hasCode, messageOf } from "../core/failure.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
-import { Failure } from "../core/failure.ts";
-import { applyFileStep } from "./file-steps.ts";
-import type { ProgramResult, RunProgram, Step } from "./service-manager.ts";
+import type { ProgramResult, RunProgram } from "./run-program.ts";
+import type { Step } from "./service-manager.ts";
 
 /** A command of the service manager failed. Often the cause is the service that the command was to start. */
 export class CommandFailure extends Failure {}
 
 /** Pause before a command is repeated. */
 const REPEAT_MS = 200;
+
+type RunStep = Extract<Step, { kind: "run" }>;
+type TryStep = Extract<Step, { kind: "try" }>;
+type FileStep = Exclude<Step, RunStep | TryStep>;
 
 interface Progress {
   run: RunProgram;
@@ -42,22 +59,18 @@ async function continueWith(steps: readonly Step[], progress: Progress): Promise
   }
 }
 
-async function runCommand(step: Extract<Step, { kind: "run" }>, progress: Progress): Promise<void> {
+async function runCommand(step: RunStep, progress: Progress): Promise<void> {
   if (step.ifChanged === true && !progress.hasChanged) return;
-  progress.report(`running: ${formatCommand(step.argv)}`);
+  const command = formatCommand(step.argv);
+  progress.report(`running: ${command}`);
   const result = await runRepeatedly(step, progress.run);
   if (result.code === 0 || step.tolerates?.test(result.stderr) === true) return;
-  throw new CommandFailure(
-    `${formatCommand(step.argv)} failed: ${summarize(result)}`,
-    "see what it is about with: tollkeeper service status",
-  );
+  const hint = "see what it is about with: tollkeeper service status";
+  throw new CommandFailure(`${command} failed: ${summarize(result)}`, hint);
 }
 
-/** Repeats the command while its output asks for it, up to the step's limit. Returns the last result. */
-async function runRepeatedly(
-  { argv, repeats }: Extract<Step, { kind: "run" }>,
-  run: RunProgram,
-): Promise<ProgramResult> {
+/** Returns the last result. */
+async function runRepeatedly({ argv, repeats }: RunStep, run: RunProgram): Promise<ProgramResult> {
   const end = Date.now() + (repeats?.limitMs ?? 0);
   for (;;) {
     const result = await run(argv);
@@ -66,7 +79,7 @@ async function runRepeatedly(
   }
 }
 
-async function tryCommand(step: Extract<Step, { kind: "try" }>, progress: Progress): Promise<void> {
+async function tryCommand(step: TryStep, progress: Progress): Promise<void> {
   progress.report(`trying ${step.what}`);
   const result = await progress.run(step.argv);
   if (result.code !== 0) {
@@ -77,7 +90,68 @@ async function tryCommand(step: Extract<Step, { kind: "try" }>, progress: Progre
 }
 
 /** Returns the last three lines of output joined into one; without output, what the exit code means. */
-function summarize({ code, stdout, stderr }: ProgramResult, meaning?: string): string {
+function summarize({ code, stdout, stderr }: ProgramResult, meaning = `exit code ${code}`): string {
   const lines = (stderr.trim() || stdout.trim()).split("\n");
-  return lines.slice(-3).join("; ") || (meaning ?? `exit code ${code}`);
+  return lines.slice(-3).join("; ") || meaning;
+}
+
+/** Returns what was done, as a verb in the past tense; null when there was nothing to do. */
+function applyFileStep(step: FileStep): string | null {
+  try {
+    switch (step.kind) {
+      case "write":
+        return replaceFile(step.path, step.text, step.mode) ? "wrote" : null;
+      case "make-directory":
+        return mkdirSync(step.path, { recursive: true, mode: step.mode }) === undefined ? null : "made";
+      case "remove":
+        return remove(step.path) ? "removed" : null;
+    }
+  } catch (error) {
+    const message = `cannot ${step.kind.replace("-", " ")} ${step.path}: ${messageOf(error)}`;
+    throw new Failure(message, `look at it with: ls -ld ${dirname(step.path)}`, { cause: error });
+  }
+}
+
+/** Replaces a file atomically: a concurrent reader sees the old contents or the new. Returns false when unchanged. */
+function replaceFile(path: string, text: string, mode: number): boolean {
+  if (contentsOf(path) === text) return false;
+  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
+  try {
+    writeFileSync(temporary, text, { flag: "wx", mode });
+    // The umask may have cleared bits.
+    chmodSync(temporary, mode);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  return true;
+}
+
+/** Returns null when the file is missing or unreadable: either way it has to be written. */
+function contentsOf(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+function remove(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  // Dotfile managers link directories. Such a link belongs to the user.
+  if (found === undefined || (found.isSymbolicLink() && isDirectory(path))) return false;
+  try {
+    if (found.isDirectory()) rmdirSync(path);
+    else rmSync(path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "ENOTEMPTY")) return false;
+    throw error;
+  }
+}
+
+/** Follows symbolic links. */
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

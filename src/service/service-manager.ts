@@ -22,24 +22,18 @@ export interface ServiceTarget {
   environment: Record<string, string>;
   /** True when commands print keys (`keySource`). Some of them, such as gpg, write to the home directory. */
   runsKeyCommands: boolean;
-  /**
-   * Settings in use that have no effect in a user namespace, which hides other processes and merges other users into one:
-   * `ledger.project`, `access.peerUid`.
-   */
+  /** Settings in use that cannot work in a user namespace, which hides other users: `ledger.project`, `access.peerUid`. */
   sandboxIncompatibleSettings: string[];
 }
 
 /** One change to the system, as data so that `--dry-run` can show it. */
 export type Step =
-  /** Leaves a file that already has this text as it is. */
+  /** Does nothing when the file already has this text. */
   | { kind: "write"; path: string; text: string; mode: number }
   | { kind: "make-directory"; path: string; mode: number }
-  /** Removes a file or an empty directory. A missing one is no error. */
+  /** Removes a file or an empty directory, if there is one. */
   | { kind: "remove"; path: string }
-  /**
-   * Runs a command to find out whether the optional `what` works here.
-   * `exitCodes` explains exit codes for which the command prints nothing.
-   */
+  /** Finds out whether the optional `what` works here. `exitCodes` explains failures that print nothing. */
   | {
       kind: "try";
       what: string;
@@ -48,32 +42,18 @@ export type Step =
       onSuccess: Step[];
       onFailure: Step[];
     }
-  /**
-   * Runs a command.
-   * `tolerates` matches what it prints on standard error when its work is already done, which is no failure.
-   * `repeats` matches what it prints, on either output, while something else has to finish first: it is run again up to
-   * the limit, and the last result counts.
-   * `ifChanged` skips it unless an earlier step has written or removed something.
-   */
   | {
       kind: "run";
       argv: readonly string[];
+      /** Skips the command unless an earlier step has written or removed something. */
       ifChanged?: true;
+      /** Matches what the command prints on standard error when its work is already done, which is no failure. */
       tolerates?: RegExp;
+      /** Runs the command again while its output, of either kind, matches, up to the limit. The last result counts. */
       repeats?: { while: RegExp; limitMs: number };
     };
 
-/** The exit code and output of a program. Code 127 means that there is no such program, as in a shell. */
-export interface ProgramResult {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs a program found on PATH, without a shell, and waits for it to exit. Never rejects. */
-export type RunProgram = (argv: readonly string[]) => Promise<ProgramResult>;
-
-/** What a service manager knows of the service. The fields of its command are null when it is not installed. */
+/** What a service manager knows about the service. The fields of its command are null when it is not installed. */
 export interface ServiceState extends ServiceCommand {
   /** Those of its files that exist, absolute. */
   files: string[];
@@ -86,7 +66,7 @@ export interface ServiceState extends ServiceCommand {
   pid: number | null;
   /** True when the manager itself holds the listening sockets (socket activation), even while the daemon is down. */
   holdsPort: boolean;
-  /** True when it runs without a login too (linger); null where there is no such choice or the system does not say. */
+  /** True when it runs without a login too (linger); null where there is no such choice, or it is unknown. */
   outlivesLogin: boolean | null;
   /** The port in its definition. */
   port: number | null;
@@ -96,7 +76,7 @@ export interface ServiceState extends ServiceCommand {
   detail: string;
 }
 
-/** The steps that a command takes, and what the user should know about them. */
+/** The steps of a command, and what the user should know about them. */
 export interface Plan {
   steps: Step[];
   /** One sentence each, e.g. what was left out and why. */
@@ -116,10 +96,7 @@ export interface ServiceManager {
   stop(): Promise<Plan>;
   restart(): Promise<Plan>;
   state(): Promise<ServiceState>;
-  /**
-   * Returns the newest lines of the service's log, oldest first; none when there is no log. Lines older than `since` are
-   * omitted as far as their age can be determined.
-   */
+  /** Returns the newest lines of the log, oldest first; none without a log. Omits those known to be older than `since`. */
   lastLines(count: number, since?: LogStart): Promise<string[]>;
   /** Returns the command that shows the log on a terminal. */
   logsCommand(options: { lines: number; follow: boolean }): string[];

@@ -1,30 +1,18 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { Failure } from "../core/failure.ts";
+import type { RunProgram } from "./run-program.ts";
 import { parseServiceCommand } from "./service-command.ts";
-import type {
-  LogStart,
-  Plan,
-  RunProgram,
-  ServiceManager,
-  ServiceState,
-  ServiceTarget,
-  Step,
-} from "./service-manager.ts";
+import type { LogStart, Plan, ServiceManager, ServiceState, ServiceTarget, Step } from "./service-manager.ts";
 import { installSteps, removeSandboxSteps } from "./systemd/install-steps.ts";
-import { journalctlCommand, sinceOption } from "./systemd/journalctl.ts";
-import { NOT_LOADED, resetFailedStep, systemctlStep } from "./systemd/systemctl-steps.ts";
-import { readValues } from "./systemd/unit-file.ts";
-import { parseCommandLine } from "./systemd/unit-quoting.ts";
-import { queryUnitStates } from "./systemd/unit-states.ts";
-import { SERVICE, SOCKET, unitPaths, type UnitPaths } from "./systemd/units.ts";
+import { NOT_LOADED, queryUnitStates, resetFailedStep, systemctlStep } from "./systemd/systemctl.ts";
+import { parseCommandLine, readValues } from "./systemd/unit-file.ts";
+import { readUnit, SERVICE, SOCKET, unitPaths, type UnitPaths } from "./systemd/units.ts";
 
-/** The user whose service is managed. */
+/** The user whose service is managed. Home and the directory of this user's own units are absolute. */
 interface SystemdOptions {
   uid: number;
   userName: string;
-  /** Home directory, absolute. */
   home: string;
-  /** The directory of this user's own units. */
   unitDirectory: string;
   run: RunProgram;
 }
@@ -60,7 +48,7 @@ export class Systemd implements ServiceManager {
       ...(target.port === 0 ? [ANY_PORT_NOTE] : []),
       ...(await this.#lingerNotes()),
     ];
-    return { steps: installSteps({ target, paths: this.#paths, states, home }), notes };
+    return { steps: installSteps(target, this.#paths, states, home), notes };
   }
 
   async uninstall(): Promise<Plan> {
@@ -68,7 +56,7 @@ export class Systemd implements ServiceManager {
     const { isEnabled, isListening, startedAt } = await queryUnitStates(this.#options.run);
     // Units keep running without their files after a manual removal or an interrupted uninstallation.
     const isKnown = isEnabled || isListening || startedAt.service !== null;
-    if (this.#files().length === 0 && !isKnown) return plan([]);
+    if (this.#existingFiles().length === 0 && !isKnown) return plan([]);
     const units = [SOCKET, SERVICE];
     return plan([
       { ...systemctlStep("stop", ...units), tolerates: NOT_LOADED },
@@ -105,25 +93,29 @@ export class Systemd implements ServiceManager {
     return { steps: [{ ...systemctlStep("stop", ...units), tolerates: NOT_LOADED }], notes: [note] };
   }
 
-  /** Leaves the socket running, so that it queues the connections of the meantime. */
+  /** Leaves the socket running, which queues connections until the service is back. */
   async restart(): Promise<Plan> {
     const { isRunning } = await queryUnitStates(this.#options.run);
     return isRunning ? plan([resetFailedStep([SERVICE]), systemctlStep("restart", SERVICE)]) : this.start();
   }
 
   async state(): Promise<ServiceState> {
+    const { service, socket } = this.#paths;
     const [states, outlivesLogin] = await Promise.all([queryUnitStates(this.#options.run), this.#lingers()]);
+    const [command = ""] = readValues(readUnit(service), "ExecStart");
+    const [address = ""] = readValues(readUnit(socket), "ListenStream");
+    const port = /:(\d+)$/.exec(address)?.[1];
     return {
-      files: this.#files(),
-      isInstalled: existsSync(this.#paths.service),
+      files: this.#existingFiles(),
+      isInstalled: existsSync(service),
       isEnabled: states.isEnabled,
       isRunning: states.isRunning,
       hasFailed: states.hasFailed,
       pid: states.pid,
       holdsPort: states.isListening,
       outlivesLogin,
-      ...parseServiceCommand(commandIn(contentsOf(this.#paths.service))),
-      port: portIn(contentsOf(this.#paths.socket)),
+      ...parseServiceCommand(parseCommandLine(command)),
+      port: port === undefined ? null : Number(port),
       // The daemon requests the time that it needs (EXTEND_TIMEOUT_USEC).
       drainMs: null,
       detail: states.detail,
@@ -141,8 +133,7 @@ export class Systemd implements ServiceManager {
     return [...journalctlCommand(lines), follow ? "--follow" : "--no-pager"];
   }
 
-  /** Returns those that exist. */
-  #files(): string[] {
+  #existingFiles(): string[] {
     return Object.values(this.#paths).filter((path) => existsSync(path));
   }
 
@@ -179,17 +170,16 @@ function plan(steps: Step[]): Plan {
   return { steps, notes: [] };
 }
 
-function contentsOf(path: string): string {
-  return existsSync(path) ? readFileSync(path, "utf8") : "";
+/** Returns a command for the newest lines of both units. `--user` would find nothing in a journal that is not on disk. */
+function journalctlCommand(lines: number): string[] {
+  return ["journalctl", "--quiet", `--user-unit=${SERVICE}`, `--user-unit=${SOCKET}`, `--lines=${lines}`];
 }
 
-function commandIn(service: string): string[] {
-  const [command] = readValues(service, "ExecStart");
-  return command === undefined ? [] : parseCommandLine(command);
-}
-
-function portIn(socket: string): number | null {
-  const [address = ""] = readValues(socket, "ListenStream");
-  const port = /:(\d+)$/.exec(address)?.[1];
-  return port === undefined ? null : Number(port);
+/** Returns the option for {@link journalctlCommand} that omits older lines; none for a service that was never started. */
+async function sinceOption(start: LogStart, run: RunProgram): Promise<string[]> {
+  if (start !== "last start") return [`--since=@${Math.floor(start / 1000)}`];
+  const { stdout } = await run(systemctlStep("show", SERVICE, "--property=InactiveExitTimestamp").argv);
+  const time = /^InactiveExitTimestamp=(.+)$/m.exec(stdout)?.[1];
+  // journalctl accepts the time as systemctl prints it (systemd.time(7), "Parsing timestamps").
+  return time === undefined ? [] : [`--since=${time}`];
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
+import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
 import { planVariables, type Variable } from "./recipe/variables.ts";
 import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
@@ -32,9 +32,7 @@ export const aider: ConnectableTool = {
   tried: null,
   programs: ["aider"],
   homePaths: [".aider.conf.yml", ".aider"],
-  processSignatures: [
-    { names: ["aider"], source: "https://aider.chat/docs/install.html", date: "2026-11-22" },
-  ],
+  processSignatures: [{ names: ["aider"], source: "https://aider.chat/docs/install.html" }],
   configFiles: ({ home }) => [join(home, ".aider.conf.yml")],
   scopes: ["user"],
   modelApi: "messages",

@@ -1,5 +1,9 @@
-import type { ProcessSignature } from "../core/identity/process-signature.ts";
-import type { RequestSignature, RequestSignatures } from "../core/identity/request-signature.ts";
+import type {
+  Evidence,
+  ProcessSignature,
+  RequestSignature,
+  RequestSignatures,
+} from "../core/identity/signatures.ts";
 import { aider } from "./aider.ts";
 import { amp } from "./amp.ts";
 import { claudeCode } from "./claude-code.ts";
@@ -45,18 +49,13 @@ const TERMINAL_TOOLS: readonly Tool[] = [
   llm,
 ];
 
-const EDITORS: readonly Tool[] = [zed, vscode, cursor, jetbrains];
-
-/**
- * Every tool, in the order in which `connect --list` and `doctor` print them. To add one, write its file, list it in
- * one of the lists above and add its test.
- */
-export const TOOLS: readonly Tool[] = [...TERMINAL_TOOLS, ...EDITORS, sdk];
+/** Every tool, in the order in which `connect --list` and `doctor` print them. */
+export const TOOLS: readonly Tool[] = [...TERMINAL_TOOLS, zed, vscode, cursor, jetbrains, sdk];
 
 export const CONNECTABLE_TOOLS: readonly ConnectableTool[] = TOOLS.filter(isConnectable);
 
 /**
- * Evidence from headers. A User-Agent is no identity, so the order decides:
+ * How requests are recognized. Any program can send any User-Agent, so the order decides:
  * - Kilo before all: it sends opencode's User-Agent and originator, beside headers of its own.
  * - Claude Code's session id before Qwen Code, which sends Claude Code's User-Agent; both before tools that are known
  *   by less.
@@ -66,33 +65,35 @@ export const CONNECTABLE_TOOLS: readonly ConnectableTool[] = TOOLS.filter(isConn
  */
 export const REQUEST_SIGNATURES: RequestSignatures = {
   tools: [...requestSignatures("strong"), ...requestSignatures("weak")],
-  libraries: LIBRARY_SIGNATURES.map(({ tool, ...row }) => toSignature(tool, row)),
+  libraries: LIBRARY_SIGNATURES.map((row) => toSignature(row.tool, row, row)),
 };
 
 /**
- * Evidence from processes. Editors come after all other tools, because extensions run those tools from the editor's own
- * directories; Cursor comes before VS Code, whose programs it contains under the same names.
+ * How processes are recognized. Editors come after all other tools, because extensions run those tools from the editor's
+ * own directories; Cursor comes before VS Code, whose programs it contains under the same names.
  */
 export const PROCESS_SIGNATURES: readonly ProcessSignature[] = inOrder([
   ...TERMINAL_TOOLS,
   zed,
   cursor,
-]).flatMap(({ name, isEditor, processSignatures = [] }) =>
-  processSignatures.map((row) => ({ tool: name, ...(isEditor && { isEditor }), ...row })),
-);
+]).flatMap(({ name, isEditor, source, date, recorded, processSignatures = [] }) => {
+  const evidence = { source: recorded?.source ?? source, date };
+  return processSignatures.map((row) => ({ tool: name, ...(isEditor && { isEditor }), ...evidence, ...row }));
+});
 
 function requestSignatures(strength: "strong" | "weak"): RequestSignature[] {
-  return inOrder([kilo, claudeCode, qwenCode]).flatMap(({ name, requestSignatures: rows = [] }) =>
-    rows
+  return inOrder([kilo, claudeCode, qwenCode]).flatMap((tool) =>
+    (tool.requestSignatures ?? [])
       .filter(({ isWeak }) => (isWeak === true) === (strength === "weak"))
-      .map((row) => toSignature(name, row)),
+      .map((row) => toSignature(tool.name, row, tool.recorded ?? tool)),
   );
 }
 
-/** All signatures are objects of one shape, which makes matching faster: each request is compared with them. */
+/** Gives all signatures the same hidden class. Every request is compared with them, which is faster that way. */
 function toSignature(
   tool: string,
-  { when, without = [], source, date }: ToolRequestSignature,
+  { when, without = [] }: ToolRequestSignature,
+  { source, date }: Evidence,
 ): RequestSignature {
   return { tool, when: Object.entries(when), without, source, date };
 }

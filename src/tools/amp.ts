@@ -6,7 +6,5 @@ export const amp: Tool = {
   title: "Amp",
   source: "https://www.npmjs.com/package/@sourcegraph/amp",
   date: "2026-11-22",
-  processSignatures: [
-    { names: ["amp"], source: "npm package @sourcegraph/amp 0.0.1790142911", date: "2026-11-22" },
-  ],
+  processSignatures: [{ names: ["amp"], source: "npm package @sourcegraph/amp 0.0.1790142911" }],
 };

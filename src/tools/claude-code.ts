@@ -1,23 +1,19 @@
 import { join } from "node:path";
-import type { HostInfo } from "../core/host-info.ts";
-import { PRESENT } from "../core/identity/request-signature.ts";
+import { PRESENT } from "../core/identity/signatures.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
-import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
+import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
 import { toEnvironment, type Variable } from "./recipe/variables.ts";
-import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
+import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
 
-const PACKAGE = { source: "npm package @anthropic-ai/claude-code 2.1.329", date: "2026-11-21" };
+const configDirectory = directoryOf("CLAUDE_CONFIG_DIR", ".claude");
 
-const configDirectory = (host: HostInfo) => directoryOf(host, "CLAUDE_CONFIG_DIR", ".claude");
-
-/** They work in its settings, where they override the shell's, and in its environment. */
+/** In its settings they override the shell's. */
 function variablesFor(endpoint: LocalEndpoint): Variable[] {
   return [
     { name: "ANTHROPIC_BASE_URL", value: endpoint.baseUrl, purpose: PURPOSE.baseUrl },
     // Unlike ANTHROPIC_API_KEY it prompts for nothing. It overrides a saved login, which is then not sent.
     { name: "ANTHROPIC_AUTH_TOKEN", value: endpoint.credential, purpose: credentialPurpose(endpoint) },
-    // Older versions turn tool search off for any other base URL than their own; 2.1.329 does not.
+    // Older versions turn tool search off for any base URL but their own; 2.1.329 does not.
     {
       name: "ENABLE_TOOL_SEARCH",
       value: "true",
@@ -35,23 +31,19 @@ export const claudeCode: ConnectableTool = {
   tried: "2.1.329",
   programs: ["claude"],
   homePaths: [".claude.json", ".claude/projects"],
+  recorded: { source: "npm package @anthropic-ai/claude-code 2.1.329", date: "2026-11-21" },
   requestSignatures: [
-    { when: { "x-claude-code-session-id": PRESENT }, ...PACKAGE },
-    { when: { "user-agent": /^claude-code\// }, ...PACKAGE },
+    { when: { "x-claude-code-session-id": PRESENT } },
+    { when: { "user-agent": /^claude-code\// } },
   ],
   processSignatures: [
-    { names: ["claude"], ...PACKAGE, date: "2026-11-22" },
+    { names: ["claude"] },
     {
       path: /\/@anthropic-ai\/claude-(?:code|agent-sdk)[^/]*\//,
-      source: `${PACKAGE.source}, @anthropic-ai/claude-agent-sdk 0.3.329`,
-      date: "2026-11-22",
+      source: "npm packages @anthropic-ai/claude-code 2.1.329, @anthropic-ai/claude-agent-sdk 0.3.329",
     },
-    {
-      // The native installer names the executable after the version.
-      path: /\/claude\/versions\/[^/]+$/,
-      source: "https://github.com/anthropics/claude-code/issues/24241",
-      date: "2026-11-22",
-    },
+    // The native installer names the executable after the version.
+    { path: /\/claude\/versions\/[^/]+$/, source: "https://github.com/anthropics/claude-code/issues/24241" },
   ],
   configFiles(host) {
     const files = filesIn(configDirectory(host), "settings.json", "settings.local.json", ".claude.json");

@@ -1,20 +1,12 @@
 import { join } from "node:path";
-import type { HostInfo } from "../core/host-info.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
-import { inferModelApi } from "./recipe/model-api.ts";
-import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
-import type { Setting } from "./setting.ts";
-import type { ConnectableTool } from "./tool.ts";
-
-const PACKAGE = { source: "npm package cline 3.0.65", date: "2026-11-21" };
+import { credentialPurpose, inferModelApi, PURPOSE } from "./recipe/settings.ts";
+import type { ConnectableTool, Setting } from "./tool.ts";
 
 /** `openai-native` speaks Responses; `openai` speaks chat completions. */
 const PROVIDERS = { messages: "anthropic", responses: "openai-native" } as const;
 
-/** Other fields of an entry. Without them Cline discards the whole file. It updates the time whenever it runs. */
-const REQUIRED_FIELDS = { updatedAt: "2026-11-22T00:00:00.000Z", tokenSource: "manual" };
-
-const dataDirectory = (host: HostInfo) => directoryOf(host, "CLINE_DATA_DIR", ".cline", "data");
+const dataDirectory = directoryOf("CLINE_DATA_DIR", ".cline", "data");
 
 /** The program. Cline's extension for editors keeps its settings elsewhere. */
 export const cline: ConnectableTool = {
@@ -25,8 +17,9 @@ export const cline: ConnectableTool = {
   tried: "3.0.65",
   programs: ["cline"],
   homePaths: [".cline"],
-  requestSignatures: [{ when: { "user-agent": /^ai-sdk\/.* runtime\/bun\// }, isWeak: true, ...PACKAGE }],
-  processSignatures: [{ names: ["cline"], ...PACKAGE, date: "2026-11-22" }],
+  recorded: { source: "npm package cline 3.0.65", date: "2026-11-21" },
+  requestSignatures: [{ when: { "user-agent": /^ai-sdk\/.* runtime\/bun\// }, isWeak: true }],
+  processSignatures: [{ names: ["cline"] }],
   configFiles: (host) => filesIn(dataDirectory(host), "settings/providers.json", "secrets.json"),
   scopes: ["user"],
   modelApi: "messages",
@@ -35,6 +28,7 @@ export const cline: ConnectableTool = {
     const name = PROVIDERS[inferModelApi(model ?? "")];
     const entry = ["providers", name];
     const fields = [...entry, "settings"];
+    // Without these Cline discards the whole file. It updates the time whenever it runs.
     const required = { purpose: PURPOSE.required, acceptsAnyValue: true } as const;
     const settings: Setting[] = [
       { keyPath: ["version"], value: 1, ...required },
@@ -42,9 +36,8 @@ export const cline: ConnectableTool = {
       { keyPath: [...fields, "provider"], value: name, purpose: PURPOSE.provider },
       { keyPath: [...fields, "apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
       { keyPath: [...fields, "baseUrl"], value: `${baseUrl}/v1`, purpose: PURPOSE.baseUrl },
-      ...Object.entries(REQUIRED_FIELDS).map(([field, value]) => {
-        return { keyPath: [...entry, field], value, ...required };
-      }),
+      { keyPath: [...entry, "updatedAt"], value: "2026-11-22T00:00:00.000Z", ...required },
+      { keyPath: [...entry, "tokenSource"], value: "manual", ...required },
     ];
     if (model !== null)
       settings.push({ keyPath: [...fields, "model"], value: model, purpose: PURPOSE.model });

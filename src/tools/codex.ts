@@ -1,18 +1,14 @@
 import { join } from "node:path";
-import type { HostInfo } from "../core/host-info.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
-import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
-import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
-
-const PACKAGE = { source: "npm package @openai/codex 0.169.0", date: "2026-11-21" };
+import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
+import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
 
 const PROVIDER = "tollkeeper";
 
 /** Holds the local token. In the arguments, every user of the machine could read it. */
 const TOKEN_VARIABLE = "TOLLKEEPER_TOKEN";
 
-const configDirectory = (host: HostInfo) => directoryOf(host, "CODEX_HOME", ".codex");
+const configDirectory = directoryOf("CODEX_HOME", ".codex");
 
 /** A provider of its own: Codex would send a saved login to the built-in one, and try a WebSocket first. */
 function providerFields({ baseUrl }: LocalEndpoint) {
@@ -37,14 +33,9 @@ export const codex: ConnectableTool = {
   tried: "0.169.0",
   programs: ["codex"],
   homePaths: [".codex/auth.json", ".codex/sessions"],
-  requestSignatures: [
-    { when: { originator: /^codex/ }, ...PACKAGE },
-    { when: { "user-agent": /^codex/ }, ...PACKAGE },
-  ],
-  processSignatures: [
-    { names: ["codex", "codex-code-mode-host"], ...PACKAGE, date: "2026-11-22" },
-    { path: /\/@openai\/codex[^/]*\//, ...PACKAGE, date: "2026-11-22" },
-  ],
+  recorded: { source: "npm package @openai/codex 0.169.0", date: "2026-11-21" },
+  requestSignatures: [{ when: { originator: /^codex/ } }, { when: { "user-agent": /^codex/ } }],
+  processSignatures: [{ names: ["codex", "codex-code-mode-host"] }, { path: /\/@openai\/codex[^/]*\// }],
   configFiles: (host) => filesIn(configDirectory(host), "config.toml", "auth.json", ".env"),
   // In a project's config.toml it ignores providers, and warns of them.
   scopes: ["user"],

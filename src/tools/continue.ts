@@ -1,28 +1,23 @@
 import { join } from "node:path";
-import type { HostInfo } from "../core/host-info.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
-import { inferModelApi, PROVIDERS } from "./recipe/model-api.ts";
-import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
-import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
-
-const PACKAGE = { source: "npm package @continuedev/cli 1.5.47", date: "2026-11-21" };
+import { credentialPurpose, inferModelApi, PROVIDERS, PURPOSE } from "./recipe/settings.ts";
+import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
 
 /** Names the entry in its list of models. */
 const ENTRY = "tollkeeper";
 
-const REQUIRED_FIELDS = { name: "Local Config", version: "1.0.0", schema: "v1" };
-
-const configDirectory = (host: HostInfo) => directoryOf(host, "CONTINUE_GLOBAL_DIR", ".continue");
+const configDirectory = directoryOf("CONTINUE_GLOBAL_DIR", ".continue");
 
 /** For the names of OpenAI's newer models, its provider `openai` speaks Responses. */
 function settingsFor(endpoint: LocalEndpoint): Setting[] {
   const { baseUrl, credential, model } = endpoint;
   const entry = ["models", { where: { name: ENTRY } }];
-  const required = Object.entries(REQUIRED_FIELDS).map(
-    ([name, value]) =>
-      ({ keyPath: [name], value, purpose: PURPOSE.required, acceptsAnyValue: true }) as const,
-  );
+  const why = { purpose: PURPOSE.required, acceptsAnyValue: true } as const;
+  const required: Setting[] = [
+    { keyPath: ["name"], value: "Local Config", ...why },
+    { keyPath: ["version"], value: "1.0.0", ...why },
+    { keyPath: ["schema"], value: "v1", ...why },
+  ];
   if (model === null) return required;
   return [
     ...required,
@@ -42,11 +37,9 @@ export const continueDev: ConnectableTool = {
   tried: "1.5.47",
   programs: ["cn"],
   homePaths: [".continue"],
-  requestSignatures: [{ when: { "user-agent": /^(?:ls\/JS |node-fetch$)/ }, isWeak: true, ...PACKAGE }],
-  processSignatures: [
-    { names: ["cn"], ...PACKAGE, date: "2026-11-22" },
-    { path: /\/@continuedev\/cli\//, ...PACKAGE, date: "2026-11-22" },
-  ],
+  recorded: { source: "npm package @continuedev/cli 1.5.47", date: "2026-11-21" },
+  requestSignatures: [{ when: { "user-agent": /^(?:ls\/JS |node-fetch$)/ }, isWeak: true }],
+  processSignatures: [{ names: ["cn"] }, { path: /\/@continuedev\/cli\// }],
   configFiles: (host) => filesIn(configDirectory(host), "config.yaml", "config.json", ".env"),
   scopes: ["user"],
   modelApi: "messages",

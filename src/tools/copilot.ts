@@ -1,11 +1,8 @@
 import { join } from "node:path";
-import { PRESENT } from "../core/identity/request-signature.ts";
-import { inferModelApi } from "./recipe/model-api.ts";
-import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
+import { PRESENT } from "../core/identity/signatures.ts";
+import { credentialPurpose, inferModelApi, PURPOSE } from "./recipe/settings.ts";
 import { planVariables, toEnvironment, type Variable } from "./recipe/variables.ts";
 import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
-
-const PACKAGE = { source: "npm package @github/copilot 1.0.102", date: "2026-11-21" };
 
 /** See `copilot help providers`. With a base URL it needs no GitHub login, and by default it sends no credential. */
 function variablesFor(endpoint: LocalEndpoint): Variable[] {
@@ -42,16 +39,9 @@ export const copilot: ConnectableTool = {
   tried: "1.0.102",
   programs: ["copilot"],
   homePaths: [".copilot"],
-  requestSignatures: [
-    {
-      when: { "x-initiator": PRESENT, "user-agent": /^(?:OpenAI|Anthropic)\/JS / },
-      ...PACKAGE,
-    },
-  ],
-  processSignatures: [
-    { names: ["copilot", "copilot-linux-x64"], ...PACKAGE, date: "2026-11-22" },
-    { path: /\/@github\/copilot[^/]*\//, ...PACKAGE, date: "2026-11-22" },
-  ],
+  recorded: { source: "npm package @github/copilot 1.0.102", date: "2026-11-21" },
+  requestSignatures: [{ when: { "x-initiator": PRESENT, "user-agent": /^(?:OpenAI|Anthropic)\/JS / } }],
+  processSignatures: [{ names: ["copilot", "copilot-linux-x64"] }, { path: /\/@github\/copilot[^/]*\// }],
   configFiles: ({ home }) => [join(home, ".copilot", "config.json")],
   scopes: ["user"],
   modelApi: "messages",

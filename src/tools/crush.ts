@@ -7,8 +7,6 @@ export const crush: Tool = {
   title: "Crush",
   source: "https://github.com/charmbracelet/crush",
   date: "2026-11-22",
-  processSignatures: [
-    { names: ["crush"], source: "npm package @charmland/crush 0.96.1", date: "2026-11-22" },
-  ],
+  processSignatures: [{ names: ["crush"], source: "npm package @charmland/crush 0.96.1" }],
   configFiles: (host) => [dataHome(host), configHome(host)].flatMap((at) => filesIn(at, "crush/crush.json")),
 };

@@ -1,16 +1,9 @@
 import { join } from "node:path";
 import { filesIn } from "./recipe/directories.ts";
-import { inferModelApi, PROVIDERS } from "./recipe/model-api.ts";
-import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
-import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
+import { credentialPurpose, inferModelApi, PROVIDERS, PURPOSE } from "./recipe/settings.ts";
+import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
 
-const PACKAGE = { source: "npm package @factory/cli-linux-x64 0.225.2", date: "2026-11-21" };
-
-/** Names the entry in its list of models. */
-const ENTRY = "tollkeeper";
-
-/** Selects the entry. Without an id of its own, the entry's id would depend on its position in the list. */
+/** Selects the entry in its list of models. Without an id of its own the entry would be known by its position. */
 const ENTRY_ID = "custom:tollkeeper";
 
 /** Every current model of both makers can return this many. */
@@ -19,7 +12,7 @@ const MAX_TOKENS = 16_384;
 function settingsFor(endpoint: LocalEndpoint): Setting[] {
   const { baseUrl, credential, model } = endpoint;
   if (model === null) return [];
-  const entry = ["customModels", { where: { displayName: ENTRY } }];
+  const entry = ["customModels", { where: { displayName: "tollkeeper" } }];
   const api = inferModelApi(model);
   const url = api === "messages" ? baseUrl : `${baseUrl}/v1`;
   return [
@@ -42,8 +35,9 @@ export const droid: ConnectableTool = {
   tried: "0.225.2",
   programs: ["droid"],
   homePaths: [".factory"],
-  requestSignatures: [{ when: { "user-agent": /^factory-cli\// }, ...PACKAGE }],
-  processSignatures: [{ names: ["droid"], ...PACKAGE, date: "2026-11-22" }],
+  recorded: { source: "npm package @factory/cli-linux-x64 0.225.2", date: "2026-11-21" },
+  requestSignatures: [{ when: { "user-agent": /^factory-cli\// } }],
+  processSignatures: [{ names: ["droid"] }],
   configFiles: ({ home }) => filesIn(join(home, ".factory"), "settings.json", "config.json"),
   scopes: ["user", "project"],
   modelApi: "messages",

@@ -1,22 +1,18 @@
 import { join } from "node:path";
-import type { HostInfo } from "../core/host-info.ts";
 import { configHome, filesIn } from "./recipe/directories.ts";
-import { PURPOSE } from "./recipe/purposes.ts";
-import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
+import { PURPOSE } from "./recipe/settings.ts";
+import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
 
 /** Its provider `openai` mostly speaks chat completions, a route that tollkeeper does not serve by default. */
 const PROVIDER = "anthropic";
 
-/** It ignores keys in its configuration. */
+/** It ignores keys in its configuration file. */
 function keyRemark({ credential, isToken }: LocalEndpoint): string {
   const what = isToken
     ? "a local token, made with: tollkeeper token add goose"
     : `any text, such as ${credential}`;
   return `goose keeps keys in the system's keychain: run goose configure and enter ${what}, as Anthropic's key.`;
 }
-
-const configDirectory = (host: HostInfo) => join(configHome(host), "goose");
 
 /** The program and the desktop application, which share a file. */
 export const goose: ConnectableTool = {
@@ -27,14 +23,12 @@ export const goose: ConnectableTool = {
   tried: null,
   programs: ["goose"],
   homePaths: [".config/goose"],
-  processSignatures: [
-    {
-      names: ["goose", "goosed"],
-      source: "https://mintlify.com/block/goose/installation, and /advanced/server-deployment",
-      date: "2026-11-22",
-    },
-  ],
-  configFiles: (host) => filesIn(configDirectory(host), "config.yaml", "secrets.yaml"),
+  recorded: {
+    source: "https://mintlify.com/block/goose/installation, and /advanced/server-deployment",
+    date: "2026-11-22",
+  },
+  processSignatures: [{ names: ["goose", "goosed"] }],
+  configFiles: (host) => filesIn(configHome(host), "goose/config.yaml", "goose/secrets.yaml"),
   scopes: ["user"],
   modelApi: "messages",
   plan(host, endpoint) {
@@ -47,7 +41,7 @@ export const goose: ConnectableTool = {
       const keyPath = ["providers", PROVIDER, "model"];
       settings.push({ keyPath, value: endpoint.model, purpose: PURPOSE.model });
     }
-    const path = join(configDirectory(host), "config.yaml");
+    const path = join(configHome(host), "goose", "config.yaml");
     return { files: [{ path, format: "yaml", settings }], remarks: [keyRemark(endpoint)] };
   },
   environment(_host, { baseUrl, credential, model }) {

@@ -1,8 +1,6 @@
 import { join } from "node:path";
-import { inferModelApi } from "./recipe/model-api.ts";
-import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
-import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
+import { credentialPurpose, inferModelApi, PURPOSE } from "./recipe/settings.ts";
+import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
 
 /** Its `baseUrl` is the whole URL of the route; it appends nothing. */
 const ROUTES = { messages: "/v1/messages", responses: "/v1/responses" };

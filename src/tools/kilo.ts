@@ -1,8 +1,6 @@
 import { configHome, dataHome, filesIn } from "./recipe/directories.ts";
-import { opencodeRecipe } from "./recipe/opencode-recipe.ts";
+import { opencodeRecipe } from "./opencode.ts";
 import type { ConnectableTool } from "./tool.ts";
-
-const PACKAGE = { source: "npm package @kilocode/cli 7.7.7", date: "2026-11-21" };
 
 /** A fork of opencode. With the Responses API it sends opencode's User-Agent and originator. */
 export const kilo: ConnectableTool = {
@@ -13,13 +11,14 @@ export const kilo: ConnectableTool = {
   tried: "7.7.7",
   programs: ["kilo", "kilocode"],
   homePaths: [".local/share/kilo"],
+  recorded: { source: "npm package @kilocode/cli 7.7.7", date: "2026-11-21" },
   requestSignatures: [
-    { when: { "x-title": /^Kilo Code/ }, ...PACKAGE },
-    { when: { "http-referer": /^https:\/\/kilocode\.ai/ }, ...PACKAGE },
+    { when: { "x-title": /^Kilo Code/ } },
+    { when: { "http-referer": /^https:\/\/kilocode\.ai/ } },
     // A User-Agent alone proves less than the headers of other tools.
-    { when: { "user-agent": /^kilo\// }, isWeak: true, ...PACKAGE },
+    { when: { "user-agent": /^kilo\// }, isWeak: true },
   ],
-  processSignatures: [{ names: ["kilo", "kilocode"], ...PACKAGE, date: "2026-11-22" }],
+  processSignatures: [{ names: ["kilo", "kilocode"] }],
   configFiles: (host) => [
     ...filesIn(configHome(host), "kilo/kilo.json", "kilo/kilo.jsonc"),
     ...filesIn(dataHome(host), "kilo/auth.json"),

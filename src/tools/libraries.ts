@@ -1,12 +1,12 @@
-import { PRESENT } from "../core/identity/request-signature.ts";
+import { PRESENT, type Evidence } from "../core/identity/signatures.ts";
 import type { ToolRequestSignature } from "./tool.ts";
 
 const npm = (packages: string) => ({ source: `npm package ${packages}`, date: "2026-11-21" });
 const github = (file: string) => ({ source: `https://github.com/${file}`, date: "2026-11-22" });
 
-/** What a program is written with that no tool's signature matches, in the order in which they are tried. */
-export const LIBRARY_SIGNATURES: readonly (ToolRequestSignature & { tool: string })[] = [
-  // Pi sends the same for newer models; its process then tells them apart, which outranks a library.
+/** Libraries that a program may be written with, in the order in which they are tried: after all tools. */
+export const LIBRARY_SIGNATURES: readonly (ToolRequestSignature & Evidence & { tool: string })[] = [
+  // Pi sends the same for newer models. Then its process, which outranks a library, identifies it.
   {
     tool: "langchain",
     when: { "user-agent": /^Anthropic\/JS /, "anthropic-dangerous-direct-browser-access": PRESENT },

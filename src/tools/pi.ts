@@ -1,15 +1,10 @@
 import { join } from "node:path";
-import type { HostInfo } from "../core/host-info.ts";
-import { PRESENT } from "../core/identity/request-signature.ts";
+import { PRESENT } from "../core/identity/signatures.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
-import { inferModelApi, PROVIDERS } from "./recipe/model-api.ts";
-import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
-import type { FileSettings, Setting } from "./setting.ts";
-import type { ConnectableTool } from "./tool.ts";
+import { credentialPurpose, inferModelApi, PROVIDERS, PURPOSE } from "./recipe/settings.ts";
+import type { ConnectableTool, FileSettings, Setting } from "./tool.ts";
 
-const PACKAGE = { source: "npm package @earendil-works/pi-coding-agent 0.74.2", date: "2026-11-21" };
-
-const configDirectory = (host: HostInfo) => directoryOf(host, "PI_CODING_AGENT_DIR", ".pi", "agent");
+const configDirectory = directoryOf("PI_CODING_AGENT_DIR", ".pi", "agent");
 
 /** The recipe redirects the built-in providers, so that their model lists stay available. */
 export const pi: ConnectableTool = {
@@ -20,10 +15,10 @@ export const pi: ConnectableTool = {
   tried: "0.74.2",
   programs: ["pi"],
   homePaths: [".pi/agent"],
+  recorded: { source: "npm package @earendil-works/pi-coding-agent 0.74.2", date: "2026-11-21" },
   requestSignatures: [
-    { when: { session_id: PRESENT, "user-agent": /^OpenAI\/JS / }, isWeak: true, ...PACKAGE },
-    // LangChain also turns the browser mode of the Anthropic SDK on, but asks for no beta. Pi does so for older models
-    // only.
+    { when: { session_id: PRESENT, "user-agent": /^OpenAI\/JS / }, isWeak: true },
+    // LangChain also turns on the Anthropic SDK's browser mode, but asks for no beta. Pi does for older models only.
     {
       when: {
         "user-agent": /^Anthropic\/JS /,
@@ -31,13 +26,12 @@ export const pi: ConnectableTool = {
         "anthropic-beta": /interleaved-thinking/,
       },
       isWeak: true,
-      ...PACKAGE,
     },
   ],
   processSignatures: [
     // It also takes this name as the title of its process, in place of the arguments.
-    { names: ["pi"], ...PACKAGE, date: "2026-11-22" },
-    { path: /\/pi-coding-agent\//, ...PACKAGE, date: "2026-11-22" },
+    { names: ["pi"] },
+    { path: /\/pi-coding-agent\// },
   ],
   configFiles: (host) => filesIn(configDirectory(host), "models.json", "auth.json", "settings.json"),
   scopes: ["user"],
@@ -52,8 +46,9 @@ export const pi: ConnectableTool = {
         { keyPath: [...provider, "apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
       ];
     });
+    const directory = configDirectory(host);
     const models: FileSettings = {
-      path: join(configDirectory(host), "models.json"),
+      path: join(directory, "models.json"),
       format: "jsonc",
       settings: providers,
     };
@@ -63,10 +58,7 @@ export const pi: ConnectableTool = {
       { keyPath: ["defaultModel"], value: model, purpose: PURPOSE.model },
     ];
     return {
-      files: [
-        models,
-        { path: join(configDirectory(host), "settings.json"), format: "jsonc", settings: choice },
-      ],
+      files: [models, { path: join(directory, "settings.json"), format: "jsonc", settings: choice }],
       remarks: [
         "Pi passes over a default model that it does not know: see those that it does with pi --list-models.",
       ],

@@ -1,14 +1,7 @@
 import { join } from "node:path";
-import type { HostInfo } from "../core/host-info.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
-import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
-import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
-
-const PACKAGE = { source: "npm package @qwen-code/qwen-code 0.24.4", date: "2026-11-21" };
-
-/** Names the entry in its list of models. */
-const ENTRY = "tollkeeper";
+import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
+import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
 
 /** Its settings hold the name of a variable for each key, never the key. */
 const KEY_VARIABLE = "TOLLKEEPER_QWEN_CODE";
@@ -16,12 +9,12 @@ const KEY_VARIABLE = "TOLLKEEPER_QWEN_CODE";
 /** With `openai` it speaks chat completions, a route that tollkeeper does not serve by default. */
 const AUTH_TYPE = "anthropic";
 
-const configDirectory = (host: HostInfo) => directoryOf(host, "QWEN_HOME", ".qwen");
+const configDirectory = directoryOf("QWEN_HOME", ".qwen");
 
-/** Writes an entry in the list of models, because the shell's variables override those in its settings. */
+/** Adds an entry to the list of models, because the shell's variables override those in its settings. */
 function settingsFor(endpoint: LocalEndpoint): Setting[] {
   const { baseUrl, credential, model } = endpoint;
-  const entry = ["modelProviders", AUTH_TYPE, { where: { name: ENTRY } }];
+  const entry = ["modelProviders", AUTH_TYPE, { where: { name: "tollkeeper" } }];
   const settings: Setting[] = [
     { keyPath: ["security", "auth", "selectedType"], value: AUTH_TYPE, purpose: PURPOSE.provider },
     { keyPath: ["env", KEY_VARIABLE], value: credential, purpose: credentialPurpose(endpoint) },
@@ -48,15 +41,13 @@ export const qwenCode: ConnectableTool = {
   tried: "0.24.4",
   programs: ["qwen"],
   homePaths: [".qwen"],
+  recorded: { source: "npm package @qwen-code/qwen-code 0.24.4", date: "2026-11-21" },
   requestSignatures: [
     // With the Messages API it sends Claude Code's User-Agent.
-    { when: { "user-agent": /^claude-cli\// }, without: ["x-claude-code-session-id"], ...PACKAGE },
-    { when: { "user-agent": /^QwenCode\// }, ...PACKAGE },
+    { when: { "user-agent": /^claude-cli\// }, without: ["x-claude-code-session-id"] },
+    { when: { "user-agent": /^QwenCode\// } },
   ],
-  processSignatures: [
-    { names: ["qwen"], ...PACKAGE, date: "2026-11-22" },
-    { path: /\/@qwen-code\/qwen-code\//, ...PACKAGE, date: "2026-11-22" },
-  ],
+  processSignatures: [{ names: ["qwen"] }, { path: /\/@qwen-code\/qwen-code\// }],
   configFiles: (host) => filesIn(configDirectory(host), "settings.json", ".env"),
   scopes: ["user", "project"],
   modelApi: "messages",

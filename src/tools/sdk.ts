@@ -1,11 +1,8 @@
-import { credentialPurpose, PURPOSE } from "./recipe/purposes.ts";
+import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
 import { planVariables, toEnvironment, type Variable } from "./recipe/variables.ts";
 import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
-/**
- * ANTHROPIC_BASE_URL has no `/v1`: the AI SDK appends none and the others do, and tollkeeper serves each route with and
- * without it.
- */
+/** ANTHROPIC_BASE_URL has no `/v1`: all but the AI SDK append it, and tollkeeper serves each route with and without. */
 function variablesFor(endpoint: LocalEndpoint): Variable[] {
   const { baseUrl, credential } = endpoint;
   return [
@@ -16,10 +13,7 @@ function variablesFor(endpoint: LocalEndpoint): Variable[] {
   ];
 }
 
-/**
- * Programs written with the makers' libraries or with what is built on them: AI SDK, LangChain, OpenAI Agents, Claude
- * Agent SDK. Also the recipe for any program that is not known.
- */
+/** Programs written with the makers' libraries, or with what is built on them. Also the recipe for any unknown program. */
 export const sdk: ConnectableTool = {
   name: "sdk",
   title: "SDK environment",

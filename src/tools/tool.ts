@@ -1,7 +1,5 @@
 import type { HostInfo } from "../core/host-info.ts";
-import type { ProcessSignature } from "../core/identity/process-signature.ts";
-import type { RequestSignature } from "../core/identity/request-signature.ts";
-import type { FileSettings } from "./setting.ts";
+import type { Evidence, ProcessSignature } from "../core/identity/signatures.ts";
 
 /** Everything that is known about one AI tool: data and pure functions, no I/O. */
 export interface Tool {
@@ -9,21 +7,24 @@ export interface Tool {
   name: string;
   /** Its name as its makers write it. */
   title: string;
-  /** Public address of its documentation, or of its package, that these settings and files were taken from. */
+  /** Public address of its documentation, or of its package, that its settings and files were taken from. */
   source: string;
-  /** Day on which they were read or tried, `YYYY-MM-DD`. */
+  /** Day on which that was read or tried, and on which its processes were looked at; `YYYY-MM-DD`. */
   date: string;
+  /** What its signatures were taken from, and the day its requests were recorded; by default `source` and `date`. */
+  recorded?: Evidence;
   /** Strongest first. all.ts merges those of all tools. */
   requestSignatures?: readonly ToolRequestSignature[];
-  processSignatures?: readonly Omit<ProcessSignature, "tool" | "isEditor">[];
+  /** A row with a `source` was taken from there. */
+  processSignatures?: readonly (Pick<ProcessSignature, "names" | "path"> & { source?: string })[];
   /** See {@link ProcessSignature.isEditor}. */
   isEditor?: true;
   /** Absolute paths of the files, existing or not, in which a key or a base URL may stand. `doctor` searches them. */
   configFiles?(host: HostInfo): readonly string[];
 }
 
-/** A {@link RequestSignature} as a tool's file states it. */
-export interface ToolRequestSignature extends Pick<RequestSignature, "source" | "date"> {
+/** A request signature as a tool's file states it. */
+export interface ToolRequestSignature {
   /** Pattern by header. */
   when: Readonly<Record<string, RegExp>>;
   /** Headers that must be absent. */
@@ -63,7 +64,7 @@ export type ModelApi = "messages" | "responses";
 export interface ToolHost extends HostInfo {
   /** Working directory, absolute; the project's in scope `project`. */
   directory: string;
-  /** True when there is anything at this absolute path. Some tools choose between files by it. */
+  /** True when something exists at this absolute path. It decides which of two files some tools read. */
   exists(path: string): boolean;
 }
 
@@ -86,9 +87,40 @@ export interface SettingsPlan {
   remarks: readonly string[];
 }
 
-/** What points one run of a command at tollkeeper without writing a file. */
+/** What points one run of a command at tollkeeper. */
 export interface Environment {
   variables: Readonly<Record<string, string>>;
-  /** Go before the command's own arguments; for tools that no variable points elsewhere. */
+  /** Go before the command's own arguments. For tools that no variable redirects. */
   flags: readonly string[];
+}
+
+/** What a setting can hold: whatever JSON, TOML and YAML have in common. */
+export type Value = string | number | boolean | readonly Value[] | { readonly [name: string]: Value };
+
+/** One step on the path to a setting: a key, or the item of a list with these values, which is added where there is none. */
+export type PathSegment = string | { readonly where: Readonly<Record<string, string>> };
+
+/** One setting that `connect` writes into a tool's configuration. */
+export interface Setting {
+  /** From the top of the file; never empty. */
+  keyPath: readonly PathSegment[];
+  value: Value;
+  /** What the setting is for, in one line; shown to the user who is asked to confirm it. */
+  purpose: string;
+  /**
+   * The tool requires the setting, and any value will do: an existing value stays. Disconnecting removes a value that
+   * connecting wrote even if the tool has changed it since, such as the time of its last run.
+   */
+  acceptsAnyValue?: true;
+}
+
+/** How a file is written. `sh` and `fish`: as a block of lines that set variables, in a shell's start-up file. */
+export type Format = "jsonc" | "toml" | "yaml" | "sh" | "fish";
+
+/** The settings for one file, none of them inside another. The file need not exist. */
+export interface FileSettings {
+  /** Absolute. */
+  path: string;
+  format: Format;
+  settings: readonly Setting[];
 }

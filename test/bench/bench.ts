@@ -2,88 +2,94 @@ import { Cleanup } from "./cleanup.ts";
 import { measureFar } from "./far/far.ts";
 import { describeMachine } from "./machine.ts";
 import { measureMeter } from "./meter/meter.ts";
-import { type BenchResult, resultOf } from "./result.ts";
+import { type BenchResult, summariseScenario } from "./result.ts";
 import { WARM_UP } from "./scenarios/all.ts";
 import type { Sample, Scenario } from "./scenarios/scenario.ts";
 import { openSite, type Site } from "./site.ts";
 import { Subject } from "./subject.ts";
 import type { Target } from "./targets/target.ts";
 
-/** Each is one daemon's short life. */
+/** Each round starts and ends one daemon. */
 const FAR_ROUNDS = 3;
 
-/** What to measure, how often. */
-export interface BenchOrder {
+/** What to measure, and how often. */
+export interface BenchOptions {
   targets: readonly Target[];
   scenarios: readonly Scenario[];
   rounds: number;
   isQuick: boolean;
-  /** Is the way to a far upstream to be measured, too? */
+  /** True when requests to a far upstream are measured as well. */
   isFar: boolean;
-  /** Is the meter to be measured on its own? */
+  /** True when the meter is measured on its own. */
   isMeter: boolean;
-  /** Told what is under way. */
+  /** Called with a description of each step. */
   onProgress(what: string): void;
 }
 
-/** Measures everything in turn, round by round, so that a busy moment of the machine hits all targets alike. */
-export async function runBench(order: BenchOrder): Promise<BenchResult> {
+/** Measures all targets in turn in each round, so that a busy moment of the machine affects all of them alike. */
+export async function runBench(options: BenchOptions): Promise<BenchResult> {
   const cleanup = new Cleanup();
   try {
-    // First, while no other process of the bench runs.
-    const meter = order.isMeter ? await measureMeter(order.rounds, order.onProgress) : [];
+    // First, while no other process of the benchmark runs.
+    const meter = options.isMeter ? await measureMeter(options.rounds, options.onProgress) : [];
     const site = await openSite(cleanup);
     const subjects: Subject[] = [];
-    for (const target of order.targets) {
-      order.onProgress(`starting ${target.name}`);
+    for (const target of options.targets) {
+      options.onProgress(`starting ${target.name}`);
       subjects.push(await Subject.start(target, site));
     }
-    const notes = new Notes(order);
-    if (subjects.length > 0) await warmUp(order, site, subjects, notes);
-    for (let round = 1; round <= order.rounds; round += 1)
-      await runRound(order, site, subjects, notes, round);
-    const far = order.isFar ? await measureFar(site, FAR_ROUNDS * order.rounds, order.onProgress) : null;
+    const results = new Results(options);
+    if (subjects.length > 0) await warmUp(options, site, subjects, results);
+    for (let round = 1; round <= options.rounds; round += 1)
+      await runRound(options, site, subjects, results, round);
+    const far = options.isFar
+      ? await measureFar(site, FAR_ROUNDS * options.rounds, options.onProgress)
+      : null;
     return {
       machine: describeMachine(),
       placement: site.placement.note,
-      rounds: order.rounds,
-      versions: Object.fromEntries(order.targets.map(({ name, findVersion }) => [name, findVersion() ?? ""])),
-      scenarios: order.scenarios.map((scenario) => resultOf(scenario, notes.samplesOf(scenario))),
+      rounds: options.rounds,
+      versions: Object.fromEntries(
+        options.targets.map(({ name, findVersion }) => [name, findVersion() ?? ""]),
+      ),
+      scenarios: options.scenarios.map((scenario) =>
+        summariseScenario(scenario, results.samplesOf(scenario)),
+      ),
       far,
       meter,
-      faults: [...notes.faults, ...(await audit(subjects)), ...(far?.faults ?? [])],
+      faults: [...results.faults, ...(await audit(subjects)), ...(far?.faults ?? [])],
     };
   } finally {
     await cleanup.run();
   }
 }
 
-/** Node runs new code slowly at first: one round, a full one, whose figures are thrown away, not its faults. */
+/** Runs one full round whose figures are discarded, because Node is slow at first. Its faults count. */
 async function warmUp(
-  order: BenchOrder,
+  options: BenchOptions,
   site: Site,
   subjects: readonly Subject[],
-  notes: Notes,
+  results: Results,
 ): Promise<void> {
-  for (const scenario of [WARM_UP, ...order.scenarios.filter(({ isInWarmUp }) => isInWarmUp)]) {
-    order.onProgress(`warming up: ${scenario.name}`);
+  for (const scenario of [WARM_UP, ...options.scenarios.filter(({ isInWarmUp }) => isInWarmUp)]) {
+    options.onProgress(`warming up: ${scenario.name}`);
     for (const subject of subjects) {
-      notes.addFaults(scenario, subject, (await scenario.measure(site, subject, false)).faults);
+      results.addFaults(scenario, subject, (await scenario.measure(site, subject, false)).faults);
     }
   }
 }
 
 async function runRound(
-  { scenarios, rounds, isQuick, onProgress }: BenchOrder,
+  { scenarios, rounds, isQuick, onProgress }: BenchOptions,
   site: Site,
   subjects: readonly Subject[],
-  notes: Notes,
+  results: Results,
   round: number,
 ): Promise<void> {
   for (const scenario of scenarios) {
     onProgress(`round ${round} of ${rounds}: ${scenario.name}`);
     for (const subject of subjects) {
-      notes.add(scenario, subject, await scenario.measure(site, subject, isQuick));
+      results.add(scenario, subject, await scenario.measure(site, subject, isQuick));
     }
   }
 }
@@ -96,12 +102,12 @@ async function audit(subjects: readonly Subject[]): Promise<string[]> {
   return faults;
 }
 
-/** What the rounds have yielded so far. */
-class Notes {
+/** The results of the rounds so far. */
+class Results {
   readonly faults: string[] = [];
   readonly #samples: Map<Scenario, Map<string, Sample[]>>;
 
-  constructor({ scenarios, targets }: BenchOrder) {
+  constructor({ scenarios, targets }: BenchOptions) {
     const none = () => new Map(targets.map(({ name }) => [name, [] as Sample[]]));
     this.#samples = new Map(scenarios.map((scenario) => [scenario, none()]));
   }

@@ -2,12 +2,12 @@ import { constants } from "node:os";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** What has to be undone whatever happens: at the end, after a fault, on Ctrl-C. */
+/** Tasks that must run at the end, after an error, and on Ctrl-C. */
 export class Cleanup {
   readonly #tasks: (() => unknown)[] = [];
   #running: Promise<void> | null = null;
   readonly #onSignal = (signal: NodeJS.Signals): void => {
-    // The way of shells to say which signal ended a program.
+    // The exit code that shells use for a program that a signal ended.
     void this.run().finally(() => process.exit(128 + constants.signals[signal]));
   };
 
@@ -15,13 +15,13 @@ export class Cleanup {
     for (const signal of SIGNALS) process.on(signal, this.#onSignal);
   }
 
-  /** Adds what is to be undone before everything that was added earlier. What comes too late is undone at once. */
+  /** Adds a task that runs before all earlier ones; at once when the others have already run. */
   after(task: () => unknown): void {
     if (this.#running === null) this.#tasks.push(task);
     else void undo(task);
   }
 
-  /** Undoes all of it, once; resolves when that is done. */
+  /** Runs all tasks once and resolves when they are done. */
   run(): Promise<void> {
     this.#running ??= this.#undoAll();
     return this.#running;
@@ -33,7 +33,7 @@ export class Cleanup {
   }
 }
 
-/** A task that fails does not keep the others from being done. */
+/** Runs a task. A failure does not prevent the others. */
 async function undo(task: () => unknown): Promise<void> {
   try {
     await task();

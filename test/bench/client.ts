@@ -1,4 +1,4 @@
-// The bench's load client, a process of its own: runs the loads that it is sent, one at a time. Started by `LoadClient`.
+// The process of the load client. Runs the loads that it receives, one at a time. Started by `LoadClient`.
 import { once } from "node:events";
 import type { Load } from "./load.ts";
 import { runLoad } from "./load-run.ts";

@@ -1,22 +1,22 @@
 import { connect, type Socket } from "node:net";
-import { AnswerCheck } from "./answer-check.ts";
-import { AnswerReader } from "./answer-reader.ts";
+import { ResponseCheck } from "./response-check.ts";
+import { ResponseReader } from "./response-reader.ts";
 import type { LoadRun } from "./load-run.ts";
 
-/** Whatever has not answered by then does not. */
-const PATIENCE_MS = 20_000;
+/** How long a response may take. */
+const RESPONSE_LIMIT_MS = 20_000;
 
-/** One connection of the load client, with one request at a time on it. */
+/** One connection of the load client, which carries one request at a time. */
 export class Connection {
   readonly opened: Promise<void>;
-  /** Resolves when it takes no more requests, whatever the reason. */
+  /** Resolves when it takes no more requests, for whatever reason. */
   readonly closed: Promise<void>;
   readonly #run: LoadRun;
   readonly #socket: Socket;
-  readonly #reader: AnswerReader;
-  #check: AnswerCheck;
-  /** What follows when the answer at hand has come. */
-  #onAnswer: () => void = () => {};
+  readonly #reader: ResponseReader;
+  #check: ResponseCheck;
+  /** Called when the current response is complete. */
+  #onResponse: () => void = () => {};
   #isWaiting = false;
   #isLast = false;
   #sentAt = performance.now();
@@ -24,8 +24,8 @@ export class Connection {
 
   constructor(run: LoadRun) {
     this.#run = run;
-    this.#check = new AnswerCheck("json", []);
-    this.#reader = new AnswerReader({
+    this.#check = new ResponseCheck("json", []);
+    this.#reader = new ResponseReader({
       onBody: (bytes, from, to) => this.#check.take(bytes, from, to),
       onEnd: () => this.#onEnd(),
       onFault: (answered) => this.#fail(`answered ${answered}`),
@@ -35,35 +35,35 @@ export class Connection {
     socket.on("data", (data: Buffer) => this.#onData(data));
     socket.on("error", (error) => this.#fail(error.message));
     socket.on("close", () => {
-      if (this.#isWaiting) this.#fail("closed without an answer");
+      if (this.#isWaiting) this.#fail("closed without a response");
     });
-    socket.setTimeout(PATIENCE_MS, () => this.#fail("silent for too long"));
+    socket.setTimeout(RESPONSE_LIMIT_MS, () => this.#fail("silent for too long"));
     this.closed = new Promise((resolve) => socket.once("close", () => resolve()));
     const connected = new Promise<void>((resolve) => socket.once("connect", resolve));
     this.opened = Promise.race([connected, this.closed]);
   }
 
-  /** Is there no more to be done after it? */
+  /** True when no other connection follows it. */
   get isLast(): boolean {
     return this.#isLast;
   }
 
-  /** Sends a first request whose cost is that of the connection, and none of the load's. Resolves with its answer. */
+  /** Sends a first request that does not count for the load. Resolves when its response is complete. */
   prime(): Promise<void> {
     const answered = new Promise<void>((resolve) => {
-      this.#onAnswer = resolve;
+      this.#onResponse = resolve;
     });
     this.#write(this.#run.primer);
     return Promise.race([answered, this.closed]);
   }
 
-  /** Sends one request after another while the run wants more; one only where each is to have its own connection. */
+  /** Sends requests in order while the run needs more; only one when each has its own connection. */
   work(): void {
-    const { answer, isFresh } = this.#run.load;
-    this.#check = new AnswerCheck(answer, this.#run.delayUs);
-    this.#onAnswer = () => {
-      this.#run.done(this.#sentAt, this.#firstByteAt, this.#check.bytes);
-      // Reset, not closed: thousands of connections in TIME_WAIT would slow down whoever asks the kernel for a peer.
+    const { response, isFresh } = this.#run.load;
+    this.#check = new ResponseCheck(response, this.#run.delayUs);
+    this.#onResponse = () => {
+      this.#run.finishRequest(this.#sentAt, this.#firstByteAt, this.#check.bytes);
+      // A reset, because thousands of connections in TIME_WAIT would slow down look-ups of peers in the kernel's tables.
       if (isFresh) this.#socket.resetAndDestroy();
       else this.#sendNext();
     };
@@ -72,14 +72,14 @@ export class Connection {
 
   #sendNext(): void {
     const { load, request } = this.#run;
-    // Closed while it was idle, as servers may: the next connection carries the request.
+    // Closed while it was idle, as servers may do. The next connection carries the request.
     if (this.#socket.destroyed) return;
-    if (!this.#run.begin()) {
+    if (!this.#run.startRequest()) {
       this.#isLast = true;
       this.#socket.destroy();
       return;
     }
-    // The time of a fresh connection includes that of connecting.
+    // For a fresh connection the time of connecting is included.
     if (!load.isFresh) this.#sentAt = performance.now();
     this.#firstByteAt = 0;
     this.#write(request);
@@ -102,7 +102,7 @@ export class Connection {
       this.#fail(fault);
       return;
     }
-    this.#onAnswer();
+    this.#onResponse();
     this.#check.reset();
   }
 

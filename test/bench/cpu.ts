@@ -1,21 +1,21 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { residentBytes } from "../chaos/process-figures.ts";
+import { residentBytes } from "../helpers/process/process-metrics.ts";
 import { listProcesses } from "../helpers/process/processes.ts";
 
-/** Time that processes have had and wanted, since they were started. Nanoseconds. */
+/** CPU time that processes have used and waited for since their start, in nanoseconds. */
 export interface CpuTime {
   ranNs: number;
-  /** Ready to run, and not let. null where the system does not say. */
+  /** Time ready to run but waiting for a CPU. null where the system does not tell. */
   waitedNs: number | null;
 }
 
-/** Linux counts in hundredths of a second wherever it shows ticks to programs (proc(5), `_SC_CLK_TCK`). */
+/** Linux shows ticks to programs in hundredths of a second (proc(5), `_SC_CLK_TCK`). */
 const TICK_NS = 10_000_000;
 const NS = 1_000_000_000;
 
-/** A process and its children, as they are now. */
-export function familyOf(pid: number): number[] {
+/** Lists a process and its current children. */
+export function listProcessTree(pid: number): number[] {
   if (process.platform !== "linux") return [pid];
   return [
     pid,
@@ -25,7 +25,7 @@ export function familyOf(pid: number): number[] {
   ];
 }
 
-/** What the operating system has counted for all threads of these processes. */
+/** Reads the CPU time of all threads of these processes. */
 export function readCpu(pids: readonly number[]): CpuTime {
   const times = pids.map(readProcess);
   return {
@@ -36,7 +36,7 @@ export function readCpu(pids: readonly number[]): CpuTime {
   };
 }
 
-/** Resident memory of these processes together, in megabytes of 2^20 bytes. NaN for none, and where only Linux says. */
+/** Reads the total resident memory of these processes in MiB. NaN for none, and on systems other than Linux. */
 export function readMemory(pids: readonly number[]): number {
   if (process.platform !== "linux" || pids.length === 0) return Number.NaN;
   return sum(pids.map(residentBytes)) / 1024 / 1024;
@@ -70,20 +70,20 @@ function readThread(file: string): { ranNs: number; waitedNs: number } {
   }
 }
 
-/** `/proc/PID/task/TID/schedstat`: time on a processor and time waited for one, nanoseconds, and slices (sched-stats.rst). */
+/** Parses `/proc/PID/task/TID/schedstat`: time on a CPU and time waiting for one, in nanoseconds, and slices (sched-stats.rst). */
 export function parseSchedstat(text: string): { ranNs: number; waitedNs: number } {
   const [ranNs = 0, waitedNs = 0] = text.trim().split(" ").map(Number);
   return { ranNs, waitedNs };
 }
 
-/** User and system time of `/proc/PID/stat`, nanoseconds. The name before them may hold anything but ends with the last `)`. */
+/** Parses user and system time from `/proc/PID/stat`, in nanoseconds. The name before them ends with the last `)`. */
 export function parseStat(text: string): number {
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   // Fields 14 and 15 of proc(5), counted from 1; the third is the first here.
   return (Number(fields[11]) + Number(fields[12])) * TICK_NS;
 }
 
-/** `[[DD-]HH:]MM:SS[.CC]` of ps, in nanoseconds. */
+/** Parses a time of ps, `[[DD-]HH:]MM:SS[.CC]`, into nanoseconds. */
 export function parsePsTime(text: string): number {
   const [clock = "", days = "0"] = text.trim().split("-").toReversed();
   const seconds = clock.split(":").reduce((total, part) => total * 60 + Number(part), 0);

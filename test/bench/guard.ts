@@ -1,5 +1,5 @@
-// `npm run bench:guard`: fails when tollkeeper's own work has become dear. Held against bare http-proxy-3 in the same
-// run, so that the machine's speed does not matter; by processor time, so that others' load hardly does.
+// `npm run bench:guard`: fails when tollkeeper has become slower. Compares CPU time with bare http-proxy-3 in the same run, so that
+// neither the machine's speed nor other load matters much.
 import { runBench } from "./bench.ts";
 import { type Limit, LIMITS } from "./limits.ts";
 import { httpProxy3 } from "./targets/http-proxy-3.ts";
@@ -7,7 +7,7 @@ import { tollkeeper } from "./targets/tollkeeper.ts";
 import { cpuRatio } from "./verdict.ts";
 
 const ROUNDS = 3;
-/** Each with fresh processes. What has become dear is so every time; what was kept once can be kept. */
+/** Attempts with fresh processes. A real slowdown exceeds the limit in each of them. */
 const TRIES = 2;
 
 let open: readonly Limit[] = LIMITS;
@@ -20,7 +20,7 @@ for (let attempt = 1; open.length > 0 && attempt <= TRIES; attempt += 1) {
 if (open.length > 0 && !isTooDear) console.log("NOT JUDGED: the machine is too busy");
 process.exitCode = open.length > 0 && isTooDear ? 1 : 0;
 
-/** Measures what the limits are about; says what it found. */
+/** Measures the scenarios of the limits and prints the results. */
 async function measure(limits: readonly Limit[]): Promise<{ limit: Limit; ratio: number }[]> {
   const result = await runBench({
     targets: [httpProxy3, tollkeeper],

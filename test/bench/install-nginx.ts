@@ -2,7 +2,7 @@ import { spawnSync, type SpawnSyncOptions } from "node:child_process";
 import { existsSync } from "node:fs";
 import { nginx } from "./targets/nginx.ts";
 
-/** Installs nginx where it is missing and that is ours to do: on Debian, as root. Progress goes to standard error. */
+/** Installs nginx when it is missing and this is Debian and we are root. Progress goes to standard error. */
 export function installNginx(): void {
   if (nginx.findVersion() !== null || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   console.error("installing for the bench: nginx-light");

@@ -2,13 +2,13 @@ import { firehose } from "./scenarios/firehose.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
 import { small } from "./scenarios/small.ts";
 
-/** What one scenario's processor time may be, as times that of bare http-proxy-3. */
+/** The maximum CPU time of a scenario, as a multiple of bare http-proxy-3's. */
 export interface Limit {
   scenario: Scenario;
   atMost: number;
 }
 
-/** Wide, because identical code differs by 15 % from start to start: what they catch is a step that has become dear. */
+/** Wide, because identical code varies by 15 % between processes. They detect a step that has become expensive. */
 export const LIMITS: readonly Limit[] = [
   // Measured in 20 runs: 1.5 to 1.8; 2.9 to 3.9 before the hot path was reworked.
   { scenario: small(16, true), atMost: 2.2 },

@@ -1,11 +1,11 @@
 import type { Load, Outcome } from "./load.ts";
 import { Worker } from "./worker.ts";
 
-/** The load client's process, as the bench sees it. */
+/** Controls the process of the load client. */
 export class LoadClient {
   readonly #worker = new Worker("client.ts");
 
-  /** Resolves once it runs. */
+  /** Starts the process. */
   async start(): Promise<void> {
     await this.#worker.next();
   }
@@ -14,13 +14,13 @@ export class LoadClient {
     return this.#worker.pid;
   }
 
-  /** Opens what the load needs to be open. */
+  /** Opens the connections that the load needs. */
   async prepare(load: Load): Promise<void> {
     this.#worker.send(load);
     await this.#worker.next();
   }
 
-  /** Runs what was prepared. */
+  /** Runs the prepared load. */
   async run(): Promise<Outcome> {
     this.#worker.send("run");
     return (await this.#worker.next()) as Outcome;

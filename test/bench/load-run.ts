@@ -8,8 +8,8 @@ const MAX_FAULTS = 5;
 const WAVE = 100;
 
 /**
- * Runs a load to its end. Kept connections are opened and have carried a request each before `onReady` is waited for;
- * the load begins after it. Never rejects: what goes wrong is a fault of the outcome.
+ * Runs a load to its end. First opens the persistent connections and sends one request on each, then waits for `onReady`. Never
+ * rejects: whatever goes wrong is a fault in the outcome.
  */
 export async function runLoad(load: Load, onReady: () => Promise<void>): Promise<Outcome> {
   const run = new LoadRun(load);
@@ -17,7 +17,9 @@ export async function runLoad(load: Load, onReady: () => Promise<void>): Promise
   await onReady();
   run.start();
   await Promise.all(
-    Array.from({ length: load.connections }, (_, at) => goOn(run, first[at] ?? new Connection(run))),
+    Array.from({ length: load.connections }, (_, at) =>
+      runConnections(run, first[at] ?? new Connection(run)),
+    ),
   );
   return run.outcome();
 }
@@ -38,8 +40,8 @@ async function openAll(run: LoadRun): Promise<Connection[]> {
   return all;
 }
 
-/** Works on one connection, and on one after another where each takes one request only, or is closed while idle. */
-async function goOn(run: LoadRun, first: Connection): Promise<void> {
+/** Sends requests on one connection, or on one after another when each takes a single request or is closed while idle. */
+async function runConnections(run: LoadRun, first: Connection): Promise<void> {
   for (let connection = first; ; connection = new Connection(run)) {
     await connection.opened;
     connection.work();
@@ -48,12 +50,12 @@ async function goOn(run: LoadRun, first: Connection): Promise<void> {
   }
 }
 
-/** What all connections of a load share: what is left to do, and what came of it. */
+/** The state that all connections of a load share: what is left to do, and the results. */
 export class LoadRun {
   readonly load: Load;
-  /** As it goes over the wire, every time the same. */
+  /** The bytes of every request. */
   readonly request: Buffer;
-  /** The first request of a kept connection. */
+  /** The first request on a persistent connection. */
   readonly primer: Buffer;
   /** Delays of single events, microseconds. */
   readonly delayUs: number[] = [];
@@ -67,29 +69,29 @@ export class LoadRun {
   constructor(load: Load) {
     this.load = load;
     this.request = buildRequest(load.port, load);
-    this.primer = buildRequest(load.port, { ...load, answer: "json", bodyBytes: SMALL_BODY_BYTES });
+    this.primer = buildRequest(load.port, { ...load, response: "json", bodyBytes: SMALL_BODY_BYTES });
   }
 
-  /** The load's time begins. */
+  /** Starts the time of the load. */
   start(): void {
     this.#startedAt = performance.now();
   }
 
-  /** May one more request be sent? It counts as sent. */
-  begin(): boolean {
+  /** Returns true when one more request may be sent, and counts it. */
+  startRequest(): boolean {
     if (this.isOver) return false;
     this.#begun += 1;
     return true;
   }
 
-  /** Is no more request to be sent? */
+  /** True when no more requests are sent. */
   get isOver(): boolean {
     const { requests, forMs } = this.load;
     return this.#begun >= requests || performance.now() - this.#startedAt >= forMs;
   }
 
-  /** A request was answered rightly, just now. Times of `performance.now()`. */
-  done(sentAt: number, firstByteAt: number, bodyBytes: number): void {
+  /** Records a request whose correct response has just ended. Times are `performance.now()`. */
+  finishRequest(sentAt: number, firstByteAt: number, bodyBytes: number): void {
     this.#firstByteUs.push((firstByteAt - sentAt) * 1_000);
     this.#wholeUs.push((performance.now() - sentAt) * 1_000);
     this.#bodyBytes += bodyBytes;
@@ -101,7 +103,7 @@ export class LoadRun {
 
   outcome(): Outcome {
     const missing = this.#begun - this.#wholeUs.length;
-    if (missing > 0) this.#faults.push(`${missing} of ${this.#begun} requests without a right answer`);
+    if (missing > 0) this.#faults.push(`${missing} of ${this.#begun} requests without a correct response`);
     return {
       requests: this.#wholeUs.length,
       faults: this.#faults,

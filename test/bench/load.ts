@@ -1,29 +1,29 @@
 import type { Percentiles } from "../../src/check/overhead.ts";
 import type { RequestShape } from "./request.ts";
 
-/** What the client is to do: closed loops, each connection sends its next request when its answer is there. */
+/** What the client does: each connection sends its next request when its response is complete. */
 export interface Load extends RequestShape {
   port: number;
   connections: number;
-  /** No more than so many in all. */
+  /** The maximum number of requests. */
   requests: number;
-  /** No request is begun after so long; one that has begun is finished. */
+  /** The time after which no new request is sent. Those in progress are completed. */
   forMs: number;
-  /** Is each request to have a connection of its own? Otherwise each has carried a request before the load begins. */
+  /** True when each request has its own connection. Otherwise each connection has carried a request before the load begins. */
   isFresh: boolean;
 }
 
-/** What came of it. */
+/** The outcome of a load. */
 export interface Outcome {
-  /** Answered in full. */
+  /** The number of complete responses. */
   requests: number;
-  /** What was wrong with the others, and with their connections. At most a few. */
+  /** What was wrong with the others and their connections; only the first few. */
   faults: string[];
   seconds: number;
   bodyBytes: number;
-  /** From sending a request to the first byte of its answer, and to the last, microseconds. */
+  /** From sending a request to the first byte of its response, and to the last, in microseconds. */
   firstByteUs: Percentiles;
   wholeUs: Percentiles;
-  /** From the sending of an event to its arrival, microseconds. NaN when no event was stamped. */
+  /** From the sending of an event to its arrival, in microseconds. NaN when no event had a timestamp. */
   delayUs: Percentiles;
 }

@@ -1,6 +1,6 @@
 import { cpus, release, type } from "node:os";
 
-/** What the figures were taken on. */
+/** The machine that was used. */
 export interface Machine {
   cpu: string;
   cores: number;

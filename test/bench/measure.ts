@@ -3,33 +3,33 @@ import type { Load, Outcome } from "./load.ts";
 import type { Site } from "./site.ts";
 import type { Subject } from "./subject.ts";
 
-/** What a load has cost, besides what came of it. */
+/** The outcome of a load and its cost. */
 export interface Measured extends Outcome {
-  /** Processor time of the target, microseconds. NaN for the upstream itself. */
+  /** CPU time of the target in microseconds. NaN for the upstream itself. */
   cpuUs: number;
   trust: Trust;
 }
 
-/** What tells whether a figure is to be believed. Shares, from 0 to 1. */
+/** How reliable a figure is. Shares from 0 to 1. */
 export interface Trust {
-  /** Of the time that the target wanted a processor: how much it waited for one. NaN where that is not known. */
+  /** How much of its time ready to run the target waited for a CPU. NaN where that is unknown. */
   waited: number;
-  /** Of the time that it took: how much client and upstream computed. Near 1 they are what is measured. */
+  /** How much of the elapsed time client and upstream computed. Near 1 they are the bottleneck. */
   load: number;
 }
 
-/** Runs a load against a subject and reads the operating system's accounts before and after. */
+/** Runs a load against a subject and reads the operating system's CPU times before and after. */
 export async function measureLoad(
   site: Site,
   subject: Subject,
-  load: Omit<Load, keyof Subject["way"]>,
+  load: Omit<Load, keyof Subject["reach"]>,
 ): Promise<Measured> {
   const loadPids = [site.client.pid, site.upstream.pid];
-  await site.client.prepare({ ...load, ...subject.way });
+  await site.client.prepare({ ...load, ...subject.reach });
   const before = [readCpu(subject.pids), readCpu(loadPids)] as const;
   const outcome = await site.client.run();
   const after = [readCpu(subject.pids), readCpu(loadPids)] as const;
-  // Each kept connection has carried one more.
+  // Each persistent connection has carried one more request.
   subject.count(outcome.requests + (load.isFresh ? 0 : load.connections));
   const ranNs = after[0].ranNs - before[0].ranNs;
   return {

@@ -5,24 +5,24 @@ import { GATEWAYS, TARGETS } from "./targets/all.ts";
 import { direct } from "./targets/direct.ts";
 import type { Target } from "./targets/target.ts";
 
-/** What the command line asks for. */
+/** The options of the command line. */
 export interface Options {
   targets: Target[];
   scenarios: Scenario[];
-  /** Is the way to a far upstream to be measured? */
+  /** True when requests to a far upstream are measured. */
   isFar: boolean;
-  /** Is the meter to be measured on its own? */
+  /** True when the meter is measured on its own. */
   isMeter: boolean;
   rounds: number;
   isQuick: boolean;
   isJson: boolean;
 }
 
-/** What the far upstream is called among the scenarios, and the meter on its own. */
+/** The scenario names of the far upstream and of the meter. */
 const FAR = "tls";
 const METER = "meter";
 
-/** Throws on what it does not know. `direct` is always measured: added times are those beyond its. */
+/** Parses the command line; throws on unknown options. `direct` is always measured, because added times are relative to it. */
 export function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,
@@ -61,7 +61,7 @@ function namesOf(list: readonly { name: string }[]): string[] {
   return list.map(({ name }) => name);
 }
 
-/** The names that an option lists, separated by commas; without the option the usual ones. */
+/** Returns the comma-separated names of an option, or the usual ones without it. */
 function choose(option: string | undefined, all: readonly string[], usual: readonly string[]): Set<string> {
   const chosen = option?.split(",") ?? usual;
   const unknown = chosen.find((name) => !all.includes(name));

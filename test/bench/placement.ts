@@ -2,19 +2,16 @@ import { spawnSync } from "node:child_process";
 
 /** Where processes run. */
 export interface Placement {
-  /** Runs the command that is appended to it where proxies are to run. */
+  /** A command prefix that runs proxies on their CPU. */
   launcher: string[];
-  /** For the reader of the figures. */
+  /** A note for the report. */
   note: string;
 }
 
 const LOAD_CORE = "0";
 const PROXY_CORE = "1";
 
-/**
- * Puts the bench with all its children on one core and proxies on another, as facts/performance.md does, so that
- * neither takes time from the other.
- */
+/** Pins the benchmark and its children to one core and proxies to another, so that neither takes time from the other. */
 export function placeProcesses(): Placement {
   const isPossible = run("-c", PROXY_CORE, "true") && run("-acp", LOAD_CORE, String(process.pid));
   if (!isPossible) {

@@ -8,7 +8,7 @@ import { describeTrust } from "./trust.ts";
 
 const NOTHING = "–";
 
-/** What a run found, for people and for the README: ratios, then figures, then how far to trust them. */
+/** Renders the results for people and for the README: ratios, figures, and how reliable they are. */
 export function renderReport(result: BenchResult): string[] {
   const { machine, placement, rounds, versions, scenarios, far, meter, faults } = result;
   const names = Object.entries(versions).filter(([, version]) => version !== "");
@@ -27,7 +27,7 @@ export function renderReport(result: BenchResult): string[] {
   ];
 }
 
-/** One row per figure that matters, one column per target. Below 1 is less than the other's. */
+/** Renders one row per headline figure and one column per target. Below 1 means less than the base. */
 function renderRatios(scenarios: readonly ScenarioResult[], base: Base): string[] {
   const measured = scenarios[0]?.targets.map(({ target }) => target) ?? [];
   const others = measured.filter((target) => target !== "direct" && target !== base);
@@ -47,7 +47,7 @@ function ratioOf({ targets }: ScenarioResult, { key }: Figure, target: string, b
   return targets.find((one) => one.target === target)?.figures[key]?.ratioTo[base] ?? Number.NaN;
 }
 
-/** Medians, with the least and the most of all rounds in brackets. */
+/** Renders medians, with the minimum and maximum of all rounds in brackets. */
 function renderScenario({ name, title, figures, targets }: ScenarioResult): string[] {
   const rows = targets.map((one) => [
     one.target,
@@ -61,9 +61,9 @@ function renderScenario({ name, title, figures, targets }: ScenarioResult): stri
   ];
 }
 
-function renderFar({ ways }: FarResult): string[] {
+function renderFar({ paths }: FarResult): string[] {
   const figure = { digits: 0 };
-  const rows = ways.map((one) => [WAY_TITLES[one.way], number(one.ratioToDirect, 2), spread(one, figure)]);
+  const rows = paths.map((one) => [PATH_TITLES[one.path], number(one.ratioToDirect, 2), spread(one, figure)]);
   const title = "tls: a fresh client's first byte from an upstream over TLS, 40 ms of round trip away";
   return ["", title, "", ...markdownTable(["", "times direct", "ms"], rows)];
 }
@@ -81,7 +81,7 @@ function renderMeter(results: readonly MeterResult[]): string[] {
   return ["", title, "", ...markdownTable(["", "per", "ns", "µs/MB", "bytes"], rows)];
 }
 
-const WAY_TITLES: Record<FarResult["ways"][number]["way"], string> = {
+const PATH_TITLES: Record<FarResult["paths"][number]["path"], string> = {
   direct: "direct",
   cold: "tollkeeper, just started",
   warm: "tollkeeper, a connection in its pool",

@@ -1,27 +1,27 @@
-import type { AnswerName } from "./answers.ts";
+import type { ResponseName } from "./responses.ts";
 
-/** A request of the bench: which answer it asks for, and how large it is. */
+/** A request of the benchmark: which response it asks for, and how large it is. */
 export interface RequestShape {
-  answer: AnswerName;
+  response: ResponseName;
   bodyBytes: number;
-  /** Lines that a gateway wants besides, `name: value`. */
+  /** Additional header lines that a gateway needs, `name: value`. */
   headers: readonly string[];
-  /** What a gateway wants before the model's name. */
+  /** What a gateway needs before the model's name. */
   modelPrefix: string;
 }
 
-/** Body of a request, where its size does not matter: that of facts/performance.md. */
+/** The usual size of a request body, as in docs/performance.md. */
 export const SMALL_BODY_BYTES = 2_048;
 
-/** What the upstream looks for in a body: the model's name says which answer is wanted. */
+/** What the upstream searches for in a body: the model's name says which response to send. */
 export const MODEL_MARK = '"model":"bench-';
 
-/** The whole request as it goes over the wire: 16 headers as Claude Code sends them (facts/clients.md section 3). */
+/** The bytes of a request, with 16 headers as Claude Code sends them (docs/wire.md section 2). */
 export function buildRequest(
   port: number,
-  { answer, bodyBytes, headers, modelPrefix }: RequestShape,
+  { response, bodyBytes, headers, modelPrefix }: RequestShape,
 ): Buffer {
-  const body = buildBody(`${modelPrefix}bench-${answer}`, answer !== "json", bodyBytes);
+  const body = buildBody(`${modelPrefix}bench-${response}`, response !== "json", bodyBytes);
   const lines = [
     "POST /v1/messages HTTP/1.1",
     `host: 127.0.0.1:${port}`,
@@ -53,7 +53,7 @@ function buildBody(model: string, stream: boolean, bytes: number): string {
   return build(prose(bytes - build("").length));
 }
 
-/** Text as tokenizers of gateways are made for: one letter over and over takes them many times as long. */
+/** Natural text, because a single repeated letter takes the tokenizers of gateways many times as long. */
 function prose(bytes: number): string {
   return SENTENCE.repeat(Math.ceil(bytes / SENTENCE.length)).slice(0, bytes);
 }

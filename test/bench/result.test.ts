@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resultOf, type SamplesByTarget } from "./result.ts";
+import { summariseScenario, type SamplesByTarget } from "./result.ts";
 import type { Sample, Scenario } from "./scenarios/scenario.ts";
 
 const scenario: Scenario = {
@@ -27,14 +27,14 @@ const samples: SamplesByTarget = new Map([
   ["tollkeeper", [sample(50, 70), sample(100, 80)]],
 ]);
 
-test("an added figure is what is left when the same round's direct is taken off, and ratios are of that", () => {
-  const own = resultOf(scenario, samples).targets.find(({ target }) => target === "tollkeeper");
+test("from an added figure the direct one of the same round is subtracted, and ratios use the difference", () => {
+  const own = summariseScenario(scenario, samples).targets.find(({ target }) => target === "tollkeeper");
   assert.deepEqual(own?.figures["addedUs"]?.rounds, [50, 50]);
   assert.equal(own?.figures["addedUs"]?.ratioTo["http-proxy-3"], 0.5);
 });
 
-test("other figures stand as they were measured; a target that was not measured has no ratio to it", () => {
-  const own = resultOf(scenario, samples).targets.find(({ target }) => target === "tollkeeper");
+test("other figures are as measured, and there is no ratio to a target that was not measured", () => {
+  const own = summariseScenario(scenario, samples).targets.find(({ target }) => target === "tollkeeper");
   assert.deepEqual(own?.figures["cpuUs"]?.rounds, [50, 100]);
   assert.deepEqual(own?.figures["cpuUs"]?.ratioTo, { "http-proxy-3": 0.5, nginx: Number.NaN });
 });

@@ -53,8 +53,11 @@ export interface BenchResult {
 /** Samples of one scenario by target, one per round. */
 export type SamplesByTarget = ReadonlyMap<string, readonly Sample[]>;
 
-/** Brings the samples of a scenario into what is reported. */
-export function resultOf({ name, title, figures }: Scenario, samples: SamplesByTarget): ScenarioResult {
+/** Summarises the samples of a scenario for the report. */
+export function summariseScenario(
+  { name, title, figures }: Scenario,
+  samples: SamplesByTarget,
+): ScenarioResult {
   const targets = [...samples].map(([target, own]) => ({
     target,
     figures: Object.fromEntries(figures.map((figure) => [figure.key, figureResult(figure, target, samples)])),
@@ -71,7 +74,7 @@ function figureResult(figure: Figure, target: string, samples: SamplesByTarget):
   return { ...summarise(rounds), rounds, ratioTo };
 }
 
-/** The figure in each round; none for a target that was not measured. */
+/** The values of a figure in all rounds; empty for a target that was not measured. */
 function valuesOf({ key, isAdded = false }: Figure, target: string, samples: SamplesByTarget): number[] {
   const read = (name: string) => (samples.get(name) ?? []).map(({ values }) => values[key] ?? Number.NaN);
   if (!isAdded) return read(target);

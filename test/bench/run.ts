@@ -1,5 +1,5 @@
-// `npm run bench -- [--quick] [--json] [--gateways] [--only TARGET,...] [--scenario NAME,...] [--rounds N]`: tollkeeper beside what
-// people would use instead, on loopback only. Ends with 1 when an answer or a record was not as it must be.
+// `npm run bench -- [--quick] [--json] [--gateways] [--only TARGET,...] [--scenario NAME,...] [--rounds N]`: compares tollkeeper with
+// alternatives, on loopback only. Exits with 1 when a response or a record was wrong.
 import { runBench } from "./bench.ts";
 import { readOptions } from "./options.ts";
 import { prepareTargets } from "./prepare-targets.ts";

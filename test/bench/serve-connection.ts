@@ -4,61 +4,61 @@ import {
   STREAM_END,
   STREAM_START,
   stampedChunk,
-  WHOLE_ANSWERS,
-  type AnswerName,
+  COMPLETE_RESPONSES,
+  type ResponseName,
   type Pace,
-} from "./answers.ts";
+} from "./responses.ts";
 import { MODEL_MARK } from "./request.ts";
 
 const CRLF2 = "\r\n\r\n";
-/** Head and model's name stand within this much of a request. */
+/** The head and the model's name are within so many bytes of a request. */
 const OPENING_BYTES = 4_096;
 
 /**
- * Answers the requests on one connection, one after another. Reads of each no more than its length and the answer that
- * its model names, so that the upstream is far from being the bottleneck.
+ * Responds to the requests on one connection in order. Reads only the length of each and the response that its model names, so that
+ * the upstream is far from being the bottleneck.
  */
 export function serveConnection(socket: Socket): void {
-  /** What has come of a request whose answer is not known yet. */
+  /** The bytes of a request whose response is not yet known. */
   let opening: Buffer | null = null;
-  /** Bytes of the body at hand that are still to come. */
+  /** Bytes of the current body that are still missing. */
   let left = 0;
-  let wanted: AnswerName | null = null;
+  let wantedResponse: ResponseName | null = null;
 
   socket.on("data", (data: Buffer) => {
-    if (wanted !== null) {
+    if (wantedResponse !== null) {
       takeBody(data);
       return;
     }
     opening = opening === null ? data : Buffer.concat([opening, data]);
     const request = readOpening(opening);
     if (request === null) return;
-    wanted = request.answer;
+    wantedResponse = request.response;
     left = request.bodyBytes;
     const body = opening.subarray(request.headBytes);
     opening = null;
     takeBody(body);
   });
-  // A client that has what it wanted may break the connection.
+  // A client may reset the connection when it is done.
   socket.on("error", () => {});
 
-  function takeBody(piece: Buffer): void {
-    left -= piece.length;
-    if (left > 0 || wanted === null) return;
-    const answer = wanted;
-    wanted = null;
-    if (answer === "stream" || answer === "slow") sendPaced(socket, PACES[answer]);
-    else socket.write(WHOLE_ANSWERS[answer]);
+  function takeBody(chunk: Buffer): void {
+    left -= chunk.length;
+    if (left > 0 || wantedResponse === null) return;
+    const response = wantedResponse;
+    wantedResponse = null;
+    if (response === "stream" || response === "slow") sendPaced(socket, PACES[response]);
+    else socket.write(COMPLETE_RESPONSES[response]);
   }
 }
 
 interface Opening {
-  answer: AnswerName;
+  response: ResponseName;
   headBytes: number;
   bodyBytes: number;
 }
 
-/** null: not all of it has come. Throws on what is no request of the bench, which ends the bench. */
+/** Returns null while the request is incomplete. Throws on any other request, which ends the benchmark. */
 function readOpening(bytes: Buffer): Opening | null {
   const text = bytes.toString("latin1", 0, OPENING_BYTES);
   const headEnd = text.indexOf(CRLF2);
@@ -70,11 +70,11 @@ function readOpening(bytes: Buffer): Opening | null {
     if (bytes.length < OPENING_BYTES) return null;
     throw new Error(`not a request of the bench: ${text}`);
   }
-  const answer = text.slice(markEnd, nameEnd) as AnswerName;
-  return { answer, headBytes: headEnd + CRLF2.length, bodyBytes: Number(length) };
+  const response = text.slice(markEnd, nameEnd) as ResponseName;
+  return { response, headBytes: headEnd + CRLF2.length, bodyBytes: Number(length) };
 }
 
-/** Sends the events of a stream one at a time, each with the time in it. */
+/** Sends the events of a stream one at a time, each with a timestamp. */
 function sendPaced(socket: Socket, { events, everyMs }: Pace): void {
   socket.write(STREAM_START);
   let sent = 0;

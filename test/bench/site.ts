@@ -6,7 +6,7 @@ import { LoadClient } from "./load-client.ts";
 import { placeProcesses, type Placement } from "./placement.ts";
 import { Worker } from "./worker.ts";
 
-/** What every measurement needs: an upstream, a load client, and a place for targets. */
+/** What every measurement needs: an upstream, a load client, and the placement of targets. */
 export interface Site {
   upstream: { pid: number; port: number };
   client: LoadClient;
@@ -16,7 +16,7 @@ export interface Site {
   cleanup: Cleanup;
 }
 
-/** Starts upstream and client; `cleanup` ends them. */
+/** Starts upstream and client, which `cleanup` ends. */
 export async function openSite(cleanup: Cleanup): Promise<Site> {
   const placement = placeProcesses();
   const directory = mkdtempSync(join(tmpdir(), "tollkeeper-bench-"));

@@ -1,4 +1,4 @@
-import { median } from "../chaos/process-figures.ts";
+import { median } from "../helpers/process/process-metrics.ts";
 
 /** One figure over all rounds. */
 export interface Summary {
@@ -12,8 +12,8 @@ export function summarise(values: readonly number[]): Summary {
 }
 
 /**
- * How many times the other's value: the median of the ratios of each round, so that a busy round hits both sides. NaN
- * where the other's is nothing or less, as an added time that is lost in the noise.
+ * Returns the median of the ratios of each round, so that a busy round affects both sides. NaN when the other's value is not positive,
+ * such as an added time below the noise.
  */
 export function medianRatio(values: readonly number[], others: readonly number[]): number {
   const ratios = values.map((value, round) => {

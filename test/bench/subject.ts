@@ -2,19 +2,19 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "../helpers/process/free-port.ts";
-import { familyOf } from "./cpu.ts";
+import { listProcessTree } from "./cpu.ts";
 import type { Load } from "./load.ts";
 import { runLoad } from "./load-run.ts";
 import { SMALL_BODY_BYTES } from "./request.ts";
 import type { Site } from "./site.ts";
 import type { Launched, Target } from "./targets/target.ts";
 
-/** What has not answered by then has not started. */
-const STARTS_WITHIN_MS = 20_000;
+/** How long a target may take to its first response. */
+const START_LIMIT_MS = 20_000;
 const LOOK_AGAIN_MS = 1;
 
 const ONE_REQUEST = {
-  answer: "json",
+  response: "json",
   bodyBytes: SMALL_BODY_BYTES,
   connections: 1,
   requests: 1,
@@ -22,33 +22,34 @@ const ONE_REQUEST = {
   isFresh: true,
 } as const;
 
-/** A target that runs, and answers. */
+/** A running target. */
 export class Subject {
   readonly target: Target;
   /** Its processes; none for the upstream itself. */
   readonly pids: number[];
-  /** From the start of its process to its first answer. NaN for the upstream itself. */
+  /** From the start of its process to its first response. NaN for the upstream itself. */
   readonly startMs: number;
-  /** How a load reaches it. */
-  readonly way: Pick<Load, "port" | "headers" | "modelPrefix">;
+  /** What a load needs to reach it. */
+  readonly reach: Pick<Load, "port" | "headers" | "modelPrefix">;
   readonly #launched: Launched | null;
   #requests = 0;
 
-  private constructor(target: Target, way: Subject["way"], launched: Launched | null, startMs: number) {
+  private constructor(target: Target, reach: Subject["reach"], launched: Launched | null, startMs: number) {
     this.target = target;
-    this.way = way;
+    this.reach = reach;
     this.#launched = launched;
-    this.pids = launched === null ? [] : familyOf(launched.pid);
+    this.pids = launched === null ? [] : listProcessTree(launched.pid);
     this.startMs = startMs;
   }
 
-  /** Starts the target; resolves with its first right answer. It ends with the site at the latest. */
+  /** Starts a target and resolves with its first correct response. It ends with the site at the latest. */
   static async start(target: Target, { upstream, placement, directory, cleanup }: Site): Promise<Subject> {
-    const way = {
+    const reach = {
       headers: target.headers(upstream.port),
       modelPrefix: target.modelPrefix,
     };
-    if (target.launch === null) return new Subject(target, { ...way, port: upstream.port }, null, Number.NaN);
+    if (target.launch === null)
+      return new Subject(target, { ...reach, port: upstream.port }, null, Number.NaN);
     const port = await freePort();
     const own = mkdtempSync(join(directory, `${target.name}-`));
     const startedAt = performance.now();
@@ -59,18 +60,18 @@ export class Subject {
       launcher: placement.launcher,
     });
     cleanup.after(() => launched.stop());
-    await firstAnswer({ ...way, ...ONE_REQUEST, port }, startedAt);
-    const subject = new Subject(target, { ...way, port }, launched, performance.now() - startedAt);
+    await firstResponse({ ...reach, ...ONE_REQUEST, port }, startedAt);
+    const subject = new Subject(target, { ...reach, port }, launched, performance.now() - startedAt);
     subject.count(1);
     return subject;
   }
 
-  /** So many more requests were answered. */
+  /** Adds to the number of completed requests. */
   count(requests: number): void {
     this.#requests += requests;
   }
 
-  /** Whatever is wrong with the target's own account of its requests. */
+  /** Lists what is wrong with the target's own record of its requests. */
   async audit(): Promise<string[]> {
     return (await this.#launched?.audit(this.#requests)) ?? [];
   }
@@ -80,12 +81,12 @@ export class Subject {
   }
 }
 
-async function firstAnswer(load: Load, startedAt: number): Promise<void> {
+async function firstResponse(load: Load, startedAt: number): Promise<void> {
   for (;;) {
     const { requests, faults } = await runLoad(load, () => Promise.resolve());
     if (requests === 1) return;
-    if (performance.now() - startedAt > STARTS_WITHIN_MS)
-      throw new Error(`no answer at the start: ${faults.join()}`);
+    if (performance.now() - startedAt > START_LIMIT_MS)
+      throw new Error(`no response at the start: ${faults.join()}`);
     await delay(LOOK_AGAIN_MS);
   }
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { markdownTable } from "./table.ts";
 
-test("a table has its columns in line, names to the left and figures to the right", () => {
+test("a table is aligned, with names to the left and figures to the right", () => {
   const lines = markdownTable(
     ["", "CPU µs"],
     [

@@ -1,4 +1,4 @@
-/** A Markdown table, its columns in line: the first to the left, the others, which hold figures, to the right. */
+/** Formats an aligned Markdown table: the first column to the left, the others, which hold figures, to the right. */
 export function markdownTable(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = heads.map((head, column) =>
     Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0), 3),

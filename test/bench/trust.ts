@@ -1,16 +1,16 @@
 import type { BenchResult, ScenarioResult, TargetResult } from "./result.ts";
 
-/** Beyond it a round was disturbed; 0.1 to 0.2 are V8's own helper threads (facts/performance.md). */
+/** Above this share a round was disturbed. 0.1 to 0.2 are due to V8's own helper threads (docs/performance.md). */
 const DISTURBED = 0.4;
-/** Beyond it client and upstream may be what is measured. */
+/** Above this share client and upstream may be the bottleneck. */
 const SATURATED = 0.9;
 
-/** Had the target, in a round, to wait for its processor so long that its figures are not its own? */
+/** True when the target waited so long for a CPU in a round that its figures are not reliable. */
 export function isDisturbed({ trust }: TargetResult, round: number): boolean {
   return (trust[round]?.waited ?? 0) > DISTURBED;
 }
 
-/** What a reader has to know before believing the figures. */
+/** Describes how reliable the figures are. */
 export function describeTrust({ scenarios, rounds }: BenchResult): string[] {
   const disturbed = scenarios.flatMap((scenario) => describeEach(scenario, disturbedRounds));
   const saturated = scenarios.flatMap((scenario) => describeEach(scenario, saturatedRounds));
@@ -24,7 +24,7 @@ export function describeTrust({ scenarios, rounds }: BenchResult): string[] {
   ];
 }
 
-/** How far client and upstream are from being the bottleneck. */
+/** Describes how far client and upstream are from being the bottleneck. */
 function describeHeadroom({ name, targets }: ScenarioResult): string[] {
   const direct = targets.find(({ target }) => target === "direct");
   const proxies = targets.filter((one) => one !== direct && rateOf(one) > 0);
@@ -49,7 +49,7 @@ function disturbedRounds(target: TargetResult): number {
   return target.trust.filter((_, round) => isDisturbed(target, round)).length;
 }
 
-/** The upstream itself is at its limit, as it should be. */
+/** Counts saturated rounds. The upstream itself is meant to be at its limit. */
 function saturatedRounds({ target, trust }: TargetResult): number {
   return target === "direct" ? 0 : trust.filter((round) => (round?.load ?? 0) > SATURATED).length;
 }

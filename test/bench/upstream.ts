@@ -1,4 +1,4 @@
-// The bench's upstream, a process of its own: answers that lie ready, written to plain sockets. Started by `Worker`.
+// The process of the upstream. Writes prepared responses to plain sockets. Started by `Worker`.
 import { createServer, type AddressInfo } from "node:net";
 import { serveConnection } from "./serve-connection.ts";
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { BenchResult, TargetResult } from "./result.ts";
 import { cpuRatio } from "./verdict.ts";
 
-/** Processor time of each round, and the share of it that was waited. */
+/** A target with the CPU time of each round and the share of waiting. */
 function target(name: string, rounds: [cpuUs: number, waited: number][]): TargetResult {
   const values = rounds.map(([cpuUs]) => cpuUs);
   const cpuUs = { median: 0, min: 0, max: 0, rounds: values, ratioTo: { "http-proxy-3": 0, nginx: 0 } };
@@ -14,7 +14,7 @@ function resultWith(...targets: TargetResult[]): Pick<BenchResult, "scenarios"> 
   return { scenarios: [{ name: "small16", title: "", figures: [], targets }] };
 }
 
-test("a round in which one of the two waited for the processor says nothing about either", () => {
+test("a round in which one of the two targets waited for the CPU is ignored", () => {
   const bare = target("http-proxy-3", [
     [100, 0.1],
     [100, 0.1],
@@ -42,7 +42,7 @@ test("one undisturbed round is not enough for a verdict", () => {
   assert.equal(cpuRatio("small16", resultWith(bare, own)), Number.NaN);
 });
 
-test("where the system does not say how long was waited every round counts", () => {
+test("where the system does not tell the time of waiting every round counts", () => {
   const bare = target("http-proxy-3", [
     [100, Number.NaN],
     [100, Number.NaN],

@@ -2,12 +2,12 @@ import type { BenchResult, TargetResult } from "./result.ts";
 import { medianRatio } from "./statistics.ts";
 import { isDisturbed } from "./trust.ts";
 
-/** Fewer undisturbed rounds than that say nothing. */
+/** The minimum number of undisturbed rounds for a verdict. */
 const ENOUGH_ROUNDS = 2;
 
 /**
- * tollkeeper's processor time in a scenario as times that of bare http-proxy-3, from the rounds in which both were let
- * run. NaN when these are too few.
+ * Returns tollkeeper's CPU time in a scenario as a multiple of bare http-proxy-3's, from the rounds in which neither was disturbed.
+ * NaN when these are too few.
  */
 export function cpuRatio(scenario: string, { scenarios }: Pick<BenchResult, "scenarios">): number {
   const targets = scenarios.find(({ name }) => name === scenario)?.targets ?? [];

@@ -2,11 +2,11 @@ import { fork, type ChildProcess, type Serializable } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** A process of the bench's own, which ends with the bench. */
+/** A child process of the benchmark, which ends with it. */
 export class Worker {
   readonly #child: ChildProcess;
 
-  /** `file`: a module in this folder. */
+  /** @param file a module in this folder */
   constructor(file: string) {
     this.#child = fork(fileURLToPath(new URL(file, import.meta.url)), { serialization: "advanced" });
   }
@@ -19,24 +19,24 @@ export class Worker {
     this.#child.send(message);
   }
 
-  /** The next thing that it says. Rejects when it ends before. */
+  /** Resolves with the next message. Rejects when the process ends before. */
   async next(): Promise<unknown> {
     const over = new AbortController();
-    const said = once(this.#child, "message", { signal: over.signal }).then(
+    const received = once(this.#child, "message", { signal: over.signal }).then(
       ([message]) => message as unknown,
     );
     const ended = once(this.#child, "exit", { signal: over.signal }).then(() => {
       throw new Error(`a process of the bench has ended: ${this.#child.spawnargs.join(" ")}`);
     });
     try {
-      return await Promise.race([said, ended]);
+      return await Promise.race([received, ended]);
     } finally {
       over.abort();
-      await Promise.allSettled([said, ended]);
+      await Promise.allSettled([received, ended]);
     }
   }
 
-  /** Ends it; resolves when it is gone. */
+  /** Ends the process and resolves when it is gone. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     this.#child.kill("SIGKILL");

@@ -3,26 +3,26 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { createAnswer, digestOf, type ChaosRoute, type KnownAnswer } from "./answers.ts";
-import type { Books, Seen } from "./books.ts";
+import { createResponse, digestOf, type ChaosRoute, type KnownResponse } from "./responses.ts";
+import type { Observations, ReceivedRequest } from "./observations.ts";
 import { firstEvent } from "./first-event.ts";
 import { acrossMagnitudes, between, type Random } from "./random.ts";
 
-/** What is known of a request when its head is there. */
+/** What is known of a request when its head has arrived. */
 export interface CallFacts {
   nonce: string;
   route: ChaosRoute;
   isStream: boolean;
   random: Random;
-  /** The key that came with it. */
+  /** The key in the request. */
   key: string;
-  seen: Seen;
-  books: Books;
-  /** Has no other request come on its connection since? */
+  received: ReceivedRequest;
+  observations: Observations;
+  /** True while no other request has arrived on its connection. */
   isLatest(): boolean;
 }
 
-/** One request at the evil upstream, with all that it may do to it. */
+/** One request at the hostile upstream, and the actions that behaviours are made of. */
 export class Call {
   readonly facts: CallFacts;
   readonly req: IncomingMessage;
@@ -43,86 +43,92 @@ export class Call {
   }
 
   note(what: string): void {
-    this.facts.books.note(this.facts.nonce, `upstream: ${what}`);
+    this.facts.observations.note(this.facts.nonce, `upstream: ${what}`);
   }
 
-  /** Reads the body; false when it breaks off. */
+  /** Reads the body. Returns false when it is truncated. */
   async readUpload(): Promise<boolean> {
-    const { seen } = this.facts;
+    const { received } = this.facts;
     const hash = createHash("sha1");
     this.req.on("data", (chunk: Buffer) => {
       hash.update(chunk);
-      seen.bodyBytes += chunk.length;
+      received.bodyBytes += chunk.length;
     });
     if (!this.req.readableEnded && (await firstEvent(this.req, "end", "close")) === "close") return false;
-    seen.bodyDigest = hash.digest("hex");
+    received.bodyDigest = hash.digest("hex");
     return true;
   }
 
-  /** A good answer of a few words, or of as many bytes as said. */
-  answer(textBytes = acrossMagnitudes(this.facts.random, 10, 20_000)): KnownAnswer {
-    return createAnswer({ ...this.facts, textBytes });
+  /** Makes a valid response with a text of `textBytes`, by default a random length. */
+  createResponse(textBytes = acrossMagnitudes(this.facts.random, 10, 20_000)): KnownResponse {
+    return createResponse({ ...this.facts, textBytes });
   }
 
-  /** The answer's truth, compressed: other bytes on the wire, the same meaning. */
-  compress(answer: KnownAnswer): KnownAnswer {
-    const body = gzipSync(Buffer.concat(answer.pieces));
-    return { ...answer, pieces: [body], truth: { ...answer.truth, digest: digestOf(body) } };
+  /** Compresses a response: other bytes, the same meaning. */
+  compress(response: KnownResponse): KnownResponse {
+    const body = gzipSync(Buffer.concat(response.chunks));
+    return { ...response, chunks: [body], expected: { ...response.expected, digest: digestOf(body) } };
   }
 
   /** Waits for up to `maxMs`. */
-  async hesitate(maxMs: number): Promise<void> {
+  async pause(maxMs: number): Promise<void> {
     await delay(between(this.facts.random, 0, maxMs));
   }
 
-  /** Header lines that every answer has, besides its framing. */
-  headers(answer: KnownAnswer, more: readonly string[] = []): string[] {
-    return ["content-type", answer.contentType, "request-id", `req_${this.facts.nonce}`, ...more];
+  /** The headers of every response, without its framing. */
+  headers(response: KnownResponse, more: readonly string[] = []): string[] {
+    return ["content-type", response.contentType, "request-id", `req_${this.facts.nonce}`, ...more];
   }
 
-  /** Sends the whole answer: with its length, or in chunks. `pauseMs`: at most so long before each piece. */
-  async sendWhole(answer: KnownAnswer, { pauseMs = 0, more = [] as readonly string[] } = {}): Promise<void> {
-    const length = answer.pieces.reduce((sum, piece) => sum + piece.length, 0);
-    const isChunked = answer.contentType.startsWith("text/event-stream") || this.facts.random() < 0.3;
+  /** Sends a complete response, with a length or in chunks, with a pause of at most `pauseMs` before each chunk. */
+  async sendResponse(
+    response: KnownResponse,
+    { pauseMs = 0, more = [] as readonly string[] } = {},
+  ): Promise<void> {
+    const length = response.chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    const isChunked = response.contentType.startsWith("text/event-stream") || this.facts.random() < 0.3;
     const framing = isChunked ? [] : ["content-length", String(length)];
-    this.facts.seen.begun = answer.truth;
-    this.res.writeHead(answer.truth.status, this.headers(answer, [...more, ...framing]));
-    await this.sendPieces(answer.pieces, pauseMs);
+    this.facts.received.expectedIfCut = response.expected;
+    this.res.writeHead(response.expected.status, this.headers(response, [...more, ...framing]));
+    await this.sendChunks(response.chunks, pauseMs);
     if (this.isOver) return;
-    this.tell(answer);
+    this.markSent(response);
     this.res.end();
-    this.note("answered in full");
+    this.note("responded completely");
   }
 
-  /** Writes pieces with back-pressure, until the connection is gone. */
-  async sendPieces(pieces: readonly Buffer[], pauseMs = 0): Promise<void> {
-    for (const piece of pieces) {
-      if (pauseMs > 0) await this.hesitate(pauseMs);
+  /** Writes chunks with back-pressure until the connection is closed. */
+  async sendChunks(chunks: readonly Buffer[], pauseMs = 0): Promise<void> {
+    for (const chunk of chunks) {
+      if (pauseMs > 0) await this.pause(pauseMs);
       if (this.isOver) return;
-      if (!this.res.write(piece)) await firstEvent(this.res, "drain", "close");
+      if (!this.res.write(chunk)) await firstEvent(this.res, "drain", "close");
     }
   }
 
-  /** All of the answer has been sent; it ends as said. */
-  tell({ truth }: Pick<KnownAnswer, "truth">, ending: Seen["ending"] = "whole"): void {
-    this.facts.seen.truth = truth;
-    this.facts.seen.ending = ending;
+  /** Records that the whole response was sent and how it ends. */
+  markSent(
+    { expected }: Pick<KnownResponse, "expected">,
+    ending: ReceivedRequest["ending"] = "complete",
+  ): void {
+    this.facts.received.expected = expected;
+    this.facts.received.ending = ending;
   }
 
-  /** Writes bytes past Node's own framing; the connection is good for nothing afterwards. */
+  /** Writes bytes without Node's framing. The connection cannot be used afterwards. */
   writeRaw(bytes: string | Buffer): void {
     this.socket.write(bytes);
   }
 
-  /** An answer's head as bytes. */
+  /** Formats the head of a response. */
   rawHead(status: string, headers: readonly string[]): string {
     const lines = headers.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${headers[i + 1]}\r\n`] : []));
     return `HTTP/1.1 ${status}\r\n${lines.join("")}\r\n`;
   }
 
-  /** Breaks the connection: with a reset, or as if it had ended. */
-  breakOff(how: "reset" | "end"): void {
-    this.note(`broke off with a ${how}`);
+  /** Closes the connection with a reset, or as if it had ended. */
+  breakConnection(how: "reset" | "end"): void {
+    this.note(`closed the connection with a ${how}`);
     if (how === "reset") this.socket.resetAndDestroy();
     else this.socket.end(() => this.socket.destroy());
   }

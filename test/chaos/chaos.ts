@@ -2,53 +2,52 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { Books } from "./books.ts";
+import { Observations } from "./observations.ts";
 import { Clients } from "./clients.ts";
 import { DaemonUnderChaos } from "./daemon-under-chaos.ts";
 import { disturb, DISTURBANCE_NAMES } from "./disturbances.ts";
-import { EvilUpstream } from "./evil-upstream.ts";
-import { comesTrue, countDescriptors, fewestDescriptors } from "./process-figures.ts";
-import type { Figures, Rest } from "./figures.ts";
+import { HostileUpstream } from "./hostile-upstream.ts";
+import { becomesTrue, countDescriptors, fewestDescriptors } from "../helpers/process/process-metrics.ts";
+import type { RunResults, IdleState } from "./run-results.ts";
 import { TlsFront } from "./tls-front.ts";
 
-/** How long and how hard. */
-export interface ChaosOrder {
+/** How long to run, and under what load. */
+export interface ChaosOptions {
   seed: string;
   concurrency: number;
-  /** Something happens to the daemon after each so many requests. */
+  /** The daemon is disturbed after each so many requests. */
   disturbEvery: number;
-  /** How much of the run is done after so many requests, from 0 to 1, which ends it. */
+  /** The completed share of the run after so many requests. The run ends at 1. */
   progress(requests: number): number;
 }
 
-/** Whatever is left open when all clients have gone has this long to end: the limits that the run sets are shorter. */
-const QUIET_WITHIN_MS = 10_000;
+/** How long open exchanges may last after all clients have disconnected: longer than all limits of the run. */
+const IDLE_WITHIN_MS = 10_000;
 
-/** The day's file, which a daemon opens with its first record. */
+/** A daemon opens the day's file with its first record. */
 const LEDGER_DESCRIPTORS = 1;
 
-/**
- * Runs clients, an evil upstream and all kinds of disturbances against a daemon, and returns what everybody wrote down.
- * Nothing else is left of it.
- */
-export async function runChaos(order: ChaosOrder): Promise<{ books: Books; figures: Figures }> {
-  const books = new Books();
-  const upstream = new EvilUpstream(books, order.seed);
+/** Runs clients, a hostile upstream and disturbances against a daemon. Returns what all parties observed. */
+export async function runChaos(
+  options: ChaosOptions,
+): Promise<{ observations: Observations; results: RunResults }> {
+  const observations = new Observations();
+  const upstream = new HostileUpstream(observations, options.seed);
   const plain = await upstream.start();
   const front = new TlsFront(Number(new URL(plain).port));
   const addresses = { plain, tls: await front.start(), certificateFile: front.certificateFile };
-  const daemon = new DaemonUnderChaos(books, upstream, addresses);
+  const daemon = new DaemonUnderChaos(observations, upstream, addresses);
   try {
     await daemon.start();
     const descriptorLimit = (await fewestDescriptors(daemon.current.pid)) + LEDGER_DESCRIPTORS;
     const startedAt = performance.now();
-    await disturbClients(order, books, daemon);
+    await disturbClients(options, observations, daemon);
     const seconds = (performance.now() - startedAt) / 1000;
-    const rest = await measureRest(daemon, upstream, descriptorLimit);
+    const idle = await measureIdle(daemon, upstream, descriptorLimit);
     const records = await daemon.current.ledger();
     const { ledger } = await daemon.current.status();
-    const writings = { ...readFiles(daemon.home), "what it said": daemon.said };
-    return { books, figures: { seconds, records, ledger, writings, memory: daemon.memory, rest } };
+    const texts = { ...readFiles(daemon.home), output: daemon.output };
+    return { observations, results: { seconds, records, ledger, texts, memory: daemon.memory, idle } };
   } finally {
     front.close();
     upstream.close();
@@ -56,15 +55,19 @@ export async function runChaos(order: ChaosOrder): Promise<{ books: Books; figur
   }
 }
 
-/** Resolves when the run is done, all clients have gone, and the last disturbance is over. */
-async function disturbClients(order: ChaosOrder, books: Books, daemon: DaemonUnderChaos): Promise<void> {
-  const { seed, concurrency, disturbEvery } = order;
+/** Resolves when the run is complete, all clients have disconnected, and the last disturbance is over. */
+async function disturbClients(
+  options: ChaosOptions,
+  observations: Observations,
+  daemon: DaemonUnderChaos,
+): Promise<void> {
+  const { seed, concurrency, disturbEvery } = options;
   const run = `chaos-${createHash("sha256").update(seed).digest("hex").slice(0, 8)}`;
-  // Whoever is in a hurry: everything has to happen once.
-  const done = () => Math.min(order.progress(clients.count), turn < DISTURBANCE_NAMES.length ? 0.99 : 1);
+  // Even a short run goes on until every disturbance has happened once.
+  const done = () => Math.min(options.progress(clients.count), turn < DISTURBANCE_NAMES.length ? 0.99 : 1);
   let turn = 0;
   const port = () => daemon.settings.port;
-  const clients = new Clients({ seed, run, books, concurrency, port, mayGoOn: () => done() < 1 });
+  const clients = new Clients({ seed, run, observations, concurrency, port, mayContinue: () => done() < 1 });
   const running = clients.run();
   for (; done() < 1; turn += 1) {
     const due = clients.count + disturbEvery;
@@ -74,23 +77,23 @@ async function disturbClients(order: ChaosOrder, books: Books, daemon: DaemonUnd
   await running;
 }
 
-/** What is left once nobody wants anything any more. */
-async function measureRest(
+/** Measures what is left when the daemon is idle. */
+async function measureIdle(
   daemon: DaemonUnderChaos,
-  upstream: EvilUpstream,
+  upstream: HostileUpstream,
   descriptorLimit: number,
-): Promise<Rest> {
+): Promise<IdleState> {
   const openExchanges = async () => (await daemon.current.status()).openExchanges;
-  await comesTrue(async () => upstream.open.size === 0 && (await openExchanges()) === 0, QUIET_WITHIN_MS);
+  await becomesTrue(async () => upstream.open.size === 0 && (await openExchanges()) === 0, IDLE_WITHIN_MS);
   const found = { openExchanges: await openExchanges(), openAtUpstream: [...upstream.open] };
   const pooledConnections = upstream.sockets.size;
-  upstream.hangUp();
+  upstream.closeConnections();
   const { pid } = daemon.current;
-  await comesTrue(() => countDescriptors(pid) <= descriptorLimit, QUIET_WITHIN_MS);
+  await becomesTrue(() => countDescriptors(pid) <= descriptorLimit, IDLE_WITHIN_MS);
   return { ...found, pooledConnections, descriptors: countDescriptors(pid), descriptorLimit };
 }
 
-/** Every file that the daemon could have written to, by its path. */
+/** Reads every file that the daemon could have written, by path. */
 function readFiles(home: string): Record<string, string> {
   const paths = readdirSync(home, { recursive: true, encoding: "utf8" }).filter((path) => path !== "key");
   const files = paths.filter((path) => statSync(join(home, path)).isFile());

@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { launchDaemon, type Daemon, type DaemonStart } from "../helpers/daemon/daemon.ts";
-import type { Books } from "./books.ts";
-import type { EvilUpstream } from "./evil-upstream.ts";
-import { comesTrue, residentBytes } from "./process-figures.ts";
+import type { Observations } from "./observations.ts";
+import type { HostileUpstream } from "./hostile-upstream.ts";
+import { becomesTrue, residentBytes } from "../helpers/process/process-metrics.ts";
 import { KEY_START } from "./searcher.ts";
 
-/** A daemon that has not followed its configuration file by then does not. */
-const FOLLOWS_WITHIN_MS = 10_000;
+/** How long a daemon may take to load a configuration. */
+const LOAD_WITHIN_MS = 10_000;
 const SAMPLE_MS = 250;
 
-/** Limits small enough to be met; the time limits are far above what the machine itself takes. */
+/** Limits small enough to be exceeded. The time limits are far above normal durations. */
 export const CHAOS_LIMITS = {
   bodyBytes: 4_000_000,
   firstByteMs: 2_000,
@@ -20,32 +20,32 @@ export const CHAOS_LIMITS = {
   drainMs: 1_500,
 };
 
-/** Where the evil upstream is reached, and whose word is to be taken for that. */
+/** The addresses of the hostile upstream and the certificate to trust. */
 export interface UpstreamAddresses {
   plain: string;
   tls: string;
   certificateFile: string;
 }
 
-/** Its requests go over TLS; it is drawn as often as others. */
+/** The requests of this tool use TLS. */
 const TOOL_OVER_TLS = "codex";
 
-/** What a run changes in the configuration. */
+/** The settings that a run changes. */
 export interface ChaosSettings {
   port: number;
   limits: typeof CHAOS_LIMITS;
   graceMs: number;
 }
 
-/** The daemon that is tried: a process, its configuration, its key file, through all its restarts. */
+/** The daemon under test, through all restarts: its process, its configuration and its key file. */
 export class DaemonUnderChaos {
   readonly home = mkdtempSync(join(tmpdir(), "tollkeeper-chaos-"));
   readonly #keyFile = join(this.home, "key");
-  readonly #books: Books;
-  readonly #upstream: EvilUpstream;
+  readonly #observations: Observations;
+  readonly #upstream: HostileUpstream;
   readonly #addresses: UpstreamAddresses;
-  /** What daemons that have ended said. */
-  readonly #said: string[] = [];
+  /** The output of daemons that have ended. */
+  readonly #output: string[] = [];
   #settings: ChaosSettings = { port: 0, limits: CHAOS_LIMITS, graceMs: 300 };
   #start: DaemonStart | null = null;
   #daemon: Daemon | null = null;
@@ -53,8 +53,8 @@ export class DaemonUnderChaos {
   #memory: number[] = [];
   #sampler: NodeJS.Timeout | null = null;
 
-  constructor(books: Books, upstream: EvilUpstream, addresses: UpstreamAddresses) {
-    this.#books = books;
+  constructor(observations: Observations, upstream: HostileUpstream, addresses: UpstreamAddresses) {
+    this.#observations = observations;
     this.#upstream = upstream;
     this.#addresses = addresses;
     this.changeKey();
@@ -69,17 +69,17 @@ export class DaemonUnderChaos {
     return this.#settings;
   }
 
-  /** Resident bytes of the daemon that runs, sampled since it started. */
+  /** Resident bytes of the current daemon, sampled since its start. */
   get memory(): readonly number[] {
     return this.#memory;
   }
 
-  /** Everything that all daemons said. */
-  get said(): string {
-    return [...this.#said, this.current.stdout(), this.current.stderr()].join("\n");
+  /** The output of all daemons. */
+  get output(): string {
+    return [...this.#output, this.current.stdout(), this.current.stderr()].join("\n");
   }
 
-  /** Starts the daemon, again on the port that its configuration names. */
+  /** Starts the daemon on the port of its configuration. */
   async start(): Promise<void> {
     const { port } = this.#settings;
     this.#isEndExpected = false;
@@ -89,37 +89,38 @@ export class DaemonUnderChaos {
     this.#daemon = daemon;
     this.#settings = { ...this.#settings, port: daemon.port };
     void daemon.ended.then((code) => {
-      if (!this.#isEndExpected) this.#books.offend("the daemon ended by itself", `exit code ${code}`);
+      if (!this.#isEndExpected)
+        this.#observations.reportViolation("the daemon ended by itself", `exit code ${code}`);
     });
     this.#memory = [];
     this.#sampler = setInterval(() => this.#memory.push(residentBytes(daemon.pid)), SAMPLE_MS);
     this.#note(`started, pid ${daemon.pid}, port ${daemon.port}`);
   }
 
-  /** SIGTERM: what runs may finish. */
+  /** Sends SIGTERM, which lets running exchanges finish. */
   async stop(): Promise<void> {
     this.#expectEnd("stopping");
     const from = performance.now();
     const code = await this.current.stop();
-    this.#books.stops.push({ from, to: performance.now() });
-    if (code !== 0) this.#books.offend("a stop with another exit code than 0", String(code));
-    this.#keepWords();
+    this.#observations.stops.push({ from, to: performance.now() });
+    if (code !== 0) this.#observations.reportViolation("a stop with another exit code than 0", String(code));
+    this.#saveOutput();
   }
 
-  /** SIGKILL: nothing may finish. */
+  /** Sends SIGKILL, which lets nothing finish. */
   async kill(): Promise<void> {
     this.#expectEnd("killed");
-    this.#books.killedAt.push(performance.now());
+    this.#observations.killedAt.push(performance.now());
     await this.#start?.kill();
-    this.#keepWords();
+    this.#saveOutput();
   }
 
-  hangUp(): void {
+  reload(): void {
     this.#note("SIGHUP");
     process.kill(this.current.pid, "SIGHUP");
   }
 
-  /** A new key, which the upstream accepts from now on, and no other. The daemon is not told. */
+  /** Replaces the key at the upstream and in the file, without telling the daemon. */
   changeKey(): void {
     const key = KEY_START + randomBytes(20).toString("hex");
     this.#upstream.acceptedKeys = new Set([key]);
@@ -128,7 +129,7 @@ export class DaemonUnderChaos {
     this.writeKeyFile(`${key}\n`);
   }
 
-  /** Puts the newest key back after {@link writeKeyFile} has spoilt it. */
+  /** Writes the current key to the file again. */
   restoreKeyFile(): void {
     this.writeKeyFile(`${[...this.#upstream.acceptedKeys].join("")}\n`);
   }
@@ -137,33 +138,33 @@ export class DaemonUnderChaos {
     writeFileSync(this.#keyFile, text, { mode: 0o600 });
   }
 
-  /** Writes a configuration and waits until the daemon works by it. */
+  /** Writes a configuration and waits until it is in force. */
   async configure(changes: Partial<ChaosSettings>): Promise<void> {
     this.#settings = { ...this.#settings, ...changes };
     const { port } = this.#settings;
     this.#note(`new configuration ${JSON.stringify(changes)}`);
     writeFileSync(this.current.configFile, JSON.stringify(this.#config()));
-    await this.#follows("a good configuration", async () => {
+    await this.#waitUntil("a valid configuration in force", async () => {
       const { config, listening } = await this.current.status();
       return config.problems.length === 0 && listening.includes(`127.0.0.1:${port}`);
     });
   }
 
-  /** Writes what is no configuration and waits until the daemon has said so. */
+  /** Writes an invalid configuration and waits until the daemon reports it. */
   async breakConfiguration(text: string): Promise<void> {
-    this.#note(`broken configuration ${text}`);
+    this.#note(`invalid configuration ${text}`);
     writeFileSync(this.current.configFile, text);
-    await this.#follows("a broken configuration", async () => {
+    await this.#waitUntil("an invalid configuration reported", async () => {
       return (await this.current.status()).config.problems.length > 0;
     });
   }
 
-  /** Enters something that was done to the daemon, once it has dealt with it. */
-  tellDisturbance(name: string): void {
-    this.#books.disturbances.push(name);
+  /** Records a disturbance that the daemon has handled. */
+  recordDisturbance(name: string): void {
+    this.#observations.disturbances.push(name);
   }
 
-  /** Ends the daemon and removes all that it left. */
+  /** Kills the daemon and removes its files. */
   async remove(): Promise<void> {
     this.#expectEnd("removed");
     await this.#start?.kill();
@@ -179,8 +180,9 @@ export class DaemonUnderChaos {
     return { listen: { port }, upstreams, tools, limits, abort: { graceMs } };
   }
 
-  async #follows(what: string, condition: () => Promise<boolean>): Promise<void> {
-    if (!(await comesTrue(condition, FOLLOWS_WITHIN_MS))) this.#books.offend("not followed", what);
+  async #waitUntil(what: string, condition: () => Promise<boolean>): Promise<void> {
+    if (!(await becomesTrue(condition, LOAD_WITHIN_MS)))
+      this.#observations.reportViolation("never happened", what);
   }
 
   #expectEnd(why: string): void {
@@ -189,12 +191,12 @@ export class DaemonUnderChaos {
     this.#note(why);
   }
 
-  #keepWords(): void {
+  #saveOutput(): void {
     const { stdout, stderr } = this.current;
-    this.#said.push(stdout(), stderr());
+    this.#output.push(stdout(), stderr());
   }
 
   #note(what: string): void {
-    this.#books.note("daemon", what);
+    this.#observations.note("daemon", what);
   }
 }

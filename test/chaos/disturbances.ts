@@ -2,7 +2,7 @@ import { freePort } from "../helpers/process/free-port.ts";
 import { CHAOS_LIMITS, type DaemonUnderChaos } from "./daemon-under-chaos.ts";
 import { between, chance, createRandom, oneOf, type Random } from "./random.ts";
 
-/** Something that happens to the daemon while it works. */
+/** Something that happens to the daemon under load. */
 type Disturbance = (daemon: DaemonUnderChaos, random: Random) => Promise<void>;
 
 const BROKEN_CONFIGURATIONS = [
@@ -13,9 +13,9 @@ const BROKEN_CONFIGURATIONS = [
   '{ "__proto__": {}, "upstreams": { "default": { "baseUrl": "http://evil.example/v1" } } }',
 ];
 
-/** Those that the daemon lives through. */
+/** Disturbances that the daemon survives. */
 const DISTURBANCES: Record<string, Disturbance> = {
-  reload: async (daemon) => daemon.hangUp(),
+  reload: async (daemon) => daemon.reload(),
 
   "other limits": async (daemon, random) => {
     const limits = {
@@ -27,7 +27,7 @@ const DISTURBANCES: Record<string, Disturbance> = {
     await daemon.configure({ limits, graceMs: oneOf(random, [0, 100, 500]) });
   },
 
-  "broken configuration": async (daemon, random) => {
+  "invalid configuration": async (daemon, random) => {
     await daemon.breakConfiguration(oneOf(random, BROKEN_CONFIGURATIONS));
     await daemon.configure({});
   },
@@ -36,18 +36,18 @@ const DISTURBANCES: Record<string, Disturbance> = {
 
   "another key": async (daemon, random) => {
     daemon.changeKey();
-    if (chance(random, 0.7)) daemon.hangUp();
+    if (chance(random, 0.7)) daemon.reload();
   },
 
   "no key for a while": async (daemon) => {
     daemon.writeKeyFile("");
-    daemon.hangUp();
+    daemon.reload();
     await daemon.configure({ graceMs: 200 });
     daemon.restoreKeyFile();
   },
 };
 
-/** Those that it does not. */
+/** Disturbances that end the daemon. */
 const RESTARTS: Record<string, Disturbance> = {
   kill: async (daemon) => {
     await daemon.kill();
@@ -62,13 +62,13 @@ const RESTARTS: Record<string, Disturbance> = {
 
 const ALL = { ...RESTARTS, ...DISTURBANCES };
 
-/** The names of all that happens: each once in the first turns. */
+/** The names of all disturbances. Each one happens once in the first turns. */
 export const DISTURBANCE_NAMES = Object.keys(ALL);
 
-/** From here on a daemon is no longer restarted, so that the memory of one that lives long can be judged. */
+/** After this share of the run the daemon is not restarted, so that its memory over a long time can be checked. */
 const LAST_RESTART = 0.4;
 
-/** Does the next thing to the daemon; resolves when it has dealt with it. `done`: how much of the run is over. */
+/** Causes the next disturbance and resolves when the daemon has handled it. `done` is the completed share of the run. */
 export async function disturb(
   daemon: DaemonUnderChaos,
   { seed, turn, done }: { seed: string; turn: number; done: number },
@@ -78,5 +78,5 @@ export async function disturb(
   const names = Object.keys(mayRestart ? RESTARTS : DISTURBANCES);
   const name = DISTURBANCE_NAMES[turn] ?? oneOf(random, names);
   await ALL[name]?.(daemon, random);
-  daemon.tellDisturbance(name);
+  daemon.recordDisturbance(name);
 }

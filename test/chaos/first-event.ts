@@ -1,6 +1,6 @@
 import type { EventEmitter } from "node:events";
 
-/** Resolves with the name of the first of these events, and forgets the others. Takes `error` for an event like any other. */
+/** Resolves with the name of the first of these events. `error` is an event like any other. */
 export function firstEvent<Name extends string>(
   emitter: EventEmitter,
   ...names: readonly Name[]
@@ -8,7 +8,7 @@ export function firstEvent<Name extends string>(
   return new Promise((resolve) => {
     const listeners = names.map((name) => {
       const listener = () => {
-        for (const [known, heard] of listeners) emitter.off(known, heard);
+        for (const [event, known] of listeners) emitter.off(event, known);
         resolve(name);
       };
       emitter.on(name, listener);

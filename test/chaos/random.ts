@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
-/** Numbers in [0, 1), the same ones for the same seed. */
+/** Returns numbers in [0, 1), the same sequence for the same seed. */
 export type Random = () => number;
 
-/** A source of its own for each `seed`, so that one party's draws do not shift another's (mulberry32). */
+/** Creates a generator (mulberry32). Each party has its own, so that its draws do not shift those of another. */
 export function createRandom(seed: string): Random {
   let state = createHash("sha256").update(seed).digest().readInt32LE(0);
   return () => {
@@ -14,17 +14,17 @@ export function createRandom(seed: string): Random {
   };
 }
 
-/** An integer from `min` to `max`, both included. */
+/** Returns an integer from `min` to `max`, both inclusive. */
 export function between(random: Random, min: number, max: number): number {
   return min + Math.floor(random() * (max - min + 1));
 }
 
-/** True in `share` of the cases. */
+/** Returns true with probability `share`. */
 export function chance(random: Random, share: number): boolean {
   return random() < share;
 }
 
-/** One of the values, each as likely as its weight says. */
+/** Returns one of the values with a probability proportional to its weight. */
 export function pick<Value>(random: Random, weighted: readonly (readonly [weight: number, Value])[]): Value {
   let left = random() * weighted.reduce((sum, [weight]) => sum + weight, 0);
   for (const [weight, value] of weighted) {
@@ -34,7 +34,7 @@ export function pick<Value>(random: Random, weighted: readonly (readonly [weight
   throw new Error("nothing to pick from");
 }
 
-/** One of the values, all equally likely. */
+/** Returns one of the values, all equally likely. */
 export function oneOf<Value>(random: Random, values: readonly Value[]): Value {
   return pick(
     random,
@@ -42,7 +42,7 @@ export function oneOf<Value>(random: Random, values: readonly Value[]): Value {
   );
 }
 
-/** Small values are as likely as large ones: between 100 and 1000 as often as between 1000 and 10,000. */
+/** Returns a number that is uniform on a logarithmic scale: from 100 to 1000 as often as from 1000 to 10,000. */
 export function acrossMagnitudes(random: Random, min: number, max: number): number {
   return Math.round(min * (max / min) ** random());
 }

@@ -1,31 +1,31 @@
-import { digestOf, type ChaosRoute } from "./answers.ts";
-import type { Sent } from "./books.ts";
-import { NONCE_HEADER, STREAM_HEADER } from "./evil-upstream.ts";
-import { DEAF, type Manner } from "./manners.ts";
+import { digestOf, type ChaosRoute } from "./responses.ts";
+import type { SentRequest } from "./observations.ts";
+import { NONCE_HEADER, STREAM_HEADER } from "./hostile-upstream.ts";
+import { IGNORES_CLOSE, type ClientBehaviour } from "./client-behaviours.ts";
 import { acrossMagnitudes, between, chance, oneOf, pick, type Random } from "./random.ts";
 
-/** One request, ready to be written. */
+/** A request, ready to be sent. */
 export interface ChaosRequest {
   head: Buffer;
-  /** In its framing, in the pieces to write it in. */
+  /** In its framing, divided as it is to be written. */
   body: Buffer[];
   expectsContinue: boolean;
-  /** Its page in the books. */
-  sent: Sent;
+  /** Its entry in the observations. */
+  sent: SentRequest;
 }
 
-/** What a request is made from; `port`: the one it will be sent to. */
-export interface RequestOrder {
+/** What a request is made from. `port` is the one it will be sent to. */
+export interface RequestSpec {
   nonce: string;
   port: number;
-  manner: Manner;
+  behaviour: ClientBehaviour;
   random: Random;
 }
 
-/** A placeholder, as tools send it; it must not travel on. */
+/** A placeholder as tools send it. It must not be passed on. */
 export const CLIENT_CREDENTIAL = "client-credential-of-no-worth";
 
-/** Bodies larger than what the configurations of the chaos allow come now and then. */
+/** Sometimes larger than the limit in the configurations. */
 const MAX_BODY_BYTES = 5_000_000;
 
 const ROUTES: [weight: number, ChaosRoute][] = [
@@ -47,7 +47,7 @@ function setHeader({ headers }: Draft, name: string, value: string): void {
   headers.splice(at, at === -1 ? 0 : 1, [name, value]);
 }
 
-/** Refusal that has to come → how to make a request that deserves it. All are refused before anything is recorded. */
+/** The code of a refusal, and how to make a request that must get it. All are refused before anything is recorded. */
 const HOSTILE_REQUESTS: [code: string, (draft: Draft) => void][] = [
   ["host_not_allowed", (draft) => setHeader(draft, "host", "evil.example:8655")],
   ["host_not_allowed", (draft) => void draft.headers.push(["host", "127.0.0.1.evil.example"])],
@@ -65,9 +65,9 @@ const HOSTILE_REQUESTS: [code: string, (draft: Draft) => void][] = [
   ],
 ];
 
-/** Draws a request. */
-export function createRequest({ nonce, port, manner, random }: RequestOrder): ChaosRequest {
-  const { isHostile } = manner;
+/** Makes a random request. */
+export function createRequest({ nonce, port, behaviour, random }: RequestSpec): ChaosRequest {
+  const { isHostile } = behaviour;
   const route = isHostile ? "/messages" : pick(random, ROUTES);
   const isStream = route === "/messages" || route === "/responses" ? chance(random, 0.6) : false;
   const mark = chance(random, 0.3) ? oneOf(random, ["codex", "claude-code", "my.tool"]) : null;
@@ -87,9 +87,13 @@ export function createRequest({ nonce, port, manner, random }: RequestOrder): Ch
     ],
   };
   if (content !== null) describeBody(draft, content, { isChunked, expectsContinue });
-  const mustRefuse = isHostile ? spoil(draft, random) : manner === DEAF ? "bad_request" : null;
-  const sent = pageOf({ nonce, mark, mustRefuse }, manner, content ?? Buffer.alloc(0));
-  const body = content === null ? [] : framed(cut(content, random), isChunked);
+  const expectedRefusal = isHostile
+    ? makeHostile(draft, random)
+    : behaviour === IGNORES_CLOSE
+      ? "bad_request"
+      : null;
+  const sent = toSentRequest({ nonce, mark, expectedRefusal }, behaviour, content ?? Buffer.alloc(0));
+  const body = content === null ? [] : frame(splitIntoChunks(content, random), isChunked);
   return { head: render(draft), body, expectsContinue, sent };
 }
 
@@ -108,43 +112,43 @@ function describeBody(
   if (expectsContinue) headers.push(["expect", "100-continue"]);
 }
 
-function spoil(draft: Draft, random: Random): string {
+function makeHostile(draft: Draft, random: Random): string {
   const [code, change] = oneOf(random, HOSTILE_REQUESTS);
   change(draft);
   return code;
 }
 
-function pageOf(
-  known: Pick<Sent, "nonce" | "mark" | "mustRefuse">,
-  { name, leaving }: Manner,
+function toSentRequest(
+  known: Pick<SentRequest, "nonce" | "mark" | "expectedRefusal">,
+  { name, leaving }: ClientBehaviour,
   content: Buffer,
-): Sent {
+): SentRequest {
   const body = { bodyBytes: content.length, bodyDigest: digestOf(content) };
   const startedAt = performance.now();
   return {
     ...known,
     ...body,
-    manner: name,
-    isStaying: leaving === null,
+    behaviour: name,
+    isWaiting: leaving === null,
     startedAt,
-    isSentWhole: false,
+    isSentCompletely: false,
     endedAt: null,
-    answer: null,
+    response: null,
   };
 }
 
-/** Into one to eight pieces. */
-function cut(content: Buffer, random: Random): Buffer[] {
+/** Divides a body into one to eight parts. */
+function splitIntoChunks(content: Buffer, random: Random): Buffer[] {
   const length = Math.ceil(content.length / between(random, 1, 8));
-  const pieces: Buffer[] = [];
-  for (let at = 0; at < content.length; at += length) pieces.push(content.subarray(at, at + length));
-  return pieces;
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < content.length; at += length) chunks.push(content.subarray(at, at + length));
+  return chunks;
 }
 
-function framed(pieces: Buffer[], isChunked: boolean): Buffer[] {
-  if (!isChunked) return pieces;
-  const chunks = pieces.map((piece) => {
-    return Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from("\r\n")]);
+function frame(parts: Buffer[], isChunked: boolean): Buffer[] {
+  if (!isChunked) return parts;
+  const chunks = parts.map((part) => {
+    return Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from("\r\n")]);
   });
   return [...chunks, Buffer.from("0\r\n\r\n")];
 }

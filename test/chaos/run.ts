@@ -1,10 +1,10 @@
-// `npm run chaos -- [--seconds N] [--seed S] [--concurrency N]`: random clients and an evil upstream against a real
-// daemon that is reloaded, moved, stopped and killed. Compares everybody's books afterwards; fails on any mismatch.
+// `npm run chaos -- [--seconds N] [--seed S] [--concurrency N]`: runs random clients and a hostile upstream against a real daemon that
+// is reloaded, moved, stopped and killed. Compares what all parties observed, and fails on any mismatch.
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { runChaos } from "./chaos.ts";
 import { renderVerdict } from "./render-verdict.ts";
-import { judge } from "./verdict.ts";
+import { checkRun } from "./verdict.ts";
 
 const { values } = parseArgs({
   options: {
@@ -18,9 +18,9 @@ const [seconds, concurrency] = [Number(values.seconds), Number(values.concurrenc
 console.log(`chaos for ${seconds} s, ${concurrency} clients at a time, seed ${seed}`);
 const startedAt = performance.now();
 const progress = () => Math.min(1, (performance.now() - startedAt) / 1000 / seconds);
-const { books, figures } = await runChaos({ seed, concurrency, disturbEvery: 200, progress });
-const checks = judge(books, figures);
-console.log(renderVerdict(checks, books, figures).join("\n"));
+const { observations, results } = await runChaos({ seed, concurrency, disturbEvery: 200, progress });
+const checks = checkRun(observations, results);
+console.log(renderVerdict(checks, observations, results).join("\n"));
 const failed = checks.some(({ faults }) => faults.length > 0);
 if (failed) console.log(`again with: npm run chaos -- --seed ${seed} --seconds ${seconds}`);
 process.exitCode = failed ? 1 : 0;

@@ -1,15 +1,15 @@
-/** Every request of a run carries one; all of one length, so that none is the beginning of another. */
+/** The nonce of a request. All have the same length, so that none is a prefix of another. */
 export const NONCE = /chaos-[0-9a-f]{8}-\d{7}/g;
 const NONCE_START = Buffer.from("chaos-");
 
-/** What every key of a run begins with, so that the half of one is found as well. */
+/** The beginning of every key of a run, so that a part of a key is found as well. */
 export const KEY_START = "sk-sentinel-";
 const KEY_BYTES = Buffer.from(KEY_START);
 
-/** Longer than anything that is searched for. */
+/** Longer than any nonce or key prefix. */
 const OVERLAP_BYTES = 64;
 
-/** Looks through bytes, in any chunking, for the names of requests and for keys. */
+/** Searches bytes, in any chunks, for nonces and keys. */
 export class Searcher {
   readonly nonces = new Set<string>();
   hasKey = false;

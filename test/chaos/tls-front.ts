@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { createServer, type Server, type TLSSocket } from "node:tls";
 import { writeCertificate } from "../helpers/upstream/certificate.ts";
 
-/** Puts TLS in front of an upstream: bytes pass as they are, ends as ends, and breaks as breaks. */
+/** Puts TLS in front of an upstream. Bytes, ends and resets are passed on. */
 export class TlsFront {
   readonly #directory = mkdtempSync(join(tmpdir(), "tollkeeper-chaos-"));
   readonly #certificate = writeCertificate(this.#directory, "IP:127.0.0.1");
   readonly #fronts = new Set<TLSSocket>();
   readonly #server: Server;
 
-  /** `port`: the upstream's. */
+  /** @param port the upstream's port */
   constructor(port: number) {
     const { key, cert } = this.#certificate;
     this.#server = createServer({ key, cert }, (front) => this.#pass(front, port));
@@ -23,7 +23,7 @@ export class TlsFront {
     return this.#certificate.file;
   }
 
-  /** Listens on a free port; resolves with the base URL. */
+  /** Listens on a free port. Returns the base URL. */
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
     return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;

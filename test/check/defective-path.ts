@@ -1,8 +1,7 @@
 import type { TestContext } from "node:test";
 import type { IsolatedProxy } from "../../src/check/guarantee.ts";
 import { startRecordingUpstream } from "../../src/check/recording-upstream.ts";
-import { GUARANTEES } from "../../src/check/guarantees.ts";
-import { runGuarantees, type GuaranteeResult } from "../../src/check/run-guarantees.ts";
+import { GUARANTEES, runGuarantees, type GuaranteeResult } from "../../src/check/guarantees.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { startGate, TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";

@@ -2,7 +2,7 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 
 /** The two connections of a relay. */
-export interface RelaySockets {
+interface RelaySockets {
   client: Socket;
   server: Socket;
 }

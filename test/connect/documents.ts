@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Format, Setting, PathSegment, Value } from "../../src/tools/setting.ts";
+import type { Format, Setting, PathSegment, Value } from "../../src/tools/tool.ts";
 
 /** Edits that a person makes outside our settings. */
 export function edits(format: Format): fc.Arbitrary<(text: string) => string> {
@@ -12,7 +12,7 @@ export function edits(format: Format): fc.Arbitrary<(text: string) => string> {
 }
 
 /** A value that every document has once, at its top level, for an edit to replace. */
-export const PERSONS_OWN = "their-own-value";
+const PERSONS_OWN = "their-own-value";
 
 /** Few names, so that random settings hit existing members of random documents. */
 const NAMES = ["env", "models", "a", "b.c", "provider"];

@@ -34,7 +34,7 @@ test("a daemon with a log file that cannot start writes the cause and the hint t
   const home = scratchDirectory(t);
   const file = join(home, "tollkeeper.log");
   const start = launchDaemon(home, { config: "{ nonsense", args: ["--log-file", file] });
-  await assert.rejects(start.ready, /ended before it said .*:\n$/);
+  await assert.rejects(start.ready, /ended before its output matched .*:\n$/);
   assert.match(
     readFileSync(file, "utf8"),
     / error {2}cannot start: the configuration is not usable.* {2}hint=correct it with: /,

@@ -56,7 +56,7 @@ async function startLifecycle(t: TestContext, sandbox = new SandboxFallback()) {
   return { lifecycle, port, log, move: () => change?.({ ...config, listen: { ...config.listen, port } }) };
 }
 
-test("a stop during a change of port closes the new port before it is complete", async (t) => {
+test("a stop during a change of port is complete only after the new port is closed", async (t) => {
   const { lifecycle, port, log, move } = await startLifecycle(t);
   void move();
   process.emit("SIGTERM");

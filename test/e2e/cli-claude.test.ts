@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertRecordHas, assertLedgerMatchesBilling, startDaemonWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
+import {
+  assertRecordHas,
+  assertLedgerMatchesBilling,
+  startDaemonWithSandbox,
+} from "../helpers/ledger/sandbox-billing.ts";
 import { CLAUDE_CODE, installTool, type InstalledTool } from "../helpers/tools/real-tool.ts";
 
-/** The part of `claude --output-format json` that tells what a run came to. */
+/** The part of the output of `claude --output-format json` that is checked. */
 interface Report {
   result: string;
   session_id: string;
@@ -18,19 +22,19 @@ interface Report {
   >;
 }
 
-/** As facts/clients.md section 4 has it; the placeholder is all the credential there is. */
-function pointAt(claude: InstalledTool, baseUrl: string): void {
+/** Configures Claude Code as in docs/wire.md section 3. Its only credential is a placeholder. */
+function configureClaude(claude: InstalledTool, baseUrl: string): void {
   const env = { ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_AUTH_TOKEN: "placeholder" };
   claude.configure(".claude/settings.json", JSON.stringify({ env }));
 }
 
-test("claude answers a prompt without a credential, and is recorded under claude-code", async (t) => {
+test("claude works without a credential and is recorded as claude-code", async (t) => {
   const claude = await installTool(t, CLAUDE_CODE);
   if (claude === null) return;
   const { daemon, sandbox } = await startDaemonWithSandbox(t);
-  pointAt(claude, daemon.url);
-  const answer = await claude.run("-p", "hello");
-  assert.deepEqual(answer, { code: 0, stdout: "[sandbox] You said: hello\n", stderr: "" });
+  configureClaude(claude, daemon.url);
+  const result = await claude.run("-p", "hello");
+  assert.deepEqual(result, { code: 0, stdout: "[sandbox] You said: hello\n", stderr: "" });
   const records = await daemon.ledger();
   const [record] = records;
   const expected = { tool: "claude-code", tool_by: "signature", usage: "final", stream: true } as const;
@@ -40,14 +44,14 @@ test("claude answers a prompt without a credential, and is recorded under claude
   assertLedgerMatchesBilling(records, sandbox);
 });
 
-test("claude runs a tool over two requests; its own report, the sandbox's books and the ledger agree", async (t) => {
+test("claude's own report of a tool call, the sandbox's billing and the ledger agree", async (t) => {
   const claude = await installTool(t, CLAUDE_CODE);
   if (claude === null) return;
   const { daemon, sandbox } = await startDaemonWithSandbox(t);
-  pointAt(claude, `${daemon.url}/t/claude-at-work`);
-  const answer = await claude.run("-p", "use the tool Read", "--output-format", "json");
-  assert.equal(answer.code, 0, answer.stderr);
-  const report = JSON.parse(answer.stdout) as Report;
+  configureClaude(claude, `${daemon.url}/t/claude-at-work`);
+  const result = await claude.run("-p", "use the tool Read", "--output-format", "json");
+  assert.equal(result.code, 0, result.stderr);
+  const report = JSON.parse(result.stdout) as Report;
   assert.match(report.result, /^\[sandbox\] The tool answered: File does not exist/);
 
   const records = await daemon.ledger();

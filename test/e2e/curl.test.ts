@@ -18,27 +18,27 @@ function reasonToSkip(): string | false {
   }
 }
 
-/** What the daemon tells a newcomer to type. */
-async function printedLines(daemon: Daemon): Promise<string[]> {
-  const said = await daemon.waitForOutput(/key set\n/);
-  return said.split("\n").flatMap((line) => /^ +(curl .*)/.exec(line)?.[1] ?? []);
+/** Reads the curl lines that the daemon prints at its start. */
+async function readPrintedLines(daemon: Daemon): Promise<string[]> {
+  const output = await daemon.waitForOutput(/key set\n/);
+  return output.split("\n").flatMap((line) => /^ +(curl .*)/.exec(line)?.[1] ?? []);
 }
 
-/** Runs the line as a person would, with no setting of the tester's. */
-async function type(t: TestContext, line: string, { home }: Daemon): Promise<string> {
+/** Runs a line as a person would type it, without the tester's own settings. */
+async function runTyped(t: TestContext, line: string, { home }: Daemon): Promise<string> {
   const env = { PATH: process.env["PATH"], HOME: home };
   const { stdout } = await promisify(execFile)(...asTypedInTerminal(t, line), { env });
   return stdout;
 }
 
 test(
-  "the curl lines that a daemon without configuration prints work, and usage shows them under curl",
+  "the curl lines that an unconfigured daemon prints work, and `usage` shows them under curl",
   { skip: reasonToSkip() },
   async (t) => {
     const daemon = await startDaemon(t);
-    const answers: string[] = [];
-    for (const line of await printedLines(daemon)) answers.push(await type(t, line, daemon));
-    const [models = "", message = "", response = "", count = "", ...others] = answers;
+    const outputs: string[] = [];
+    for (const line of await readPrintedLines(daemon)) outputs.push(await runTyped(t, line, daemon));
+    const [models = "", message = "", response = "", count = "", ...others] = outputs;
     assert.deepEqual(others, []);
     assert.ok((JSON.parse(models) as { data: unknown[] }).data.length > 0);
     assert.equal(readEvents(message).at(-1)?.name, "message_stop");
@@ -64,9 +64,9 @@ test(
   },
 );
 
-test("the README has the curl lines that the daemon prints", async (t) => {
+test("the README contains the curl lines that the daemon prints", async (t) => {
   const daemon = await startDaemon(t);
-  const lines = await printedLines(daemon);
+  const lines = await readPrintedLines(daemon);
   assert.equal(lines.length, 4);
   for (const line of lines) assert.ok(README.includes(line.replace(`:${daemon.port}/`, ":8655/")), line);
 });

@@ -4,13 +4,18 @@ import { createAnthropic, type AnthropicLanguageModelOptions } from "@ai-sdk/ant
 import { createOpenAI, type OpenAILanguageModelResponsesOptions } from "@ai-sdk/openai";
 import { generateText, jsonSchema, streamText, tool, type LanguageModelUsage } from "ai";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { assertRecordHas, assertLedgerMatchesBilling, ledgerTokens, startGateWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
+import {
+  assertRecordHas,
+  assertLedgerMatchesBilling,
+  ledgerTokens,
+  startGateWithSandbox,
+} from "../helpers/ledger/sandbox-billing.ts";
 
 type Request = Parameters<typeof generateText>[0];
 type Model = Request["model"];
 
-/** What both functions say of an answer. */
-interface Answer {
+/** What both functions return of a response. */
+interface SdkResponse {
   usage: LanguageModelUsage;
   finishReason: string;
   rawFinishReason: string | undefined;
@@ -19,8 +24,8 @@ interface Answer {
 }
 
 const MODES = {
-  whole: async (request: Request): Promise<Answer> => generateText(request),
-  async streamed(request: Request): Promise<Answer> {
+  complete: async (request: Request): Promise<SdkResponse> => generateText(request),
+  async streamed(request: Request): Promise<SdkResponse> {
     const result = streamText(request);
     await result.consumeStream();
     return {
@@ -55,9 +60,9 @@ const SYSTEM = {
   providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
 };
 
-type Case = [name: string, request: object, isShown: (answer: Answer) => boolean];
+type Case = [name: string, request: object, isShown: (response: SdkResponse) => boolean];
 
-/** In this order: what one case leaves in the cache the next one reads. */
+/** In this order, because a case reads from the cache what the previous one has written. */
 const CASES: Case[] = [
   ["text", {}, ({ usage }) => (usage.outputTokens ?? 0) > 0],
   [
@@ -75,8 +80,13 @@ const CASES: Case[] = [
   ["a limit", { maxOutputTokens: 3 }, ({ usage }) => usage.outputTokens === 3],
 ];
 
-/** The record that must be left of an answer, by what the SDK says of it. */
-function expectedOf({ usage, rawFinishReason, response, providerMetadata }: Answer): Partial<UsageRecord> {
+/** The expected record of a response, from what the SDK returns. */
+function expectRecord({
+  usage,
+  rawFinishReason,
+  response,
+  providerMetadata,
+}: SdkResponse): Partial<UsageRecord> {
   const { inputTokenDetails: input, outputTokenDetails: output } = usage;
   const tokens = ledgerTokens({
     uncached: input.noCacheTokens ?? 0,
@@ -90,7 +100,7 @@ function expectedOf({ usage, rawFinishReason, response, providerMetadata }: Answ
   return {
     usage: "final",
     status: 200,
-    // The word for a response that ended as it should is null in the ledger, and missing here.
+    // The SDK omits the reason of a completed response, for which the ledger has null.
     stop: rawFinishReason ?? null,
     response_id: response.id,
     model: response.modelId,
@@ -103,13 +113,13 @@ function expectedOf({ usage, rawFinishReason, response, providerMetadata }: Answ
 
 for (const [api, modelAt] of Object.entries(PROVIDERS)) {
   for (const [mode, ask] of Object.entries(MODES)) {
-    test(`AI SDK on /${api}, ${mode}: each record equals the usage that the SDK reports`, async (t) => {
+    test(`each record of the AI SDK on /${api} (${mode}) equals the usage that the SDK reports`, async (t) => {
       const { gate, sandbox } = await startGateWithSandbox(t);
       const model = modelAt(`${gate.url}/v1`);
       for (const [name, request, isShown] of CASES) {
-        const answer = await ask({ model, prompt: "hello", maxOutputTokens: 300, ...request });
-        assert.ok(isShown(answer), name);
-        const expected = { ...expectedOf(answer), tool: "ai-sdk", stream: mode === "streamed" };
+        const response = await ask({ model, prompt: "hello", maxOutputTokens: 300, ...request });
+        assert.ok(isShown(response), name);
+        const expected = { ...expectRecord(response), tool: "ai-sdk", stream: mode === "streamed" };
         assertRecordHas(gate.ledger.records.at(-1), expected, name);
       }
       assert.equal(gate.ledger.records.length, CASES.length);

@@ -2,14 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type Anthropic from "@anthropic-ai/sdk";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { assertRecordHas, assertLedgerMatchesBilling, ledgerTokens, startGateWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
+import {
+  assertRecordHas,
+  assertLedgerMatchesBilling,
+  ledgerTokens,
+  startGateWithSandbox,
+} from "../helpers/ledger/sandbox-billing.ts";
 import { ANTHROPIC_SDKS } from "../helpers/client/sdks.ts";
 
 type Request = Anthropic.MessageCreateParamsNonStreaming;
 type Message = Anthropic.Message;
 
 const MODES = {
-  whole: (client: Anthropic, request: Request): Promise<Message> => client.messages.create(request),
+  complete: (client: Anthropic, request: Request): Promise<Message> => client.messages.create(request),
   streamed: (client: Anthropic, request: Request): Promise<Message> =>
     client.messages.stream(request).finalMessage(),
 };
@@ -32,11 +37,11 @@ const system = (cache_control: Anthropic.CacheControlEphemeral): Anthropic.TextB
 interface Case {
   name: string;
   request: Partial<Request>;
-  /** Does the answer show what the case is about? */
+  /** True when the response shows what the case is about. */
   isShown(message: Message): boolean;
 }
 
-/** In this order: what one case writes to the cache the next one reads. */
+/** In this order, because a case reads from the cache what the previous one has written. */
 const CASES: Case[] = [
   { name: "text", request: {}, isShown: ({ stop_reason }) => stop_reason === "end_turn" },
   {
@@ -71,8 +76,8 @@ const CASES: Case[] = [
   },
 ];
 
-/** The record that must be left of an answer, by what the SDK says of it. */
-function expectedOf(message: Message): Partial<UsageRecord> {
+/** The expected record of a response, from what the SDK returns. */
+function expectRecord(message: Message): Partial<UsageRecord> {
   const { usage } = message;
   return {
     usage: "final",
@@ -99,21 +104,21 @@ function expectedOf(message: Message): Partial<UsageRecord> {
 
 for (const { name: sdk, Client } of ANTHROPIC_SDKS) {
   for (const [mode, ask] of Object.entries(MODES)) {
-    test(`${sdk}, ${mode}: each record equals the usage that the SDK reports`, async (t) => {
+    test(`each record of ${sdk} (${mode}) equals the usage that the SDK reports`, async (t) => {
       const { gate, sandbox } = await startGateWithSandbox(t);
       const client = new Client({ baseURL: gate.url, apiKey: "placeholder" });
       for (const { name, request, isShown } of CASES) {
         const message = await ask(client, { ...HELLO, ...request });
         const record = gate.ledger.records.at(-1);
         assert.ok(isShown(message), name);
-        assertRecordHas(record, { ...expectedOf(message), stream: mode === "streamed" }, name);
+        assertRecordHas(record, { ...expectRecord(message), stream: mode === "streamed" }, name);
       }
       assert.equal(gate.ledger.records.length, CASES.length);
       assertLedgerMatchesBilling(gate.ledger.records, sandbox);
     });
   }
 
-  test(`${sdk}: counting tokens and listing models is no usage`, async (t) => {
+  test(`counting tokens and listing models with ${sdk} is recorded without usage`, async (t) => {
     const { gate, sandbox } = await startGateWithSandbox(t);
     const client = new Client({ baseURL: gate.url, apiKey: "placeholder" });
     const { model, messages } = HELLO;
@@ -128,7 +133,7 @@ for (const { name: sdk, Client } of ANTHROPIC_SDKS) {
     assert.equal(counted.input_tokens, usage.input_tokens);
   });
 
-  test(`${sdk}: any placeholder will do, and tk-NAME names the tool`, async (t) => {
+  test(`${sdk} works with any placeholder, and tk-NAME names the tool`, async (t) => {
     const { gate } = await startGateWithSandbox(t);
     const credentials = [
       { apiKey: "x", authToken: null },

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { assertRecordHas, startGateWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
 import { readSdkError, SDKS, type Sdk, type SdkError } from "../helpers/client/sdks.ts";
 
-async function errorOf(answer: Promise<unknown>): Promise<SdkError> {
-  const error = await answer.then(
+async function readError(response: Promise<unknown>): Promise<SdkError> {
+  const error = await response.then(
     () => assert.fail("the SDK saw no error"),
     (reason: unknown) => reason,
   );
@@ -14,10 +14,10 @@ async function errorOf(answer: Promise<unknown>): Promise<SdkError> {
 const requestIdHeader = ({ route }: Sdk) => (route === "/messages" ? "request-id" : "x-request-id");
 
 for (const sdk of SDKS) {
-  test(`${sdk.name}: an error of the upstream arrives with its words, its retry-after and its request id`, async (t) => {
+  test(`${sdk.name} receives an upstream error with its message, its retry-after and its request id`, async (t) => {
     const { gate } = await startGateWithSandbox(t);
     const headers = { "x-sandbox": "error=429" };
-    const error = await errorOf(sdk.complete({ url: gate.url, prompt: "hello", headers, maxRetries: 0 }));
+    const error = await readError(sdk.complete({ url: gate.url, prompt: "hello", headers, maxRetries: 0 }));
     assert.equal(error.kind, sdk.name.startsWith("AI SDK") ? "APICallError" : "RateLimitError");
     assert.equal(error.status, 429);
     assert.match(error.message, /the sandbox was asked to fail/);
@@ -34,19 +34,19 @@ for (const sdk of SDKS) {
     assert.match(expected.upstream_request_id ?? "", /^req_/);
   });
 
-  test(`${sdk.name}: a stream that the client aborts is recorded as cut, with what was said until then`, async (t) => {
+  test(`a stream that ${sdk.name} aborts is recorded as cut, with the usage until then`, async (t) => {
     const { gate, sandbox } = await startGateWithSandbox(t, { abort: { graceMs: 0 } });
     const controller = new AbortController();
-    // Two dozen pieces to come, each a while after the other: the end is far away when the first is here.
-    const ask = { url: gate.url, prompt: "h".repeat(400), headers: { "x-sandbox": "pace=100" } };
-    for await (const piece of sdk.stream(ask, controller.signal)) {
-      assert.notEqual(piece, "");
+    // Two dozen events at intervals, so that the end is far away when the first one arrives.
+    const request = { url: gate.url, prompt: "h".repeat(400), headers: { "x-sandbox": "pace=100" } };
+    for await (const text of sdk.stream(request, controller.signal)) {
+      assert.notEqual(text, "");
       controller.abort();
     }
     const record = await gate.ledger.only();
     assertRecordHas(record, { outcome: "cut", cut_by: "client", status: 200, stream: true }, sdk.name);
     assert.equal(record.usage, sdk.route === "/messages" ? "partial" : "absent");
-    // Messages says its input at the start. All of the output is billed, so what is recorded is a lower bound.
+    // Messages streams begin with the input tokens. All of the output is billed, so the record is a lower bound.
     const [billed] = sandbox.counts();
     if (sdk.route === "/messages") {
       assert.equal(record.tokens?.input_uncached, billed?.count.input_uncached);
@@ -59,14 +59,14 @@ for (const sdk of SDKS) {
 }
 
 for (const sdk of SDKS) {
-  // The AI SDK knows nothing of x-should-retry: it would try every 5xx three times, over six seconds.
-  const obeys = !sdk.name.startsWith("AI SDK");
-  const ending = obeys ? "is not tried again" : "is readable";
-  test(`${sdk.name}: a refusal for want of a key says which command stores it, and ${ending}`, async (t) => {
+  // The AI SDK ignores x-should-retry and would try every 5xx three times within six seconds.
+  const respectsHeader = !sdk.name.startsWith("AI SDK");
+  const behaviour = respectsHeader ? "does not retry" : "can read";
+  test(`${sdk.name} ${behaviour} the refusal for a missing key, which says how to store one`, async (t) => {
     const { gate, sandbox } = await startGateWithSandbox(t);
     gate.keys.values.clear();
-    const limit = obeys ? {} : { maxRetries: 0 };
-    const error = await errorOf(sdk.complete({ url: gate.url, prompt: "hello", ...limit }));
+    const limit = respectsHeader ? {} : { maxRetries: 0 };
+    const error = await readError(sdk.complete({ url: gate.url, prompt: "hello", ...limit }));
     assert.equal(error.status, 503);
     assert.match(error.message, /tollkeeper: no key default is stored .*tollkeeper key set default/);
     assert.equal(error.header("x-tollkeeper-refusal"), "key_missing");

@@ -2,13 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import OpenAI from "openai";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { assertRecordHas, assertLedgerMatchesBilling, ledgerTokens, startGateWithSandbox } from "../helpers/ledger/sandbox-billing.ts";
+import {
+  assertRecordHas,
+  assertLedgerMatchesBilling,
+  ledgerTokens,
+  startGateWithSandbox,
+} from "../helpers/ledger/sandbox-billing.ts";
 
 type Request = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, "stream">;
 type Response = OpenAI.Responses.Response;
 
 const MODES = {
-  whole: (client: OpenAI, request: Request): Promise<Response> => client.responses.create(request),
+  complete: (client: OpenAI, request: Request): Promise<Response> => client.responses.create(request),
   streamed: (client: OpenAI, request: Request): Promise<Response> =>
     client.responses.stream(request).finalResponse(),
 };
@@ -28,11 +33,11 @@ const INSTRUCTIONS = "Be brief. ".repeat(1000);
 interface Case {
   name: string;
   request: Partial<Request>;
-  /** Does the answer show what the case is about? */
+  /** True when the response shows what the case is about. */
   isShown(response: Response): boolean;
 }
 
-/** In this order: what one case leaves in the cache the next one reads. */
+/** In this order, because a case reads from the cache what the previous one has written. */
 const CASES: Case[] = [
   { name: "text", request: {}, isShown: ({ output_text }) => output_text.includes("hello") },
   {
@@ -62,8 +67,8 @@ const CASES: Case[] = [
   },
 ];
 
-/** The record that must be left of an answer, by what the SDK says of it. */
-function expectedOf(response: Response): Partial<UsageRecord> {
+/** The expected record of a response, from what the SDK returns. */
+function expectRecord(response: Response): Partial<UsageRecord> {
   const { usage } = response;
   assert.ok(usage);
   const cached = usage.input_tokens_details.cached_tokens;
@@ -90,21 +95,21 @@ function expectedOf(response: Response): Partial<UsageRecord> {
 }
 
 for (const [mode, ask] of Object.entries(MODES)) {
-  test(`openai, ${mode}: each record equals the usage that the SDK reports`, async (t) => {
+  test(`each record of openai (${mode}) equals the usage that the SDK reports`, async (t) => {
     const { gate, sandbox } = await startGateWithSandbox(t);
     const client = new OpenAI({ baseURL: `${gate.url}/v1`, apiKey: "placeholder" });
     for (const { name, request, isShown } of CASES) {
       const response = await ask(client, { ...HELLO, ...request });
       const record = gate.ledger.records.at(-1);
       assert.ok(isShown(response), name);
-      assertRecordHas(record, { ...expectedOf(response), stream: mode === "streamed" }, name);
+      assertRecordHas(record, { ...expectRecord(response), stream: mode === "streamed" }, name);
     }
     assert.equal(gate.ledger.records.length, CASES.length);
     assertLedgerMatchesBilling(gate.ledger.records, sandbox);
   });
 }
 
-test("openai: listing models is no usage", async (t) => {
+test("listing models with openai is recorded without usage", async (t) => {
   const { gate, sandbox } = await startGateWithSandbox(t);
   const models = await new OpenAI({ baseURL: `${gate.url}/v1`, apiKey: "placeholder" }).models.list();
   assert.ok(models.data.some(({ id }) => id === HELLO.model));
@@ -113,7 +118,7 @@ test("openai: listing models is no usage", async (t) => {
   assertLedgerMatchesBilling(gate.ledger.records, sandbox);
 });
 
-test("openai: any placeholder will do, and tk-NAME names the tool", async (t) => {
+test("openai works with any placeholder, and tk-NAME names the tool", async (t) => {
   const { gate } = await startGateWithSandbox(t);
   for (const apiKey of ["x", "sk-proj-not-a-real-one", "tk-my-script"]) {
     await new OpenAI({ baseURL: `${gate.url}/v1`, apiKey }).responses.create(HELLO);

@@ -190,10 +190,10 @@ test(
   "a response that the upstream truncates within the grace period is recorded as cut by the client",
   LIMIT,
   async (t) => {
-    const { gate, client, answer } = await openStream(t, LONG_GRACE);
+    const { gate, client, response } = await openStream(t, LONG_GRACE);
     await disconnect(client);
     await waitUntilHandled(gate);
-    answer.destroy();
+    response.destroy();
     assert.equal((await recordCutByClient(gate, 200)).tokens?.input_total, 3);
   },
 );

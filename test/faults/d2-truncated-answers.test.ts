@@ -147,7 +147,7 @@ test(
     const body = JSON.stringify(MESSAGE);
     // Sent in two parts: the second one waits for the client.
     const [first = "", ...rest] = [body.slice(0, 9), body.slice(9), ""].map(
-      (piece) => `${hexLength(piece)}\r\n${piece}\r\n`,
+      (part) => `${hexLength(part)}\r\n${part}\r\n`,
     );
     const upstream = await startRawUpstream(t, (_request, { socket }) => {
       socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${first}`);
@@ -225,8 +225,8 @@ test(
       socket.end(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n${JSON.stringify(MESSAGE)}`);
     });
     const client = await sendRaw(t, gate.port);
-    const [answer] = readMessages(await client.until(/\r\n0\r\n\r\n/)).messages;
-    assert.equal(answer?.body, JSON.stringify(MESSAGE));
+    const [response] = readMessages(await client.until(/\r\n0\r\n\r\n/)).messages;
+    assert.equal(response?.body, JSON.stringify(MESSAGE));
     const record = await gate.ledger.only();
     assert.deepEqual([record.outcome, record.cut_by, record.usage], ["completed", null, "final"]);
   },

@@ -78,15 +78,15 @@ for (const [ending, end] of ENDINGS) {
     `a POST on a reused connection that the upstream then closes (${ending}) is seen once`,
     LIMIT,
     async (t) => {
-      const answer = rawResponse(JSON.stringify(MESSAGE));
+      const response = rawResponse(JSON.stringify(MESSAGE));
       const { upstream, gate } = await startGateWithRawUpstream(t, (_request, { socket }) =>
-        socket.write(answer),
+        socket.write(response),
       );
       assert.deepEqual(await (await post(gate, "/v1/messages", {})).json(), MESSAGE);
       upstream.respondWith((_request, { socket }) => end(socket));
       await assertUpstreamBroke(await post(gate, "/v1/messages", {}));
       assert.deepEqual([countPosts(upstream), upstream.connections.length], [2, 1]);
-      upstream.respondWith((_request, { socket }) => socket.write(answer));
+      upstream.respondWith((_request, { socket }) => socket.write(response));
       assert.equal((await post(gate, "/v1/messages", {})).status, 200);
       assert.deepEqual(
         gate.ledger.records.map(({ outcome }) => outcome),
@@ -97,9 +97,9 @@ for (const [ending, end] of ENDINGS) {
 }
 
 test("a POST on a connection that the upstream is closing is seen at most once", LIMIT, async (t) => {
-  const answer = rawResponse(JSON.stringify(MESSAGE));
+  const response = rawResponse(JSON.stringify(MESSAGE));
   const { upstream, gate } = await startGateWithRawUpstream(t, (_request, { socket }) =>
-    socket.write(answer),
+    socket.write(response),
   );
   const statuses: number[] = [];
   for (let round = 0; round < 20; round += 1) {
@@ -118,9 +118,9 @@ test("a POST on a connection that the upstream is closing is seen at most once",
 
 for (const status of [408, 429, 500, 503, 529]) {
   test(`a response with status ${status} is passed on and not retried`, LIMIT, async (t) => {
-    const answer = rawResponse("{}", "retry-after: 0\r\nconnection: close\r\n", `${status} Later`);
+    const response = rawResponse("{}", "retry-after: 0\r\nconnection: close\r\n", `${status} Later`);
     const { upstream, gate } = await startGateWithRawUpstream(t, (_request, { socket }) =>
-      socket.end(answer),
+      socket.end(response),
     );
     const res = await post(gate, "/v1/responses", {});
     assert.deepEqual([res.status, res.headers.get("retry-after"), await res.text()], [status, "0", "{}"]);

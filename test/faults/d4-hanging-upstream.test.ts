@@ -26,11 +26,11 @@ const LIMIT = { timeout: 10_000 };
 
 /** Fails unless the client receives a 504 in the shape of the route's API whose message matches. */
 async function assertTimeout(client: RawClient, words: RegExp): Promise<void> {
-  const [answer] = readMessages(await client.until(/\}\}$/)).messages;
-  assert.ok(answer);
-  assert.match(answer.start, /^HTTP\/1\.1 504 /);
-  assert.deepEqual(valuesOf(answer, "x-tollkeeper-refusal"), ["upstream_timeout"]);
-  const { type, error } = JSON.parse(answer.body) as { type: string; error: { message: string } };
+  const [response] = readMessages(await client.until(/\}\}$/)).messages;
+  assert.ok(response);
+  assert.match(response.start, /^HTTP\/1\.1 504 /);
+  assert.deepEqual(valuesOf(response, "x-tollkeeper-refusal"), ["upstream_timeout"]);
+  const { type, error } = JSON.parse(response.body) as { type: string; error: { message: string } };
   assert.equal(type, "error");
   assert.match(error.message, words);
 }
@@ -193,14 +193,14 @@ for (const [kind, type, body] of [
 }
 
 test("the limit between bytes does not run while the client does not read", LIMIT, async (t) => {
-  let sent = 0;
+  const progress = { chunks: 0 };
   const { gate } = await startGateWithUpstream(
     t,
     ({ url }, res) => {
       res.writeHead(200, SSE);
       if (url === "/v1/messages") {
         const body = Readable.from(repeat(CHUNK, 32), { highWaterMark: 1 });
-        body.on("data", () => (sent += 1)).pipe(res);
+        body.on("data", () => (progress.chunks += 1)).pipe(res);
       } else res.write(MESSAGE_EVENTS[0]);
     },
     withLimits({ betweenBytesMs: 300 }),
@@ -209,8 +209,8 @@ test("the limit between bytes does not run while the client does not read", LIMI
   const passTime = holdTime(t);
   client.socket.pause();
   client.write(rawRequest(gate.port));
-  while (sent === 0) await setImmediate();
-  await waitUntilStill(() => sent);
+  while (progress.chunks === 0) await setImmediate();
+  await waitUntilStill(() => progress.chunks);
   const silent = await sendRaw(t, gate.port, rawRequest(gate.port).replace("/v1/messages", "/v1/responses"));
   await passTimeUntil(silent.closed, () => passTime(300));
   client.socket.resume();

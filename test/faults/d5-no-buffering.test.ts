@@ -30,14 +30,14 @@ async function openExchange(
 test("the head and each event of a stream reach the client before the next one is sent", LIMIT, async (t) => {
   const { held, gate } = await startGateWithHeldUpstream(t);
   const client = await sendRaw(t, gate.port);
-  const answer = await held;
-  answer.flushHeaders();
+  const response = await held;
+  response.flushHeaders();
   await client.until(/HTTP\/1\.1 200 OK[^]*\r\n\r\n/);
   for (const event of MESSAGE_EVENTS) {
-    answer.write(event);
+    response.write(event);
     await client.until(new RegExp(event.slice(7, 20)));
   }
-  answer.end();
+  response.end();
   const received = await client.until(/\r\n0\r\n\r\n/);
   assert.match(received, /content-type: text\/event-stream; charset=utf-8/i);
   const record = await gate.ledger.only();
@@ -48,12 +48,12 @@ test("the head and each event of a stream reach the client before the next one i
 test("each chunk of an event is passed on at once, down to single bytes", LIMIT, async (t) => {
   const { held, gate } = await startGateWithHeldUpstream(t);
   const client = await sendRaw(t, gate.port);
-  const answer = await held;
-  answer.flushHeaders();
+  const response = await held;
+  response.flushHeaders();
   const head = await client.until(/\r\n\r\n/);
   let expected = "";
   for (const byte of MESSAGE_EVENTS[0].slice(0, 60)) {
-    answer.write(byte);
+    response.write(byte);
     expected += `1\r\n${byte}\r\n`;
     assert.equal(await client.until(new RegExp(`^[^]{${head.length + expected.length}}$`)), head + expected);
   }
@@ -67,14 +67,14 @@ for (const [what, headers] of [
   test(`each chunk of ${what} reaches the client before the next one is sent`, LIMIT, async (t) => {
     const { upstream, gate } = await startGateWithUpstream(t, () => {});
     const client = await rawClient(t, gate.port);
-    const answer = await openExchange(gate, upstream, client);
-    answer.writeHead(what === "an error" ? 500 : 200, headers);
+    const response = await openExchange(gate, upstream, client);
+    response.writeHead(what === "an error" ? 500 : 200, headers);
     for (const letter of ["a", "b", "c"]) {
       // The last bytes of an error are withheld, because they may be the beginning of the key.
-      answer.write(letter.repeat(60));
+      response.write(letter.repeat(60));
       await client.until(new RegExp(`${letter}{20}`));
     }
-    answer.end();
+    response.end();
     assert.equal((await gate.ledger.only()).bytes_out, 180);
   });
 }
@@ -94,8 +94,8 @@ test(
 test("each chunk of a compressed stream is passed on at once and unchanged", LIMIT, async (t) => {
   const { upstream, gate } = await startGateWithUpstream(t, () => {});
   const client = await rawClient(t, gate.port);
-  const answer = await openExchange(gate, upstream, client);
-  answer.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
+  const response = await openExchange(gate, upstream, client);
+  response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
   const gzip = createGzip();
   let sent = "";
   const chunks: Buffer[] = [];
@@ -105,13 +105,13 @@ test("each chunk of a compressed stream is passed on at once and unchanged", LIM
     await new Promise<void>((resolve) => gzip.flush(constants.Z_SYNC_FLUSH, resolve));
     const bytes = Buffer.concat(chunks.splice(0));
     sent += `${bytes.length.toString(16)}\r\n${bytes.toString("latin1")}\r\n`;
-    answer.write(bytes);
+    response.write(bytes);
     const received = await client.until(new RegExp(`\\r\\n\\r\\n[^]{${sent.length}}$`));
     assert.ok(received.endsWith(sent));
   }
   gzip.end();
   await once(gzip, "end");
-  answer.end(Buffer.concat(chunks));
+  response.end(Buffer.concat(chunks));
   await client.until(/\r\n0\r\n\r\n$/);
   assert.equal((await gate.ledger.only()).tokens?.output, 2);
 });

@@ -47,8 +47,8 @@ test("a gzip bomb in an error is not decompressed, and the error loses its body"
 });
 
 test("a compressed error of 200 MiB is not kept in memory, and loses its body", MEASURED, async (t) => {
-  const answer = { status: 400, head: GZIP, chunks: repeat(randomBytes(MIB), 200) };
-  const { grownBytes, received } = await measurePassThrough(t, answer);
+  const response = { status: 400, head: GZIP, chunks: repeat(randomBytes(MIB), 200) };
+  const { grownBytes, received } = await measurePassThrough(t, response);
   assert.ok(grownBytes < MAX_GROWTH_BYTES, `${grownBytes / MIB} MiB`);
   assert.deepEqual([received.status, received.bytes], [400, 0]);
 });

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { countDescriptors, residentBytes } from "../chaos/process-figures.ts";
+import { countDescriptors, residentBytes } from "../helpers/process/process-metrics.ts";
 import { type Daemon } from "../helpers/daemon/daemon.ts";
 import {
   sendJson,
@@ -90,11 +90,11 @@ function respondByNumber(): Script {
 }
 
 async function requestStreams(daemon: Daemon, agent: Agent): Promise<void> {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: STREAMS }, (_, number) => sendRequest(daemon, agent, number)),
   );
-  for (const [number, answer] of answers.entries()) {
-    assert.ok(answer.includes(`"${idOf(number)}"`) && answer.endsWith(END_OF_STREAM), answer);
+  for (const [number, response] of responses.entries()) {
+    assert.ok(response.includes(`"${idOf(number)}"`) && response.endsWith(END_OF_STREAM), response);
   }
 }
 
@@ -104,8 +104,8 @@ async function requestMessages(daemon: Daemon, agent: Agent, first: number, end:
   const worker = async () => {
     while (next < end) {
       const number = next++;
-      const answer = JSON.parse(await sendRequest(daemon, agent, number)) as { id: string };
-      assert.equal(answer.id, idOf(number));
+      const response = JSON.parse(await sendRequest(daemon, agent, number)) as { id: string };
+      assert.equal(response.id, idOf(number));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));

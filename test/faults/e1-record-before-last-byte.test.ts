@@ -101,11 +101,11 @@ test("only the end of a stream waits for the record: the last event arrives befo
   const { upstream, held } = await startHeldUpstream(t);
   const { gate, directory } = await startLedgerGate(t, upstream.baseUrl);
   const client = await sendRaw(t, gate.port);
-  const answer = await held;
-  for (const event of MESSAGE_EVENTS) answer.write(event);
+  const response = await held;
+  for (const event of MESSAGE_EVENTS) response.write(event);
   await client.until(/message_stop/);
   assert.deepEqual(readdirSync(directory), []);
-  answer.end();
+  response.end();
   await client.until(/\r\n0\r\n\r\n/);
   assert.deepEqual(readdirSync(directory), [`${TODAY}.ndjson`]);
 });

@@ -36,14 +36,16 @@ async function collectTraces(daemon: Daemon): Promise<Record<string, string>> {
   return { ...readFilesBelow(daemon.home, null), stdout, stderr, status: status.stdout, usage: usage.stdout };
 }
 
-/** Starts a daemon at its most verbose, in front of an upstream that sends the response of the request's `user`. */
+/** Sends the response whose number is the request's `user`. */
+const respondByUser: Script = ({ body }, res) => {
+  const [, send] = RESPONSES[Number(/"user":(\d+)/.exec(body.toString("latin1"))?.[1] ?? 0)] ?? [];
+  send?.(res);
+};
+
+/** Starts a daemon at its most verbose. */
 function startVerboseDaemon(t: TestContext): Promise<DaemonWithUpstream> {
-  const respond: Script = ({ body }, res) => {
-    const [, send] = RESPONSES[Number(/"user":(\d+)/.exec(body.toString("latin1"))?.[1] ?? 0)] ?? [];
-    send?.(res);
-  };
   const config = { limits: { bodyBytes: 10_000 } };
-  return startDaemonWithUpstream(t, respond, { config, args: ["--debug"], env: { DEBUG: "*" } });
+  return startDaemonWithUpstream(t, respondByUser, { config, args: ["--debug"], env: { DEBUG: "*" } });
 }
 
 test("prompts and responses of every form pass and leave no trace of their text", async (t) => {

@@ -98,17 +98,17 @@ export async function openUnreadUpload(
 
 /** Opens a stream whose client has received `begin`. */
 async function openSilentStream(t: TestContext, options: GateOptions, begin?: string): Promise<OpenExchange> {
-  const { gate, client, answer } = await openStream(t, options, begin);
-  return { gate, client, upstreamClosed: once(answer, "close") };
+  const { gate, client, response } = await openStream(t, options, begin);
+  return { gate, client, upstreamClosed: once(response, "close") };
 }
 
 /** Opens a stream whose upstream keeps sending events. */
 async function openSendingStream(t: TestContext, options: GateOptions): Promise<OpenExchange> {
-  const { gate, client, answer } = await openStream(t, options);
-  const talk = setInterval(() => answer.write(MESSAGE_EVENTS[1]), 5);
+  const { gate, client, response } = await openStream(t, options);
+  const talk = setInterval(() => response.write(MESSAGE_EVENTS[1]), 5);
   t.after(() => clearInterval(talk));
   await client.until(/text_delta[^]*text_delta/);
-  return { gate, client, upstreamClosed: once(answer, "close") };
+  return { gate, client, upstreamClosed: once(response, "close") };
 }
 
 async function openCompressedStream(t: TestContext, options: GateOptions): Promise<OpenExchange> {

@@ -1,6 +1,6 @@
 import type { TestContext } from "node:test";
 import type { Config } from "../../src/core/config/config.ts";
-import { peakBytes } from "../chaos/process-figures.ts";
+import { peakBytes } from "../helpers/process/process-metrics.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { TEST_KEY } from "../helpers/gate/gate.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";

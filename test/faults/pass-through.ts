@@ -32,7 +32,7 @@ async function startLargeUpstream(t: TestContext, { status = 200, head, chunks }
     }
     res.writeHead(status, head);
     const body = Readable.from(chunks);
-    body.on("data", (piece: Buffer) => sent.update(piece));
+    body.on("data", (chunk: Buffer) => sent.update(chunk));
     body.pipe(res);
   });
   return { upstream, sent };

@@ -1,7 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const ADMISSION = "src/core/http/admission.ts";
-const RESPONSE_HEAD = "src/core/http/response-head.ts";
+const RESPONSE_HEAD = "src/core/http/framing.ts";
 const HEADER_NAME = "src/core/http/header-policy.ts";
 const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
 const UPLOAD = "src/proxy/exchange/upload.ts";

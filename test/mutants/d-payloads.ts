@@ -69,7 +69,7 @@ export const PAYLOADS: readonly Mutant[] = [
   {
     ...D7,
     without: "checking the status before passing it on",
-    file: "src/core/http/response-head.ts",
+    file: "src/core/http/framing.ts",
     find: "status < 200 || status > 599",
     replace: "status > 599",
   },

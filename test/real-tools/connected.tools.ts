@@ -1,48 +1,57 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { askConnected, askOnce, assertTold, connect, disconnect, openBench, type Bench } from "./bench.ts";
-import { filesOf, seed, snapshot, takeMarkOff } from "./home-files.ts";
+import {
+  promptConnected,
+  promptOnce,
+  assertIdentified,
+  connect,
+  disconnect,
+  openSetup,
+  type InstalledSetup,
+} from "./connect-tool.ts";
+import { listFiles, writeSeeds, snapshot, removeMark } from "./home-files.ts";
 import { keepResult } from "./results.ts";
 import { CONNECTED_TOOLS, type ConnectedTool } from "./tools.ts";
 
 for (const tool of CONNECTED_TOOLS) {
-  test(`${tool.tool} is connected, answers, and is disconnected without a trace`, async (t) => {
+  test(`${tool.tool} can be connected, works, and is disconnected without a trace`, async (t) => {
     const result: Record<string, string> = { kind: "tools", tool: tool.tool, version: tool.version };
     t.after(() => keepResult(result));
-    const bench = await openBench(t, tool);
-    result["installed"] = bench === null ? "no" : "yes";
-    if (bench === null) return;
-    Object.assign(result, await withMark(bench));
-    for (const asked of tool.asks) Object.assign(result, await withoutMark(bench, asked));
-    // Nothing is written.
-    if (tool.runs) result["tollkeeper run"] = assertTold(bench, await askOnce(bench), "path");
+    const setup = await openSetup(t, tool);
+    result["installed"] = setup === null ? "no" : "yes";
+    if (setup === null) return;
+    Object.assign(result, await withMark(setup));
+    for (const asked of tool.models) Object.assign(result, await withoutMark(setup, asked));
+    // `run` writes no settings.
+    if (tool.hasRunSupport)
+      result["tollkeeper run"] = assertIdentified(setup, await promptOnce(setup), "path");
   });
 }
 
-async function withMark(bench: Bench): Promise<Record<string, string>> {
-  const { ready, tool } = bench;
-  const seeded = Object.keys(tool.seeds).map((path) => join(ready.home, path));
-  const paths = [...seeded, ...filesOf(tool.tool, ready.home)];
+async function withMark(setup: InstalledSetup): Promise<Record<string, string>> {
+  const { installed, tool } = setup;
+  const seeded = Object.keys(tool.seeds).map((path) => join(installed.home, path));
+  const paths = [...seeded, ...listFiles(tool.tool, installed.home)];
   const before = snapshot(paths);
-  await connect(bench);
+  await connect(setup);
   assert.notDeepEqual(snapshot(paths), before);
-  const told = assertTold(bench, await askConnected(bench), "path");
-  await disconnect(bench);
+  const identities = assertIdentified(setup, await promptConnected(setup), "path");
+  await disconnect(setup);
   assert.deepEqual(snapshot(paths), before);
-  return { answered: "yes", "with mark": told, "files as before": "yes" };
+  return { worked: "yes", "with mark": identities, "files as before": "yes" };
 }
 
-/** The same, but for its name in the path and in the key's place. */
+/** Connects the tool and removes its name from the path and from the place of the key. */
 async function withoutMark(
-  bench: Bench,
-  { model, by }: ConnectedTool["asks"][number],
+  setup: InstalledSetup,
+  { model, by }: ConnectedTool["models"][number],
 ): Promise<Record<string, string>> {
-  const { ready, tool } = bench;
-  await connect(bench, model);
-  takeMarkOff(tool.tool, ready.home);
-  const records = await askConnected(bench);
+  const { installed, tool } = setup;
+  await connect(setup, model);
+  removeMark(tool.tool, installed.home);
+  const records = await promptConnected(setup);
   const [route = ""] = records.map((record) => record.route);
-  seed(ready.home, tool.seeds);
-  return { [`without it, ${route}`]: assertTold(bench, records, by) };
+  writeSeeds(installed.home, tool.seeds);
+  return { [`without it, ${route}`]: assertIdentified(setup, records, by) };
 }

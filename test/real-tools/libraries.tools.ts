@@ -8,8 +8,8 @@ import { runBounded, type ToolHome } from "../helpers/process/run-bounded.ts";
 import type { CommandResult, Daemon } from "../helpers/daemon/daemon.ts";
 import { createToolHome, skipUnavailable } from "../helpers/tools/real-tool.ts";
 import { findNode22, installPackages } from "../helpers/tools/tool-packages.ts";
-import { succeed, tollkeeper } from "./bench.ts";
-import { filesOf, seed, snapshot, takeMarkOff } from "./home-files.ts";
+import { expectSuccess, runTollkeeper } from "./connect-tool.ts";
+import { listFiles, writeSeeds, snapshot, removeMark } from "./home-files.ts";
 import { CODEX_SDK, LIBRARIES, type Library } from "./libraries.ts";
 import { keepResult, type Result } from "./results.ts";
 import { BASHRC_SEEDS, CODEX_SEEDS } from "./seeds.ts";
@@ -17,36 +17,40 @@ import { BASHRC_SEEDS, CODEX_SEEDS } from "./seeds.ts";
 const PROGRAMS = fileURLToPath(new URL("programs/", import.meta.url));
 const MARK = "my-program";
 
-/** A program on a library, ready to be run, and a daemon. */
-interface Bench extends Awaited<ReturnType<typeof startDaemonWithSandbox>> {
+/** A program that uses a library, ready to run, and a daemon. */
+interface LibrarySetup extends Awaited<ReturnType<typeof startDaemonWithSandbox>> {
   t: TestContext;
-  room: ToolHome;
+  toolHome: ToolHome;
   library: Library;
-  /** What runs the program. */
+  /** The command that runs the program. */
   command: string[];
 }
 
-/** null, with the test skipped, where the library cannot be had. */
-async function openLibrary(t: TestContext, library: Library): Promise<Bench | null> {
-  const room = createToolHome(t);
+/** Installs a library and starts a daemon. Returns null, with the test skipped, where it cannot be installed. */
+async function openLibrary(t: TestContext, library: Library): Promise<LibrarySetup | null> {
+  const toolHome = createToolHome(t);
   try {
-    symlinkSync(await installPackages(library), join(room.work, "node_modules"));
-    copyFileSync(join(PROGRAMS, library.program), join(room.work, library.program));
+    symlinkSync(await installPackages(library), join(toolHome.work, "node_modules"));
+    copyFileSync(join(PROGRAMS, library.program), join(toolHome.work, library.program));
     const command = [await findNode22(), library.program];
-    return { t, room, library, command, ...(await startDaemonWithSandbox(t)) };
+    return { t, toolHome, library, command, ...(await startDaemonWithSandbox(t)) };
   } catch (error) {
-    keepResult(resultOf(library, { installed: "no" }));
+    keepResult(toResult(library, { installed: "no" }));
     skipUnavailable(t, library, error);
     return null;
   }
 }
 
-function resultOf({ package: name, version }: Library, result: Result): Result {
+function toResult({ package: name, version }: Library, result: Result): Result {
   return { kind: "libraries", library: name, version, ...result };
 }
 
-/** Runs it; resolves to who its requests came from, in the ledger's order. */
-async function ask(daemon: Daemon, count: number, run: () => Promise<CommandResult>): Promise<string[]> {
+/** Runs a program. Returns the tool of each request and its kind of evidence, in the ledger's order. */
+async function runProgram(
+  daemon: Daemon,
+  count: number,
+  run: () => Promise<CommandResult>,
+): Promise<string[]> {
   const before = (await daemon.ledger()).length;
   const { code, stdout, stderr } = await run();
   assert.equal(stdout, "[sandbox] You said: hello\n".repeat(count), stderr);
@@ -54,101 +58,101 @@ async function ask(daemon: Daemon, count: number, run: () => Promise<CommandResu
   return (await daemon.ledger()).slice(before).map(({ tool, tool_by }) => `${tool} by ${tool_by}`);
 }
 
-/** Variables as somebody sets them who does not care for the tool's name. */
+/** Variables without the tool's name. */
 function unmarkedVariables({ url }: Daemon): Record<string, string> {
   const keys = { ANTHROPIC_API_KEY: "placeholder", OPENAI_API_KEY: "placeholder" };
   return { ANTHROPIC_BASE_URL: url, OPENAI_BASE_URL: `${url}/v1`, ...keys };
 }
 
-/** A library says less than the process that has started it all, where that is a tool itself. */
-function assertUnmarked(told: readonly string[], { unmarked }: Library): void {
-  const isSaidByProcess = (by: string, i: number) =>
+/** Fails unless the requests have the expected tools. Where a tool started this test, its process is stronger evidence than a library. */
+function assertUnmarked(identities: readonly string[], { unmarked }: Library): void {
+  const isByProcess = (by: string, i: number) =>
     by.endsWith(" by process") && unmarked[i]?.endsWith(" by library");
   assert.deepEqual(
-    told.map((by, i) => (isSaidByProcess(by, i) ? unmarked[i] : by)),
+    identities.map((by, i) => (isByProcess(by, i) ? unmarked[i] : by)),
     unmarked,
   );
 }
 
 for (const library of LIBRARIES) {
-  test(`${library.package}@${library.version} is led by variables that tollkeeper run sets`, async (t) => {
-    const bench = await openLibrary(t, library);
-    if (bench === null) return;
-    const { daemon, sandbox, room, command } = bench;
+  test(`${library.package}@${library.version} uses the variables that tollkeeper run sets`, async (t) => {
+    const setup = await openLibrary(t, library);
+    if (setup === null) return;
+    const { daemon, sandbox, toolHome, command } = setup;
     const count = library.unmarked.length;
-    const marked = await ask(daemon, count, () =>
-      tollkeeper(t, daemon, room, "run", "--tool", MARK, "--", ...command),
+    const marked = await runProgram(daemon, count, () =>
+      runTollkeeper(t, daemon, toolHome, "run", "--tool", MARK, "--", ...command),
     );
     assert.deepEqual(marked, Array<string>(count).fill(`${MARK} by path`));
-    const env = { ...room.env, ...unmarkedVariables(daemon) };
-    const unmarked = await ask(daemon, count, () => runBounded(t, command, { ...room, env }));
+    const env = { ...toolHome.env, ...unmarkedVariables(daemon) };
+    const unmarked = await runProgram(daemon, count, () => runBounded(t, command, { ...toolHome, env }));
     assertUnmarked(unmarked, library);
     assertLedgerMatchesBilling(await daemon.ledger(), sandbox);
-    keepResult(resultOf(library, row(marked, unmarked)));
+    keepResult(toResult(library, row(marked, unmarked)));
   });
 }
 
 function row(marked: readonly string[], unmarked: readonly string[]): Result {
   return {
     installed: "yes",
-    answered: "yes",
-    "with mark": oneOfEach(marked),
-    "without it": oneOfEach(unmarked),
+    worked: "yes",
+    "with mark": joinUnique(marked),
+    "without it": joinUnique(unmarked),
   };
 }
 
-function oneOfEach(told: readonly string[]): string {
-  return [...new Set(told)].join(", ");
+function joinUnique(identities: readonly string[]): string {
+  return [...new Set(identities)].join(", ");
 }
 
-test("@openai/codex-sdk is led by Codex's settings", async (t) => {
-  const bench = await openLibrary(t, CODEX_SDK);
-  if (bench === null) return;
-  const { daemon, room, command } = bench;
-  seed(room.home, CODEX_SEEDS);
-  const before = snapshot(filesOf("codex", room.home));
-  await succeed(tollkeeper(t, daemon, room, "connect", "codex", "--yes"));
-  const marked = await ask(daemon, 1, () => runBounded(t, command, room));
+test("@openai/codex-sdk uses Codex's settings", async (t) => {
+  const setup = await openLibrary(t, CODEX_SDK);
+  if (setup === null) return;
+  const { daemon, toolHome, command } = setup;
+  writeSeeds(toolHome.home, CODEX_SEEDS);
+  const before = snapshot(listFiles("codex", toolHome.home));
+  await expectSuccess(runTollkeeper(t, daemon, toolHome, "connect", "codex", "--yes"));
+  const marked = await runProgram(daemon, 1, () => runBounded(t, command, toolHome));
   assert.deepEqual(marked, ["codex by path"]);
-  await succeed(tollkeeper(t, daemon, room, "disconnect", "codex", "--yes"));
-  assert.deepEqual(snapshot(filesOf("codex", room.home)), before);
-  await succeed(tollkeeper(t, daemon, room, "connect", "codex", "--yes"));
-  takeMarkOff("codex", room.home);
-  const unmarked = await ask(daemon, 1, () => runBounded(t, command, room));
+  await expectSuccess(runTollkeeper(t, daemon, toolHome, "disconnect", "codex", "--yes"));
+  assert.deepEqual(snapshot(listFiles("codex", toolHome.home)), before);
+  await expectSuccess(runTollkeeper(t, daemon, toolHome, "connect", "codex", "--yes"));
+  removeMark("codex", toolHome.home);
+  const unmarked = await runProgram(daemon, 1, () => runBounded(t, command, toolHome));
   assertUnmarked(unmarked, CODEX_SDK);
-  keepResult(resultOf(CODEX_SDK, { ...row(marked, unmarked), "files as before": "yes" }));
+  keepResult(toResult(CODEX_SDK, { ...row(marked, unmarked), "files as before": "yes" }));
 });
 
-test("sdk is connected by a shell's start-up file, and disconnected without a trace", async (t) => {
+test("sdk is connected through a shell's start-up file and disconnected without a trace", async (t) => {
   const [library] = LIBRARIES;
   assert.ok(library);
-  const bench = await openLibrary(t, library);
-  if (bench === null) return;
-  const { daemon, room, command } = bench;
-  seed(room.home, BASHRC_SEEDS);
-  const before = snapshot(filesOf("sdk", room.home));
-  await succeed(tollkeeper(t, daemon, room, "connect", "sdk", "--yes"));
+  const setup = await openLibrary(t, library);
+  if (setup === null) return;
+  const { daemon, toolHome, command } = setup;
+  writeSeeds(toolHome.home, BASHRC_SEEDS);
+  const before = snapshot(listFiles("sdk", toolHome.home));
+  await expectSuccess(runTollkeeper(t, daemon, toolHome, "connect", "sdk", "--yes"));
   const inShell = ["bash", "-c", '. ~/.bashrc && exec "$@"', "bash", ...command];
-  const marked = await ask(daemon, 1, () => runBounded(t, inShell, room));
+  const marked = await runProgram(daemon, 1, () => runBounded(t, inShell, toolHome));
   assert.deepEqual(marked, ["sdk by path"]);
-  await succeed(tollkeeper(t, daemon, room, "disconnect", "sdk", "--yes"));
-  assert.deepEqual(snapshot(filesOf("sdk", room.home)), before);
+  await expectSuccess(runTollkeeper(t, daemon, toolHome, "disconnect", "sdk", "--yes"));
+  assert.deepEqual(snapshot(listFiles("sdk", toolHome.home)), before);
 });
 
-test("curl is led by the lines that tollkeeper env prints", async (t) => {
+test("curl uses the variables that tollkeeper env prints", async (t) => {
   const { daemon } = await startDaemonWithSandbox(t);
-  const room = createToolHome(t);
-  const lines = await succeed(tollkeeper(t, daemon, room, "env", "curl"));
+  const toolHome = createToolHome(t);
+  const lines = await expectSuccess(runTollkeeper(t, daemon, toolHome, "env", "curl"));
   const body = JSON.stringify({ model: "gpt-5.5", input: "hello" });
   const curl = `curl -sS "$OPENAI_BASE_URL/responses" -H 'content-type: application/json' -d '${body}'`;
-  const told: string[] = [];
-  for (const setUp of [lines, `OPENAI_BASE_URL=${daemon.url}/v1`]) {
-    const answer = await succeed(runBounded(t, ["bash", "-c", `${setUp}\n${curl}`], room));
-    assert.match(answer, /\[sandbox\] You said: hello/);
+  const identities: string[] = [];
+  for (const variables of [lines, `OPENAI_BASE_URL=${daemon.url}/v1`]) {
+    const output = await expectSuccess(runBounded(t, ["bash", "-c", `${variables}\n${curl}`], toolHome));
+    assert.match(output, /\[sandbox\] You said: hello/);
     const record = (await daemon.ledger()).at(-1);
-    told.push(`${record?.tool} by ${record?.tool_by}`);
+    identities.push(`${record?.tool} by ${record?.tool_by}`);
   }
-  const [marked = "", unmarked = ""] = told;
+  const [marked = "", unmarked = ""] = identities;
   assert.equal(marked, "curl by path");
   assertUnmarked([unmarked], { ...CODEX_SDK, unmarked: ["curl by library"] });
   keepResult({ kind: "libraries", library: "curl", ...row([marked], [unmarked]) });

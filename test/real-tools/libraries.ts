@@ -1,14 +1,14 @@
 import type { ToolPackage } from "../helpers/tools/tool-packages.ts";
 
-/** A library, and a program that asks with it once for each API that it knows. */
+/** A library, and a program that sends one request with it to each API that it supports. */
 export interface Library extends ToolPackage {
-  /** In programs/. */
+  /** File in programs/. */
   program: string;
-  /** Who its requests come from where nothing marks them (facts/clients.md section 3), one for each that it makes. */
+  /** The tool and evidence of each of its requests without a mark (docs/wire.md section 2). */
   unmarked: readonly string[];
 }
 
-/** They are led by variables alone. */
+/** Libraries that are configured only by variables. */
 export const LIBRARIES: readonly Library[] = [
   {
     package: "@anthropic-ai/sdk",
@@ -51,7 +51,7 @@ export const LIBRARIES: readonly Library[] = [
   },
 ];
 
-/** Reads Codex's settings, and listens to no variable. */
+/** Uses Codex's settings and no variables. */
 export const CODEX_SDK: Library = {
   package: "@openai/codex-sdk",
   version: "0.163.0",

@@ -1,19 +1,19 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { formatTable, type Column } from "../../src/cli/terminal/table.ts";
 
-/** What became of one tool, column by column; a column that is not there was not come to. */
+/** The result of one tool by column. A missing column was not reached. */
 export type Result = Readonly<Record<string, string>>;
 
-/** Names the file that results are gathered in; several processes write it. */
+/** The variable with the file that collects the results of several processes. */
 export const RESULTS_VARIABLE = "TOLLKEEPER_TOOLS_RESULTS";
 
-/** Keeps one tool's result for the table. */
+/** Saves one tool's result for the table. */
 export function keepResult(result: Result): void {
   const file = process.env[RESULTS_VARIABLE];
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(result)}\n`);
 }
 
-/** All results as one table for each set of columns that they have; empty without results. */
+/** Renders one table for each kind of result; empty without results. */
 export function renderResults(file: string): string {
   if (!existsSync(file)) return "";
   const results = readFileSync(file, "utf8")
@@ -25,7 +25,7 @@ export function renderResults(file: string): string {
 }
 
 function renderKind(rows: readonly Result[]): string {
-  // One that came to all of them has them in their order.
+  // A complete result has all columns in their order.
   const fullest = rows.toSorted((one, other) => Object.keys(other).length - Object.keys(one).length);
   const heads = [...new Set(fullest.flatMap((row) => Object.keys(row)))].filter((head) => head !== "kind");
   const columns = heads.map((head): Column => ({ head, align: "left" }));

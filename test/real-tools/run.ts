@@ -1,4 +1,4 @@
-// `npm run test:tools [NAME...]`: the really installed tools and libraries, connected, asked and disconnected.
+// `npm run test:tools [NAME...]`: installs real tools and libraries, connects, runs and disconnects them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { killLeftovers } from "../helpers/process/run-bounded.ts";
 import { renderResults, RESULTS_VARIABLE } from "./results.ts";
 
-/** Enough for every tool twice; what takes longer hangs. */
+/** Twice the time for all tools. What takes longer hangs. */
 const LIMIT_MS = 15 * 60_000;
 
 const directory = fileURLToPath(new URL(".", import.meta.url));
@@ -18,7 +18,7 @@ const results = join(scratch, "results");
 const names = process.argv.slice(2).map((name) => `--test-name-pattern=^${name}[@ ]`);
 const args = ["--import", "tsx", "--test", "--test-reporter=spec", ...names];
 const child = spawn(process.execPath, [...args, ...files.map((file) => join(directory, file))], {
-  // All homes are in there.
+  // All homes are in the scratch directory.
   env: { ...process.env, TMPDIR: scratch, [RESULTS_VARIABLE]: results },
   stdio: "inherit",
   timeout: LIMIT_MS,

@@ -1,4 +1,4 @@
-/** What stood in a tool's files before, as people have it: comments, other settings, another service. Paths below home. */
+/** The content of a tool's files before it is connected, by path below the home: comments, other settings, another service. */
 export type Seeds = Readonly<Record<string, string>>;
 
 export const CLAUDE_CODE_SEEDS: Seeds = {
@@ -52,7 +52,7 @@ export const KILO_SEEDS: Seeds = {
   }
 }
 `,
-  // It writes the permission into its file, and this beside it, when it runs for the first time.
+  // At its first run Kilo writes the permission into its settings, and this file beside them.
   ".config/kilo/.bash-permission-migrated": "",
 };
 
@@ -70,7 +70,7 @@ export const QWEN_CODE_SEEDS: Seeds = {
 };
 
 export const CLINE_SEEDS: Seeds = {
-  // As Cline itself writes it, which it does whenever it runs.
+  // In the format in which Cline rewrites it whenever it runs.
   ".cline/data/settings/providers.json": `{
   "version": 1,
   "lastUsedProvider": "openrouter",
@@ -106,7 +106,7 @@ rules:
   ".continue/index/globalContext.json": `{"hasDismissedConfigTsNoticeJetBrains":true}`,
 };
 
-/** In a shell's start-up file. */
+/** A shell's start-up file. */
 export const BASHRC_SEEDS: Seeds = {
   ".bashrc": `# ~/.bashrc
 alias ll='ls -l'
@@ -117,7 +117,7 @@ true
 };
 
 export const PI_SEEDS: Seeds = {
-  // The sandbox takes its time, as a real service does: whose process a new connection is, is found out meanwhile.
+  // Delays the sandbox like a real service, which gives time to find the process of a new connection.
   ".pi/agent/models.json": `{
   "providers": {
     // the machine in the cellar

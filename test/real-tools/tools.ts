@@ -15,31 +15,31 @@ import {
   type Seeds,
 } from "./seeds.ts";
 
-/** A model that the sandbox has, and what tells the tool that asks for it without its mark (facts/clients.md section 3). */
-interface Asked {
+/** A model of the sandbox, and the evidence for the tool in its requests without a mark (docs/wire.md section 2). */
+interface ModelChoice {
   model: string;
   by: ToolEvidence;
 }
 
-/** A tool with settings of its own, and what is expected of it. */
+/** A tool that can be connected, and what is expected of it. */
 export interface ConnectedTool extends RealTool {
   /** Its name in the ledger. */
   tool: string;
   seeds: Seeds;
-  /** Arguments of a prompt without a terminal. */
+  /** Arguments for a prompt without a terminal. */
   prompt: readonly string[];
-  /** Does it know of its settings by a shell's start-up file only? */
+  /** True when it reads its settings only through a shell's start-up file. */
   readsShell?: true;
-  /** A model of each API that it speaks. */
-  asks: readonly Asked[];
-  /** Is the model that it takes by itself one that the sandbox does not have? */
+  /** One model for each API that it uses. */
+  models: readonly ModelChoice[];
+  /** True when the sandbox does not have the tool's default model. */
   needsModel?: true;
-  /** Can one command be led here by `tollkeeper run`? */
-  runs: boolean;
+  /** True when `tollkeeper run` supports it. */
+  hasRunSupport: boolean;
 }
 
-const CLAUDE: Asked = { model: "claude-sonnet-4-6", by: "signature" };
-const GPT: Asked = { model: "gpt-5.5", by: "signature" };
+const CLAUDE: ModelChoice = { model: "claude-sonnet-4-6", by: "signature" };
+const GPT: ModelChoice = { model: "gpt-5.5", by: "signature" };
 
 export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
   {
@@ -47,29 +47,29 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     tool: "claude-code",
     seeds: CLAUDE_CODE_SEEDS,
     prompt: ["-p", "hello"],
-    asks: [CLAUDE],
-    runs: true,
+    models: [CLAUDE],
+    hasRunSupport: true,
   },
   {
     ...CODEX,
     tool: "codex",
     seeds: CODEX_SEEDS,
     prompt: ["exec", "--skip-git-repo-check", "hello"],
-    asks: [GPT],
-    runs: true,
+    models: [GPT],
+    hasRunSupport: true,
   },
   {
     package: "opencode-ai",
     version: "1.18.33",
     program: "opencode",
-    // The package's own program is one that its install script would have replaced.
+    // The package's own program is a placeholder that its install script replaces.
     entry: `opencode-${PLATFORM}/bin/opencode`,
     runner: "itself",
     tool: "opencode",
     seeds: OPENCODE_SEEDS,
     prompt: ["run", "hello"],
-    asks: [CLAUDE, GPT],
-    runs: true,
+    models: [CLAUDE, GPT],
+    hasRunSupport: true,
   },
   {
     package: "@kilocode/cli",
@@ -80,8 +80,8 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     tool: "kilo",
     seeds: KILO_SEEDS,
     prompt: ["run", "--auto", "hello"],
-    asks: [CLAUDE, GPT],
-    runs: true,
+    models: [CLAUDE, GPT],
+    hasRunSupport: true,
   },
   {
     package: "@qwen-code/qwen-code",
@@ -92,8 +92,8 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     tool: "qwen-code",
     seeds: QWEN_CODE_SEEDS,
     prompt: ["-p", "hello"],
-    asks: [CLAUDE],
-    runs: true,
+    models: [CLAUDE],
+    hasRunSupport: true,
   },
   {
     package: "cline",
@@ -103,10 +103,10 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     runner: "itself",
     tool: "cline",
     seeds: CLINE_SEEDS,
-    // A single word would be a command of its own.
+    // A single word would be taken for a command.
     prompt: ["say hello"],
-    asks: [CLAUDE, GPT],
-    runs: false,
+    models: [CLAUDE, GPT],
+    hasRunSupport: false,
   },
   {
     package: "@continuedev/cli",
@@ -117,8 +117,8 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     tool: "continue",
     seeds: CONTINUE_SEEDS,
     prompt: ["--auto", "-p", "hello"],
-    asks: [CLAUDE, GPT],
-    runs: false,
+    models: [CLAUDE, GPT],
+    hasRunSupport: false,
   },
   {
     package: "@github/copilot",
@@ -130,8 +130,8 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     seeds: BASHRC_SEEDS,
     prompt: ["-p", "hello", "--allow-all-tools"],
     readsShell: true,
-    asks: [CLAUDE, GPT],
-    runs: true,
+    models: [CLAUDE, GPT],
+    hasRunSupport: true,
   },
   {
     package: "@earendil-works/pi-coding-agent",
@@ -142,10 +142,10 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     tool: "pi",
     seeds: PI_SEEDS,
     prompt: ["-p", "hello"],
-    // Of its requests for newer models only its process tells that it is not LangChain.
-    asks: [{ ...CLAUDE, by: "process" }, GPT],
+    // Only its process distinguishes its requests for newer models from LangChain's.
+    models: [{ ...CLAUDE, by: "process" }, GPT],
     needsModel: true,
-    runs: false,
+    hasRunSupport: false,
   },
   {
     package: `@factory/cli-${PLATFORM}`,
@@ -156,7 +156,7 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     tool: "droid",
     seeds: DROID_SEEDS,
     prompt: ["exec", "hello"],
-    asks: [CLAUDE, GPT],
-    runs: false,
+    models: [CLAUDE, GPT],
+    hasRunSupport: false,
   },
 ];

@@ -1,4 +1,5 @@
-// A10, containers and virtual machines: host.docker.internal is a foreign Host and a container's user another user unless they are configured, and no setting makes tollkeeper listen anywhere but on loopback.
+// A10, containers and virtual machines: host.docker.internal is a foreign Host and a container's user is another user unless they are
+// configured. No setting makes tollkeeper listen beyond loopback.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
@@ -7,9 +8,9 @@ import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { startGate } from "../helpers/gate/gate.ts";
 import { peersOf } from "../helpers/gate/memory.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
-import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 
-/** How a container names its host: Docker, Podman, Lima and WSL. */
+/** The names that Docker, Podman, Lima and WSL give to the host. */
 const HOST_NAMES = [
   "host.docker.internal",
   "gateway.docker.internal",
@@ -18,9 +19,9 @@ const HOST_NAMES = [
   "wsl.localhost",
 ];
 
-/** A gate that admits these hosts besides its own. */
+/** Opens a gate that allows these hosts besides its own. */
 async function openGate(t: TestContext, allowedHosts: string[]) {
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+  const upstream = await startUpstream(t, respondWithEmptyJson);
   const config = { listen: { ...defaultConfig.listen, allowedHosts } };
   const gate = await startGate(t, upstream.baseUrl, { config });
   const ask = (host: string) => exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", `Host: ${host}`]);
@@ -28,7 +29,7 @@ async function openGate(t: TestContext, allowedHosts: string[]) {
 }
 
 for (const name of HOST_NAMES) {
-  test(`${name} is foreign by default, and admitted once it is listed`, async (t) => {
+  test(`${name} is a foreign Host by default and admitted once it is listed`, async (t) => {
     const { upstream, gate, ask } = await openGate(t, []);
     for (const host of [name, `${name}:${gate.port}`]) {
       const { status, refusal, text } = await ask(host);
@@ -43,7 +44,7 @@ for (const name of HOST_NAMES) {
   });
 }
 
-test("a listed host is admitted as it is listed, and brings no other in", async (t) => {
+test("a listed host is admitted exactly as listed, and similar names are not", async (t) => {
   const { upstream, ask } = await openGate(t, ["host.docker.internal:8655"]);
   for (const host of [
     "host.docker.internal",
@@ -59,9 +60,9 @@ test("a listed host is admitted as it is listed, and brings no other in", async 
   assert.equal(upstream.seen.length, 0);
 });
 
-test("a container's user is another user by his uid outside, and let in when that is listed", async (t) => {
+test("a container's user is refused by the uid outside the container, and admitted when that is listed", async (t) => {
   const inside = peersOf(100_999);
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+  const upstream = await startUpstream(t, respondWithEmptyJson);
   for (const [peerUid, status] of [
     [[], 403],
     [[999], 403],
@@ -73,10 +74,10 @@ test("a container's user is another user by his uid outside, and let in when tha
   }
 });
 
-/** Names under which other servers have such a setting. */
+/** Names of the setting for the listening address in other servers. */
 const SETTINGS = ["host", "hostname", "address", "addresses", "bind", "interface", "unsafeListen", "public"];
 
-test("a setting that would listen elsewhere is refused, and a daemon that runs stays where it is", async (t) => {
+test("a setting that would change the listening address is refused, and a running daemon keeps its addresses", async (t) => {
   const daemon = await startDaemon(t);
   const elsewhere = Object.fromEntries(SETTINGS.map((name) => [name, "0.0.0.0"]));
   writeFileSync(
@@ -90,12 +91,12 @@ test("a setting that would listen elsewhere is refused, and a daemon that runs s
   assert.deepEqual(refused, [...SETTINGS, ...SETTINGS.map((name) => `listen.${name}`)].toSorted());
 });
 
-test("a port that brings its address along is refused", async (t) => {
+test("a port with an address is refused", async (t) => {
   const config = JSON.stringify({ listen: { port: "0.0.0.0:8655" } });
   await assert.rejects(startDaemon(t, { config }), /the configuration is not usable[^]*listen\.port/);
 });
 
-test("serve has no option that would listen elsewhere", async (t) => {
+test("serve has no option that changes the listening address", async (t) => {
   const args = ["--host=0.0.0.0", "--listen=0.0.0.0", "--address=0.0.0.0"];
   await assert.rejects(startDaemon(t, { args }), /error: unknown arguments: host, listen, address\n/);
 });

@@ -1,4 +1,5 @@
-// A11, port squatting: where the port is taken on either loopback address the start fails and names the holder, tollkeeper never moves to another port by itself, and `status` tells our daemon from a stranger.
+// A11, port squatting: when the port is taken on either loopback address the start fails and names the holder. tollkeeper never moves
+// to another port by itself, and `status` tells our daemon from another program.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -8,7 +9,7 @@ import { listen } from "../../src/proxy/client/listener.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { startGate } from "../helpers/gate/gate.ts";
 
-/** A stranger in this process on one address, who leaves the other loopback address free. */
+/** Listens on one loopback address in this process and leaves the other one free. */
 async function squat(t: TestContext, address: string) {
   const squatter = { port: 0, received: "" };
   const server = createServer((socket) => {
@@ -22,12 +23,12 @@ async function squat(t: TestContext, address: string) {
   return squatter;
 }
 
-/** A daemon that starts after all would stay. */
-const WITH_A_LIMIT = { timeout: 60_000 };
+/** A daemon that starts although it should not would run forever. */
+const LIMIT = { timeout: 60_000 };
 
 test(
-  "a port that a stranger has on one loopback address ends the start, and both serve and status name him",
-  WITH_A_LIMIT,
+  "serve fails on a port that another program has on one loopback address, and both serve and status name that program",
+  LIMIT,
   async (t) => {
     const daemon = await startDaemon(t);
     assert.equal(await daemon.stop(), 0);
@@ -45,7 +46,7 @@ test(
   },
 );
 
-test("a listener that gets one of the two addresses only gives that back", async (t) => {
+test("a listener that gets only one of the two addresses closes it again", async (t) => {
   const { gate } = await startGate(t, "http://127.0.0.1:1/v1");
   const { port } = await squat(t, "::1");
   await assert.rejects(listen(port, gate), { code: "EADDRINUSE" });
@@ -53,7 +54,7 @@ test("a listener that gets one of the two addresses only gives that back", async
   await assert.rejects(once(probe, "connect"), { code: "ECONNREFUSED" });
 });
 
-test("a daemon that is sent to a taken port says who has it, and stays where it is", async (t) => {
+test("a daemon that is configured to a taken port reports who has it and keeps its own", async (t) => {
   const daemon = await startDaemon(t);
   const { port } = await squat(t, "::1");
   writeFileSync(daemon.configFile, JSON.stringify({ listen: { port } }));

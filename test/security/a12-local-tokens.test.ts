@@ -1,4 +1,5 @@
-// A12, programs without a token: where "access" asks for a local token, a request without a registered one gets nowhere, whatever else it shows, the tool is the token's, and of a token nothing but its hash is kept.
+// A12, programs without a token: where "access" requires a local token, a request without a registered one is refused whatever else it
+// has, the tool is the token's, and only the hash of a token is stored.
 import assert from "node:assert/strict";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
@@ -15,10 +16,10 @@ import { startUpstream, respondWithMessage } from "../helpers/upstream/scripted-
 import { readFilesBelow } from "./leak-search.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-const ASKED_FOR = { access: { mode: "token", peerUid: [] } } satisfies GateOptions["config"];
+const TOKEN_REQUIRED = { access: { mode: "token", peerUid: [] } } satisfies GateOptions["config"];
 
-/** A gate that knows a token of codex's and one of zed's. */
-async function openGate(t: TestContext, config: GateOptions["config"] = ASKED_FOR) {
+/** Opens a gate with a token for codex and one for zed. */
+async function openGate(t: TestContext, config: GateOptions["config"] = TOKEN_REQUIRED) {
   const tokens = new MemoryTokens();
   const [codex, zed] = [tokens.add("codex"), tokens.add("zed")];
   const { upstream, gate } = await startGateWithUpstream(t, respondWithMessage, {
@@ -32,8 +33,8 @@ async function openGate(t: TestContext, config: GateOptions["config"] = ASKED_FO
   return { tokens, codex, zed, upstream, gate, ask };
 }
 
-/** Where the token of codex's and that of zed's stand in a request that shows neither as it should. */
-const NOT_SHOWN: [
+/** Requests that present neither token correctly. */
+const INVALID_TOKENS: [
   what: string,
   build: (codex: string, zed: string) => { path?: string; fields: string[] },
 ][] = [
@@ -43,12 +44,12 @@ const NOT_SHOWN: [
   ["a made-up one", () => ({ fields: [`X-Api-Key: tollkeeper-codex-${"A".repeat(43)}`] })],
   ["a truncated one", (codex) => ({ fields: [`X-Api-Key: ${codex.slice(0, -1)}`] })],
   ["one without its beginning", (codex) => ({ fields: [`X-Api-Key: ${codex.slice(1)}`] })],
-  ["its random part alone", (codex) => ({ fields: [`X-Api-Key: ${codex.slice(-43)}`] })],
+  ["only its random part", (codex) => ({ fields: [`X-Api-Key: ${codex.slice(-43)}`] })],
   ["an extended one", (codex) => ({ fields: [`X-Api-Key: ${codex}A`] })],
-  ["one in other letters", (codex) => ({ fields: [`X-Api-Key: ${swapCase(codex)}`] })],
+  ["one in another case", (codex) => ({ fields: [`X-Api-Key: ${swapCase(codex)}`] })],
   ["one in quotes", (codex) => ({ fields: [`X-Api-Key: "${codex}"`] })],
   [
-    "one tool's name before another's",
+    "one with another tool's name",
     (_codex, zed) => ({ fields: [`X-Api-Key: ${zed.replace("-zed-", "-codex-")}`] }),
   ],
   ["two in one header", (codex, zed) => ({ fields: [`Authorization: Bearer ${codex}, Bearer ${zed}`] })],
@@ -63,10 +64,13 @@ const NOT_SHOWN: [
   ["one in a placeholder", (codex) => ({ fields: [`Authorization: Bearer tk-${codex}`] })],
   ["one as the tool's name", (codex) => ({ fields: [`X-Tollkeeper-Tool: ${codex}`] })],
   ["one in the query", (codex) => ({ path: `/v1/messages?x-api-key=${codex}&token=${codex}`, fields: [] })],
-  ["a claim to be codex", () => ({ path: "/t/codex/v1/messages", fields: ["User-Agent: codex_exec/1"] })],
+  [
+    "only a claim to be codex",
+    () => ({ path: "/t/codex/v1/messages", fields: ["User-Agent: codex_exec/1"] }),
+  ],
 ];
 
-/** The same token, but for the case of its random part's letters. */
+/** Swaps the case of the letters in a token's random part. */
 function swapCase(token: string): string {
   const swapped = token
     .slice(-43)
@@ -74,8 +78,8 @@ function swapCase(token: string): string {
   return token.slice(0, -43) + swapped;
 }
 
-for (const [what, build] of NOT_SHOWN) {
-  test(`a request that shows ${what} is refused, recorded, and goes nowhere`, async (t) => {
+for (const [what, build] of INVALID_TOKENS) {
+  test(`a request that presents ${what} as a token is refused and recorded, and reaches no upstream`, async (t) => {
     const { codex, zed, upstream, gate, ask } = await openGate(t);
     const { path = "/v1/messages", fields } = build(codex, zed);
     const { status, refusal, headers, text } = await ask(path, ...fields);
@@ -92,7 +96,7 @@ for (const [what, build] of NOT_SHOWN) {
   });
 }
 
-test("the refusal has the shape of the API that is asked, and names the tool that asks", async (t) => {
+test("the refusal for a missing token has the shape of the route's API and names the tool", async (t) => {
   const { ask } = await openGate(t);
   const { text } = await ask("/t/codex/v1/responses");
   assert.match(
@@ -102,16 +106,19 @@ test("the refusal has the shape of the API that is asked, and names the tool tha
 });
 
 for (const [what, build] of [
-  ["as a bearer's", (token: string) => [`Authorization: Bearer ${token}`]],
-  ["in a scheme spelled otherwise", (token: string) => [`Authorization: bEARER   ${token}`]],
-  ["as a key", (token: string) => [`X-Api-Key: ${token}`]],
-  ["as a key beside a login", (token: string) => [`X-Api-Key: ${token}`, "Authorization: Bearer sk-ant-oat"]],
+  ["as a bearer credential", (token: string) => [`Authorization: Bearer ${token}`]],
+  ["as a bearer credential in another case", (token: string) => [`Authorization: bEARER   ${token}`]],
+  ["as an API key", (token: string) => [`X-Api-Key: ${token}`]],
   [
-    "as a bearer's beside a placeholder",
+    "as an API key beside a bearer credential",
+    (token: string) => [`X-Api-Key: ${token}`, "Authorization: Bearer sk-ant-oat"],
+  ],
+  [
+    "as a bearer credential beside a placeholder",
     (token: string) => ["X-Api-Key: x", `Authorization: Bearer ${token}`],
   ],
 ] as const) {
-  test(`a token shown ${what} proves its tool, and stays here`, async (t) => {
+  test(`a token presented ${what} proves its tool and is not sent upstream`, async (t) => {
     const { codex, upstream, gate, ask } = await openGate(t);
     assert.equal((await ask("/t/zed/v1/messages", ...build(codex))).status, 200);
     const { tool, tool_by } = await gate.ledger.only();
@@ -121,14 +128,14 @@ for (const [what, build] of [
   });
 }
 
-test("two tokens in one kind of header are one too many", async (t) => {
+test("a request with two tokens in the same header is refused", async (t) => {
   const { codex, zed, upstream, ask } = await openGate(t);
   const { status, refusal } = await ask("/v1/messages", `X-Api-Key: ${codex}`, `x-api-key: ${zed}`);
   assert.deepEqual([status, refusal], [400, "bad_request"]);
   assert.equal(upstream.sockets.size, 0);
 });
 
-test("whatever a request claims, it goes the way of the token's tool, with that tool's key", async (t) => {
+test("a request uses the upstream and the key of the token's tool, whatever else it claims", async (t) => {
   const upstream = await startUpstream(t, respondWithMessage);
   const other = { ...createUpstream("other", upstream.baseUrl), key: "second" };
   const usual = createUpstream("default", "http://127.0.0.1:9/v1");
@@ -137,7 +144,7 @@ test("whatever a request claims, it goes the way of the token's tool, with that 
   const gate = await startGate(t, usual.baseUrl, {
     tokens,
     config: {
-      ...ASKED_FOR,
+      ...TOKEN_REQUIRED,
       upstreams: { default: usual, other },
       tools: { codex: { upstream: "other", key: null } },
     },
@@ -151,7 +158,7 @@ test("whatever a request claims, it goes the way of the token's tool, with that 
   );
 });
 
-test("a revoked token is refused from the next request on, on a connection that it was let in on", async (t) => {
+test("a revoked token is refused from the next request on, even on an open connection", async (t) => {
   const { tokens, codex, zed, gate } = await openGate(t);
   const statusFor = async (token: string) => {
     const res = await post(gate, "/v1/messages", {}, { "x-api-key": token });
@@ -164,7 +171,7 @@ test("a revoked token is refused from the next request on, on a connection that 
   assert.deepEqual([await statusFor(codex), await statusFor(zed)], [401, 200]);
 });
 
-test("tokens that cannot be read let nobody in, are told of once, and count again when they are mended", async (t) => {
+test("while the tokens cannot be read every request is refused, and the problem is logged once", async (t) => {
   const { tokens, codex, upstream, gate } = await openGate(t);
   tokens.failure = new Failure("tokens.json is not used: it is open to other users", "chmod 600 tokens.json");
   gate.tokenGuard.reload();
@@ -180,8 +187,8 @@ test("tokens that cannot be read let nobody in, are told of once, and count agai
   assert.equal((await post(gate, "/v1/messages", {}, { "x-api-key": codex })).status, 200);
 });
 
-/** Requests without a route, and what is said of them to who shows a token. */
-const WITHOUT_ROUTE: [what: string, head: string[], refusal: string][] = [
+/** Requests without a route, and their refusal when they have a token. */
+const UNROUTED: [what: string, head: string[], refusal: string][] = [
   ["an unknown path", ["POST /v1/nothing HTTP/1.1", "Content-Type: application/json"], "not_found"],
   ["a foreign target", ["GET http://127.0.0.1/v1/models HTTP/1.1"], "not_found"],
   ["a wrong method", ["GET /v1/messages HTTP/1.1"], "method_not_allowed"],
@@ -191,22 +198,22 @@ const WITHOUT_ROUTE: [what: string, head: string[], refusal: string][] = [
     ["GET /v1/responses HTTP/1.1", "Connection: Upgrade, close", "Upgrade: websocket"],
     "upgrade_not_supported",
   ],
-  ["a page of ours", ["GET /_tollkeeper/healthz HTTP/1.1"], "not_found"],
+  ["a local path", ["GET /_tollkeeper/healthz HTTP/1.1"], "not_found"],
 ];
 
-for (const [what, head, refusal] of WITHOUT_ROUTE) {
-  test(`${what} is refused for its token where it shows none, and only with one for what it is`, async (t) => {
+for (const [what, head, refusal] of UNROUTED) {
+  test(`${what} is refused for its missing token first, and for itself only with a token`, async (t) => {
     const { codex, gate } = await openGate(t);
     const ask = (...fields: string[]) =>
       exchangeRaw(t, gate.port, [...head, `Host: 127.0.0.1:${gate.port}`, ...fields]);
-    const { status, refusal: said } = await ask();
-    assert.deepEqual([status, said], [401, "token_required"]);
+    const withoutToken = await ask();
+    assert.deepEqual([withoutToken.status, withoutToken.refusal], [401, "token_required"]);
     assert.equal((await ask(`X-Api-Key: ${codex}`)).refusal, refusal);
     assert.equal(gate.ledger.records.length, 0);
   });
 }
 
-test("the probes of tools need no token, and a foreign Host is refused for that before", async (t) => {
+test("a tool's probe needs no token, and a foreign Host is refused before the token is required", async (t) => {
   const { gate } = await openGate(t);
   assert.equal((await fetch(`${gate.url}/t/codex/api/hello`, { method: "HEAD" })).status, 200);
   const { refusal } = await exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", "Host: evil.example"]);
@@ -214,9 +221,9 @@ test("the probes of tools need no token, and a foreign Host is refused for that 
 });
 
 for (const mode of ["open", "token"] as const) {
-  test(`with access "${mode}" a token in the place of a tool's name is repeated nowhere`, async (t) => {
+  test(`with access "${mode}" a token in place of a tool's name appears in no response, record or log`, async (t) => {
     const { codex, gate, ask } = await openGate(t, { access: { mode, peerUid: [] } });
-    const said: string[] = [];
+    const responses: string[] = [];
     for (const spelled of [codex, codex.toLowerCase()]) {
       for (const [path, ...fields] of [
         [`/t/${spelled}/v1/messages`],
@@ -225,26 +232,26 @@ for (const mode of ["open", "token"] as const) {
         ["/v1/messages", `Authorization: Bearer tk-${spelled}`],
         ["/v1/messages", `X-Api-Key: tk-${spelled}`],
       ] as const) {
-        said.push((await ask(path, ...fields)).text);
+        responses.push((await ask(path, ...fields)).text);
       }
     }
-    const told = JSON.stringify([said, gate.ledger.records, gate.log.lines]).toLowerCase();
-    assert.equal(told.includes(codex.slice(-43).toLowerCase()), false);
+    const texts = JSON.stringify([responses, gate.ledger.records, gate.log.lines]).toLowerCase();
+    assert.equal(texts.includes(codex.slice(-43).toLowerCase()), false);
   });
 }
 
-test("from the next request on the configuration may ask for tokens, or no longer", async (t) => {
+test("a new configuration can require tokens, or stop requiring them, from the next request on", async (t) => {
   const { upstream, gate } = await openGate(t, {});
   const status = async () => (await post(gate, "/v1/messages", {})).status;
   assert.equal(await status(), 200);
   const config = { ...defaultConfig, upstreams: { default: createUpstream("default", upstream.baseUrl) } };
-  gate.gate.use(prepareSettings({ ...config, ...ASKED_FOR }));
+  gate.gate.use(prepareSettings({ ...config, ...TOKEN_REQUIRED }));
   assert.equal(await status(), 401);
   gate.gate.use(prepareSettings(config));
   assert.equal(await status(), 200);
 });
 
-test("where none is asked for, a registered token names its tool below the path, and any other is a placeholder", async (t) => {
+test("in open mode a registered token names its tool unless the path does, and any other token is a placeholder", async (t) => {
   const { codex, gate, ask } = await openGate(t, {});
   const known = async (path: string, ...fields: string[]) => {
     assert.equal((await ask(path, ...fields)).status, 200);
@@ -259,7 +266,7 @@ test("where none is asked for, a registered token names its tool below the path,
   assert.deepEqual(await known("/v1/messages", `X-Api-Key: ${codex}A`), ["unknown", "unknown"]);
 });
 
-test("a daemon keeps of a token nothing but its hash, in a file of its owner's alone, and says it nowhere", async (t) => {
+test("a daemon stores only the hash of a token, in a private file, and prints the token nowhere", async (t) => {
   const daemon = await startDaemon(t, { config: { access: "token" }, args: ["--debug"] });
   const { code, stdout } = await daemon.command("token", "add", "codex");
   assert.equal(code, 0);
@@ -275,7 +282,7 @@ test("a daemon keeps of a token nothing but its hash, in a file of its owner's a
   assert.notEqual((await ask(token)).status, 401);
   assert.equal((await ask(wrong)).status, 401);
   assert.equal((await fetch(`${daemon.url}/v1/nothing`, { headers: { "x-api-key": token } })).status, 404);
-  const said = await Promise.all(
+  const outputs = await Promise.all(
     ["status --json", "token list", "token list --json", "usage --json", "doctor --json"].map(
       async (words) => {
         const { stdout: out, stderr } = await daemon.command(...words.split(" "));
@@ -283,19 +290,19 @@ test("a daemon keeps of a token nothing but its hash, in a file of its owner's a
       },
     ),
   );
-  const kept = readFilesBelow(daemon.home, null);
-  const file = Object.keys(kept).find((path) => path.endsWith("/tokens.json")) ?? assert.fail("no file");
-  assert.ok(kept[file]?.includes(hashToken(token).toString("hex")));
+  const files = readFilesBelow(daemon.home, null);
+  const file = Object.keys(files).find((path) => path.endsWith("/tokens.json")) ?? assert.fail("no file");
+  assert.ok(files[file]?.includes(hashToken(token).toString("hex")));
   const random = token.slice(-43, -4);
-  const texts = [...Object.values(kept), ...said, daemon.stdout(), daemon.stderr()];
+  const texts = [...Object.values(files), ...outputs, daemon.stdout(), daemon.stderr()];
   assert.deepEqual(
     texts.filter((text) => text.includes(random)),
     [],
   );
-  assert.doesNotMatch(said.at(-1) ?? "", /looks like an API key/);
+  assert.doesNotMatch(outputs.at(-1) ?? "", /looks like an API key/);
 });
 
-test("a file of tokens that is open to others is not used, and the status says what mends it", async (t) => {
+test("a token file that is open to others is not used, and the status says how to repair it", async (t) => {
   const daemon = await startDaemon(t, { config: { access: "token" } });
   const token = (await daemon.command("token", "add", "codex")).stdout.trim();
   const status = async () =>
@@ -306,10 +313,10 @@ test("a file of tokens that is open to others is not used, and the status says w
   process.kill(daemon.pid, "SIGHUP");
   await daemon.waitForOutput(/"hint":"chmod 600 [^"]*","msg":"[^"]* is not used: it is open to other users"/);
   assert.equal(await status(), 401);
-  const told = await daemon.command("status");
-  assert.equal(told.code, 1);
+  const shown = await daemon.command("status");
+  assert.equal(shown.code, 1);
   assert.match(
-    told.stdout,
+    shown.stdout,
     /^access +with a local token only; 0 tokens registered\n +.* is open to other users; chmod 600 '.*'$/m,
   );
   chmodSync(path, 0o600);

@@ -1,14 +1,15 @@
-// A2, rebound requests: Host is judged alone and first, Origin by a list of its own; that the two agree, or that there is no Origin, says nothing.
+// A2, rebound requests: Host is checked first and on its own, Origin against a separate list. That the two agree, or that there is no
+// Origin, proves nothing.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { startGate } from "../helpers/gate/gate.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
-import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 
-/** A gate that admits one more host and one more origin, which are not each other's. */
+/** Opens a gate that allows one more host and one more origin, which do not belong together. */
 async function openGate(t: TestContext) {
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+  const upstream = await startUpstream(t, respondWithEmptyJson);
   const listen = {
     ...defaultConfig.listen,
     allowedHosts: ["ide.example"],
@@ -25,10 +26,10 @@ async function openGate(t: TestContext) {
   return { upstream, gate, ask };
 }
 
-/** What a browser sends once `evil.example` means 127.0.0.1: to it the request is same-origin. */
+/** What a browser sends once `evil.example` resolves to 127.0.0.1: it considers the request same-origin. */
 const REBOUND: Record<string, string[]> = {
-  "a GET, which carries no Origin": ["GET /v1/models"],
-  "a GET with what newer browsers add": ["GET /v1/models", "Sec-Fetch-Site: same-origin"],
+  "a GET, which has no Origin": ["GET /v1/models"],
+  "a GET with the headers of newer browsers": ["GET /v1/models", "Sec-Fetch-Site: same-origin"],
   "a navigation": ["GET /", "Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"],
   "a POST with the Origin of its Host": ["POST /v1/messages", "Origin: http://evil.example:PORT"],
   "a POST with Origin, Referer and same-origin": [
@@ -37,12 +38,12 @@ const REBOUND: Record<string, string[]> = {
     "Referer: http://evil.example:PORT/page",
     "Sec-Fetch-Site: same-origin",
   ],
-  "a POST with an Origin of ours": ["POST /v1/messages", "Origin: http://127.0.0.1:PORT"],
-  "a POST with a listed Origin": ["POST /v1/messages", "Origin: https://editor.example"],
+  "a POST with our own Origin": ["POST /v1/messages", "Origin: http://127.0.0.1:PORT"],
+  "a POST with an allowed Origin": ["POST /v1/messages", "Origin: https://editor.example"],
 };
 
 for (const [what, lines] of Object.entries(REBOUND)) {
-  test(`${what}, under a rebound Host, is refused for the Host`, async (t) => {
+  test(`${what} and a rebound Host is refused for its Host`, async (t) => {
     const { upstream, gate, ask } = await openGate(t);
     const own = lines.map((line) => line.replaceAll("PORT", String(gate.port)));
     const { status, refusal } = await ask(own[0] ?? "", ...own.slice(1), `Host: evil.example:${gate.port}`);
@@ -51,7 +52,7 @@ for (const [what, lines] of Object.entries(REBOUND)) {
   });
 }
 
-test("a listed Host brings no Origin in, not even its own", async (t) => {
+test("an allowed Host does not allow any Origin, not even its own", async (t) => {
   const { upstream, ask } = await openGate(t);
   for (const origin of ["http://ide.example", "https://ide.example", "http://evil.example"]) {
     const { refusal } = await ask("POST /v1/messages", "Host: ide.example", `Origin: ${origin}`);
@@ -60,7 +61,7 @@ test("a listed Host brings no Origin in, not even its own", async (t) => {
   assert.equal(upstream.seen.length, 0);
 });
 
-test("a listed Origin brings no Host in, not even its own", async (t) => {
+test("an allowed Origin does not allow any Host, not even its own", async (t) => {
   const { upstream, ask } = await openGate(t);
   const origin = "Origin: https://editor.example";
   const { refusal } = await ask("POST /v1/messages", "Host: editor.example", origin);
@@ -68,7 +69,7 @@ test("a listed Origin brings no Host in, not even its own", async (t) => {
   assert.equal(upstream.seen.length, 0);
 });
 
-test("a listed Host without an Origin, and one with a listed Origin, are let in", async (t) => {
+test("requests with an allowed Host are admitted without an Origin and with an allowed one", async (t) => {
   const { ask } = await openGate(t);
   assert.equal((await ask("POST /v1/messages", "Host: ide.example")).status, 200);
   const origin = "Origin: https://editor.example";

@@ -1,16 +1,17 @@
-// A3, cross-site requests: every Origin but a listed one is refused, `null` and our own included, so is a foreign Referer and a Sec-Fetch-Site of another site, and a POST must be exactly one application/json.
+// A3, cross-site requests: every Origin that is not allowed is refused, including `null` and our own, as are a foreign Referer and
+// the Sec-Fetch-Site of another site. A POST must have exactly one content type, application/json.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
 import { startGate } from "../helpers/gate/gate.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
-import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 
 const WEBVIEW = "vscode-webview://0abc";
 
-/** A gate that admits one editor's web view. PORT in a line stands for its port. */
+/** Opens a gate that allows an editor's web view. PORT in a line stands for the gate's port. */
 async function openGate(t: TestContext) {
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+  const upstream = await startUpstream(t, respondWithEmptyJson);
   const listen = { ...defaultConfig.listen, allowedOrigins: [WEBVIEW] };
   const gate = await startGate(t, upstream.baseUrl, { config: { listen } });
   const ask = (line: string, ...fields: string[]) => {
@@ -23,8 +24,8 @@ async function openGate(t: TestContext) {
 
 const JSON_TYPE = "Content-Type: application/json";
 
-/** What only a page's request has. */
-const MARKS: string[][] = [
+/** Headers that only a web page's request has. */
+const BROWSER_HEADERS: string[][] = [
   ["Origin: https://evil.example"],
   ["Origin: http://localhost:3000"],
   ["Origin: null"],
@@ -56,8 +57,8 @@ const MARKS: string[][] = [
   ["Sec-Fetch-Site: none", "Sec-Fetch-Site: cross-site"],
 ];
 
-for (const marks of MARKS) {
-  test(`${marks.join(", ")} is a page's, and refused on every route`, async (t) => {
+for (const marks of BROWSER_HEADERS) {
+  test(`a request with ${marks.join(", ")} is refused on every route`, async (t) => {
     const { upstream, gate, ask } = await openGate(t);
     for (const line of [
       "POST /v1/messages",
@@ -75,7 +76,7 @@ for (const marks of MARKS) {
   });
 }
 
-test("a page's marks are found behind any number of other headers", async (t) => {
+test("a foreign Origin is found after any number of other headers", async (t) => {
   const { upstream, ask } = await openGate(t);
   const many = Array.from({ length: 1500 }, (_, i) => `a${i}: b`);
   const { refusal } = await ask("GET /v1/models", ...many, "Origin: https://evil.example");
@@ -83,7 +84,7 @@ test("a page's marks are found behind any number of other headers", async (t) =>
   assert.equal(upstream.seen.length, 0);
 });
 
-/** What a form, a beacon or a `no-cors` fetch can send without a preflight, and what sloppy checks take for JSON. */
+/** Content types that a form, a beacon or a `no-cors` fetch can send without a preflight, or that lax checks take for JSON. */
 const TYPES: string[][] = [
   ["Content-Type: text/plain"],
   ["Content-Type: text/plain;charset=UTF-8"],
@@ -100,7 +101,7 @@ const TYPES: string[][] = [
 ];
 
 for (const type of TYPES) {
-  test(`a POST with ${type.join() || "no Content-Type"} is refused, marks or not`, async (t) => {
+  test(`a POST with ${type.join() || "no Content-Type"} is refused even without browser headers`, async (t) => {
     const { upstream, gate, ask } = await openGate(t);
     const { status, refusal } = await ask("POST /v1/messages", ...type);
     assert.deepEqual([status, refusal], [415, "content_type"]);
@@ -109,7 +110,7 @@ for (const type of TYPES) {
 }
 
 for (const second of [JSON_TYPE, "Content-Type: text/plain"]) {
-  test(`a POST with two types, the second ${second}, is refused`, async (t) => {
+  test(`a POST with a second header ${second} is refused`, async (t) => {
     const { upstream, ask } = await openGate(t);
     assert.equal((await ask("POST /v1/messages", JSON_TYPE, second)).refusal, "bad_request");
     assert.equal((await ask("POST /v1/messages", second, JSON_TYPE)).refusal, "bad_request");
@@ -117,7 +118,7 @@ for (const second of [JSON_TYPE, "Content-Type: text/plain"]) {
   });
 }
 
-/** Real tools send these (facts/clients.md 1.11), and so does the address bar. */
+/** Sent by real tools (docs/wire.md section 1) and by a browser's address bar. */
 const HARMLESS: string[][] = [
   [],
   ["Sec-Fetch-Mode: cors"],
@@ -130,7 +131,7 @@ const HARMLESS: string[][] = [
 ];
 
 for (const fields of HARMLESS) {
-  test(`${fields.join(", ") || "a request without any of these"} is let in`, async (t) => {
+  test(`a request with ${fields.join(", ") || "no browser headers"} is admitted`, async (t) => {
     const { ask } = await openGate(t);
     for (const line of ["POST /v1/messages", "GET /v1/models"]) {
       assert.equal((await ask(line, "Content-Type: Application/JSON; charset=utf-8", ...fields)).status, 200);

@@ -1,4 +1,4 @@
-// A4, CORS: no answer ever carries an Access-Control-* header, be it ours or the upstream's; a preflight is 405 and grants nothing.
+// A4, CORS: no response has an Access-Control-* header, ours and the upstream's alike. A preflight is refused with 405.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
@@ -10,11 +10,12 @@ import {
   SSE,
   startUpstream,
   type Script,
+  respondWithEmptyJson,
 } from "../helpers/upstream/scripted-upstream.ts";
 
 const LISTED = "https://editor.example";
 
-/** All that an upstream could grant, in more than one spelling. */
+/** Everything that an upstream could grant, in several spellings. */
 const GRANTS = {
   "Access-Control-Allow-Origin": "*",
   "access-control-allow-headers": "*",
@@ -25,11 +26,11 @@ const GRANTS = {
   "Access-Control-Max-Age": "86400",
 };
 
-/** A gate that admits one origin, in front of an upstream that grants everything. */
-async function openGate(t: TestContext, answer: Script = (_seen, res) => sendJson(res, {})) {
+/** Opens a gate that allows one origin, in front of an upstream that grants everything. */
+async function openGate(t: TestContext, respond: Script = respondWithEmptyJson) {
   const upstream = await startUpstream(t, (seen, res) => {
     for (const [name, value] of Object.entries(GRANTS)) res.setHeader(name, value);
-    answer(seen, res);
+    respond(seen, res);
   });
   const listen = { ...defaultConfig.listen, allowedOrigins: [LISTED] };
   const gate = await startGate(t, upstream.baseUrl, { config: { listen } });
@@ -48,24 +49,24 @@ function assertNoGrant({ headers, text }: RawResponse): void {
     headers.filter(([name]) => /^(?:access-control-|timing-allow-origin)/.test(name)),
     [],
   );
-  // In the head of a second answer, or in trailers.
+  // In the head of a second response, or in trailers.
   assert.doesNotMatch(text, /access-control-/i);
 }
 
-const ANSWERS: Record<string, [status: number, script: Script]> = {
-  "an answer": [200, (_seen, res) => sendJson(res, {})],
+const RESPONSES: Record<string, [status: number, script: Script]> = {
+  "a response": [200, respondWithEmptyJson],
   "a stream": [200, (_seen, res) => res.writeHead(200, SSE).end(MESSAGE_EVENTS.join(""))],
   "an error": [429, (_seen, res) => sendJson(res, { error: {} }, 429)],
   "a redirect": [307, (_seen, res) => res.writeHead(307, { location: "http://127.0.0.1:1/" }).end()],
 };
 
-for (const [what, [status, script]] of Object.entries(ANSWERS)) {
-  test(`${what} of an upstream that grants everything comes without a grant`, async (t) => {
+for (const [what, [status, script]] of Object.entries(RESPONSES)) {
+  test(`${what} of an upstream that grants everything is passed on without CORS headers`, async (t) => {
     const { upstream, ask } = await openGate(t, script);
     for (const origin of [[], [`Origin: ${LISTED}`]]) {
-      const answer = await ask("POST /v1/messages", JSON_TYPE, ...origin);
-      assert.equal(answer.status, status);
-      assertNoGrant(answer);
+      const response = await ask("POST /v1/messages", JSON_TYPE, ...origin);
+      assert.equal(response.status, status);
+      assertNoGrant(response);
     }
     assert.equal(upstream.seen.length, 2);
   });
@@ -78,21 +79,21 @@ const PREFLIGHT = [
 ];
 
 for (const path of ["/v1/messages", "/v1/responses", "/v1/models", "/t/codex/v1/responses"]) {
-  test(`a preflight for ${path} is refused without a grant, whatever its Origin`, async (t) => {
+  test(`a preflight for ${path} is refused without CORS headers, whatever its Origin`, async (t) => {
     const { upstream, ask } = await openGate(t);
     const foreign = await ask(`OPTIONS ${path}`, "Origin: https://evil.example", ...PREFLIGHT);
     assert.deepEqual([foreign.status, foreign.refusal], [403, "origin_not_allowed"]);
     for (const origin of [[], [`Origin: ${LISTED}`]]) {
-      const answer = await ask(`OPTIONS ${path}`, ...origin, ...PREFLIGHT);
-      assert.deepEqual([answer.status, answer.refusal], [405, "method_not_allowed"]);
-      assertNoGrant(answer);
+      const response = await ask(`OPTIONS ${path}`, ...origin, ...PREFLIGHT);
+      assert.deepEqual([response.status, response.refusal], [405, "method_not_allowed"]);
+      assertNoGrant(response);
     }
     assertNoGrant(foreign);
     assert.equal(upstream.seen.length, 0);
   });
 }
 
-/** A request for each kind of answer that is our own. */
+/** A request for each kind of response of our own. */
 const REFUSED: [refusal: string | null, line: string, ...fields: string[]][] = [
   ["host_not_allowed", "GET /v1/models", "Host: evil.example"],
   ["origin_not_allowed", "POST /v1/messages", JSON_TYPE, "Origin: null"],
@@ -107,15 +108,15 @@ const REFUSED: [refusal: string | null, line: string, ...fields: string[]][] = [
 ];
 
 for (const [refusal, line, ...fields] of REFUSED) {
-  test(`our own answer to ${[line, ...fields].join(", ")} has no grant`, async (t) => {
+  test(`our own response to ${[line, ...fields].join(", ")} has no CORS headers`, async (t) => {
     const { ask } = await openGate(t);
-    const answer = await ask(line, ...fields);
-    assert.equal(answer.refusal, refusal);
-    assertNoGrant(answer);
+    const response = await ask(line, ...fields);
+    assert.equal(response.refusal, refusal);
+    assertNoGrant(response);
   });
 }
 
-test("a missing key and a broken upstream are told without a grant, to a listed origin as well", async (t) => {
+test("refusals for a missing key and a broken upstream have no CORS headers, even for an allowed origin", async (t) => {
   const { gate, ask } = await openGate(t, (_seen, res) => res.destroy());
   const broken = await ask("POST /v1/messages", JSON_TYPE, `Origin: ${LISTED}`);
   gate.keys.values.clear();
@@ -126,9 +127,9 @@ test("a missing key and a broken upstream are told without a grant, to a listed 
   assertNoGrant(keyless);
 });
 
-test("what Node refuses by itself has no grant either", async (t) => {
+test("a refusal by Node's parser has no CORS headers", async (t) => {
   const { ask } = await openGate(t);
-  const answer = await ask("GET /v1/models", "Origin: https://evil.example", "Broken header");
-  assert.equal(answer.status, 400);
-  assertNoGrant(answer);
+  const response = await ask("GET /v1/models", "Origin: https://evil.example", "Broken header");
+  assert.equal(response.status, 400);
+  assertNoGrant(response);
 });

@@ -1,17 +1,18 @@
-// A5, WebSockets: no Upgrade at all; a WebSocket's is answered 426 on any path and the connection closed, an offer of h2c is not taken up.
+// A5, WebSockets: no upgrade ever happens. A WebSocket handshake is refused with 426 on any path and its connection is closed. An
+// offer of h2c is ignored.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { startGate } from "../helpers/gate/gate.ts";
 import { rawClient, sendRaw } from "../helpers/client/raw-client.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
-import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 
 async function openGate(t: TestContext) {
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+  const upstream = await startUpstream(t, respondWithEmptyJson);
   return { upstream, gate: await startGate(t, upstream.baseUrl) };
 }
 
-/** A WebSocket's opening handshake (RFC 6455 section 4.1). */
+/** The opening handshake of a WebSocket (RFC 6455 section 4.1). */
 function handshake(path: string, host: string, upgrade = "websocket"): string {
   return [
     `GET ${path} HTTP/1.1`,
@@ -24,8 +25,8 @@ function handshake(path: string, host: string, upgrade = "websocket"): string {
   ].join("\r\n");
 }
 
-/** The head of the answer to a handshake. */
-async function answerTo(t: TestContext, port: number, request: string): Promise<string> {
+/** Sends a handshake and returns the head of the response. */
+async function readHead(t: TestContext, port: number, request: string): Promise<string> {
   const client = await sendRaw(t, port, request);
   return client.until(/\r\n\r\n/);
 }
@@ -40,36 +41,36 @@ for (const path of [
   "/nowhere",
   "/_tollkeeper/tail",
 ]) {
-  test(`a WebSocket on ${path} is answered 426`, async (t) => {
+  test(`a WebSocket handshake on ${path} is refused with 426`, async (t) => {
     const { upstream, gate } = await openGate(t);
     const request = handshake(path, `127.0.0.1:${gate.port}`);
-    assert.match(await answerTo(t, gate.port, request), REFUSED);
+    assert.match(await readHead(t, gate.port, request), REFUSED);
     assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
   });
 }
 
 for (const upgrade of ["WebSocket", "WEBSOCKET", "websocket/13", "h2c, websocket", "websocket,h2c"]) {
-  test(`Upgrade: ${upgrade} is a WebSocket's, too`, async (t) => {
+  test(`Upgrade: ${upgrade} is refused as a WebSocket handshake`, async (t) => {
     const { gate } = await openGate(t);
     const request = handshake("/v1/responses", `127.0.0.1:${gate.port}`, upgrade);
-    assert.match(await answerTo(t, gate.port, request), REFUSED);
+    assert.match(await readHead(t, gate.port, request), REFUSED);
   });
 }
 
-test("a page's WebSocket is refused for its Origin, one under a foreign Host for that", async (t) => {
+test("a WebSocket handshake is refused for a foreign Origin or Host before it is refused as such", async (t) => {
   const { gate } = await openGate(t);
   const page = handshake("/v1/responses", `127.0.0.1:${gate.port}\r\nOrigin: https://evil.example`);
-  assert.match(await answerTo(t, gate.port, page), /origin_not_allowed/);
+  assert.match(await readHead(t, gate.port, page), /origin_not_allowed/);
   const rebound = handshake("/v1/responses", `evil.example:${gate.port}`);
-  assert.match(await answerTo(t, gate.port, rebound), /host_not_allowed/);
+  assert.match(await readHead(t, gate.port, rebound), /host_not_allowed/);
 });
 
-/** A connection that stays open would keep the test waiting for its idle limit. */
-const WITH_A_LIMIT = { timeout: 10_000 };
+/** A connection that stays open would last until its idle limit. */
+const LIMIT = { timeout: 10_000 };
 
 test(
-  "the connection is closed, and what stands behind the handshake is read by nobody",
-  WITH_A_LIMIT,
+  "after a WebSocket handshake the connection is closed and nothing more is read from it",
+  LIMIT,
   async (t) => {
     const { upstream, gate } = await openGate(t);
     const client = await rawClient(t, gate.port);
@@ -81,9 +82,9 @@ test(
 );
 
 for (const connection of ["Upgrade, HTTP2-Settings, close", "close"]) {
-  test(`an offer of h2c under Connection: ${connection} is not taken up, and the request is served`, async (t) => {
+  test(`an offer of h2c with Connection: ${connection} is ignored and the request is served`, async (t) => {
     const { upstream, gate } = await openGate(t);
-    // As Java's client makes it.
+    // As Java's HTTP client sends it.
     const { status, text } = await exchangeRaw(t, gate.port, [
       "GET /v1/models HTTP/1.1",
       `Host: localhost:${gate.port}`,
@@ -98,7 +99,7 @@ for (const connection of ["Upgrade, HTTP2-Settings, close", "close"]) {
   });
 }
 
-test("HTTP/2 without an Upgrade, by its preface, is no request", async (t) => {
+test("the preface of HTTP/2 is refused with 400", async (t) => {
   const { upstream, gate } = await openGate(t);
   const client = await sendRaw(t, gate.port, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
   assert.match(await client.closed, /^HTTP\/1\.1 400 /);

@@ -1,4 +1,5 @@
-// A6, 0.0.0.0 and reliance on browsers: tollkeeper listens on 127.0.0.1 and ::1 and on no other address, and refuses a Host of 0.0.0.0, whatever a browser would have stopped.
+// A6, 0.0.0.0 and reliance on browsers: tollkeeper listens on 127.0.0.1 and ::1 and on no other address, and refuses a Host of
+// 0.0.0.0 without relying on the browser.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
@@ -8,11 +9,11 @@ import { test } from "node:test";
 import { bindSockets } from "../helpers/process/bound-sockets.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { startGate } from "../helpers/gate/gate.ts";
-import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 
 const notLinux = process.platform !== "linux" && "needs Linux: its tables of sockets in /proc";
 
-/** This machine's own addresses that others reach; one that is valid on its link alone needs the link's name. */
+/** The addresses of this machine that other machines can reach. A link-local address needs the name of its link. */
 function outerAddresses(): string[] {
   return Object.entries(networkInterfaces()).flatMap(([link, addresses = []]) =>
     addresses
@@ -21,7 +22,7 @@ function outerAddresses(): string[] {
   );
 }
 
-/** `connected`, or the code of the error. */
+/** Returns `connected` or the error code. */
 async function tryToConnect(port: number, address: string): Promise<unknown> {
   const socket = connect(port, address);
   try {
@@ -37,7 +38,7 @@ async function tryToConnect(port: number, address: string): Promise<unknown> {
 const outer = outerAddresses();
 
 test(
-  "no address of this machine but the two of loopback has anyone on our port",
+  "only the two loopback addresses of this machine accept connections on our port",
   { skip: outer.length === 0 && "this machine has no address but loopback: nothing was tried" },
   async (t) => {
     const { port } = await startGate(t, "http://127.0.0.1:1/v1");
@@ -47,7 +48,7 @@ test(
   },
 );
 
-test("of all loopback addresses it is 127.0.0.1 alone", { skip: notLinux }, async (t) => {
+test("of the IPv4 loopback addresses only 127.0.0.1 accepts connections", { skip: notLinux }, async (t) => {
   const { port } = await startGate(t, "http://127.0.0.1:1/v1");
   for (const address of ["127.0.0.2", "127.1.2.3"]) {
     assert.equal(await tryToConnect(port, address), "ECONNREFUSED");
@@ -55,10 +56,10 @@ test("of all loopback addresses it is 127.0.0.1 alone", { skip: notLinux }, asyn
 });
 
 test(
-  "what reaches us through 0.0.0.0, as Linux allows, is refused for its Host",
+  "a request through 0.0.0.0, which Linux routes to loopback, is refused for its Host",
   { skip: notLinux },
   async (t) => {
-    const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+    const upstream = await startUpstream(t, respondWithEmptyJson);
     const { port } = await startGate(t, upstream.baseUrl);
     for (const host of ["0.0.0.0", "[::]"]) {
       const res = await fetch(`http://${host}:${port}/v1/models`);
@@ -69,7 +70,7 @@ test(
   },
 );
 
-/** Where a process listens on TCP, as the kernel spells it: hexadecimal address and port. */
+/** The TCP addresses on which a process listens, in the kernel's notation: hexadecimal address and port. */
 function listeningSockets(pid: number): string[] {
   const held = new Set(descriptorsOf(pid));
   const rows = ["tcp", "tcp6"].flatMap((table) => readFileSync(`/proc/net/${table}`, "latin1").split("\n"));
@@ -95,7 +96,7 @@ function descriptorsOf(pid: number): string[] {
 }
 
 test(
-  "a daemon listens on its port on both loopback addresses, and on nothing else but its sandbox, there as well",
+  "a daemon listens on both loopback addresses, and besides that only on the loopback port of its sandbox",
   { skip: notLinux },
   async (t) => {
     const daemon = await startDaemon(t);
@@ -109,7 +110,7 @@ test(
   },
 );
 
-test("a socket that is handed over and not on loopback is not served", async (t) => {
+test("a daemon refuses to start with an inherited socket beyond loopback", async (t) => {
   const sockets = bindSockets(t, ["0.0.0.0"]);
   await assert.rejects(
     startDaemon(t, { port: sockets.port, sockets }),

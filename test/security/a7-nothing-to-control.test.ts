@@ -1,17 +1,18 @@
-// A7, control endpoints: the TCP port has no page and no control yet, and what will be there stands under the same guard; the daemon is controlled through a Unix socket that only its owner reaches.
+// A7, control endpoints: the TCP port has no page and no control endpoint yet, and any future one is under the same admission. The
+// daemon is controlled through a Unix socket that only its owner can reach.
 import assert from "node:assert/strict";
 import { chmodSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { DaemonStatus } from "../../src/daemon/status-types.ts";
+import type { DaemonStatus } from "../../src/daemon/status.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
 import { curlAs, NOBODY, noOtherUser } from "../helpers/process/other-user.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
-import { sendJson } from "../helpers/upstream/scripted-upstream.ts";
+import { respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-/** The page's place, what DESIGN section 7 will put beside it, and every command of the control socket. */
+/** Paths for a page, for health and metrics endpoints, and every command of the control socket. */
 const PATHS = [
   "/",
   "/index.html",
@@ -24,24 +25,24 @@ const PATHS = [
   "/_tollkeeper/reload",
   "/_tollkeeper/keys-changed",
   "/_tollkeeper/tokens-changed",
-  "/_tollkeeper/lend?tool=codex",
+  "/_tollkeeper/lease?tool=codex",
   "/t/codex/_tollkeeper/reload",
   "/status",
   "/reload",
   "/keys-changed",
   "/tokens-changed",
-  "/lend?tool=codex",
+  "/lease?tool=codex",
 ];
 
-/** A gate that has served one request, so that it has a key in memory and a record. */
+/** Opens a gate and sends one request, so that it has a key in memory and a record. */
 async function openGate(t: TestContext) {
-  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   await (await post(gate, "/v1/messages", {})).text();
   return { upstream, gate };
 }
 
 for (const path of PATHS) {
-  test(`no method does anything on ${path}`, async (t) => {
+  test(`no method has any effect on ${path}`, async (t) => {
     const { upstream, gate } = await openGate(t);
     const { settings } = gate.gate;
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
@@ -58,7 +59,7 @@ for (const path of PATHS) {
     assert.deepEqual([gate.keys.reads, upstream.seen.length, gate.ledger.records.length], [1, 2, 2]);
   });
 
-  test(`${path} stands under the guard of the routes`, async (t) => {
+  test(`requests for ${path} are subject to admission`, async (t) => {
     const { gate } = await openGate(t);
     const line = `GET ${path} HTTP/1.1`;
     const rebound = await exchangeRaw(t, gate.port, [line, "Host: evil.example"]);
@@ -68,7 +69,7 @@ for (const path of PATHS) {
   });
 }
 
-test("no browser takes an answer of ours for a page, and none repeats what was asked for", async (t) => {
+test("our own responses cannot be taken for a page and do not echo the request", async (t) => {
   const { gate } = await openGate(t);
   const line = "GET /<script>alert(1)</script>?<script> HTTP/1.1";
   const fields = [`Host: 127.0.0.1:${gate.port}`, "User-Agent: <script>", "Accept: text/html"];
@@ -78,16 +79,16 @@ test("no browser takes an answer of ours for a page, and none repeats what was a
   assert.doesNotMatch(text, /<script/);
 });
 
-/** A status without what changes by itself: when it was told, and when the file was last looked at. */
-function untimed({ at: _told, config, ...rest }: DaemonStatus) {
+/** A status without its times. */
+function withoutTimes({ at: _told, config, ...rest }: DaemonStatus) {
   const { judgedAt: _looked, ...steady } = config;
   return { ...rest, config: steady };
 }
 
-test("a daemon takes no command of its control socket over TCP", async (t) => {
+test("a daemon accepts no command of its control socket over TCP", async (t) => {
   const daemon = await startDaemon(t);
-  const before = untimed(await daemon.status());
-  for (const command of ["status", "reload", "keys-changed", "tokens-changed", "drain", "tail", "lend"]) {
+  const before = withoutTimes(await daemon.status());
+  for (const command of ["status", "reload", "keys-changed", "tokens-changed", "drain", "tail", "lease"]) {
     for (const below of ["", "/_tollkeeper"]) {
       const res = await fetch(`${daemon.url}${below}/${command}`, {
         method: "POST",
@@ -97,12 +98,12 @@ test("a daemon takes no command of its control socket over TCP", async (t) => {
       await res.text();
     }
   }
-  assert.deepEqual(untimed(await daemon.status()), before);
+  assert.deepEqual(withoutTimes(await daemon.status()), before);
   assert.doesNotMatch(daemon.stderr(), /read anew/);
 });
 
 test(
-  "another user cannot reach the control socket, by its directory nor by its own mode",
+  "another user cannot connect to the control socket, because of its directory's mode and of its own",
   { skip: noOtherUser },
   async (t) => {
     const daemon = await startDaemon(t);

@@ -1,7 +1,8 @@
-// A9, programs of the same user: nothing can keep them out; what tollkeeper must do is to leave a record of every use with what betrays the user, and never to hand out the key itself.
+// A9, programs of the same user: nothing can keep them out. tollkeeper records every use with evidence of who it was, and never hands
+// out the key itself.
 //
-// The same goes for root, a debugger, and a browser extension that may reach 127.0.0.1. That neither the control socket
-// nor a command gives the key away is shown in key-never-leaks.test.ts.
+// The same holds for root, a debugger, and a browser extension with access to 127.0.0.1. key-never-leaks.test.ts shows that neither
+// the control socket nor a command reveals the key.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { TEST_KEY } from "../helpers/gate/gate.ts";
@@ -18,9 +19,9 @@ async function openGate(t: TestContext, script: Script = respondWithMessage) {
   return { upstream, gate, ask };
 }
 
-/** What a program says of itself, and what the ledger then has of it: the name, what told it, the raw User-Agent. */
-const CALLERS: [what: string, line: string, fields: string[], known: (string | null)[]][] = [
-  ["that says nothing", "POST /v1/messages", [], ["unknown", "unknown", null]],
+/** How programs identify themselves, and what is recorded: the tool, the kind of evidence, and the raw User-Agent. */
+const PROGRAMS: [what: string, line: string, fields: string[], known: (string | null)[]][] = [
+  ["that does not identify itself", "POST /v1/messages", [], ["unknown", "unknown", null]],
   [
     "that names its library",
     "POST /v1/messages",
@@ -28,33 +29,33 @@ const CALLERS: [what: string, line: string, fields: string[], known: (string | n
     ["curl", "library", "curl/8.5.0"],
   ],
   [
-    "that takes another's path",
+    "that uses another tool's path",
     "POST /t/claude-code/v1/messages",
     ["User-Agent: miner/1.0"],
     ["claude-code", "path", "miner/1.0"],
   ],
   [
-    "that takes another's placeholder",
+    "that uses another tool's placeholder",
     "POST /v1/messages",
     ["User-Agent: miner/1.0", "Authorization: Bearer tk-codex"],
     ["codex", "token", "miner/1.0"],
   ],
   [
-    "that takes another's header",
+    "that uses another tool's header",
     "POST /v1/messages",
     ["User-Agent: miner/1.0", "X-Tollkeeper-Tool: codex"],
     ["codex", "header", "miner/1.0"],
   ],
   [
-    "that takes another's User-Agent",
+    "that uses another tool's User-Agent",
     "POST /v1/messages",
     ["User-Agent: codex_cli_rs/0.151.0"],
     ["codex", "signature", "codex_cli_rs/0.151.0"],
   ],
 ];
 
-for (const [what, line, fields, known] of CALLERS) {
-  test(`a program ${what} is served, and recorded with its evidence`, async (t) => {
+for (const [what, line, fields, known] of PROGRAMS) {
+  test(`a program ${what} is served and recorded with its evidence`, async (t) => {
     const { gate, ask } = await openGate(t);
     assert.equal((await ask(line, ...fields)).status, 200);
     const record = await gate.ledger.only();
@@ -63,7 +64,7 @@ for (const [what, line, fields, known] of CALLERS) {
   });
 }
 
-test("a use that comes to nothing is recorded like any other", async (t) => {
+test("failed and refused requests are recorded with the same evidence", async (t) => {
   const { gate, ask } = await openGate(t, (_seen, res) => sendJson(res, { error: {} }, 429));
   await ask("POST /v1/messages", "User-Agent: miner/1.0");
   gate.keys.values.clear();
@@ -78,8 +79,8 @@ test("a use that comes to nothing is recorded like any other", async (t) => {
   );
 });
 
-/** Ways to ask for the key, or to have it come back by accident. */
-const QUESTIONS: [line: string, ...fields: string[]][] = [
+/** Requests that ask for the key or might make it come back. */
+const REQUESTS: [line: string, ...fields: string[]][] = [
   ["GET /v1/models"],
   ["POST /v1/messages"],
   ["POST /v1/responses", "Connection: close, authorization, x-api-key"],
@@ -93,13 +94,13 @@ const QUESTIONS: [line: string, ...fields: string[]][] = [
   ["GET /v1/responses", "Upgrade: websocket"],
 ];
 
-test("no question is answered with the key, even by an upstream that echoes all it gets with its error", async (t) => {
+test("no response contains the key, even from an upstream that echoes the request in its error", async (t) => {
   const { upstream, gate, ask } = await openGate(t, ({ rawHeaders, headers }, res) => {
     const credential = headers.authorization ?? headers["x-api-key"] ?? "";
     res.setHeader("x-echo", credential);
     sendJson(res, { error: { message: rawHeaders.join("\n") } }, 400);
   });
-  for (const [line, ...fields] of QUESTIONS) {
+  for (const [line, ...fields] of REQUESTS) {
     const { text } = await ask(line, ...fields);
     assert.ok(!text.includes(TEST_KEY), `${line}: ${text}`);
   }

@@ -1,13 +1,14 @@
-// B1, open proxy: the upstream's address comes from the configuration alone; whatever authority a target names, it goes there or nowhere, and only a checked query is added to a route's own path.
+// B1, open proxy: the upstream's address comes only from the configuration. Whatever authority a target names, the request goes to the
+// configured upstream or nowhere, and only a checked query is added to the route's own path.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startUnexpectedServer } from "../helpers/upstream/unexpected-server.ts";
 import { startGate, TEST_KEY } from "../helpers/gate/gate.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
-import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-/** Targets that, joined to a base URL or read by the URL standard, lead to another host; ELSE stands for its authority. */
+/** Targets that lead to another host when joined to a base URL or parsed as a URL. ELSE stands for its authority. */
 const AUTHORITIES = [
   "http://ELSE/v1/models",
   "https://ELSE/v1/models",
@@ -55,7 +56,7 @@ const AUTHORITIES = [
   "*",
 ];
 
-/** Queries pass as they came: they are the route's, and can lead nowhere. */
+/** Queries are passed on unchanged, because they cannot lead to another host. */
 const QUERIES = [
   "?beta=true",
   "?",
@@ -73,26 +74,26 @@ const QUERIES = [
 const head = (port: number) => [`Host: 127.0.0.1:${port}`, "Content-Type: application/json"];
 
 for (const method of ["GET", "POST"]) {
-  test(`a ${method} whose target names another authority goes neither there nor to the upstream`, async (t) => {
+  test(`a ${method} whose target names another authority is sent neither there nor to the upstream`, async (t) => {
     const elsewhere = await startUnexpectedServer(t);
-    const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
+    const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);
     for (const pattern of AUTHORITIES) {
       const target = pattern.replaceAll("ELSE", elsewhere.authority);
       const lines = [`${method} ${target} HTTP/1.1`, ...head(gate.port)];
       const { status, text } = await exchangeRaw(t, gate.port, lines, method === "POST" ? "{}" : "");
-      // What is no request target at all, Node's parser refuses itself.
+      // Node's parser itself refuses what is not a request target.
       assert.ok(status === 404 || status === 400, `${target}: ${status}`);
       assert.ok(!text.includes(TEST_KEY), target);
     }
     assert.deepEqual([upstream.seen, elsewhere.connections(), gate.keys.reads], [[], 0, 0]);
-    // The same request without the tricks is served, so it is the tricks that were refused.
+    // The same request without the authority is served, so the authority was the reason.
     const good = await exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", ...head(gate.port)]);
     assert.equal(good.status, 200);
   });
 }
 
-test("our own authority in a target is one too many as well", async (t) => {
-  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
+test("a target that names our own or the upstream's authority is refused", async (t) => {
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   for (const authority of [`127.0.0.1:${gate.port}`, new URL(upstream.origin).host]) {
     const lines = [`GET http://${authority}/v1/models HTTP/1.1`, ...head(gate.port)];
     assert.equal((await exchangeRaw(t, gate.port, lines)).refusal, "not_found");
@@ -100,9 +101,9 @@ test("our own authority in a target is one too many as well", async (t) => {
   assert.deepEqual(upstream.seen, []);
 });
 
-test("the upstream is asked for its configured path and the query as it came, under its own Host", async (t) => {
+test("the upstream receives its configured path, the query unchanged, and its own Host", async (t) => {
   const elsewhere = await startUnexpectedServer(t);
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+  const upstream = await startUpstream(t, respondWithEmptyJson);
   const gate = await startGate(t, `${upstream.origin}/tenant/api/v1`);
   const queries = QUERIES.map((query) => query.replaceAll("ELSE", elsewhere.authority));
   for (const query of queries) {

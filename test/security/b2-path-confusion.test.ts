@@ -1,13 +1,14 @@
-// B2, path confusion: a path is compared as it came, by equality and with nothing decoded, merged or normalised, so that every spelling but the route's own is 404 and the upstream sees exact paths only.
+// B2, path confusion: a path is compared for equality without decoding, merging or normalising it, so that every spelling except the
+// route's own is 404 and the upstream sees only exact paths.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGate } from "../helpers/gate/gate.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
-import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-/** Paths that some server on the way would take for a route of ours, or for one that nobody opened. Latin-1. */
-const CONFUSING = [
+/** Paths (latin1) that some servers would take for one of our routes or for another path of the upstream. */
+const CONFUSING_PATHS = [
   // Dot segments, plain and in every escape.
   "/v1/../admin",
   "/v1/../v1/messages",
@@ -67,7 +68,7 @@ const CONFUSING = [
   "/v1/messages*",
   "/v1/messages\u007f",
   "/v1/messages\u0001",
-  // Case, other letters, escapes of plain ones.
+  // Case, other letters, escapes of plain letters.
   "/V1/messages",
   "/v1/Messages",
   "/v1/MESSAGES",
@@ -79,7 +80,7 @@ const CONFUSING = [
   "/v1/messages\u00ff",
   "/v1/\u00ef\u00bd\u008dessages",
   "/v1/messages\u00c0\u00af",
-  // Prefixes, one too many, one too few.
+  // Missing, repeated and wrong prefixes.
   "/",
   "/v1",
   "/v1/",
@@ -112,7 +113,7 @@ const CONFUSING = [
   "/T/codex/v1/messages",
   "/t/-/v1/messages",
   `/t/${"a".repeat(65)}/v1/messages`,
-  // Beyond any path.
+  // Very long paths.
   `/v1/messages/${"a/".repeat(5_000)}`,
   `/${"../".repeat(3_000)}v1/messages`,
 ];
@@ -123,27 +124,35 @@ for (const [method, body] of [
   ["GET", ""],
   ["POST", "{}"],
 ] as const) {
-  test(`a ${method} of every confusing path is refused, and the upstream sees none of them`, async (t) => {
-    const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
-    for (const path of CONFUSING) {
-      const answer = await exchangeRaw(t, gate.port, [`${method} ${path} HTTP/1.1`, ...own(gate.port)], body);
-      // Bytes that cannot stand in a request line are refused by Node's parser, which knows no codes of ours.
-      const isParsers = answer.status === 400 && answer.refusal === null;
-      assert.ok(isParsers || answer.refusal === "not_found", `${path}: ${answer.status} ${answer.refusal}`);
+  test(`a ${method} with a confusing path is refused and reaches no upstream`, async (t) => {
+    const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);
+    for (const path of CONFUSING_PATHS) {
+      const response = await exchangeRaw(
+        t,
+        gate.port,
+        [`${method} ${path} HTTP/1.1`, ...own(gate.port)],
+        body,
+      );
+      // Node's parser refuses bytes that a request line cannot have, without a code of ours.
+      const isParsers = response.status === 400 && response.refusal === null;
+      assert.ok(
+        isParsers || response.refusal === "not_found",
+        `${path}: ${response.status} ${response.refusal}`,
+      );
     }
     assert.deepEqual([upstream.seen, gate.ledger.records, gate.keys.reads], [[], [], 0]);
   });
 }
 
-test("a target longer than any head may be is refused by its length", async (t) => {
-  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
+test("a target longer than the limit of the head is refused with 431", async (t) => {
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   const lines = [`POST /v1/messages?${"a".repeat(40_000)} HTTP/1.1`, ...own(gate.port)];
   assert.equal((await exchangeRaw(t, gate.port, lines)).status, 431);
   assert.deepEqual(upstream.seen, []);
 });
 
-test("bytes that a query cannot have make the target none", async (t) => {
-  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
+test("a target whose query has forbidden bytes is refused", async (t) => {
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   for (const query of ["?a#b", "?a b", "?\u0000", "?\t", "?\u00e9", "?\u007f", "#?a", "?a\u0001"]) {
     const lines = [`POST /v1/messages${query} HTTP/1.1`, ...own(gate.port)];
     const { status } = await exchangeRaw(t, gate.port, lines, "{}");
@@ -152,8 +161,8 @@ test("bytes that a query cannot have make the target none", async (t) => {
   assert.deepEqual(upstream.seen, []);
 });
 
-test("the spellings that are routes reach the upstream as one exact path each", async (t) => {
-  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
+test("all allowed spellings of a route reach the upstream as the same exact path", async (t) => {
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   const routes = ["/messages", "/messages/count_tokens", "/responses"];
   for (const route of routes) {
     for (const before of ["", "/v1", "/v1/v1", "/t/codex", "/t/Zed_1.0-x/v1", "/t/a/v1/v1"]) {
@@ -167,8 +176,8 @@ test("the spellings that are routes reach the upstream as one exact path each", 
   );
 });
 
-test("the one open segment of a configured route takes letters, digits, `-` and `_`, and nothing that could leave it", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+test("the variable segment of a configured route takes only letters, digits, `-` and `_`", async (t) => {
+  const upstream = await startUpstream(t, respondWithEmptyJson);
   const read = {
     method: "GET",
     path: "/models/{id}",

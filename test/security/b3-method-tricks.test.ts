@@ -1,10 +1,10 @@
-// B3, method tricks: each route has one method and anything else is 405; no header and no other protocol turns a request into one of another method.
+// B3, method tricks: each route has one method and any other is 405. No header and no other protocol changes the method of a request.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGate, TEST_KEY } from "../helpers/gate/gate.ts";
 import { rawClient, sendRaw } from "../helpers/client/raw-client.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
-import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 
 const ROUTES = {
   "/v1/models": "GET",
@@ -13,7 +13,7 @@ const ROUTES = {
   "/v1/messages/count_tokens": "POST",
 };
 
-/** All that Node's parser takes for a method, but CONNECT, which is no request of a path. */
+/** All methods that Node's parser accepts, except CONNECT, whose target is not a path. */
 const METHODS =
   "GET HEAD POST PUT PATCH DELETE OPTIONS TRACE PROPFIND PROPPATCH MKCOL COPY MOVE LOCK UNLOCK SEARCH QUERY PURGE LINK UNLINK REPORT MERGE SUBSCRIBE NOTIFY M-SEARCH SOURCE".split(
     " ",
@@ -22,20 +22,20 @@ const METHODS =
 const own = (port: number) => [`Host: 127.0.0.1:${port}`, "Content-Type: application/json"];
 
 async function openGate(t: Parameters<typeof startGate>[0]) {
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+  const upstream = await startUpstream(t, respondWithEmptyJson);
   return { upstream, gate: await startGate(t, upstream.baseUrl) };
 }
 
 for (const [path, allowed] of Object.entries(ROUTES)) {
-  test(`${path} is ${allowed} only: every other method is 405 and goes nowhere`, async (t) => {
+  test(`${path} accepts only ${allowed}: any other method is 405 and reaches no upstream`, async (t) => {
     const { upstream, gate } = await openGate(t);
     for (const method of METHODS.filter((name) => name !== allowed)) {
       const lines = [`${method} ${path} HTTP/1.1`, ...own(gate.port)];
-      const answer = await exchangeRaw(t, gate.port, lines, method === "POST" ? "{}" : "");
-      if (answer.refusal === null && answer.status === 400) continue; // A method that this Node's parser does not know.
-      assert.deepEqual([method, answer.status, answer.refusal], [method, 405, "method_not_allowed"]);
+      const response = await exchangeRaw(t, gate.port, lines, method === "POST" ? "{}" : "");
+      if (response.refusal === null && response.status === 400) continue; // A method that this version of Node does not know.
+      assert.deepEqual([method, response.status, response.refusal], [method, 405, "method_not_allowed"]);
       assert.deepEqual(
-        answer.headers.filter(([name]) => name === "allow"),
+        response.headers.filter(([name]) => name === "allow"),
         [["allow", allowed]],
       );
     }
@@ -43,7 +43,7 @@ for (const [path, allowed] of Object.entries(ROUTES)) {
   });
 }
 
-test("TRACE gives nobody's headers back, nor the key", async (t) => {
+test("TRACE returns neither the client's headers nor the key", async (t) => {
   const { upstream, gate } = await openGate(t);
   const lines = ["TRACE /v1/messages HTTP/1.1", ...own(gate.port), "X-Mark: from-the-client"];
   const { status, text } = await exchangeRaw(t, gate.port, lines);
@@ -66,7 +66,7 @@ for (const target of ["HOST", "127.0.0.1:22", "/v1/messages", "http://HOST/v1/me
   });
 }
 
-test("headers that name another method change nothing here and do not reach the upstream", async (t) => {
+test("method override headers have no effect and do not reach the upstream", async (t) => {
   const { upstream, gate } = await openGate(t);
   const names = ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override", "x_http_method_override"];
   const overrides = (method: string) => names.map((name) => `${name}: ${method}`);
@@ -81,7 +81,7 @@ test("headers that name another method change nothing here and do not reach the 
   assert.doesNotMatch(upstream.seen[0]?.rawHeaders.join("\n") ?? "", /method/i);
 });
 
-test("methods in lower case, or unknown ones, are no requests", async (t) => {
+test("unknown methods and methods in lower case are refused with 400", async (t) => {
   const { upstream, gate } = await openGate(t);
   for (const method of ["get", "Post", "POST\u0000", "FROB", "GETT"]) {
     const { status } = await exchangeRaw(t, gate.port, [`${method} /v1/models HTTP/1.1`, ...own(gate.port)]);
@@ -90,7 +90,7 @@ test("methods in lower case, or unknown ones, are no requests", async (t) => {
   assert.deepEqual(upstream.seen, []);
 });
 
-test("HTTP/2 by prior knowledge is not spoken", async (t) => {
+test("HTTP/2 with prior knowledge gets no HTTP/2 response", async (t) => {
   const { upstream, gate } = await openGate(t);
   const client = await sendRaw(
     t,
@@ -101,7 +101,7 @@ test("HTTP/2 by prior knowledge is not spoken", async (t) => {
   assert.deepEqual(upstream.seen, []);
 });
 
-test("an offer of h2c does not lead around a route's method", async (t) => {
+test("an offer of h2c does not bypass a route's method", async (t) => {
   const { upstream, gate } = await openGate(t);
   const offer = [
     "Connection: Upgrade, HTTP2-Settings, close",

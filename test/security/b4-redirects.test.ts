@@ -1,4 +1,5 @@
-// B4, redirects: a redirect is passed on as it is and never followed, so that the key goes to no other server, and the key does not stand in what is passed on.
+// B4, redirects: a redirect is passed on unchanged and never followed, so that the key is sent to no other server. The key is redacted
+// in what is passed on.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fetchModels } from "../../src/cli/keys/fetch-models.ts";
@@ -14,7 +15,7 @@ import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 const STATUSES = [300, 301, 302, 303, 305, 307, 308];
 
 for (const status of STATUSES) {
-  test(`a ${status} reaches the client as it is, whatever the method, and the place that it names is not visited`, async (t) => {
+  test(`a ${status} is passed on unchanged for any method, and its location is not requested`, async (t) => {
     const elsewhere = await startUnexpectedServer(t);
     const location = `${elsewhere.origin}/v1/models?next=1`;
     const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) =>
@@ -25,12 +26,12 @@ for (const status of STATUSES) {
       ["POST /v1/messages HTTP/1.1", `{"model":"m"}`],
     ] as const) {
       const head = [line, `Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json"];
-      const answer = await exchangeRaw(t, gate.port, head, body);
+      const response = await exchangeRaw(t, gate.port, head, body);
       assert.deepEqual(
-        [answer.status, answer.headers.find(([name]) => name === "location"), answer.refusal],
+        [response.status, response.headers.find(([name]) => name === "location"), response.refusal],
         [status, ["location", location], null],
       );
-      assert.match(answer.text, /moved/);
+      assert.match(response.text, /moved/);
     }
     assert.deepEqual([upstream.seen.length, elsewhere.connections()], [2, 0]);
     assert.deepEqual(
@@ -43,7 +44,7 @@ for (const status of STATUSES) {
   });
 }
 
-test("a redirect to another path of the same upstream is not followed either", async (t) => {
+test("a redirect to another path of the same upstream is not followed", async (t) => {
   const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) =>
     res.writeHead(307, { location: "/v1/admin" }).end(),
   );
@@ -55,7 +56,7 @@ test("a redirect to another path of the same upstream is not followed either", a
   );
 });
 
-test("a redirect that has the key in its Location or its body is passed on without it", async (t) => {
+test("a redirect with the key in its Location or its body is passed on without it", async (t) => {
   const { gate } = await startGateWithUpstream(t, (_seen, res) =>
     res
       .writeHead(302, `see ${TEST_KEY}`, {
@@ -68,12 +69,12 @@ test("a redirect that has the key in its Location or its body is passed on witho
     "GET /v1/models HTTP/1.1",
     `Host: 127.0.0.1:${gate.port}`,
   ]);
-  const blotted = "*".repeat(TEST_KEY.length);
-  assert.ok(text.includes(`https://other.example/?key=${blotted}&again=${blotted}\r\n`), text);
+  const redacted = "*".repeat(TEST_KEY.length);
+  assert.ok(text.includes(`https://other.example/?key=${redacted}&again=${redacted}\r\n`), text);
   assert.ok(!text.includes(TEST_KEY), text);
 });
 
-test("`key test` follows none, and says so", async (t) => {
+test("`key test` follows no redirect and says so", async (t) => {
   const elsewhere = await startUnexpectedServer(t);
   const upstream = await startUpstream(t, (_seen, res) =>
     res.writeHead(307, { location: `${elsewhere.origin}/v1/models` }).end(),

@@ -1,4 +1,5 @@
-// B5, TLS: an upstream's certificate is always verified, NODE_TLS_REJECT_UNAUTHORIZED is ignored with a warning, and plain http is for loopback alone.
+// B5, TLS: an upstream's certificate is always verified, NODE_TLS_REJECT_UNAUTHORIZED is ignored with a warning, and plain http is
+// allowed only for loopback.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { fetchModels } from "../../src/cli/keys/fetch-models.ts";
@@ -16,17 +17,17 @@ import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { setEnvironment } from "../helpers/process/set-environment.ts";
-import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 
-/** The switch by which people turn verification off for everything. */
+/** The environment variable that switches certificate verification off in Node. */
 const OFF = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
 
-function startUntrusted(t: TestContext) {
+function startUntrustedUpstream(t: TestContext) {
   return startTlsUpstream(t, makeCertificate(t, "IP:127.0.0.1"));
 }
 
-test("the gate refuses a certificate that nobody vouches for with 502, whatever the environment says", async (t) => {
-  const untrusted = await startUntrusted(t);
+test("a gate refuses an upstream's self-signed certificate with 502, whatever the environment says", async (t) => {
+  const untrusted = await startUntrustedUpstream(t);
   const gate = await startGate(t, untrusted.baseUrl);
   setEnvironment(t, OFF);
   const res = await post(gate, "/v1/messages", {});
@@ -35,8 +36,8 @@ test("the gate refuses a certificate that nobody vouches for with 502, whatever 
   assert.deepEqual(untrusted.credentials, []);
 });
 
-test("`key test` never shows the key to such an upstream", async (t) => {
-  const untrusted = await startUntrusted(t);
+test("`key test` does not send the key to an upstream with a self-signed certificate", async (t) => {
+  const untrusted = await startUntrustedUpstream(t);
   setEnvironment(t, OFF);
   const failure: unknown = await fetchModels(
     upstreamAt(untrusted.baseUrl),
@@ -48,8 +49,8 @@ test("`key test` never shows the key to such an upstream", async (t) => {
   assert.deepEqual(untrusted.credentials, []);
 });
 
-test("a proxy on the way changes nothing: neither its certificate nor the upstream's is believed untried, and it reads nothing", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+test("through a proxy both certificates are verified, and the proxy does not see the key", async (t) => {
+  const upstream = await startUpstream(t, respondWithEmptyJson);
   const far = await startRemoteUpstream(t, upstream);
   const certificate = makeCertificate(t, "IP:127.0.0.1");
   const [plain, secure] = await Promise.all([
@@ -61,12 +62,12 @@ test("a proxy on the way changes nothing: neither its certificate nor the upstre
     const gate = await startGate(t, far.baseUrl, { config: { outbound } });
     return post(gate, "/v1/messages", {});
   };
-  const untried = await ask({ ...outboundThrough(plain, far), authorities: [] });
-  assert.equal(untried.status, 502);
-  assert.match(await untried.text(), /: its certificate is self-signed/);
-  const throughUntried = await ask(outboundThrough(secure, far));
-  assert.equal(throughUntried.status, 502);
-  assert.match(await throughUntried.text(), /the proxy cannot be reached: its certificate is self-signed/);
+  const untrusted = await ask({ ...outboundThrough(plain, far), authorities: [] });
+  assert.equal(untrusted.status, 502);
+  assert.match(await untrusted.text(), /: its certificate is self-signed/);
+  const throughUntrusted = await ask(outboundThrough(secure, far));
+  assert.equal(throughUntrusted.status, 502);
+  assert.match(await throughUntrusted.text(), /the proxy cannot be reached: its certificate is self-signed/);
   assert.deepEqual([upstream.seen.length, secure.heads.length], [0, 0]);
 
   assert.equal((await ask(outboundThrough(plain, far))).status, 200);
@@ -74,19 +75,19 @@ test("a proxy on the way changes nothing: neither its certificate nor the upstre
   assert.ok(!plain.received().includes(TEST_KEY));
 });
 
-test("a daemon with verification switched off in its environment verifies all the same, and says so once", async (t) => {
+test("a daemon with NODE_TLS_REJECT_UNAUTHORIZED=0 verifies certificates and warns once", async (t) => {
   const trusted = makeCertificate(t, "IP:127.0.0.1");
   const [good, wrongHost, untrusted] = await Promise.all([
     startTlsUpstream(t, trusted),
     startTlsUpstream(t, trusted),
-    startUntrusted(t),
+    startUntrustedUpstream(t),
   ]);
   const upstream = (baseUrl: string) => writeKeyFile(t, baseUrl, TEST_KEY).config.upstreams.default;
   const daemon = await startDaemon(t, {
     config: {
       upstreams: {
         default: upstream(good.baseUrl),
-        // Its certificate is trusted, and is for the address, not for this name.
+        // Its certificate is trusted, but for the address and not for this name.
         other: upstream(wrongHost.baseUrl.replace("127.0.0.1", "localhost")),
         untrusted: upstream(untrusted.baseUrl),
       },
@@ -94,15 +95,15 @@ test("a daemon with verification switched off in its environment verifies all th
     },
     env: { ...OFF, NODE_EXTRA_CA_CERTS: trusted.file },
   });
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     ["/v1", "/t/a", "/t/b"].map((base) => post(daemon, `${base}/responses`, {})),
   );
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [200, 502, 502],
   );
-  assert.match((await answers[1]?.text()) ?? "", /its certificate is for another host/);
-  assert.match((await answers[2]?.text()) ?? "", /its certificate is self-signed/);
+  assert.match((await responses[1]?.text()) ?? "", /its certificate is for another host/);
+  assert.match((await responses[2]?.text()) ?? "", /its certificate is self-signed/);
   assert.deepEqual(
     [good, wrongHost, untrusted].map(({ credentials }) => credentials),
     [[`Bearer ${TEST_KEY}`], [], []],
@@ -117,12 +118,12 @@ test("a daemon with verification switched off in its environment verifies all th
   assert.deepEqual(untrusted.credentials, []);
 
   await daemon.stop();
-  const said = daemon.stderr();
-  assert.equal(said.match(/NODE_TLS_REJECT_UNAUTHORIZED/g)?.length, 1, said);
-  assert.match(said, /"level":40[^\n]*NODE_TLS_REJECT_UNAUTHORIZED is ignored/);
+  const log = daemon.stderr();
+  assert.equal(log.match(/NODE_TLS_REJECT_UNAUTHORIZED/g)?.length, 1, log);
+  assert.match(log, /"level":40[^\n]*NODE_TLS_REJECT_UNAUTHORIZED is ignored/);
 });
 
-test("plain http to anywhere but loopback is no configuration, under any spelling of it", async (t) => {
+test("a configuration with plain http beyond loopback is refused in every spelling", async (t) => {
   const addresses = [
     "http://api.example.com/v1",
     "HTTP://api.example.com/v1",

@@ -1,4 +1,5 @@
-// B6, a repointed key: the stored key belongs to one upstream origin, so that a configuration edited to another finds none and sends none, and no configuration is ever read from the working directory.
+// B6, a repointed key: a stored key belongs to one upstream origin, so that a configuration that is edited to another origin finds no
+// key and sends none. No configuration is read from the working directory.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,13 +14,13 @@ import { writeKeyToEachSource } from "../helpers/keychain/key-file.ts";
 import { noKeyring, startSession } from "../helpers/keychain/keychain-session.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { PROGRAM } from "../helpers/daemon/program.ts";
-import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 
 const IN_FORCE = /"msg":"the new configuration is in force"/;
 
-test("a configuration that moves to another origin finds no key for it, also where the old one is in memory", async (t) => {
-  const first = await startUpstream(t, (_seen, res) => sendJson(res, {}));
-  const second = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+test("a configuration with another origin finds no key for it, even while the old key is in memory", async (t) => {
+  const first = await startUpstream(t, respondWithEmptyJson);
+  const second = await startUpstream(t, respondWithEmptyJson);
   const gate = await startGate(t, first.baseUrl);
   assert.equal((await post(gate, "/v1/responses", {})).status, 200);
   const { port } = new URL(second.origin);
@@ -38,10 +39,10 @@ test("a configuration that moves to another origin finds no key for it, also whe
   assert.deepEqual([second.seen.length, second.sockets.size, first.seen.length], [0, 0, 1]);
 });
 
-test("a client cannot name another upstream, origin or key than the configuration gives its tool", async (t) => {
+test("a client cannot choose another upstream, origin or key than the configuration gives its tool", async (t) => {
   const [first, second] = await Promise.all([
-    startUpstream(t, (_seen, res) => sendJson(res, {})),
-    startUpstream(t, (_seen, res) => sendJson(res, {})),
+    startUpstream(t, respondWithEmptyJson),
+    startUpstream(t, respondWithEmptyJson),
   ]);
   const gate = await startGate(t, first.baseUrl, {
     config: {
@@ -62,7 +63,7 @@ test("a client cannot name another upstream, origin or key than the configuratio
   assert.deepEqual([first.seen.length, second.sockets.size], [4, 0]);
 });
 
-/** The attributes by which keytar finds the key of an origin. */
+/** The attributes by which keytar finds an origin's key. */
 const accountAt = (origin: string) => [
   "xdg:schema",
   SCHEMA,
@@ -75,16 +76,16 @@ const accountAt = (origin: string) => [
 const upstreamsAt = (baseUrl: string) => ({ upstreams: { default: { baseUrl } } });
 
 test(
-  "an edited file repoints no key of the keychain: the new origin sees nothing, the refusal says what to type",
+  "an edited configuration does not send a keychain key to the new origin, and the refusal says what to type",
   { skip: noKeyring },
   async (t) => {
     const [first, second] = await Promise.all([
-      startUpstream(t, (_seen, res) => sendJson(res, {})),
-      startUpstream(t, (_seen, res) => sendJson(res, {})),
+      startUpstream(t, respondWithEmptyJson),
+      startUpstream(t, respondWithEmptyJson),
     ]);
     const session = await startSession(t);
     await session.startUnlocked();
-    await session.storeItem(TEST_KEY, ...accountAt(first.origin));
+    await session.storeKey(TEST_KEY, first.origin);
     const { DBUS_SESSION_BUS_ADDRESS } = session.env;
     const daemon = await startDaemon(t, {
       config: upstreamsAt(first.baseUrl),
@@ -97,12 +98,12 @@ test(
     await daemon.waitForOutput(IN_FORCE);
     const refused = await post(daemon, "/v1/messages", {});
     assert.equal(refused.headers.get("x-tollkeeper-refusal"), "key_missing");
-    const said = await refused.text();
-    assert.ok(said.includes(second.origin) && said.includes("tollkeeper key set default"), said);
+    const message = await refused.text();
+    assert.ok(message.includes(second.origin) && message.includes("tollkeeper key set default"), message);
     assert.deepEqual([second.seen, second.sockets.size], [[], 0]);
 
-    // Stored for it by its user, it goes there, and the old key is still nowhere near.
-    await session.storeItem("another-key", ...accountAt(second.origin));
+    // A key that the user stores for the new origin is sent there; the old key still is not.
+    await session.storeKey("another-key", second.origin);
     assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
     assert.deepEqual(
       [first, second].map(({ seen }) => seen.map(({ headers }) => headers["x-api-key"])),
@@ -111,10 +112,10 @@ test(
   },
 );
 
-test("a key that the configuration takes from elsewhere goes where the same configuration says, as decided", async (t) => {
+test("a key that does not come from the keychain is sent to the origin that the same configuration names", async (t) => {
   const [first, second] = await Promise.all([
-    startUpstream(t, (_seen, res) => sendJson(res, {})),
-    startUpstream(t, (_seen, res) => sendJson(res, {})),
+    startUpstream(t, respondWithEmptyJson),
+    startUpstream(t, respondWithEmptyJson),
   ]);
   const { sources, env, keys } = writeKeyToEachSource(t);
   const names = Object.keys(sources);
@@ -124,21 +125,21 @@ test("a key that the configuration takes from elsewhere goes where the same conf
     return { upstreams: { default: { baseUrl }, ...Object.fromEntries(upstreams) }, tools };
   };
   const daemon = await startDaemon(t, { config: configAt(first.baseUrl), env });
-  const askAll = async () => {
+  const requestAll = async () => {
     for (const name of names) await (await post(daemon, `/t/${name}/v1/messages`, {})).text();
   };
-  await askAll();
+  await requestAll();
   const edited = { listen: { port: daemon.port }, ...configAt(second.baseUrl) };
   writeFileSync(daemon.configFile, JSON.stringify(edited));
   await daemon.waitForOutput(IN_FORCE);
-  await askAll();
+  await requestAll();
   assert.deepEqual(
     [first, second].map(({ seen }) => seen.map(({ headers }) => headers["x-api-key"])),
     [keys, keys],
   );
 });
 
-/** Every name by which a program might look for a project's own settings. */
+/** Names under which programs look for a project's settings. */
 const PROJECT_FILES = [
   "config.jsonc",
   "config.json",
@@ -153,8 +154,8 @@ const PROJECT_FILES = [
   ".config/tollkeeper/config.jsonc",
 ];
 
-test("a daemon that is started inside a hostile project reads nothing there", async (t) => {
-  const evil = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+test("a daemon that is started in a hostile project directory reads no configuration there", async (t) => {
+  const evil = await startUpstream(t, respondWithEmptyJson);
   const [project, home] = [scratchDirectory(t), scratchDirectory(t)];
   const hostile = JSON.stringify({ upstreams: { default: { baseUrl: evil.baseUrl } } });
   for (const name of PROJECT_FILES) {
@@ -163,14 +164,14 @@ test("a daemon that is started inside a hostile project reads nothing there", as
   }
   writeFileSync(join(project, "package.json"), JSON.stringify({ tollkeeper: { config: "config.jsonc" } }));
   writeFileSync(join(project, ".env"), `XDG_CONFIG_HOME=${project}\nTOLLKEEPER_CONFIG=config.jsonc\n`);
-  // Its own is where it always is, and lets the sandbox serve.
+  // The user's own configuration, with which the sandbox serves.
   mkdirSync(join(home, "config/tollkeeper"), { recursive: true });
   writeFileSync(join(home, "config/tollkeeper/config.jsonc"), `{ "listen": { "port": 0 } }`);
   const env = {
     PATH: process.env["PATH"] ?? "",
     HOME: home,
     XDG_CONFIG_HOME: join(home, "config"),
-    // Relative ones would lead into the project, and count for nothing (XDG Base Directory Specification).
+    // A relative path would lead into the project and is ignored (XDG Base Directory Specification).
     XDG_CONFIG_DIRS: ".config",
     XDG_STATE_HOME: join(home, "state"),
     XDG_RUNTIME_DIR: home,
@@ -181,13 +182,13 @@ test("a daemon that is started inside a hostile project reads nothing there", as
     stdio: ["ignore", "pipe", "ignore"],
   });
   t.after(() => daemon.kill("SIGKILL"));
-  let said = "";
+  let output = "";
   for await (const text of daemon.stdout.setEncoding("utf8")) {
-    said += String(text);
-    if (said.includes("listens on")) break;
+    output += String(text);
+    if (output.includes("listens on")) break;
   }
-  assert.match(said, /No upstream is configured, so the built-in SANDBOX answers/);
-  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? "";
+  assert.match(output, /No upstream is configured, so the built-in SANDBOX answers/);
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0] ?? "";
   assert.equal((await fetch(`${url}/v1/models`)).status, 200);
   daemon.kill("SIGKILL");
   await once(daemon, "exit");

@@ -1,4 +1,5 @@
-// B7, bad, hostile or half-written configuration: it is judged as a whole into fresh objects, unknown keys and keys of the prototype are refused at every level, and the last good one stays in force and the bad one is reported.
+// B7, invalid, hostile or half-written configuration: it is parsed as a whole into new objects, unknown keys and prototype keys are
+// refused at every level, the last valid configuration stays in force and the invalid one is reported.
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,9 +9,9 @@ import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
-import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 
-/** A configuration in which every kind of object there is stands once; HERE is put into one of them at a time. */
+/** A valid configuration for every kind of object in it. HERE marks where a key is inserted. */
 const LEVELS = {
   "the file": `{ HERE "upstreams": {} }`,
   listen: `{ "listen": { HERE "port": 1 } }`,
@@ -42,28 +43,28 @@ function assertUnpolluted(what: string): void {
 }
 
 for (const [level, pattern] of Object.entries(LEVELS)) {
-  test(`keys of the prototype and unknown keys are refused in ${level}`, async (t) => {
+  test(`prototype keys and unknown keys are refused in ${level}`, async (t) => {
     const path = join(scratchDirectory(t), "config.jsonc");
-    const judge = async (text: string) => {
+    const read = async (text: string) => {
       writeFileSync(path, text, { mode: 0o600 });
       return readConfigFile(path);
     };
-    // Without them it is a good one, so it is them that are refused.
-    assert.equal((await judge(pattern.replace("HERE", ""))).ok, true);
+    // Without the keys the configuration is valid, so the keys are the reason.
+    assert.equal((await read(pattern.replace("HERE", ""))).ok, true);
     for (const name of FORBIDDEN) {
-      const verdict = await judge(pattern.replace("HERE", `"${name}": ${POLLUTION},`));
+      const verdict = await read(pattern.replace("HERE", `"${name}": ${POLLUTION},`));
       assert.ok(!verdict.ok, name);
       const messages = verdict.problems.map(({ message }) => message);
       assert.ok(messages.includes("this key is not allowed anywhere"), `${name}: ${messages.join("; ")}`);
       assertUnpolluted(`${name} in ${level}`);
     }
-    const unknown = await judge(pattern.replace("HERE", `"polluted": true,`));
+    const unknown = await read(pattern.replace("HERE", `"polluted": true,`));
     assert.equal(unknown.ok, false);
   });
 }
 
-/** How a file looks that is hostile, mistaken, or still being written; and what must be said of it. */
-function badTexts(good: string): [text: string, said: RegExp][] {
+/** Files that are hostile, wrong or half-written, each with the problem that must be reported. */
+function invalidTexts(good: string): [text: string, problem: RegExp][] {
   return [
     [good.slice(0, good.length / 2), /is missing|not closed/],
     ["", /the file is empty/],
@@ -72,20 +73,20 @@ function badTexts(good: string): [text: string, said: RegExp][] {
   ];
 }
 
-test("a daemon keeps its last good configuration whatever is put in its file, says what is wrong, and takes the next good one", async (t) => {
+test("a daemon keeps its last valid configuration, reports what is wrong with the file, and loads the next valid one", async (t) => {
   const [upstream, other] = await Promise.all([
-    startUpstream(t, (_seen, res) => sendJson(res, {})),
-    startUpstream(t, (_seen, res) => sendJson(res, {})),
+    startUpstream(t, respondWithEmptyJson),
+    startUpstream(t, respondWithEmptyJson),
   ]);
   const { config } = writeKeyFile(t, upstream.baseUrl, "a-key");
   const daemon = await startDaemon(t, { config });
   const good = JSON.stringify({ listen: { port: daemon.port }, ...config });
   let refusals = 0;
-  for (const [text, said] of badTexts(good)) {
+  for (const [text, problem] of invalidTexts(good)) {
     writeFileSync(daemon.configFile, text);
     refusals += 1;
     await daemon.waitForOutput(new RegExp(`(?:is not accepted, the old one stays[^]*){${refusals}}`));
-    assert.match(daemon.stderr().split("is not accepted").at(-1) ?? "", said, text);
+    assert.match(daemon.stderr().split("is not accepted").at(-1) ?? "", problem, text);
     assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   }
   assert.equal((await daemon.status()).config.problems.length, 1);
@@ -100,7 +101,7 @@ test("a daemon keeps its last good configuration whatever is put in its file, sa
   assert.deepEqual([upstream.seen.length, other.seen.length], [refusals + 1, 1]);
 });
 
-test("a daemon does not start on a hostile configuration", async (t) => {
+test("a daemon does not start with a hostile configuration", async (t) => {
   const config = `{ "listen": { "port": 0 }, "tools": { "__proto__": ${POLLUTION} } }`;
   await assert.rejects(
     startDaemon(t, { config }),

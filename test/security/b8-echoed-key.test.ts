@@ -1,5 +1,6 @@
-// B8, a key that comes back: whatever an upstream echoes of the key is blotted out of heads, redirects, error bodies in every piecing, and the ledger, and a refusal of ours says nothing of our insides.
-// The body of a successful answer is not ours to change (DESIGN section 1), so it is the one place that is left out.
+// B8, an echoed key: a key that an upstream echoes is redacted in heads, redirects, error bodies however they are divided into chunks,
+// and the ledger. Our own refusals reveal no internals. The body of a successful response is passed on unchanged (SECURITY.md, "What
+// cannot be promised"), so it is not searched.
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { setImmediate } from "node:timers/promises";
@@ -12,7 +13,13 @@ import { readMessages } from "../helpers/client/http-messages.ts";
 import { rawRequest, sendRaw } from "../helpers/client/raw-client.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
 import { rawResponse } from "../helpers/upstream/raw-upstream.ts";
-import { sendJson, MESSAGE, startUpstream, type Script } from "../helpers/upstream/scripted-upstream.ts";
+import {
+  sendJson,
+  MESSAGE,
+  startUpstream,
+  type Script,
+  respondWithEmptyJson,
+} from "../helpers/upstream/scripted-upstream.ts";
 import { assertNowhere } from "./leak-search.ts";
 import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
@@ -23,14 +30,14 @@ async function openGate(t: TestContext, script: Script = () => {}) {
   return { upstream, gate: await startGate(t, upstream.baseUrl) };
 }
 
-/** Everything that comes back for one Messages request. */
-async function ask(t: TestContext, { port }: TestGate): Promise<string> {
+/** Sends a Messages request and returns everything that comes back. */
+async function requestText(t: TestContext, { port }: TestGate): Promise<string> {
   const lines = ["POST /v1/messages HTTP/1.1", `Host: 127.0.0.1:${port}`, "Content-Type: application/json"];
   return (await exchangeRaw(t, port, lines, `{"model":"m"}`)).text;
 }
 
 for (const status of [200, 302, 401, 500, 529]) {
-  test(`the head of a ${status} is passed on without the key: in reason, values, names, and around it`, async (t) => {
+  test(`the key is redacted in the reason, header values and header names of a ${status}, and in interim responses and trailers`, async (t) => {
     const fields = [
       `request-id: ${TEST_KEY}`,
       `x-echo: before ${TEST_KEY}, ${TEST_KEY}${TEST_KEY} after`,
@@ -38,7 +45,7 @@ for (const status of [200, 302, 401, 500, 529]) {
       `www-authenticate: Bearer realm="${TEST_KEY}"`,
       `${TEST_KEY}: 1`,
       `x-${TEST_KEY}-y: 1`,
-      "x-honest: 1",
+      "x-plain: 1",
       "trailer: x-end",
     ];
     const early = `HTTP/1.1 103 Early Hints\r\nlink: </${TEST_KEY}>\r\n\r\n`;
@@ -48,13 +55,13 @@ for (const status of [200, 302, 401, 500, 529]) {
       t,
       (_request, { socket }) => void socket.write(early + head + body),
     );
-    const text = await ask(t, gate);
+    const text = await requestText(t, gate);
     assert.ok(text.startsWith(`HTTP/1.1 ${status} Oh ${STARS}!\r\n`), text);
     assert.ok(
       text.includes(`x-echo: before ${STARS}, ${STARS}${STARS} after\r\nx-echo: Bearer ${STARS}\r\n`),
       text,
     );
-    assert.match(text, /\r\nx-honest: 1\r\n/);
+    assert.match(text, /\r\nx-plain: 1\r\n/);
     const record = await gate.ledger.only();
     assert.equal(record.upstream_request_id, STARS);
     assertNowhere(TEST_KEY, { text, ledger: JSON.stringify(record), log: gate.log.lines.join("\n") });
@@ -66,14 +73,14 @@ const ERROR = `{"error":{"message":"${MARK}${"-".repeat(TEST_KEY.length)}no such
 const KEY_AT = ERROR.indexOf(TEST_KEY);
 
 for (const framing of ["a length", "chunks"]) {
-  test(`an error framed by ${framing} is blotted wherever it is cut in two`, async (t) => {
+  test(`the key is redacted in an error framed by ${framing} wherever it is divided into two chunks`, async (t) => {
     const { upstream, gate } = await openGate(t);
-    const answers: ServerResponse[] = [];
+    const responses: ServerResponse[] = [];
     for (let cut = KEY_AT; cut <= KEY_AT + TEST_KEY.length; cut += 1) {
       upstream.respondWith((_seen, res) => {
         res.writeHead(401, framing === "chunks" ? {} : { "content-length": ERROR.length });
         res.write(ERROR.slice(0, cut));
-        answers.push(res);
+        responses.push(res);
       });
       const client = await sendRaw(
         t,
@@ -81,14 +88,14 @@ for (const framing of ["a length", "chunks"]) {
         rawRequest(gate.port).replace("\r\n", "\r\nConnection: close\r\n"),
       );
       await client.until(new RegExp(MARK));
-      answers.at(-1)?.end(ERROR.slice(cut));
-      const [answer] = readMessages(await client.closed).messages;
-      assert.equal(answer?.body, ERROR.replace(TEST_KEY, STARS), `cut at ${cut - KEY_AT}`);
+      responses.at(-1)?.end(ERROR.slice(cut));
+      const [response] = readMessages(await client.closed).messages;
+      assert.equal(response?.body, ERROR.replace(TEST_KEY, STARS), `cut at ${cut - KEY_AT}`);
     }
   });
 }
 
-test("an error is blotted byte by byte, the key repeated, doubled, and begun in vain before it", async (t) => {
+test("the key is redacted in an error that arrives byte by byte with repeated and partial keys", async (t) => {
   const start = TEST_KEY.slice(0, 20);
   const error = `${TEST_KEY}${TEST_KEY} ${start}${TEST_KEY} ${start} ${TEST_KEY.slice(1)} \u00e9${TEST_KEY}`;
   const { gate } = await openGate(t, (_seen, res) => {
@@ -105,12 +112,12 @@ test("an error is blotted byte by byte, the key repeated, doubled, and begun in 
   assert.equal(await res.text(), error.replaceAll(TEST_KEY, STARS));
 });
 
-test("an error that breaks off within the key gives none of that beginning away", async (t) => {
+test("an error that is truncated within the key reveals no part of it", async (t) => {
   const begun = `{"message":"${"-".repeat(100)}${TEST_KEY.slice(0, -1)}`;
   const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
     socket.end(`HTTP/1.1 403 Forbidden\r\ncontent-length: 1000\r\n\r\n${begun}`);
   });
-  const text = await ask(t, gate);
+  const text = await requestText(t, gate);
   assert.ok(!text.includes(TEST_KEY.slice(0, 8)), text);
 });
 
@@ -119,7 +126,7 @@ for (const [encoding, compress] of Object.entries({
   br: brotliCompressSync,
   deflate: deflateSync,
 })) {
-  test(`an error that comes compressed by ${encoding}, although that was not asked for, is searched too`, async (t) => {
+  test(`the key is redacted in an error compressed with ${encoding} although identity was requested`, async (t) => {
     const { upstream, gate } = await openGate(t, (_seen, res) =>
       res.writeHead(401, { "content-encoding": encoding }).end(compress(ERROR)),
     );
@@ -129,7 +136,7 @@ for (const [encoding, compress] of Object.entries({
   });
 }
 
-test("what the ledger keeps of an answer is without the key, whole or cut to length", async (t) => {
+test("the record of a response contains neither the key nor a truncated part of it", async (t) => {
   const usage = {
     input_tokens: 1,
     output_tokens: 1,
@@ -137,7 +144,7 @@ test("what the ledger keeps of an answer is without the key, whole or cut to len
     [TEST_KEY]: { [TEST_KEY]: TEST_KEY },
   };
   const { gate } = await openGate(t, (_seen, res) => {
-    // Long enough that cutting it to length would cut within the key.
+    // Long enough to be truncated within the key.
     res.setHeader("request-id", `${"r".repeat(240)}${TEST_KEY}`);
     sendJson(res, { ...MESSAGE, id: TEST_KEY, model: TEST_KEY, stop_reason: TEST_KEY, usage });
   });
@@ -147,30 +154,30 @@ test("what the ledger keeps of an answer is without the key, whole or cut to len
   assert.ok(!ledger.includes(TEST_KEY.slice(0, 8)), ledger);
 });
 
-/** Ways to be refused, or to fail, each of which knows something that the client need not. */
-const FAULTS: Record<string, { answer: string; code: string }> = {
-  "no answer": { answer: "", code: "upstream_broke" },
-  "no HTTP": { answer: `SSH-2.0-${TEST_KEY}\r\n`, code: "upstream_invalid" },
-  "a broken header": { answer: `HTTP/1.1 200 OK\r\n${TEST_KEY} : x\r\n\r\n`, code: "upstream_invalid" },
-  "a status that is none": { answer: rawResponse("{}", "", `000 ${TEST_KEY}`), code: "upstream_invalid" },
+/** Invalid responses, with details that a client must not see. */
+const FAULTS: Record<string, { bytes: string; code: string }> = {
+  "no response": { bytes: "", code: "upstream_broke" },
+  "something other than HTTP": { bytes: `SSH-2.0-${TEST_KEY}\r\n`, code: "upstream_invalid" },
+  "a malformed header": { bytes: `HTTP/1.1 200 OK\r\n${TEST_KEY} : x\r\n\r\n`, code: "upstream_invalid" },
+  "an invalid status": { bytes: rawResponse("{}", "", `000 ${TEST_KEY}`), code: "upstream_invalid" },
 };
 
-/** No stack, no file, no class of Node's, no address. */
-const INSIDES = /\bat .+:\d+|\.[jt]s\b|node:|Error\b|127\.0\.0\.1|\[::1\]|localhost|ECONN/;
+/** Stacks, files, Node's error classes and addresses. */
+const INTERNALS = /\bat .+:\d+|\.[jt]s\b|node:|Error\b|127\.0\.0\.1|\[::1\]|localhost|ECONN/;
 
-/** Our own words: the JSON body's message. */
-async function messageOf(res: Response): Promise<string> {
+/** The message in the JSON body of a refusal. */
+async function readMessage(res: Response): Promise<string> {
   const { error } = (await res.json()) as { error: { message: string } };
   return error.message;
 }
 
-for (const [what, { answer, code }] of Object.entries(FAULTS)) {
-  test(`an upstream that gives ${what} is told of without key, address or stack`, async (t) => {
-    const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => void socket.end(answer));
+for (const [what, { bytes, code }] of Object.entries(FAULTS)) {
+  test(`the refusal for an upstream that sends ${what} contains no key, address or stack`, async (t) => {
+    const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => void socket.end(bytes));
     const res = await post(gate, "/v1/messages", {});
     assert.equal(res.headers.get("x-tollkeeper-refusal"), code);
-    const message = (await messageOf(res)).replace("(ECONNRESET)", "");
-    assert.doesNotMatch(message, INSIDES);
+    const message = (await readMessage(res)).replace("(ECONNRESET)", "");
+    assert.doesNotMatch(message, INTERNALS);
     assertNowhere(TEST_KEY, {
       message,
       headers: inspect([...res.headers]),
@@ -179,22 +186,22 @@ for (const [what, { answer, code }] of Object.entries(FAULTS)) {
   });
 }
 
-test("an upstream that is not there is told of without its address", async (t) => {
+test("the refusal for an unreachable upstream does not contain its address", async (t) => {
   const { upstream, gate } = await openGate(t);
   await new Promise((resolve) => upstream.server.close(resolve));
   const res = await post(gate, "/v1/messages", {});
   assert.equal(res.headers.get("x-tollkeeper-refusal"), "upstream_unreachable");
-  assert.doesNotMatch(await messageOf(res), INSIDES);
+  assert.doesNotMatch(await readMessage(res), INTERNALS);
 });
 
-test("a fault of our own, with the key in hand, is a 500 that says nothing, and a log line without the key", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
-  // No configuration can have such a path; Node throws on it when the headers with the key are composed already.
+test("an internal error after the key was read is a 500 without details and a log line without the key", async (t) => {
+  const upstream = await startUpstream(t, respondWithEmptyJson);
+  // Not possible in a configuration. Node throws on this path when the headers with the key are already composed.
   const gate = await startGate(t, upstream.baseUrl, { upstream: { basePath: "/v1\u0100" } });
   const res = await post(gate, "/v1/messages", { model: "m" });
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [500, "internal"]);
-  const message = await messageOf(res);
-  assert.doesNotMatch(message, INSIDES);
+  const message = await readMessage(res);
+  assert.doesNotMatch(message, INTERNALS);
   assert.match(gate.log.lines.join("\n"), /error a request failed for a reason of our own/);
   const record = await gate.ledger.only();
   assert.deepEqual([record.outcome, record.error_type, record.status], ["rejected", "internal", 500]);
@@ -203,27 +210,27 @@ test("a fault of our own, with the key in hand, is a 500 that says nothing, and 
   assertNowhere(TEST_KEY, { message, logged, lines: gate.log.lines.join(), ledger: JSON.stringify(record) });
 });
 
-/** Key commands that give no key, each with a secret of its own among its words. */
-const KEY_COMMANDS: Record<string, [script: string, said: RegExp]> = {
+/** Key commands that yield no key and have a secret in their command line or output. */
+const KEY_COMMANDS: Record<string, [script: string, problem: RegExp]> = {
   "fails and says why": [`echo "+ curl --token ${TEST_KEY}" >&2; exit 3`, /failed with exit code 3/],
   "prints nothing": [`: --token ${TEST_KEY}`, /gives no key: the key is empty/],
   "prints too much": [`: --token ${TEST_KEY}; head -c 100000 /dev/zero`, /prints far more than a key/],
   "does not print text": [`: --token ${TEST_KEY}; printf 'a\\377b'`, /characters that no header can carry/],
 };
 
-for (const [what, [script, said]] of Object.entries(KEY_COMMANDS)) {
-  test(`of a key command that ${what} a client and the log get neither its command line nor its words`, async (t) => {
+for (const [what, [script, problem]] of Object.entries(KEY_COMMANDS)) {
+  test(`neither the command line nor the output of a key command that ${what} reaches a client or the log`, async (t) => {
     const keySource = { command: ["sh", "-c", script] };
     const config = { upstreams: { default: { baseUrl: "http://127.0.0.1:9/v1", keySource } } };
     const daemon = await startDaemon(t, { config, args: ["--debug"] });
     const res = await post(daemon, "/v1/messages", { model: "m" });
     assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [503, "key_unavailable"]);
-    const message = await messageOf(res);
-    assert.match(message, said);
+    const message = await readMessage(res);
+    assert.match(message, problem);
     const log = await daemon.waitForOutput(/"msg":"refused a request"/);
     assertNowhere(TEST_KEY, { message, log, ledger: JSON.stringify(await daemon.ledger()) });
     assert.doesNotMatch(message + log, /curl|token/);
-    // It is its owner's own, and here its owner asks.
+    // `status` may show the command line to its owner.
     assert.match((await daemon.command("status")).stdout, /sh -c .*token/);
   });
 }

@@ -1,5 +1,6 @@
-// B9, leaks on the machine: the key is in the daemon's memory alone, and no argument, environment, debug output, diagnostic report, core dump or inspector of its processes gives it away.
-// ssh-agent also calls prctl(PR_SET_DUMPABLE, 0), which keeps debuggers of its own user out; Node has no such call, so ptrace is left to the system (kernel.yama.ptrace_scope).
+// B9, leaks on the machine: the key is only in the daemon's memory. No argument, environment, debug output, diagnostic report, core
+// dump or inspector of its processes reveals it. ssh-agent also calls prctl(PR_SET_DUMPABLE, 0), which keeps debuggers of the same
+// user out. Node has no such call, so ptrace is left to the system (kernel.yama.ptrace_scope).
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,9 +10,8 @@ import { createKeychain } from "../../src/adapters/keychain.ts";
 import { SCHEMA, SERVICE } from "../../src/adapters/keychain/protocol.ts";
 import { hardenProcess } from "../../src/daemon/harden.ts";
 import { Failure } from "../../src/core/failure.ts";
-import { launchDaemon, startDaemon, type Daemon, type DaemonOptions } from "../helpers/daemon/daemon.ts";
+import { launchDaemon, startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
-import { writeKeyFile } from "../helpers/keychain/key-file.ts";
 import { noKeyring, startSession } from "../helpers/keychain/keychain-session.ts";
 import { setEnvironment } from "../helpers/process/set-environment.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
@@ -23,21 +23,31 @@ import {
 } from "../helpers/process/processes.ts";
 import { startUpstream, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
 import { assertNowhere, describeProcesses, makeSentinel } from "./leak-search.ts";
+import {
+  startDaemonWithUpstream,
+  type DaemonWithUpstreamOptions,
+} from "../helpers/daemon/daemon-with-upstream.ts";
 
-const linuxOnly = process.platform === "linux" ? false : "reads Linux's /proc";
+const linuxOnly = process.platform === "linux" ? false : "needs Linux: reads /proc";
 
-/** A daemon that has the key in its memory, because it has sent it once. */
-async function startWithKey(t: TestContext, key: string, options: DaemonOptions): Promise<Daemon> {
-  const upstream = await startUpstream(t, respondWithMessage);
-  const { config } = writeKeyFile(t, upstream.baseUrl, key);
-  const daemon = await startDaemon(t, { config, cwd: scratchDirectory(t), ...options });
+/** Starts a daemon and sends one request, so that it has the key in its memory. */
+async function startWithKey(
+  t: TestContext,
+  key: string,
+  options: DaemonWithUpstreamOptions,
+): Promise<Daemon> {
+  const { upstream, daemon } = await startDaemonWithUpstream(t, respondWithMessage, {
+    cwd: scratchDirectory(t),
+    ...options,
+    key,
+  });
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   assert.equal(upstream.seen[0]?.headers["x-api-key"], key);
   return daemon;
 }
 
 test(
-  "arguments and environment of the daemon, and of the process that reads the keychain, are without the key",
+  "neither the daemon nor the process that reads the keychain has the key in its arguments or environment",
   { skip: noKeyring },
   async (t) => {
     const upstream = await startUpstream(t, respondWithMessage);
@@ -45,15 +55,7 @@ test(
     await session.startUnlocked();
     const key = makeSentinel();
     const ref = { name: "default", origin: upstream.origin, source: { kind: "keychain" } } as const;
-    await session.storeItem(
-      key,
-      "xdg:schema",
-      SCHEMA,
-      "service",
-      SERVICE,
-      "account",
-      `${ref.name}@${ref.origin}`,
-    );
+    await session.storeKey(key, ref.origin);
     const { DBUS_SESSION_BUS_ADDRESS } = session.env;
     const daemon = await startDaemon(t, {
       config: { upstreams: { default: { baseUrl: upstream.baseUrl } } },
@@ -63,12 +65,12 @@ test(
     assert.equal(upstream.seen[0]?.headers["x-api-key"], key);
 
     await session.freeze();
-    // Without busctl the hanging keychain is not noticed first, and keytar's process waits for it.
+    // Without busctl the hanging keychain is not detected beforehand, and keytar's process waits for it.
     setEnvironment(t, { ...session.env, PATH: scratchDirectory(t) });
     const read = assert.rejects(createKeychain({ timeoutMs: 20_000 }).read(ref), { code: "unavailable" });
     const child = await waitForKeytarChild(process.pid);
     assertNowhere(key, describeProcesses());
-    // The signal that opens Node's inspector, as early as Node minds it; it has done so long before keytar is at work.
+    // The signal that opens Node's inspector, sent as soon as Node handles it, which is long before keytar runs.
     assert.equal(await catchesSigusr1(child.pid), true);
     process.kill(child.pid, "SIGUSR1");
     await waitForKeytarCall(child.pid);
@@ -78,7 +80,7 @@ test(
   },
 );
 
-test("settings under which Node prints or writes out what it holds end the start, and are named", async (t) => {
+test("a daemon does not start under settings with which Node prints or dumps its memory, and names them", async (t) => {
   await Promise.all([
     assert.rejects(
       startDaemon(t, { env: { NODE_DEBUG: "http" } }),
@@ -96,13 +98,13 @@ for (const [setting, named] of [
   [{ NODE_DEBUG: "tls,net" }, "NODE_DEBUG"],
   [{ NODE_DEBUG: "*" }, "NODE_DEBUG"],
   [{ NODE_DEBUG: "ht*" }, "NODE_DEBUG"],
-  // What a key command prints comes through a stream, whose chunks Node shows in hexadecimal.
+  // A key command's output arrives through a stream, whose chunks Node prints in hexadecimal.
   [{ NODE_DEBUG: "stream" }, "NODE_DEBUG"],
   [{ NODE_OPTIONS: "--max-old-space-size=100 --heapsnapshot_signal=SIGUSR2" }, "--heapsnapshot-signal"],
   [{ NODE_OPTIONS: "--heapsnapshot-near-heap-limit=1" }, "--heapsnapshot-near-heap-limit"],
   [{ NODE_OPTIONS: "--tls-keylog=/tmp/keys" }, "--tls-keylog"],
 ] as const) {
-  test(`${JSON.stringify(setting)} is refused by its name`, (t) => {
+  test(`the environment ${JSON.stringify(setting)} is refused and ${named} named`, (t) => {
     setEnvironment(t, { NODE_OPTIONS: undefined, NODE_DEBUG: undefined, ...setting });
     assert.throws(
       hardenProcess,
@@ -112,11 +114,11 @@ for (const [setting, named] of [
 }
 
 test(
-  "SIGUSR1 in the first moments of a start, before a listener can be there, ends it",
+  "a daemon does not start when SIGUSR1 arrives before it can handle the signal",
   { skip: linuxOnly },
   async (t) => {
     const home = scratchDirectory(t);
-    // Raised before the program's first line, and waited for until Node has obeyed.
+    // Sends the signal before the program's first line and waits until Node has opened the inspector.
     const early = join(home, "early.cjs");
     writeFileSync(
       early,
@@ -131,8 +133,8 @@ test(
   },
 );
 
-test("SIGUSR1 to a daemon that runs opens no inspector", async (t) => {
-  // A port of its own, so that the answer does not depend on who else has one open.
+test("SIGUSR1 to a running daemon opens no inspector", async (t) => {
+  // Any free port, so that the result does not depend on other inspectors.
   const daemon = await startDaemon(t, { env: { NODE_OPTIONS: "--inspect-port=0" } });
   process.kill(daemon.pid, "SIGUSR1");
   await daemon.status();
@@ -140,14 +142,14 @@ test("SIGUSR1 to a daemon that runs opens no inspector", async (t) => {
   assert.doesNotMatch(daemon.stderr(), /[Dd]ebugger/);
 });
 
-/** Ends a daemon as a bug would; preloaded, since tollkeeper has no such bug to offer. */
+/** Code that crashes a daemon; preloaded into it. */
 const BUGS = {
   "a fatal error": `for (const all = [];;) all.push(new Array(1e5).fill(all.length + 0.5));`,
   "an uncaught exception": `throw new Error("a bug");`,
 };
 
 for (const [what, bug] of Object.entries(BUGS)) {
-  test(`no diagnostic report is written on a signal, nor at ${what}, although NODE_OPTIONS asks for them`, async (t) => {
+  test(`no diagnostic report is written on a signal or at ${what}, even when NODE_OPTIONS enables them`, async (t) => {
     const cwd = scratchDirectory(t);
     const reports = scratchDirectory(t);
     writeFileSync(join(cwd, "bug.mjs"), `process.on("SIGUSR2", () => { ${bug} });`);
@@ -164,13 +166,13 @@ for (const [what, bug] of Object.entries(BUGS)) {
   });
 }
 
-/** Lets core dumps be written for what it runs. */
+/** A launcher that enables core dumps. */
 const DUMPING = ["/bin/sh", "-c", `ulimit -c unlimited; exec "$0" "$@"`];
 
-test("a core dump of a daemon that holds the key is without it", { skip: linuxOnly }, async (t) => {
+test("a core dump of a daemon with a key in memory does not contain it", { skip: linuxOnly }, async (t) => {
   const key = makeSentinel();
   const cwd = scratchDirectory(t);
-  // Nothing is found by this PATH, prlimit neither, so that the dump is written: what is in it counts for a piped one, too.
+  // With this PATH prlimit is not found, so the dump is written. A piped dump would have the same content.
   const env = { PATH: cwd };
   const daemon = await startWithKey(t, key, { cwd, launcher: DUMPING, env });
   const filter = readFileSync(`/proc/${daemon.pid}/coredump_filter`, "utf8");
@@ -179,7 +181,7 @@ test("a core dump of a daemon that holds the key is without it", { skip: linuxOn
   const [core] = readdirSync(cwd).filter((name) => name.startsWith("core"));
   if (core === undefined) {
     t.diagnostic(
-      "no core file here (kernel.core_pattern, or the hard limit): only the kernel's filter was looked at",
+      "no core file here (kernel.core_pattern, or the hard limit): only the kernel's filter was checked",
     );
   } else {
     const dump = readFileSync(join(cwd, core));
@@ -197,17 +199,11 @@ test("a core dump of a daemon that holds the key is without it", { skip: linuxOn
 
 const noPrlimit = existsSync("/usr/bin/prlimit") ? false : "prlimit is not installed (Debian: util-linux)";
 
-test(
-  "where prlimit is installed there is no core dump at all",
-  { skip: linuxOnly || noPrlimit },
-  async (t) => {
-    const daemon = await startDaemon(t, { launcher: DUMPING });
-    const limit = () =>
-      /^Max core file size\s+(\S+)\s+(\S+)/m
-        .exec(readFileSync(`/proc/${daemon.pid}/limits`, "utf8"))
-        ?.slice(1);
-    // It runs beside the start; nothing tells when it has ended but the limit itself.
-    for (let i = 0; i < 500 && limit()?.[0] !== "0"; i += 1) await delay(10);
-    assert.deepEqual(limit(), ["0", "0"]);
-  },
-);
+test("with prlimit installed no core dump is written at all", { skip: linuxOnly || noPrlimit }, async (t) => {
+  const daemon = await startDaemon(t, { launcher: DUMPING });
+  const limit = () =>
+    /^Max core file size\s+(\S+)\s+(\S+)/m.exec(readFileSync(`/proc/${daemon.pid}/limits`, "utf8"))?.slice(1);
+  // prlimit runs in parallel with the start, and only the limit shows when it is done.
+  for (let i = 0; i < 500 && limit()?.[0] !== "0"; i += 1) await delay(10);
+  assert.deepEqual(limit(), ["0", "0"]);
+});

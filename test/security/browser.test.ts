@@ -1,4 +1,4 @@
-// A1 and A3 once more, by a real browser instead of by what we know of browsers: no page spends a token or reads an answer.
+// A1 and A3 with a real browser: no page spends a token or reads a response.
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -14,13 +14,13 @@ import { withResolvers } from "../helpers/async/with-resolvers.ts";
 
 const PAGES = new URL("pages/", import.meta.url);
 
-/** A gate whose upstream would answer anyone. */
+/** Opens a gate whose upstream would respond to any request. */
 async function openGate(t: TestContext) {
   const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { secret: "of the upstream" }));
   return { upstream, gate: await startGate(t, upstream.baseUrl) };
 }
 
-/** Keeps the status of each answer by the mark in the request's query, and resolves once all of `marks` were answered. */
+/** Collects the status of each response by the query of its request. `all` resolves once all `marks` have one. */
 function watchArrivals(t: TestContext, { gate }: TestGate) {
   const statuses: Record<string, number> = {};
   const answered = new EventEmitter();
@@ -29,28 +29,28 @@ function watchArrivals(t: TestContext, { gate }: TestGate) {
     const mark = req.url?.split("?")[1] ?? "";
     res.on("close", () => {
       statuses[mark] = res.statusCode;
-      answered.emit("answer");
+      answered.emit("response");
     });
     return handle(req, res, expectsContinue);
   });
   const all = async (marks: string[]) => {
-    while (marks.some((mark) => statuses[mark] === undefined)) await once(answered, "answer");
+    while (marks.some((mark) => statuses[mark] === undefined)) await once(answered, "response");
     return statuses;
   };
   return { all };
 }
 
-/** A server on loopback of the test's own, which tells what a page posts to `/found`. */
-async function openServer(t: TestContext, answer: (path: string, res: ServerResponse) => void) {
-  const { promise: found, resolve: tell } = withResolvers<unknown>();
+/** Starts a server on loopback. `found` resolves with what a page posts to `/found`. */
+async function openServer(t: TestContext, respond: (path: string, res: ServerResponse) => void) {
+  const { promise: found, resolve: onFound } = withResolvers<unknown>();
   const server = createServer((req, res) => {
     const path = req.url?.split("?")[0] ?? "";
     res.setHeader("access-control-allow-origin", "*");
     if (path !== "/found") {
-      answer(path, res);
+      respond(path, res);
       return;
     }
-    void text(req).then((json) => tell(JSON.parse(json)));
+    void text(req).then((json) => onFound(JSON.parse(json)));
     res.end();
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -69,7 +69,7 @@ function sendPage(res: ServerResponse, name: string): void {
   res.writeHead(200, { "content-type": "text/html" }).end(readFileSync(new URL(name, PAGES)));
 }
 
-/** What the page of cross-site.html tells. */
+/** What the page cross-site.html reports. */
 interface CrossSiteFindings {
   own: string;
   read: Record<string, string>;
@@ -77,7 +77,7 @@ interface CrossSiteFindings {
 
 for (const host of ["127.0.0.1", "evil.test"]) {
   test(
-    `a page of another port on ${host} reads nothing and spends nothing, whatever it tries`,
+    `a page from another port of ${host} can read nothing and spend nothing`,
     { skip: noBrowser, timeout: 60_000 },
     async (t) => {
       const { upstream, gate } = await openGate(t);
@@ -90,7 +90,7 @@ for (const host of ["127.0.0.1", "evil.test"]) {
       const marks = Object.keys(read);
       assert.equal(own, "200 its own");
       assert.deepEqual(read, Object.fromEntries(marks.map((mark) => [mark, "nothing"])));
-      // Each has really come as far as the gate, or at least its preflight has.
+      // Each request, or its preflight, has reached the gate.
       const statuses = await arrivals.all(marks);
       assert.deepEqual(statuses, Object.fromEntries(marks.toSorted().map((mark) => [mark, 403])));
       assert.equal(upstream.seen.length + gate.ledger.records.length + gate.keys.reads, 0);
@@ -99,7 +99,7 @@ for (const host of ["127.0.0.1", "evil.test"]) {
 }
 
 test(
-  "a page whose name is rebound to us gets refusals to read, and nothing else",
+  "a page whose name is rebound to the gate can read only refusals",
   { skip: noBrowser, timeout: 60_000 },
   async (t) => {
     const { upstream, gate } = await openGate(t);
@@ -111,7 +111,7 @@ test(
     openPage(t, `http://evil.test:${site.port}/?collector=http://127.0.0.1:${collector.port}`);
     const found = (await collector.found) as Record<string, string>;
     const { frame, socket, ...fetched } = found;
-    for (const answer of Object.values(fetched)) assert.equal(answer, "403 host_not_allowed");
+    for (const response of Object.values(fetched)) assert.equal(response, "403 host_not_allowed");
     assert.match(frame ?? "", /host_not_allowed/);
     assert.equal(socket, "nothing");
     const statuses = await arrivals.all(Object.keys(found));
@@ -120,7 +120,7 @@ test(
   },
 );
 
-/** As the browser sees it, `evil.test` now means the gate: the same name and port, and another server behind it. */
+/** Puts the gate behind the name and port of the site. */
 async function rebind(
   t: TestContext,
   { server, port }: { server: Server; port: number },

@@ -1,4 +1,5 @@
-// C1, request smuggling: what two readers could understand differently is refused, and what passes is framed anew, so that the upstream sees only requests that were sent as such.
+// C1, request smuggling: whatever two parsers could read differently is refused, and what passes gets new framing, so that the upstream
+// sees only requests that a client sent as such.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { defaultConfig } from "../../src/core/config/config.ts";
@@ -12,67 +13,66 @@ import { get, HIDDEN, post, type SmugglingCase } from "./smuggling/case.ts";
 import { assertOnlyRequests } from "./smuggling/verdict.ts";
 import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-/** A hang is a failure too. */
 const LIMIT = { timeout: 10_000 };
 
 for (const [group, cases] of Object.entries(SMUGGLING_CASES)) {
   for (const attack of cases) {
-    test(`${group}: ${attack.name}: ${attack.answers.join(", ")}`, LIMIT, async (t) => {
+    test(`${group}: ${attack.name}: ${attack.responses.join(", ")}`, LIMIT, async (t) => {
       const { upstream, gate } = await startGateWithRawUpstream(t, echo);
       await assertServed(gate, "A");
-      const received = await mount(t, gate, attack);
+      const received = await carryOut(t, gate, attack);
       await assertServed(gate, "B");
-      assert.deepEqual(statusesOf(received), attack.answers, received);
+      assert.deepEqual(statusesOf(received), attack.responses, received);
       assertOnlyRequests(upstream, attack);
     });
   }
 }
 
-/** An honest client's request, over the connection that all share, gets its own answer. */
+/** Fails unless another client's request over the shared connection gets its own response. */
 async function assertServed(gate: TestGate, who: string): Promise<void> {
   const res = await postJson(gate, "/v1/messages", { who });
   assert.deepEqual(await res.json(), { echo: JSON.stringify({ who }) });
 }
 
-/** Writes the attack part by part; returns all that the attacker gets until its connection is closed. */
-async function mount(t: TestContext, gate: TestGate, { parts, answers }: SmugglingCase): Promise<string> {
+/** Sends the parts of an attack. Returns everything that the attacker receives until its connection is closed. */
+async function carryOut(
+  t: TestContext,
+  gate: TestGate,
+  { parts, responses }: SmugglingCase,
+): Promise<string> {
   const client = await rawClient(t, gate.port);
   for (const [i, part] of parts.entries()) {
-    await countOf(client, i);
+    await waitForResponses(client, i);
     client.write(part.replaceAll("@host", `127.0.0.1:${gate.port}`));
   }
-  await countOf(client, answers.length);
+  await waitForResponses(client, responses.length);
   client.socket.end();
   return client.closed;
 }
 
-/** Waits for so many answers; an attacker that is cut off before gets no more. */
-async function countOf(client: RawClient, count: number): Promise<void> {
+/** Waits for so many responses, or until the connection is closed. */
+async function waitForResponses(client: RawClient, count: number): Promise<void> {
   await client.until(new RegExp(`(?:HTTP/1\\.1 [0-9]{3}[^]*?){${count}}`)).catch(() => {});
 }
 
-test(
-  "a body that is shorter than announced is not made up by the next client's request",
-  LIMIT,
-  async (t) => {
-    const { upstream, gate } = await startGateWithRawUpstream(t, echo);
-    await assertServed(gate, "A");
-    const client = await sendRaw(
-      t,
-      gate.port,
-      post("Content-Length: 500", HIDDEN).replace("@host", `127.0.0.1:${gate.port}`),
-    );
-    client.socket.end();
-    const received = await client.closed;
-    await gate.ledger.first(2);
-    await assertServed(gate, "B");
-    assert.doesNotMatch(received, /^HTTP\/1\.1 200/);
-    assert.deepEqual(
-      upstream.requests.map(({ body }) => body),
-      [`{"who":"A"}`, `{"who":"B"}`],
-    );
-  },
-);
+test("a body that is shorter than announced does not swallow the next client's request", LIMIT, async (t) => {
+  const { upstream, gate } = await startGateWithRawUpstream(t, echo);
+  await assertServed(gate, "A");
+  const client = await sendRaw(
+    t,
+    gate.port,
+    post("Content-Length: 500", HIDDEN).replace("@host", `127.0.0.1:${gate.port}`),
+  );
+  client.socket.end();
+  const received = await client.closed;
+  await gate.ledger.first(2);
+  await assertServed(gate, "B");
+  assert.doesNotMatch(received, /^HTTP\/1\.1 200/);
+  assert.deepEqual(
+    upstream.requests.map(({ body }) => body),
+    [`{"who":"A"}`, `{"who":"B"}`],
+  );
+});
 
 const CHUNK = `${HIDDEN.length.toString(16)}\r\n${HIDDEN}\r\n0\r\n\r\n`;
 
@@ -80,7 +80,7 @@ for (const [what, framing, rest] of [
   ["an announced body", `Content-Length: ${HIDDEN.length}`, HIDDEN],
   ["a chunked body", "Transfer-Encoding: chunked", CHUNK],
 ] as const) {
-  test(`the rest of ${what} that was answered early becomes no request`, LIMIT, async (t) => {
+  test(`the rest of ${what} after an early response does not become a request`, LIMIT, async (t) => {
     const { upstream, gate } = await startGateWithRawUpstream(t, echo, { at: "head" });
     const own = `127.0.0.1:${gate.port}`;
     const client = await sendRaw(t, gate.port, post(framing, rest.slice(0, 5)).replace("@host", own));
@@ -98,14 +98,14 @@ for (const [what, framing, rest] of [
   });
 
   test(
-    `the rest of ${what} is not sent while the early answer's usage is still being read`,
+    `the rest of ${what} is not sent while the usage of an early response is still being read`,
     LIMIT,
     async (t) => {
       const decoders = holdDecoders(t);
-      const answer = rawResponse("{}", "content-encoding: gzip\r\n");
+      const response = rawResponse("{}", "content-encoding: gzip\r\n");
       const { upstream, gate } = await startGateWithRawUpstream(
         t,
-        (_request, { socket }) => socket.write(answer),
+        (_request, { socket }) => socket.write(response),
         {
           at: "head",
         },
@@ -130,8 +130,8 @@ for (const [what, framing, rest] of [
   );
 }
 
-/** An upload of a gibibyte whose answer is there after its first bytes. */
-async function uploadAnsweredEarly(t: TestContext) {
+/** Starts an upload of a gibibyte that gets its response after the first bytes. */
+async function startUploadWithEarlyResponse(t: TestContext) {
   const upstream = await startRawUpstream(t, echo, { at: "head" });
   const config = { limits: { ...defaultConfig.limits, bodyBytes: 2 ** 30 } };
   const gate = await startGate(t, upstream.baseUrl, { config });
@@ -143,10 +143,10 @@ async function uploadAnsweredEarly(t: TestContext) {
 }
 
 test(
-  "an upload that goes on after its early answer is read for 8 MiB more, and its connection then closed",
+  "an upload that continues after an early response is read for 8 MiB, and its connection is then closed",
   LIMIT,
   async (t) => {
-    const { client, upstream } = await uploadAnsweredEarly(t);
+    const { client, upstream } = await startUploadWithEarlyResponse(t);
     await new Promise((written) => client.socket.write(Buffer.alloc(8 * 2 ** 20, "x"), written));
     assert.equal(client.socket.readableEnded, false);
     client.write("x");
@@ -158,10 +158,10 @@ test(
 );
 
 test(
-  "an upload that falls silent after its early answer is waited for 2 s, and its connection then closed",
+  "the connection of an upload that stops after an early response is closed after 2 s",
   LIMIT,
   async (t) => {
-    const { client } = await uploadAnsweredEarly(t);
+    const { client } = await startUploadWithEarlyResponse(t);
     t.mock.timers.tick(1999);
     assert.equal(client.socket.readableEnded, false);
     t.mock.timers.tick(1);
@@ -169,13 +169,13 @@ test(
   },
 );
 
-test("of two thousand requests written at once, no two are under way together", LIMIT, async (t) => {
-  let [underWay, most] = [0, 0];
+test("of two thousand pipelined requests no two are in progress at once", LIMIT, async (t) => {
+  let [inProgress, most] = [0, 0];
   const { upstream, gate } = await startGateWithRawUpstream(t, (request, connection) => {
-    underWay += 1;
-    most = Math.max(most, underWay);
+    inProgress += 1;
+    most = Math.max(most, inProgress);
     setImmediate(() => {
-      underWay -= 1;
+      inProgress -= 1;
       echo(request, connection);
     });
   });

@@ -1,11 +1,12 @@
-// C2, duplicates: a header that we judge by may come once; a second one, which Node would silently drop, gets the request refused.
+// C2, duplicate headers: a header that decides anything may occur once. With a second one, which Node would silently drop, the request
+// is refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
 import { echo } from "../helpers/upstream/raw-upstream.ts";
 import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-/** Two lines of which the first, seen alone, would do; HOST stands for our own. */
+/** Pairs of lines of which the first one alone would be valid. @host stands for our own host. */
 const DUPLICATES: [code: string, first: string, second: string][] = [
   ["host_not_allowed", "Host: @host", "Host: evil.example"],
   ["host_not_allowed", "Host: @host", "HOST: @host"],
@@ -28,11 +29,11 @@ const config = { listen: { port: 0, allowedHosts: [], allowedOrigins: ["vscode-w
 
 for (const [code, first, second] of DUPLICATES) {
   for (const between of ["side by side", "far apart"]) {
-    test(`${first} and ${second}, ${between}: ${code}`, async (t) => {
+    test(`a request with ${first} and ${second}, ${between}, is refused: ${code}`, async (t) => {
       const { upstream, gate } = await startGateWithRawUpstream(t, echo, { config });
       const [name] = first.split(":");
       const usual = ["Host: @host", "Content-Type: application/json"];
-      // As many lines as Node would stop counting at.
+      // More lines than Node keeps by default.
       const others = between === "far apart" ? Array.from({ length: 1500 }, (_, i) => `a${i}: b`) : [];
       const lines = [...usual.filter((line) => !line.startsWith(`${name}:`)), first, ...others, second];
       const own = lines.map((line) => line.replace("@host", `127.0.0.1:${gate.port}`));
@@ -48,7 +49,7 @@ for (const [code, first, second] of DUPLICATES) {
   }
 }
 
-test("each of these lines alone is let in", async (t) => {
+test("a request with only the first line of each pair is admitted", async (t) => {
   const { gate } = await startGateWithRawUpstream(t, echo, { config });
   const firsts = new Set(DUPLICATES.map(([, first]) => first));
   for (const dropped of ["Upgrade: h2c", "Expect: 100-continue", "Sec-Fetch-Site: same-origin"])
@@ -58,7 +59,7 @@ test("each of these lines alone is let in", async (t) => {
   assert.equal(status, 200);
 });
 
-test("a header that nobody judges by may come twice, and both lines pass", async (t) => {
+test("a header that decides nothing may occur twice, and both lines are passed on", async (t) => {
   const { upstream, gate } = await startGateWithRawUpstream(t, echo);
   const lines = ["Host: @host", "Content-Type: application/json", "anthropic-beta: a", "anthropic-beta: b"];
   const own = lines.map((line) => line.replace("@host", `127.0.0.1:${gate.port}`));

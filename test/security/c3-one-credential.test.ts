@@ -1,4 +1,4 @@
-// C3, one credential: nothing that the client sends to prove itself reaches the upstream, in any spelling; exactly one credential does, ours.
+// C3, one credential: no credential of the client reaches the upstream, in any spelling. Exactly one credential does: ours.
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test } from "node:test";
@@ -7,10 +7,10 @@ import { valuesOf, type RawMessage } from "../helpers/client/http-messages.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
 import { RECORDED_REQUESTS, type RecordedRequest } from "../helpers/tools/recorded-requests.ts";
 import { echo } from "../helpers/upstream/raw-upstream.ts";
-import { sendJson, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
+import { sendJson, startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 import { startGateWithRawUpstream, startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-/** Names under which something has been, or could be, taken for a credential. */
+/** Header names that are, or could be, taken for a credential. */
 const CREDENTIALS = [
   "Authorization",
   "X-Api-Key",
@@ -57,7 +57,7 @@ const CREDENTIALS = [
   "X-Tollkeeper-Token",
 ];
 
-/** The same name as a sloppy server would read it. */
+/** Spellings that a lax server would take for the same name. */
 const spellings = (name: string) => [
   name,
   name.toUpperCase(),
@@ -75,15 +75,15 @@ const ROUTES = [
   ["POST", "/v1/messages/count_tokens", "x-api-key"],
 ] as const;
 
-/** Every line of the head that has the key in it, by name. */
+/** The names of all headers that contain the key. */
 function namesOfKey({ headers }: RawMessage): string[] {
   return headers.filter(([, value]) => value.includes(TEST_KEY)).map(([name]) => name);
 }
 
 for (const [method, path, credential] of ROUTES) {
-  test(`${method} ${path}: of all look-alikes in all spellings none passes, and ${credential} is ours`, async (t) => {
+  test(`on ${method} ${path} no client credential passes in any spelling, and ${credential} is ours`, async (t) => {
     const { upstream, gate } = await startGateWithRawUpstream(t, echo);
-    // One request for each spelling: two lines of one name are refused (C2).
+    // One request per spelling, because duplicate names are refused (C2).
     for (const i of [0, 1, 2, 3, 4]) {
       const lines = CREDENTIALS.map((name) => `${spellings(name)[i] ?? name}: ${CLIENT_VALUE}`);
       const usual = [`Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json", "X-Passes: 1"];
@@ -107,8 +107,8 @@ for (const [method, path, credential] of ROUTES) {
   });
 }
 
-test("each route carries its own credential, and no other", async (t) => {
-  const { upstream, gate } = await startGateWithUpstream(t, (_seen, res) => sendJson(res, {}));
+test("each route carries its own kind of credential and no other", async (t) => {
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   const placeholders = { authorization: "Bearer placeholder", "x-api-key": "placeholder" };
   await (await fetch(`${gate.url}/v1/models`, { headers: placeholders })).text();
   await (await post(gate, "/v1/responses", {}, placeholders)).text();
@@ -128,7 +128,7 @@ test("each route carries its own credential, and no other", async (t) => {
   assert.ok(upstream.seen.every(({ headers }) => headers.host === new URL(upstream.origin).host));
 });
 
-test("count_tokens can be told to carry a bearer credential", async (t) => {
+test("count_tokens can be configured to carry a bearer credential", async (t) => {
   const { upstream, gate } = await startGateWithUpstream(
     t,
     (_seen, res) => sendJson(res, { input_tokens: 1 }),
@@ -138,8 +138,8 @@ test("count_tokens can be told to carry a bearer credential", async (t) => {
   assert.equal(upstream.seen[0]?.headers.authorization, `Bearer ${TEST_KEY}`);
 });
 
-test("all 59 recorded requests go out without placeholder, mark or client credential", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, {}));
+test("all 59 recorded requests are sent without placeholder, tool mark or client credential", async (t) => {
+  const upstream = await startUpstream(t, respondWithEmptyJson);
   const chat = {
     method: "POST",
     path: "/chat/completions",
@@ -181,7 +181,7 @@ test("all 59 recorded requests go out without placeholder, mark or client creden
   }
 });
 
-/** Sends the recorded head with a small body; resolves with the answer's status. */
+/** Sends the recorded head with a small body. Returns the status of the response. */
 function replay(port: number, { method, url, headers }: RecordedRequest): Promise<number> {
   const body = method === "POST" ? "{}" : "";
   const own = headers

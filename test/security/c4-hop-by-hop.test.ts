@@ -1,4 +1,5 @@
-// C4, hop-by-hop: headers of one connection, and those that Connection lists, stop here in both directions; what a client lists can take away neither our credential nor the body's meaning.
+// C4, hop-by-hop headers: headers of one connection, and those that Connection lists, are not passed on in either direction. What a
+// client lists can remove neither our credential nor the headers that describe the body.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { post, TEST_KEY } from "../helpers/gate/gate.ts";
@@ -10,7 +11,7 @@ import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts"
 
 const namesOf = ({ headers }: Pick<RawMessage, "headers">) => headers.map(([name]) => name);
 
-/** Lines of a client's head, and the names that must not go on because of them. */
+/** Header lines of a client, and the names that must not be passed on because of them. */
 const REQUESTS: Record<string, { lines: string[]; stop: string[] }> = {
   "Keep-Alive": { lines: ["Keep-Alive: timeout=5"], stop: ["keep-alive"] },
   "Proxy-Connection": { lines: ["Proxy-Connection: keep-alive"], stop: ["proxy-connection"] },
@@ -26,12 +27,12 @@ const REQUESTS: Record<string, { lines: string[]; stop: string[] }> = {
     ],
     stop: ["upgrade", "http2-settings"],
   },
-  "one name listed": { lines: ["Connection: X-Mine, close", "X-Mine: 1"], stop: ["x-mine"] },
+  "a listed name": { lines: ["Connection: X-Mine, close", "X-Mine: 1"], stop: ["x-mine"] },
   "names listed on two lines": {
     lines: ["Connection: X-Mine", "X-Mine: 1", "Connection: close, X-Other", "X-Other: 2"],
     stop: ["x-mine", "x-other"],
   },
-  "names listed in odd ways": {
+  "names listed with odd white space, case and commas": {
     lines: ["Connection: ,, x-MINE\t,close,  X-oTHER ,", "X-Mine: 1", "X-Other: 2"],
     stop: ["x-mine", "x-other"],
   },
@@ -42,7 +43,7 @@ const REQUESTS: Record<string, { lines: string[]; stop: string[] }> = {
 };
 
 for (const [what, { lines, stop }] of Object.entries(REQUESTS)) {
-  test(`to the upstream: ${what} stops here`, async (t) => {
+  test(`a client's ${what} is not passed on to the upstream`, async (t) => {
     const { upstream, gate } = await startGateWithRawUpstream(t, echo);
     const usual = [`Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json", "X-End: 1"];
     const { status } = await exchangeRaw(
@@ -56,7 +57,7 @@ for (const [what, { lines, stop }] of Object.entries(REQUESTS)) {
     assert.ok(seen);
     for (const name of stop) assert.ok(!namesOf(seen).includes(name), name);
     assert.deepEqual(valuesOf(seen, "x-end"), ["1"]);
-    // Ours, for the connection that we keep.
+    // Our own header, for the connection to the upstream.
     assert.deepEqual(valuesOf(seen, "connection"), ["keep-alive"]);
   });
 }
@@ -68,7 +69,7 @@ for (const listed of [
   "accept-encoding, anthropic-version, connection",
   "X-API-KEY, HOST, CONTENT-LENGTH, CONTENT-TYPE",
 ]) {
-  test(`to the upstream: Connection: ${listed} takes nothing away that we put on, nor the framing`, async (t) => {
+  test(`a client's Connection: ${listed} removes neither our own headers nor the framing`, async (t) => {
     const { upstream, gate } = await startGateWithRawUpstream(t, echo);
     const head = [
       `Host: 127.0.0.1:${gate.port}`,
@@ -104,11 +105,10 @@ for (const listed of [
   });
 }
 
-/** A wait for what does not come is a failure. */
 const LIMIT = { timeout: 10_000 };
 
 test(
-  "to the upstream: a body in chunks comes in chunks of ours, however the client says them",
+  "a client's chunked body reaches the upstream in our own chunked framing, however its header is spelled",
   LIMIT,
   async (t) => {
     const { upstream, gate } = await startGateWithRawUpstream(t, echo);
@@ -131,21 +131,21 @@ test(
 );
 
 test(
-  "to the client: an answer in chunks comes in chunks of ours, however the upstream says them",
+  "an upstream's chunked body reaches the client in our own chunked framing, however its header is spelled",
   LIMIT,
   async (t) => {
     const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
       socket.write("HTTP/1.1 200 OK\r\ntransfer-ENCODING: cHUNKed\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
     });
     const client = await sendRaw(t, gate.port);
-    const [answer] = readMessages(await client.until(/\r\n0\r\n\r\n/)).messages;
-    assert.ok(answer);
-    assert.deepEqual([answer.body, valuesOf(answer, "transfer-encoding")], ["{}", ["chunked"]]);
+    const [response] = readMessages(await client.until(/\r\n0\r\n\r\n/)).messages;
+    assert.ok(response);
+    assert.deepEqual([response.body, valuesOf(response, "transfer-encoding")], ["{}", ["chunked"]]);
   },
 );
 
-/** Lines of an upstream's head, and the text of which nothing may reach the client. */
-const ANSWERS: Record<string, { lines: string[]; stop: RegExp }> = {
+/** Header lines of an upstream, and what must not reach the client because of them. */
+const RESPONSES: Record<string, { lines: string[]; stop: RegExp }> = {
   "Keep-Alive": { lines: ["keep-alive: timeout=3, max=7"], stop: /timeout=3|max=7/ },
   "Proxy-Connection": { lines: ["proxy-connection: close"], stop: /proxy-connection/i },
   "Connection: close": { lines: ["connection: close"], stop: /connection: close/i },
@@ -158,8 +158,8 @@ const ANSWERS: Record<string, { lines: string[]; stop: RegExp }> = {
   },
 };
 
-for (const [what, { lines, stop }] of Object.entries(ANSWERS)) {
-  test(`to the client: ${what} stops here, and its connection lives on`, async (t) => {
+for (const [what, { lines, stop }] of Object.entries(RESPONSES)) {
+  test(`an upstream's ${what} is not passed on to the client, whose connection stays open`, async (t) => {
     const fields = [...lines, "x-end: 1"].map((line) => `${line}\r\n`).join("");
     const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
       socket.write(rawResponse("{}", fields));
@@ -175,7 +175,7 @@ for (const [what, { lines, stop }] of Object.entries(ANSWERS)) {
   });
 }
 
-test("to the client: what an upstream lists cannot take away its answer's framing and type", async (t) => {
+test("an upstream's Connection header cannot remove the framing and type of its response", async (t) => {
   const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
     socket.write(rawResponse("{}", "connection: content-length, content-type\r\n"));
   });

@@ -1,4 +1,4 @@
-// C5, local addresses: tollkeeper adds no forwarding header and passes none on, nor Origin and Referer; Host is the upstream's.
+// C5, local addresses: tollkeeper adds no forwarding header and passes none on, nor Origin and Referer. The Host is the upstream's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGate } from "../helpers/gate/gate.ts";
@@ -7,7 +7,7 @@ import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
 import { echo, startRawUpstream } from "../helpers/upstream/raw-upstream.ts";
 import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-/** Says where a request came from, in whose name, or what it asked for before; as proxies and CDNs write it. */
+/** Headers of proxies and CDNs that say where a request came from, on whose behalf, or what its target was. */
 const FORWARDING = [
   "Forwarded",
   "X-Forwarded",
@@ -49,7 +49,7 @@ const FORWARDING = [
 const LOCAL = "10.1.2.3";
 
 for (const spelling of ["as written", "in upper case", "with underscores"]) {
-  test(`forwarding headers ${spelling} stay here, and none are added`, async (t) => {
+  test(`forwarding headers ${spelling} are not passed on, and none are added`, async (t) => {
     const { upstream, gate } = await startGateWithRawUpstream(t, echo);
     const lines = FORWARDING.map((name) => {
       if (spelling === "in upper case") return `${name.toUpperCase()}: ${LOCAL}`;
@@ -75,7 +75,7 @@ for (const spelling of ["as written", "in upper case", "with underscores"]) {
   });
 }
 
-test("an origin that is let in does not go on to the upstream", async (t) => {
+test("an allowed Origin is not passed on to the upstream", async (t) => {
   const upstream = await startRawUpstream(t, echo);
   const listen = { port: 0, allowedHosts: [], allowedOrigins: ["vscode-webview://good"] };
   const gate = await startGate(t, upstream.baseUrl, { config: { listen } });

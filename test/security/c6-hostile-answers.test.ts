@@ -1,28 +1,28 @@
-// C6, hostile upstream heads: an answer that is not HTTP/1.1 by the letter is a 502 as JSON, what cannot be passed of a good one is left out, and nothing of it ends the daemon.
+// C6, hostile upstream responses: a response that is not strictly HTTP/1.1 becomes a 502 with a JSON body, what cannot be passed on of
+// a valid one is left out, and none of it ends the daemon.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { post } from "../helpers/gate/gate.ts";
 import { readMessages } from "../helpers/client/http-messages.ts";
 import { rawRequest, sendRaw } from "../helpers/client/raw-client.ts";
 import { echo, rawResponse, type RawScript } from "../helpers/upstream/raw-upstream.ts";
-import { BROKEN_CHUNKS, ODDLY_FRAMED_ANSWERS, UNREADABLE_ANSWERS } from "./hostile-answers.ts";
+import { BROKEN_CHUNKS, AMBIGUOUSLY_FRAMED_RESPONSES, UNREADABLE_RESPONSES } from "./hostile-responses.ts";
 import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-/** A hang is a failure too. */
 const LIMIT = { timeout: 10_000 };
 
-const says =
+const send =
   (bytes: string): RawScript =>
   (_request, { socket }) =>
     void socket.write(bytes, "latin1");
 
-for (const [what, bytes] of Object.entries({ ...UNREADABLE_ANSWERS, ...ODDLY_FRAMED_ANSWERS })) {
-  test(`${what}: 502, and the next answer is as ever`, LIMIT, async (t) => {
-    const { upstream, gate } = await startGateWithRawUpstream(t, says(bytes));
+for (const [what, bytes] of Object.entries({ ...UNREADABLE_RESPONSES, ...AMBIGUOUSLY_FRAMED_RESPONSES })) {
+  test(`a response with ${what} becomes a 502, and the next response is not affected`, LIMIT, async (t) => {
+    const { upstream, gate } = await startGateWithRawUpstream(t, send(bytes));
     const res = await post(gate, "/v1/messages", {});
     assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [502, "upstream_invalid"]);
-    const answer = (await res.json()) as { type: string; error: { type: string } };
-    assert.deepEqual([answer.type, answer.error.type], ["error", "api_error"]);
+    const response = (await res.json()) as { type: string; error: { type: string } };
+    assert.deepEqual([response.type, response.error.type], ["error", "api_error"]);
     assert.equal((await gate.ledger.only()).error_type, "upstream_invalid");
     upstream.respondWith(echo);
     assert.equal(await (await post(gate, "/v1/messages", { b: 1 })).text(), `{"echo":"{\\"b\\":1}"}`);
@@ -32,10 +32,10 @@ for (const [what, bytes] of Object.entries({ ...UNREADABLE_ANSWERS, ...ODDLY_FRA
 
 for (const bytes of BROKEN_CHUNKS) {
   test(
-    `${JSON.stringify(bytes.split("\r\n\r\n").slice(1).join("\r\n\r\n"))}: the answer is cut`,
+    `a response with the chunks ${JSON.stringify(bytes.split("\r\n\r\n").slice(1).join("\r\n\r\n"))} is cut`,
     LIMIT,
     async (t) => {
-      const { upstream, gate } = await startGateWithRawUpstream(t, says(bytes));
+      const { upstream, gate } = await startGateWithRawUpstream(t, send(bytes));
       const client = await sendRaw(t, gate.port);
       const received = await client.closed;
       assert.deepEqual([readMessages(received).messages, readMessages(received).fault], [[], null]);
@@ -47,22 +47,22 @@ for (const bytes of BROKEN_CHUNKS) {
   );
 }
 
-test("a reason that Node would refuse to send is left out", LIMIT, async (t) => {
-  const { gate } = await startGateWithRawUpstream(t, says(rawResponse("{}", "", "200 a\0b")));
+test("a reason phrase that Node refuses to send is left out", LIMIT, async (t) => {
+  const { gate } = await startGateWithRawUpstream(t, send(rawResponse("{}", "", "200 a\0b")));
   const res = await post(gate, "/v1/messages", {});
   assert.deepEqual([res.status, res.statusText, await res.text()], [200, "", "{}"]);
 });
 
-test("bytes beyond ASCII in a header pass as they came", LIMIT, async (t) => {
+test("header bytes beyond ASCII are passed on unchanged", LIMIT, async (t) => {
   const { gate } = await startGateWithRawUpstream(
     t,
-    says(rawResponse("{}", "x-note: caf\xc3\xa9 \x80\xff\r\n")),
+    send(rawResponse("{}", "x-note: caf\xc3\xa9 \x80\xff\r\n")),
   );
   const client = await sendRaw(t, gate.port);
   await client.until(/^x-note: caf\xc3\xa9 \x80\xff\r$/m);
 });
 
-test("interim answers, however many, are not passed on, and the answer behind them is", LIMIT, async (t) => {
+test("any number of interim responses is dropped, and the final response is passed on", LIMIT, async (t) => {
   const interim = [
     "HTTP/1.1 100 Continue\r\n\r\n",
     "HTTP/1.1 102 Processing\r\n\r\n",
@@ -70,7 +70,7 @@ test("interim answers, however many, are not passed on, and the answer behind th
   ];
   const { gate } = await startGateWithRawUpstream(
     t,
-    says(interim.join("").repeat(2000) + rawResponse(`{"last":1}`)),
+    send(interim.join("").repeat(2000) + rawResponse(`{"last":1}`)),
   );
   const client = await sendRaw(t, gate.port);
   const received = await client.until(/\{"last":1\}/);
@@ -79,10 +79,10 @@ test("interim answers, however many, are not passed on, and the answer behind th
   assert.doesNotMatch(received, /link|cookie/);
 });
 
-test("trailers of the upstream's are not passed on", LIMIT, async (t) => {
+test("an upstream's trailers are not passed on", LIMIT, async (t) => {
   const bytes = "2\r\n{}\r\n0\r\nset-cookie: a=b\r\nx-api-key: c\r\n\r\n";
   const head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ntrailer: set-cookie\r\n\r\n";
-  const { gate } = await startGateWithRawUpstream(t, says(head + bytes));
+  const { gate } = await startGateWithRawUpstream(t, send(head + bytes));
   const client = await sendRaw(t, gate.port);
   const received = await client.until(/\r\n0\r\n\r\n/);
   assert.doesNotMatch(received, /cookie|x-api-key/i);
@@ -90,10 +90,10 @@ test("trailers of the upstream's are not passed on", LIMIT, async (t) => {
 });
 
 for (const status of [204, 304]) {
-  test(`a body beside status ${status} is not passed on`, LIMIT, async (t) => {
+  test(`the body of a response with status ${status} is not passed on`, LIMIT, async (t) => {
     const { upstream, gate } = await startGateWithRawUpstream(
       t,
-      says(rawResponse(`{"poison":1}`, "", `${status} Empty`)),
+      send(rawResponse(`{"poison":1}`, "", `${status} Empty`)),
     );
     const client = await sendRaw(t, gate.port);
     await client.until(/\r\n\r\n/);

@@ -1,16 +1,17 @@
-// C7, response queue poisoning: a connection on which the upstream says more than it was asked is given up, so that no client ever gets what was not an answer to it.
+// C7, response queue poisoning: a connection on which the upstream sends more than one response per request is closed, so that no
+// client receives a response that is not its own.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { post, type TestGate } from "../helpers/gate/gate.ts";
 import { rawResponse, type RawConnection, type RawScript } from "../helpers/upstream/raw-upstream.ts";
 import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-/** A connection that is kept makes these tests wait for ever. */
+/** If the connection is not closed, these tests wait forever. */
 const LIMIT = { timeout: 10_000 };
 
 const POISON = rawResponse(`{"poison":true}`);
 
-/** Answers with the request's body, and says `more` right behind the first answer. */
+/** Echoes the request's body, and sends `more` right after the first response. */
 function echoAnd(more: string): RawScript {
   let isFirst = true;
   return ({ body }, { socket }) => {
@@ -19,36 +20,36 @@ function echoAnd(more: string): RawScript {
   };
 }
 
-/** An honest client's request gets its own answer. */
+/** Fails unless a request gets its own response. */
 async function assertServed(gate: TestGate, who: string): Promise<void> {
   const res = await post(gate, "/v1/messages", { who });
   assert.equal(await res.text(), `{"echo":{"who":"${who}"}}`);
 }
 
 const SURPLUS: Record<string, string> = {
-  "a second answer": POISON,
-  "the head of a second answer": POISON.slice(0, POISON.indexOf("\r\n\r\n")),
-  "the beginning of a second answer": "HTTP/1.1 2",
-  "an interim answer that is not finished": "HTTP/1.1 103 Early Hints\r\nx: y\r\n",
-  "no HTTP": "poison",
+  "a second response": POISON,
+  "the head of a second response": POISON.slice(0, POISON.indexOf("\r\n\r\n")),
+  "the beginning of a second response": "HTTP/1.1 2",
+  "an incomplete interim response": "HTTP/1.1 103 Early Hints\r\nx: y\r\n",
+  "bytes that are not HTTP": "poison",
   "a NUL": "\0",
-  "a time-out's answer": rawResponse("{}", "connection: close\r\n", "408 Request Timeout"),
-  "many answers": POISON.repeat(100),
+  "a 408 response": rawResponse("{}", "connection: close\r\n", "408 Request Timeout"),
+  "many responses": POISON.repeat(100),
 };
 
 /**
- * Read together with the answer before it, these leave no trace: Node's parser is in the middle of a message when it is
- * let go, and says so to nobody. They are thrown away with it.
+ * Read together with the response before them, these have no effect: Node discards its parser together with the incomplete message
+ * and reports nothing.
  */
 const UNFINISHED = new Set([
-  "the head of a second answer",
-  "the beginning of a second answer",
-  "an interim answer that is not finished",
+  "the head of a second response",
+  "the beginning of a second response",
+  "an incomplete interim response",
 ]);
 
 for (const [what, more] of Object.entries(SURPLUS)) {
-  const cost = UNFINISHED.has(what) ? "" : "costs the connection, and ";
-  test(`${what} behind an answer ${cost}reaches nobody`, LIMIT, async (t) => {
+  const effect = UNFINISHED.has(what) ? "" : "closes the connection and ";
+  test(`${what} right after a response ${effect}reaches no client`, LIMIT, async (t) => {
     const { upstream, gate } = await startGateWithRawUpstream(t, echoAnd(more));
     await assertServed(gate, "A");
     await assertServed(gate, "B");
@@ -61,7 +62,7 @@ for (const [what, more] of Object.entries(SURPLUS)) {
     );
   });
 
-  test(`${what} on an idle connection costs that connection, and reaches nobody`, LIMIT, async (t) => {
+  test(`${what} on an idle connection closes the connection and reaches no client`, LIMIT, async (t) => {
     const { upstream, gate } = await startGateWithRawUpstream(t, echoAnd(""));
     await assertServed(gate, "A");
     const [idle] = upstream.connections;
@@ -80,16 +81,16 @@ for (const [what, more] of Object.entries(SURPLUS)) {
 const LONG = `{"who":"A","tail":"poison"}`;
 
 for (const [what, head, first, tail] of [
-  ["of an announced length", "content-length: 9\r\n\r\n", LONG.slice(0, 9), LONG.slice(9)],
+  ["with an announced length", "content-length: 9\r\n\r\n", LONG.slice(0, 9), LONG.slice(9)],
   [
     "in chunks",
     "transfer-encoding: chunked\r\n\r\n",
     '9\r\n{"who":1}\r\n0\r\n\r\n',
     "6\r\npoison\r\n0\r\n\r\n",
   ],
-  ["of status 204", "\r\n", "", "poison"],
+  ["with status 204", "\r\n", "", "poison"],
 ] as const) {
-  test(`the tail of an answer ${what} that is longer than it said is nobody's`, LIMIT, async (t) => {
+  test(`the surplus bytes of a response ${what} reach no client`, LIMIT, async (t) => {
     const status = first === "" ? "204 No Content" : "200 OK";
     const { upstream, gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
       socket.write(`HTTP/1.1 ${status}\r\n${head}${first}`);
@@ -105,7 +106,7 @@ for (const [what, head, first, tail] of [
   });
 }
 
-test("a client beside whose connection another is poisoned gets its own answer", LIMIT, async (t) => {
+test("a client gets its own response while another connection is poisoned", LIMIT, async (t) => {
   const waiting: RawConnection[] = [];
   const { upstream, gate } = await startGateWithRawUpstream(t, (request, connection) => {
     waiting.push(connection);
@@ -121,7 +122,7 @@ test("a client beside whose connection another is poisoned gets its own answer",
   assert.equal(upstream.connections.length, 2);
 });
 
-test("of many requests at once, no two are under way on one connection", LIMIT, async (t) => {
+test("of many simultaneous requests no two share an upstream connection", LIMIT, async (t) => {
   const waiting: [body: string, connection: RawConnection][] = [];
   const { gate } = await startGateWithRawUpstream(t, ({ body }, connection) => {
     waiting.push([body, connection]);

@@ -1,4 +1,5 @@
-// C8, power in a browser: headers with which an upstream could change what a browser does with 127.0.0.1 are not passed on; all others are.
+// C8, headers that act in a browser: headers with which an upstream could change what a browser does with 127.0.0.1 are not passed on.
+// All others are.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readMessages } from "../helpers/client/http-messages.ts";
@@ -6,7 +7,7 @@ import { sendRaw } from "../helpers/client/raw-client.ts";
 import { rawResponse } from "../helpers/upstream/raw-upstream.ts";
 import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
-const POWERFUL = [
+const ACTIVE = [
   "Set-Cookie: a=b; Domain=127.0.0.1",
   "Set-Cookie: c=d; Path=/",
   "Set-Cookie2: e=f",
@@ -24,7 +25,7 @@ const POWERFUL = [
   "Access-Control-Anything-New: 1",
 ];
 
-/** What official clients read (facts/clients.md section 5), and what means nothing to us. */
+/** Headers that official clients read (docs/wire.md section 4), and unknown ones. */
 const HARMLESS = [
   "content-type: application/json",
   "request-id: req_1",
@@ -41,20 +42,20 @@ const HARMLESS = [
 
 for (const spelling of ["as written", "in lower case", "in upper case"]) {
   for (const status of ["200 OK", "307 Temporary Redirect", "401 Unauthorized", "529 Overloaded"]) {
-    test(`${status}, headers ${spelling}: those with power stay here, the others pass in their order`, async (t) => {
-      const powerful = POWERFUL.map((line) => {
+    test(`of a ${status} with headers ${spelling} those that act in a browser are dropped and the others pass in order`, async (t) => {
+      const active = ACTIVE.map((line) => {
         const [name = "", ...value] = line.split(":");
         if (spelling === "as written") return line;
         return [spelling === "in lower case" ? name.toLowerCase() : name.toUpperCase(), ...value].join(":");
       });
-      const fields = [...powerful.slice(0, 8), ...HARMLESS.slice(1), ...powerful.slice(8)];
+      const fields = [...active.slice(0, 8), ...HARMLESS.slice(1), ...active.slice(8)];
       const { gate } = await startGateWithRawUpstream(t, (_request, { socket }) => {
         socket.write(rawResponse("{}", fields.map((line) => `${line}\r\n`).join(""), status));
       });
       const client = await sendRaw(t, gate.port);
-      const [answer] = readMessages(await client.until(/\{\}$/)).messages;
+      const [response] = readMessages(await client.until(/\{\}$/)).messages;
       const ours = new Set(["content-length", "connection", "keep-alive"]);
-      const passed = answer?.headers
+      const passed = response?.headers
         .filter(([name]) => !ours.has(name))
         .map(([name, value]) => `${name}: ${value}`);
       assert.deepEqual(passed, HARMLESS);

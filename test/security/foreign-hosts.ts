@@ -1,4 +1,4 @@
-/** What a rebound page, or someone who guesses at a sloppy check, puts into Host; PORT stands for ours. */
+/** Values of Host from rebound pages and against lax checks. PORT stands for our own port. */
 export const FOREIGN_HOSTS = [
   "evil.example",
   "evil.example:PORT",
@@ -28,7 +28,7 @@ export const FOREIGN_HOSTS = [
   "127.0.0.1:+PORT",
   ":PORT",
   "",
-  // Our own addresses in spellings that are not ours.
+  // Other spellings of our own addresses.
   "localhost.:PORT",
   "LOCALHOST.:PORT",
   "127.0.0.1.:PORT",
@@ -55,7 +55,7 @@ export const FOREIGN_HOSTS = [
   "127.0.0.1:PORT evil.example",
   "127.0.0.1:\tPORT",
   "127.0.0.1 :PORT",
-  // Names that reach a host's loopback from elsewhere.
+  // Names by which containers, virtual machines and other hosts reach this one.
   "host.docker.internal:PORT",
   "gateway.docker.internal:PORT",
   "host.containers.internal:PORT",

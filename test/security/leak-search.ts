@@ -4,25 +4,25 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { listProcesses } from "../helpers/process/processes.ts";
 
-/** A key that was never seen before, in the shape that real ones have. */
+/** A random key in the shape of real ones. */
 export function makeSentinel(): string {
   return `sk-sentinel-${randomBytes(24).toString("hex")}`;
 }
 
-/** What to look for: a part of the key is a leak, too, and so is the key in another spelling. */
-function tracesOf(key: string): string[] {
+/** What to search for: a part of the key, and the key in other encodings. */
+function listTraces(key: string): string[] {
   const bytes = Buffer.from(key);
   return [key.slice(16, 40), bytes.toString("base64").replace(/=+$/, ""), bytes.toString("hex")];
 }
 
-/** Fails when any of the texts, by what they are, has a trace of the key. */
+/** Fails when any of the named texts contains a trace of the key. */
 export function assertNowhere(key: string, texts: Record<string, string>): void {
-  const traces = tracesOf(key);
+  const traces = listTraces(key);
   const found = Object.keys(texts).filter((what) => traces.some((trace) => texts[what]?.includes(trace)));
   assert.deepEqual(found, [], "the key is where it must not be");
 }
 
-/** The text of every file below a directory, by path; but for `except`, where the key is meant to be. */
+/** The content of every file below a directory by path, without `except`, which is meant to contain the key. */
 export function readFilesBelow(directory: string, except: string | null): Record<string, string> {
   const paths = readdirSync(directory, { recursive: true, encoding: "utf8" }).map((name) =>
     join(directory, name),
@@ -31,7 +31,7 @@ export function readFilesBelow(directory: string, except: string | null): Record
   return Object.fromEntries(files.map((path) => [path, readFileSync(path, "latin1")]));
 }
 
-/** Arguments and environment of every process, by its number. */
+/** The arguments and environment of every process by its id. */
 export function describeProcesses(): Record<string, string> {
   return Object.fromEntries(
     listProcesses().map(({ pid, argv, environ }) => [`process ${pid}`, `${argv} ${environ}`]),

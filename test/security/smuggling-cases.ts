@@ -1,12 +1,12 @@
-// What readers of HTTP disagree about (RFC 9112), case by case: each is what an attacker writes on one connection.
-// After the test lists of llhttp, nginx and Envoy, and the published research on request smuggling.
+// Bytes of one connection that parsers of HTTP (RFC 9112) disagree about. Based on the tests of llhttp, nginx and Envoy, and on
+// published research on request smuggling.
 import type { SmugglingCase } from "./smuggling/case.ts";
 import * as chunks from "./smuggling/chunks.ts";
 import * as exchanges from "./smuggling/exchanges.ts";
 import * as framing from "./smuggling/framing.ts";
 import * as lines from "./smuggling/lines.ts";
 
-/** All cases, by what they are about. */
+/** All cases by subject. */
 export const SMUGGLING_CASES: Record<string, SmugglingCase[]> = {
   ...framing,
   ...lines,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../../src/core/failure.ts";
 import { findServiceManager, type ServiceHost } from "../../src/service/find-manager.ts";
-import type { ProgramResult } from "../../src/service/service-manager.ts";
+import type { ProgramResult } from "../../src/service/run-program.ts";
 import { targetFor } from "./systemd/service-target.ts";
 
 const NO_BUS: ProgramResult = {

@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { createPathProbes } from "../../src/service/path-probes.ts";
-import type { PathProbes } from "../../src/service/path-probes.ts";
+import { createPathProbes, type PathProbes } from "../../src/service/stable-paths.ts";
 
 /** Files and links of a machine, to be created below a scratch directory. */
 export interface FileLayout {

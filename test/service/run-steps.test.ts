@@ -13,7 +13,8 @@ import { test } from "node:test";
 import { Failure } from "../../src/core/failure.ts";
 import { describeSteps } from "../../src/service/describe-steps.ts";
 import { CommandFailure, runSteps } from "../../src/service/run-steps.ts";
-import type { ProgramResult, Step } from "../../src/service/service-manager.ts";
+import type { Step } from "../../src/service/service-manager.ts";
+import type { ProgramResult } from "../../src/service/run-program.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
 const DONE: ProgramResult = { code: 0, stdout: "", stderr: "" };

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { chooseNode } from "../../src/service/stable-paths.ts";
-import { createPathProbes } from "../../src/service/path-probes.ts";
+import { chooseNode, createPathProbes } from "../../src/service/stable-paths.ts";
 import { HOME, createFiles } from "./machine-files.ts";
 import type { FileLayout } from "./machine-files.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readLedger } from "../../src/adapters/ledger-file/reader.ts";
+import { readLedger } from "../../src/adapters/ledger-file.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import type { CommandResult } from "../helpers/daemon/daemon.ts";
 import { testContainer } from "./booted-container.ts";

@@ -4,7 +4,7 @@ import { formatConfigPath } from "../../core/config/problem.ts";
 import type { Issue, Problem } from "../../core/config/problem.ts";
 
 /** A parsed JSONC text. */
-export interface Jsonc {
+interface Jsonc {
   /** Plain objects, as far as the text could be parsed. A key such as `__proto__` is an own property like any other. */
   value: unknown;
   /** Syntax errors and duplicate keys. */

@@ -1,12 +1,10 @@
 import { homedir } from "node:os";
-import { checkConfig } from "../../core/config/check-config.ts";
 import { formatProblem } from "../../core/config/problem.ts";
 import type { Issue, Problem } from "../../core/config/problem.ts";
-import { defaultConfig } from "../../core/config/config.ts";
+import { defaultConfig, checkConfig } from "../../core/config/config.ts";
 import type { Config } from "../../core/config/config.ts";
-import { Failure } from "../../core/failure.ts";
+import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
-import { hasCode, messageOf } from "../../core/thrown.ts";
 import { readAuthorities } from "./authorities.ts";
 import { readJsonc } from "./jsonc.ts";
 import { readTrustedFile, type TrustedFile } from "./trusted-file.ts";

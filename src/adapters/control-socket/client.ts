@@ -3,8 +3,7 @@ import { lstatSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { Failure } from "../../core/failure.ts";
-import { hasCode, messageOf } from "../../core/thrown.ts";
+import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { isNotListening, refuseLongPath } from "./path.ts";
 import { readFailure, type ControlCommand } from "./protocol.ts";
 

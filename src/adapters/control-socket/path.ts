@@ -1,5 +1,4 @@
-import { Failure } from "../../core/failure.ts";
-import { hasCode } from "../../core/thrown.ts";
+import { Failure, hasCode } from "../../core/failure.ts";
 
 /** `sun_path` with its closing NUL holds 108 bytes on Linux, 104 on macOS (unix(7), unix(4)). */
 const MAX_PATH_BYTES = process.platform === "linux" ? 107 : 103;

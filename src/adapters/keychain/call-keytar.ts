@@ -3,7 +3,7 @@ import { extname } from "node:path";
 import type { KeytarReply, KeytarRequest } from "./protocol.ts";
 
 /** The result of one keytar call: its reply, or `ok: null` when the call timed out or the child died. */
-export type KeytarOutcome = KeytarReply | { ok: null; died: string | null };
+type KeytarOutcome = KeytarReply | { ok: null; died: string | null };
 
 /** True when the TypeScript source runs (under tsx), false in `dist`. */
 const IS_SOURCE = extname(import.meta.filename) === ".ts";

@@ -4,7 +4,7 @@
  */
 import { createRequire } from "node:module";
 import { MAX_KEY_LENGTH } from "../../core/secrets/api-key.ts";
-import { messageOf } from "../../core/thrown.ts";
+import { messageOf } from "../../core/failure.ts";
 import { SERVICE } from "./protocol.ts";
 import type { KeytarReply, KeytarRequest } from "./protocol.ts";
 

@@ -1,6 +1,5 @@
 import { dayNumber } from "../../core/ledger/day.ts";
-import { Failure } from "../../core/failure.ts";
-import { messageOf } from "../../core/thrown.ts";
+import { Failure, messageOf } from "../../core/failure.ts";
 import type { Clock, LedgerHealth, LedgerLocation, Log } from "../../ports.ts";
 import { Backlog, type PendingLine } from "./backlog.ts";
 import { DayFile } from "./day-file.ts";

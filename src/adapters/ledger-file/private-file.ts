@@ -1,6 +1,5 @@
 import * as fs from "node:fs";
-import { Failure } from "../../core/failure.ts";
-import { hasCode } from "../../core/thrown.ts";
+import { Failure, hasCode } from "../../core/failure.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = fs.constants;

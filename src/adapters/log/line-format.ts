@@ -1,5 +1,4 @@
 import { fstatSync } from "node:fs";
-import { pino } from "pino";
 import { toPrintable } from "../../core/text/printable.ts";
 
 /** Turns one of pino's JSON lines, with its newline, into the line to write, without a newline. */
@@ -8,8 +7,14 @@ export type FormatLine = (line: string) => string;
 /** Fields that pino adds by itself. Formats for people show them in fixed places or leave them out. */
 const PINO_FIELDS = new Set(["level", "time", "pid", "hostname", "msg"]);
 
-/** Syslog priorities by pino level, as sd-daemon(3) defines them for a line's prefix. */
-const PRIORITIES: Record<string, number> = { debug: 7, info: 6, warn: 4, error: 3, fatal: 2 };
+/** pino's levels: name, and syslog priority as sd-daemon(3) defines it for a line's prefix. */
+const LEVELS: Record<number, { name: string; priority: number }> = {
+  20: { name: "debug", priority: 7 },
+  30: { name: "info", priority: 6 },
+  40: { name: "warn", priority: 4 },
+  50: { name: "error", priority: 3 },
+  60: { name: "fatal", priority: 2 },
+};
 
 /** Formats a line for programs: pino's JSON. */
 export const formatJson: FormatLine = (line) => toPrintable(line.trimEnd());
@@ -28,8 +33,8 @@ export const formatForFile: FormatLine = (line) => {
 
 /** Formats a line for the journal, which adds the time itself and reads the priority from the prefix (sd-daemon(3)). */
 export const formatForJournal: FormatLine = (line) => {
-  const { level, text } = parseLine(line);
-  return `<${PRIORITIES[level] ?? 6}>${toPrintable(text)}`;
+  const { priority, text } = parseLine(line);
+  return `<${priority}>${toPrintable(text)}`;
 };
 
 /** True when the descriptor is the journal's; `stream` is the value of $JOURNAL_STREAM (systemd.exec(5)). */
@@ -39,12 +44,12 @@ export function isJournal(fd: number, stream: string | undefined): boolean {
   return stream === `${dev}:${ino}`;
 }
 
-function parseLine(line: string): { time: Date; level: string; text: string } {
+function parseLine(line: string): { time: Date; level: string; priority: number; text: string } {
   const entry = JSON.parse(line) as Record<string, unknown>;
   const message = typeof entry["msg"] === "string" ? entry["msg"] : "";
   const facts = Object.entries(entry)
     .filter(([name]) => !PINO_FIELDS.has(name))
     .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
-  const level = pino.levels.labels[Number(entry["level"])] ?? "info";
-  return { time: new Date(Number(entry["time"])), level, text: [message, ...facts].join("  ") };
+  const { name: level, priority } = LEVELS[Number(entry["level"])] ?? { name: "info", priority: 6 };
+  return { time: new Date(Number(entry["time"])), level, priority, text: [message, ...facts].join("  ") };
 }

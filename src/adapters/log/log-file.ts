@@ -1,7 +1,6 @@
 import * as fs from "node:fs";
 import { dirname } from "node:path";
-import { Failure } from "../../core/failure.ts";
-import { hasCode, messageOf } from "../../core/thrown.ts";
+import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = fs.constants;
 

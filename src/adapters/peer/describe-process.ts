@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { isInterpreter } from "../../core/identity/process-kinds.ts";
 import { isLastParent, nameProcess } from "../../core/identity/process-name.ts";
-import type { ProcessSignature, Program } from "../../core/identity/process-signature.ts";
+import type { ProcessSignature, Program } from "../../core/identity/signatures.ts";
 import { findScript } from "../../core/identity/find-script.ts";
 import type { PeerProcess } from "../../ports.ts";
 import { readArguments, readExecutable, readStat } from "./process-files.ts";

@@ -1,4 +1,4 @@
-import type { ProcessSignature } from "../../core/identity/process-signature.ts";
+import type { ProcessSignature } from "../../core/identity/signatures.ts";
 import type { PeerProcess } from "../../ports.ts";
 import type { SocketHolder } from "./open-sockets.ts";
 import { describeProcess } from "./describe-process.ts";
@@ -10,7 +10,7 @@ const MAX_KNOWN = 8;
 const MAX_DESCRIPTORS = 8;
 
 /** A process that was found recently. */
-export interface KnownProcess {
+interface KnownProcess {
   pid: number;
   /** Identifies the process together with the pid, which can be reused. */
   startedAt: string;

@@ -1,4 +1,4 @@
-import type { ProcessSignature } from "../../core/identity/process-signature.ts";
+import type { ProcessSignature } from "../../core/identity/signatures.ts";
 import {
   GONE_UID,
   UNMAPPED_UID,

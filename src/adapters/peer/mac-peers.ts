@@ -1,5 +1,5 @@
 import { isLastParent } from "../../core/identity/process-name.ts";
-import type { ProcessSignature, Program } from "../../core/identity/process-signature.ts";
+import type { ProcessSignature, Program } from "../../core/identity/signatures.ts";
 import type { PeerInfo, PeerProcess } from "../../ports.ts";
 import { MAX_PARENTS, toPeerProcess } from "./describe-process.ts";
 import { argumentsForDirectory, argumentsForPort, findClient, findDirectory } from "./lsof.ts";

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import type { ProcessSignature } from "../../core/identity/process-signature.ts";
+import type { ProcessSignature } from "../../core/identity/signatures.ts";
 import type { PeerProcess } from "../../ports.ts";
 import { socketLink } from "../socket-table.ts";
 import type { SocketOwner } from "./find-owners.ts";

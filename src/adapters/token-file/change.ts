@@ -1,8 +1,7 @@
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { Failure } from "../../core/failure.ts";
-import { hasCode, messageOf } from "../../core/thrown.ts";
+import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { formatTokenEntries, type TokenEntry } from "../../core/identity/token-entry.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
 import { readEntries } from "./read.ts";

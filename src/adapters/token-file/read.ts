@@ -1,6 +1,5 @@
 import * as fs from "node:fs";
-import { Failure } from "../../core/failure.ts";
-import { hasCode, messageOf } from "../../core/thrown.ts";
+import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { parseTokenEntries, type TokenEntry } from "../../core/identity/token-entry.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
 

@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import type { Auth, Upstream } from "../../core/config/config.ts";
 import { chooseUpstream } from "../../core/policy/choose-upstream.ts";
 import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
-import { headerValues, type TestRequest } from "../client.ts";
-import { STOP_AND_REPORT, type Guarantee, type IsolatedProxy } from "../guarantee.ts";
+import { headerValues, post, type TestRequest } from "../client.ts";
+import { sendThrough, STOP_AND_REPORT, type Guarantee, type IsolatedProxy } from "../guarantee.ts";
 import type { RecordedRequest } from "../recording-upstream.ts";
 import { randomWord } from "../samples.ts";
-import { post, sendThrough } from "../send.ts";
 
 /** Headers in which clients send credentials, and spellings that some servers treat as the same. */
 const CREDENTIAL_HEADERS = [
@@ -20,26 +19,47 @@ const CREDENTIAL_HEADERS = [
   "chatgpt-account-id",
 ];
 
+const NO_UPSTREAM = "the configuration has no upstream";
+
+/** The right key goes to the right upstream, and no other credential goes anywhere. */
+export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [
+  {
+    name: "credentials",
+    proves: "what clients send as credential stays here; each route carries our key, once, in its own way",
+    remedy: `the key, or a tool's own credential, would go where it should not; ${STOP_AND_REPORT}`,
+    async verify(proxy) {
+      const upstream = proxy.config.upstreams["default"] ?? assert.fail(NO_UPSTREAM);
+      for (const [request, auth] of sampleRoutes(upstream)) {
+        const word = randomWord();
+        const headers = CREDENTIAL_HEADERS.map((name) => [name, `Bearer ${word}`] as const);
+        const { received } = await sendThrough(proxy, { ...request, headers });
+        const leak = received.headers.findIndex((text) => text.includes(word));
+        const leakedHeader = received.headers[leak - 1];
+        assert.ok(leak === -1, `${request.path}: the client's ${leakedHeader} reached the upstream`);
+        assertKey(proxy, received, auth, upstream.key);
+      }
+    },
+  },
+  {
+    name: "tools",
+    proves:
+      "each tool of the configuration reaches its own upstream with its own key, any other the default's",
+    remedy: `one tool's spending would be booked on another's key; look at: tollkeeper config check`,
+    async verify(proxy) {
+      for (const tool of [randomWord(), ...Object.keys(proxy.config.tools)]) {
+        const upstream = chooseUpstream(proxy.config, tool) ?? assert.fail(NO_UPSTREAM);
+        const { received } = await sendThrough(proxy, post(`/t/${tool}/v1/messages`));
+        const [path, expected] = [received.path, `${upstream.basePath}/messages`];
+        assert.ok(path === expected, `${tool}: asked the upstream for ${path} instead of ${expected}`);
+        const key = Object.hasOwn(proxy.config.tools, tool) ? proxy.config.tools[tool]?.key : null;
+        assertKey(proxy, received, "x-api-key", resolveKeyRef(upstream, key ?? null).name);
+      }
+    },
+  },
+];
+
 /** A request of one route, and the auth scheme it carries when it reaches the upstream. */
 type RouteSample = [request: TestRequest, auth: Auth];
-
-const credentials: Guarantee = {
-  name: "credentials",
-  proves: "what clients send as credential stays here; each route carries our key, once, in its own way",
-  remedy: `the key, or a tool's own credential, would go where it should not; ${STOP_AND_REPORT}`,
-  async verify(proxy) {
-    const upstream = upstreamFor(proxy, "");
-    for (const [request, auth] of sampleRoutes(upstream)) {
-      const word = randomWord();
-      const headers = CREDENTIAL_HEADERS.map((name) => [name, `Bearer ${word}`] as const);
-      const { received } = await sendThrough(proxy, { ...request, headers });
-      const leak = received.headers.findIndex((text) => text.includes(word));
-      const leakedHeader = received.headers[leak - 1];
-      assert.ok(leak === -1, `${request.path}: the client's ${leakedHeader} reached the upstream`);
-      assertKey(proxy, received, auth, upstream.key);
-    }
-  },
-};
 
 /** Returns a request for each of the service's four routes and each that the configuration adds. */
 function sampleRoutes(upstream: Upstream): RouteSample[] {
@@ -56,26 +76,6 @@ function sampleRoutes(upstream: Upstream): RouteSample[] {
   ];
 }
 
-const tools: Guarantee = {
-  name: "tools",
-  proves: "each tool of the configuration reaches its own upstream with its own key, any other the default's",
-  remedy: `one tool's spending would be booked on another's key; look at: tollkeeper config check`,
-  async verify(proxy) {
-    for (const tool of [randomWord(), ...Object.keys(proxy.config.tools)]) {
-      const upstream = upstreamFor(proxy, tool);
-      const { received } = await sendThrough(proxy, post(`/t/${tool}/v1/messages`));
-      const [path, expected] = [received.path, `${upstream.basePath}/messages`];
-      assert.ok(path === expected, `${tool}: asked the upstream for ${path} instead of ${expected}`);
-      const key = Object.hasOwn(proxy.config.tools, tool) ? proxy.config.tools[tool]?.key : null;
-      assertKey(proxy, received, "x-api-key", resolveKeyRef(upstream, key ?? null).name);
-    }
-  },
-};
-
-function upstreamFor({ config }: IsolatedProxy, tool: string): Upstream {
-  return chooseUpstream(config, tool) ?? assert.fail("the configuration has no upstream");
-}
-
 /** Throws unless the request carries the key with this name exactly once, and no other credential. */
 function assertKey(
   { keyNamed }: IsolatedProxy,
@@ -90,6 +90,3 @@ function assertKey(
   assert.ok(values[0] === expected, `${path}: ${header} is not the key called ${name}`);
   assert.ok(headerValues(headers, other).length === 0, `${path}: ${other} is there besides ${header}`);
 }
-
-/** The right key goes to the right upstream, and no other credential goes anywhere. */
-export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [credentials, tools];

@@ -1,12 +1,41 @@
 import assert from "node:assert/strict";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import { chooseUpstream } from "../../core/policy/choose-upstream.ts";
-import { REPORT_IT, type Guarantee } from "../guarantee.ts";
+import { post } from "../client.ts";
+import { REPORT_IT, sendThrough, type Guarantee } from "../guarantee.ts";
 import { EVENT_STREAM, sendJson, type Responder } from "../recording-upstream.ts";
 import { EVENTS, randomWord } from "../samples.ts";
-import { post, sendThrough } from "../send.ts";
 
 const COUNTED = ["input_uncached", "cache_read", "cache_write", "output", "total"] as const;
+
+const MESSAGE = `{"id":"msg_check","type":"message","role":"assistant","model":"check","content":[],"stop_reason":"end_turn","usage":{"input_tokens":30,"cache_read_input_tokens":7,"cache_creation_input_tokens":5,"output_tokens":11}}`;
+
+const RESPONSE = `{"id":"resp_check","object":"response","status":"completed","model":"check","output":[],"usage":{"input_tokens":40,"input_tokens_details":{"cached_tokens":7},"output_tokens":11,"output_tokens_details":{"reasoning_tokens":4},"total_tokens":51}}`;
+
+const RESPONSE_EVENT = `event: response.completed\ndata: {"type":"response.completed","sequence_number":1,"response":${RESPONSE}}\n\n`;
+
+/** Each request leaves exactly one record, with the right usage. */
+export const RECORD_GUARANTEES: readonly Guarantee[] = [
+  {
+    name: "records",
+    proves: "each request leaves one record, with the tokens that the answer names, exactly",
+    remedy: `the ledger cannot be trusted; ${REPORT_IT}`,
+    async verify(proxy) {
+      const tool = randomWord();
+      const exchanges = knownExchanges(chooseUpstream(proxy.config, tool)?.inputIncludesCache ?? false);
+      for (const { route, responder } of exchanges) {
+        const path = `/t/${tool}/v1${route}`;
+        await sendThrough(proxy, route === "/models" ? { method: "GET", path } : post(path), responder);
+      }
+      const found = (await proxy.records()).filter((record) => record.tool === tool);
+      assert.ok(
+        found.length === exchanges.length,
+        `${exchanges.length} requests left ${found.length} records`,
+      );
+      exchanges.forEach((exchange, at) => assertRecord(exchange, found[at]));
+    },
+  },
+];
 
 /** An exchange with known usage. */
 interface KnownExchange {
@@ -38,29 +67,6 @@ function stream(events: string): Responder {
   return (res) => res.writeHead(200, EVENT_STREAM).end(events);
 }
 
-const MESSAGE = `{"id":"msg_check","type":"message","role":"assistant","model":"check","content":[],"stop_reason":"end_turn","usage":{"input_tokens":30,"cache_read_input_tokens":7,"cache_creation_input_tokens":5,"output_tokens":11}}`;
-
-const RESPONSE = `{"id":"resp_check","object":"response","status":"completed","model":"check","output":[],"usage":{"input_tokens":40,"input_tokens_details":{"cached_tokens":7},"output_tokens":11,"output_tokens_details":{"reasoning_tokens":4},"total_tokens":51}}`;
-
-const RESPONSE_EVENT = `event: response.completed\ndata: {"type":"response.completed","sequence_number":1,"response":${RESPONSE}}\n\n`;
-
-const records: Guarantee = {
-  name: "records",
-  proves: "each request leaves one record, with the tokens that the answer names, exactly",
-  remedy: `the ledger cannot be trusted; ${REPORT_IT}`,
-  async verify(proxy) {
-    const tool = randomWord();
-    const exchanges = knownExchanges(chooseUpstream(proxy.config, tool)?.inputIncludesCache ?? false);
-    for (const { route, responder } of exchanges) {
-      const path = `/t/${tool}/v1${route}`;
-      await sendThrough(proxy, route === "/models" ? { method: "GET", path } : post(path), responder);
-    }
-    const found = (await proxy.records()).filter((record) => record.tool === tool);
-    assert.ok(found.length === exchanges.length, `${exchanges.length} requests left ${found.length} records`);
-    exchanges.forEach((exchange, at) => assertRecord(exchange, found[at]));
-  },
-};
-
 function assertRecord({ route, tokens }: KnownExchange, record: UsageRecord | undefined): void {
   assert.ok(record, `${route}: no record`);
   const { usage, outcome, status, tokens: counted } = record;
@@ -71,6 +77,3 @@ function assertRecord({ route, tokens }: KnownExchange, record: UsageRecord | un
   const [expected, found] = [String(tokens), String(sums)];
   assert.ok(found === expected, `${route}: tokens should be ${expected}, are ${found}`);
 }
-
-/** Each request leaves exactly one record, with the right usage. */
-export const RECORD_GUARANTEES: readonly Guarantee[] = [records];

@@ -1,102 +1,120 @@
 import assert from "node:assert/strict";
-import { headerValues, type Client, type TestRequest, type TestResponse } from "../client.ts";
+import { headerValues, post, summarize } from "../client.ts";
+import type { Client, TestRequest, TestResponse } from "../client.ts";
 import { REPORT_IT, STOP_AND_REPORT, type Guarantee, type RunningProxy } from "../guarantee.ts";
 import { randomWord } from "../samples.ts";
-import { post, summarize } from "../send.ts";
 
-const foreignHost: Guarantee<RunningProxy> = {
-  name: "foreign host",
-  proves: "a request addressed to another host name is refused (DNS rebinding)",
-  remedy: `any web page could use your key; ${STOP_AND_REPORT}`,
-  async verify({ client }) {
-    const { port } = client;
-    for (const host of [`${randomWord()}.invalid:${port}`, `127.0.0.1.${randomWord()}.invalid`]) {
-      await expectRefusal(client, getModels(["host", host]), 403);
-    }
+/** Safe to verify on the user's own daemon: refused before an upstream or the ledger is involved. */
+export const DAEMON_GUARANTEES: readonly Guarantee<RunningProxy>[] = [
+  {
+    name: "foreign host",
+    proves: "a request addressed to another host name is refused (DNS rebinding)",
+    remedy: `any web page could use your key; ${STOP_AND_REPORT}`,
+    async verify({ client }) {
+      const { port } = client;
+      for (const host of [`${randomWord()}.invalid:${port}`, `127.0.0.1.${randomWord()}.invalid`]) {
+        await expectRefusal(client, getModels(["host", host]), 403);
+      }
+    },
   },
-};
+  {
+    name: "web origin",
+    proves: "a request of a web page is refused",
+    remedy: `any web page could use your key; ${STOP_AND_REPORT}`,
+    async verify({ client }) {
+      await expectRefusal(client, getModels(["origin", `https://${randomWord()}.invalid`]), 403);
+    },
+  },
+  {
+    name: "preflight",
+    proves: "a browser that asks what a web page may do is granted nothing",
+    remedy: `any web page could use your key; ${STOP_AND_REPORT}`,
+    async verify({ client }) {
+      const headers = [
+        ["origin", `https://${randomWord()}.invalid`],
+        ["access-control-request-method", "POST"],
+      ] as const;
+      await expectRefusal(client, { method: "OPTIONS", path: "/v1/messages", headers }, 403, 405);
+      await expectRefusal(client, { method: "OPTIONS", path: "/v1/messages" }, 405);
+    },
+  },
+  {
+    name: "unknown path",
+    proves: "a path that is no route, or only looks like one, is 404 and goes nowhere",
+    remedy: `requests could reach other parts of the service with your key; ${STOP_AND_REPORT}`,
+    async verify({ client }) {
+      for (const path of [`/v1/${randomWord()}/${randomWord()}`, "/v1/../v1/models", "//v1/models"]) {
+        await expectRefusal(client, { method: "GET", path }, 404);
+      }
+    },
+  },
+];
 
-const webOrigin: Guarantee<RunningProxy> = {
-  name: "web origin",
-  proves: "a request of a web page is refused",
-  remedy: `any web page could use your key; ${STOP_AND_REPORT}`,
-  async verify({ client }) {
-    await expectRefusal(client, getModels(["origin", `https://${randomWord()}.invalid`]), 403);
+const OTHER_REFUSALS: readonly Guarantee<RunningProxy>[] = [
+  {
+    name: "cross-site",
+    proves: "a request that the browser itself calls cross-site is refused",
+    remedy: `any web page could use your key; ${STOP_AND_REPORT}`,
+    async verify({ client }) {
+      for (const site of ["cross-site", "same-site"]) {
+        await expectRefusal(client, getModels(["sec-fetch-site", site]), 403);
+      }
+    },
   },
-};
+  {
+    name: "simple POST",
+    proves: "a POST that a web page can send without asking first is refused: it must be application/json",
+    remedy: `any web page could spend your money without seeing the answer; ${STOP_AND_REPORT}`,
+    async verify({ client }) {
+      for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
+        await expectRefusal(client, post("/v1/messages", [["content-type", type]]), 415);
+      }
+    },
+  },
+  {
+    name: "websocket",
+    proves: "a WebSocket is answered 426 at once, on which Codex goes on with POST",
+    remedy: `Codex would hang, and web pages are not held back from WebSockets; ${STOP_AND_REPORT}`,
+    async verify({ client }) {
+      const headers = [
+        ["connection", "Upgrade"],
+        ["upgrade", "websocket"],
+        ["sec-websocket-version", "13"],
+        ["sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="],
+      ] as const;
+      await expectRefusal(client, { method: "GET", path: "/v1/responses", headers }, 426);
+    },
+  },
+  {
+    name: "wrong method",
+    proves: "a route asked with another method is 405, says which one it takes, and goes nowhere",
+    remedy: `requests could do something else upstream than the routes allow; ${REPORT_IT}`,
+    async verify({ client }) {
+      const response = await expectRefusal(client, { method: "DELETE", path: "/v1/messages" }, 405);
+      const allowed = headerValues(response.headers, "allow").join();
+      assert.ok(allowed.includes("POST"), `the allow header is "${allowed}"`);
+    },
+  },
+];
 
-const preflight: Guarantee<RunningProxy> = {
-  name: "preflight",
-  proves: "a browser that asks what a web page may do is granted nothing",
-  remedy: `any web page could use your key; ${STOP_AND_REPORT}`,
-  async verify({ client }) {
-    const headers = [
-      ["origin", `https://${randomWord()}.invalid`],
-      ["access-control-request-method", "POST"],
-    ] as const;
-    await expectRefusal(client, { method: "OPTIONS", path: "/v1/messages", headers }, 403, 405);
-    await expectRefusal(client, { method: "OPTIONS", path: "/v1/messages" }, 405);
+/** Requests from web pages and to unknown hosts are refused. */
+export const REFUSAL_GUARANTEES: readonly Guarantee[] = [
+  ...[...DAEMON_GUARANTEES, ...OTHER_REFUSALS].map(withoutTrace),
+  {
+    name: "listed hosts",
+    proves: "hosts and origins that the configuration lists are let in",
+    remedy: `containers or editors that you listed would be refused; look at "listen": tollkeeper config check`,
+    async verify({ client, config }) {
+      const { allowedHosts, allowedOrigins } = config.listen;
+      const hosts = allowedHosts.map((host) => ["host", host] as const);
+      const headers = [...hosts, ...allowedOrigins.map((origin) => ["origin", origin] as const)];
+      for (const header of headers) {
+        const response = await client.send(getModels(header));
+        assert.ok(response.status === 200, `${header.join(" ")}: ${summarize(response)}`);
+      }
+    },
   },
-};
-
-const unknownPath: Guarantee<RunningProxy> = {
-  name: "unknown path",
-  proves: "a path that is no route, or only looks like one, is 404 and goes nowhere",
-  remedy: `requests could reach other parts of the service with your key; ${STOP_AND_REPORT}`,
-  async verify({ client }) {
-    for (const path of [`/v1/${randomWord()}/${randomWord()}`, "/v1/../v1/models", "//v1/models"]) {
-      await expectRefusal(client, { method: "GET", path }, 404);
-    }
-  },
-};
-
-const crossSite: Guarantee<RunningProxy> = {
-  name: "cross-site",
-  proves: "a request that the browser itself calls cross-site is refused",
-  remedy: `any web page could use your key; ${STOP_AND_REPORT}`,
-  async verify({ client }) {
-    for (const site of ["cross-site", "same-site"]) {
-      await expectRefusal(client, getModels(["sec-fetch-site", site]), 403);
-    }
-  },
-};
-
-const simplePost: Guarantee<RunningProxy> = {
-  name: "simple POST",
-  proves: "a POST that a web page can send without asking first is refused: it must be application/json",
-  remedy: `any web page could spend your money without seeing the answer; ${STOP_AND_REPORT}`,
-  async verify({ client }) {
-    for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
-      await expectRefusal(client, post("/v1/messages", [["content-type", type]]), 415);
-    }
-  },
-};
-
-const webSocket: Guarantee<RunningProxy> = {
-  name: "websocket",
-  proves: "a WebSocket is answered 426 at once, on which Codex goes on with POST",
-  remedy: `Codex would hang, and web pages are not held back from WebSockets; ${STOP_AND_REPORT}`,
-  async verify({ client }) {
-    const headers = [
-      ["connection", "Upgrade"],
-      ["upgrade", "websocket"],
-      ["sec-websocket-version", "13"],
-      ["sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="],
-    ] as const;
-    await expectRefusal(client, { method: "GET", path: "/v1/responses", headers }, 426);
-  },
-};
-
-const wrongMethod: Guarantee<RunningProxy> = {
-  name: "wrong method",
-  proves: "a route asked with another method is 405, says which one it takes, and goes nowhere",
-  remedy: `requests could do something else upstream than the routes allow; ${REPORT_IT}`,
-  async verify({ client }) {
-    const response = await expectRefusal(client, { method: "DELETE", path: "/v1/messages" }, 405);
-    const allowed = headerValues(response.headers, "allow").join();
-    assert.ok(allowed.includes("POST"), `the allow header is "${allowed}"`);
-  },
-};
+];
 
 function getModels(header: readonly [name: string, value: string]): TestRequest {
   return { method: "GET", path: "/v1/models", headers: [header] };
@@ -120,7 +138,7 @@ async function expectRefusal(
   return response;
 }
 
-/** Also verifies that the refused requests reach neither the upstream nor the ledger. */
+/** Verifies, too, that the refused requests reach neither the upstream nor the ledger. */
 function withoutTrace(guarantee: Guarantee<RunningProxy>): Guarantee {
   return {
     ...guarantee,
@@ -134,27 +152,3 @@ function withoutTrace(guarantee: Guarantee<RunningProxy>): Guarantee {
     },
   };
 }
-
-const listedHosts: Guarantee = {
-  name: "listed hosts",
-  proves: "hosts and origins that the configuration lists are let in",
-  remedy: `containers or editors that you listed would be refused; look at "listen": tollkeeper config check`,
-  async verify({ client, config }) {
-    const { allowedHosts, allowedOrigins } = config.listen;
-    const hosts = allowedHosts.map((host) => ["host", host] as const);
-    const headers = [...hosts, ...allowedOrigins.map((origin) => ["origin", origin] as const)];
-    for (const header of headers) {
-      const response = await client.send(getModels(header));
-      assert.ok(response.status === 200, `${header.join(" ")}: ${summarize(response)}`);
-    }
-  },
-};
-
-/** Safe to verify on the user's own daemon: refused before an upstream or the ledger is involved. */
-export const DAEMON_GUARANTEES = [foreignHost, webOrigin, preflight, unknownPath] as const;
-
-/** Requests of web pages and of unknown hosts are refused. */
-export const REFUSAL_GUARANTEES: readonly Guarantee[] = [
-  ...[...DAEMON_GUARANTEES, crossSite, simplePost, webSocket, wrongMethod].map(withoutTrace),
-  listedHosts,
-];

@@ -1,57 +1,57 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { readBody } from "../client.ts";
+import { post, readBody } from "../client.ts";
 import { REPORT_IT, type Guarantee, type IsolatedProxy } from "../guarantee.ts";
 import { EVENT_STREAM } from "../recording-upstream.ts";
 import { EVENTS } from "../samples.ts";
-import { post } from "../send.ts";
 
-const unbuffered: Guarantee = {
-  name: "unbuffered",
-  proves: "each event of a stream arrives before the upstream sends the next one",
-  remedy: `tools would show nothing until the answer is whole; ${REPORT_IT}`,
-  async verify(proxy) {
-    const { upstreamResponse, clientResponse } = await openStream(proxy);
-    for (const event of EVENTS) {
-      upstreamResponse.write(event);
-      const received = await readAtLeast(await clientResponse, Buffer.byteLength(event));
-      assert.ok(received.toString() === event, `"${event.slice(0, 20)}..." arrived as something else`);
-    }
-    upstreamResponse.end();
-    assert.ok((await readBody(await clientResponse)).length === 0, "more arrived than was sent");
+/** Streams are passed on without delay, and end when their client disconnects. */
+export const STREAM_GUARANTEES: readonly Guarantee[] = [
+  {
+    name: "unbuffered",
+    proves: "each event of a stream arrives before the upstream sends the next one",
+    remedy: `tools would show nothing until the answer is whole; ${REPORT_IT}`,
+    async verify(proxy) {
+      const { upstreamResponse, clientResponse } = await openStream(proxy);
+      for (const event of EVENTS) {
+        upstreamResponse.write(event);
+        const received = await readAtLeast(await clientResponse, Buffer.byteLength(event));
+        assert.ok(received.toString() === event, `"${event.slice(0, 20)}..." arrived as something else`);
+      }
+      upstreamResponse.end();
+      assert.ok((await readBody(await clientResponse)).length === 0, "more arrived than was sent");
+    },
   },
-};
-
-const earlyHead: Guarantee = {
-  name: "early head",
-  proves: "the head of a stream arrives before its first event",
-  remedy: `tools would take a slow answer for a dead one; ${REPORT_IT}`,
-  async verify(proxy) {
-    const { upstreamResponse, clientResponse } = await openStream(proxy);
-    const response = await clientResponse;
-    const type = response.headers["content-type"];
-    assert.ok(type === EVENT_STREAM["content-type"], "its content-type was changed");
-    upstreamResponse.end();
-    await readBody(response);
+  {
+    name: "early head",
+    proves: "the head of a stream arrives before its first event",
+    remedy: `tools would take a slow answer for a dead one; ${REPORT_IT}`,
+    async verify(proxy) {
+      const { upstreamResponse, clientResponse } = await openStream(proxy);
+      const response = await clientResponse;
+      const type = response.headers["content-type"];
+      assert.ok(type === EVENT_STREAM["content-type"], "its content-type was changed");
+      upstreamResponse.end();
+      await readBody(response);
+    },
   },
-};
-
-const cancellation: Guarantee = {
-  name: "cancelled",
-  proves:
-    "a client that leaves ends the upstream's work, before the first byte and in the middle of a stream",
-  remedy: `the service would go on generating, and billing; look at "abort": tollkeeper config check`,
-  async verify(proxy) {
-    const waiting = await holdRequest(proxy);
-    const streaming = await openStream(proxy);
-    streaming.upstreamResponse.write(EVENTS[0]);
-    await streaming.clientResponse;
-    const closed = [waiting, streaming].map(({ upstreamResponse }) => once(upstreamResponse, "close"));
-    proxy.client.close();
-    await Promise.all(closed);
+  {
+    name: "cancelled",
+    proves:
+      "a client that leaves ends the upstream's work, before the first byte and in the middle of a stream",
+    remedy: `the service would go on generating, and billing; look at "abort": tollkeeper config check`,
+    async verify(proxy) {
+      const waiting = await holdRequest(proxy);
+      const streaming = await openStream(proxy);
+      streaming.upstreamResponse.write(EVENTS[0]);
+      await streaming.clientResponse;
+      const closed = [waiting, streaming].map(({ upstreamResponse }) => once(upstreamResponse, "close"));
+      proxy.client.close();
+      await Promise.all(closed);
+    },
   },
-};
+];
 
 /** A request that the upstream has received and not responded to. */
 interface HeldRequest {
@@ -69,7 +69,7 @@ async function holdRequest({ client, upstream }: IsolatedProxy): Promise<HeldReq
   return { upstreamResponse: await Promise.race([held, tooEarly]), clientResponse };
 }
 
-/** Sends a request, and from the upstream the head of a stream. */
+/** Sends a request to which the upstream responds with the head of a stream. */
 async function openStream(proxy: IsolatedProxy): Promise<HeldRequest> {
   const held = await holdRequest(proxy);
   held.upstreamResponse.writeHead(200, EVENT_STREAM).flushHeaders();
@@ -88,6 +88,3 @@ async function readAtLeast(response: IncomingMessage, count: number): Promise<Bu
   }
   return Buffer.concat(chunks);
 }
-
-/** Streams are passed on without delay, and end when their client disconnects. */
-export const STREAM_GUARANTEES: readonly Guarantee[] = [unbuffered, earlyHead, cancellation];

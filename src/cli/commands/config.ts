@@ -1,61 +1,52 @@
-import type { Argv, CommandModule } from "yargs";
-import { readConfigFile } from "../../adapters/config-file.ts";
-import type { ConfigReading } from "../../adapters/config-file.ts";
+import { readConfigFile, type ConfigReading } from "../../adapters/config-file.ts";
+import { ledgerDirectory } from "../../adapters/paths.ts";
+import type { Config } from "../../core/config/config.ts";
+import { describeOutbound } from "../../core/config/outbound.ts";
 import { formatProblem } from "../../core/config/problem.ts";
 import { buildJsonSchema } from "../../core/config/schema.ts";
-import type { Config } from "../../core/config/config.ts";
 import { describeKeySource } from "../../core/secrets/key-source.ts";
-import { describeOutbound } from "../../core/config/outbound.ts";
-import { editConfig } from "./config/edit.ts";
-import type { Command, ReportArguments } from "../command.ts";
+import type { Argv } from "../command-line.ts";
+import { reportOptions, type Command } from "../command.ts";
 import { resolveConfigPath } from "../load-config.ts";
 import { EXIT, print } from "../terminal/console.ts";
-import { ledgerDirectory } from "../../adapters/paths.ts";
-
-interface ConfigArguments {
-  config?: string | undefined;
-}
-
-const pathCommand: CommandModule<object, ConfigArguments> = {
-  command: "path",
-  describe: "Print where the configuration file is",
-  handler: (argv) => print(resolveConfigPath(argv.config)),
-};
-
-const checkCommand: CommandModule<object, ReportArguments> = {
-  command: "check",
-  describe: "Say what is configured, or list everything that is wrong with the file",
-  builder: (yargs) => yargs.option("json", { type: "boolean", default: false, describe: "Print JSON" }),
-  handler: (argv) => check(resolveConfigPath(argv.config), argv.json),
-};
-
-const schemaCommand: CommandModule = {
-  command: "schema",
-  describe: "Print the JSON Schema of the configuration file, which explains every key",
-  handler: () => print(JSON.stringify(buildJsonSchema(), null, 2)),
-};
-
-const editCommand: CommandModule<object, ConfigArguments> = {
-  command: "edit",
-  describe: "Open the configuration file in $VISUAL or $EDITOR, then check it",
-  handler: async (argv) => {
-    await editConfig(resolveConfigPath(argv.config), process.env);
-    await check(resolveConfigPath(argv.config), false);
-  },
-};
+import { editConfig } from "./config/edit.ts";
 
 /** `tollkeeper config`: shows, checks and edits the configuration file. */
-export const command: Command<ConfigArguments> = {
-  builder: (yargs): Argv<ConfigArguments> =>
+export const command: Command<object> = {
+  builder: (yargs): Argv<object> =>
     yargs
-      .option("config", { type: "string" })
-      .command(pathCommand)
-      .command(checkCommand)
-      .command(schemaCommand)
-      .command(editCommand)
+      .command("path", "Print where the configuration file is", configOption, ({ config }) =>
+        print(resolveConfigPath(config)),
+      )
+      .command(
+        "check",
+        "Say what is configured, or list everything that is wrong with the file",
+        reportOptions,
+        ({ config, json }) => check(resolveConfigPath(config), json),
+      )
+      .command(
+        "schema",
+        "Print the JSON Schema of the configuration file, which explains every key",
+        {},
+        () => print(JSON.stringify(buildJsonSchema(), null, 2)),
+      )
+      .command(
+        "edit",
+        "Open the configuration file in $VISUAL or $EDITOR, then check it",
+        configOption,
+        async ({ config }) => {
+          const path = resolveConfigPath(config);
+          await editConfig(path, process.env);
+          await check(path, false);
+        },
+      )
       .demandCommand(1, "say what to do with it: path, check, schema or edit"),
   handler: () => {},
 };
+
+function configOption(yargs: Argv<object>) {
+  return yargs.option("config", { type: "string" });
+}
 
 /** Prints problems on standard output, because they are the result; the exit code says whether there are any. */
 async function check(path: string, asJson: boolean): Promise<void> {

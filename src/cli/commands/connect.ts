@@ -1,37 +1,22 @@
 import { isInstalled } from "../../connect/installed.ts";
-import type { Scope } from "../../tools/tool.ts";
-import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
-import { changeEach, type ToolChange } from "../connect/change-each.ts";
-import { SCOPES } from "../connect/confirm-changes.ts";
-import type { Command } from "../command.ts";
-import { listTools, renderTools } from "../connect/list-tools.ts";
-import { printInstructions } from "../connect/print-instructions.ts";
-import { connectTool, type ConnectOptions } from "../connect/connect-tool.ts";
-import { EXIT, note, print } from "../terminal/console.ts";
 import { daemonStatus } from "../../daemon/client.ts";
-import { readToolHost } from "../connect/local-endpoint.ts";
-import { requireTool } from "../connect/select-tool.ts";
 import { hardenProcess } from "../../daemon/harden.ts";
-import { loadConfig } from "../load-config.ts";
+import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
+import { defineCommand } from "../command.ts";
+import { connectTool, type ConnectOptions } from "../connect/connect-tool.ts";
+import { listTools, renderTools } from "../connect/list-tools.ts";
+import { readToolHost } from "../connect/local-endpoint.ts";
 import { knownPort, locateDaemon, type LocalDaemon } from "../connect/locate-daemon.ts";
-
-interface ConnectArguments {
-  config?: string | undefined;
-  tool?: string | undefined;
-  scope: Scope;
-  model?: string | undefined;
-  "dry-run": boolean;
-  yes: boolean;
-  print?: boolean | undefined;
-  list?: boolean | undefined;
-  all?: boolean | undefined;
-  json?: boolean | undefined;
-}
+import { printInstructions } from "../connect/print-instructions.ts";
+import { requireTool } from "../connect/select-tool.ts";
+import { changeEach, SCOPES, type ToolChange } from "../connect/tool-changes.ts";
+import { loadConfig } from "../load-config.ts";
+import { EXIT, note, print } from "../terminal/console.ts";
 
 const NO_TOOL = "name a tool, or say --list or --all";
 
 /** `tollkeeper connect`: points tools at tollkeeper in their own settings. */
-export const command: Command<ConnectArguments> = {
+export const command = defineCommand({
   builder: (yargs) =>
     yargs
       .positional("tool", { type: "string", describe: "The tool" })
@@ -58,7 +43,7 @@ export const command: Command<ConnectArguments> = {
     const decision = await connectTool(requireTool(tool), daemon, options);
     if (decision === "declined") process.exitCode = EXIT.failed;
   },
-};
+});
 
 async function showTools(configFile: string | undefined, json: boolean): Promise<void> {
   const status = await daemonStatus();

@@ -1,40 +1,20 @@
 import { resolve } from "node:path";
-import {
-  prepareDisconnection,
-  readConnections,
-  type ConnectionId,
-  type KeptBackup,
-} from "../../connect/connection.ts";
-import type { Scope } from "../../tools/tool.ts";
+import { connectionsDirectory, currentHost } from "../../adapters/paths.ts";
+import { prepareDisconnection, readConnections } from "../../connect/connection.ts";
+import type { ConnectionId, KeptBackup } from "../../connect/connection.ts";
 import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import { changeEach } from "../connect/change-each.ts";
-import {
-  confirmChange,
-  SCOPES,
-  showChanges,
-  type ChangeOptions,
-  type Decision,
-} from "../connect/confirm-changes.ts";
-import type { Command } from "../command.ts";
-import { revokeConnectionTokens } from "../connect/connection-token.ts";
+import { defineCommand } from "../command.ts";
 import { connectionIdFor } from "../connect/connect-tool.ts";
-import { EXIT, note, print } from "../terminal/console.ts";
-import { displayPath } from "../terminal/display-path.ts";
+import { revokeConnectionTokens } from "../connect/connection-token.ts";
 import { requireTool } from "../connect/select-tool.ts";
-import { connectionsDirectory, currentHost } from "../../adapters/paths.ts";
-
-interface DisconnectArguments {
-  tool?: string | undefined;
-  scope: Scope;
-  directory?: string | undefined;
-  "dry-run": boolean;
-  yes: boolean;
-  all?: boolean | undefined;
-}
+import { changeEach, confirmChange, SCOPES, showChanges } from "../connect/tool-changes.ts";
+import type { ChangeOptions, Decision } from "../connect/tool-changes.ts";
+import { EXIT, note, print } from "../terminal/console.ts";
+import { displayPath } from "../terminal/format.ts";
 
 /** `tollkeeper disconnect`: restores the settings that `connect` changed. */
-export const command: Command<DisconnectArguments> = {
+export const command = defineCommand({
   builder: (yargs) =>
     yargs
       .positional("tool", { type: "string", describe: "The tool" })
@@ -62,7 +42,7 @@ export const command: Command<DisconnectArguments> = {
         : { tool: name, scope: "project", directory: resolve(directory) };
     if ((await disconnectTool(id, options)) === "declined") process.exitCode = EXIT.failed;
   },
-};
+});
 
 /**
  * Disconnects one tool: shows the change, asks, and makes it.

@@ -1,11 +1,12 @@
+import { programVersion } from "../../adapters/program.ts";
+import type { CheckedFinding, Verdict } from "../../check/check.ts";
+import { toPrintable } from "../../core/text/printable.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";
+import { CHECKS, runChecks } from "../doctor/checks.ts";
+import { gatherEvidence } from "../doctor/evidence.ts";
 import { resolveConfigPath } from "../load-config.ts";
 import { EXIT, hasColours, print, printStyled } from "../terminal/console.ts";
-import { gatherEvidence } from "../doctor/evidence.ts";
-import { CHECKS } from "../doctor/checks.ts";
-import { isHealthy, renderFindings } from "../doctor/report.ts";
-import { runChecks } from "../doctor/run.ts";
-import { programVersion } from "../../adapters/program.ts";
+import { pluralize } from "../terminal/format.ts";
 
 /** `tollkeeper doctor`: finds problems and says how to fix them. Changes nothing. Exits with 1 when there is a failure, else 0. */
 export const command: Command<ReportArguments> = {
@@ -18,3 +19,45 @@ export const command: Command<ReportArguments> = {
     if (!isHealthy(checks)) process.exitCode = EXIT.failed;
   },
 };
+
+/** ANSI colour codes: green, yellow, red, grey. */
+const COLOURS: Record<Verdict, number> = { ok: 32, warning: 33, failure: 31, skipped: 90 };
+
+/** True when there is no failure. Warnings do not count. */
+export function isHealthy(findings: readonly CheckedFinding[]): boolean {
+  return findings.every(({ verdict }) => verdict !== "failure");
+}
+
+/** Renders the findings as text: one line each with its fix below, and the totals. */
+export function renderFindings(findings: readonly CheckedFinding[], isColoured: boolean): string {
+  const width = widthOf(findings.map(({ title }) => title));
+  const verdictWidth = widthOf(Object.keys(COLOURS));
+  const lines = findings.flatMap(({ verdict, id, title, message, fix }, i) => {
+    const before = findings[i - 1];
+    const after = findings[i + 1];
+    const name = before?.id === id ? "" : title;
+    const rating = paint(verdict.padEnd(verdictWidth), COLOURS[verdict], isColoured);
+    const line = `${rating}  ${name.padEnd(width)}  ${toPrintable(message)}`;
+    // A fix that several findings share is shown once, below the last of them.
+    const isShownLater = after?.id === id && after.fix === fix;
+    return fix === null || isShownLater
+      ? [line]
+      : [line, `${" ".repeat(verdictWidth)}  -> ${toPrintable(fix)}`];
+  });
+  return [...lines, "", totalsOf(findings)].join("\n");
+}
+
+function totalsOf(findings: readonly CheckedFinding[]): string {
+  const count = (wanted: Verdict) => findings.filter(({ verdict }) => verdict === wanted).length;
+  const totals = [pluralize(count("failure"), "failure"), pluralize(count("warning"), "warning")];
+  const shown = totals.filter((total) => !total.startsWith("0 "));
+  return shown.length === 0 ? "all is well" : shown.join(", ");
+}
+
+function widthOf(texts: readonly string[]): number {
+  return Math.max(...texts.map(({ length }) => length));
+}
+
+function paint(text: string, colour: number, isColoured: boolean): string {
+  return isColoured ? `\u001b[${colour}m${text}\u001b[0m` : text;
+}

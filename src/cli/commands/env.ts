@@ -1,23 +1,21 @@
 import { findConflictingVariables } from "../../connect/conflicting-variables.ts";
 import { Failure } from "../../core/failure.ts";
-import { formatCommand, type Shell } from "../../core/text/shell-words.ts";
-import type { Command } from "../command.ts";
-import { note, print } from "../terminal/console.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { daemonStatus } from "../../daemon/client.ts";
-import { selectToolByName } from "../connect/select-tool.ts";
+import { defineCommand } from "../command.ts";
+import {
+  detectShell,
+  formatEnvironment,
+  requireEnvironment,
+  resolveEnvironment,
+  SHELLS,
+} from "../connect/environment.ts";
 import { locateDaemon } from "../connect/locate-daemon.ts";
-import { SHELLS, detectShell, formatEnvironment } from "../connect/shell-environment.ts";
-import { resolveEnvironment, requireEnvironment } from "../connect/tool-environment.ts";
-
-interface EnvArguments {
-  config?: string | undefined;
-  name: string;
-  shell?: Shell | undefined;
-  model?: string | undefined;
-}
+import { selectToolByName } from "../connect/select-tool.ts";
+import { note, print } from "../terminal/console.ts";
 
 /** `tollkeeper env`: prints shell commands, for `eval`, that point the programs the shell starts at tollkeeper. */
-export const command: Command<EnvArguments> = {
+export const command = defineCommand({
   builder: (yargs) =>
     yargs
       .positional("name", { type: "string", demandOption: true, describe: "The tool, known to us or not" })
@@ -34,7 +32,7 @@ export const command: Command<EnvArguments> = {
     for (const line of formatEnvironment(shell, variables, conflicts)) print(line);
     if (flags.length > 0) note(`note: ${selected.tool.title} needs flags, too: ${formatCommand(flags)}`);
   },
-};
+});
 
 /** Every evaluation would have to create another token. */
 function tokenRequired(tool: string): Failure {

@@ -1,28 +1,39 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { constants } from "node:os";
 import { basename } from "node:path";
+import { isatty } from "node:tty";
 import { findConflictingVariables } from "../../connect/conflicting-variables.ts";
-import type { Environment, ConnectableTool } from "../../tools/tool.ts";
-import { Failure } from "../../core/failure.ts";
+import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import type { Command } from "../command.ts";
 import { runningDaemon } from "../../daemon/client.ts";
-import { selectToolByCommand, isProgramOf } from "../connect/select-tool.ts";
+import type { ConnectableTool, Environment } from "../../tools/tool.ts";
+import { defineCommand } from "../command.ts";
 import { locateDaemon } from "../connect/locate-daemon.ts";
-import { exitLike, runCommand } from "./run/run-command.ts";
-import { resolveEnvironment, requireEnvironment } from "../connect/tool-environment.ts";
+import { isProgramOf, selectToolByCommand } from "../connect/select-tool.ts";
+import { requireEnvironment, resolveEnvironment } from "../connect/environment.ts";
+import { printFailure } from "../terminal/console.ts";
 import { withLease } from "../tokens/lease.ts";
-
-interface RunArguments {
-  config?: string | undefined;
-  tool?: string | undefined;
-  model?: string | undefined;
-  /** The command and its arguments, unparsed. */
-  "--"?: string[];
-}
 
 const NO_COMMAND = "say what to run, after a -- of its own: tollkeeper run -- claude";
 
+/** A terminal sends these to the whole foreground process group, and so to the command. */
+const TERMINAL_SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGQUIT"];
+
+/** Sent to this process only, by a service manager or `kill`, and meant for the command. */
+const FORWARDED_SIGNALS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"];
+
+/** The exit codes of shells (POSIX, Shell Command Language, section 2.8.2). */
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+const TERMINATED_BY_SIGNAL = 128;
+
+/** How a command terminated. */
+type ExitStatus = { code: number } | { signal: NodeJS.Signals };
+
 /** `tollkeeper run`: runs one command in an environment that points it at tollkeeper. Writes no file. */
-export const command: Command<RunArguments> = {
+export const command = defineCommand({
   builder: (yargs) =>
     yargs
       .usage("tollkeeper run [options] -- COMMAND [ARGUMENTS...]")
@@ -34,7 +45,8 @@ export const command: Command<RunArguments> = {
       .option("tool", { type: "string", describe: "Its name in the ledger; by default the command's own" })
       .option("model", { type: "string", describe: "The model to use, where it must be told one" })
       .check(({ _: words, "--": line }) => (words.length === 1 && Array.isArray(line)) || NO_COMMAND),
-  handler: async ({ config, tool, model, "--": [file = "", ...args] = [] }) => {
+  handler: async ({ config, tool, model, "--": line }) => {
+    const [file = "", ...args] = line as string[];
     const selected = selectToolByCommand(file, tool);
     requireEnvironment(selected);
     const daemon = await locateDaemon(await runningDaemon(), config);
@@ -46,7 +58,7 @@ export const command: Command<RunArguments> = {
     });
     exitLike(status);
   },
-};
+});
 
 /** Another program would read the flags as its own. */
 function needsOwnProgram(
@@ -67,4 +79,68 @@ function mergeEnvironment(env: NodeJS.ProcessEnv, variables: Environment["variab
   const conflicts = findConflictingVariables(env, variables);
   const rest = Object.entries(env).filter(([name]) => !conflicts.includes(name));
   return { ...Object.fromEntries(rest), ...variables };
+}
+
+/**
+ * Runs a command with this process's standard streams, and waits for it. Like a shell, prints an error and returns code
+ * 127 for a command that does not exist, and 126 for one that cannot be run.
+ */
+async function runCommand(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<ExitStatus> {
+  let child: ChildProcess | null = null;
+  const forward = (signal: NodeJS.Signals) => void child?.kill(signal);
+  // On a terminal the command has received these signals itself, and the listener only keeps them from terminating this
+  // process. Without a terminal they come from a `kill` meant for the command.
+  const isOnTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor));
+  const listeners = [
+    ...TERMINAL_SIGNALS.map((signal) => ({ signal, listener: isOnTerminal ? () => {} : forward })),
+    ...FORWARDED_SIGNALS.map((signal) => ({ signal, listener: forward })),
+  ];
+  // Before the start: a signal in between would terminate this process only.
+  for (const { signal, listener } of listeners) process.on(signal, listener);
+  try {
+    child = spawn(file, args, { env, stdio: "inherit" });
+    const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals];
+    return code === null ? { signal } : { code };
+  } catch (error) {
+    // Only a name without a slash is looked up in PATH.
+    const isFound = file.includes("/") && existsSync(file);
+    if (hasCode(error, "ENOENT") && !isFound) {
+      printFailure(new Failure(`${file}: command not found`, "install it, or give its path"));
+      return { code: NOT_FOUND };
+    }
+    printFailure(cannotRun(file, error));
+    return { code: NOT_EXECUTABLE };
+  } finally {
+    for (const { signal, listener } of listeners) process.off(signal, listener);
+  }
+}
+
+/**
+ * Terminates this process the way the command terminated, for the parent process: a shell aborts its script when Ctrl-C
+ * killed a command, but not when the command exited with 130.
+ */
+function exitLike(status: ExitStatus): void {
+  if ("code" in status) process.exitCode = status.code;
+  else {
+    // In case the signal does not terminate us: Node may handle it, or the parent may have set it to be ignored.
+    process.exitCode = TERMINATED_BY_SIGNAL + constants.signals[status.signal];
+    process.kill(process.pid, status.signal);
+  }
+}
+
+function cannotRun(file: string, error: unknown): Failure {
+  if (hasCode(error, "ENOENT")) {
+    const first = `look at that line with: ${formatCommand(["head", "-n", "1", file])}`;
+    return new Failure(`${file} cannot be run: the program that its first line names is not there`, first);
+  }
+  if (hasCode(error, "EACCES")) {
+    const hint = `make it executable, if it is a program: ${formatCommand(["chmod", "+x", file])}`;
+    return new Failure(`${file} cannot be run: permission denied`, hint);
+  }
+  const look = `look at it with: ${formatCommand(["ls", "-l", file])}`;
+  return new Failure(`${file} cannot be run: ${messageOf(error)}`, look);
 }

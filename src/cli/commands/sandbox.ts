@@ -1,5 +1,5 @@
-import { Failure } from "../../core/failure.ts";
-import { messageOf } from "../../core/thrown.ts";
+import { once } from "node:events";
+import { Failure, messageOf } from "../../core/failure.ts";
 import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import type { Command } from "../command.ts";
 import { print } from "../terminal/console.ts";
@@ -7,12 +7,8 @@ import { print } from "../terminal/console.ts";
 /** One above the daemon's default port. */
 const DEFAULT_PORT = 8656;
 
-interface SandboxArguments {
-  port: number;
-}
-
 /** `tollkeeper sandbox`: runs the built-in upstream without the daemon, until SIGINT or SIGTERM. */
-export const command: Command<SandboxArguments> = {
+export const command: Command<{ port: number }> = {
   builder: (yargs) =>
     yargs.option("port", {
       type: "number",
@@ -21,7 +17,7 @@ export const command: Command<SandboxArguments> = {
     }),
   handler: async ({ port }) => {
     const sandbox = await start(port);
-    const stopped = waitForStopSignal();
+    const stopped = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
     for (const line of introduce(sandbox)) print(line);
     await stopped;
     await sandbox.close();
@@ -35,19 +31,9 @@ async function start(port: number): Promise<Sandbox> {
   try {
     return await startSandbox({ port });
   } catch (error) {
-    throw new Failure(
-      `the sandbox cannot listen on port ${port}: ${messageOf(error)}`,
-      "take any free port with: tollkeeper sandbox --port 0",
-      { cause: error },
-    );
+    const message = `the sandbox cannot listen on port ${port}: ${messageOf(error)}`;
+    throw new Failure(message, "take any free port with: tollkeeper sandbox --port 0", { cause: error });
   }
-}
-
-function waitForStopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once("SIGINT", () => resolve());
-    process.once("SIGTERM", () => resolve());
-  });
 }
 
 /** Returns an introduction for new users: what the sandbox is, its keys, and one request for each route. */

@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import { configPath } from "../../adapters/paths.ts";
+import { programName } from "../../adapters/program.ts";
+import type { Config } from "../../core/config/config.ts";
 import { prepareProcess, startDaemon } from "../../daemon/start.ts";
 import type { Command } from "../command.ts";
 import { EXIT, print } from "../terminal/console.ts";
 import type { ServeArguments } from "./serve/arguments.ts";
-import { welcome } from "./serve/welcome.ts";
 
 /** `tollkeeper serve`: runs the daemon in the foreground, which is what a service manager expects. */
 export const command: Command<ServeArguments> = {
@@ -30,4 +31,37 @@ export async function serve({ config, debug, logFile }: ServeArguments): Promise
     if (logFile === undefined || process.stderr.isTTY) throw error;
     process.exitCode = EXIT.failed;
   }
+}
+
+function welcome(port: number, { upstreams }: Config): string[] {
+  const upstream = upstreams["default"];
+  if (upstream === undefined) return sandboxWelcome(port);
+  return [`tollkeeper listens on http://127.0.0.1:${port} and forwards to ${upstream.baseUrl}`];
+}
+
+/** Tells new users what to type next while the sandbox serves. */
+function sandboxWelcome(port: number): string[] {
+  const base = `http://127.0.0.1:${port}`;
+  const me = programName();
+  const json = `-H 'content-type: application/json'`;
+  return [
+    "",
+    `tollkeeper listens on ${base}. No upstream is configured, so the built-in SANDBOX answers:`,
+    "a stand-in with made-up models, text and token counts. Nothing leaves this machine. Try each route:",
+    "",
+    `  curl ${base}/v1/models`,
+    `  curl -N ${base}/v1/messages ${json} -d '{"model":"claude-sonnet-5","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"hello"}]}'`,
+    `  curl -N ${base}/v1/responses ${json} -d '{"model":"gpt-5","stream":true,"input":"hello"}'`,
+    `  curl ${base}/v1/messages/count_tokens ${json} -d '{"model":"claude-sonnet-5","messages":[{"role":"user","content":"hello"}]}'`,
+    "",
+    "Then see what was spent, by tool:",
+    "",
+    `  ${me} usage`,
+    "",
+    "For real use, name your upstream and store its key in the keychain:",
+    "",
+    `  ${me} config edit     # "upstreams": { "default": { "baseUrl": "https://api.example.com/v1" } }`,
+    `  ${me} key set`,
+    "",
+  ];
 }

@@ -1,92 +1,141 @@
-import type { Argv, CommandModule } from "yargs";
-import type { Command } from "../command.ts";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { readConfigFile } from "../../adapters/config-file.ts";
+import { configPath, ledgerDirectory, stateDirectory } from "../../adapters/paths.ts";
+import { Failure } from "../../core/failure.ts";
+import { findServiceManager } from "../../service/find-manager.ts";
+import type { Argv } from "../command-line.ts";
+import { reportOptions, type Command } from "../command.ts";
+import { loadConfig } from "../load-config.ts";
+import { refuseConflicts } from "../service/conflicts.ts";
+import { executePlan, executeStartPlan, printNotes, printOpenExchanges } from "../service/execute-plan.ts";
+import { findFailureCause } from "../service/failure-cause.ts";
 import { installService } from "../service/install.ts";
-import { showLogs } from "../service/logs.ts";
-import { startService } from "../service/start.ts";
-import { showServiceStatus } from "../service/status.ts";
+import { buildServiceReport, renderServiceReport } from "../service/report.ts";
 import { stopService } from "../service/stop.ts";
-import { uninstallService } from "../service/uninstall.ts";
-
-interface ServiceArguments {
-  config?: string | undefined;
-}
-
-interface ChangeArguments extends ServiceArguments {
-  "dry-run": boolean;
-}
-
-const installCommand: CommandModule<object, ChangeArguments> = {
-  command: "install",
-  describe: "Install, enable and start the daemon as your service, or bring an installed one up to date",
-  builder: changeOptions,
-  handler: ({ config, dryRun }) => installService(config, dryRun),
-};
-
-const uninstallCommand: CommandModule<object, ChangeArguments> = {
-  command: "uninstall",
-  describe: "Stop it and take it away again; configuration and ledger stay",
-  builder: changeOptions,
-  handler: ({ config, dryRun }) => uninstallService(config, dryRun),
-};
-
-const startCommand: CommandModule<object, ChangeArguments> = {
-  command: "start",
-  describe: "Start it",
-  builder: changeOptions,
-  handler: ({ config, dryRun }) => startService("start", config, dryRun),
-};
-
-const restartCommand: CommandModule<object, ChangeArguments> = {
-  command: "restart",
-  describe: "Stop it, letting running streams finish, and start it again",
-  builder: changeOptions,
-  handler: ({ config, dryRun }) => startService("restart", config, dryRun),
-};
-
-const stopCommand: CommandModule<object, ChangeArguments> = {
-  command: "stop",
-  describe: "Stop it, or a daemon that was started by hand, letting running streams finish",
-  builder: changeOptions,
-  handler: ({ dryRun }) => stopService(dryRun),
-};
-
-const statusCommand: CommandModule<object, ServiceArguments & { json: boolean }> = {
-  command: "status",
-  describe: "Show whether it is installed, enabled and running; exits 0 when it runs",
-  builder: (yargs) => yargs.option("json", { type: "boolean", default: false, describe: "Print JSON" }),
-  handler: ({ config, json }) => showServiceStatus(config, json),
-};
-
-const logsCommand: CommandModule<object, { lines: number; follow: boolean }> = {
-  command: "logs",
-  describe: "Show the newest lines of its log",
-  builder: (yargs) =>
-    yargs
-      .option("lines", { alias: "n", type: "number", default: 50, describe: "How many lines" })
-      .option("follow", { alias: "f", type: "boolean", default: false, describe: "Go on with new lines" })
-      .check(({ lines }) => (Number.isInteger(lines) && lines > 0) || "-n must be a whole number above 0"),
-  handler: ({ lines, follow }) => showLogs({ lines, follow }),
-};
+import { EXIT, note, print } from "../terminal/console.ts";
 
 /** `tollkeeper service`: manages the daemon as a service of systemd or launchd. */
 export const command: Command<object> = {
   builder: (yargs): Argv<object> =>
     yargs
-      .command(installCommand)
-      .command(uninstallCommand)
-      .command(startCommand)
-      .command(stopCommand)
-      .command(restartCommand)
-      .command(statusCommand)
-      .command(logsCommand)
+      .command(
+        "install",
+        "Install, enable and start the daemon as your service, or bring an installed one up to date",
+        changeOptions,
+        ({ config, dryRun }) => installService(config, dryRun),
+      )
+      .command(
+        "uninstall",
+        "Stop it and take it away again; configuration and ledger stay",
+        changeOptions,
+        ({ config, dryRun }) => uninstallService(config, dryRun),
+      )
+      .command("start", "Start it", changeOptions, ({ config, dryRun }) =>
+        startService("start", config, dryRun),
+      )
+      .command(
+        "stop",
+        "Stop it, or a daemon that was started by hand, letting running streams finish",
+        changeOptions,
+        ({ dryRun }) => stopService(dryRun),
+      )
+      .command(
+        "restart",
+        "Stop it, letting running streams finish, and start it again",
+        changeOptions,
+        ({ config, dryRun }) => startService("restart", config, dryRun),
+      )
+      .command(
+        "status",
+        "Show whether it is installed, enabled and running; exits 0 when it runs",
+        reportOptions,
+        ({ config, json }) => showServiceStatus(config, json),
+      )
+      .command("logs", "Show the newest lines of its log", logsOptions, showLogs)
       .demandCommand(1, "say what to do with it: install, uninstall, start, stop, restart, status or logs"),
   handler: () => {},
 };
 
-function changeOptions(yargs: Argv<object>): Argv<ChangeArguments> {
+function changeOptions(yargs: Argv<object>) {
   return yargs.option("config", { type: "string" }).option("dry-run", {
     type: "boolean",
     default: false,
     describe: "Only show every file and command",
   });
+}
+
+function logsOptions(yargs: Argv<object>) {
+  return yargs
+    .option("lines", { alias: "n", type: "number", default: 50, describe: "How many lines" })
+    .option("follow", { alias: "f", type: "boolean", default: false, describe: "Go on with new lines" })
+    .check(({ lines }) => (Number.isInteger(lines) && lines > 0) || "-n must be a whole number above 0");
+}
+
+/** Removes the service, or, with `dryRun`, shows the steps. Prints where configuration and ledger remain. */
+async function uninstallService(configFile: string | undefined, dryRun: boolean): Promise<void> {
+  const manager = await findServiceManager();
+  const path = configFile ?? (await manager.state()).configFile ?? configPath();
+  const plan = await manager.uninstall();
+  await executePlan(plan, dryRun);
+  printNotes(plan);
+  const reading = await readConfigFile(path);
+  const ledger = reading.ok ? ledgerDirectory(reading.config) : stateDirectory();
+  if (existsSync(path)) print(`the configuration stays: ${path}`);
+  if (existsSync(ledger)) print(`the ledger stays: ${ledger}`);
+}
+
+/**
+ * Starts or restarts the installed service, or, with `dryRun`, shows the steps. Loads the configuration first, because a
+ * daemon does not start with an invalid one.
+ */
+async function startService(
+  verb: "start" | "restart",
+  configFile: string | undefined,
+  dryRun: boolean,
+): Promise<void> {
+  const manager = await findServiceManager();
+  const state = await manager.state();
+  const { port } = (await loadConfig(configFile ?? state.configFile ?? configPath())).listen;
+  const running = dryRun ? null : await refuseConflicts(state, port, `tollkeeper service ${verb}`);
+  const plan = await manager[verb]();
+  if (dryRun) return executePlan(plan, true);
+  if (verb === "restart" && running !== null) printOpenExchanges(running);
+  const { pid, listening } = await executeStartPlan(manager, plan, port);
+  print(`tollkeeper runs (pid ${pid}) and listens on ${listening.join(" and ")}`);
+}
+
+/** Prints the service's state as text or JSON. Sets exit code 1 unless the service is running. */
+async function showServiceStatus(configFile: string | undefined, json: boolean): Promise<void> {
+  const manager = await findServiceManager();
+  const state = await manager.state();
+  const reading = await readConfigFile(configFile ?? state.configFile ?? configPath());
+  const cause = await findFailureCause(manager, state);
+  const report = buildServiceReport(manager.name, state, reading.ok ? reading.config : null, cause);
+  if (json) print(JSON.stringify(report, null, 2));
+  else for (const line of renderServiceReport(report)) print(line);
+  if (!json && report.isRunning) print("what the daemon does: tollkeeper status");
+  if (!report.isRunning) process.exitCode = EXIT.failed;
+}
+
+/** Shows the service's log on this terminal. */
+async function showLogs(options: { lines: number; follow: boolean }): Promise<void> {
+  const manager = await findServiceManager();
+  if ((await manager.lastLines(1)).length === 0) {
+    note("note: the log holds nothing that this user may read");
+  }
+  await showOnTerminal(manager.logsCommand(options));
+}
+
+/** Runs a command on this terminal. Ctrl-C goes to the command and counts as success. */
+async function showOnTerminal([file = "", ...args]: string[]): Promise<void> {
+  let isInterrupted = false;
+  process.on("SIGINT", () => (isInterrupted = true));
+  const child = spawn(file, args, { stdio: "inherit" });
+  const [code] = (await once(child, "exit").catch((cause: unknown) => {
+    const message = `the log cannot be shown: ${file} is not there, or cannot be run`;
+    throw new Failure(message, "install it, or look where this system keeps its logs: /var/log", { cause });
+  })) as [number | null];
+  process.exitCode = isInterrupted ? EXIT.done : (code ?? EXIT.failed);
 }

@@ -1,12 +1,16 @@
 import { readConfigFile } from "../../adapters/config-file.ts";
-import type { Failure } from "../../core/failure.ts";
-import { reportOptions, type Command, type ReportArguments } from "../command.ts";
-import { EXIT, note, print } from "../terminal/console.ts";
-import { daemonStatus, notRunning } from "../../daemon/client.ts";
 import { configPath } from "../../adapters/paths.ts";
 import { checkPortFree } from "../../adapters/port-holder.ts";
 import { programVersion } from "../../adapters/program.ts";
-import { isHealthy, renderStatus } from "./status/report.ts";
+import { formatProblem } from "../../core/config/problem.ts";
+import type { Failure } from "../../core/failure.ts";
+import { formatAge } from "../../core/text/age.ts";
+import { daemonStatus, notRunning } from "../../daemon/client.ts";
+import type { AccessStatus, DaemonStatus, KeyStatus } from "../../daemon/status.ts";
+import type { LedgerHealth } from "../../ports.ts";
+import { reportOptions, type Command, type ReportArguments } from "../command.ts";
+import { EXIT, note, print } from "../terminal/console.ts";
+import { labelledLine, pluralize } from "../terminal/format.ts";
 
 /** `tollkeeper status`: shows the running daemon's status. Exits with 0 when it is healthy, else 1. */
 export const command: Command<ReportArguments> = {
@@ -14,20 +18,95 @@ export const command: Command<ReportArguments> = {
   handler: async ({ config, json }) => {
     const status = await daemonStatus();
     if (status === null) throw await explainAbsence(config);
-    if (status.version !== programVersion()) note(versionNote(status.version));
+    const version = programVersion();
+    if (status.version !== version) {
+      note(
+        `note: the daemon that runs is of version ${status.version}, this is ${version}; type: tollkeeper service restart`,
+      );
+    }
     if (json) print(JSON.stringify(status, null, 2));
     else for (const line of renderStatus(status)) print(line);
     if (!isHealthy(status)) process.exitCode = EXIT.failed;
   },
 };
 
-function versionNote(version: string): string {
-  return `note: the daemon that runs is of version ${version}, this is ${programVersion()}; type: tollkeeper service restart`;
-}
-
 /** Returns why no daemon responds: another program has its port, or it is not running. An invalid configuration names no port. */
 async function explainAbsence(configFile = configPath()): Promise<Failure> {
   const reading = await readConfigFile(configFile);
   const portFailure = reading.ok ? await checkPortFree(reading.config.listen.port) : null;
   return portFailure ?? notRunning();
+}
+
+/** True when the daemon has everything that a request needs. Lost records do not count: they do not affect new requests. */
+function isHealthy({ state, keys, config, access, ledger }: DaemonStatus): boolean {
+  return (
+    state === "serving" &&
+    keys.every((key) => key.state === "present" || key.state === "not asked yet") &&
+    config.problems.length === 0 &&
+    (access.mode === "open" || access.tokens.problem === null) &&
+    ledger.waiting === 0
+  );
+}
+
+type Row = [label: string, text: string];
+
+/** Renders the status as text, one fact a line, with the age of each. */
+function renderStatus(status: DaemonStatus): string[] {
+  const { config, ledger, lastError } = status;
+  const age = (at: string) => formatAge(Date.parse(at), Date.parse(status.at));
+  const state = status.state === "stopping" ? ", stopping" : "";
+  const file = `${config.path}${config.exists ? "" : " (no such file; defaults)"}`;
+  const rows: Row[] = [
+    ["daemon", `tollkeeper ${status.version}, pid ${status.pid}, started ${age(status.startedAt)}${state}`],
+    ["listening", status.listening.join(" and ")],
+    ...accessRows(status.access),
+    ...status.upstreams.flatMap((upstream) => upstreamRows(upstream, age)),
+    ...status.outbound.map((sentence): Row => ["", sentence]),
+    ...status.keys.flatMap((key) => keyRows(key, age)),
+    ["config", `${file}, read ${age(config.loadedAt)}`],
+    ...config.problems.map((problem): Row => {
+      return ["", `not accepted ${age(config.judgedAt)}: ${formatProblem(config.path, problem)}`];
+    }),
+    ["ledger", `${ledger.directory}, ${ledger.written} written${ledgerProblem(ledger)}`],
+    ["open", `${status.openExchanges} exchanges`],
+  ];
+  if (lastError !== null) rows.push(["last error", `${lastError.message} (${age(lastError.at)})`]);
+  return rows.map(([label, text]) => labelledLine(label, text));
+}
+
+function accessRows({ mode, peerUid, tokens }: AccessStatus): Row[] {
+  const { registered, leased, problem } = tokens;
+  const what = mode === "open" ? "open, no token is asked for" : "with a local token only";
+  const count = `${pluralize(registered, "token")} registered${leased === 0 ? "" : `, ${leased} lent`}`;
+  const rows: Row[] = [["access", `${what}; ${count}`]];
+  if (peerUid.length > 0)
+    rows.push(["", `programs of other users are let in, by uid: ${peerUid.join(", ")}`]);
+  if (problem !== null) rows.push(["", [problem.message, problem.hint].filter(Boolean).join("; ")]);
+  else if (mode === "token" && registered + leased === 0)
+    rows.push(["", "register one with: tollkeeper token add TOOL"]);
+  return rows;
+}
+
+type DescribeAge = (at: string) => string;
+
+function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: DescribeAge): Row[] {
+  const { name, baseUrl, isSandbox, lastExchange } = upstream;
+  const where = isSandbox ? "the built-in sandbox, answers are made up" : baseUrl;
+  const rows: Row[] = [["upstream", `${name}: ${where}`]];
+  if (lastExchange !== null) {
+    const { at, outcome, status } = lastExchange;
+    rows.push(["", `last exchange ${outcome}${status === null ? "" : ` with ${status}`}, ${age(at)}`]);
+  }
+  return rows;
+}
+
+function keyRows({ upstream, name, source, state, at, problem }: KeyStatus, age: DescribeAge): Row[] {
+  const lookedUp = at === null ? "" : `, ${age(at)}`;
+  const row: Row = ["key", `${name} for ${upstream}: ${state} (${source}${lookedUp})`];
+  return problem === null ? [row] : [row, ["", problem]];
+}
+
+function ledgerProblem({ waiting, lost, lastError }: LedgerHealth): string {
+  if (waiting === 0 && lost === 0) return "";
+  return `, ${waiting} waiting, ${lost} lost: ${lastError ?? "unknown"}`;
 }

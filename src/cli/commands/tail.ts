@@ -3,15 +3,11 @@ import { toPrintable } from "../../core/text/printable.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { Command } from "../command.ts";
 import { note, print } from "../terminal/console.ts";
-import { formatNumber } from "../terminal/numbers.ts";
+import { formatNumber } from "../terminal/format.ts";
 import { controlPath, notRunning } from "../../daemon/client.ts";
 
-interface TailArguments {
-  json: boolean;
-}
-
 /** `tollkeeper tail`: prints each exchange as it ends, until the daemon stops or Ctrl-C is pressed. */
-export const command: Command<TailArguments> = {
+export const command: Command<{ json: boolean }> = {
   builder: (yargs) =>
     yargs.option("json", {
       type: "boolean",

@@ -1,7 +1,7 @@
-import { readLedger } from "../../adapters/ledger-file/reader.ts";
+import { readLedger } from "../../adapters/ledger-file.ts";
 import type { Config } from "../../core/config/config.ts";
 import { dayOf } from "../../core/ledger/day.ts";
-import { type UsageRecord } from "../../core/ledger/record.ts";
+import type { UsageRecord } from "../../core/ledger/record.ts";
 import { SANDBOX_UPSTREAM } from "../../core/config/names.ts";
 import { GROUPINGS, summarise, type Grouping } from "../../core/ledger/report.ts";
 import { parseSince } from "../../core/ledger/since.ts";
@@ -82,11 +82,12 @@ async function* recordsSince(
 }
 
 function showTable(report: LedgerReport): void {
-  if (report.rows.length > 0) {
-    printStyled(renderTable(report, hasColours()));
-  }
+  const { rows, since, directory } = report;
+  if (rows.length > 0) printStyled(renderTable(report, hasColours()));
   for (const remark of remarksOn(report)) print(remark);
-  if (report.rows.length === 0) printEmptyNote(report);
+  if (rows.length > 0) return;
+  note(`nothing spent yet since ${dayOf(since)} (UTC) in ${directory}`);
+  note("hint: run `tollkeeper serve`, then use a tool whose base URL is the address that it shows");
 }
 
 /** Prints rows only, for spreadsheets; remarks go to standard error. */
@@ -94,9 +95,4 @@ function showCsv(report: LedgerReport): void {
   // RFC 4180 section 2.1: lines end in CRLF.
   for (const line of renderCsv(report)) printStyled(`${line}\r`);
   for (const remark of remarksOn(report)) note(remark);
-}
-
-function printEmptyNote({ since, directory }: LedgerReport): void {
-  note(`nothing spent yet since ${dayOf(since)} (UTC) in ${directory}`);
-  note("hint: run `tollkeeper serve`, then use a tool whose base URL is the address that it shows");
 }

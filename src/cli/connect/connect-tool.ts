@@ -1,17 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 import { createKeychain } from "../../adapters/keychain.ts";
 import { connectionsDirectory, currentHost } from "../../adapters/paths.ts";
-import { readConnections, type ConnectionId } from "../../connect/connection.ts";
+import { findConflictingSettings } from "../../connect/conflicting-variables.ts";
+import { readConnections, type ConnectionId, type PreparedChange } from "../../connect/connection.ts";
 import { Failure } from "../../core/failure.ts";
 import { notifyDaemon } from "../../daemon/client.ts";
-import type { ConnectableTool, Scope } from "../../tools/tool.ts";
+import type { ConnectableTool, Scope, SettingsPlan } from "../../tools/tool.ts";
+import { findKeys } from "../dotfiles/find-keys.ts";
 import { note, print } from "../terminal/console.ts";
-import { displayPath } from "../terminal/display-path.ts";
-import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./confirm-changes.ts";
-import { findConflictWarnings } from "./conflict-warnings.ts";
-import { planKeyMigration, type KeyMigration } from "./key-migration.ts";
+import { displayLocation, displayPath } from "../terminal/format.ts";
+import { planKeyMigration } from "./key-migration.ts";
 import { readToolHost } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
+import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./tool-changes.ts";
 import { prepareToolConnection } from "./tool-connection.ts";
 
 export interface ConnectOptions extends ChangeOptions {
@@ -40,9 +41,14 @@ export async function connectTool(
   const migration = await planKeyMigration(change.keys, tool.name, daemon.config, createKeychain());
   showChanges(change);
   if (migration !== null) print(migration.description);
-  const decision = await confirmChange(questionFor(tool, migration), options);
+  const storeKey = migration?.store ?? null;
+  const first = storeKey === null ? "" : "move the key into the keychain, and ";
+  const decision = await confirmChange(`${first}connect ${tool.title}?`, options);
   if (decision !== "done") return decision;
-  if (migration !== null) await storeKey(migration);
+  if (storeKey !== null) {
+    await storeKey();
+    await notifyDaemon("keys-changed");
+  }
   await commit();
   printWrittenFiles(id);
   for (const remark of plan.remarks) print(remark);
@@ -57,22 +63,38 @@ export function connectionIdFor(tool: string, scope: Scope): ConnectionId {
 
 function requireScope({ title, name, scopes }: ConnectableTool, scope: Scope): void {
   if (scopes.includes(scope)) return;
-  const hint =
-    scopes.length === 0
-      ? `see what to do there by hand: tollkeeper connect ${name} --print`
-      : `connect it with: ${scopes.map((known) => `--scope ${known}`).join(" or ")}`;
-  const what = scopes.length === 0 ? "no settings that could be written for it" : "no settings of that scope";
-  throw new Failure(`${title} has ${what}`, hint);
+  if (scopes.length === 0) {
+    const hint = `see what to do there by hand: tollkeeper connect ${name} --print`;
+    throw new Failure(`${title} has no settings that could be written for it`, hint);
+  }
+  const hint = `connect it with: ${scopes.map((known) => `--scope ${known}`).join(" or ")}`;
+  throw new Failure(`${title} has no settings of that scope`, hint);
 }
 
-function questionFor({ title }: ConnectableTool, migration: KeyMigration | null): string {
-  const first = migration === null || migration.isStored ? "" : "move the key into the keychain, and ";
-  return `${first}connect ${title}?`;
-}
-
-async function storeKey(migration: KeyMigration): Promise<void> {
-  await migration.store();
-  if (!migration.isStored) await notifyDaemon("keys-changed");
+/**
+ * Returns a warning for everything in the changed files that overrides our settings or looks like a real key. Names the
+ * location and the setting, never the value.
+ */
+function findConflictWarnings({ files }: SettingsPlan, { id, changes }: PreparedChange): string[] {
+  const { home } = currentHost();
+  return files.flatMap((file) => {
+    const after = changes.find(({ path }) => path === file.path)?.after ?? null;
+    if (after === null) return [];
+    const locate = (line: number, name: string | null) =>
+      displayLocation(`${displayPath(file.path, home)}:${line}`, name);
+    const keys = findKeys(after, []);
+    const conflicts = findConflictingSettings(file, after, id.tool);
+    return [
+      ...conflicts
+        .filter(({ line }) => keys.every((key) => key.line !== line))
+        .map(({ line, setting }) => {
+          return `${locate(line, setting)} leads elsewhere, or takes another key along: take it out`;
+        }),
+      ...keys.map(({ line, name }) => {
+        return `what looks like an API key stands in ${locate(line, name)}: store it with: tollkeeper key set; then take it out`;
+      }),
+    ];
+  });
 }
 
 function printWrittenFiles(id: ConnectionId): void {

@@ -2,16 +2,7 @@ import type { ConnectionId } from "../../connect/connection.ts";
 import type { TokenEntry } from "../../core/identity/token-entry.ts";
 import { findLocalTokens } from "../../core/secrets/local-token.ts";
 import { hashToken } from "../../proxy/token-secret.ts";
-import { addToken, listTokens, revokeToken, revokeTokens } from "../tokens/tokens.ts";
-
-/** A new local token for one connection. */
-interface ConnectionToken {
-  value: string;
-  /** Revokes it, for the case that it was not written anywhere. */
-  revoke(): Promise<void>;
-  /** Revokes the connection's previous tokens. */
-  revokeOlder(): Promise<void>;
-}
+import { addToken, listTokens, revokeTokens } from "../tokens/tokens.ts";
 
 /** Returns the connection's token in one of these texts that is still registered; null when there is none. @throws Failure */
 export function findConnectionToken(id: ConnectionId, texts: readonly string[]): string | null {
@@ -20,15 +11,23 @@ export function findConnectionToken(id: ConnectionId, texts: readonly string[]):
   return tokens.find((token) => hashes.has(hashToken(token).toString("hex"))) ?? null;
 }
 
-/** Creates and registers a token. @throws Failure when it cannot be stored */
-export async function createConnectionToken(connection: ConnectionId): Promise<ConnectionToken> {
+/**
+ * Registers a new token, has `write` write it to the tool's files, and then revokes the connection's previous tokens. When
+ * `write` throws, the new token is revoked instead.
+ * @throws Failure when the token cannot be stored, and what `write` throws
+ */
+export async function replaceConnectionToken(
+  connection: ConnectionId,
+  write: (token: string) => void,
+): Promise<void> {
   const { id, token } = await addToken(connection.tool, noteFor(connection));
-  const isOlder = (entry: TokenEntry) => belongsTo(connection, entry) && entry.id !== id;
-  return {
-    value: token,
-    revoke: async () => void (await revokeToken(id)),
-    revokeOlder: async () => void (await revokeTokens(isOlder)),
-  };
+  try {
+    write(token);
+  } catch (error) {
+    await revokeTokens((entry) => entry.id === id);
+    throw error;
+  }
+  await revokeTokens((entry) => belongsTo(connection, entry) && entry.id !== id);
 }
 
 /** Revokes all tokens of a connection, if there are any. @throws Failure */

@@ -6,7 +6,7 @@ import { Failure, KeyFailure } from "../../core/failure.ts";
 import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { WritableKeyStore } from "../../ports.ts";
-import { displayPath } from "../terminal/display-path.ts";
+import { displayPath } from "../terminal/format.ts";
 import { setKeyArguments } from "../keys/find-key.ts";
 import { currentHost } from "../../adapters/paths.ts";
 
@@ -14,10 +14,8 @@ import { currentHost } from "../../adapters/paths.ts";
 export interface KeyMigration {
   /** Where the key is and where it goes, in one line. */
   description: string;
-  /** True when the keychain already has this key. */
-  isStored: boolean;
-  /** Stores the key, unless it is stored. */
-  store(): Promise<void>;
+  /** Stores the key; null when the keychain already has it. */
+  store: (() => Promise<void>) | null;
 }
 
 /**
@@ -35,22 +33,17 @@ export async function planKeyMigration(
   const where = keys.map(locate).join(" and ");
   const upstream = chooseUpstream(config, tool);
   if (upstream === null) throw noUpstream(where);
-  const ref = refFor(config, upstream, tool);
+  const keyName = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.key : null;
+  const ref = resolveKeyRef(upstream, keyName ?? null);
   if (ref.source.kind !== "keychain") throw otherSource(where, upstream, ref);
   if (keys.some(({ key }) => !key.isSameAs(first.key))) throw twoKeys(where, ref, upstream);
   const stored = await readStored(keychain, ref);
   if (stored !== null && !stored.isSameAs(first.key)) throw anotherKey(where, ref, upstream);
-  const isStored = stored !== null;
-  const destination = isStored ? "is in the keychain already" : "goes into the keychain";
+  const destination = stored === null ? "goes into the keychain" : "is in the keychain already";
   return {
     description: `the key in ${where} ${destination}, as ${describe(ref, upstream)}`,
-    isStored,
-    store: async () => (isStored ? undefined : keychain.write(ref, first.key)),
+    store: stored === null ? () => keychain.write(ref, first.key) : null,
   };
-}
-
-function refFor({ tools }: Config, upstream: Upstream, tool: string): KeyRef {
-  return resolveKeyRef(upstream, (Object.hasOwn(tools, tool) ? tools[tool]?.key : null) ?? null);
 }
 
 async function readStored(keychain: WritableKeyStore, ref: KeyRef): Promise<Secret | null> {

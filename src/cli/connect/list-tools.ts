@@ -10,7 +10,7 @@ import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import type { ConnectableTool, Scope, ToolHost } from "../../tools/tool.ts";
 import { findBaseUrls } from "../dotfiles/find-base-urls.ts";
 import { readDotfiles } from "../dotfiles/read.ts";
-import { displayPath } from "../terminal/display-path.ts";
+import { displayPath } from "../terminal/format.ts";
 import { formatTable, type Column } from "../terminal/table.ts";
 import { placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
 

@@ -1,9 +1,19 @@
 import { existsSync } from "node:fs";
+import { request, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { currentHost } from "../../adapters/paths.ts";
+import { Failure, messageOf } from "../../core/failure.ts";
 import type { LocalEndpoint, ToolHost } from "../../tools/tool.ts";
-import { chooseModel } from "./choose-model.ts";
-import { placeholderCredential, toolBaseUrl, type LocalDaemon } from "./locate-daemon.ts";
+import { note } from "../terminal/console.ts";
+import { withLease } from "../tokens/lease.ts";
+import type { LocalDaemon } from "./locate-daemon.ts";
 import type { SelectedTool } from "./select-tool.ts";
+
+/** For the whole request to the daemon, which asks the upstream. */
+const TIMEOUT_MS = 10_000;
+
+/** Matches the names of the models that each API serves. */
+const MODEL_NAMES = { messages: /^claude/i, responses: /^(?:gpt|o\d)/i };
 
 /**
  * Returns the base URL, credential and model for a tool.
@@ -17,26 +27,74 @@ export async function resolveEndpoint(
   token: string | null,
   model: string | undefined,
 ): Promise<LocalEndpoint> {
-  const { name } = selected;
-  return {
-    baseUrl: toolBaseUrl(daemon.port, name),
-    credential: token ?? placeholderCredential(name),
-    isToken: token !== null,
-    model: await chooseModel(selected, model, daemon),
-  };
+  return buildEndpoint(selected.name, daemon.port, token, await chooseModel(selected, model, daemon));
 }
 
 /** Returns an endpoint for questions whose answer does not depend on it: where a tool keeps its settings, for example. */
 export function placeholderEndpoint(name: string): LocalEndpoint {
+  return buildEndpoint(name, 0, null, "any");
+}
+
+function buildEndpoint(
+  name: string,
+  port: number,
+  token: string | null,
+  model: string | null,
+): LocalEndpoint {
   return {
-    baseUrl: toolBaseUrl(0, name),
-    credential: placeholderCredential(name),
-    isToken: false,
-    model: "any",
+    baseUrl: `http://127.0.0.1:${port}/t/${name}`,
+    // The placeholder names the tool, too, for clients that drop the path of the base URL (docs/wire.md section 2).
+    credential: token ?? `tk-${name}`,
+    isToken: token !== null,
+    model,
   };
 }
 
 /** Returns what decides where tools keep their settings on this machine. */
 export function readToolHost(): ToolHost {
   return { ...currentHost(), directory: process.cwd(), exists: existsSync };
+}
+
+/**
+ * Returns the model to configure: the requested one, else the first of the daemon's list that fits the tool's API, which
+ * is printed. null for a tool that needs none.
+ * @throws Failure, naming `--model`, when no model is found
+ */
+async function chooseModel(
+  { tool: { title, modelApi }, name }: SelectedTool,
+  requested: string | undefined,
+  { port, config, isRunning }: LocalDaemon,
+): Promise<string | null> {
+  if (requested !== undefined || modelApi === null) return requested ?? null;
+  if (!isRunning) throw noModel(title, "tollkeeper is not running, and so cannot be asked for one");
+  const models = await withLease(config, name, (token) =>
+    listModels(buildEndpoint(name, port, token, null)),
+  ).catch((error: unknown) => {
+    throw noModel(title, `tollkeeper was asked for one in vain: ${messageOf(error)}`);
+  });
+  const model = models.find((id) => MODEL_NAMES[modelApi].test(id));
+  if (model === undefined) throw noModel(title, "none of those that tollkeeper lists is known to fit");
+  note(`model: ${model}, the first that fits; another one: --model MODEL`);
+  return model;
+}
+
+function noModel(title: string, why: string): Failure {
+  return new Failure(`${title} must be told a model, and ${why}`, "name one: --model MODEL");
+}
+
+async function listModels({ baseUrl, credential }: LocalEndpoint): Promise<string[]> {
+  const options = {
+    headers: { authorization: `Bearer ${credential}` },
+    agent: false,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(`${baseUrl}/v1/models`, options, resolve).once("error", reject).end();
+  });
+  const body = await text(response);
+  if (response.statusCode !== 200) throw new Error(`it answers ${response.statusCode}`);
+  const { data } = JSON.parse(body) as { data?: unknown };
+  if (!Array.isArray(data)) throw new Error("its answer is no list");
+  const ids = data.map((entry: unknown) => (entry as { id?: unknown } | null)?.id);
+  return ids.filter((id) => typeof id === "string");
 }

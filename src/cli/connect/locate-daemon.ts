@@ -1,7 +1,7 @@
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
 import { listeningPort } from "../../daemon/client.ts";
-import type { DaemonStatus } from "../../daemon/status-types.ts";
+import type { DaemonStatus } from "../../daemon/status.ts";
 import { loadConfig } from "../load-config.ts";
 
 /** Where tools reach tollkeeper on this machine, and its configuration. */
@@ -36,17 +36,4 @@ export async function locateDaemon(
 export function knownPort(status: DaemonStatus | null, { listen }: Config): number | null {
   if (status !== null) return listeningPort(status);
   return listen.port === 0 ? null : listen.port;
-}
-
-/** Returns a tool's base URL: with its mark, and without `/v1`. */
-export function toolBaseUrl(port: number, name: string): string {
-  return `http://127.0.0.1:${port}/t/${name}`;
-}
-
-/**
- * Returns the credential of a tool that needs no token. It names the tool as well, for clients that drop the path of the
- * base URL (docs/wire.md section 2).
- */
-export function placeholderCredential(name: string): string {
-  return `tk-${name}`;
 }

@@ -1,15 +1,14 @@
 import { applySettings } from "../../connect/edit/apply-settings.ts";
 import { formatKeyPath } from "../../connect/edit/key-path.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import type { FileSettings } from "../../tools/setting.ts";
-import type { Environment, LocalEndpoint } from "../../tools/tool.ts";
+import type { Environment, FileSettings, LocalEndpoint } from "../../tools/tool.ts";
 import { print } from "../terminal/console.ts";
-import { displayPath } from "../terminal/display-path.ts";
+import { displayPath } from "../terminal/format.ts";
 import type { ConnectOptions } from "./connect-tool.ts";
+import { detectShell, formatEnvironment } from "./environment.ts";
 import { readToolHost, resolveEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 import { selectToolByName } from "./select-tool.ts";
-import { detectShell, formatEnvironment } from "./shell-environment.ts";
 
 /** Stands for the token: printing instructions creates none. */
 const TOKEN_PLACEHOLDER = "LOCAL-TOKEN";
@@ -26,17 +25,13 @@ export async function printInstructions(
   const endpoint = await resolveEndpoint(selected, daemon, token, model);
   const host = readToolHost();
   const environment = tool.environment(host, endpoint);
-  if (tool.name === name) {
-    const { files, remarks } = tool.plan(host, endpoint, tool.scopes.includes(scope) ? scope : "user");
-    for (const file of files) printFile(file, name, host.home);
-    if (environment !== null) printEnvironment(environment);
-    for (const remark of remarks) print(remark);
-    if (JSON.stringify({ files, environment, remarks }).includes(TOKEN_PLACEHOLDER)) {
-      print(`${TOKEN_PLACEHOLDER} stands for a local token; make it with: tollkeeper token add ${name}`);
-    }
-  } else {
-    if (environment !== null) printEnvironment(environment);
-    for (const line of describeEndpoint(endpoint, name)) print(line);
+  const plan =
+    tool.name === name ? tool.plan(host, endpoint, tool.scopes.includes(scope) ? scope : "user") : null;
+  for (const file of plan?.files ?? []) printFile(file, name, host.home);
+  if (environment !== null) printEnvironment(environment);
+  for (const line of plan?.remarks ?? describeEndpoint(endpoint, name)) print(line);
+  if (plan !== null && JSON.stringify({ plan, environment }).includes(TOKEN_PLACEHOLDER)) {
+    print(`${TOKEN_PLACEHOLDER} stands for a local token; make it with: tollkeeper token add ${name}`);
   }
 }
 

@@ -16,7 +16,7 @@ export interface SelectedTool {
 }
 
 /** Returns the known tool with this name, title or program; null when there is none. */
-export function findTool(word: string): ConnectableTool | null {
+function findTool(word: string): ConnectableTool | null {
   const name = word
     .trim()
     .toLowerCase()

@@ -1,7 +1,7 @@
 import { connectionsDirectory } from "../../adapters/paths.ts";
 import { prepareConnection, type ConnectionId, type PreparedChange } from "../../connect/connection.ts";
-import type { ConnectableTool, LocalEndpoint, SettingsPlan } from "../../tools/tool.ts";
-import { createConnectionToken, findConnectionToken } from "./connection-token.ts";
+import type { ConnectableTool, SettingsPlan } from "../../tools/tool.ts";
+import { findConnectionToken, replaceConnectionToken } from "./connection-token.ts";
 import { readToolHost, resolveEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 
@@ -30,41 +30,19 @@ export async function prepareToolConnection(
 ): Promise<ToolConnection> {
   const token = daemon.config.access.mode === "token" ? NEW_TOKEN : null;
   const endpoint = await resolveEndpoint({ tool, name: tool.name }, daemon, token, model);
-  const { baseUrl } = endpoint;
-  const { plan, change } = prepareWith(tool, endpoint, id);
-  if (!JSON.stringify(plan.files).includes(NEW_TOKEN)) {
-    return { baseUrl, plan, change, commit: async () => void change.commit() };
+  const prepareWith = (credential: string) => {
+    const plan = tool.plan(readToolHost(), { ...endpoint, credential }, id.scope);
+    return { plan, change: prepareConnection(plan, connectionsDirectory(), id) };
+  };
+  const { baseUrl, credential } = endpoint;
+  const prepared = prepareWith(credential);
+  const needsToken = JSON.stringify(prepared.plan.files).includes(NEW_TOKEN);
+  const texts = prepared.change.changes.map(({ before }) => before ?? "");
+  const existing = needsToken ? findConnectionToken(id, texts) : null;
+  if (needsToken && existing === null) {
+    const write = (created: string) => void prepareWith(created).change.commit();
+    return { baseUrl, ...prepared, commit: () => replaceConnectionToken(id, write) };
   }
-  const texts = change.changes.map(({ before }) => before ?? "");
-  const existing = findConnectionToken(id, texts);
-  if (existing === null) {
-    return { baseUrl, plan, change, commit: () => commitWithNewToken(tool, endpoint, id) };
-  }
-  const kept = prepareWith(tool, { ...endpoint, credential: existing }, id);
-  return { baseUrl, ...kept, commit: async () => void kept.change.commit() };
-}
-
-function prepareWith(
-  tool: ConnectableTool,
-  endpoint: LocalEndpoint,
-  id: ConnectionId,
-): Pick<ToolConnection, "plan" | "change"> {
-  const plan = tool.plan(readToolHost(), endpoint, id.scope);
-  return { plan, change: prepareConnection(plan, connectionsDirectory(), id) };
-}
-
-/** Revokes the new token when it cannot be written, else the connection's older ones, which are no longer in use. */
-async function commitWithNewToken(
-  tool: ConnectableTool,
-  endpoint: LocalEndpoint,
-  id: ConnectionId,
-): Promise<void> {
-  const token = await createConnectionToken(id);
-  try {
-    prepareWith(tool, { ...endpoint, credential: token.value }, id).change.commit();
-  } catch (error) {
-    await token.revoke();
-    throw error;
-  }
-  await token.revokeOlder();
+  const connection = existing === null ? prepared : prepareWith(existing);
+  return { baseUrl, ...connection, commit: async () => void connection.change.commit() };
 }

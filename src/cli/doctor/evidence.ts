@@ -5,13 +5,15 @@ import { checkKeychain, createKeychain } from "../../adapters/keychain.ts";
 import { configPath } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
-import { attempt } from "../attempt.ts";
-import { hardenProcess } from "../../daemon/harden.ts";
 import { daemonStatus } from "../../daemon/client.ts";
-import type { DaemonStatus } from "../../daemon/status-types.ts";
+import { hardenProcess } from "../../daemon/harden.ts";
+import type { DaemonStatus } from "../../daemon/status.ts";
+import { findServiceManager } from "../../service/find-manager.ts";
+import type { ServiceState } from "../../service/service-manager.ts";
+import { attempt } from "../attempt.ts";
 import { listDotfiles } from "../dotfiles/locations.ts";
 import { readDotfiles, type Dotfile } from "../dotfiles/read.ts";
-import { probeService, type ServiceProbe } from "./evidence/probe-service.ts";
+import { findFailureCause, type FailureCause } from "../service/failure-cause.ts";
 import { probeUpstreams, type UpstreamProbe } from "./evidence/probe-upstreams.ts";
 import { readKeys, type KeyReading } from "./evidence/read-keys.ts";
 
@@ -26,6 +28,17 @@ interface Hardening {
   /** Why a process with these settings may not hold a key; null when it may. `doctor` reads no key then. */
   refusal: Failure | null;
   warnings: string[];
+}
+
+/** What the service manager reports about the service, or why no service manager could be asked. */
+interface ServiceProbe {
+  /** `systemd` or `launchd`; empty when there is none. */
+  managerName: string;
+  state: ServiceState | null;
+  /** Its hint says what to use instead. */
+  failure: Failure | null;
+  /** Why the service has failed; null when it has not, or when the cause is unknown. */
+  cause: FailureCause | null;
 }
 
 /** What the checks look at. Each method gathers its part on the first call and returns the same on later ones. */
@@ -103,4 +116,13 @@ async function probeDaemon(): Promise<DaemonProbe> {
 async function tryHardening(): Promise<Hardening> {
   const { value: warnings, failure: refusal } = await attempt(Failure, hardenProcess);
   return { refusal, warnings: warnings ?? [] };
+}
+
+async function probeService(): Promise<ServiceProbe> {
+  const { value, failure } = await attempt(Failure, async () => {
+    const manager = await findServiceManager();
+    const state = await manager.state();
+    return { managerName: manager.name, state, cause: await findFailureCause(manager, state) };
+  });
+  return { managerName: "", state: null, cause: null, ...value, failure };
 }

@@ -29,9 +29,7 @@ export function findBaseUrls(text: string, ports: readonly number[]): FoundBaseU
   });
 }
 
-/**
- * As {@link findBaseUrls}, for the first URL of one value. `name` is null for text that is not an assignment's value.
- */
+/** As {@link findBaseUrls}, for the first URL of one value. `name` is null for text that is not an assignment's value. */
 export function findUrl(
   name: string | null,
   value: string,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { HostInfo } from "../../core/host-info.ts";
 import { TOOLS } from "../../tools/all.ts";
-import { configHome, directoryOf } from "../../tools/recipe/directories.ts";
+import { configHome, zshHome } from "../../tools/recipe/directories.ts";
 
 /** `shell`: sets the environment of what is started later. `tool`: the configuration of one tool. */
 export type DotfileKind = "shell" | "tool";
@@ -19,27 +19,16 @@ export function listDotfiles(host: HostInfo): DotfileLocation[] {
   return [...shellLocations(host), ...toolFiles.map((path): DotfileLocation => ({ kind: "tool", path }))];
 }
 
-const HOME_FILES = [
-  ".profile",
-  ".bash_profile",
-  ".bash_login",
-  ".bashrc",
-  ".bash_aliases",
-  ".kshrc",
-  ".cshrc",
-  ".tcshrc",
-  ".env",
-  ".envrc",
-  ".pam_environment",
-];
+const HOME_FILES =
+  ".profile .bash_profile .bash_login .bashrc .bash_aliases .kshrc .cshrc .tcshrc .env .envrc .pam_environment";
 
 const ZSH_FILES = [".zshenv", ".zprofile", ".zshrc", ".zlogin"];
 
 function shellLocations(host: HostInfo): DotfileLocation[] {
   const config = configHome(host);
   const files = [
-    ...HOME_FILES.map((name) => join(host.home, name)),
-    ...ZSH_FILES.map((name) => join(directoryOf(host, "ZDOTDIR"), name)),
+    ...HOME_FILES.split(" ").map((name) => join(host.home, name)),
+    ...ZSH_FILES.map((name) => join(zshHome(host), name)),
     join(config, "fish", "config.fish"),
     join(config, "fish", "fish_variables"),
   ];

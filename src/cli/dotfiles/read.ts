@@ -19,10 +19,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 /** Files of one directory that are read. */
 const MAX_FILES = 100;
 
-/**
- * Reads the files that exist, in the order of their locations. Follows links, because dotfiles are often managed by
- * them.
- */
+/** Reads the files that exist, in the order of their locations. Follows links, by which dotfiles are often managed. */
 export async function readDotfiles(locations: readonly DotfileLocation[]): Promise<Dotfile[]> {
   const read: Dotfile[] = [];
   for (const { kind, path, extension } of locations) {

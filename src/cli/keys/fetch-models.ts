@@ -2,13 +2,14 @@ import { request, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Upstream } from "../../core/config/config.ts";
+import type { Outbound } from "../../core/config/outbound.ts";
 import { Failure } from "../../core/failure.ts";
 import { buildCredentialHeader } from "../../core/http/headers.ts";
-import type { Outbound } from "../../core/config/outbound.ts";
-import { toPrintable } from "../../core/text/printable.ts";
+import { parseJson } from "../../core/json.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
-import { codeOf } from "../../proxy/upstream/error-code.ts";
+import { toPrintable } from "../../core/text/printable.ts";
 import { createDialer } from "../../proxy/upstream/dial.ts";
+import { codeOf } from "../../proxy/upstream/error-code.ts";
 import { explainConnectFailure, type ConnectFailure } from "../../proxy/upstream/failures.ts";
 
 /** Time limit for the whole exchange, milliseconds. */
@@ -94,14 +95,16 @@ async function get(url: URL, secret: Secret, outbound: Outbound): Promise<RawRes
     const tls = describeTls(socket);
     const text = await readText(response);
     const [connectMs, responseMs] = [connectedAt - startedAt, performance.now() - connectedAt];
-    const date = parseDate(response.headers.date);
+    const sentAt = Date.parse(response.headers.date ?? "");
+    const date = Number.isNaN(sentAt) ? null : sentAt;
     return { status: response.statusCode ?? 0, text, connectMs, responseMs, tls, proxy, date };
   } catch (error) {
     const through = proxy === null ? "" : ` through the proxy ${proxy}`;
-    const obstacle = signal.aborted
+    const { why, fix } = signal.aborted
       ? { why: `no answer within ${LIMIT_MS / 1000} seconds${through}`, fix: null }
       : explain(error);
-    throw unreachable(url, obstacle);
+    const hint = fix ?? "check the network, and baseUrl: tollkeeper config check";
+    throw new KeyCheckFailure("unreachable", `unreachable: ${url.origin} (${why})`, hint);
   } finally {
     socket.destroy();
   }
@@ -116,10 +119,9 @@ function send(socket: Socket, url: URL, secret: Secret, signal: AbortSignal): Pr
     "accept-encoding": "identity",
     connection: "close",
   };
-  const path = url.pathname;
+  const options = { path: url.pathname, headers, setHost: false, insecureHTTPParser: false, signal };
   return new Promise((resolve, reject) => {
     // The socket does TLS itself, so this is plain HTTP to Node.
-    const options = { path, headers, setHost: false, insecureHTTPParser: false, signal };
     request({ ...options, createConnection: () => socket }, resolve)
       .once("error", reject)
       .end();
@@ -153,34 +155,16 @@ function explain(error: unknown): ConnectFailure {
   return { why: why.includes(code) ? why : `${why}, ${code}`, fix };
 }
 
-function unreachable(url: URL, { why, fix }: ConnectFailure): Failure {
-  const hint = fix ?? "check the network, and baseUrl: tollkeeper config check";
-  return new KeyCheckFailure("unreachable", `unreachable: ${url.origin} (${why})`, hint);
-}
-
-function parseDate(date: string | undefined): number | null {
-  const at = Date.parse(date ?? "");
-  return Number.isNaN(at) ? null : at;
-}
-
 /** Both APIs list models as `{"data": [...]}`. */
 function countModels(text: string): number | null {
-  const body = parseJson(text) as { data?: unknown } | null;
+  const body = parseJson(text) as { data?: unknown } | null | undefined;
   return Array.isArray(body?.data) ? body.data.length : null;
 }
 
 /** Returns `: ` and the upstream's error message, if there is one. The key is redacted before the text is truncated. */
 function messageIn(text: string, secret: Secret): string {
-  const body = parseJson(text) as { error?: { message?: unknown } } | null;
+  const body = parseJson(text) as { error?: { message?: unknown } } | null | undefined;
   const message = body?.error?.message;
   const words = secret.redactText(typeof message === "string" ? message : text).trim();
   return words === "" ? "" : `: ${toPrintable(words.slice(0, 300))}`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,7 +1,7 @@
+import type { Config, Upstream } from "../../core/config/config.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
-import { type Config, type Upstream } from "../../core/config/config.ts";
-import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
 import { Failure } from "../../core/failure.ts";
+import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
 import { loadConfig } from "../load-config.ts";
 
@@ -26,8 +26,15 @@ export interface KeyTarget {
 export async function findKey({ config: path, upstream: name, name: key }: KeyArguments): Promise<KeyTarget> {
   const config = await loadConfig(path);
   const names = Object.keys(config.upstreams);
+  if (names.length === 0) {
+    const message = "no upstream is configured, and the built-in sandbox needs no key";
+    throw new Failure(message, "add an upstream first: tollkeeper config edit");
+  }
   const upstream = config.upstreams[name];
-  if (names.length === 0 || upstream === undefined) throw noUpstream(name, names);
+  if (upstream === undefined) {
+    const message = `no upstream is called "${sanitizeText(name)}"`;
+    throw new Failure(message, `the configuration has: ${names.join(", ")}`);
+  }
   return { config, upstream, ref: resolveKeyRef(upstream, key ?? null) };
 }
 
@@ -35,17 +42,4 @@ export async function findKey({ config: path, upstream: name, name: key }: KeyAr
 export function setKeyArguments({ upstream, ref }: Pick<KeyTarget, "upstream" | "ref">): string {
   const name = ref.name === upstream.key ? "" : ` ${ref.name}`;
   return `key set${name}${upstream.name === "default" ? "" : ` --upstream ${upstream.name}`}`;
-}
-
-function noUpstream(name: string, names: readonly string[]): Failure {
-  if (names.length === 0) {
-    return new Failure(
-      "no upstream is configured, and the built-in sandbox needs no key",
-      "add an upstream first: tollkeeper config edit",
-    );
-  }
-  return new Failure(
-    `no upstream is called "${sanitizeText(name)}"`,
-    `the configuration has: ${names.join(", ")}`,
-  );
 }

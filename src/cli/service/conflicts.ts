@@ -1,13 +1,12 @@
+import { checkPortFree, portTaken } from "../../adapters/port-holder.ts";
 import { Failure } from "../../core/failure.ts";
-import type { ServiceState } from "../../service/service-manager.ts";
-import { pluralize } from "../terminal/numbers.ts";
 import { daemonStatus } from "../../daemon/client.ts";
-import { portTaken, checkPortFree } from "../../adapters/port-holder.ts";
-import type { DaemonStatus } from "../../daemon/status-types.ts";
+import type { DaemonStatus } from "../../daemon/status.ts";
+import type { ServiceState } from "../../service/service-manager.ts";
+import { pluralize } from "../terminal/format.ts";
 
 /**
- * Checks for conflicts with the service: a manually started daemon, since there can only be one, or another program on the
- * port.
+ * Requires that no manually started daemon runs, since there can only be one, and that no other program uses the port.
  * @param port 0 for any
  * @param command the command to repeat once the conflict is resolved
  * @returns the status of the service's own daemon; null when it is not running or does not respond
@@ -25,8 +24,8 @@ export async function refuseConflicts(
   });
   if (status !== null && status.pid !== state.pid) throw startedByHand(status, command);
   if (port === 0 || isOwnPort(port, state, status)) return status;
-  const usurped = await checkPortFree(port);
-  if (usurped !== null) throw state.isRunning ? portTaken(port, usurped) : usurped;
+  const failure = await checkPortFree(port);
+  if (failure !== null) throw state.isRunning ? portTaken(port, failure) : failure;
   return status;
 }
 
@@ -42,14 +41,12 @@ function isOwnPort(port: number, state: ServiceState, status: DaemonStatus | nul
 }
 
 function startedByHand({ pid, state, listening, openExchanges }: DaemonStatus, command: string): Failure {
+  const stop = `tollkeeper service stop; then: ${command}`;
   if (state === "stopping") {
-    return new Failure(
-      `a daemon that was started by hand, pid ${pid}, is stopping: ${pluralize(openExchanges, "open exchange")} may finish first`,
-      `wait for it with: tollkeeper service stop; then: ${command}`,
-    );
+    const open = pluralize(openExchanges, "open exchange");
+    const message = `a daemon that was started by hand, pid ${pid}, is stopping: ${open} may finish first`;
+    return new Failure(message, `wait for it with: ${stop}`);
   }
-  return new Failure(
-    `a daemon that was started by hand runs already: pid ${pid}, listening on ${listening.join(" and ")}`,
-    `stop it with: tollkeeper service stop; then: ${command}`,
-  );
+  const message = `a daemon that was started by hand runs already: pid ${pid}, listening on ${listening.join(" and ")}`;
+  return new Failure(message, `stop it with: ${stop}`);
 }

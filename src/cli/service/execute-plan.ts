@@ -1,15 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Failure } from "../../core/failure.ts";
+import { daemonStatus } from "../../daemon/client.ts";
+import type { DaemonStatus } from "../../daemon/status.ts";
 import { describeSteps } from "../../service/describe-steps.ts";
 import { runProgram } from "../../service/run-program.ts";
 import { CommandFailure, runSteps } from "../../service/run-steps.ts";
 import type { Plan, ServiceManager } from "../../service/service-manager.ts";
-import { pluralize } from "../terminal/numbers.ts";
 import { note, print } from "../terminal/console.ts";
-import { daemonStatus } from "../../daemon/client.ts";
-import { matchCause } from "./failure-cause.ts";
+import { pluralize } from "../terminal/format.ts";
 import { isListeningOn } from "./conflicts.ts";
-import type { DaemonStatus } from "../../daemon/status-types.ts";
+import { matchCause } from "./failure-cause.ts";
 
 /** A start takes about 250 ms; the rest is for a machine under load. */
 const START_LIMIT_MS = 15_000;
@@ -18,10 +18,7 @@ const POLL_MS = 100;
 /** How many lines of the log are shown when a start fails. */
 const SHOWN_LINES = 12;
 
-/**
- * Carries out a plan, printing each step, or, with `dryRun`, only shows it. The notes are left to the caller, who prints
- * them at the end with {@link printNotes}.
- */
+/** Carries out a plan, printing each step, or, with `dryRun`, only shows it. The caller prints the notes at the end. */
 export async function executePlan({ steps }: Plan, dryRun: boolean): Promise<void> {
   if (steps.length === 0) print("nothing is to be done");
   if (dryRun) for (const line of describeSteps(steps)) print(line);
@@ -79,11 +76,9 @@ async function explainFailedStart(
 ): Promise<Failure> {
   const { detail } = await manager.state();
   const lines = await manager.lastLines(SHOWN_LINES, startedMs);
-  if (lines.length > 0)
-    note(`the newest lines of its log:\n${lines.map((line) => `    ${line}`).join("\n")}`);
-  else note("its log shows nothing of it to this user");
-  const newestFirst = lines.toReversed();
-  const cause = matchCause([detail, failed?.message ?? "", ...newestFirst]);
+  if (lines.length === 0) note("its log shows nothing of it to this user");
+  else note(["the newest lines of its log:", ...lines].join("\n    "));
+  const cause = matchCause([detail, failed?.message ?? "", ...lines.toReversed()]);
   const why = cause?.what ?? failed?.message ?? `it did not answer within ${START_LIMIT_MS / 1000} s`;
   const hint = cause?.hint ?? "see more of its log with: tollkeeper service logs -n 100";
   return new Failure(`the service does not start (${detail}): ${why}`, hint);

@@ -6,10 +6,7 @@ export interface FailureCause {
   hint: string;
 }
 
-/**
- * The usual causes, recognized by the words of systemd (systemd.exec(5), "Process exit codes"), of launchd or of the
- * daemon's own log.
- */
+/** The usual causes, by what systemd (systemd.exec(5), "Process exit codes"), launchd or the daemon's own log print. */
 const CAUSES: readonly (FailureCause & { trace: RegExp })[] = [
   {
     trace: /is already running: pid/,
@@ -46,10 +43,7 @@ const CAUSES: readonly (FailureCause & { trace: RegExp })[] = [
 /** More lines than a daemon writes when it cannot start. */
 const LOG_LINES = 20;
 
-/**
- * Returns why a service has failed, judging by its manager's state and by the log since its last start; null when it
- * has not failed, or when neither names a known cause.
- */
+/** Returns why a service has failed, by its state and the log since its last start; null when unknown or not failed. */
 export async function findFailureCause(
   manager: ServiceManager,
   state: ServiceState,

@@ -1,17 +1,17 @@
 import { resolve } from "node:path";
-import type { Config } from "../../core/config/config.ts";
-import { describeSteps } from "../../service/describe-steps.ts";
-import type { ServiceManager, ServiceState, ServiceTarget } from "../../service/service-manager.ts";
-import { note, print } from "../terminal/console.ts";
-import { daemonStatus } from "../../daemon/client.ts";
-import { loadConfig } from "../load-config.ts";
 import { configPath } from "../../adapters/paths.ts";
 import { programVersion } from "../../adapters/program.ts";
+import type { Config } from "../../core/config/config.ts";
+import { daemonStatus } from "../../daemon/client.ts";
+import type { DaemonStatus } from "../../daemon/status.ts";
+import { describeSteps } from "../../service/describe-steps.ts";
 import { findServiceManager } from "../../service/find-manager.ts";
-import { executePlan, executeStartPlan, printNotes } from "./execute-plan.ts";
+import type { ServiceManager, ServiceState, ServiceTarget } from "../../service/service-manager.ts";
+import { loadConfig } from "../load-config.ts";
+import { note, print } from "../terminal/console.ts";
 import { refuseConflicts } from "./conflicts.ts";
+import { executePlan, executeStartPlan, printNotes } from "./execute-plan.ts";
 import { buildServiceTarget } from "./service-target.ts";
-import type { DaemonStatus } from "../../daemon/status-types.ts";
 
 /**
  * Installs this program as a service and starts it, or, with `dryRun`, shows the steps.

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Config } from "../../core/config/config.ts";
 import type { ServiceState } from "../../service/service-manager.ts";
 import type { FailureCause } from "./failure-cause.ts";
-import { labelledLine } from "../terminal/labelled-line.ts";
+import { labelledLine } from "../terminal/format.ts";
 
 /** The service's state, compared with the file system and the configuration. */
 export interface ServiceReport extends ServiceState {
@@ -12,16 +12,13 @@ export interface ServiceReport extends ServiceState {
   scriptExists: boolean | null;
   /** null when the configuration is unusable or takes any port. */
   configuredPort: number | null;
-  /** The configuration's drain limit, in milliseconds; null when the configuration is unusable. */
+  /** In milliseconds; null when the configuration is unusable. */
   configuredDrainMs: number | null;
   /** Why the service has failed; null when it has not, or when the cause is unknown. */
   cause: FailureCause | null;
 }
 
-/**
- * Compares a state with the file system and the configuration.
- * @param config null when it is unusable
- */
+/** Compares a state with the file system and the configuration, which is null when it is unusable. */
 export function buildServiceReport(
   manager: string,
   state: ServiceState,
@@ -45,19 +42,16 @@ export function isDrainShortened({ drainMs, configuredDrainMs }: ServiceReport):
   return drainMs !== null && configuredDrainMs !== null && drainMs < configuredDrainMs;
 }
 
-/** Renders the report as text, one fact a line. */
-export function renderServiceReport(report: ServiceReport): string[] {
-  return listFacts(report).map(([label, text]) => labelledLine(label, text));
-}
-
 type Fact = [label: string, text: string];
 
-function listFacts(report: ServiceReport): Fact[] {
+/** Renders the report as text, one fact a line. */
+export function renderServiceReport(report: ServiceReport): string[] {
   const { manager, isInstalled, isEnabled, isRunning, pid, detail, files } = report;
   if (!isInstalled) {
-    return [["service", `not installed (${manager}); install it with: tollkeeper service install`]];
+    const text = `not installed (${manager}); install it with: tollkeeper service install`;
+    return [labelledLine("service", text)];
   }
-  return [
+  const facts: Fact[] = [
     ["service", `${isRunning ? `running, pid ${pid}` : "not running"}: ${detail}`],
     ...causeFacts(report),
     ["enabled", isEnabled ? "yes, it starts at login" : "no; enable it with: tollkeeper service install"],
@@ -65,9 +59,10 @@ function listFacts(report: ServiceReport): Fact[] {
     ...pathFacts("script", report.script, report.scriptExists),
     ...portFacts(report),
     ...drainFacts(report),
-    ...lingerFacts(report.outlivesLogin),
+    ...lingerFacts(report),
     ...files.map((file, index): Fact => [index === 0 ? "files" : "", file]),
   ];
+  return facts.map(([label, text]) => labelledLine(label, text));
 }
 
 function causeFacts({ hasFailed, cause }: ServiceReport): Fact[] {
@@ -99,13 +94,12 @@ function drainFacts(report: ServiceReport): Fact[] {
   return [["drain", `open streams get ${drainMs / 1000} s at a stop${problem}`]];
 }
 
-function mismatch(configured: number | string): string {
-  return `; the configuration says ${configured}, bring them together with: tollkeeper service install`;
+function lingerFacts({ outlivesLogin }: ServiceReport): Fact[] {
+  if (outlivesLogin === null) return [];
+  const text = outlivesLogin ? "yes, it runs without a login, too" : "no, it ends with your last session";
+  return [["linger", text]];
 }
 
-function lingerFacts(outlivesLogin: boolean | null): Fact[] {
-  if (outlivesLogin === null) return [];
-  return [
-    ["linger", outlivesLogin ? "yes, it runs without a login, too" : "no, it ends with your last session"],
-  ];
+function mismatch(configured: number | string): string {
+  return `; the configuration says ${configured}, bring them together with: tollkeeper service install`;
 }

@@ -1,14 +1,13 @@
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
-import { type Config } from "../../core/config/config.ts";
+import { ledgerDirectory, stateDirectory } from "../../adapters/paths.ts";
+import type { Config } from "../../core/config/config.ts";
 import { listConfiguredKeys } from "../../core/policy/configured-keys.ts";
 import { launchdLogFile } from "../../service/launchd.ts";
-import { chooseNode, chooseScript } from "../../service/stable-paths.ts";
-import { createPathProbes } from "../../service/path-probes.ts";
 import type { ServiceTarget } from "../../service/service-manager.ts";
-import { ledgerDirectory, stateDirectory } from "../../adapters/paths.ts";
+import { chooseNode, chooseScript, createPathProbes } from "../../service/stable-paths.ts";
 
-/** Variables with which the user's session moves the directories of adapters/paths.ts. systemd sets the last one itself. */
+/** Variables that move the directories of adapters/paths.ts. systemd sets XDG_RUNTIME_DIR itself. */
 const LOCATION_VARIABLES = ["XDG_STATE_HOME", ...(process.platform === "darwin" ? ["XDG_RUNTIME_DIR"] : [])];
 
 /**
@@ -40,9 +39,8 @@ export function buildServiceTarget(
 
 function listTrustedFiles(config: Config): string[] {
   const { caFile } = config.outbound;
-  const keyFiles = listConfiguredKeys(config).flatMap(({ ref }) =>
-    ref.source.kind === "file" ? [ref.source.path] : [],
-  );
+  const sources = listConfiguredKeys(config).map(({ ref }) => ref.source);
+  const keyFiles = sources.flatMap((source) => (source.kind === "file" ? [source.path] : []));
   return [...(caFile === null ? [] : [caFile]), ...new Set(keyFiles)];
 }
 
@@ -60,10 +58,6 @@ function outermost(directories: readonly string[]): string[] {
 }
 
 function pickLocationVariables(env: NodeJS.ProcessEnv): Record<string, string> {
-  const variables: Record<string, string> = {};
-  for (const name of LOCATION_VARIABLES) {
-    const value = env[name];
-    if (value !== undefined && isAbsolute(value)) variables[name] = value;
-  }
-  return variables;
+  const variables = LOCATION_VARIABLES.map((name) => [name, env[name] ?? ""] as const);
+  return Object.fromEntries(variables.filter(([, value]) => isAbsolute(value)));
 }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { pluralize } from "../terminal/numbers.ts";
-import { print } from "../terminal/console.ts";
 import { daemonStatus, notifyDaemon } from "../../daemon/client.ts";
+import type { DaemonStatus } from "../../daemon/status.ts";
 import { findServiceManager } from "../../service/find-manager.ts";
+import { print } from "../terminal/console.ts";
+import { pluralize } from "../terminal/format.ts";
 import { executePlan, printNotes, printOpenExchanges } from "./execute-plan.ts";
-import type { DaemonStatus } from "../../daemon/status-types.ts";
 
 const POLL_MS = 100;
 
@@ -34,16 +34,12 @@ async function drainDaemon(): Promise<void> {
   const status = await statusWhileStopping();
   if (status === null) return;
   if (status.state !== "stopping") await notifyDaemon("drain");
-  const { openExchanges: open } = status;
+  const { pid, openExchanges: open } = status;
   if (open > 0)
     print(`waiting for ${pluralize(open, "open exchange")}; Ctrl-C leaves it to finish by itself`);
-  await waitUntilGone(status.pid);
-  print(`${describeManualDaemon(status)}, has stopped`);
-}
-
-async function waitUntilGone(pid: number): Promise<void> {
   do await delay(POLL_MS);
   while ((await statusWhileStopping())?.pid === pid);
+  print(`${describeManualDaemon(status)}, has stopped`);
 }
 
 /** Retries once: a daemon that is exiting may close the control socket in the middle of a query. */

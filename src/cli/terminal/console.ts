@@ -1,5 +1,4 @@
-import { Failure, KeyFailure } from "../../core/failure.ts";
-import { messageOf } from "../../core/thrown.ts";
+import { Failure, KeyFailure, messageOf } from "../../core/failure.ts";
 import { toPrintableLines } from "../../core/text/printable.ts";
 
 /** Exit codes of all commands. */
@@ -30,10 +29,6 @@ export function note(text: string): void {
 
 /** Prints an error on standard error: an `error:` line and, if it has a hint, a `hint:` line. */
 export function printFailure(error: unknown): void {
-  note(`error: ${ownerMessage(error)}`);
+  note(`error: ${error instanceof KeyFailure ? error.messageForOwner : messageOf(error)}`);
   if (error instanceof Failure && error.hint !== undefined) note(`hint: ${error.hint}`);
-}
-
-function ownerMessage(error: unknown): string {
-  return error instanceof KeyFailure ? error.messageForOwner : messageOf(error);
 }

@@ -1,6 +1,6 @@
 import { Failure } from "../../core/failure.ts";
 
-/** Exit code after Ctrl-C, as shells have it: 128 plus the number of SIGINT. */
+/** Exit code after Ctrl-C, as in shells: 128 plus the number of SIGINT. */
 const INTERRUPTED = 130;
 
 /** More than any key. A wrong file that is piped in is rejected without being read to its end. */
@@ -30,14 +30,14 @@ function readHidden(question: string): Promise<string> {
   return new Promise((resolve) => {
     let line = "";
     const close = () => {
-      terminal.off("data", take).off("end", finish).pause().setRawMode(false);
+      terminal.off("data", onData).off("end", finish).pause().setRawMode(false);
       process.stderr.write("\n");
     };
     const finish = () => {
       close();
       resolve(line);
     };
-    const take = (typed: string) => {
+    const onData = (typed: string) => {
       for (const char of typed) {
         if (char === CTRL_C) {
           close();
@@ -47,7 +47,7 @@ function readHidden(question: string): Promise<string> {
         line = edit(line, char);
       }
     };
-    terminal.on("data", take).once("end", finish);
+    terminal.on("data", onData).once("end", finish);
   });
 }
 

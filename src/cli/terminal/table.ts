@@ -13,15 +13,18 @@ const NO_BORDERS = Object.fromEntries(
   ),
 );
 
-/** Formats rows as a text table with a heading line, in bold when coloured. */
+/**
+ * Formats rows as a text table with a heading line, in bold when coloured. A string in `columns` is the heading of a
+ * left-aligned column.
+ */
 export function formatTable(
-  columns: readonly Column[],
+  columns: readonly (Column | string)[],
   rows: readonly string[][],
   isColoured = false,
 ): string {
   const table = new Table({
-    head: columns.map(({ head }) => head),
-    colAligns: columns.map(({ align }) => align),
+    head: columns.map((column) => (typeof column === "string" ? column : column.head)),
+    colAligns: columns.map((column) => (typeof column === "string" ? "left" : column.align)),
     chars: { ...NO_BORDERS, middle: "" },
     style: { head: isColoured ? ["bold"] : [], border: [], "padding-left": 0, "padding-right": 2 },
   });

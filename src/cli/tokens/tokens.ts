@@ -1,45 +1,29 @@
 import { randomBytes } from "node:crypto";
+import { tokenPath } from "../../adapters/paths.ts";
 import { openTokenFile } from "../../adapters/token-file.ts";
-import { messageOf } from "../../core/thrown.ts";
+import { messageOf } from "../../core/failure.ts";
 import type { TokenEntry } from "../../core/identity/token-entry.ts";
+import { notifyDaemon } from "../../daemon/client.ts";
 import { hashToken, mintToken } from "../../proxy/token-secret.ts";
 import { note } from "../terminal/console.ts";
-import { pluralize } from "../terminal/numbers.ts";
-import { notifyDaemon } from "../../daemon/client.ts";
-import { tokenPath } from "../../adapters/paths.ts";
-
-/** A newly registered token. Only its hash is stored, so this is the only time it can be shown. */
-interface NewToken {
-  /** For {@link revokeToken}. */
-  id: string;
-  token: string;
-}
+import { pluralize } from "../terminal/format.ts";
 
 const ID_BYTES = 4;
 
 /**
- * Registers a new token for a tool. A running daemon accepts it from the next request on.
+ * Registers a new token for a tool. A running daemon accepts it from the next request on. Only the token's hash is stored,
+ * so this is the only time that it can be shown.
  * @param purpose a note for people; null for none
  * @throws Failure when it cannot be stored
  */
-export async function addToken(tool: string, purpose: string | null): Promise<NewToken> {
+export async function addToken(tool: string, purpose: string | null): Promise<{ id: string; token: string }> {
   const token = mintToken(tool);
   const id = randomBytes(ID_BYTES).toString("hex");
   const hash = hashToken(token).toString("hex");
-  await openTokenFile(tokenPath()).add({
-    id,
-    tool,
-    hash,
-    createdAt: new Date().toISOString(),
-    note: purpose,
-  });
+  const createdAt = new Date().toISOString();
+  await openTokenFile(tokenPath()).add({ id, tool, hash, createdAt, note: purpose });
   await reloadTokens("1 token registered");
   return { id, token };
-}
-
-/** Revokes one token. Returns false when it does not exist. @throws Failure */
-export async function revokeToken(id: string): Promise<boolean> {
-  return (await revokeTokens((entry) => entry.id === id)).length > 0;
 }
 
 /** Revokes the selected tokens and returns them. A running daemon refuses them from the next request on. @throws Failure */

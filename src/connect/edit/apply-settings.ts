@@ -1,12 +1,11 @@
 import { redactSecrets } from "../../core/secrets/redact.ts";
-import type { Format, Setting, Value } from "../../tools/setting.ts";
+import type { Format, PathSegment, Setting, Value } from "../../tools/tool.ts";
 import { editorFor } from "../formats/editor-for.ts";
-import { DocumentError, type FormatEditor } from "../formats/format-editor.ts";
-import { applyEdit, splitByteOrderMark } from "../formats/text-edits.ts";
+import { DocumentError, type FormatEditor, type ResolvedPath } from "../formats/format-editor.ts";
+import { applyEdit, splitByteOrderMark, type Edit } from "../formats/text-edits.ts";
 import { findKeys, holdsSecret } from "./find-secrets.ts";
-import { formatKeyPath, isEqual, isTable, resolveKeyPath, toJson, toListItem } from "./key-path.ts";
+import { formatKeyPath, isEqual, resolveKeyPath, toJson, toListItem, withValue } from "./key-path.ts";
 import type { ResolvedKeyPath } from "./key-path.ts";
-import { planEdit } from "./plan-edit.ts";
 import { sha256, type UndoRecord, type WrittenSetting } from "./undo-record.ts";
 
 /**
@@ -59,40 +58,84 @@ function applySetting(
   editor: FormatEditor,
   original: ResolvedKeyPath,
 ): { text: string; written: WrittenSetting } | null {
-  const setting = { ...requested, value: completeValue(requested) };
-  const planned = planEdit(text, setting, editor);
+  const { keyPath, acceptsAnyValue } = requested;
+  const last = keyPath.at(-1);
+  const value = typeof last === "object" ? toListItem(last, requested.value) : requested.value;
+  const planned = planEdit(text, { ...requested, value }, editor);
   if (planned === null) return null;
   const { edit, resolved, expected } = planned;
   const after = applyEdit(text, edit);
   if (!isEqual(editor.read(after), expected)) {
-    const message = `${formatKeyPath(setting.keyPath)} cannot be set without changing something else`;
+    const message = `${formatKeyPath(keyPath)} cannot be set without changing something else`;
     throw new DocumentError(message, edit.offset);
   }
   const replaced = text.slice(edit.offset, edit.offset + edit.length);
-  const before = classifyFormer(setting, resolved, original, edit.offset, replaced);
+  const before = classifyFormer(keyPath, resolved, original, edit.offset, replaced);
   const written: WrittenSetting = {
-    at: setting.keyPath,
-    value: setting.value,
+    at: keyPath,
+    value,
     depth: original.path.length,
     before,
     former: before === "value" ? toJson(resolved.value) : null,
     offset: edit.offset,
     inserted: edit.text,
     replaced: before === "key" ? "" : replaced,
-    ...(setting.acceptsAnyValue === true && { isAnyFine: true }),
+    ...(acceptsAnyValue === true && { isAnyFine: true }),
   };
   return { text: after, written };
 }
 
-/** A list item keeps the fields by which it is found. */
-function completeValue({ keyPath, value }: Setting): Value {
-  const last = keyPath.at(-1);
-  return typeof last === "object" && isTable(value) ? toListItem(last, value) : value;
+/** The edit that gives a setting its value. */
+interface PlannedEdit {
+  edit: Edit;
+  /** The setting before the edit. */
+  resolved: ResolvedKeyPath;
+  /** The whole document after the edit, if the edit changes nothing else. */
+  expected: unknown;
+}
+
+/**
+ * Plans the edit of one setting; null when it already has its value.
+ * @throws DocumentError when the document has something else on the path
+ */
+function planEdit(
+  text: string,
+  { keyPath, value, acceptsAnyValue }: Setting,
+  editor: FormatEditor,
+): PlannedEdit | null {
+  const top = editor.read(text);
+  const resolved = resolveKeyPath(top, keyPath);
+  const { path, obstacle } = resolved;
+  if (obstacle !== null)
+    throw new DocumentError(`${path.join(".")} ${obstacle}`, editor.find(text, path).offset);
+  const next = keyPath[path.length];
+  const isSet = acceptsAnyValue === true ? resolved.value !== null : isEqual(resolved.value, value);
+  if (next === undefined && isSet) return null;
+  const plan = (edit: Edit, changed: ResolvedPath, to: Value) => {
+    return { edit, resolved, expected: withValue(top, changed, to) };
+  };
+  if (next === undefined || resolved.value === null) {
+    const replacement = wrapValue(keyPath.slice(path.length), value);
+    return plan(editor.replace(text, path, replacement), path, replacement);
+  }
+  const missing = wrapValue(keyPath.slice(path.length + 1), value);
+  if (typeof next === "string") return plan(editor.add(text, path, next, missing), [...path, next], missing);
+  const item = toListItem(next, missing);
+  const count = (resolved.value as readonly unknown[]).length;
+  return plan(editor.append(text, path, item), [...path, count], item);
+}
+
+/** Wraps a value in the objects and lists that the missing segments stand for. */
+function wrapValue(segments: readonly PathSegment[], value: Value): Value {
+  return segments.reduceRight<Value>(
+    (inner, segment) => (typeof segment === "string" ? { [segment]: inner } : [toListItem(segment, inner)]),
+    value,
+  );
 }
 
 /** @throws DocumentError when the former value is a login: it may not be kept, and could not be restored */
 function classifyFormer(
-  { keyPath }: Setting,
+  keyPath: readonly PathSegment[],
   { path, value }: ResolvedKeyPath,
   original: ResolvedKeyPath,
   offset: number,

@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { hasCode } from "../../core/thrown.ts";
+import { hasCode } from "../../core/failure.ts";
 
 const NEW_DIRECTORY = 0o700;
 

@@ -1,7 +1,7 @@
 import { extractKey } from "../../core/secrets/detect-key.ts";
 import { extractSecrets } from "../../core/secrets/redact.ts";
 import { Secret } from "../../core/secrets/secret.ts";
-import type { Format, PathSegment, Setting } from "../../tools/setting.ts";
+import type { Format, PathSegment, Setting } from "../../tools/tool.ts";
 import { readDocument } from "../formats/editor-for.ts";
 import { isEqual, resolveKeyPath } from "./key-path.ts";
 
@@ -34,12 +34,11 @@ export function holdsSecret(keyPath: readonly PathSegment[], value: unknown): bo
   );
 }
 
-/** Returns every secret in a document, however the format writes it; none for null. */
-export function findSecrets(text: string | null, format: Format, owner: string): Secret[] {
-  if (text === null) return [];
-  const secrets = collectStrings("", readDocument(text, format, owner)).flatMap((one) =>
-    extractSecrets(one.name, one.text),
-  );
+/** Returns every secret in these documents, however the format writes it; null stands for a missing file. */
+export function findSecrets(texts: readonly (string | null)[], format: Format, owner: string): Secret[] {
+  const secrets = texts
+    .flatMap((text) => (text === null ? [] : collectStrings("", readDocument(text, format, owner))))
+    .flatMap(({ name, text }) => extractSecrets(name, text));
   return [...new Set(secrets)].map((secret) => new Secret(secret));
 }
 

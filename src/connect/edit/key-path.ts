@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../core/json.ts";
-import type { PathSegment, Value } from "../../tools/setting.ts";
+import type { PathSegment, Value } from "../../tools/tool.ts";
 import type { ResolvedPath } from "../formats/format-editor.ts";
 
 /** How far a setting's key path leads in a document. */
@@ -38,7 +38,10 @@ function findObstacle(value: unknown, segment: PathSegment): ResolvedKeyPath["ob
 function findKey(value: unknown, segment: PathSegment): string | number | null {
   if (typeof segment === "string") return isTable(value) && Object.hasOwn(value, segment) ? segment : null;
   if (!Array.isArray(value)) return null;
-  const index = value.findIndex((item) => isTable(item) && hasFields(item, segment.where));
+  const fields = Object.entries(segment.where);
+  const index = value.findIndex(
+    (item) => isTable(item) && fields.every(([name, expected]) => item[name] === expected),
+  );
   return index === -1 ? null : index;
 }
 
@@ -100,8 +103,4 @@ export function formatKeyPath(keyPath: readonly PathSegment[]): string {
 /** True for an object with members. TOML dates are objects in JavaScript, and values like numbers in the document. */
 export function isTable(value: unknown): value is Record<string, unknown> {
   return isObject(value) && !(value instanceof Date);
-}
-
-function hasFields(item: Record<string, unknown>, fields: Readonly<Record<string, string>>): boolean {
-  return Object.entries(fields).every(([name, value]) => item[name] === value);
 }

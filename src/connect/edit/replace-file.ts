@@ -1,8 +1,7 @@
 import fs from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { Failure } from "../../core/failure.ts";
+import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
-import { hasCode, messageOf } from "../../core/thrown.ts";
 import { listDirectory } from "./directories.ts";
 
 interface Replacement {
@@ -26,7 +25,8 @@ export function replaceFile(path: string, { bytes, mode, owner, check }: Replace
     const fd = fs.openSync(temporary, "wx", 0o600);
     try {
       fs.writeFileSync(fd, bytes);
-      keepOwner(fd, owner);
+      const { uid, gid } = fs.fstatSync(fd);
+      if (owner !== null && (uid !== owner.uid || gid !== owner.gid)) fs.fchownSync(fd, owner.uid, owner.gid);
       // After fchown, which clears mode bits; not through open, where the umask applies.
       fs.fchmodSync(fd, mode);
       fs.fsyncSync(fd);
@@ -40,11 +40,6 @@ export function replaceFile(path: string, { bytes, mode, owner, check }: Replace
     throw error;
   }
   syncDirectory(dirname(path));
-}
-
-function keepOwner(fd: number, owner: Replacement["owner"]): void {
-  const { uid, gid } = fs.fstatSync(fd);
-  if (owner !== null && (uid !== owner.uid || gid !== owner.gid)) fs.fchownSync(fd, owner.uid, owner.gid);
 }
 
 /** Makes the rename durable: it is recorded in the directory. */

@@ -1,8 +1,9 @@
 import fs from "node:fs";
 import { dirname } from "node:path";
-import { Failure } from "../../core/failure.ts";
-import { hasCode } from "../../core/thrown.ts";
+import { Failure, hasCode } from "../../core/failure.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
+import { makeDirectory, removeEmptyDirectories } from "./directories.ts";
+import { replaceFile, toWriteFailure } from "./replace-file.ts";
 
 /** A tool's configuration file, which may not exist. */
 export interface TargetFile {
@@ -16,7 +17,7 @@ export interface TargetFile {
   missingDirectories: readonly string[];
 }
 
-export interface ExistingFile {
+interface ExistingFile {
   bytes: Buffer;
   /** The decoded bytes, including a byte order mark. */
   text: string;
@@ -25,6 +26,9 @@ export interface ExistingFile {
 
 /** Real configurations are a thousand times smaller. */
 const MAX_BYTES = 4 * 1024 * 1024;
+
+const NEW_FILE = 0o600;
+const OWNER_WRITES = 0o200;
 
 /**
  * Reads a regular UTF-8 file, following symbolic links. The file may be missing, but not the target of a link: that may
@@ -53,9 +57,9 @@ function lstat(path: string): fs.Stats | undefined {
 }
 
 function findMissingDirectories(path: string): string[] {
-  const missing: string[] = [];
-  for (let at = dirname(path); at !== findExistingParent(path); at = dirname(at)) missing.unshift(at);
-  return missing;
+  const directory = dirname(path);
+  const isExisting = directory === findExistingParent(path);
+  return isExisting ? [] : [...findMissingDirectories(directory), directory];
 }
 
 /** Returns the nearest parent that exists. */
@@ -78,8 +82,14 @@ function followLinks(path: string): string {
 function readRegular(path: string, realPath: string): Buffer {
   const fail = (words: string) =>
     new Failure(`${path} ${words}`, `look at it with: ls -lL ${quoteForShell(path)}`);
-  // Without O_NONBLOCK, opening a named pipe would block until something writes to it.
-  const fd = openOr(realPath, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0), fail);
+  let fd: number;
+  try {
+    // Without O_NONBLOCK, opening a named pipe would block until something writes to it.
+    fd = fs.openSync(realPath, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    if (hasCode(error, "EACCES")) throw fail("cannot be read: permission denied");
+    throw error;
+  }
   try {
     const stats = fs.fstatSync(fd);
     if (!stats.isFile()) throw fail("is not a regular file");
@@ -90,15 +100,6 @@ function readRegular(path: string, realPath: string): Buffer {
   }
 }
 
-function openOr(realPath: string, flags: number, fail: (words: string) => Failure): number {
-  try {
-    return fs.openSync(realPath, flags);
-  } catch (error) {
-    if (hasCode(error, "EACCES")) throw fail("cannot be read: permission denied");
-    throw error;
-  }
-}
-
 function decode(path: string, bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -106,4 +107,75 @@ function decode(path: string, bytes: Buffer): string {
     const hint = `find the bytes with: grep -naxv '.*' ${quoteForShell(path)}`;
     throw new Failure(`${path} is not in UTF-8, and is not touched`, hint, { cause: error });
   }
+}
+
+/**
+ * Checks that a file may be replaced.
+ * @throws Failure for another user's file, for a read-only one, and for one with hard links, which would keep the old text
+ */
+export function requireWritable({ path, realPath, existing }: TargetFile): void {
+  if (existing === null) return;
+  const { uid, mode, nlink } = existing.stats;
+  const self = process.getuid?.();
+  if (self !== undefined && self !== 0 && uid !== self) {
+    throw new Failure(
+      `${path} belongs to another user`,
+      `make it yours: sudo chown ${self} ${quoteForShell(realPath)}`,
+    );
+  }
+  if ((mode & OWNER_WRITES) === 0) {
+    throw new Failure(`${path} is read-only`, `if it may be changed: chmod u+w ${quoteForShell(realPath)}`);
+  }
+  if (nlink > 1) {
+    const [file, copy] = [realPath, `${realPath}.new`].map((name) => quoteForShell(name));
+    throw new Failure(
+      `${path} has other names (hard links), which would keep the old text`,
+      `make it one file: cp -p ${file} ${copy} && mv ${copy} ${file}`,
+    );
+  }
+}
+
+/**
+ * Writes a file's new text, or removes the file for null. Keeps mode and owner; only the owner can access a new file and
+ * the directories created for it.
+ * @throws Failure, with nothing changed, when the file cannot be written or is no longer what was read
+ */
+export function writeTarget(target: TargetFile, text: string | null): void {
+  requireWritable(target);
+  const { realPath, existing } = target;
+  const created: string[] = [];
+  try {
+    // Another file of the same connection may have created a directory in the meantime.
+    for (const directory of target.missingDirectories) if (makeDirectory(directory)) created.push(directory);
+    if (text === null) {
+      requireUnchanged(target);
+      return fs.rmSync(realPath);
+    }
+    const mode = existing === null ? NEW_FILE : existing.stats.mode & 0o7777;
+    replaceFile(realPath, {
+      bytes: Buffer.from(text),
+      mode,
+      owner: existing?.stats ?? null,
+      check: () => requireUnchanged(target),
+    });
+  } catch (error) {
+    removeEmptyDirectories(created);
+    throw toWriteFailure(target.path, realPath, error);
+  }
+}
+
+/** The tool or a person may have written the file while the change was under review. */
+function requireUnchanged({ path, realPath, existing }: TargetFile): void {
+  let bytes: Buffer | null = null;
+  try {
+    bytes = fs.readFileSync(realPath);
+  } catch (error) {
+    if (!hasCode(error, "ENOENT")) throw error;
+  }
+  const isUnchanged = bytes === null ? existing === null : existing?.bytes.equals(bytes) === true;
+  if (isUnchanged) return;
+  throw new Failure(
+    `${path} was changed meanwhile, and nothing was done to it`,
+    "run the same command again",
+  );
 }

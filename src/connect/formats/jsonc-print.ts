@@ -1,5 +1,5 @@
-import type { Node } from "jsonc-parser";
-import type { Value } from "../../tools/setting.ts";
+import type { Value } from "../../tools/tool.ts";
+import type { Node } from "./jsonc-library.ts";
 
 /** Prints a value in the style around `node`: on one line if that is on one line, else on several. Lines end in `\n`. */
 export function printLike(text: string, node: Node, value: Value | null): string {
@@ -14,20 +14,16 @@ export function printMember(text: string, name: string, printed: string): string
 }
 
 /** True when a container and its content are on one line. For an empty container the nearest one that is not decides. */
-export function isOnOneLine(text: string, node: Node): boolean {
-  const isContainer = node.type === "object" || node.type === "array";
-  if (isContainer && (node.children ?? []).length > 0) return !sliceNode(text, node).includes("\n");
-  if (sliceNode(text, node).includes("\n")) return false;
-  return node.parent === undefined ? !isContainer : isOnOneLine(text, node.parent);
+export function isOnOneLine(text: string, { type, offset, length, children, parent }: Node): boolean {
+  if (text.slice(offset, offset + length).includes("\n")) return false;
+  const isContainer = type === "object" || type === "array";
+  if (isContainer && (children ?? []).length > 0) return true;
+  return parent === undefined ? !isContainer : isOnOneLine(text, parent);
 }
 
 /** Returns one step of indentation: that of the first indented line, or two spaces. */
 export function detectIndentUnit(text: string): string {
   return /^([ \t]+)["{[]/m.exec(text)?.[1] ?? "  ";
-}
-
-function sliceNode(text: string, { offset, length }: Node): string {
-  return text.slice(offset, offset + length);
 }
 
 /** True when the file has no space between a colon and the value. */
@@ -37,13 +33,13 @@ export function isCompact(text: string): boolean {
 
 /** Prints `{"a": 1, "b": [2]}`, or without spaces in a compact file. */
 function printInline(text: string, value: Value | null): string {
-  const gap = isCompact(text) ? "" : " ";
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const separator = isCompact(text) ? "," : ", ";
   if (Array.isArray(value)) {
-    return `[${(value as readonly Value[]).map((item) => printInline(text, item)).join(`,${gap}`)}]`;
+    return `[${(value as readonly Value[]).map((item) => printInline(text, item)).join(separator)}]`;
   }
-  const members = Object.entries(value).map(
-    ([name, below]) => `${JSON.stringify(name)}:${gap}${printInline(text, below)}`,
+  const members = Object.entries(value).map(([name, below]) =>
+    printMember(text, name, printInline(text, below)),
   );
-  return `{${members.join(`,${gap}`)}}`;
+  return `{${members.join(separator)}}`;
 }

@@ -1,7 +1,7 @@
-import type { Shell } from "../../core/text/shell-words.ts";
+import { quoteForShell, unquoteShell, type Shell } from "../../core/text/shell-words.ts";
+import type { Value } from "../../tools/tool.ts";
 import { DocumentError, type FormatEditor, type ResolvedPath } from "./format-editor.ts";
-import { printAssignment, readName, readValue } from "./shell-lines.ts";
-import { detectLineEnding, removeSpans, type Span } from "./text-edits.ts";
+import { detectLineEnding, insertAt, isTerminated, removeSpans, type Span } from "./text-edits.ts";
 
 /** Not a valid variable name; the key under which the lines outside the block are read. */
 const OTHER_LINES = "";
@@ -12,37 +12,42 @@ const OTHER_LINES = "";
  * change there. A new block goes to the end of the file, where it overrides earlier assignments.
  */
 export function shellEditor(shell: Shell, owner: string): FormatEditor {
-  const blockIn = (text: string) => findBlock(text, owner);
   return {
     read(text) {
-      const block = blockIn(text);
-      const lines = block?.lines ?? [];
-      const variables = lines.map(({ name, source }) => [name, readValue(shell, source)]);
-      return { ...Object.fromEntries(variables), [OTHER_LINES]: readOtherLines(text, block, owner) };
+      const { lines, markers, variables } = readFile(text, owner);
+      // Blank lines are left out: one may come and go with the line ending that is put before the block.
+      const others = lines.filter(
+        (line) => line.source.trim() !== "" && !markers.includes(line) && !variables.includes(line),
+      );
+      return {
+        ...Object.fromEntries(variables.map(({ name, source }) => [name, readValue(shell, source)])),
+        [OTHER_LINES]: others.map(({ source }) => source),
+      };
     },
-    find: (text, path) => spanOf(findVariableLine(blockIn(text), path)),
+    find: (text, path) => spanOf(findVariable(readFile(text, owner), path)),
     replace(text, path, value) {
-      const line = findVariableLine(blockIn(text), path);
+      const line = findVariable(readFile(text, owner), path);
       return { ...spanOf(line), text: printAssignment(shell, line.name, value) };
     },
     add(text, path, name, value) {
       if (path.length > 0) throw new DocumentError("the file holds variables only", null);
       const lineEnding = detectLineEnding(text);
       const line = printAssignment(shell, name, value) + lineEnding;
-      const block = blockIn(text);
-      if (block !== null) return { offset: block.end, length: 0, text: line };
-      const isTerminated = text === "" || text.endsWith("\n");
-      const markers = [openingMarker(owner), closingMarker(owner)].map((marker) => marker + lineEnding);
-      return { offset: text.length, length: 0, text: (isTerminated ? "" : lineEnding) + markers.join(line) };
+      const [, closing] = readFile(text, owner).markers;
+      if (closing !== undefined) return insertAt(closing.offset, line);
+      const block = markersOf(owner)
+        .map((marker) => marker + lineEnding)
+        .join(line);
+      return insertAt(text.length, isTerminated(text) ? block : lineEnding + block);
     },
     append() {
       throw new DocumentError("the file holds variables only", null);
     },
     remove(text, path) {
-      const block = blockIn(text);
-      const { offset } = findVariableLine(block, path);
-      const rest = removeSpans(text, [{ offset, length: findNextLine(text, offset) - offset }]);
-      return block?.lines.length === 1 ? removeMarkers(rest, owner) : rest;
+      const file = readFile(text, owner);
+      // The markers go with the last variable. Lines that a person added between them stay.
+      const removed = [findVariable(file, path), ...(file.variables.length === 1 ? file.markers : [])];
+      return removeSpans(text, removed);
     },
   };
 }
@@ -52,100 +57,81 @@ export function removeBlocks(text: string): string {
   return text.replaceAll(/^# >>> tollkeeper (\S+) >>>\r?\n[^]*?^# <<< tollkeeper \1 <<<(?:\r?\n|$)/gm, "");
 }
 
-/** A line, without its line ending. */
-interface SourceLine {
-  offset: number;
-  source: string;
+/** Returns the line that sets a variable for the shell and the programs it starts. */
+export function printAssignment(shell: Shell, name: string, value: Value | null): string {
+  if (typeof value !== "string" || /[\p{Cc}]/u.test(value)) {
+    throw new DocumentError(`the value of ${name} is no text on one line`, null);
+  }
+  if (!/^[A-Za-z_]\w*$/.test(name)) throw new DocumentError("no name of a variable", null);
+  const quoted = quoteForShell(value, shell);
+  return shell === "fish" ? `set -gx ${name} ${quoted}` : `export ${name}=${quoted}`;
 }
 
-/** A line of a block that sets a variable. */
-interface VariableLine extends SourceLine {
+/** Returns the value that such a line sets, as far as it is known without running the line; otherwise its source. */
+function readValue(shell: Shell, line: string): string {
+  const source = line.replace(/^\s*(?:export|set -gx)\s+\w+[=\s]\s*/, "").trimEnd();
+  return unquoteShell(source, shell) ?? source;
+}
+
+/** A line, with its line ending. */
+interface Line extends Span {
+  /** The line without its line ending. */
+  source: string;
+  /** The variable that it sets as {@link printAssignment} writes it; empty for any other line. */
   name: string;
 }
 
-interface Block {
-  /** Offset of the closing marker. */
-  end: number;
-  lines: readonly VariableLine[];
+interface StartUpFile {
+  lines: readonly Line[];
+  /** The opening and the closing one; none without a block. */
+  markers: readonly Line[];
+  /** The lines of the block that set variables. */
+  variables: readonly Line[];
 }
 
-function openingMarker(owner: string): string {
-  return `# >>> tollkeeper ${owner} >>>`;
-}
-
-function closingMarker(owner: string): string {
-  return `# <<< tollkeeper ${owner} <<<`;
-}
-
-function findBlock(text: string, owner: string): Block | null {
-  const start = findMarker(text, openingMarker(owner));
-  const end = findMarker(text, closingMarker(owner));
-  if (start === null && end === null) return null;
-  if (start === null || end === null || end < start) {
-    throw new DocumentError("one of the two lines that mark tollkeeper's block is missing", start ?? end);
+function readFile(text: string, owner: string): StartUpFile {
+  const lines = splitLines(text);
+  const [opening, closing] = markersOf(owner).map((marker) => findMarker(lines, marker));
+  const either = opening ?? closing;
+  if (either === undefined) return { lines, markers: [], variables: [] };
+  if (opening === undefined || closing === undefined || closing.offset < opening.offset) {
+    const message = "one of the two lines that mark tollkeeper's block is missing";
+    throw new DocumentError(message, either.offset);
   }
-  return { end, lines: readVariableLines(text, findNextLine(text, start), end) };
+  const inside = lines.slice(lines.indexOf(opening) + 1, lines.indexOf(closing));
+  const variables = inside.filter(({ name }) => name !== "");
+  const names = variables.map(({ name }) => name);
+  const again = variables.find(({ name }, index) => names.indexOf(name) < index);
+  if (again !== undefined) throw new DocumentError(`${again.name} is set twice`, again.offset);
+  return { lines, markers: [opening, closing], variables };
 }
 
-/** null when the marker is missing. Throws when it occurs twice. */
-function findMarker(text: string, marker: string): number | null {
-  const found = [...text.matchAll(/^.*$/gm)].filter(([line]) => line.trim() === marker);
-  const [first, second] = found;
-  if (second !== undefined) throw new DocumentError("tollkeeper's block is there twice", second.index);
-  return first?.index ?? null;
+function splitLines(text: string): Line[] {
+  return [...text.matchAll(/[^\n]+\n?|\n/g)].map(({ 0: whole, index: offset }) => {
+    const source = whole.replace(/\r?\n$/, "");
+    const name = /^\s*(?:export|set -gx)\s+([A-Za-z_]\w*)[=\s]/.exec(source)?.[1] ?? "";
+    return { offset, length: whole.length, source, name };
+  });
 }
 
-function readVariableLines(text: string, start: number, end: number): VariableLine[] {
-  const lines: VariableLine[] = [];
-  for (const { offset, source } of splitLines(text, start, end)) {
-    const name = readName(source);
-    if (name === null) continue;
-    if (lines.some((line) => line.name === name)) throw new DocumentError(`${name} is set twice`, offset);
-    lines.push({ offset, source, name });
-  }
-  return lines;
+function markersOf(owner: string): string[] {
+  return [`# >>> tollkeeper ${owner} >>>`, `# <<< tollkeeper ${owner} <<<`];
 }
 
-function splitLines(text: string, start: number, end: number): SourceLine[] {
-  const lines: SourceLine[] = [];
-  for (let offset = start; offset < end; offset = findNextLine(text, offset)) {
-    lines.push({ offset, source: text.slice(offset, findNextLine(text, offset)).replace(/\r?\n$/, "") });
-  }
-  return lines;
+/** @throws DocumentError when the marker occurs twice */
+function findMarker(lines: readonly Line[], marker: string): Line | undefined {
+  const [first, second] = lines.filter(({ source }) => source.trim() === marker);
+  if (second !== undefined) throw new DocumentError("tollkeeper's block is there twice", second.offset);
+  return first;
 }
 
-/** Blank lines are left out: one may come and go with the line ending that is put before the block. */
-function readOtherLines(text: string, block: Block | null, owner: string): string[] {
-  const markers = new Set([openingMarker(owner), closingMarker(owner)]);
-  const isOurs = (line: SourceLine) =>
-    markers.has(line.source.trim()) || block?.lines.some(({ offset }) => offset === line.offset) === true;
-  return splitLines(text, 0, text.length).flatMap((line) =>
-    line.source.trim() === "" || isOurs(line) ? [] : [line.source],
-  );
-}
-
-function findVariableLine(block: Block | null, path: ResolvedPath): VariableLine {
-  const found = block?.lines.find(({ name }) => path.length === 1 && name === path[0]);
+function findVariable({ variables }: StartUpFile, path: ResolvedPath): Line {
+  const found = variables.find(({ name }) => path.length === 1 && name === path[0]);
   if (found === undefined) throw new DocumentError("there is no such setting", null);
   return found;
 }
 
-function spanOf({ offset, source }: SourceLine): Span {
+/** Excludes the line ending. */
+function spanOf({ offset, source }: Line): Span {
   return { offset, length: source.length };
-}
-
-function findNextLine(text: string, offset: number): number {
-  const end = text.indexOf("\n", offset);
-  return end === -1 ? text.length : end + 1;
-}
-
-/** Lines that a person added between the markers stay. */
-function removeMarkers(text: string, owner: string): string {
-  const markers = [openingMarker(owner), closingMarker(owner)].map(
-    (marker) => findMarker(text, marker) ?? text.length,
-  );
-  return removeSpans(
-    text,
-    markers.map((offset) => ({ offset, length: findNextLine(text, offset) - offset })),
-  );
 }

@@ -9,6 +9,17 @@ export interface Edit extends Span {
   text: string;
 }
 
+/** Returns an edit that adds text at an offset. */
+export function insertAt(offset: number, text: string): Edit {
+  return { offset, length: 0, text };
+}
+
+/** True when new lines can be appended without joining them to the last one. */
+export function isTerminated(text: string): boolean {
+  return text === "" || text.endsWith("\n");
+}
+
+/** Returns the text after an edit. */
 export function applyEdit(text: string, { offset, length, text: inserted }: Edit): string {
   return text.slice(0, offset) + inserted + text.slice(offset + length);
 }
@@ -17,6 +28,17 @@ export function applyEdit(text: string, { offset, length, text: inserted }: Edit
 export function removeSpans(text: string, spans: readonly Span[]): string {
   const lastFirst = [...spans].sort((one, other) => other.offset - one.offset);
   return lastFirst.reduce((rest, span) => applyEdit(rest, { ...span, text: "" }), text);
+}
+
+/** Returns the text without the characters from `start` to `end`. */
+export function removeRange(text: string, start: number, end: number): string {
+  return text.slice(0, start) + text.slice(end);
+}
+
+/** Returns the offset after what a sticky pattern matches at `offset`; `offset` itself when it does not match. */
+export function skip(text: string, offset: number, pattern: RegExp): number {
+  pattern.lastIndex = offset;
+  return pattern.test(text) ? pattern.lastIndex : offset;
 }
 
 /** Returns the line ending of the text's first line; `\n` when there is none. */

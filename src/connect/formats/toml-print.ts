@@ -1,18 +1,16 @@
-import type { Value } from "../../tools/setting.ts";
+import { isObject } from "../../core/json.ts";
+import type { Value } from "../../tools/tool.ts";
 import { DocumentError } from "./format-editor.ts";
 
-/** True for an object, which TOML can write as a table. */
-export function isTable(value: Value): value is { readonly [name: string]: Value } {
-  return typeof value === "object" && !Array.isArray(value);
+/** Prints `[a.b]`. */
+export function printHeader(names: readonly string[]): string {
+  return `[${names.map(printKey).join(".")}]`;
 }
 
-/** Prints `[a.b]`, or `[[a.b]]` for another item of a list. */
-export function printHeader(names: readonly string[], kind: "standard" | "array"): string {
-  const key = names.map(printKey).join(".");
-  return kind === "array" ? `[[${key}]]` : `[${key}]`;
-}
-
-/** Returns the lines of a table and its subtables. A table with nothing but subtables has no header of its own. */
+/**
+ * Returns the lines of a table and its subtables.
+ * @param header null for the standard header, which a table with nothing but subtables does not need
+ */
 export function printTable(
   names: readonly string[],
   value: { readonly [name: string]: Value },
@@ -20,13 +18,13 @@ export function printTable(
 ): string[] {
   const members = Object.entries(value);
   const own = members
-    .filter(([, below]) => !isTable(below))
+    .filter(([, below]) => !isObject(below))
     .map(([name, below]) => printMember([name], below));
   const tables = members.flatMap(([name, below]) =>
-    isTable(below) ? [printTable([...names, name], below)] : [],
+    isObject(below) ? [printTable([...names, name], below)] : [],
   );
   const needsHeader = header !== null || own.length > 0 || tables.length === 0;
-  const first = needsHeader ? [[header ?? printHeader(names, "standard"), ...own]] : [];
+  const first = needsHeader ? [[header ?? printHeader(names), ...own]] : [];
   return [...first, ...tables].flatMap((lines, i) => (i === 0 ? lines : ["", ...lines]));
 }
 

@@ -1,15 +1,5 @@
-import { Scalar, stringify } from "yaml";
-import type { Value } from "../../tools/setting.ts";
-
-/** How a scalar is quoted; null for anything but the three. */
-type Quote = "plain" | "single" | "double" | null;
-
-/** Returns the quoting of a scalar, for the value that replaces it. */
-export function detectQuote(scalar: Scalar): Quote {
-  if (scalar.type === Scalar.PLAIN) return "plain";
-  if (scalar.type === Scalar.QUOTE_SINGLE) return "single";
-  return scalar.type === Scalar.QUOTE_DOUBLE ? "double" : null;
-}
+import type { Value } from "../../tools/tool.ts";
+import { stringify } from "./yaml-library.ts";
 
 /** Returns the lines of a map or list in block style, written so that a YAML 1.1 parser reads the same. */
 export function printBlock(text: string, value: Value): string[] {
@@ -20,20 +10,22 @@ export function printBlock(text: string, value: Value): string[] {
 
 /** Prints a value on one line as JSON, which every YAML parser accepts (YAML 1.2.2 section 1.2). */
 export function printFlow(value: Value | null): string {
-  if (typeof value !== "object" || value === null) return printScalar(value, null);
+  if (typeof value !== "object" || value === null) return printScalar(value);
   if (Array.isArray(value)) return `[${(value as readonly Value[]).map(printFlow).join(", ")}]`;
-  const members = Object.entries(value).map(
-    ([name, below]) => `${printScalar(name, null)}: ${printFlow(below)}`,
-  );
+  const members = Object.entries(value).map(([name, below]) => `${printScalar(name)}: ${printFlow(below)}`);
   return `{${members.join(", ")}}`;
 }
 
-/** Prints a scalar with the given quoting; unquoted only where no parser could take it for another type. */
-export function printScalar(value: Value | null, quote: Quote): string {
+/**
+ * Prints a scalar; unquoted only where no parser could take it for another type.
+ * @param style how the scalar that it replaces is written, in the library's terms
+ */
+export function printScalar(value: Value | null, style?: string): string {
   if (typeof value !== "string") return JSON.stringify(value);
-  const plain = quote === "plain" ? /^[A-Za-z](?:[\w./-]|:(?=[\w/]))*$/ : /^[A-Za-z][\w.-]*$/;
-  if ((quote === null || quote === "plain") && plain.test(value) && !RESERVED.test(value)) return value;
-  if (quote === "single" && /^[^\p{Cc}]*$/u.test(value)) return `'${value.replaceAll("'", "''")}'`;
+  const isQuoted = style === "QUOTE_SINGLE" || style === "QUOTE_DOUBLE";
+  const plain = style === "PLAIN" ? /^[A-Za-z](?:[\w./-]|:(?=[\w/]))*$/ : /^[A-Za-z][\w.-]*$/;
+  if (!isQuoted && plain.test(value) && !RESERVED.test(value)) return value;
+  if (style === "QUOTE_SINGLE" && /^[^\p{Cc}]*$/u.test(value)) return `'${value.replaceAll("'", "''")}'`;
   return JSON.stringify(value);
 }
 

@@ -1,7 +1,7 @@
-import { isCollection, isNode, isPair } from "yaml";
-import type { Node, Pair, YAMLMap, YAMLSeq } from "yaml";
 import { DocumentError } from "./format-editor.ts";
-import { findGapStart, findLineStart, removeSpans } from "./text-edits.ts";
+import { findGapStart, findLineStart, removeRange, skip } from "./text-edits.ts";
+import { isCollection, isNode, isPair } from "./yaml-library.ts";
+import type { Node, Pair, YAMLMap, YAMLSeq } from "./yaml-library.ts";
 
 /** Returns the start of a node and the end of its value. */
 export function rangeOf(node: Node): [number, number] {
@@ -28,7 +28,10 @@ export function removeEntry(text: string, container: YAMLMap | YAMLSeq, entry: P
   const at = items.indexOf(entry);
   const [before, after] = [items[at - 1], items[at + 1]];
   const [start, end] = [findStart(entry), findEnd(entry)];
-  if (container.flow === true) return removeFlowEntry(text, start, end, before, after);
+  if (container.flow === true) {
+    if (after !== undefined) return removeRange(text, start, findStart(after));
+    return removeRange(text, before === undefined ? start : findEnd(before), end);
+  }
   // The range of a list item starts after its dash.
   const first = isNode(entry) && !isPair(entry) ? findDash(text, start) : start;
   if (items.length === 1) {
@@ -38,28 +41,11 @@ export function removeEntry(text: string, container: YAMLMap | YAMLSeq, entry: P
   }
   const isFirstBehindDash = text.slice(findLineStart(text, first), first).trim() !== "";
   if (isFirstBehindDash && after !== undefined) {
-    const next = isPair(entry) ? findStart(after) : findDash(text, findStart(after));
-    return removeSpans(text, [{ offset: first, length: next - first }]);
+    return removeRange(text, first, isPair(entry) ? findStart(after) : findDash(text, findStart(after)));
   }
   const last = trimLineEnd(text, end);
   const gap = findGapStart(text, first, last);
-  if (gap > 0) return removeSpans(text, [{ offset: gap, length: last - gap }]);
-  const trailing = /[ \t]*(?:\r?\n)?/y;
-  trailing.lastIndex = last;
-  trailing.test(text);
-  return removeSpans(text, [{ offset: 0, length: trailing.lastIndex }]);
-}
-
-function removeFlowEntry(
-  text: string,
-  start: number,
-  end: number,
-  before?: Pair | Node,
-  after?: Pair | Node,
-): string {
-  if (after !== undefined) return removeSpans(text, [{ offset: start, length: findStart(after) - start }]);
-  const from = before === undefined ? start : findEnd(before);
-  return removeSpans(text, [{ offset: from, length: end - from }]);
+  return gap > 0 ? removeRange(text, gap, last) : text.slice(skip(text, last, /[ \t]*(?:\r?\n)?/y));
 }
 
 /** Ignores an anchor or tag, which precede the range; entries we write have none. */

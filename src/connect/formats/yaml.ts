@@ -1,11 +1,20 @@
-import { isAlias, isCollection, isMap, isNode, isPair, isScalar, isSeq } from "yaml";
-import type { Document, Node, Pair, YAMLMap, YAMLSeq } from "yaml";
-import type { Value } from "../../tools/setting.ts";
+import type { Value } from "../../tools/tool.ts";
 import { DocumentError, type FormatEditor, type ResolvedPath } from "./format-editor.ts";
-import { detectLineEnding, type Edit, findLineEnd } from "./text-edits.ts";
-import { printBlock, printFlow, printScalar, detectQuote } from "./yaml-print.ts";
-import { columnAt, removeEntry, findEnd, rangeOf, trimLineEnd } from "./yaml-spans.ts";
-import { parseText, readYaml } from "./yaml-read.ts";
+import { detectLineEnding, type Edit, findLineEnd, insertAt, isTerminated } from "./text-edits.ts";
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  parseText,
+  readYaml,
+} from "./yaml-library.ts";
+import type { Document, Node, Pair, YAMLMap, YAMLSeq } from "./yaml-library.ts";
+import { printBlock, printFlow, printScalar } from "./yaml-print.ts";
+import { columnAt, findEnd, rangeOf, removeEntry, trimLineEnd } from "./yaml-spans.ts";
 
 /** YAML 1.2 (https://yaml.org/spec/1.2.2/), one document per file; a document that declares version 1.1 is read as 1.1. */
 export const yaml: FormatEditor = {
@@ -21,7 +30,7 @@ export const yaml: FormatEditor = {
     const [offset] = rangeOf(node);
     if (isEmpty(node)) return fillEmpty(text, locateKey(text, document, path), value);
     const isPlain = isScalar(node) && typeof value !== "object";
-    const printed = isPlain ? printScalar(value, detectQuote(node)) : printFlow(value);
+    const printed = isPlain ? printScalar(value, node.type) : printFlow(value);
     const end = trimLineEnd(text, findEnd(node));
     const isBlock = isCollection(node) && node.flow !== true && typeof path.at(-1) === "string";
     if (!isBlock) return { offset, length: end - offset, text: printed };
@@ -35,7 +44,7 @@ export const yaml: FormatEditor = {
     const map = findNode(document, path);
     rejectAlias(map);
     if (!isMap(map)) throw new DocumentError("this is no map that can be added to", rangeOf(map)[0]);
-    if (map.flow === true) return addToFlow(map, `${printScalar(name, null)}: ${printFlow(value)}`);
+    if (map.flow === true) return addToFlow(map, `${printScalar(name)}: ${printFlow(value)}`);
     return addToBlock(text, map, printBlock(text, { [name]: value }));
   },
   append(text, path, value) {
@@ -100,24 +109,23 @@ function fillEmpty(
   value: Value | null,
 ): Edit {
   if (typeof value !== "object" || value === null || Object.keys(value).length === 0) {
-    return { offset, length: 0, text: ` ${printFlow(value)}` };
+    return insertAt(offset, ` ${printFlow(value)}`);
   }
   const indent = " ".repeat(column + 2);
   const lines = printBlock(text, value).map((line) => detectLineEnding(text) + indent + line);
-  return { offset: findLineEnd(text, offset), length: 0, text: lines.join("") };
+  return insertAt(findLineEnd(text, offset), lines.join(""));
 }
 
 function createMap(text: string, name: string, value: Value): Edit {
   const lineEnding = detectLineEnding(text);
-  const before = text === "" || text.endsWith("\n") ? "" : lineEnding;
-  const lines = printBlock(text, { [name]: value });
-  return { offset: text.length, length: 0, text: before + lines.join(lineEnding) + lineEnding };
+  const printed = printBlock(text, { [name]: value }).join(lineEnding) + lineEnding;
+  return insertAt(text.length, isTerminated(text) ? printed : lineEnding + printed);
 }
 
 function addToFlow(container: YAMLMap | YAMLSeq, printed: string): Edit {
   const last = container.items.at(-1);
-  if (last === undefined) return { offset: rangeOf(container)[0] + 1, length: 0, text: printed };
-  return { offset: findEnd(last as Pair | Node), length: 0, text: `, ${printed}` };
+  if (last === undefined) return insertAt(rangeOf(container)[0] + 1, printed);
+  return insertAt(findEnd(last as Pair | Node), `, ${printed}`);
 }
 
 /** Adds lines below the last entry, indented like the first. */
@@ -127,6 +135,6 @@ function addToBlock(text: string, container: YAMLMap | YAMLSeq, lines: readonly 
   const entry = lines.map((line) => (line === "" ? "" : indent + line)).join(lineEnding);
   const end = findEnd(container);
   // A block scalar ends at the start of the next line.
-  if (text[end - 1] === "\n") return { offset: end, length: 0, text: entry + lineEnding };
-  return { offset: findLineEnd(text, end), length: 0, text: lineEnding + entry };
+  if (text[end - 1] === "\n") return insertAt(end, entry + lineEnding);
+  return insertAt(findLineEnd(text, end), lineEnding + entry);
 }

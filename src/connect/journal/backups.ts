@@ -2,9 +2,9 @@ import fs from "node:fs";
 import { join } from "node:path";
 import { redactSecrets } from "../../core/secrets/redact.ts";
 import { removeBlocks } from "../formats/shell.ts";
-import { digestPath, fileStemFor, type ConnectionId } from "./connection-id.ts";
 import type { FilePlan } from "./file-plan.ts";
-import { writeStateFile, type Backup, type Journal } from "./journal.ts";
+import { digestPath, fileStemFor, writeStateFile } from "./journal.ts";
+import type { Backup, ConnectionId, Journal } from "./journal.ts";
 
 /** The backup of a file that has been disconnected. */
 export interface KeptBackup {

@@ -1,22 +1,21 @@
 import { sep } from "node:path";
 import { Failure } from "../../core/failure.ts";
 import { removeEmptyDirectories } from "../edit/directories.ts";
+import { isEqual } from "../edit/key-path.ts";
 import { removeStaleTemporaryFiles } from "../edit/replace-file.ts";
-import { readTarget } from "../edit/target-file.ts";
-import { writeTarget } from "../edit/write-target.ts";
+import { readTarget, writeTarget } from "../edit/target-file.ts";
 import { removeNewBackups, removeRestoredBackups, saveBackup, type KeptBackup } from "./backups.ts";
-import type { ConnectionId } from "./connection-id.ts";
 import type { FilePlan } from "./file-plan.ts";
 import {
   isCurrent,
+  readJournals,
   removeJournal,
   replaceJournal,
   requireCurrent,
   VERSION,
   writeJournal,
 } from "./journal.ts";
-import type { FileRecord, Journal } from "./journal.ts";
-import { transferOwnership } from "./transfer-ownership.ts";
+import type { ConnectionId, FileRecord, Journal } from "./journal.ts";
 
 /**
  * Connects: writes the backups, then the journal, which can undo both the old and the new state of every file, then the
@@ -47,17 +46,13 @@ export function commitConnect(
   const dropped = plans.filter(({ undo }) => undo === null);
   const kept = releaseFiles(directory, id, dropped);
   const wanted = files.filter((_, index) => plans[index]?.undo !== null);
-  settleJournal(directory, { ...pending, files: wanted.map((file) => ({ ...file, earlier: null })) });
-  return kept;
-}
-
-/** Drops what undoes the earlier state. On a full disk the pending journal stays, which undoes the new state as well. */
-function settleJournal(directory: string, journal: Journal): void {
   try {
-    writeJournal(directory, journal);
+    writeJournal(directory, { ...pending, files: wanted.map((file) => ({ ...file, earlier: null })) });
   } catch (error) {
+    // On a full disk the pending journal stays, which undoes the new state as well.
     if (!(error instanceof Failure)) throw error;
   }
+  return kept;
 }
 
 /**
@@ -82,6 +77,33 @@ function releaseFiles(directory: string, id: ConnectionId, plans: readonly FileP
   removeEmptyDirectories(plans.flatMap(({ record }) => record?.made ?? []));
   transferOwnership(directory, id, plans);
   return removeRestoredBackups(directory, plans);
+}
+
+/**
+ * Hands over the files that a connection created and that stay because another connection wrote to them too: from now on
+ * the other one's journal says that the file and its directories did not exist before.
+ * @throws Failure when that journal cannot be written
+ */
+function transferOwnership(directory: string, id: ConnectionId, plans: readonly FilePlan[]): void {
+  const remaining = plans.filter(
+    ({ change, record }) => change.after !== null && record?.undo.before === null,
+  );
+  if (remaining.length === 0) return;
+  for (const journal of readJournals(directory)) {
+    if (isEqual(journal.identity, id)) continue;
+    const files = journal.files.map((file) => inheritFile(file, remaining));
+    if (!isEqual(files, journal.files)) replaceJournal(directory, journal, { ...journal, files });
+  }
+}
+
+function inheritFile(file: FileRecord, plans: readonly FilePlan[]): FileRecord {
+  const record = plans.find(({ change }) => change.path === file.path)?.record ?? null;
+  if (record === null) return file;
+  return {
+    ...file,
+    undo: { ...file.undo, before: null },
+    made: [...new Set([...record.made, ...file.made])],
+  };
 }
 
 /** Returns a file's new record, and saves a backup of a file that is new to the connection. */

@@ -4,8 +4,7 @@ import { readTarget } from "../edit/target-file.ts";
 import type { UndoRecord } from "../edit/undo-record.ts";
 import { readDocument } from "../formats/editor-for.ts";
 import { DocumentError } from "../formats/format-editor.ts";
-import type { ConnectionId } from "./connection-id.ts";
-import { readJournal, type FileRecord } from "./journal.ts";
+import { readJournal, type ConnectionId, type FileRecord } from "./journal.ts";
 
 /** `connected`: every setting is as written. `changed`: some are not. `gone`: none exists any more. */
 export type ConnectionState = "connected" | "changed" | "gone";

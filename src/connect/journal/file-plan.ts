@@ -1,14 +1,12 @@
 import { Failure } from "../../core/failure.ts";
-import type { Secret } from "../../core/secrets/secret.ts";
-import type { FileSettings, Format, Setting } from "../../tools/setting.ts";
+import type { FileSettings, Setting } from "../../tools/tool.ts";
 import { applySettings } from "../edit/apply-settings.ts";
 import type { FileChange, FileOutcome, OverwrittenKey, UnrestoredSetting } from "../edit/file-change.ts";
 import { findOverwrittenKeys, findSecrets } from "../edit/find-secrets.ts";
 import { formatKeyPath } from "../edit/key-path.ts";
-import { readTarget, type TargetFile } from "../edit/target-file.ts";
+import { readTarget, requireWritable, type TargetFile } from "../edit/target-file.ts";
 import type { UndoRecord } from "../edit/undo-record.ts";
 import { undoSettings, type UndoResult } from "../edit/undo-settings.ts";
-import { requireWritable } from "../edit/write-target.ts";
 import { DocumentError } from "../formats/format-editor.ts";
 import type { FileRecord } from "./journal.ts";
 
@@ -42,7 +40,7 @@ export function planConnect(file: FileSettings, record: FileRecord | null, tool:
     if (after !== before) requireWritable(target);
     const outcome = before === after ? "unchanged" : before === null ? "created" : "changed";
     const purposes = outcome === "unchanged" ? [] : purposesOf(settings, undo);
-    const secrets = findAllSecrets(before, after, file.format, tool);
+    const secrets = findSecrets([before, after], file.format, tool);
     return {
       target,
       change: { path, before, after, outcome, secrets, purposes },
@@ -72,7 +70,7 @@ export function planDisconnect(record: FileRecord): FilePlan {
     const unrestored = result.unrestored.map(({ keyPath, reason }) => {
       return { path, setting: formatKeyPath(keyPath), reason };
     });
-    const secrets = findAllSecrets(before, after, record.undo.format, record.undo.owner);
+    const secrets = findSecrets([before, after], record.undo.format, record.undo.owner);
     return {
       ...plan,
       change: { path, before, after, outcome: disconnectOutcome(before, result), secrets, purposes: [] },
@@ -84,21 +82,12 @@ export function planDisconnect(record: FileRecord): FilePlan {
 
 /** Undoes the connection or, if its change was never made, the one before it: whichever restores more. */
 function undoRecorded(text: string, { undo, earlier }: FileRecord): UndoResult {
-  const results = [undo, earlier].flatMap((one) => (one === null ? [] : [undoSettings(text, one)]));
-  const [best = undoSettings(text, undo)] = results.sort(
-    (one, other) =>
-      Number(other.isExact) - Number(one.isExact) || one.unrestored.length - other.unrestored.length,
-  );
-  return best;
-}
-
-function findAllSecrets(
-  before: string | null,
-  after: string | null,
-  format: Format,
-  owner: string,
-): readonly Secret[] {
-  return [before, after].flatMap((text) => findSecrets(text, format, owner));
+  const result = undoSettings(text, undo);
+  if (earlier === null) return result;
+  const other = undoSettings(text, earlier);
+  const isBetter =
+    other.isExact === result.isExact ? other.unrestored.length < result.unrestored.length : other.isExact;
+  return isBetter ? other : result;
 }
 
 function disconnectOutcome(before: string, { text, isExact }: UndoResult): FileOutcome {

@@ -1,18 +1,25 @@
 import fs from "node:fs";
 import { join } from "node:path";
-import { Failure } from "../../core/failure.ts";
+import { Failure, hasCode } from "../../core/failure.ts";
 import { isObject } from "../../core/json.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
-import { hasCode } from "../../core/thrown.ts";
+import type { Scope } from "../../tools/tool.ts";
 import { listDirectory } from "../edit/directories.ts";
 import { isEqual } from "../edit/key-path.ts";
 import { replaceFile, toWriteFailure } from "../edit/replace-file.ts";
-import type { UndoRecord } from "../edit/undo-record.ts";
-import { fileStemFor, type ConnectionId } from "./connection-id.ts";
+import { sha256, type UndoRecord } from "../edit/undo-record.ts";
 
 /*
  * The journal is JSON on disk: renaming a field of these types makes existing connections unreadable.
  */
+
+/** Identifies a connection: one tool, for the user or in one project. */
+export interface ConnectionId {
+  tool: string;
+  scope: Scope;
+  /** The project's directory, absolute; null for the scope `user`. */
+  directory: string | null;
+}
 
 /** What the journal keeps of one file. */
 export interface FileRecord {
@@ -49,6 +56,17 @@ export const VERSION = 1;
 
 const EXTENSION = ".json";
 
+/** Returns the base name of a connection's state files: `codex.user`, `codex.project-0123456789ab`. */
+export function fileStemFor({ tool, scope, directory }: ConnectionId): string {
+  if (directory === null) return `${tool}.${scope}`;
+  return `${tool}.${scope}-${digestPath(directory)}`;
+}
+
+/** Returns a short hash that stands for a path in a file name. */
+export function digestPath(path: string): string {
+  return sha256(path).slice(0, 12);
+}
+
 /** Returns null when there is no such connection. @throws Failure when the journal cannot be read */
 export function readJournal(directory: string, id: ConnectionId): Journal | null {
   return readFile(join(directory, fileStemFor(id) + EXTENSION));
@@ -61,13 +79,14 @@ export function readJournals(directory: string): Journal[] {
 }
 
 /** Writes a journal atomically, readable by its owner only. @throws Failure */
-export function writeJournal(directory: string, journal: Journal): void {
-  saveJournal(directory, journal, () => {});
+export function writeJournal(directory: string, journal: Journal, check = () => {}): void {
+  const bytes = Buffer.from(`${JSON.stringify(journal, null, 2)}\n`);
+  writeStateFile(directory, fileStemFor(journal.identity) + EXTENSION, bytes, check);
 }
 
 /** Replaces the journal `former`, or none for null. @throws Failure when another one is there */
 export function replaceJournal(directory: string, former: Journal | null, journal: Journal): void {
-  saveJournal(directory, journal, () => requireCurrent(directory, journal.identity, former));
+  writeJournal(directory, journal, () => requireCurrent(directory, journal.identity, former));
 }
 
 /** True while `journal` is the one on disk; null stands for none. */
@@ -97,11 +116,6 @@ export function writeStateFile(directory: string, name: string, bytes: Uint8Arra
   } catch (error) {
     throw toWriteFailure(path, path, error);
   }
-}
-
-function saveJournal(directory: string, journal: Journal, check: () => void): void {
-  const bytes = Buffer.from(`${JSON.stringify(journal, null, 2)}\n`);
-  writeStateFile(directory, fileStemFor(journal.identity) + EXTENSION, bytes, check);
 }
 
 function readFile(path: string): Journal | null {

@@ -1,3 +1,5 @@
+import type { Issue } from "./problem.ts";
+import { findRuleIssues } from "./rules.ts";
 import { configSchema } from "./schema.ts";
 import type { OutputOf } from "./shape.ts";
 
@@ -32,4 +34,29 @@ function resolve(file: object): Config {
   const result = configSchema.read(file, []);
   if ("issues" in result) throw new Error("a configuration of our own is not good");
   return result.value;
+}
+
+/** A resolved configuration, or everything that is wrong with the file. */
+type ConfigResult = { ok: true; config: Config } | { ok: false; issues: Issue[] };
+
+/**
+ * Checks and resolves the JSON value of a configuration file. Reports all issues at once, also those between values. `home` is
+ * absolute, for paths that start with `~/`. The result shares no object with `file`.
+ */
+export function checkConfig(file: unknown, home: string): ConfigResult {
+  const result = configSchema.read(file, []);
+  const issues = [...("issues" in result ? result.issues : []), ...findRuleIssues(file)];
+  if ("issues" in result || issues.length > 0) return { ok: false, issues };
+  return { ok: true, config: resolvePaths(result.value, home) };
+}
+
+/** Expands `~`, which no shell does for a service. Modifies `config`. */
+function resolvePaths(config: Config, home: string): Config {
+  const expand = (path: string) => (path.startsWith("~/") ? home + path.slice(1) : path);
+  for (const { keySource } of Object.values(config.upstreams)) {
+    if (keySource.kind === "file") keySource.path = expand(keySource.path);
+  }
+  if (config.outbound.caFile !== null) config.outbound.caFile = expand(config.outbound.caFile);
+  if (config.ledger.directory !== null) config.ledger.directory = expand(config.ledger.directory);
+  return config;
 }

@@ -7,12 +7,10 @@ export const SANDBOX_UPSTREAM = "sandbox";
 /** Names of upstreams, tools and keys: safe in a path, a header, a file name and a terminal. */
 export const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-const NAME_WORDS =
-  'a name is 1 to 64 of a-z, 0-9, ".", "_" and "-", in lower case, and starts with a letter or digit';
-
 /** Checks the name of an upstream or a tool: returns what is wrong with it, or null. */
 export function checkName(text: string): string | null {
-  return NAME.test(text) ? null : NAME_WORDS;
+  if (NAME.test(text)) return null;
+  return 'a name is 1 to 64 of a-z, 0-9, ".", "_" and "-", in lower case, and starts with a letter or digit';
 }
 
 /** Checks the name of a tool. A local token is refused: tool names go into the ledger. */

@@ -14,10 +14,7 @@ export function isForbiddenKey(key: string): boolean {
   return FORBIDDEN.has(key);
 }
 
-/**
- * Finds what is wrong between the parts of a configuration file. Takes the file as written, valid or not, so that these
- * issues can be reported together with those of the schema.
- */
+/** Finds issues between the parts of a configuration file. Takes any JSON value, so that all issues are reported at once. */
 export function findRuleIssues(file: unknown): Issue[] {
   const upstreams = entriesOf(valueAt(file, ["upstreams"]));
   const tools = entriesOf(valueAt(file, ["tools"]));
@@ -71,14 +68,11 @@ function findToolIssues(name: string, tool: unknown, upstreams: Entries): Issue[
   if (upstream !== undefined) return findSecondKey(name, valueAt(tool, ["key"]), upstream);
   // Without "default" the sandbox serves, or findMissingDefault has reported its absence.
   if (wanted === "default") return [];
-  const near = findNearest(
-    wanted,
-    upstreams.map(([candidate]) => candidate),
-  );
+  const names = upstreams.map(([candidate]) => candidate);
+  const near = findNearest(wanted, names);
   const fix = near === null ? "name one of `upstreams`" : `did you mean "${sanitizeText(near)}"?`;
-  return [
-    { path: ["tools", name, "upstream"], message: `no upstream is called "${sanitizeText(wanted)}"; ${fix}` },
-  ];
+  const message = `no upstream is called "${sanitizeText(wanted)}"; ${fix}`;
+  return [{ path: ["tools", name, "upstream"], message }];
 }
 
 /** A file, a command and a systemd credential each give one key; only the keychain has several keys, by name. */

@@ -1,8 +1,10 @@
-import { access } from "./access.ts";
+import type { KeySource } from "../secrets/key-source.ts";
 import { parseBaseUrl } from "./base-url.ts";
-import { list, listFrom, named, object } from "./shape/composites.ts";
+import { checkKeyName } from "./names.ts";
+import { checkNoProxy } from "./no-proxy.ts";
+import { parseProxyUrl } from "./proxy-url.ts";
+import { choice, flag, integer, list, listFrom, named, object, shortOrObject, text } from "./shape.ts";
 import type { JsonSchema } from "./shape.ts";
-import { choice, flag, integer, text } from "./shape/scalars.ts";
 import {
   checkCredentialName,
   checkFilePath,
@@ -10,10 +12,6 @@ import {
   checkOrigin,
   checkRoutePath,
 } from "./string-rules.ts";
-import { checkKeyName } from "./names.ts";
-import type { KeySource } from "../secrets/key-source.ts";
-import { checkNoProxy } from "./no-proxy.ts";
-import { parseProxyUrl } from "./proxy-url.ts";
 
 /** The longest delay that Node's timers support; a longer one would fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
@@ -22,14 +20,11 @@ const MAX_TIMER_MS = 2_147_483_647;
 const milliseconds = (minimum: number) => integer(minimum, MAX_TIMER_MS);
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
-
 const checkDate = (value: string) => (DATE.test(value) ? null : 'must be a date such as "2023-06-01"');
 
 const checkProgram = (value: string) => (value === "" ? "must not be empty" : null);
 
 const auth = choice("bearer", "x-api-key");
-
-const dialect = choice("messages", "responses", "none");
 
 const keySource = object({
   file: text(checkFilePath).optional().describe("File with the key in it, mode 0600."),
@@ -53,7 +48,9 @@ const extraRoute = object({
   method: choice("GET", "POST").describe("The one method that the route takes."),
   path: text(checkRoutePath).describe('Path below /v1; one segment may be "{id}".'),
   auth: auth.describe("How the upstream wants the key on this route."),
-  dialect: dialect.describe("Whose usage the answers carry; none when they carry none."),
+  dialect: choice("messages", "responses", "none").describe(
+    "Whose usage the answers carry; none when they carry none.",
+  ),
   spend: choice("count", "attach_by_response_id", "never")
     .optional()
     .describe("Whether usage counts as spend. Default: count for POST, attach_by_response_id for GET."),
@@ -104,6 +101,28 @@ const listen = object({
     .default([])
     .describe("Web origins to admit, e.g. that of an editor's web view. All others are refused."),
 });
+
+/** The highest uid on Linux and macOS; the value above it means "no user" (chown(2)). */
+const MAX_UID = 4_294_967_294;
+
+const accessMode = choice("open", "token");
+
+/** Which programs on this machine are served: one word, or an object with more options. */
+const access = shortOrObject(
+  accessMode,
+  object({
+    mode: accessMode
+      .default("open")
+      .describe(
+        'Who is served: every program of yours, or with "token" those alone that show a local token.',
+      ),
+    peerUid: list(integer(0, MAX_UID))
+      .default([])
+      .describe(
+        "Users beside yourself and root whose programs may connect, by uid, e.g. those of containers.",
+      ),
+  }),
+).resolve((given) => (typeof given === "string" ? { mode: given, peerUid: [] } : given));
 
 const outbound = object({
   httpsProxy: text()

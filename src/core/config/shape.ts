@@ -1,7 +1,11 @@
-import type { Issue } from "./problem.ts";
+import { isObject } from "../json.ts";
+import { findNearest } from "../text/did-you-mean.ts";
+import { NAME } from "./names.ts";
+import { KEY_VALUE_FOUND, looksLikeKey, sanitizeText, type Issue } from "./problem.ts";
+import { isForbiddenKey } from "./rules.ts";
 
 /** The resolved value, or everything that is wrong with it. */
-export type ReadResult<Output> = { value: Output } | { issues: Issue[] };
+type ReadResult<Output> = { value: Output } | { issues: Issue[] };
 
 /** Checks and resolves the value at `path`; undefined stands for a missing value. */
 type Read<Output> = (value: unknown, path: Issue["path"]) => ReadResult<Output>;
@@ -70,22 +74,162 @@ export class Shape<Output> {
   }
 }
 
+/** A string that passes `check`, which returns what is wrong with it, or null. */
+export function text(check: (text: string) => string | null = () => null): Shape<string> {
+  return new Shape({ type: "string" }, (value, path) => {
+    if (typeof value !== "string") return wrongType(value, path, "a string");
+    const problem = check(value);
+    return problem === null ? { value } : issueAt(path, problem);
+  });
+}
+
+/** An integer from `minimum` to `maximum`, inclusive. */
+export function integer(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER): Shape<number> {
+  return new Shape({ type: "integer", minimum, maximum }, (value, path) => {
+    if (typeof value !== "number" || !Number.isInteger(value))
+      return wrongType(value, path, "a whole number");
+    if (value < minimum) return issueAt(path, `must be at least ${minimum}`);
+    return value > maximum ? issueAt(path, `must be at most ${maximum}`) : { value };
+  });
+}
+
+/** A boolean. */
+export function flag(): Shape<boolean> {
+  return new Shape({ type: "boolean" }, (value, path) =>
+    typeof value === "boolean" ? { value } : wrongType(value, path, "true or false"),
+  );
+}
+
+/** One of the given words. */
+export function choice<const Word extends string>(...words: Word[]): Shape<Word> {
+  const listed = words.map((word) => JSON.stringify(word)).join(" or ");
+  return new Shape({ type: "string", enum: words }, (value, path) => {
+    const found = words.find((word) => word === value);
+    if (found !== undefined) return { value: found };
+    return issueAt(path, value === undefined ? `is missing; it is ${listed}` : `must be ${listed}`);
+  });
+}
+
+type Fields = Record<string, Shape<unknown>>;
+
+type Outputs<Of extends Fields> = { [Key in keyof Of]: OutputOf<Of[Key]> };
+
+/** An object with these keys and no others. */
+export function object<Of extends Fields>(fields: Of): Shape<Outputs<Of>> {
+  const known = Object.keys(fields);
+  const required = known.filter((key) => fields[key]?.isRequired);
+  const jsonSchema = {
+    type: "object",
+    properties: Object.fromEntries(known.map((key) => [key, fields[key]?.jsonSchema])),
+    ...(required.length > 0 ? { required } : {}),
+    additionalProperties: false,
+  };
+  return new Shape(jsonSchema, (value, path) => {
+    if (!isObject(value)) return wrongType(value, path, "an object: { ... }");
+    const read = Object.entries(fields).map(([key, shape]) => {
+      const below = Object.hasOwn(value, key) ? value[key] : undefined;
+      return [key, shape.read(below, [...path, key])] as const;
+    });
+    // Each value comes from the shape that its type was inferred from.
+    return joinEntries(read, findUnknownKeys(value, known, path)) as ReadResult<Outputs<Of>>;
+  });
+}
+
+/** An object of named entries. `findRuleIssues` checks the names, so that a bad name does not hide issues in its entry. */
+export function named<Entry>(entry: Shape<Entry>): Shape<Record<string, Entry>> {
+  const jsonSchema = {
+    type: "object",
+    propertyNames: { type: "string", pattern: NAME.source },
+    additionalProperties: entry.jsonSchema,
+  };
+  return new Shape(jsonSchema, (value, path) => {
+    if (!isObject(value)) return wrongType(value, path, "an object: { ... }");
+    const read = Object.entries(value).map(
+      ([name, below]) => [name, entry.read(below, [...path, name])] as const,
+    );
+    return joinEntries(read);
+  });
+}
+
+/** A list of any length. */
+export function list<Item>(item: Shape<Item>): Shape<Item[]> {
+  return new Shape({ type: "array", items: item.jsonSchema }, (value, path) => {
+    if (!Array.isArray(value)) return wrongType(value, path, "a list: [ ... ]");
+    return joinItems(value.map((below: unknown, index) => item.read(below, [...path, index])));
+  });
+}
+
+/** A list of at least one item, whose first item has a shape of its own. */
+export function listFrom<Item>(first: Shape<Item>, item: Shape<Item>): Shape<[Item, ...Item[]]> {
+  const items = { items: [first.jsonSchema], additionalItems: item.jsonSchema, minItems: 1 };
+  return new Shape({ type: "array", ...items }, (value, path) => {
+    if (!Array.isArray(value)) return wrongType(value, path, "a list: [ ... ]");
+    // In an empty list the first item is missing, which is an issue.
+    const [head, ...rest] = value as unknown[];
+    const results = rest.map((below, index) => item.read(below, [...path, index + 1]));
+    return joinItems([first.read(head, [...path, 0]), ...results]) as ReadResult<[Item, ...Item[]]>;
+  });
+}
+
+/** An object, or a short form that is not an object. Reports the issues of whichever form was written. */
+export function shortOrObject<Short, Long>(short: Shape<Short>, long: Shape<Long>): Shape<Short | Long> {
+  return new Shape<Short | Long>({ anyOf: [short.jsonSchema, long.jsonSchema] }, (value, path) => {
+    if (isObject(value)) return long.read(value, path);
+    const result = short.read(value, path);
+    if ("value" in result) return result;
+    const orObject = ({ message }: Issue) => ({ path, message: `${message}, or an object: { ... }` });
+    return { issues: result.issues.map(orObject) };
+  });
+}
+
 /** The result of a value with one issue. */
-export function issueAt(path: Issue["path"], message: string): { issues: Issue[] } {
+function issueAt(path: Issue["path"], message: string): { issues: Issue[] } {
   return { issues: [{ path, message }] };
 }
 
 /** The result of a value of the wrong type, or of a missing one. Does not repeat the value, which may be a key. */
-export function wrongType(value: unknown, path: Issue["path"], expected: string): { issues: Issue[] } {
+function wrongType(value: unknown, path: Issue["path"], expected: string): { issues: Issue[] } {
   return issueAt(path, value === undefined ? "is missing" : `must be ${expected}`);
 }
 
 function isProblem(resolved: unknown): resolved is { problem: string } {
   // An object of named entries may have an entry called "problem", but that is never a string.
-  return (
-    typeof resolved === "object" &&
-    resolved !== null &&
-    "problem" in resolved &&
-    typeof resolved.problem === "string"
+  return isObject(resolved) && typeof resolved["problem"] === "string";
+}
+
+/** The values of all results, or all their issues and `more`. */
+function joinItems<Value>(results: readonly ReadResult<Value>[], more: Issue[] = []): ReadResult<Value[]> {
+  const issues = [...results.flatMap((result) => ("issues" in result ? result.issues : [])), ...more];
+  if (issues.length > 0) return { issues };
+  return { value: results.flatMap((result) => ("value" in result ? [result.value] : [])) };
+}
+
+/** As {@link joinItems}, for an object. Object.fromEntries defines keys: an assignment could set a prototype. */
+function joinEntries<Value>(
+  entries: readonly (readonly [key: string, ReadResult<Value>])[],
+  more?: Issue[],
+): ReadResult<Record<string, Value>> {
+  const results = entries.map(([key, result]) =>
+    "issues" in result ? result : { value: [key, result.value] as const },
   );
+  const joined = joinItems(results, more);
+  return "issues" in joined ? joined : { value: Object.fromEntries(joined.value) };
+}
+
+/** Leaves out forbidden keys, which rules.ts reports. */
+function findUnknownKeys(
+  value: Record<string, unknown>,
+  known: readonly string[],
+  path: Issue["path"],
+): Issue[] {
+  return Object.keys(value)
+    .filter((key) => !known.includes(key) && !isForbiddenKey(key))
+    .map((key) => ({ path: [...path, key], message: describeUnknownKey(key, known, value[key]) }));
+}
+
+function describeUnknownKey(key: string, known: readonly string[], value: unknown): string {
+  if (typeof value === "string" && looksLikeKey(value)) return KEY_VALUE_FOUND;
+  const near = findNearest(key, known);
+  const fix = near === null ? `known here: ${known.join(", ")}` : `did you mean "${near}"?`;
+  return `unknown key "${sanitizeText(key)}"; ${fix}`;
 }

@@ -1,5 +1,5 @@
 import type { HeaderIndex } from "./header-index.ts";
-import { isPlainContentLength } from "./content-length.ts";
+import { isPlainContentLength } from "./framing.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** What admission checks of a request. */
@@ -42,9 +42,8 @@ const JSON_TYPE = "application/json";
 const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 
 /**
- * Decides whether a request may enter, before its route, key or body matter. Keeps out web pages and foreign host names.
- * Returns the refusal, or null when the request is admitted. Checks the host first (DNS rebinding, SECURITY.md A1 and A2),
- * then browser headers (A3), then the framing (C1).
+ * Decides whether a request may enter, before its route, key or body matter: null, or the refusal. Checks the host (DNS
+ * rebinding, SECURITY.md A1 and A2), then browser headers (A3), then the framing (C1).
  */
 export function admit(request: AdmissionRequest, rules: AdmissionRules): Refusal | null {
   return checkHost(request, rules) ?? checkBrowser(request, rules) ?? checkFraming(request);

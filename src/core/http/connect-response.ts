@@ -13,13 +13,12 @@ const MAX_HEAD_BYTES = 16 * 1024;
 const START = "HTTP/1.";
 
 /**
- * Parses the response from all bytes received so far. A 2xx response has no body, whatever its headers say (RFC 9110
- * section 9.3.6).
- * @returns null while the head is incomplete; "not-http" as soon as the bytes cannot become a response
+ * Parses the response from all bytes received so far; null while its head is incomplete, "not-http" as soon as it cannot
+ * become one. A 2xx response has no body, whatever its headers say (RFC 9110 section 9.3.6).
  */
 export function parseConnectResponse(bytes: Buffer): ConnectResponse | "not-http" | null {
   const text = bytes.toString("latin1", 0, MAX_HEAD_BYTES);
-  // Decided by the first bytes, so that a server of another protocol is not mistaken for a slow proxy.
+  // The first bytes decide, so that a server of another protocol is not mistaken for a slow proxy.
   if (text.slice(0, START.length) !== START.slice(0, text.length)) return "not-http";
   const end = text.indexOf("\r\n\r\n");
   if (end === -1) return bytes.length < MAX_HEAD_BYTES ? null : "not-http";

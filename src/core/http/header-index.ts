@@ -8,10 +8,7 @@ interface HeaderLine {
   value: string;
 }
 
-/**
- * The headers of one message by lower-case name. Built from the raw list, because Node's `headers` object silently keeps
- * only the first of two `Host` or `Origin` lines (SECURITY.md C2).
- */
+/** A message's headers by name. Node's `headers` silently drops a second `Host` or `Origin` line (SECURITY.md C2). */
 export class HeaderIndex {
   readonly lines: readonly HeaderLine[];
   /** Names of the headers that occur more than once. */

@@ -3,7 +3,7 @@ import type { HeaderIndex } from "./header-index.ts";
 import { CONTENT_NAMES } from "./header-policy.ts";
 import type { Secret } from "../secrets/secret.ts";
 
-/** What the upstream headers of one request depend on, besides the client's headers. */
+/** What the upstream headers depend on besides the client's headers. */
 export interface UpstreamHeaderOptions {
   /** Host and port of the upstream, for `Host`. */
   host: string;
@@ -19,6 +19,16 @@ const OAUTH_BETA = "oauth-2025-04-20";
 /** The values that Node's `writeHead` accepts; it throws for any other. */
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
+/**
+ * Returns a request's credentials, from `Authorization: Bearer` and `x-api-key` (docs/wire.md section 2; no known client
+ * sends `api-key`). The scheme is case-insensitive and followed by spaces (RFC 9110 section 11.4).
+ */
+export function readPresentedCredentials(headers: HeaderIndex): string[] {
+  const bearer = /^Bearer +(.+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+  const key = headers.get("x-api-key");
+  return [bearer, key].filter((credential) => credential !== undefined);
+}
+
 /** Builds the header that carries a key. No other function turns a key into a header. */
 export function buildCredentialHeader(auth: Auth, secret: Secret): [name: string, value: string] {
   return auth === "bearer" ? ["authorization", `Bearer ${secret.reveal()}`] : ["x-api-key", secret.reveal()];
@@ -31,8 +41,7 @@ export function buildProxyCredentialHeader(credentials: Secret): [name: string, 
 
 /**
  * Builds the headers of an upstream request as a flat list: the client's end-to-end headers in their order and spelling,
- * without anything that could be a credential, then exactly one credential. It comes last so that nothing the client sends
- * can remove or replace it.
+ * without any credential, then exactly one, which comes last so that nothing the client sends can replace it.
  */
 export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHeaderOptions): string[] {
   const hopByHop = listHopByHopNames(headers);
@@ -52,10 +61,7 @@ export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHead
   return out;
 }
 
-/**
- * Builds the headers of the client's response as a flat list: the upstream's headers in their order and spelling, without
- * those that a client must not get, and with the secret redacted.
- */
+/** Builds the client's response headers as a flat list: the upstream's in order, filtered, and with the secret redacted. */
 export function buildDownstreamHeaders(headers: HeaderIndex, secret: Secret): string[] {
   const hopByHop = listHopByHopNames(headers);
   const out: string[] = [];
@@ -67,7 +73,7 @@ export function buildDownstreamHeaders(headers: HeaderIndex, secret: Secret): st
   return out;
 }
 
-/** Returns the header names that `Connection` lists, which makes them hop-by-hop; null when there are none, as almost always. */
+/** Returns the header names that `Connection` lists, which makes them hop-by-hop; null when there are none. */
 function listHopByHopNames(headers: HeaderIndex): Set<string> | null {
   if (!headers.has("connection")) return null;
   let names: Set<string> | null = null;
@@ -86,8 +92,6 @@ function listHopByHopNames(headers: HeaderIndex): Set<string> | null {
 
 function removeOauthBeta(value: string): string {
   if (!value.includes(OAUTH_BETA)) return value;
-  return value
-    .split(",")
-    .filter((beta) => beta.trim() !== OAUTH_BETA)
-    .join(",");
+  const betas = value.split(",").filter((beta) => beta.trim() !== OAUTH_BETA);
+  return betas.join(",");
 }

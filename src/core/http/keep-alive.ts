@@ -1,6 +1,6 @@
 /**
- * Load balancers close connections that were idle for 60 s by default, and hardly any closes them sooner. The 10 s of margin
- * cover requests in flight. The limit is long enough to keep a connection while its user thinks for half a minute.
+ * Load balancers close idle connections after 60 s by default, and few do so sooner; the other 10 s cover requests in flight.
+ * Long enough to keep a connection while its user thinks for half a minute.
  */
 const DEFAULT_MS = 50_000;
 

@@ -1,10 +1,7 @@
 /** The API whose error shape a refusal has. */
 export type Api = "messages" | "responses";
 
-/**
- * Every refusal: its code, HTTP status, and whether a retry can help. Clients see the code in `x-tollkeeper-refusal`;
- * official SDKs obey `x-should-retry` (docs/wire.md section 4).
- */
+/** Every refusal with its status, and whether a retry can help: SDKs obey `x-should-retry` (docs/wire.md section 4). */
 const REFUSALS = {
   host_not_allowed: { status: 403, retry: false },
   origin_not_allowed: { status: 403, retry: false },
@@ -30,7 +27,7 @@ const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** An error response of our own, sent instead of forwarding. `message` says what is wrong and what to type next. */
+/** An error response of our own. `message` says what is wrong and what to type next. */
 export interface Refusal {
   code: RefusalCode;
   message: string;
@@ -76,29 +73,18 @@ export function renderRefusal(
 ): { status: number; headers: string[]; body: Buffer } {
   const { status, retry } = REFUSALS[refusal.code];
   const message = `tollkeeper: ${refusal.message}`;
+  const responsesType = status < 500 ? "invalid_request_error" : "server_error";
   const content =
     api === "messages"
       ? { type: "error", error: { type: MESSAGES_ERROR_TYPES[status] ?? "api_error", message } }
-      : {
-          error: {
-            message,
-            type: status < 500 ? "invalid_request_error" : "server_error",
-            code: refusal.code,
-            param: null,
-          },
-        };
+      : { error: { message, type: responsesType, code: refusal.code, param: null } };
   const body = Buffer.from(JSON.stringify(content));
-  const headers = [
-    "content-type",
-    "application/json",
-    "content-length",
-    String(body.length),
-    "x-content-type-options",
-    "nosniff",
-    "x-tollkeeper-refusal",
-    refusal.code,
-    ...(retry ? [] : ["x-should-retry", "false"]),
-    ...(refusal.headers ?? []),
-  ];
-  return { status, headers, body };
+  const headers = Object.entries({
+    "content-type": "application/json",
+    "content-length": String(body.length),
+    "x-content-type-options": "nosniff",
+    "x-tollkeeper-refusal": refusal.code,
+    ...(retry ? {} : { "x-should-retry": "false" }),
+  });
+  return { status, headers: [...headers.flat(), ...(refusal.headers ?? [])], body };
 }

@@ -3,7 +3,7 @@ import type { Api } from "./refusal.ts";
 import { parseToolName } from "../config/names.ts";
 import type { Spend, Dialect } from "../usage/reading.ts";
 
-/** A method and a path below `/v1`, and how their requests and responses are handled. */
+/** A method and a path, and how their requests and responses are handled. */
 export interface Route {
   method: "GET" | "POST";
   /** Relative to `/v1`, as recorded in the ledger; `{id}` stands for one segment. */
@@ -24,10 +24,7 @@ export interface RouteMatch {
 
 /** The routes of one upstream. Built once per configuration, searched once per request. */
 export interface RouteTable {
-  /**
-   * Finds the route of a raw path without tool mark. Returns the allowed methods (`GET, POST`) when only the method is wrong,
-   * null when no route has the path.
-   */
+  /** Finds the route of a raw path without tool mark: `{ allow: "GET, POST" }` for a wrong method, null without a route. */
   find(method: string, path: string): RouteMatch | { allow: string } | null;
 }
 
@@ -58,7 +55,7 @@ export function parseRequestTarget(target: string): RequestTarget | null {
   return { toolMark, path: below === "" ? "/" : below, query };
 }
 
-/** True for the connectivity probes that Claude Code sends at start (docs/wire.md section 1). Answered locally, never recorded. */
+/** True for Claude Code's connectivity probes (docs/wire.md section 1), which are answered locally and never recorded. */
 export function isProbe(method: string, path: string): boolean {
   return method === "HEAD" && (path === "/" || path === "/api/hello");
 }
@@ -68,39 +65,19 @@ export function guessApi(path: string): Api {
   return path.includes("/messages") ? "messages" : "responses";
 }
 
-/** Lists the four built-in routes and those that the configuration adds to an upstream. */
+/** Lists an upstream's routes: the four built-in ones and those that the configuration adds. */
 export function listRoutes(upstream: Upstream): Route[] {
-  return [
-    { method: "GET", path: "/models", auth: "bearer", dialect: "none", spend: "never", api: "responses" },
-    {
-      method: "POST",
-      path: "/responses",
-      auth: "bearer",
-      dialect: "responses",
-      spend: "count",
-      api: "responses",
-    },
-    {
-      method: "POST",
-      path: "/messages",
-      auth: "x-api-key",
-      dialect: "messages",
-      spend: "count",
-      api: "messages",
-    },
-    {
-      method: "POST",
-      path: "/messages/count_tokens",
-      auth: upstream.countTokensAuth,
-      dialect: "messages",
-      spend: "never",
-      api: "messages",
-    },
-    ...upstream.routes.map((route): Route => ({
-      ...route,
-      api: route.dialect === "messages" ? "messages" : "responses",
-    })),
+  const auth = upstream.countTokensAuth;
+  const builtIn: Omit<Route, "api">[] = [
+    { method: "GET", path: "/models", auth: "bearer", dialect: "none", spend: "never" },
+    { method: "POST", path: "/responses", auth: "bearer", dialect: "responses", spend: "count" },
+    { method: "POST", path: "/messages", auth: "x-api-key", dialect: "messages", spend: "count" },
+    { method: "POST", path: "/messages/count_tokens", auth, dialect: "messages", spend: "never" },
   ];
+  return [...builtIn, ...upstream.routes].map((route) => ({
+    ...route,
+    api: route.dialect === "messages" ? "messages" : "responses",
+  }));
 }
 
 /** Builds a route table. Paths match by equality, each under three prefixes. */

@@ -1,36 +1,28 @@
-/** Programs that run scripts: the script tells what the process is, the executable does not. */
+/** Programs that run scripts: the script identifies the process, the executable does not. */
 const INTERPRETER =
   /^(?:node(?:js)?|bun|deno|electron|python|pypy|ruby|perl|php|java|dotnet|lua(?:jit)?|ld-linux[\w-]*|ld-musl[\w-]*)[\d.-]*(?:\.so\.\d)?$/;
 
 const SHELLS = new Set("sh bash dash zsh fish ksh mksh tcsh csh ash busybox nu pwsh elvish xonsh".split(" "));
 
-/**
- * Init systems, session managers, containers and terminals: they start everything, so their parents say nothing of a
- * tool.
- */
+/** Init systems, session managers, containers and terminals. They start everything, so their parents identify no tool. */
 const SESSION_ROOTS = [
   "systemd init launchd login su sshd sshd-session sshd-auth mosh-server cron crond supervisord",
   "dockerd containerd containerd-shim-runc-v2 conmon runc gnome-shell plasmashell kwin_wayland sway",
   "tmux screen zellij dtach abduco gnome-terminal-server ptyxis ptyxis-agent kgx gnome-console konsole",
   "xfce4-terminal mate-terminal lxterminal qterminal terminator tilix guake yakuake xterm urxvt rxvt st foot",
   "kitty alacritty wezterm-gui ghostty rio hyper tabby contour warp warp-terminal terminal iterm2",
-].flatMap((names) => names.split(" "));
+]
+  .flatMap((names) => names.split(" "))
+  // The title that tmux gives itself, visible in place of its executable.
+  .concat("tmux: server");
 
-/** Titles that session roots give themselves; visible in place of an executable that is not. */
-const SESSION_ROOT_TITLES = ["tmux: server"];
-
-/**
- * Length to which the kernel truncates a process name (proc_pid_comm(5)), which is used where the executable is not
- * visible.
- */
+/** Length to which the kernel truncates the process name (proc_pid_comm(5)) that stands for an invisible executable. */
 const COMM_LENGTH = 15;
 
 /** Returns the base name of a path in the spelling of the tables: lower case, without `.exe`. */
 export function toProgramName(path: string): string {
-  return path
-    .slice(path.lastIndexOf("/") + 1)
-    .toLowerCase()
-    .replace(/\.exe$/, "");
+  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+  return name.replace(/\.exe$/, "");
 }
 
 /** True when the executable runs scripts, so that its own name does not identify the process. */
@@ -46,6 +38,6 @@ export function isShell(executable: string): boolean {
 /** True for a terminal, a session manager, a container runtime or an init system. */
 export function isSessionRoot(executable: string): boolean {
   const name = toProgramName(executable);
-  if (SESSION_ROOTS.includes(name) || SESSION_ROOT_TITLES.includes(name)) return true;
+  if (SESSION_ROOTS.includes(name)) return true;
   return name.length === COMM_LENGTH && SESSION_ROOTS.some((root) => root.startsWith(name));
 }

@@ -1,6 +1,6 @@
 import { parseToolName } from "../config/names.ts";
 import { isInterpreter, isSessionRoot, isShell, toProgramName } from "./process-kinds.ts";
-import { findProcessSignature, type ProcessSignature, type Program } from "./process-signature.ts";
+import { findProcessSignature, type ProcessSignature, type Program } from "./signatures.ts";
 
 /** The tool that a process belongs to. */
 export interface ProcessName {
@@ -10,10 +10,10 @@ export interface ProcessName {
 }
 
 /**
- * Names the first process of `programs`, which its parents follow, the nearest first. The nearest known tool names it:
- * a `curl` that Claude Code started belongs to Claude Code. An editor counts only when no shell is in between, because
- * its terminal is just a terminal. Parents above a terminal or a session manager do not count. Without a known tool the
- * name is the executable's own; null when that is an interpreter, a shell or a terminal, or cannot be a tool's name.
+ * Names the first process of `programs`; its parents follow, nearest first. The nearest known tool gives the name: a `curl`
+ * that Claude Code started belongs to Claude Code. An editor counts only without a shell in between, because its terminal
+ * is just a terminal. Parents above a terminal or a session manager do not count. Without a known tool the name is the
+ * executable's own; null when that is an interpreter, a shell or a terminal, or cannot be a tool's name.
  */
 export function nameProcess(
   programs: readonly Program[],
@@ -25,9 +25,7 @@ export function nameProcess(
   return own === null ? null : { tool: own, isExecutableName: true };
 }
 
-/**
- * True when the parents of this program cannot contribute to a name: it is a terminal, a session manager or an editor.
- */
+/** True for a terminal, a session manager or an editor, whose parents cannot contribute to a name. */
 export function isLastParent(program: Program, signatures: readonly ProcessSignature[]): boolean {
   return isSessionRoot(program.executable) || findProcessSignature(signatures, program)?.isEditor === true;
 }

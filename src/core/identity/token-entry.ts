@@ -1,6 +1,6 @@
-import { list, object } from "../config/shape/composites.ts";
-import { integer, text } from "../config/shape/scalars.ts";
+import { integer, list, object, text } from "../config/shape.ts";
 import { checkName } from "../config/names.ts";
+import { parseJson } from "../json.ts";
 
 /** What is kept of a registered local token. The token itself is not. */
 export interface TokenEntry {
@@ -36,16 +36,8 @@ export function parseTokenEntries(content: string): TokenEntry[] | null {
   return "value" in verdict ? verdict.value.tokens : null;
 }
 
-/** Formats the entries as JSON, one a line to be readable. */
+/** Formats the entries as JSON, one a line. */
 export function formatTokenEntries(entries: readonly TokenEntry[]): string {
   const lines = entries.map((entry) => `  ${JSON.stringify(entry)}`);
   return `{"v":${VERSION},"tokens":[\n${lines.join(",\n")}\n]}\n`;
-}
-
-function parseJson(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
-  }
 }

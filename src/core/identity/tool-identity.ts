@@ -1,14 +1,12 @@
 import type { Access } from "../config/config.ts";
 import { parseToolName } from "../config/names.ts";
 import type { HeaderIndex } from "../http/header-index.ts";
-import { readPresentedCredentials } from "../http/presented-credentials.ts";
+import { readPresentedCredentials } from "../http/headers.ts";
 import type { ToolEvidence } from "../ledger/record.ts";
 import type { ProcessName } from "./process-name.ts";
-import { findRequestSignature, type RequestSignatures } from "./request-signature.ts";
+import { findRequestSignature, type RequestSignatures } from "./signatures.ts";
 
-/**
- * The tool that sent a request, and the evidence for it. Used for accounting; only a registered local token proves it.
- */
+/** The tool that sent a request. Only a registered local token proves it; other evidence is good enough for accounting. */
 export interface ToolIdentity {
   tool: string;
   by: ToolEvidence;
@@ -21,10 +19,7 @@ const PLACEHOLDER_PREFIX = "tk-";
 /** Headers that carry a session id, in order of preference (docs/wire.md section 2). */
 const SESSION_HEADERS = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id", "thread-id"];
 
-/**
- * Identifies the tool by the strongest evidence in the request itself: the mark in its path, a placeholder credential,
- * the header x-tollkeeper-tool, a tool's signature, a library's signature.
- */
+/** Identifies the tool by the evidence in the request itself, the strongest first. */
 export function identifyTool(
   pathMark: string | null,
   headers: HeaderIndex,
@@ -45,8 +40,7 @@ export function identifyTool(
 
 /**
  * Adds the process as evidence, which is stronger than a library: a `curl` that Claude Code started belongs to Claude
- * Code. A mere executable's name is weaker than a library, whose name is spelled the same everywhere: a `curl` typed in
- * a terminal is identified as the library curl.
+ * Code. The name of an executable is weaker than a library, whose name is spelled the same everywhere.
  */
 export function withProcess(identity: ToolIdentity, name: ProcessName | null): ToolIdentity {
   if (name === null || (identity.by !== "library" && identity.by !== "unknown")) return identity;
@@ -55,7 +49,7 @@ export function withProcess(identity: ToolIdentity, name: ProcessName | null): T
 }
 
 /**
- * Adds the owner of the registered token that the request shows; null without one. Where `access` requires tokens it is
+ * Adds the owner of the registered token that the request presents; null without one. Where `access` requires tokens it is
  * proven and outranks every claim. Where it does not, the mark in the path is stronger.
  */
 export function withToken(identity: ToolIdentity, owner: string | null, mode: Access["mode"]): ToolIdentity {

@@ -9,9 +9,8 @@ const LATER_FIELDS = ["process", "project"] as const;
 const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
 
 /**
- * Parses one line of the ledger. Returns `unknown_version` for a record of a later format, which readers skip, and
- * `unreadable` for anything else that is not a record. Checks the fields that reports use, so that a foreign line cannot
- * corrupt a sum.
+ * Parses one line of the ledger. Checks the fields that reports use, so that a foreign line cannot corrupt a sum. Readers skip
+ * records of an `unknown_version`, which a later release wrote.
  */
 export function parseRecord(line: string): UsageRecord | "unknown_version" | "unreadable" {
   const value = parseJson(line);
@@ -39,11 +38,8 @@ function isUsageRecord(value: JsonObject): value is JsonObject & UsageRecord {
 function isProcess(value: unknown): value is ProcessRecord {
   if (!isObject(value)) return false;
   const { pid, executable, parents } = value;
-  return isCount(pid) && typeof executable === "string" && isTexts(parents);
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
+  const areNames = Array.isArray(parents) && parents.every((name) => typeof name === "string");
+  return isCount(pid) && typeof executable === "string" && areNames;
 }
 
 function isTokens(value: unknown): value is Tokens {

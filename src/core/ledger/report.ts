@@ -7,10 +7,7 @@ import type { ExtraTokens, Tokens } from "../usage/reading.ts";
 export const GROUPINGS = ["tool", "model", "day", "session", "project", "key"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-/**
- * Sums of one tool, model, day, session, project or key. Tokens as in the ledger: `input_uncached`, `cache_read` and `cache_write`
- * are disjoint, `output` includes `reasoning`.
- */
+/** Sums of one group, in the ledger's terms: the three input counts are disjoint, and `output` includes `reasoning`. */
 export interface ReportRow {
   /** null when the records do not say. */
   name: string | null;
@@ -61,11 +58,8 @@ export async function summarise(
   return { by, rows: rows.sorted(by), total: rows.total };
 }
 
-/** Returns all tokens in a row's sums. */
-function sumRowTokens(
-  row: Pick<ReportRow, "input_uncached" | "cache_read" | "cache_write" | "output">,
-): number {
-  return row.input_uncached + row.cache_read + row.cache_write + row.output;
+function sumTokens(set: Pick<ReportRow, "input_uncached" | "cache_read" | "cache_write" | "output">): number {
+  return set.input_uncached + set.cache_read + set.cache_write + set.output;
 }
 
 class Rows {
@@ -85,7 +79,7 @@ class Rows {
   sorted(by: Grouping): ReportRow[] {
     const byName = (a: ReportRow, b: ReportRow) => compareText(a.name ?? "", b.name ?? "");
     const byTokens = (a: ReportRow, b: ReportRow) =>
-      sumRowTokens(b) - sumRowTokens(a) || b.requests - a.requests || byName(a, b);
+      sumTokens(b) - sumTokens(a) || b.requests - a.requests || byName(a, b);
     return [...this.#rows.values()].sort(by === "day" ? byName : byTokens);
   }
 }
@@ -128,25 +122,13 @@ function addRequest(rows: Rows, { record, source }: CountedRequest, by: Grouping
 
 /** `record` knows who asked; `source`, the record with the usage, knows which model served. */
 function nameOf(record: UsageRecord, source: UsageRecord, by: Grouping): string | null {
-  switch (by) {
-    case "tool":
-      return record.tool;
-    case "model":
-      return source.model ?? record.model ?? record.model_requested;
-    case "day":
-      return dayOf(record.ts);
-    case "session":
-      return record.session;
-    case "project":
-      return record.project;
-    case "key":
-      return record.key;
-  }
+  if (by === "model") return source.model ?? record.model ?? record.model_requested;
+  return by === "day" ? dayOf(record.ts) : record[by];
 }
 
 function addExtra(row: ReportRow, set: ExtraTokens): void {
   if (set.billable === true) addTokens(row, set, null);
-  else row.maybe_unbilled += sumRowTokens(set);
+  else row.maybe_unbilled += sumTokens(set);
 }
 
 /** Reasoning is part of the output, so it is 0 without output, even when not reported. */

@@ -1,14 +1,12 @@
-import { dayAt } from "./day.ts";
 import { Failure } from "../failure.ts";
+import { DAY_MS, dayAt } from "./day.ts";
 
-const HOUR_MS = 60 * 60 * 1000;
-const DAY_MS = 24 * HOUR_MS;
+const HOUR_MS = DAY_MS / 24;
 const MAX_DAYS = 36_500;
 
 /**
- * Parses the start of a period: `today`, `7d` (from 00:00 seven days ago), `24h` (to the millisecond) or a day such as
- * `2026-11-01`. Days are UTC, as in the ledger. Returns an ISO 8601 time in UTC.
- * @throws Failure for any other text
+ * Parses the start of a period: `today`, `7d` (from 00:00 seven days ago), `24h` (to the millisecond) or a day (`2026-11-01`).
+ * Days are UTC, as in the ledger. Returns an ISO 8601 time in UTC; throws a Failure for any other text.
  */
 export function parseSince(text: string, now: number): string {
   if (text === "today") return startOf(dayAt(now));

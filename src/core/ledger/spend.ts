@@ -52,10 +52,7 @@ export class SpendTracker {
   readonly #awaiting: UsageRecord[] = [];
   readonly #fetched = new Map<string, UsageRecord>();
 
-  /**
-   * Adds the next record. Records must come in the ledger's order, by UTC day. Returns the request when it counts now, `failed`
-   * when it spent nothing, and null when it adds nothing, or not yet.
-   */
+  /** Adds the next record in the ledger's order. Returns `failed` if it spent nothing; null if it adds nothing, or not yet. */
   add(record: UsageRecord): CountedRequest | "failed" | null {
     if (this.#isCopy(record)) return null;
     const kind = classify(record);

@@ -7,9 +7,8 @@ export const MAX_KEY_LENGTH = 8192;
 const HINT = "give the key alone, on one line";
 
 /**
- * Parses an API key from typed, piped or stored text, and trims it. A key is 1 to 8192 printable ASCII characters without
- * spaces, which a header can carry.
- * @throws Failure that says what is wrong, and never repeats any of the text
+ * Parses an API key from typed, piped or stored text, and trims it: 1 to 8192 printable ASCII characters without spaces, which
+ * a header can carry. Throws a Failure that says what is wrong, and never repeats any of the text.
  */
 export function parseApiKey(text: string): Secret {
   const value = text.trim();

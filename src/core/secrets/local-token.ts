@@ -1,16 +1,10 @@
-/*
- * The form of local tokens: `tollkeeper-TOOL-RANDOM`, so that people recognize one, and the tool it belongs to, wherever they
- * find it. proxy/token-secret.ts creates and verifies the random part.
- */
+// Local tokens are `tollkeeper-TOOL-RANDOM`, for people to recognize them. proxy/token-secret.ts creates the random part.
 
 const PREFIX = "tollkeeper-";
 
 /** Length of 256 random bits in base64url. */
 const RANDOM_LENGTH = 43;
-
 const MAX_NAME_LENGTH = 64;
-
-/** In characters. */
 const MAX_LENGTH = PREFIX.length + MAX_NAME_LENGTH + 1 + RANDOM_LENGTH;
 
 /** Returns the token of a tool. `random` is 256 bits in base64url. */

@@ -1,9 +1,6 @@
 import type { Secret } from "./secret.ts";
 
-/**
- * Redacts a secret in a stream of chunks, also where it is split between chunks. Keeps the length of the stream. Holds back
- * at most one byte less than the secret's longest spelling.
- */
+/** Redacts a secret in a stream, also across chunks. Keeps the length; holds back less than the secret's longest spelling. */
 export interface Redactor {
   /** Takes the next chunk and returns the bytes that are ready to be sent. */
   push(chunk: Buffer): Buffer;

@@ -11,11 +11,15 @@ const MIN_LENGTH = 8;
  */
 export class Secret {
   readonly #value: string;
-  readonly #spellings: Spellings;
+  /** Matches the value in every spelling in which a service may echo it. */
+  readonly #pattern: RegExp;
+  readonly #maxSpellingBytes: number;
 
   constructor(value: string) {
+    const isShort = value.length < MIN_LENGTH;
     this.#value = value;
-    this.#spellings = spellingsOf(value);
+    this.#pattern = isShort ? NOTHING : new RegExp(value.replace(ESCAPABLE, spellingPattern), "g");
+    this.#maxSpellingBytes = isShort ? 0 : value.replace(ESCAPABLE, LONGEST_ESCAPE).length;
   }
 
   /** Returns the value. See the class for who may call this. */
@@ -29,22 +33,22 @@ export class Secret {
 
   /** Length of the longest spelling: how much of a stream {@link Secret.redactBytes} must see at once to find the value. */
   get maxSpellingBytes(): number {
-    return this.#spellings.maxBytes;
+    return this.#maxSpellingBytes;
   }
 
   /** True when `text` contains the value in any spelling. The length check comes first, because most texts are shorter. */
   isIn(text: string): boolean {
-    return text.length >= this.#value.length && text.search(this.#spellings.pattern) !== -1;
+    return text.length >= this.#value.length && text.search(this.#pattern) !== -1;
   }
 
   /** Replaces every occurrence of the value by asterisks, including JSON and URL spellings. */
   redactText(text: string): string {
-    return text.replaceAll(this.#spellings.pattern, (found) => "*".repeat(found.length));
+    return text.replaceAll(this.#pattern, (found) => "*".repeat(found.length));
   }
 
   /** Overwrites every occurrence in place, as {@link Secret.redactText}. Keeps the length, so the framing stays valid. */
   redactBytes(bytes: Buffer): void {
-    for (const { index, 0: found } of bytes.toString("latin1").matchAll(this.#spellings.pattern)) {
+    for (const { index, 0: found } of bytes.toString("latin1").matchAll(this.#pattern)) {
       bytes.fill(ASTERISK, index, index + found.length);
     }
   }
@@ -62,29 +66,14 @@ export class Secret {
   }
 }
 
-/** The spellings in which a service may echo a value. */
-interface Spellings {
-  pattern: RegExp;
-  /** Length of the longest spelling. */
-  maxBytes: number;
-}
-
-/**
- * Verbatim, or with characters escaped for JSON (`\/` by PHP, `\u002B` by .NET) or for a URL (`%2B`). Letters and digits are
- * never escaped.
- */
-function spellingsOf(value: string): Spellings {
-  if (value.length < MIN_LENGTH) return { pattern: NOTHING, maxBytes: 0 };
-  const pattern = value.replace(ESCAPABLE, spellingPattern);
-  return { pattern: new RegExp(pattern, "g"), maxBytes: value.replace(ESCAPABLE, LONGEST_ESCAPE).length };
-}
-
 /** Matches nothing. */
 const NOTHING = /(?!)/g;
 
+/** Letters and digits are never escaped. */
 const ESCAPABLE = /[^\w~-]/g;
 const LONGEST_ESCAPE = "\\u0000";
 
+/** Matches a character verbatim, or escaped for JSON (`\/` by PHP, `\u002B` by .NET) or for a URL (`%2B`). */
 function spellingPattern(char: string): string {
   const hex = char.charCodeAt(0).toString(16).padStart(2, "0");
   const anyCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);

@@ -1,17 +1,26 @@
+export const LF = 0x0a;
+export const CR = 0x0d;
+export const SPACE = 0x20;
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_BRACKET = 0x5b;
+export const BACKSLASH = 0x5c;
+export const CLOSE_BRACKET = 0x5d;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+
 /** Up to this length a loop is faster: `Buffer.copy` creates a view of a part, which costs 60 ns and 200 bytes each time. */
 const LOOP_LIMIT_BYTES = 96;
 
-const SPACE = 0x20;
-const BACKSLASH = 0x5c;
-
 /** True for white space between the tokens of a JSON document (RFC 8259 section 2). */
 export function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+  return byte === SPACE || byte === LF || byte === CR || byte === 0x09;
 }
 
 /**
- * True when `bytes[at, to)` begins with `text`, which is Latin-1. Compares in place: 1 ns a byte, and nothing is allocated.
- * Compares from the end, because similar names differ there: this saves 25 ns of the 205 that an event takes.
+ * True when `bytes[at, to)` begins with `text`, which is Latin-1. Compares in place, 1 ns a byte, and from the end, because
+ * similar names differ there: this saves 25 ns of the 205 that an event takes.
  */
 export function hasTextAt(bytes: Buffer, at: number, to: number, text: string): boolean {
   if (to - at < text.length) return false;

@@ -1,18 +1,18 @@
-import { isObject } from "../json.ts";
+import { isObject, type JsonObject } from "../json.ts";
 import { TEXT_BYTES, createReading, type UsageCollector, type UsageFormat } from "./usage-format.ts";
 import { asWord } from "./fields.ts";
-import type { Fields, Selection } from "./json/json-scanner.ts";
+import type { Selection } from "./json/json-scanner.ts";
 import type { MeterReading } from "./reading.ts";
 
 /** What to read of an error in any of the forms that {@link readErrorType} supports. */
 export const ERROR_FIELDS: Selection = { error: { code: TEXT_BYTES, type: TEXT_BYTES }, code: TEXT_BYTES };
 
 /**
- * Returns an error's code, else its type; null when neither is a single word. Both dialects have both forms: nested
- * (`{"error":{"type","message"}}`, with or without `"type":"error"` beside it) and flat
- * (`{"type":"error","code","message"}`); see docs/wire.md section 8. Some gateways put the whole message into the code.
+ * Returns an error's code, else its type; null when neither is a single word. Both dialects have a nested form
+ * (`{"error":{"type"}}`) and a flat one (`{"type":"error","code"}`; docs/wire.md section 8). Some gateways put the message
+ * into the code.
  */
-export function readErrorType(fields: Fields): string | null {
+export function readErrorType(fields: JsonObject): string | null {
   if (!isObject(fields["error"])) return asErrorCode(fields["code"]);
   const { code, type } = fields["error"];
   return asWord(code) ?? asWord(type) ?? asErrorCode(code);
@@ -36,11 +36,11 @@ class ErrorCollector implements UsageCollector {
   readonly isFinished = true;
   #errorType: string | null = null;
 
-  addEvent(_type: string, fields: Fields): void {
+  addEvent(_type: string, fields: JsonObject): void {
     this.#errorType = readErrorType(fields);
   }
 
-  addBody(fields: Fields): void {
+  addBody(fields: JsonObject): void {
     this.#errorType = readErrorType(fields);
   }
 

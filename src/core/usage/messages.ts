@@ -1,9 +1,8 @@
-import { isObject } from "../json.ts";
+import { isObject, type JsonObject } from "../json.ts";
 import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from "./usage-format.ts";
 import type { UsageCollector, UsageFormat } from "./usage-format.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
-import { asFields, asText, removeSentences, asWord } from "./fields.ts";
-import type { Fields } from "./json/json-scanner.ts";
+import { asObject, asText, removeSentences, asWord } from "./fields.ts";
 import { BEDROCK_METRICS, MergedUsage } from "./messages/merged-usage.ts";
 import { readIterations } from "./messages/iterations.ts";
 import { readMessagesUsage, readServerTools } from "./messages/usage.ts";
@@ -19,7 +18,7 @@ const OUTCOMES: ReadonlyMap<string | null, Outcome> = new Map([
   ["compaction", "paused"],
 ]);
 
-/** The Messages API (Anthropic style): `message_start` has first counts, `message_delta` updates them (docs/wire.md section 5). */
+/** The Messages API: `message_start` has first counts, each `message_delta` updates them (docs/wire.md section 5). */
 export const MESSAGES_FORMAT: UsageFormat = {
   event: {
     ...ERROR_FIELDS,
@@ -55,30 +54,30 @@ class MessagesCollector implements UsageCollector {
     this.#inputIncludesCache = inputIncludesCache;
   }
 
-  addEvent(type: string, fields: Fields): void {
+  addEvent(type: string, fields: JsonObject): void {
     switch (type) {
       case "message_start":
-        return this.#startMessage(asFields(fields["message"]));
+        return this.#startMessage(asObject(fields["message"]));
       case "content_block_start":
-        return this.#startBlock(asFields(fields["content_block"]));
+        return this.#startBlock(asObject(fields["content_block"]));
       case "message_delta":
-        return this.#addDelta(asWord(asFields(fields["delta"])["stop_reason"]), asFields(fields["usage"]));
+        return this.#addDelta(asWord(asObject(fields["delta"])["stop_reason"]), asObject(fields["usage"]));
       case "message_stop":
         this.#isEnded = true;
         this.#isStopped = true;
-        return this.#usage.mergeMetrics(asFields(fields[BEDROCK_METRICS]));
+        return this.#usage.mergeMetrics(asObject(fields[BEDROCK_METRICS]));
       case "error":
         return this.#fail(fields);
     }
   }
 
-  addBody(fields: Fields): void {
+  addBody(fields: JsonObject): void {
     if (isObject(fields["error"])) this.#fail(fields);
     this.#id = asText(fields["id"]);
     this.#model = asText(fields["model"]);
     this.#stop = asWord(fields["stop_reason"]);
     this.#isEnded = !this.#hasFailed;
-    this.#usage.mergeLater(asFields(fields["usage"]));
+    this.#usage.mergeLater(asObject(fields["usage"]));
   }
 
   get isFinished(): boolean {
@@ -102,7 +101,7 @@ class MessagesCollector implements UsageCollector {
     reading.inference_geo = asText(usage["inference_geo"]);
     reading.tokens = tokens;
     reading.extra = iterations.extra;
-    reading.server_tools = readServerTools(asFields(usage["server_tool_use"]));
+    reading.server_tools = readServerTools(asObject(usage["server_tool_use"]));
     reading.raw_usage = Object.keys(usage).length > 0 ? usage : null;
     reading.flags = [...flags];
     return reading;
@@ -113,14 +112,14 @@ class MessagesCollector implements UsageCollector {
     return this.#hasFailed ? "error" : "cut";
   }
 
-  #startMessage(message: Fields): void {
+  #startMessage(message: JsonObject): void {
     const id = asText(message["id"]);
     if (this.#usage.hasStarted) this.#flags.add("duplicate_message_start");
     // A gateway retried: another message replaces the first.
     if (this.#usage.hasStarted && id !== this.#id) this.#reset();
     this.#id = id;
     this.#model = asText(message["model"]) ?? this.#model;
-    this.#usage.mergeStart(asFields(message["usage"]));
+    this.#usage.mergeStart(asObject(message["usage"]));
   }
 
   #reset(): void {
@@ -130,18 +129,18 @@ class MessagesCollector implements UsageCollector {
     this.#isEnded = false;
   }
 
-  #startBlock(block: Fields): void {
-    if (block["type"] === "fallback") this.#fallbackModel = asText(asFields(block["to"])["model"]);
+  #startBlock(block: JsonObject): void {
+    if (block["type"] === "fallback") this.#fallbackModel = asText(asObject(block["to"])["model"]);
   }
 
-  #addDelta(stop: string | null, usage: Fields): void {
+  #addDelta(stop: string | null, usage: JsonObject): void {
     this.#usage.mergeLater(usage);
     if (stop === null) return;
     this.#stop = stop;
     this.#isEnded = true;
   }
 
-  #fail(fields: Fields): void {
+  #fail(fields: JsonObject): void {
     this.#hasFailed = true;
     this.#errorType = readErrorType(fields);
   }

@@ -56,10 +56,7 @@ export function createMeter(setup: MeterSetup): Meter {
   return new UsageMeter(setup, dialect === "messages" ? MESSAGES_FORMAT : RESPONSES_FORMAT);
 }
 
-/**
- * The meter of a response without usage: model lists, token counts, errors and redirects. Reads only the type of an error, and
- * whether a body of type JSON is valid.
- */
+/** The meter of a response without usage. Reads only an error's type, and whether a body of type JSON is valid. */
 class PlainMeter implements Meter {
   readonly hasContent = false;
   readonly isFinished = true;

@@ -1,7 +1,4 @@
-/**
- * How an exchange ended, as far as the response tells. `rejected` is a refusal by tollkeeper, `cut` a response that was
- * truncated.
- */
+/** How an exchange ended. `rejected` is a refusal by tollkeeper, `cut` a truncated response. */
 export type Outcome =
   | "completed"
   | "incomplete"

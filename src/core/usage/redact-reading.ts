@@ -1,30 +1,31 @@
 import type { Secret } from "../secrets/secret.ts";
 import type { MeterReading } from "./reading.ts";
 
-/**
- * Redacts the secret in every field that comes from the upstream. Returns the same object when there is nothing to redact:
- * the search costs 0.2 µs, a copy 2 µs.
- */
+/** The fields that hold text of the upstream. */
+const TEXTS = [
+  "stop",
+  "error_type",
+  "response_id",
+  "model",
+  "service_tier",
+  "speed",
+  "inference_geo",
+] as const;
+
+/** Redacts the secret in text of the upstream. Returns the same object when it is in none: 0.2 µs, where a copy takes 2. */
 export function redactReading(reading: MeterReading, secret: Secret): MeterReading {
   if (!isInReading(reading, secret)) return reading;
   const redact = (text: string | null) => (text === null ? null : secret.redactText(text));
-  return {
+  const redacted: MeterReading = {
     ...reading,
-    stop: redact(reading.stop),
-    error_type: redact(reading.error_type),
-    response_id: redact(reading.response_id),
-    model: redact(reading.model),
-    service_tier: redact(reading.service_tier),
-    speed: redact(reading.speed),
-    inference_geo: redact(reading.inference_geo),
-    extra: reading.extra.map((set) => ({
-      ...set,
-      type: secret.redactText(set.type),
-      model: redact(set.model),
-    })),
+    extra: reading.extra.map((set) => {
+      return { ...set, type: secret.redactText(set.type), model: redact(set.model) };
+    }),
     server_tools: redactData(reading.server_tools, secret),
     raw_usage: redactData(reading.raw_usage, secret),
   };
+  for (const name of TEXTS) redacted[name] = redact(reading[name]);
+  return redacted;
 }
 
 /** Returns JSON data with the secret redacted in every string and name. Recursive: a meter limits how deep data nests. */
@@ -33,9 +34,7 @@ export function redactData<Data>(data: Data, secret: Secret): Data {
 }
 
 function isInReading(reading: MeterReading, secret: Secret): boolean {
-  const { stop, error_type, response_id, model, service_tier, speed, inference_geo } = reading;
-  const texts = [stop, error_type, response_id, model, service_tier, speed, inference_geo];
-  if (texts.some((text) => text !== null && secret.isIn(text))) return true;
+  for (const name of TEXTS) if (secret.isIn(reading[name] ?? "")) return true;
   const { extra, server_tools, raw_usage } = reading;
   return isInData(extra, secret) || isInData(server_tools, secret) || isInData(raw_usage, secret);
 }

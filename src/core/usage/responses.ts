@@ -1,10 +1,10 @@
-import { isObject } from "../json.ts";
+import { isObject, type JsonObject } from "../json.ts";
 import { MAX_EXTRA, TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from "./usage-format.ts";
 import type { UsageCollector, UsageFormat } from "./usage-format.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
-import { asCount, asFields, asText, removeSentences, asWord } from "./fields.ts";
+import { asCount, asObject, asText, removeSentences, asWord } from "./fields.ts";
 import { readResponsesUsage } from "./responses/usage.ts";
-import type { Fields, Selection } from "./json/json-scanner.ts";
+import type { Selection } from "./json/json-scanner.ts";
 import type { ExtraTokens, Flag, Outcome, MeterReading } from "./reading.ts";
 import { toTokenClasses, hasInput, toTokens } from "./tokens.ts";
 
@@ -29,12 +29,14 @@ const TERMINAL: ReadonlyMap<string, Outcome> = new Map([
 ]);
 
 /** Values of `response.status`, which are also outcomes. */
-const STATUSES: ReadonlyMap<unknown, Outcome> = new Map(
-  (["completed", "incomplete", "failed", "cancelled", "queued", "in_progress"] as const).map((status) => [
-    status,
-    status,
-  ]),
-);
+const STATUSES: readonly Outcome[] = [
+  "completed",
+  "incomplete",
+  "failed",
+  "cancelled",
+  "queued",
+  "in_progress",
+];
 
 /**
  * The Responses API (OpenAI style): usage comes once, with the terminal event or in the body (docs/wire.md section 6). Error
@@ -55,20 +57,20 @@ class ResponsesCollector implements UsageCollector {
   #serviceTier: string | null = null;
   #isBackground = false;
   /** The response object of the body or of the terminal event. */
-  #last: Fields | null = null;
+  #last: JsonObject | null = null;
   #outcome: Outcome = "cut";
   #errorType: string | null = null;
 
-  addEvent(type: string, fields: Fields): void {
+  addEvent(type: string, fields: JsonObject): void {
     if (type === "error") this.#fail(fields);
-    else this.#addResponse(asFields(fields["response"]), TERMINAL.get(type) ?? null);
+    else this.#addResponse(asObject(fields["response"]), TERMINAL.get(type) ?? null);
   }
 
-  addBody(fields: Fields): void {
-    const isBareError = isObject(fields["error"]) && !STATUSES.has(fields["status"]);
-    if (isBareError) this.#fail(fields);
+  addBody(fields: JsonObject): void {
+    const status = STATUSES.find((candidate) => candidate === fields["status"]);
+    if (status === undefined && isObject(fields["error"])) this.#fail(fields);
     // Responses of `/responses/compact` have no status.
-    else this.#addResponse(fields, STATUSES.get(fields["status"]) ?? "completed");
+    else this.#addResponse(fields, status ?? "completed");
   }
 
   get isFinished(): boolean {
@@ -82,29 +84,28 @@ class ResponsesCollector implements UsageCollector {
     const counts = readResponsesUsage(rawUsage ?? {}, flags);
     const tokens = toTokens(counts, flags);
     const isFinal = hasInput(counts) && counts.output !== null;
-    const toolUsage = Object.entries(removeSentences(asFields(last["tool_usage"]))).slice(0, MAX_EXTRA);
+    const toolUsage = Object.entries(removeSentences(asObject(last["tool_usage"]))).slice(0, MAX_EXTRA);
     const reading = createReading(this.#outcome, this.#isPending ? "pending" : toUsageState(tokens, isFinal));
-    reading.stop = asWord(asFields(last["incomplete_details"])["reason"]);
+    reading.stop = asWord(asObject(last["incomplete_details"])["reason"]);
     reading.error_type = this.#errorType;
     reading.response_id = this.#id;
     reading.model = this.#model;
     reading.service_tier = this.#serviceTier;
     reading.tokens = tokens;
-    reading.extra = toolUsage.flatMap(([name, usage]) => readToolTokens(name, asFields(usage)));
-    reading.server_tools = Object.fromEntries(
-      toolUsage.flatMap(([name, usage]) => readToolCalls(name, asFields(usage))),
-    );
+    reading.extra = toolUsage.flatMap(([name, usage]) => readToolTokens(name, asObject(usage)));
+    const calls = toolUsage.flatMap(([name, usage]) => readToolCalls(name, asObject(usage)));
+    reading.server_tools = Object.fromEntries(calls);
     reading.raw_usage = rawUsage;
     reading.flags = [...flags];
     return reading;
   }
 
-  #fail(fields: Fields): void {
+  #fail(fields: JsonObject): void {
     this.#errorType = readErrorType(fields);
     if (this.#last === null) this.#outcome = "error";
   }
 
-  #addResponse(response: Fields, end: Outcome | null): void {
+  #addResponse(response: JsonObject, end: Outcome | null): void {
     this.#id = asText(response["id"]) ?? this.#id;
     this.#model = asText(response["model"]) ?? this.#model;
     this.#serviceTier = asWord(response["service_tier"]) ?? this.#serviceTier;
@@ -123,13 +124,13 @@ class ResponsesCollector implements UsageCollector {
 }
 
 /** Reads the calls of one of the service's tools, e.g. `web_search.num_requests`. Leaves out tools that were not called. */
-function readToolCalls(name: string, usage: Fields): [string, number][] {
+function readToolCalls(name: string, usage: JsonObject): [string, number][] {
   const calls = asCount(usage["num_requests"]) ?? 0;
   return calls > 0 ? [[name, calls]] : [];
 }
 
 /** Reads the tokens of one of the service's tools, e.g. `image_gen`. They are billed in addition to the response's usage. */
-function readToolTokens(type: string, usage: Fields): ExtraTokens[] {
+function readToolTokens(type: string, usage: JsonObject): ExtraTokens[] {
   const uncached = asCount(usage["input_tokens"]) ?? 0;
   const output = asCount(usage["output_tokens"]) ?? 0;
   if (uncached + output === 0) return [];

@@ -1,12 +1,13 @@
-import type { Fields, Selection } from "./json/json-scanner.ts";
+import type { JsonObject } from "../json.ts";
+import type { Selection } from "./json/json-scanner.ts";
 import type { Outcome, MeterReading, Tokens, UsageState } from "./reading.ts";
 
 /** Collects the usage of one response from the parts that its format selects. */
 export interface UsageCollector {
   /** Adds a stream event of one of the format's `eventTypes`. */
-  addEvent(type: string, fields: Fields): void;
+  addEvent(type: string, fields: JsonObject): void;
   /** Adds the body of a response that is not a stream. */
-  addBody(fields: Fields): void;
+  addBody(fields: JsonObject): void;
   /** True after the event that ends a stream. */
   readonly isFinished: boolean;
   /** Returns a new reading of what has been added so far. Its `spend` is left to the route. */

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import { HeaderIndex } from "../../core/http/header-index.ts";
 import { getRefusalStatus, type Refusal } from "../../core/http/refusal.ts";
-import { findResponseFault } from "../../core/http/response-head.ts";
+import { findResponseFault } from "../../core/http/framing.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import { redactReading } from "../../core/usage/redact-reading.ts";
 import type { Secret } from "../../core/secrets/secret.ts";

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../api.ts";
 import { omit } from "../json.ts";
-import type { ContentBlock, Message, MessageUsage } from "./message.ts";
 import { splitIntoChunks } from "../tokens.ts";
+import type { ContentBlock, Message } from "./message.ts";
 
 /** Returns the events that stream a message, in the order of recorded streams: input, content blocks in pieces, totals. */
 export function messageEvents(message: Message): StreamEvent[] {
@@ -13,9 +13,9 @@ export function messageEvents(message: Message): StreamEvent[] {
 }
 
 function startEvent(message: Message): StreamEvent {
-  const started = { ...omit({ ...message }, "stop_details"), content: [], stop_reason: null };
+  const started = { ...omit(message, "stop_details"), content: [], stop_reason: null };
   if (message.usage === undefined) return { type: "message_start", message: started };
-  const usage = { ...omit({ ...message.usage }, "output_tokens_details"), output_tokens: 1 };
+  const usage = { ...omit(message.usage, "output_tokens_details"), output_tokens: 1 };
   return { type: "message_start", message: { ...started, usage } };
 }
 
@@ -24,17 +24,8 @@ function deltaEvent(message: Message): StreamEvent {
   const { stop_reason, stop_sequence, stop_details } = message;
   const delta = { stop_reason, stop_sequence, stop_details };
   if (message.usage === undefined) return { type: "message_delta", delta };
-  return { type: "message_delta", delta, usage: totals(message.usage) };
-}
-
-function totals(usage: MessageUsage): Partial<MessageUsage> {
-  return {
-    input_tokens: usage.input_tokens,
-    cache_creation_input_tokens: usage.cache_creation_input_tokens,
-    cache_read_input_tokens: usage.cache_read_input_tokens,
-    output_tokens: usage.output_tokens,
-    ...(usage.output_tokens_details && { output_tokens_details: usage.output_tokens_details }),
-  };
+  const usage = omit(message.usage, "cache_creation", "service_tier", "inference_geo");
+  return { type: "message_delta", delta, usage };
 }
 
 function blockEvents(block: ContentBlock, index: number): StreamEvent[] {

@@ -1,5 +1,5 @@
 import { hashPrefixes, type PromptCache } from "../prompt-cache.ts";
-import { countTokens } from "../tokens.ts";
+import { countTokens, sumTokens } from "../tokens.ts";
 import type { CacheLifetime, PromptPart } from "./request.ts";
 
 /** The tokens of a prompt by how they are billed. The four numbers add up to the whole prompt. */
@@ -11,23 +11,21 @@ export interface BilledInput {
 
 /** Returns all tokens of a prompt, cached or not, as `count_tokens` reports them. */
 export function countInput(parts: readonly PromptPart[]): number {
-  return parts.reduce((sum, part) => sum + countTokens(part.text), 0);
+  return sumTokens(parts.map(({ text }) => text));
 }
 
 /**
- * Bills a prompt against the prompt cache and adds the prefixes that end at a breakpoint to it. The longest known prefix up to
- * the last breakpoint counts as read, the rest up to there as written with the lifetime of the breakpoint that covers it, and
- * what follows as uncached. Unlike in the real service there is no minimum length, so that small prompts show caching.
+ * Bills a prompt and adds its prefixes that end at a breakpoint to the cache. The longest known prefix up to the last
+ * breakpoint counts as read, the rest up to there as written with the lifetime of the next breakpoint, and what follows as
+ * uncached. Unlike in the real service there is no minimum length, so that small prompts show caching.
  */
 export function billInput(
   parts: readonly PromptPart[],
   scope: readonly string[],
   cache: PromptCache,
 ): BilledInput {
-  const hashes = hashPrefixes(
-    scope,
-    parts.map((part) => part.text),
-  );
+  const texts = parts.map(({ text }) => text);
+  const hashes = hashPrefixes(scope, texts);
   const last = parts.findLastIndex((part) => part.breakpoint !== null);
   const known = hashes.findLastIndex((hash, at) => at <= last && cache.has(hash));
   for (const [at, hash] of hashes.entries()) {

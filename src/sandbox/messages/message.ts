@@ -1,24 +1,12 @@
-import { countOutputTokens, countReasoningTokens, type Completion } from "../completion.ts";
-import { makeId } from "../ids.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { countOutputTokens, countReasoningTokens, sealReasoning, type Completion } from "../completion.ts";
+import { makeId } from "../ids.ts";
 import type { BilledInput } from "./input.ts";
 
 export type ContentBlock =
   | { type: "thinking"; thinking: string; signature: string }
   | { type: "text"; text: string }
   | { type: "tool_use"; id: string; name: string; input: JsonObject };
-
-/** Usage, with the fields of recent recordings in their order. */
-export interface MessageUsage {
-  input_tokens: number;
-  cache_creation_input_tokens: number;
-  cache_read_input_tokens: number;
-  cache_creation: { ephemeral_5m_input_tokens: number; ephemeral_1h_input_tokens: number };
-  output_tokens: number;
-  output_tokens_details?: { thinking_tokens: number };
-  service_tier: string;
-  inference_geo: string;
-}
 
 /** A finished message, as in a JSON response. */
 export interface Message {
@@ -30,15 +18,12 @@ export interface Message {
   stop_reason: string;
   stop_sequence: null;
   stop_details: JsonObject | null;
-  usage?: MessageUsage;
+  usage?: ReturnType<typeof composeUsage>;
 }
 
 const STOP_REASONS = { limit: "max_tokens", refused: "refusal", paused: "pause_turn" } as const;
-const REFUSAL = {
-  type: "refusal",
-  category: null,
-  explanation: "The sandbox refused because it was asked to.",
-};
+const EXPLANATION = "The sandbox refused because it was asked to.";
+const REFUSAL = { type: "refusal", category: null, explanation: EXPLANATION };
 
 /** Returns a completion in the shape of a message. */
 export function composeMessage(model: string, completion: Completion, input: BilledInput): Required<Message> {
@@ -63,7 +48,7 @@ function stopReasonOf({ stop, toolCall }: Completion): string {
 function composeContent({ reasoning, text, toolCall }: Completion): ContentBlock[] {
   const content: ContentBlock[] = [];
   if (reasoning !== null)
-    content.push({ type: "thinking", thinking: reasoning, signature: signatureOf(reasoning) });
+    content.push({ type: "thinking", thinking: reasoning, signature: sealReasoning(reasoning) });
   if (text !== null) content.push({ type: "text", text });
   if (toolCall !== null) {
     const input = JSON.parse(toolCall.argumentsJson) as JsonObject;
@@ -72,12 +57,8 @@ function composeContent({ reasoning, text, toolCall }: Completion): ContentBlock
   return content;
 }
 
-/** Clients treat the signature as opaque and send it back unchanged. */
-function signatureOf(reasoning: string): string {
-  return Buffer.from(`sandbox:${reasoning}`).toString("base64");
-}
-
-function composeUsage(input: BilledInput, completion: Completion): MessageUsage {
+/** Returns usage with the fields of recent recordings in their order. */
+function composeUsage(input: BilledInput, completion: Completion) {
   return {
     input_tokens: input.uncached,
     cache_creation_input_tokens: input.written["5m"] + input.written["1h"],

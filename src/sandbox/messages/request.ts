@@ -1,8 +1,7 @@
-import type { Prompt } from "../completion.ts";
-import { collectTexts, findTypedText } from "../conversation.ts";
-import { ApiError } from "../errors.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
-import { pickObjects, omit } from "../json.ts";
+import { findTypedText, type Prompt } from "../completion.ts";
+import { ApiError } from "../errors.ts";
+import { collectTexts, omit, pickObjects } from "../json.ts";
 
 /** How long the prefix up to a cache breakpoint is kept. */
 export type CacheLifetime = "5m" | "1h";
@@ -22,10 +21,7 @@ interface MessagesRequest {
   stream: boolean;
 }
 
-/**
- * Reads the members that message creation and token counting have in common.
- * @throws ApiError 400 naming the invalid field, in the wording of the real API
- */
+/** Reads what message creation and token counting have in common. @throws ApiError 400 in the words of the real API */
 export function readMessagesRequest(body: JsonObject): MessagesRequest {
   const model = body["model"];
   if (typeof model !== "string") throw new ApiError(400, "model: Field required");
@@ -71,16 +67,15 @@ function readParts(body: JsonObject, messages: readonly JsonObject[]): PromptPar
 }
 
 function readContentParts(content: unknown): PromptPart[] {
-  return typeof content === "string"
-    ? [{ text: content, breakpoint: null }]
-    : pickObjects(content).map(readPart);
+  if (typeof content === "string") return [{ text: content, breakpoint: null }];
+  return pickObjects(content).map(readPart);
 }
 
 /** The text excludes the breakpoint. Clients move it with each turn, which must not change the prefix. */
 function readPart(block: JsonObject): PromptPart {
-  const text =
-    typeof block["text"] === "string" ? block["text"] : JSON.stringify(omit(block, "cache_control"));
-  return { text, breakpoint: readBreakpoint(block) };
+  const { text } = block;
+  const whole = typeof text === "string" ? text : JSON.stringify(omit(block, "cache_control"));
+  return { text: whole, breakpoint: readBreakpoint(block) };
 }
 
 function readBreakpoint(block: JsonObject): CacheLifetime | null {
@@ -92,12 +87,13 @@ function readBreakpoint(block: JsonObject): CacheLifetime | null {
 function readPrompt(body: JsonObject, messages: readonly JsonObject[]): Prompt {
   const content = messages.findLast(({ role }) => role === "user")?.["content"];
   const results = pickObjects(content).filter(({ type }) => type === "tool_result");
+  const result = results.flatMap((block) => collectTexts(block["content"])).join("\n");
+  const mode = isObject(body["thinking"]) ? body["thinking"]["type"] : undefined;
   return {
     lastText: findTypedText(collectTexts(content)),
-    toolResult:
-      results.length === 0 ? null : results.flatMap((result) => collectTexts(result["content"])).join("\n"),
+    toolResult: results.length === 0 ? null : result,
     tools: readTools(body["tools"]),
-    wantsReasoning: wantsReasoning(body["thinking"]),
+    wantsReasoning: mode === "enabled" || mode === "adaptive",
     schema: readSchema(body),
   };
 }
@@ -107,10 +103,6 @@ function readTools(tools: unknown): Prompt["tools"] {
   return pickObjects(tools).flatMap(({ name, input_schema: schema }) =>
     typeof name === "string" && isObject(schema) ? [{ name, schema }] : [],
   );
-}
-
-function wantsReasoning(thinking: unknown): boolean {
-  return isObject(thinking) && (thinking["type"] === "enabled" || thinking["type"] === "adaptive");
 }
 
 /** Returns the JSON Schema of `output_config.format`, or of `output_format`, its name in the API's beta. */

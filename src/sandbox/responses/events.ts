@@ -19,14 +19,12 @@ export function numberEvents(events: readonly StreamEvent[]): StreamEvent[] {
 function openingEvents(response: ResponseObject): StreamEvent[] {
   const queued = toUnfinished(response, "queued");
   const begun = toUnfinished(response, "in_progress");
-  const start: StreamEvent[] =
-    response["background"] === true
-      ? [
-          { type: "response.created", response: queued },
-          { type: "response.queued", response: queued },
-        ]
-      : [{ type: "response.created", response: begun }];
-  return [...start, { type: "response.in_progress", response: begun }];
+  const isQueued = response["background"] === true;
+  return [
+    { type: "response.created", response: isQueued ? queued : begun },
+    ...(isQueued ? [{ type: "response.queued", response: queued }] : []),
+    { type: "response.in_progress", response: begun },
+  ];
 }
 
 function itemEvents(item: OutputItem, index: number): StreamEvent[] {

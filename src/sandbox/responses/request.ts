@@ -1,8 +1,7 @@
-import type { Prompt } from "../completion.ts";
-import { collectTexts, findTypedText } from "../conversation.ts";
-import { ApiError } from "../errors.ts";
 import { isObject, type JsonObject } from "../../core/json.ts";
-import { pickObjects } from "../json.ts";
+import { findTypedText, type Prompt } from "../completion.ts";
+import { ApiError } from "../errors.ts";
+import { collectTexts, pickObjects } from "../json.ts";
 
 /** The members of a Responses request that the sandbox evaluates. */
 export interface ResponsesRequest {

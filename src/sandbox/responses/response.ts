@@ -1,6 +1,6 @@
-import { countOutputTokens, countReasoningTokens, type Completion } from "../completion.ts";
-import { makeId } from "../ids.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { countOutputTokens, countReasoningTokens, sealReasoning, type Completion } from "../completion.ts";
+import { makeId } from "../ids.ts";
 import type { ResponsesRequest } from "./request.ts";
 
 export type OutputItem =
@@ -20,13 +20,7 @@ interface OutputText {
   text: string;
 }
 
-export interface ResponseUsage {
-  input_tokens: number;
-  input_tokens_details: { cached_tokens: number };
-  output_tokens: number;
-  output_tokens_details: { reasoning_tokens: number };
-  total_tokens: number;
-}
+export type ResponseUsage = ReturnType<typeof composeUsage>;
 
 /** A response in any state. Besides these fields it repeats most of the request. */
 export interface ResponseObject extends JsonObject {
@@ -36,7 +30,10 @@ export interface ResponseObject extends JsonObject {
   usage: ResponseUsage | null;
 }
 
-const INCOMPLETE_REASONS = { limit: "max_output_tokens", refused: "content_filter" } as const;
+const INCOMPLETE_REASONS: Partial<Record<Completion["stop"], string>> = {
+  limit: "max_output_tokens",
+  refused: "content_filter",
+};
 
 /** Returns a completion in the shape of a finished response, with the fields of recorded responses in their order. */
 export function composeResponse(
@@ -46,20 +43,20 @@ export function composeResponse(
   input: { tokens: number; cached: number },
 ): ResponseObject & { usage: ResponseUsage } {
   const createdAt = Math.floor(Date.now() / 1000);
-  const reason =
-    completion.stop === "limit" || completion.stop === "refused" ? INCOMPLETE_REASONS[completion.stop] : null;
+  const reason = INCOMPLETE_REASONS[completion.stop];
+  const status = reason === undefined ? "completed" : "incomplete";
   return {
     id: makeId("resp"),
     object: "response",
     created_at: createdAt,
-    status: reason === null ? "completed" : "incomplete",
+    status,
     background: request.background,
-    completed_at: reason === null ? createdAt : null,
+    completed_at: reason === undefined ? createdAt : null,
     error: null,
     ...echo(body, BEFORE_INCOMPLETE),
-    incomplete_details: reason === null ? null : { reason },
+    incomplete_details: reason === undefined ? null : { reason },
     ...echo(body, BEFORE_OUTPUT),
-    output: composeOutput(request, completion, reason === null ? "completed" : "incomplete"),
+    output: composeOutput(request, completion, status),
     ...echo(body, BEFORE_TIER),
     service_tier: "default",
     ...echo(body, BEFORE_USAGE),
@@ -139,14 +136,12 @@ function composeReasoning({ reasoning }: ResponsesRequest, reasoningText: string
   return {
     id: makeId("rs"),
     type: "reasoning",
-    ...(reasoning.encrypted && {
-      encrypted_content: Buffer.from(`sandbox:${reasoningText}`).toString("base64"),
-    }),
+    ...(reasoning.encrypted && { encrypted_content: sealReasoning(reasoningText) }),
     summary: reasoning.summary ? [{ type: "summary_text", text: reasoningText }] : [],
   };
 }
 
-function composeUsage(completion: Completion, input: { tokens: number; cached: number }): ResponseUsage {
+function composeUsage(completion: Completion, input: { tokens: number; cached: number }) {
   return {
     input_tokens: input.tokens,
     input_tokens_details: { cached_tokens: input.cached },

@@ -18,10 +18,8 @@ export class ResponseStore {
 
   keep(stored: StoredResponse): void {
     this.#responses.set(stored.response.id, stored);
-    for (const oldest of this.#responses.keys()) {
-      if (this.#responses.size <= MAX_RESPONSES) break;
-      this.#responses.delete(oldest);
-    }
+    const [oldest = ""] = this.#responses.keys();
+    if (this.#responses.size > MAX_RESPONSES) this.#responses.delete(oldest);
   }
 
   find(id: string, owner: string): StoredResponse | undefined {

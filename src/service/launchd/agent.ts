@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { build, parse } from "plist";
-import type { PlistValue } from "plist";
+import { build, parse, type PlistValue } from "plist";
 import { Failure } from "../../core/failure.ts";
 import { parseServiceCommand, type ServiceCommand } from "../service-command.ts";
 import type { ServiceTarget } from "../service-manager.ts";
@@ -9,9 +8,9 @@ import type { ServiceTarget } from "../service-manager.ts";
 /** The service's launchd label, and its file's name without `.plist`. */
 export const LABEL = "tollkeeper";
 
-/** The part of an agent's definition that tollkeeper reads back. */
+/** The part of an agent's definition that tollkeeper reads back. The times are null when it leaves them to launchd. */
 interface Agent extends ServiceCommand {
-  /** How long the daemon may take to exit, in milliseconds; null when the definition leaves it to launchd. */
+  /** How long the daemon may take to exit, in milliseconds. */
   exitMs: number | null;
   /** The share of that time for open streams. */
   drainMs: number | null;
@@ -22,7 +21,7 @@ type Dictionary = Record<string, PlistValue>;
 /** Time to close the remaining connections after the drain limit. */
 const MARGIN_SECONDS = 10;
 
-/** Returns the file for Node's own output from before the daemon opens its log. */
+/** Returns the file for what Node prints before the daemon opens its log. */
 export function startupLogFile(logFile: string): string {
   return join(dirname(logFile), "start.log");
 }
@@ -67,9 +66,8 @@ export function parseAgent(text: string): Agent | null {
 }
 
 function dictionary(value: PlistValue | undefined): Dictionary {
-  const isDictionary = typeof value === "object" && value?.constructor === Object;
-  if (!isDictionary) throw new Error("not a dictionary");
-  return value as Dictionary;
+  if (typeof value === "object" && value?.constructor === Object) return value as Dictionary;
+  throw new Error("not a dictionary");
 }
 
 /** Reads the template that the package ships. */

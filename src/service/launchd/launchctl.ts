@@ -1,5 +1,9 @@
-import type { RunProgram } from "../service-manager.ts";
+import type { Step } from "../service-manager.ts";
+import type { RunProgram } from "../run-program.ts";
 import { LABEL } from "./agent.ts";
+
+/** How long a label may remain taken after its daemon has exited; 5 seconds have been observed. */
+const SETTLE_MS = 10_000;
 
 /** A service that launchd has loaded. */
 interface Job {
@@ -12,8 +16,8 @@ interface Job {
 }
 
 /**
- * Queries the service through `launchctl`. Its output is not a stable interface (launchctl(1)), so only single lines are
- * matched, and a missing one counts as unknown.
+ * Queries the service through `launchctl`, and returns the steps that control it. The output of `launchctl` is not a stable
+ * interface (launchctl(1)), so only single lines are matched, and a missing one counts as unknown.
  */
 export class Launchctl {
   /** The domain of the user's graphical login session. A login over ssh alone does not create it. */
@@ -43,6 +47,47 @@ export class Launchctl {
   async findJob(): Promise<Job | null> {
     const { code, stdout } = await this.#run(["launchctl", "print", this.service]);
     return code === 0 ? parseJob(stdout) : null;
+  }
+
+  /** Loads the definition, which starts the daemon. */
+  loadStep(file: string): Step {
+    const argv = ["launchctl", "bootstrap", this.domain, file];
+    // Errors 5 and 37 appear while launchd still cleans up the previous service of that label. 5 has other causes too.
+    return { kind: "run", argv, repeats: { while: /: (?:5|37): /, limitMs: SETTLE_MS } };
+  }
+
+  /** Stops the daemon, which may take `exitMs`, and unloads it until the next login or {@link loadStep}. */
+  unloadSteps(exitMs: number): Step[] {
+    const argv = ["launchctl", "bootout", this.service];
+    // It returns at once, sometimes with error 36, while the daemon drains. The label stays taken until the daemon exits.
+    const bootout: Step = { kind: "run", argv, tolerates: /: (?:3|36|113): / };
+    return [bootout, this.#waitWhile(/^\S+ = \{/, exitMs)];
+  }
+
+  /** Starts a loaded service that is not running, regardless of ThrottleInterval. */
+  kickstartStep(): Step {
+    return { kind: "run", argv: ["launchctl", "kickstart", this.service] };
+  }
+
+  /**
+   * Stops the running daemon and starts it again. A daemon that is still running after `exitMs` is killed. `kickstart -k`
+   * alone would cut off every stream, because it sends SIGKILL at once (observed on macOS as last exit status 9).
+   */
+  restartSteps(exitMs: number): Step[] {
+    // After SIGTERM the daemon exits with 0, so KeepAlive does not restart it.
+    const terminate = ["launchctl", "kill", "SIGTERM", this.service];
+    return [
+      { kind: "run", argv: terminate, tolerates: /No (?:such )?process/ },
+      this.#waitWhile(/^\s*pid = \d/m, exitMs),
+      { kind: "run", argv: ["launchctl", "kickstart", "-k", this.service] },
+    ];
+  }
+
+  /** Waits while the output of `launchctl print` for the service matches. */
+  #waitWhile(condition: RegExp, limitMs: number): Step {
+    const argv = ["launchctl", "print", this.service];
+    const tolerates = /Could not find|Bad request/;
+    return { kind: "run", argv, tolerates, repeats: { while: condition, limitMs } };
   }
 }
 

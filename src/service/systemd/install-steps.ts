@@ -1,30 +1,31 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
 import { Failure } from "../../core/failure.ts";
 import type { ServiceTarget, Step } from "../service-manager.ts";
 import { sandboxTrialCommand, TRIAL_EXIT_CODES } from "./sandbox-trial.ts";
-import { NOT_LOADED, resetFailedStep, systemctlStep } from "./systemctl-steps.ts";
-import type { UnitStates } from "./unit-states.ts";
-import { renderSandbox, renderService, renderSocket, SERVICE, SOCKET, type UnitPaths } from "./units.ts";
-
-/** What the steps of an installation depend on. */
-interface Installation {
-  target: ServiceTarget;
-  paths: UnitPaths;
-  states: UnitStates;
-  /** The user's home directory. */
-  home: string;
-}
-
-/** Units contain no secrets. */
-const UNIT_MODE = 0o644;
+import { NOT_LOADED, resetFailedStep, systemctlStep, type UnitStates } from "./systemctl.ts";
+import {
+  readUnit,
+  renderSandbox,
+  renderService,
+  renderSocket,
+  SERVICE,
+  SOCKET,
+  type UnitPaths,
+} from "./units.ts";
 
 /**
- * Returns the steps after which the units are written, enabled and started as `target` says.
+ * Returns the steps that write, enable and start the units for `target`.
+ * @param home the user's home directory
  * @throws Failure when a unit is masked, since writing its file would undo that
  */
-export function installSteps({ target, paths, states, home }: Installation): Step[] {
+export function installSteps(
+  target: ServiceTarget,
+  paths: UnitPaths,
+  states: UnitStates,
+  home: string,
+): Step[] {
   refuseMasked(states.masked);
   const socket = target.port === 0 ? null : renderSocket(target.port, hasIpv6());
   const units = [...(socket === null ? [] : [SOCKET]), SERVICE];
@@ -39,7 +40,7 @@ export function installSteps({ target, paths, states, home }: Installation): Ste
     resetFailedStep(units),
     {
       ...systemctlStep("try-restart", SERVICE),
-      ...(isRestartPending(paths, states) ? {} : { ifChanged: true }),
+      ...(!isRestartPending(paths, states) && { ifChanged: true }),
     },
     systemctlStep("enable", "--now", ...units),
   ];
@@ -60,7 +61,7 @@ export function removeSandboxSteps(paths: UnitPaths): Step[] {
 function mustStopFirst(socket: string | null, paths: UnitPaths, states: UnitStates): boolean {
   if (socket === null) return false;
   if (!states.isListening) return states.startedAt.service !== null;
-  return contentsOf(paths.socket) !== socket || isOutdated(states.startedAt.socket, paths.socket);
+  return readUnit(paths.socket) !== socket || isOutdated(states.startedAt.socket, paths.socket);
 }
 
 /** True when an earlier installation was interrupted before it restarted the service. */
@@ -108,12 +109,9 @@ function removeSocketSteps(paths: UnitPaths): Step[] {
   ];
 }
 
+/** Units contain no secrets. */
 function writeStep(path: string, text: string): Step {
-  return { kind: "write", path, text, mode: UNIT_MODE };
-}
-
-function contentsOf(path: string): string | null {
-  return existsSync(path) ? readFileSync(path, "utf8") : null;
+  return { kind: "write", path, text, mode: 0o644 };
 }
 
 function hasIpv6(): boolean {

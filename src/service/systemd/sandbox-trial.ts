@@ -17,7 +17,7 @@ const TRIAL_PROGRAM = fileURLToPath(
   ),
 );
 
-/** Far more than the trial needs on any machine; it must not hang. */
+/** Far more than the trial needs on any machine. */
 const LIMIT_S = 20;
 
 /** What exit codes without output mean: systemd.exec(5), "Process exit codes", and systemd-run(1). */
@@ -29,10 +29,8 @@ export const TRIAL_EXIT_CODES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Returns a systemd-run command that succeeds when the daemon could run under the settings of the two unit texts: it runs
- * the target's Node under them and accesses what the daemon needs.
- * @param service text of the service unit that would be installed
- * @param sandbox text of the drop-in that would be installed
+ * Returns a systemd-run command that runs the target's Node under the settings of the two unit texts, and succeeds when it
+ * can access there what the daemon needs.
  * @param home the value of `%h`, because systemd-run expands no specifiers
  */
 export function sandboxTrialCommand(
@@ -48,11 +46,9 @@ export function sandboxTrialCommand(
   const readable = [configFile, ...trustedFiles].filter((path) => existsSync(path));
   const limit = `--property=RuntimeMaxSec=${LIMIT_S}`;
   const run = ["systemd-run", "--user", "--wait", "--collect", "--quiet", "--pipe", limit];
+  const words = [TRIAL_PROGRAM, ...readable, "--", ...writableDirectories];
   // `$` begins a variable in the arguments of systemd-run, too.
-  const words = [TRIAL_PROGRAM, ...readable, "--", ...writableDirectories].map((word) =>
-    word.replaceAll("$", "$$$$"),
-  );
-  return [...run, ...properties, "--", node, ...words];
+  return [...run, ...properties, "--", node, ...words.map((word) => word.replaceAll("$", "$$$$"))];
 }
 
 /** Expands `%h` and `%%`. The home directory is escaped so that it stays one word, quoted or not (systemd.syntax(7)). */

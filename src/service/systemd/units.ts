@@ -1,27 +1,26 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceTarget } from "../service-manager.ts";
-import { replaceValues } from "./unit-file.ts";
-import { quoteArgument, quoteExecutable, quoteWord } from "./unit-quoting.ts";
+import { quoteArgument, quoteExecutable, quoteWord, replaceValues } from "./unit-file.ts";
 
 export const SERVICE = "tollkeeper.service";
 export const SOCKET = "tollkeeper.socket";
 const SANDBOX = "sandbox.conf";
 
-/** The files of an installation, absolute. */
-export interface UnitPaths {
-  service: string;
-  socket: string;
-  sandbox: string;
-}
+export type UnitPaths = ReturnType<typeof unitPaths>;
 
 /** Returns the files of an installation in a unit directory. */
-export function unitPaths(directory: string): UnitPaths {
+export function unitPaths(directory: string) {
   return {
     service: join(directory, SERVICE),
     socket: join(directory, SOCKET),
     sandbox: join(directory, `${SERVICE}.d`, SANDBOX),
   };
+}
+
+/** Returns the text of a unit file; empty when there is no such file. */
+export function readUnit(path: string): string {
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
 }
 
 /** Returns the unit that runs the daemon: the template with the target's command and variables. */

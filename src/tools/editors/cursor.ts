@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { applicationHome } from "../recipe/directories.ts";
-import { manualRecipe } from "../recipe/manual-recipe.ts";
 import type { ConnectableTool } from "../tool.ts";
-import { EDITOR_LIST } from "./editor-list.ts";
+import { EDITOR_LIST, manualRecipe } from "./editor.ts";
 
 export const cursor: ConnectableTool = {
   name: "cursor",
@@ -13,16 +12,13 @@ export const cursor: ConnectableTool = {
   programs: ["cursor"],
   homePaths: [".cursor"],
   isEditor: true,
+  recorded: EDITOR_LIST,
   processSignatures: [
-    { names: ["cursor"], ...EDITOR_LIST },
-    // On macOS the parts of an application have names of their own.
-    { path: /\/Cursor\.app\//, ...EDITOR_LIST },
-    {
-      // The Node with which it works on another machine.
-      path: /\/\.cursor-server\//,
-      source: "https://github.com/cursor/cursor/issues/3201",
-      date: "2026-11-22",
-    },
+    { names: ["cursor"] },
+    // On macOS each part of an application has a name of its own.
+    { path: /\/Cursor\.app\// },
+    // Its Node on a remote machine.
+    { path: /\/\.cursor-server\//, source: "https://github.com/cursor/cursor/issues/3201" },
   ],
   configFiles: (host) => [join(applicationHome(host), "Cursor", "User", "settings.json")],
   ...manualRecipe(() => [

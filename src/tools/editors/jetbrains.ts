@@ -1,5 +1,5 @@
-import { manualRecipe } from "../recipe/manual-recipe.ts";
 import type { ConnectableTool } from "../tool.ts";
+import { manualRecipe } from "./editor.ts";
 
 const IDES = "idea pycharm webstorm phpstorm goland clion rider rubymine rustrover datagrip dataspell";
 
@@ -14,17 +14,12 @@ export const jetbrains: ConnectableTool = {
   homePaths: [".config/JetBrains", "Library/Application Support/JetBrains"],
   isEditor: true,
   processSignatures: [
+    // The native launchers, since 2024.2.
+    { names: IDES.split(" "), source: "https://github.com/JonasGroeger/jetbrains-ppa/issues/72" },
+    // The script launchers run the bundled Java.
     {
-      // The native launchers, since 2024.2.
-      names: IDES.split(" "),
-      source: "https://github.com/JonasGroeger/jetbrains-ppa/issues/72",
-      date: "2026-11-22",
-    },
-    {
-      // The script launchers run the bundled Java.
       path: /\/jbr\/(?:Contents\/Home\/)?bin\/java$/,
       source: "https://github.com/flathub/com.jetbrains.IntelliJ-IDEA-Community/issues/177",
-      date: "2026-11-22",
     },
   ],
   ...manualRecipe(({ baseUrl, credential }) => [

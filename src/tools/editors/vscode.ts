@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { applicationHome } from "../recipe/directories.ts";
-import { manualRecipe } from "../recipe/manual-recipe.ts";
 import type { ConnectableTool } from "../tool.ts";
-import { EDITOR_LIST } from "./editor-list.ts";
+import { EDITOR_LIST, manualRecipe } from "./editor.ts";
 
 /** Copilot's chat in VS Code with the user's own models. Their file is a list, and keeps the key apart. */
 export const vscode: ConnectableTool = {
@@ -14,15 +13,15 @@ export const vscode: ConnectableTool = {
   programs: ["code", "code-insiders"],
   homePaths: [".config/Code", "Library/Application Support/Code"],
   isEditor: true,
+  recorded: EDITOR_LIST,
   processSignatures: [
-    { names: ["code", "code-insiders", "codium", "vscodium"], ...EDITOR_LIST },
-    // On macOS the parts of an application have names of their own.
-    { path: /\/(?:Visual Studio Code[^/]*|VSCodium)\.app\//, ...EDITOR_LIST },
+    { names: ["code", "code-insiders", "codium", "vscodium"] },
+    // On macOS each part of an application has a name of its own.
+    { path: /\/(?:Visual Studio Code[^/]*|VSCodium)\.app\// },
+    // Its Node on a remote machine.
     {
-      // The Node with which it works on another machine.
       path: /\/\.vscode-server(?:-insiders)?\//,
       source: "https://github.com/microsoft/vscode-remote-release/issues/262",
-      date: "2026-11-22",
     },
   ],
   configFiles: (host) => [join(applicationHome(host), "Code", "User", "settings.json")],

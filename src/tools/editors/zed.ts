@@ -1,21 +1,16 @@
 import { join } from "node:path";
-import type { HostInfo } from "../../core/host-info.ts";
 import { configHome } from "../recipe/directories.ts";
-import { inferModelApi, PROVIDERS } from "../recipe/model-api.ts";
-import { PURPOSE } from "../recipe/purposes.ts";
-import type { Setting } from "../setting.ts";
-import type { ConnectableTool, LocalEndpoint } from "../tool.ts";
-import { EDITOR_LIST } from "./editor-list.ts";
+import { inferModelApi, PROVIDERS, PURPOSE } from "../recipe/settings.ts";
+import type { ConnectableTool, LocalEndpoint, Setting } from "../tool.ts";
+import { EDITOR_LIST } from "./editor.ts";
 
-/** Its settings hold no keys. */
+/** Its settings cannot hold keys. */
 function keyRemark({ credential, isToken }: LocalEndpoint): string {
   const what = isToken
     ? "a local token, made with: tollkeeper token add zed"
     : `any text, such as ${credential}, where there is none yet`;
   return `Zed keeps keys in the system's keychain: enter ${what}, for Anthropic in its Agent settings.`;
 }
-
-const settingsFile = (host: HostInfo) => join(configHome(host), "zed", "settings.json");
 
 /** Zed's own agent and inline assistant. Claude Code, Codex and others that run in Zed have recipes of their own. */
 export const zed: ConnectableTool = {
@@ -27,11 +22,12 @@ export const zed: ConnectableTool = {
   programs: ["zed", "zeditor"],
   homePaths: [".local/share/zed", "Library/Application Support/Zed"],
   isEditor: true,
+  recorded: EDITOR_LIST,
   processSignatures: [
-    { names: ["zed", "zed-editor"], ...EDITOR_LIST },
-    { names: ["zeditor", "zedit"], source: "https://zed.dev/docs/linux", date: "2026-11-22" },
+    { names: ["zed", "zed-editor"] },
+    { names: ["zeditor", "zedit"], source: "https://zed.dev/docs/linux" },
   ],
-  configFiles: (host) => [settingsFile(host)],
+  configFiles: (host) => [join(configHome(host), "zed", "settings.json")],
   scopes: ["user"],
   modelApi: null,
   plan(host, endpoint) {
@@ -48,10 +44,8 @@ export const zed: ConnectableTool = {
     }
     // https://github.com/zed-industries/zed, crates/open_ai: all but a few models.
     const others = "Only Claude's models come here: most of OpenAI's Zed asks by chat completions.";
-    return {
-      files: [{ path: settingsFile(host), format: "jsonc", settings }],
-      remarks: [keyRemark(endpoint), others],
-    };
+    const path = join(configHome(host), "zed", "settings.json");
+    return { files: [{ path, format: "jsonc", settings }], remarks: [keyRemark(endpoint), others] };
   },
   environment: () => null,
 };

@@ -2,25 +2,26 @@ import { isAbsolute, join } from "node:path";
 import type { HostInfo } from "../../core/host-info.ts";
 
 /**
- * Returns the directory that a variable names, else the one at `below` in the home directory. A relative value is
- * ignored, because it depends on where the tool is started.
+ * Returns a function for the directory that a variable names, else the one at `below` in the home directory. A relative
+ * value is ignored, because it depends on where the tool is started.
  */
-export function directoryOf({ env, home }: HostInfo, variable: string, ...below: string[]): string {
-  const named = env[variable];
-  return named !== undefined && isAbsolute(named) ? named : join(home, ...below);
+export function directoryOf(variable: string, ...below: string[]): (host: HostInfo) => string {
+  return ({ env, home }) => {
+    const named = env[variable];
+    return named !== undefined && isAbsolute(named) ? named : join(home, ...below);
+  };
 }
 
 /** The configuration directory of the XDG Base Directory Specification, which many tools follow on macOS as well. */
-export function configHome(host: HostInfo): string {
-  return directoryOf(host, "XDG_CONFIG_HOME", ".config");
-}
+export const configHome = directoryOf("XDG_CONFIG_HOME", ".config");
 
 /** The data directory of the same specification. */
-export function dataHome(host: HostInfo): string {
-  return directoryOf(host, "XDG_DATA_HOME", ".local", "share");
-}
+export const dataHome = directoryOf("XDG_DATA_HOME", ".local", "share");
 
-/** The directory in which desktop applications keep their settings. */
+/** The directory of zsh's start-up files. */
+export const zshHome = directoryOf("ZDOTDIR");
+
+/** Returns the directory in which desktop applications keep their settings. */
 export function applicationHome(host: HostInfo): string {
   return host.platform === "darwin" ? join(host.home, "Library", "Application Support") : configHome(host);
 }

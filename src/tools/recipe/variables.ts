@@ -1,7 +1,6 @@
 import { basename, join } from "node:path";
-import type { FileSettings } from "../setting.ts";
-import type { SettingsPlan, ToolHost } from "../tool.ts";
-import { configHome, directoryOf } from "./directories.ts";
+import type { FileSettings, SettingsPlan, ToolHost } from "../tool.ts";
+import { configHome, zshHome } from "./directories.ts";
 
 /** An environment variable and what it is for. */
 export interface Variable {
@@ -16,8 +15,8 @@ export function toEnvironment(variables: readonly Variable[]): Record<string, st
 }
 
 /**
- * Plans variables for tools that have no settings file for them: in the start-up file of the user's shell. What is
- * started from a menu or by a service manager does not see them.
+ * Plans variables in the start-up file of the user's shell, for tools that have no settings file for them. Programs that
+ * a menu or a service manager starts do not see them.
  */
 export function planVariables(host: ToolHost, variables: readonly Variable[]): SettingsPlan {
   const settings = variables.map(({ name, value, purpose }) => ({ keyPath: [name], value, purpose }));
@@ -35,6 +34,6 @@ function startUpFile(host: ToolHost): Pick<FileSettings, "path" | "format"> {
   const shell = basename(host.env["SHELL"] ?? "");
   if (shell === "fish")
     return { path: join(configHome(host), "fish", "conf.d", "tollkeeper.fish"), format: "fish" };
-  if (shell === "zsh") return { path: join(directoryOf(host, "ZDOTDIR"), ".zshrc"), format: "sh" };
+  if (shell === "zsh") return { path: join(zshHome(host), ".zshrc"), format: "sh" };
   return { path: join(host.home, shell === "bash" ? ".bashrc" : ".profile"), format: "sh" };
 }

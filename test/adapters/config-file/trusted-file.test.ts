@@ -21,7 +21,7 @@ function refusalUnder(words: readonly string[], path: string): string {
   const module = JSON.stringify(
     new URL("../../../src/adapters/config-file/trusted-file.ts", import.meta.url),
   );
-  const code = `import(${module}).then(({ readTrusted }) => readTrusted(${JSON.stringify(path)})).catch(({ message }) => console.log(message))`;
+  const code = `import(${module}).then(({ readTrustedFile }) => readTrustedFile(${JSON.stringify(path)})).catch(({ message }) => console.log(message))`;
   const [file, ...args] = [...words, process.execPath, "--import", "tsx", "-e", code];
   const { status, stdout, stderr } = spawnSync(file, args, { encoding: "utf8" });
   assert.equal(status, 0, stderr);

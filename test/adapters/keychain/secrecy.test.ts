@@ -26,12 +26,12 @@ const CHILD_ENVIRONMENT = new Set([
 /** Reads a key from standard input, stores it and reads it back, and prints all its values. */
 const PROGRAM = `
   import { createKeychain } from ${sourceFile("adapters/keychain.ts")};
-  import { parseKeyValue } from ${sourceFile("core/secrets/key-value.ts")};
+  import { parseApiKey } from ${sourceFile("core/secrets/api-key.ts")};
   const ref = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };
   let text = "";
   for await (const chunk of process.stdin) text += chunk;
   const keychain = createKeychain();
-  const secret = parseKeyValue(text);
+  const secret = parseApiKey(text);
   try {
     await keychain.write(ref, secret);
     const read = await keychain.read(ref);

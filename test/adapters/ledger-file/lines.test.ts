@@ -116,10 +116,10 @@ test("keeps every appended record when the daemon is killed", async (t) => {
   const directory = join(ledgerScratchDirectory(t), "ledger");
   const program = `
     import { openLedger } from "./src/adapters/ledger-file.ts";
-    import { MemoryLog, StillClock } from "./test/helpers/gate/memory.ts";
+    import { MemoryLog, ManualClock } from "./test/helpers/gate/memory.ts";
     import { usageRecord } from "./test/helpers/ledger/usage-record.ts";
     const directory = ${JSON.stringify(directory)};
-    const ledger = openLedger({ directory, retainDays: 400, clock: new StillClock(), log: new MemoryLog() });
+    const ledger = openLedger({ directory, retainDays: 400, clock: new ManualClock(), log: new MemoryLog() });
     for (let i = 0; i < 500; i += 1) ledger.append(usageRecord());
     process.kill(process.pid, "SIGKILL");`;
   const cwd = fileURLToPath(new URL("../../../", import.meta.url));

@@ -51,7 +51,7 @@ test("finds the projects of more directories than the cache can hold", async (t)
   assert.deepEqual(await Promise.all(directories.map((path) => projects.findRoot(path))), directories);
 });
 
-/** Simulates a network disk at `/hung` that does not respond until `release` is called; `asked` has the paths looked up. */
+/** Simulates a network disk at `/hung` that does not respond until `release` is called; `asked` collects the paths looked up. */
 function hangDisk(t: TestContext) {
   const { promise: held, resolve: release } = withResolvers<void>();
   const { stat } = fs;

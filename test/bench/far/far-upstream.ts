@@ -1,11 +1,11 @@
-// An upstream over TLS, far away, a process of its own. Told its key and certificate, it says its port; to any message
-// after that it ends all connections, as upstreams do with idle ones, and answers when they are gone.
+// The process of a far upstream over TLS. The first message has its key and certificate, and it replies with its port. On any further
+// message it closes all connections, as upstreams do with idle ones, and replies when they are gone.
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { Certificate } from "../../helpers/upstream/certificate.ts";
 import { serveConnection } from "../serve-connection.ts";
-import { carry } from "./delay-line.ts";
+import { delayConnection } from "./delay-line.ts";
 
 const ONE_WAY_MS = 20;
 
@@ -16,7 +16,7 @@ const open = new Set<Socket>();
 const relay = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
   open.add(client);
   client.on("close", () => open.delete(client));
-  carry(client, port, ONE_WAY_MS);
+  delayConnection(client, port, ONE_WAY_MS);
 });
 process.on("message", () => {
   const closed = [...open].map((socket) => once(socket.end(), "close"));

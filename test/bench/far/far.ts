@@ -8,51 +8,51 @@ import { auditLedger, configure } from "../targets/tollkeeper.ts";
 import { Worker } from "../worker.ts";
 import { timeFirstByte } from "./first-byte.ts";
 
-/** The ways to a far upstream, in the order in which they are measured. */
-const WAYS = ["direct", "cold", "warm", "idle"] as const;
-type Way = (typeof WAYS)[number];
+/** The paths to a far upstream, in the order of measurement. */
+const PATHS = ["direct", "cold", "warm", "idle"] as const;
+type RemotePath = (typeof PATHS)[number];
 
-/** One way: milliseconds to the first byte, and as times that of `direct`. */
-export interface WayResult extends Summary {
-  way: Way;
+/** One path: milliseconds to the first byte, and the ratio to `direct`. */
+export interface PathResult extends Summary {
+  path: RemotePath;
   rounds: number[];
   ratioToDirect: number;
 }
 
 export interface FarResult {
-  ways: WayResult[];
+  paths: PathResult[];
   faults: string[];
 }
 
-/** An upstream over TLS, a round trip of 40 ms away. */
+/** An upstream over TLS with a round trip of 40 ms. */
 interface FarUpstream {
   port: number;
   certificate: Certificate;
-  /** Has it end its connections; resolves when they are gone. */
-  hangUp(): Promise<unknown>;
+  /** Closes its connections and resolves when they are gone. */
+  closeConnections(): Promise<unknown>;
 }
 
-/** Measures what a tool's first request takes to a far upstream, without tollkeeper and through it. */
+/** Measures a tool's first request to a far upstream, directly and through tollkeeper. */
 export async function measureFar(
   site: Site,
   rounds: number,
   onProgress: (what: string) => void,
 ): Promise<FarResult> {
   const upstream = await openUpstream(site);
-  const found: Record<Way, number[]> = { direct: [], cold: [], warm: [], idle: [] };
+  const found: Record<RemotePath, number[]> = { direct: [], cold: [], warm: [], idle: [] };
   const faults: string[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     onProgress(`round ${round} of ${rounds}: tls`);
     const times = await measureRound(site, upstream, faults);
-    for (const way of WAYS) found[way].push(times[way]);
+    for (const path of PATHS) found[path].push(times[path]);
   }
-  const ways = WAYS.map((way) => ({
-    way,
-    ...summarise(found[way]),
-    rounds: found[way],
-    ratioToDirect: medianRatio(found[way], found.direct),
+  const paths = PATHS.map((path) => ({
+    path,
+    ...summarise(found[path]),
+    rounds: found[path],
+    ratioToDirect: medianRatio(found[path], found.direct),
   }));
-  return { ways, faults };
+  return { paths, faults };
 }
 
 async function openUpstream({ cleanup, directory }: Site): Promise<FarUpstream> {
@@ -64,19 +64,19 @@ async function openUpstream({ cleanup, directory }: Site): Promise<FarUpstream> 
   return {
     port,
     certificate,
-    hangUp() {
+    closeConnections() {
       worker.send("hang up");
       return worker.next();
     },
   };
 }
 
-/** One daemon's life: just started; with a connection in its pool; after the upstream has closed that. */
+/** Measures one daemon: newly started, with a pooled connection, and after the upstream has closed that. */
 async function measureRound(
   site: Site,
   upstream: FarUpstream,
   faults: string[],
-): Promise<Record<Way, number>> {
+): Promise<Record<RemotePath, number>> {
   const direct = await timeFirstByte(upstream.port, upstream.certificate.cert);
   const home = mkdtempSync(join(site.directory, "far-"));
   const { ready, kill } = launchDaemon(home, {
@@ -88,7 +88,7 @@ async function measureRound(
   const { port, status } = await ready;
   const cold = await timeFirstByte(port, null);
   const warm = await timeFirstByte(port, null);
-  await upstream.hangUp();
+  await upstream.closeConnections();
   const idle = await timeFirstByte(port, null);
   faults.push(...(await auditLedger((await status()).ledger.directory, 3)).map((fault) => `tls: ${fault}`));
   await kill();

@@ -1,18 +1,18 @@
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { AnswerReader } from "../answer-reader.ts";
+import { ResponseReader } from "../response-reader.ts";
 import { buildRequest, SMALL_BODY_BYTES } from "../request.ts";
 
 /**
- * What a tool that starts afresh waits for: from connecting to the first byte of its first answer, milliseconds. It has
- * no connection and no TLS session from before. In this process, because the start of a fresh one takes longer than all
- * of that, and differs by more. `trusted`: a certificate to trust, or null for no TLS.
+ * Measures the time of a newly started tool from connecting to the first byte of its first response, in milliseconds, without an
+ * earlier connection or TLS session. Runs in this process, because starting another one takes longer and varies more. `trusted` is
+ * the certificate to trust, or null for no TLS.
  */
 export async function timeFirstByte(port: number, trusted: Buffer | null): Promise<number> {
   const from = performance.now();
   const socket = open(port, trusted);
   const request = buildRequest(port, {
-    answer: "json",
+    response: "json",
     bodyBytes: SMALL_BODY_BYTES,
     headers: [],
     modelPrefix: "",
@@ -21,7 +21,7 @@ export async function timeFirstByte(port: number, trusted: Buffer | null): Promi
   try {
     return await new Promise<number>((resolve, reject) => {
       let firstByteAt = 0;
-      const reader = new AnswerReader({
+      const reader = new ResponseReader({
         onBody() {},
         onEnd: () => resolve(firstByteAt - from),
         onFault: (answered) => reject(new Error(`answered ${answered}`)),
@@ -31,7 +31,7 @@ export async function timeFirstByte(port: number, trusted: Buffer | null): Promi
         reader.feed(data);
       });
       socket.once("error", reject);
-      socket.once("close", () => reject(new Error("closed without an answer")));
+      socket.once("close", () => reject(new Error("closed without a response")));
     });
   } finally {
     socket.destroy();

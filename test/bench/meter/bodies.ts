@@ -1,16 +1,16 @@
-/** Small enough to be many, large enough to be usual: what a model writes at a time. */
+/** The usual length of the text in one event. */
 const TEXT = " and so on";
 const LARGE_TEXT_BYTES = 39_600;
-/** Escaped as code is: two quotes and the end of a line in each line. */
+/** Code, whose quotes and line ends are escaped in JSON. */
 const CODE = '  if (name === "model") return read(name);\n'.repeat(20);
 
-/** What a meter is given of one API, as its service writes it. */
+/** The bodies of one API as its provider writes them. */
 export interface Bodies {
-  /** An event of a stream that tells no usage, as nearly all are. */
+  /** An event without usage, as nearly all are. */
   event: Buffer;
-  /** An event that is read, because it may tell usage. */
+  /** An event that is parsed, because it may have usage. */
   usageEvent: Buffer;
-  /** Answers of one JSON document, of about 0.5 and 40 KB. */
+  /** JSON responses of about 0.5 and 40 KB. */
   small: Buffer;
   large: Buffer;
 }
@@ -41,7 +41,7 @@ export const RESPONSES: Bodies = {
   large: Buffer.from(JSON.stringify(response("x".repeat(LARGE_TEXT_BYTES)))),
 };
 
-/** A Messages request of about so many bytes, in turns that show code, as tools send a conversation. */
+/** A Messages request of about so many bytes, a conversation with code as tools send it. */
 export function request(bytes: number): Buffer {
   const turn = { role: "user", content: [{ type: "text", text: CODE }] };
   const turns = Math.round(bytes / JSON.stringify(turn).length);
@@ -49,8 +49,8 @@ export function request(bytes: number): Buffer {
   return Buffer.from(JSON.stringify({ model: "bench", max_tokens: 1_024, messages, stream: true }));
 }
 
-/** The bytes in pieces of one length, the last one shorter, as a socket hands them over. */
-export function inPieces(bytes: Buffer, length: number): Buffer[] {
+/** Divides bytes into chunks of equal length, as a socket delivers them. */
+export function splitIntoChunks(bytes: Buffer, length: number): Buffer[] {
   const count = Math.ceil(bytes.length / length);
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * length, (i + 1) * length));
 }

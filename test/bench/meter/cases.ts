@@ -1,20 +1,20 @@
 import type { ResponseMeter } from "../../../src/proxy/exchange/response-meter.ts";
 import type { MeterSetup } from "../../../src/core/usage/meter.ts";
 import type { RequestScanner } from "../../../src/core/usage/request-scanner.ts";
-import { inPieces, MESSAGES, request, RESPONSES, type Bodies } from "./bodies.ts";
+import { splitIntoChunks, MESSAGES, request, RESPONSES, type Bodies } from "./bodies.ts";
 
-/** What is measured, as compiled: what tsx makes of the sources costs more per function. */
-export interface Measured {
+/** The compiled modules that are measured. What tsx makes of the sources takes more time per function. */
+export interface CompiledModules {
   createResponseMeter(setup: MeterSetup, contentEncoding: string | null): ResponseMeter;
   createRequestScanner(): RequestScanner;
 }
 
-/** One job of the meter's. */
+/** One task of the meter. */
 export interface MeterCase {
   name: string;
   /** What is counted. */
-  unit: "event" | "answer" | "request" | "record";
-  /** How many of them one run does, and how many bytes they have. */
+  unit: "event" | "response" | "request" | "record";
+  /** The number of units in one run, and their bytes. */
   units: number;
   bytes: number;
   run(): void;
@@ -23,13 +23,13 @@ export interface MeterCase {
 const SOCKET_PIECE_BYTES = 64 * 1024;
 const SMALL_PIECE_BYTES = 16 * 1024;
 const EVENTS = 500;
-/** Apart from each other by so much, cuts of one event after another come to lie everywhere in it. */
+/** The step between the boundaries of successive events, so that boundaries fall everywhere in an event. */
 const CUT_STEP = 37;
 
 type ToldDialect = "messages" | "responses";
 
-/** Everything that the meter is measured at. */
-export function listCases(measured: Measured): MeterCase[] {
+/** All cases. */
+export function listCases(measured: CompiledModules): MeterCase[] {
   return [
     ...listAnswers(measured, "messages", MESSAGES),
     ...listAnswers(measured, "responses", RESPONSES),
@@ -38,34 +38,34 @@ export function listCases(measured: Measured): MeterCase[] {
   ];
 }
 
-function listAnswers(measured: Measured, dialect: ToldDialect, bodies: Bodies): MeterCase[] {
+function listAnswers(measured: CompiledModules, dialect: ToldDialect, bodies: Bodies): MeterCase[] {
   const { event, usageEvent, small, large } = bodies;
   const stream = Buffer.concat(Array.from({ length: EVENTS }, () => event));
   const aligned = Math.floor(SOCKET_PIECE_BYTES / event.length) * event.length;
-  const bench = new AnswerCases(measured, dialect);
+  const bench = new ResponseCases(measured, dialect);
   return [
-    bench.events("one event per chunk", EVENTS, inPieces(stream, event.length)),
-    bench.events("64 KB chunks of whole events", EVENTS, inPieces(stream, aligned)),
-    bench.events("every event cut in two", EVENTS, cutInTwo(event)),
+    bench.events("one event per chunk", EVENTS, splitIntoChunks(stream, event.length)),
+    bench.events("64 KB chunks of whole events", EVENTS, splitIntoChunks(stream, aligned)),
+    bench.events("every event cut in two", EVENTS, splitInTwo(event)),
     bench.events("one event with usage per chunk", 1, [usageEvent]),
-    bench.answers("answer of nothing", []),
-    bench.answers("JSON of 0.5 KB", [small]),
-    bench.answers("JSON of 40 KB", [large]),
-    bench.answers("JSON of 40 KB, 16 KB chunks", inPieces(large, SMALL_PIECE_BYTES)),
+    bench.responses("response of nothing", []),
+    bench.responses("JSON of 0.5 KB", [small]),
+    bench.responses("JSON of 40 KB", [large]),
+    bench.responses("JSON of 40 KB, 16 KB chunks", splitIntoChunks(large, SMALL_PIECE_BYTES)),
   ];
 }
 
 /** The cases of one API. */
-class AnswerCases {
-  readonly #measured: Measured;
+class ResponseCases {
+  readonly #measured: CompiledModules;
   readonly #dialect: ToldDialect;
 
-  constructor(measured: Measured, dialect: ToldDialect) {
+  constructor(measured: CompiledModules, dialect: ToldDialect) {
     this.#measured = measured;
     this.#dialect = dialect;
   }
 
-  /** Events of one stream that never ends, fed to one meter. */
+  /** Events of an endless stream, fed to one meter. */
   events(name: string, units: number, chunks: readonly Buffer[]): MeterCase {
     const meter = this.#createMeter("text/event-stream");
     return {
@@ -79,11 +79,11 @@ class AnswerCases {
     };
   }
 
-  /** Answers with a meter each, from its making to its reading. */
-  answers(name: string, chunks: readonly Buffer[]): MeterCase {
+  /** Responses with one meter each, from its creation to its reading. */
+  responses(name: string, chunks: readonly Buffer[]): MeterCase {
     return {
       name: `${this.#dialect}: ${name}`,
-      unit: "answer",
+      unit: "response",
       units: 1,
       bytes: bytesOf(chunks),
       run: () => {
@@ -106,8 +106,8 @@ class AnswerCases {
   }
 }
 
-function requestCase({ createRequestScanner }: Measured, name: string, body: Buffer): MeterCase {
-  const chunks = inPieces(body, SOCKET_PIECE_BYTES);
+function requestCase({ createRequestScanner }: CompiledModules, name: string, body: Buffer): MeterCase {
+  const chunks = splitIntoChunks(body, SOCKET_PIECE_BYTES);
   return {
     name,
     unit: "request",
@@ -121,8 +121,8 @@ function requestCase({ createRequestScanner }: Measured, name: string, body: Buf
   };
 }
 
-/** Each event in two chunks, cut at another place than the one before. */
-function cutInTwo(event: Buffer): Buffer[] {
+/** Divides each event into two chunks, each time at another place. */
+function splitInTwo(event: Buffer): Buffer[] {
   return Array.from({ length: EVENTS }, (_, i) => 1 + ((i * CUT_STEP) % (event.length - 1))).flatMap((at) => [
     event.subarray(0, at),
     event.subarray(at),
@@ -133,7 +133,7 @@ function bytesOf(chunks: readonly Buffer[]): number {
   return chunks.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Also makes the compiler believe that somebody wants what it computes. */
+/** Also keeps the compiler from optimising the computation away. */
 function expect(found: string | null, expected: string): void {
   if (found !== expected) throw new Error(`the meter has found ${found}, not ${expected}`);
 }

@@ -4,7 +4,7 @@ import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import type { Ledger } from "../../../src/ports.ts";
 import type { MeterCase } from "./cases.ts";
 
-/** A record appended to a real ledger, and beside it the one write that this comes to: what is left is making the line. */
+/** Appending a record to a real ledger, and for comparison the single write in it. The difference is formatting the line. */
 export function listLedgerCases(ledger: Ledger, directory: string, record: UsageRecord): MeterCase[] {
   const line = `${JSON.stringify(record)}\n`;
   const fd = openSync(join(directory, "lines"), "a", 0o600);

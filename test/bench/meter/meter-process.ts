@@ -1,5 +1,4 @@
-// The meter and the ledger, measured in a process of their own with nothing else in it. Told how many rounds, it says what
-// they cost.
+// Measures the meter and the ledger in a process with nothing else in it. Receives the number of rounds and replies with the costs.
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +7,7 @@ import type { LedgerOptions } from "../../../src/adapters/ledger-file.ts";
 import type { MovableLedger } from "../../../src/ports.ts";
 import { MemoryLog, realClock } from "../../helpers/gate/memory.ts";
 import { usageRecord } from "../../helpers/ledger/usage-record.ts";
-import { listCases, type Measured } from "./cases.ts";
+import { listCases, type CompiledModules } from "./cases.ts";
 import { listLedgerCases } from "./ledger-cases.ts";
 import { measureCases } from "./measure.ts";
 import type { MeterCosts } from "./meter.ts";
@@ -17,8 +16,12 @@ const DIST = new URL("../../../dist/", import.meta.url);
 
 process.on("disconnect", () => process.exit());
 const [rounds] = (await once(process, "message")) as [number];
-const { createResponseMeter } = (await import(`${DIST.href}proxy/exchange/response-meter.js`)) as Measured;
-const { createRequestScanner } = (await import(`${DIST.href}core/usage/request-scanner.js`)) as Measured;
+const { createResponseMeter } = (await import(
+  `${DIST.href}proxy/exchange/response-meter.js`
+)) as CompiledModules;
+const { createRequestScanner } = (await import(
+  `${DIST.href}core/usage/request-scanner.js`
+)) as CompiledModules;
 const { openLedger } = (await import(`${DIST.href}adapters/ledger-file.js`)) as {
   openLedger(options: LedgerOptions): MovableLedger;
 };
@@ -31,11 +34,11 @@ const cases = [
   ...listLedgerCases(ledger, directory, usageRecord({ raw_usage: usage })),
 ];
 const costs = measureCases(cases, rounds);
-const said: MeterCosts = cases.map(({ name, unit, units, bytes }, i) => ({
+const message: MeterCosts = cases.map(({ name, unit, units, bytes }, i) => ({
   name,
   unit,
   bytesPerUnit: bytes / units,
   ns: costs[i]?.ns ?? [],
   allocated: costs[i]?.allocated ?? Number.NaN,
 }));
-process.send?.(said);
+process.send?.(message);

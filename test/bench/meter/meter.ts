@@ -3,25 +3,25 @@ import { Worker } from "../worker.ts";
 import type { MeterCase } from "./cases.ts";
 import type { Cost } from "./measure.ts";
 
-/** Each is some hundredths of a second for every case. */
+/** Each takes some hundredths of a second per case. */
 const ROUNDS = 3;
 
-/** What the meter's process says of each case. */
+/** The message of the meter's process. */
 export type MeterCosts = readonly (Pick<MeterCase, "name" | "unit"> & Cost & { bytesPerUnit: number })[];
 
-/** What one job of the meter's costs. */
+/** The cost of one task of the meter. */
 export interface MeterResult {
   name: string;
   unit: MeterCase["unit"];
-  /** Processor time per unit, nanoseconds. */
+  /** CPU time per unit in nanoseconds. */
   ns: Summary & { rounds: number[] };
-  /** Processor time per megabyte of 10^6 bytes, microseconds. NaN where nothing is fed. */
+  /** CPU time per megabyte (10^6 bytes) in microseconds. NaN where nothing is fed. */
   usPerMegabyte: number;
   /** Bytes allocated per unit. */
   allocatedBytes: number;
 }
 
-/** Measures the meter on its own: no sockets, and no other code in the process. */
+/** Measures the meter on its own, without sockets and other code in the process. */
 export async function measureMeter(
   rounds: number,
   onProgress: (what: string) => void,

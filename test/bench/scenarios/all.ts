@@ -8,10 +8,10 @@ import { small } from "./small.ts";
 import { start } from "./start.ts";
 import { stream } from "./stream.ts";
 
-/** What every program is warmed up with, whatever is measured. */
+/** The warm-up of every program, whatever is measured. */
 export const WARM_UP: Scenario = small(16, true);
 
-/** Everything that is measured in rounds, in the order of a round. */
+/** All scenarios, in the order of a round. */
 export const SCENARIOS: readonly Scenario[] = [
   small(1, true),
   small(16, true),

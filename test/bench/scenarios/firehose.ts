@@ -1,9 +1,9 @@
-import { EVENTS } from "../answers.ts";
+import { EVENTS } from "../responses.ts";
 import { measureLoad } from "../measure.ts";
 import { SMALL_BODY_BYTES } from "../request.ts";
 import { CPU_PER_EVENT, type Scenario } from "./scenario.ts";
 
-/** Streams as fast as they go: what an event costs when nothing else does. */
+/** Streams at full speed: the cost of an event alone. */
 export const firehose: Scenario = {
   name: "firehose",
   title: `SSE, ${EVENTS.firehose} events at once, one HTTP chunk each, 1 connection`,
@@ -12,7 +12,7 @@ export const firehose: Scenario = {
   figures: [CPU_PER_EVENT, { key: "megabytes", title: "MB/s", digits: 0 }],
   async measure(site, subject, isShort) {
     const { requests, seconds, bodyBytes, cpuUs, faults, trust } = await measureLoad(site, subject, {
-      answer: "firehose",
+      response: "firehose",
       bodyBytes: SMALL_BODY_BYTES,
       connections: 1,
       requests: isShort ? 6 : 15,

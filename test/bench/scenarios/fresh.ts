@@ -2,7 +2,7 @@ import { measureLoad } from "../measure.ts";
 import { SMALL_BODY_BYTES } from "../request.ts";
 import { CPU_PER_REQUEST, type Scenario } from "./scenario.ts";
 
-/** Each request comes on a connection of its own, as from a tool that starts afresh; tollkeeper asks whose each is, and which process. */
+/** Each request has its own connection, as from a newly started tool. tollkeeper looks up the user and process of each connection. */
 export const fresh: Scenario = {
   name: "fresh",
   title: "2 KB request, each on a fresh connection, 4 at a time",
@@ -16,7 +16,7 @@ export const fresh: Scenario = {
   ],
   async measure(site, subject, isShort) {
     const { requests, seconds, wholeUs, cpuUs, faults, trust } = await measureLoad(site, subject, {
-      answer: "json",
+      response: "json",
       bodyBytes: SMALL_BODY_BYTES,
       connections: 4,
       requests: isShort ? 500 : 2_000,

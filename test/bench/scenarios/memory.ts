@@ -1,7 +1,7 @@
 import { readMemory } from "../cpu.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** What the process that has carried everything up to here holds. Stands last in a round. */
+/** The memory of the process after all other scenarios. The last one in a round. */
 export const memory: Scenario = {
   name: "memory",
   title: "what the process holds after all of the above",

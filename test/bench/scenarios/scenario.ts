@@ -2,39 +2,39 @@ import type { Trust } from "../measure.ts";
 import type { Site } from "../site.ts";
 import type { Subject } from "../subject.ts";
 
-/** One thing that is measured of a target, once per round. */
+/** A figure that is measured once per round. */
 export interface Figure {
   key: string;
   /** With its unit. */
   title: string;
-  /** Digits behind the point. */
+  /** Digits after the decimal point. */
   digits: number;
-  /** Is it about what the target adds? Then what `direct` took in the same round is taken off. */
+  /** True when the value of `direct` in the same round is subtracted, so that it is what the target adds. */
   isAdded?: boolean;
-  /** Is it one of those that ratios are shown of? */
+  /** True when the report shows its ratios. */
   isHeadline?: boolean;
 }
 
-/** What one measurement yielded. */
+/** The result of one measurement. */
 export interface Sample {
-  /** By the key of the figure. NaN where the target has no such figure. */
+  /** Values by the figure's key. NaN where the target has no such figure. */
   values: Record<string, number>;
-  /** Anything that was not as it must be. */
+  /** Everything that was wrong. */
   faults: string[];
   /** null where nothing was sent. */
   trust: Trust | null;
 }
 
-/** One kind of load, with the figures that it yields. */
+/** One kind of load and its figures. */
 export interface Scenario {
   name: string;
-  /** What is done, for the report. */
+  /** A description for the report. */
   title: string;
   isInQuick: boolean;
-  /** Does it run code that the usual warm-up does not? Then it has a part in the round that is thrown away. */
+  /** True when it runs code that the usual warm-up does not, and so is part of the discarded round. */
   isInWarmUp: boolean;
   figures: readonly Figure[];
-  /** `isShort`: with less patience, for a quick run. */
+  /** `isShort`: for less time, in a quick run. */
   measure(site: Site, subject: Subject, isShort: boolean): Promise<Sample>;
 }
 

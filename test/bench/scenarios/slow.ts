@@ -1,4 +1,4 @@
-import { EVENTS, PACES } from "../answers.ts";
+import { EVENTS, PACES } from "../responses.ts";
 import { readMemory } from "../cpu.ts";
 import { measureLoad } from "../measure.ts";
 import type { Subject } from "../subject.ts";
@@ -7,7 +7,7 @@ import { CPU_PER_EVENT, type Scenario } from "./scenario.ts";
 
 const SAMPLE_MS = 250;
 
-/** So many streams at a time, each as fast as a model writes. */
+/** Concurrent streams, each as fast as a model writes. */
 export function slow(streams: number): Scenario {
   return {
     name: `slow${streams}`,
@@ -23,7 +23,7 @@ export function slow(streams: number): Scenario {
     async measure(site, subject) {
       const memory = watchMemory(subject);
       const { requests, delayUs, cpuUs, faults, trust } = await measureLoad(site, subject, {
-        answer: "slow",
+        response: "slow",
         bodyBytes: SMALL_BODY_BYTES,
         connections: streams,
         requests: streams,
@@ -41,7 +41,7 @@ export function slow(streams: number): Scenario {
   };
 }
 
-/** Looks at a subject's memory now and then, until it is asked for the most that it saw. */
+/** Samples a subject's memory until `peak` returns the maximum. */
 function watchMemory({ pids }: Subject): { peak(): number } {
   const seen = [readMemory(pids)];
   const timer = setInterval(() => seen.push(readMemory(pids)), SAMPLE_MS);

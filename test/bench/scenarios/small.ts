@@ -4,11 +4,11 @@ import { CPU_PER_REQUEST, type Scenario } from "./scenario.ts";
 
 const MAX_REQUESTS = 200_000;
 
-/** Small JSON requests on so many kept connections. */
+/** Small JSON requests on so many persistent connections. */
 export function small(connections: number, isInQuick: boolean): Scenario {
   return {
     name: `small${connections}`,
-    title: `2 KB request, 554 byte JSON answer, ${connections} connection${connections === 1 ? "" : "s"}`,
+    title: `2 KB request, 554 byte JSON response, ${connections} connection${connections === 1 ? "" : "s"}`,
     isInQuick,
     isInWarmUp: false,
     figures: [
@@ -26,7 +26,7 @@ export function small(connections: number, isInQuick: boolean): Scenario {
     ],
     async measure(site, subject, isShort) {
       const { requests, seconds, wholeUs, cpuUs, faults, trust } = await measureLoad(site, subject, {
-        answer: "json",
+        response: "json",
         bodyBytes: SMALL_BODY_BYTES,
         connections,
         requests: MAX_REQUESTS,

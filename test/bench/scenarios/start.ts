@@ -3,13 +3,13 @@ import { readMemory } from "../cpu.ts";
 import { Subject } from "../subject.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** What a program does right after its first answer is over by then. */
+/** After this time a program's work after its first response is done. */
 const SETTLED_MS = 300;
 
-/** A process of its own, so that the one that is measured otherwise stays warm. */
+/** Uses a separate process, so that the one for the other scenarios stays warm. */
 export const start: Scenario = {
   name: "start",
-  title: "from the start of the process to its first answer, and what it then holds",
+  title: "from the start of the process to its first response, and its memory then",
   isInQuick: true,
   isInWarmUp: false,
   figures: [

@@ -1,4 +1,4 @@
-import { PACES } from "../answers.ts";
+import { PACES } from "../responses.ts";
 import { measureLoad } from "../measure.ts";
 import { SMALL_BODY_BYTES } from "../request.ts";
 import type { Scenario } from "./scenario.ts";
@@ -6,7 +6,7 @@ import type { Scenario } from "./scenario.ts";
 const CLIENTS = 8;
 const { events, everyMs } = PACES.stream;
 
-/** Streams of well spaced events: what the target adds to each. */
+/** Streams of spaced events: the delay that a target adds to each event. */
 export const stream: Scenario = {
   name: "stream",
   title: `SSE, ${CLIENTS} clients, ${events} events ${everyMs} ms apart; what is added to direct`,
@@ -31,7 +31,7 @@ export const stream: Scenario = {
   ],
   async measure(site, subject, isShort) {
     const { firstByteUs, delayUs, faults, trust } = await measureLoad(site, subject, {
-      answer: "stream",
+      response: "stream",
       bodyBytes: SMALL_BODY_BYTES,
       connections: CLIENTS,
       requests: isShort ? CLIENTS : 2 * CLIENTS,

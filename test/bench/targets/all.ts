@@ -6,8 +6,8 @@ import { portkey } from "./portkey.ts";
 import type { Target } from "./target.ts";
 import { tollkeeper } from "./tollkeeper.ts";
 
-/** What people would use instead; measured when asked for, because they are large to install and slow to measure. */
+/** Alternatives that are measured only on request, because they are large to install and slow to measure. */
 export const GATEWAYS: readonly Target[] = [portkey, claudeCodeRouter];
 
-/** What is compared, in the order of the tables. */
+/** All targets, in the order of the tables. */
 export const TARGETS: readonly Target[] = [direct, nginx, httpProxy3, tollkeeper, ...GATEWAYS];

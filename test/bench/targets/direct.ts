@@ -1,4 +1,4 @@
-import { PLAIN, type Target } from "./target.ts";
+import { NO_REQUIREMENTS, type Target } from "./target.ts";
 
-/** No proxy at all: what client and upstream can do. */
-export const direct: Target = { ...PLAIN, name: "direct", findVersion: () => "", launch: null };
+/** No proxy: the limit of client and upstream. */
+export const direct: Target = { ...NO_REQUIREMENTS, name: "direct", findVersion: () => "", launch: null };

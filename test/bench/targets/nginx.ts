@@ -2,26 +2,34 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { launchCommand, PLAIN, type LaunchOrder, type Target } from "./target.ts";
+import { launchCommand, NO_REQUIREMENTS, type LaunchOptions, type Target } from "./target.ts";
 
-/** A reverse proxy in C, one worker, pooled connections, no buffering: what a proxy can cost at all. */
+/** A reverse proxy in C with one worker, pooled connections and no buffering: the lower bound for a proxy. */
 export const nginx: Target = {
-  ...PLAIN,
+  ...NO_REQUIREMENTS,
   name: "nginx",
   findVersion: () =>
     /nginx\/(\S+)/.exec(spawnSync("nginx", ["-v"], { encoding: "utf8" }).stderr ?? "")?.[1] ?? null,
-  launch(order) {
-    const file = join(order.directory, "nginx.conf");
-    writeFileSync(file, configure(order));
-    // SIGTERM, at once and with its worker; after SIGKILL the worker would live on.
-    const command = ["nginx", "-p", order.directory, "-c", file, "-e", join(order.directory, "error.log")];
-    return launchCommand([...order.launcher, ...command], { signal: "SIGTERM" });
+  launch(options) {
+    const file = join(options.directory, "nginx.conf");
+    writeFileSync(file, configure(options));
+    // SIGTERM also ends its worker, which would survive SIGKILL.
+    const command = [
+      "nginx",
+      "-p",
+      options.directory,
+      "-c",
+      file,
+      "-e",
+      join(options.directory, "error.log"),
+    ];
+    return launchCommand([...options.launcher, ...command], { signal: "SIGTERM" });
   },
 };
 
-function configure({ port, upstreamPort, directory }: LaunchOrder): string {
+function configure({ port, upstreamPort, directory }: LaunchOptions): string {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-  // The worker of a root's nginx is another user, who could not use the directory.
+  // By default root's nginx runs its worker as another user, who has no access to the directory.
   const user = process.getuid?.() === 0 ? `user ${userInfo().username};` : "";
   return `
 daemon off;

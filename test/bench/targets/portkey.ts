@@ -1,11 +1,11 @@
 import { installedVersion, packageFile } from "./gateway-packages.ts";
-import { launchCommand, PLAIN, type Target } from "./target.ts";
+import { launchCommand, NO_REQUIREMENTS, type Target } from "./target.ts";
 
 const PACKAGE = "@portkey-ai/gateway";
 
-/** Portkey's gateway, told by each request where to send it; without its console. */
+/** Portkey's gateway without its console. Each request tells it the upstream. */
 export const portkey: Target = {
-  ...PLAIN,
+  ...NO_REQUIREMENTS,
   name: "portkey",
   headers: (upstreamPort) => [
     "x-portkey-provider: anthropic",

@@ -1,43 +1,43 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** Something that stands between a client and the upstream, as its users would run it. */
+/** A program between client and upstream, run as its users would run it. */
 export interface Target {
   name: string;
-  /** Header lines that requests through it must have. `upstreamPort`: where it is to send them. */
+  /** Header lines that requests through it must have to reach the upstream at this port. */
   headers(upstreamPort: number): string[];
-  /** What stands before a model's name in requests through it. */
+  /** The prefix of a model's name in requests through it. */
   modelPrefix: string;
-  /** Version of what is measured, for the report. null: it is not installed. */
+  /** The version for the report; null when it is not installed. */
   findVersion(): string | null;
-  /** Starts it; it need not listen yet. null: there is nothing to start, the client goes to the upstream itself. */
-  launch: ((order: LaunchOrder) => Launched) | null;
+  /** Starts it, without waiting until it listens. null when the client uses the upstream itself. */
+  launch: ((options: LaunchOptions) => Launched) | null;
 }
 
-/** Where and for whom a target is to run. */
-export interface LaunchOrder {
-  /** Where to listen, on 127.0.0.1. */
+/** Where and how a target is started. */
+export interface LaunchOptions {
+  /** The port to listen on, on 127.0.0.1. */
   port: number;
   upstreamPort: number;
-  /** A directory of its own, empty. */
+  /** An empty directory for the target. */
   directory: string;
-  /** Runs the command that is appended to it in its place. */
+  /** A command prefix that runs the target on its CPU. */
   launcher: string[];
 }
 
-/** A target that runs. */
+/** A started target. */
 export interface Launched {
   pid: number;
-  /** Ends it; resolves when it is gone. */
+  /** Ends it and resolves when it is gone. */
   stop(): Promise<void>;
-  /** What is wrong with its own account of so many requests, all of which were answered. */
+  /** Lists what is wrong with its own record of so many completed requests. */
   audit(requests: number): Promise<string[]>;
 }
 
-/** What most targets are: they need nothing in requests. */
-export const PLAIN = { headers: () => [], modelPrefix: "" } as const;
+/** For targets that need nothing special in requests. */
+export const NO_REQUIREMENTS = { headers: () => [], modelPrefix: "" } as const;
 
-/** Runs a command whose process is the target. `signal` ends it with its children. */
+/** Runs a command as the target. `signal` ends it and its children. */
 export function launchCommand(
   argv: readonly string[],
   { env = process.env, signal = "SIGKILL" }: { env?: NodeJS.ProcessEnv; signal?: NodeJS.Signals } = {},

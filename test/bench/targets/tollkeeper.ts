@@ -1,21 +1,21 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readLedger } from "../../../src/adapters/ledger-file/reader.ts";
+import { readLedger } from "../../../src/adapters/ledger-file.ts";
 import { launchDaemon } from "../../helpers/daemon/daemon.ts";
-import { USAGE } from "../answers.ts";
-import { PLAIN, type Target } from "./target.ts";
+import { USAGE } from "../responses.ts";
+import { NO_REQUIREMENTS, type Target } from "./target.ts";
 
 const MANIFEST = new URL("../../../package.json", import.meta.url);
 
-/** tollkeeper as its users run it: the built program, default settings, ledger on; a key from a file. */
+/** tollkeeper as its users run it: the built program with default settings and ledger, and a key from a file. */
 export const tollkeeper: Target = {
-  ...PLAIN,
+  ...NO_REQUIREMENTS,
   name: "tollkeeper",
   findVersion: () => (JSON.parse(readFileSync(MANIFEST, "utf8")) as { version: string }).version,
   launch({ port, upstreamPort, directory, launcher }) {
     const config = configure(directory, `http://127.0.0.1:${upstreamPort}/v1`);
     const { pid, ready, kill } = launchDaemon(directory, { config, port, launcher });
-    // Who waits for its first answer notices that it never comes.
+    // A failed start shows as a missing first response.
     ready.catch(() => {});
     return {
       pid,
@@ -28,14 +28,14 @@ export const tollkeeper: Target = {
   },
 };
 
-/** A configuration with nothing but the upstream, whose key is put into a file in `directory`. */
+/** Makes a configuration with only the upstream, and writes its key to a file in `directory`. */
 export function configure(directory: string, baseUrl: string): object {
   const file = join(directory, "key");
   writeFileSync(file, "key-of-the-bench\n", { mode: 0o600 });
   return { upstreams: { default: { baseUrl, keySource: { file } } } };
 }
 
-/** There must be one record for each request, and it must say what the upstream said. */
+/** Checks that there is one record for each request, with the upstream's usage. */
 export async function auditLedger(directory: string, requests: number): Promise<string[]> {
   let records = 0;
   let wrong = 0;
@@ -51,6 +51,6 @@ export async function auditLedger(directory: string, requests: number): Promise<
   }
   const faults: string[] = [];
   if (records !== requests) faults.push(`${records} records of ${requests} requests`);
-  if (wrong > 0) faults.push(`${wrong} records do not say what the upstream said`);
+  if (wrong > 0) faults.push(`${wrong} records do not match the upstream's usage`);
   return faults;
 }

@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { openControlSocket } from "../../../src/adapters/control-socket.ts";
 import { GUARANTEES } from "../../../src/check/guarantees.ts";
 import { DAEMON_GUARANTEES } from "../../../src/check/guarantees/refusals.ts";
-import type { CheckReport } from "../../../src/cli/commands/check/report.ts";
+import type { CheckReport } from "../../../src/cli/commands/check.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
 import { controlHandlers } from "../../helpers/daemon/control-handlers.ts";
 import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { digestPath } from "../../../src/connect/journal/connection-id.ts";
+import { digestPath } from "../../../src/connect/journal/journal.ts";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
 
 /** Starts a daemon that requires tokens, in a home directory where Claude Code can be connected. */

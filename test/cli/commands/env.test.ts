@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { SHELLS, detectShell, formatEnvironment } from "../../../src/cli/connect/shell-environment.ts";
+import { SHELLS, detectShell, formatEnvironment } from "../../../src/cli/connect/environment.ts";
 import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
 import { runProgram } from "../../helpers/daemon/program.ts";

@@ -26,7 +26,7 @@ test("a leased token is valid while its holder lives, and is in no file", { time
   const [record] = await daemon.ledger();
   assert.deepEqual([record?.tool, record?.tool_by], ["codex", "token"]);
   kill();
-  const noLeases = async () => ((await daemon.status()).access.tokens.lent === 0 ? true : null);
+  const noLeases = async () => ((await daemon.status()).access.tokens.leased === 0 ? true : null);
   await waitUntil("the daemon to drop the lease", noLeases);
   assert.equal(await status(), 401);
 });
@@ -44,7 +44,7 @@ test(
     await assert.rejects(leaseToken(path, "codex", createToken("codex").hash), {
       message: "100 tokens are lent already",
     });
-    assert.equal((await daemon.status()).access.tokens.lent, 100);
+    assert.equal((await daemon.status()).access.tokens.leased, 100);
   },
 );
 
@@ -80,7 +80,7 @@ test(
     await waitUntil("the lease from the second daemon", async () =>
       (await status(token)) === 200 ? true : null,
     );
-    assert.equal((await second.status()).access.tokens.lent, 1);
+    assert.equal((await second.status()).access.tokens.leased, 1);
     child.stdin.end();
     assert.deepEqual(await once(child, "exit"), [1, null]);
     await waitUntil("the lease to end", async () => ((await status(token)) === 401 ? true : null));

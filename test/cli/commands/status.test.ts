@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { test } from "node:test";
-import type { DaemonStatus } from "../../../src/daemon/status-types.ts";
+import type { DaemonStatus } from "../../../src/daemon/status.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
 import { post } from "../../helpers/gate/gate.ts";
@@ -69,7 +69,7 @@ test("status --json prints the whole status as one object", async (t) => {
     pid: daemon.pid,
     state: "serving",
     listening: [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`],
-    access: { mode: "open", peerUid: [], tokens: { registered: 0, lent: 0, problem: null } },
+    access: { mode: "open", peerUid: [], tokens: { registered: 0, leased: 0, problem: null } },
     upstreams: [{ name: "default", baseUrl: upstream.baseUrl, isSandbox: false, lastExchange: null }],
     outbound: [],
     keys: [

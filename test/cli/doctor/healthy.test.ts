@@ -63,8 +63,7 @@ test(
       },
       names: { VERSION: programVersion(), NODE: process.versions.node },
     });
-    const account = `default@${machine.upstream}`;
-    await session.storeItem(machine.key, "xdg:schema", SCHEMA, "service", SERVICE, "account", account);
+    await session.storeKey(machine.key, machine.upstream);
     const before = stateOf(machine.home);
     const { code, stdout, stderr } = await machine.doctor();
     const named = machine

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isHealthy, renderFindings } from "../../../src/cli/doctor/report.ts";
+import { isHealthy, renderFindings } from "../../../src/cli/commands/doctor.ts";
 import type { CheckedFinding } from "../../../src/check/check.ts";
 
 const finding = (given: Partial<CheckedFinding>): CheckedFinding => {

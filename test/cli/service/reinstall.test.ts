@@ -6,8 +6,7 @@ import { test, type TestContext } from "node:test";
 import { openControlSocket } from "../../../src/adapters/control-socket.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
 import type { Log } from "../../../src/ports.ts";
-import { readValues } from "../../../src/service/systemd/unit-file.ts";
-import { parseCommandLine } from "../../../src/service/systemd/unit-quoting.ts";
+import { readValues, parseCommandLine } from "../../../src/service/systemd/unit-file.ts";
 import { controlHandlers } from "../../helpers/daemon/control-handlers.ts";
 import { LISTENING, RUNNING } from "../../service/systemd/stub-systemd.ts";
 import {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { renderDiff } from "../../../src/connect/edit/diff.ts";
-import { shortenLines } from "../../../src/connect/edit/shorten-lines.ts";
+import { renderDiff, shortenLines } from "../../../src/connect/edit/diff.ts";
 
 const LONG = "0123456789".repeat(100);
 

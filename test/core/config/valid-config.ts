@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { checkConfig } from "../../../src/core/config/check-config.ts";
+import { checkConfig } from "../../../src/core/config/config.ts";
 import type { Config } from "../../../src/core/config/config.ts";
 
 /** Resolves the content of a configuration file, which must be valid. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isLastParent, nameProcess } from "../../../src/core/identity/process-name.ts";
-import type { ProcessSignature } from "../../../src/core/identity/process-signature.ts";
+import type { ProcessSignature } from "../../../src/core/identity/signatures.ts";
 import { parseProgram } from "../../helpers/tools/parse-program.ts";
 
 const ORIGIN = { source: "this test", date: "2026-11-22" };

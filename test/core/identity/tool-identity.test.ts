@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseToolName } from "../../../src/core/config/names.ts";
 import { HeaderIndex } from "../../../src/core/http/header-index.ts";
-import { PRESENT, type RequestSignatures } from "../../../src/core/identity/request-signature.ts";
+import { PRESENT, type RequestSignatures } from "../../../src/core/identity/signatures.ts";
 import { identifyTool, withProcess } from "../../../src/core/identity/tool-identity.ts";
 import type { ToolEvidence } from "../../../src/core/ledger/record.ts";
 

@@ -35,7 +35,7 @@ export const [START, ...REST] = MESSAGE_EVENTS;
 export interface OpenStream {
   gate: TestGate;
   client: RawClient;
-  answer: ServerResponse;
+  response: ServerResponse;
   upstream: ScriptedUpstream;
   /** Sends the rest and ends the response. */
   finish(): void;
@@ -49,13 +49,13 @@ export async function openStream(
 ): Promise<OpenStream> {
   const { upstream, held, gate } = await startGateWithHeldUpstream(t, options);
   const client = await sendRaw(t, gate.port);
-  const answer = await held;
-  if (begin === "") answer.flushHeaders();
-  else answer.write(begin);
+  const response = await held;
+  if (begin === "") response.flushHeaders();
+  else response.write(begin);
   await client.until(begin === "" ? /\r\n\r\n/ : /message_start/);
   const finish = () => {
-    for (const event of REST) answer.write(event);
-    answer.end();
+    for (const event of REST) response.write(event);
+    response.end();
   };
-  return { gate, client, answer, upstream, finish };
+  return { gate, client, response, upstream, finish };
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { connect, Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { createPeerInfo } from "../../../src/adapters/peer.ts";
@@ -59,7 +60,7 @@ export const FLOODS: Record<string, Scenario> = {
         gate: { gate, port },
       } = await startGateWithHeldUpstream(t);
       const running = await sendRaw(t, port);
-      const answer = await held;
+      const response = await held;
       // Unconnected sockets take no descriptors.
       const idle = Array.from({ length: 10_000 }, () => new Socket());
       for (const socket of idle) gate.accept(socket);
@@ -67,7 +68,7 @@ export const FLOODS: Record<string, Scenario> = {
       const late = await sendRaw(t, port, `HEAD / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
       assert.match(await late.until(/\r\n\r\n/), /^HTTP\/1\.1 200 /);
       assert.deepEqual([idle[1]?.destroyed, idle[2]?.destroyed], [true, false]);
-      answer.end("data: the end\n\n");
+      response.end("data: the end\n\n");
       await running.until(/the end[^]*\r\n0\r\n\r\n/);
     },
 
@@ -75,10 +76,10 @@ export const FLOODS: Record<string, Scenario> = {
     // Enough descriptors for a single client.
     const { upstream, held, gate } = await startGateWithHeldUpstream(t, { descriptorLimit: 66 });
     const running = await sendRaw(t, gate.port);
-    const answer = await held;
+    const response = await held;
     const late = await sendRaw(t, gate.port);
     assert.equal(await late.closed, "");
-    answer.end("data: the end\n\n");
+    response.end("data: the end\n\n");
     await running.until(/the end[^]*\r\n0\r\n\r\n/);
     assert.equal(upstream.seen.length, 1);
   },
@@ -90,11 +91,10 @@ export const FLOODS: Record<string, Scenario> = {
       gate.port,
       `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`.repeat(2000),
     );
-    type Answer = Parameters<typeof sendJson>[0];
-    const [, answer] = (await once(upstream.server, "request")) as [unknown, Answer];
+    const [, response] = (await once(upstream.server, "request")) as [unknown, ServerResponse];
     await waitUntilStill(() => client.socket.writableLength + upstream.seen.length + upstream.sockets.size);
     assert.deepEqual([upstream.seen.length, upstream.sockets.size, gate.gate.openExchanges], [1, 1, 1]);
-    sendJson(answer, {});
+    sendJson(response, {});
     client.socket.end();
     const statuses = statusesOf(await client.closed);
     assert.equal(statuses[0], 200);

@@ -100,8 +100,8 @@ export const SLOW_CLIENTS: Record<string, Scenario> = {
     const client = await sendRaw(t, gate.port, `${beginRequest(gate.port, "Content-Length: 100")}{"model":`);
     const [{ socket }] = await requested;
     const freed = new Promise((resolve) => socket.once("close", resolve));
-    const answer = await client.until(/body_timeout[^]*\}\}$/);
-    assert.match(answer, /^HTTP\/1\.1 408 [^]*limits\.bodyIdleMs/);
+    const response = await client.until(/body_timeout[^]*\}\}$/);
+    assert.match(response, /^HTTP\/1\.1 408 [^]*limits\.bodyIdleMs/);
     await freed;
     const record = await gate.ledger.only();
     assert.deepEqual([record.outcome, record.cut_by, record.status], ["cut", "client", 408]);

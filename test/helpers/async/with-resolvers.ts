@@ -1,4 +1,4 @@
-/** A promise and what settles it: `Promise.withResolvers`, which Node has from 22 on. */
+/** Stands in for `Promise.withResolvers`, which Node has since version 22. */
 export function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
   let resolve: ((value: T) => void) | undefined;
   const promise = new Promise<T>((settle) => {

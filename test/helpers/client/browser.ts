@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 
-/** Why no real browser can be run here, for `test(..., { skip })`; false when one can. */
+/** Why a real browser cannot run here, for `test(..., { skip })`; false when it can. */
 export const noBrowser: string | false = reasonToSkip();
 
 function reasonToSkip(): string | false {
@@ -17,15 +17,15 @@ function reasonToSkip(): string | false {
   }
 }
 
-/** Every other name is unknown to the browser, so that nothing of it leaves this machine. */
+/** All other names fail to resolve, so that the browser makes no request outside this machine. */
 const NAMES = "MAP evil.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost";
 
 /**
- * Opens a page in a headless Chromium of its own, for which the name `evil.test` means 127.0.0.1. Ends with the test.
- * What the page found it has to tell by itself, to a server of the test's.
+ * Opens a page in a new headless Chromium that resolves `evil.test` to 127.0.0.1. Ends with the test.
+ * The page has to report its results itself, to a server the test runs.
  */
 export function openPage(t: TestContext, url: string): void {
-  // As root Chromium starts only without the sandbox that keeps pages off the system; the pages are our own.
+  // Chromium refuses to run its sandbox as root. The pages are ours, so it is not needed.
   const asRoot = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   const profile = mkdtempSync(join(tmpdir(), "tollkeeper-"));
   const child = spawn(
@@ -46,10 +46,10 @@ export function openPage(t: TestContext, url: string): void {
   );
   const ended = once(child, "exit");
   t.after(async () => {
-    // The whole group: it starts processes of its own, which write to the profile.
+    // Kills the whole process group: Chromium's child processes write to the profile, too.
     process.kill(-Number(child.pid), "SIGKILL");
     await ended;
-    // The last of them may still be on their way out.
+    // Some child processes may still be exiting.
     rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
   });
 }

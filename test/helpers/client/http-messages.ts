@@ -1,19 +1,19 @@
-/** A request or an answer as it stood on the wire. */
+/** A request or response as it was on the wire. */
 export interface RawMessage {
-  /** The first line. */
+  /** The request line or status line. */
   start: string;
-  /** Lower-case name and value, in their order. */
+  /** Lower-case names and values, in wire order. */
   headers: [name: string, value: string][];
-  /** Without its framing. */
+  /** Without the transfer coding. */
   body: string;
 }
 
-/** What a strict reader makes of the bytes of a connection. */
+/** What a strict parser finds in the bytes of a connection. */
 export interface RawReading {
   messages: RawMessage[];
-  /** Begun, and not complete. */
+  /** An incomplete message at the end. */
   rest: string;
-  /** The first violation of the grammar; nothing is read beyond it. */
+  /** The first violation of the grammar; parsing stops there. */
   fault: string | null;
 }
 
@@ -21,9 +21,9 @@ const START = /^(?:[A-Z]+ [!-~]+ HTTP\/1\.1|HTTP\/1\.1 [1-5][0-9]{2} [ -~]*)$/;
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t -~\x80-\xff]*?)[ \t]*$/;
 
 /**
- * Reads HTTP/1.1 messages (latin1) by the letter of RFC 9112 and with no tolerance: what leaves tollkeeper must be
- * understood alike by every reader. No extensions and no trailers in chunked bodies, for tollkeeper sends none.
- * An answer without framing takes everything that follows for its body.
+ * Parses HTTP/1.1 messages (latin1) strictly by RFC 9112: every parser must understand tollkeeper's output the same way.
+ * Chunk extensions and trailers are faults because tollkeeper sends none. The body of a response without
+ * Content-Length or Transfer-Encoding is everything that follows.
  */
 export function readMessages(bytes: string): RawReading {
   const messages: RawMessage[] = [];
@@ -42,19 +42,19 @@ export function readMessages(bytes: string): RawReading {
   }
 }
 
-/** Every value of the header `name` (lower case). */
+/** Returns every value of the header `name` (lower case). */
 export function valuesOf({ headers }: Pick<RawMessage, "headers">, name: string): string[] {
   return headers.filter(([known]) => known === name).map(([, value]) => value);
 }
 
-/** Status codes, in their order; `fault` when the bytes are not answers alone. */
+/** Returns the status codes in order, and `fault` last when the bytes are not complete, valid responses only. */
 export function statusesOf(bytes: string): (number | "fault")[] {
   const { messages, rest, fault } = readMessages(bytes);
   const statuses = messages.map(({ start }) => Number(start.split(" ")[1]));
   return rest === "" && fault === null ? statuses : [...statuses, "fault"];
 }
 
-/** The first head of `bytes`, whether its body is there or not; null while it is not complete. */
+/** Parses the first head in `bytes`; null while it is incomplete. The body need not be there yet. */
 export function readHead(bytes: string): { message: RawMessage; length: number } | null {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return null;
@@ -68,7 +68,7 @@ export function readHead(bytes: string): { message: RawMessage; length: number }
   return { message: { start, headers, body: "" }, length: end + 4 };
 }
 
-/** null while the body is not complete. */
+/** Parses the body after `head`; null while it is incomplete. */
 function readBody(head: RawMessage, bytes: string): { content: string; length: number } | null {
   const lengths = valuesOf(head, "content-length");
   const encodings = valuesOf(head, "transfer-encoding");

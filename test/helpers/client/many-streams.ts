@@ -5,17 +5,17 @@ import { writeKeyFile } from "../keychain/key-file.ts";
 import { rawClient, rawRequest, type RawClient } from "./raw-client.ts";
 import { MESSAGE_EVENTS, SSE, startUpstream } from "../upstream/scripted-upstream.ts";
 
-/** Streams that have begun and that the test ends, all at once. */
+/** Streams that have started and that the test finishes all at once. */
 export interface ManyStreams {
-  /** With the upstream that holds them. */
+  /** Names the upstream that holds the streams. */
   config: ReturnType<typeof writeKeyFile>["config"];
-  /** Opens streams through a daemon's port; resolves when each client has its first event. */
+  /** Opens `count` streams through a daemon; resolves when every client has received its first event. */
   open(port: number, count: number): Promise<RawClient[]>;
-  /** Sends the rest of each stream that is open. */
+  /** Sends the rest of every open stream. */
   finish(): void;
 }
 
-/** An upstream that sends the first event of each answer and holds the rest. */
+/** Starts an upstream that sends the first event of each response and holds back the rest. */
 export async function holdStreams(t: TestContext): Promise<ManyStreams> {
   const held: ServerResponse[] = [];
   const upstream = await startUpstream(t, (_seen, res) => {
@@ -36,9 +36,9 @@ export async function holdStreams(t: TestContext): Promise<ManyStreams> {
   };
 }
 
-const WHOLE = /message_start[^]*message_stop[^]*\r\n0\r\n\r\n$/;
+const COMPLETE_STREAM = /message_start[^]*message_stop[^]*\r\n0\r\n\r\n$/;
 
-/** Waits for the end of each stream, and sees that each came whole. */
+/** Waits for the end of each stream and asserts that it is complete. */
 export async function assertComplete(clients: readonly RawClient[]): Promise<void> {
-  for (const client of clients) assert.match(await client.until(/\r\n0\r\n\r\n$/), WHOLE);
+  for (const client of clients) assert.match(await client.until(/\r\n0\r\n\r\n$/), COMPLETE_STREAM);
 }

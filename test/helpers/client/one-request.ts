@@ -1,4 +1,4 @@
-// Run as a process of its own, for tests that look at everything such a process prints: a gate that sends one request to
+// Runs as a separate process, for tests that examine all its output: starts a gate and sends one request through it to
 // the upstream whose base URL is the first argument.
 import type { TestContext } from "node:test";
 import { post, startGate } from "../gate/gate.ts";

@@ -9,7 +9,7 @@ import { createDialer } from "../../../src/proxy/upstream/dial.ts";
 import { UpstreamPool } from "../../../src/proxy/upstream/pool.ts";
 import { ManualClock } from "../gate/memory.ts";
 
-/** A pool of connections to one upstream, which ends with the test, and the clock that it goes by. */
+/** Opens a pool of connections to one upstream, with a manual clock. Ends with the test. */
 export function openPool(
   t: TestContext,
   origin: string,
@@ -21,18 +21,18 @@ export function openPool(
   return { pool, clock };
 }
 
-/** Sends a GET over a connection of the pool's. */
+/** Sends a GET request over a connection of the pool. */
 export function sendGet(pool: UpstreamPool): ClientRequest {
   return request({ agent: pool, path: "/" }).end();
 }
 
-/** The connection that a request was lent, once it is answered in full and the connection given back or closed. */
-export async function waitForRelease(asked: ClientRequest): Promise<Socket> {
-  const [answer] = (await once(asked, "response")) as [IncomingMessage];
-  const { socket } = asked;
+/** Reads the whole response; returns the connection once it is back in the pool or closed. */
+export async function waitForRelease(req: ClientRequest): Promise<Socket> {
+  const [res] = (await once(req, "response")) as [IncomingMessage];
+  const { socket } = req;
   assert.ok(socket);
-  const released = once(asked, "close");
-  answer.resume();
+  const released = once(req, "close");
+  res.resume();
   await released;
   return socket;
 }

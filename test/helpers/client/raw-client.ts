@@ -1,13 +1,13 @@
 import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 
-/** A client that writes bytes as they are and keeps what comes back. */
+/** A client that writes bytes as given and keeps everything it receives. */
 export interface RawClient {
   socket: Socket;
   write(text: string): void;
-  /** Everything received so far, once it matches. Rejects when the connection ends before. */
+  /** Resolves with everything received so far once it matches. Rejects when the connection closes first. */
   until(pattern: RegExp): Promise<string>;
-  /** Everything received, once the connection is closed, however that comes. */
+  /** Resolves with everything received once the connection is closed, even by an error. */
   closed: Promise<string>;
 }
 
@@ -51,12 +51,12 @@ export async function sendRaw(t: TestContext, port: number, request = rawRequest
   return client;
 }
 
-/** A Messages request as bytes. */
+/** Returns the bytes of a Messages request. */
 export function rawRequest(port: number, body = `{"model":"m","stream":true}`): string {
   return beginRequest(port, `Content-Length: ${body.length}`) + body;
 }
 
-/** The head of a Messages request whose body, framed as the header line `framing` says, is still to come. */
+/** Returns the head of a Messages request, with `framing` as the header line that announces its body. */
 export function beginRequest(port: number, framing: string): string {
   return `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`;
 }

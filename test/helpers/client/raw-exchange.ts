@@ -3,19 +3,19 @@ import type { TestContext } from "node:test";
 import { readHead, valuesOf } from "./http-messages.ts";
 import { rawClient } from "./raw-client.ts";
 
-/** The answer to one request, and all that came with it. */
+/** The response to one request. */
 export interface RawResponse {
   status: number;
   headers: [name: string, value: string][];
-  /** Our code, where the answer is our own refusal. */
+  /** The refusal's code when tollkeeper refused the request, otherwise null. */
   refusal: string | null;
-  /** Everything received, head and framing included. */
+  /** Everything received, including the head and the transfer coding. */
   text: string;
 }
 
 /**
- * Sends one request, line by line as it is given, on a connection of its own and reads until tollkeeper closes that:
- * `Connection: close` is added unless the lines say otherwise.
+ * Sends one request, with its head lines as given, on a new connection and reads until tollkeeper closes it.
+ * Adds `Connection: close` unless the lines have a Connection header.
  */
 export async function exchangeRaw(
   t: TestContext,
@@ -29,8 +29,8 @@ export async function exchangeRaw(
   if (body !== "") head.push(`Content-Length: ${body.length}`);
   client.write(`${head.join("\r\n")}\r\n\r\n${body}`);
   const text = await client.closed;
-  const answer = readHead(text)?.message;
-  assert.ok(answer, `no answer to ${lines[0] ?? ""}: ${JSON.stringify(text)}`);
-  const [refusal = null] = valuesOf(answer, "x-tollkeeper-refusal");
-  return { status: Number(answer.start.split(" ")[1]), headers: answer.headers, refusal, text };
+  const response = readHead(text)?.message;
+  assert.ok(response, `no response to ${lines[0] ?? ""}: ${JSON.stringify(text)}`);
+  const [refusal = null] = valuesOf(response, "x-tollkeeper-refusal");
+  return { status: Number(response.start.split(" ")[1]), headers: response.headers, refusal, text };
 }

@@ -5,38 +5,38 @@ import { APICallError, generateText, streamText, type LanguageModel } from "ai";
 import Anthropic0 from "anthropic-sdk-0";
 import OpenAI from "openai";
 
-/** How one request is to be made. */
+/** One request to make with an SDK. */
 export interface SdkRequest {
-  /** The gate's, without `/v1`. */
+  /** The gate's URL, without `/v1`. */
   url: string;
   prompt: string;
   headers?: Record<string, string>;
-  /** The SDK's own default where it is left out. */
+  /** The SDK's default when left out. */
   maxRetries?: number;
 }
 
-/** An official SDK, asked in the one way that is common to all. */
+/** An official SDK behind one common interface. */
 export interface Sdk {
   name: string;
   route: "/messages" | "/responses";
   /** Rejects with the SDK's own error. */
-  complete(ask: SdkRequest): Promise<unknown>;
-  /** The answer's text, piece by piece. */
-  stream(ask: SdkRequest, signal: AbortSignal): AsyncIterable<string>;
+  complete(request: SdkRequest): Promise<unknown>;
+  /** Yields the response's text deltas. */
+  stream(request: SdkRequest, signal: AbortSignal): AsyncIterable<string>;
 }
 
-/** What an SDK's error says of the answer behind it. */
+/** What an SDK's error says about the response that caused it. */
 export interface SdkError {
-  /** Name of the error's class. */
+  /** The name of the error's class. */
   kind: string;
   status: number | undefined;
-  /** What the SDK shows to a person. */
+  /** What the SDK shows to the user. */
   message: string;
-  /** null for a header that did not come. */
+  /** null when the response did not have the header. */
   header(name: string): string | null;
 }
 
-/** @throws whatever is no error that an SDK makes of an answer */
+/** Throws `error` again when no SDK made it from a response. */
 export function readSdkError(error: unknown): SdkError {
   if (APICallError.isInstance(error)) {
     const { statusCode: status, message, responseHeaders } = error;
@@ -51,7 +51,7 @@ export function readSdkError(error: unknown): SdkError {
   throw error;
 }
 
-/** Both versions in use. What tests call is the same in both, but TypeScript cannot see that. */
+/** Both major versions in use. The methods tests call are the same in both, but TypeScript cannot see that. */
 export const ANTHROPIC_SDKS = [
   { name: "@anthropic-ai/sdk 1.x", Client: Anthropic },
   { name: "@anthropic-ai/sdk 0.x", Client: Anthropic0 as unknown as typeof Anthropic },
@@ -68,7 +68,7 @@ function anthropicSdk({ name, Client }: { name: string; Client: typeof Anthropic
   const open = ({ url, headers = {}, maxRetries = 2 }: SdkRequest) =>
     new Client({ baseURL: url, apiKey: "placeholder", defaultHeaders: headers, maxRetries });
   const model = "claude-sonnet-5";
-  const request = ({ prompt }: SdkRequest) => ({
+  const toParams = ({ prompt }: SdkRequest) => ({
     model,
     max_tokens: 1000,
     messages: [{ role: "user" as const, content: prompt }],
@@ -76,9 +76,9 @@ function anthropicSdk({ name, Client }: { name: string; Client: typeof Anthropic
   return {
     name,
     route: "/messages",
-    complete: (ask) => open(ask).messages.create(request(ask)),
-    async *stream(ask, signal) {
-      const events = await open(ask).messages.create({ ...request(ask), stream: true }, { signal });
+    complete: (request) => open(request).messages.create(toParams(request)),
+    async *stream(request, signal) {
+      const events = await open(request).messages.create({ ...toParams(request), stream: true }, { signal });
       for await (const event of events) {
         if (event.type === "content_block_delta" && event.delta.type === "text_delta") yield event.delta.text;
       }
@@ -95,10 +95,10 @@ function openaiSdk(): Sdk {
   return {
     name: "openai",
     route: "/responses",
-    complete: (ask) => openOpenai(ask).responses.create({ model, input: ask.prompt }),
-    async *stream(ask, signal) {
-      const request = { model, input: ask.prompt, stream: true as const };
-      for await (const event of await openOpenai(ask).responses.create(request, { signal })) {
+    complete: (request) => openOpenai(request).responses.create({ model, input: request.prompt }),
+    async *stream(request, signal) {
+      const params = { model, input: request.prompt, stream: true as const };
+      for await (const event of await openOpenai(request).responses.create(params, { signal })) {
         if (event.type === "response.output_text.delta") yield event.delta;
       }
     },
@@ -106,14 +106,14 @@ function openaiSdk(): Sdk {
 }
 
 function aiSdk(route: Sdk["route"], modelAt: (baseURL: string) => LanguageModel): Sdk {
-  const request = ({ url, prompt, headers = {}, maxRetries = 2 }: SdkRequest) => {
+  const toParams = ({ url, prompt, headers = {}, maxRetries = 2 }: SdkRequest) => {
     const model = modelAt(`${url}/v1`);
     return { model, prompt, headers, maxRetries };
   };
   return {
     name: `AI SDK on ${route}`,
     route,
-    complete: (ask) => generateText(request(ask)),
-    stream: (ask, signal) => streamText({ ...request(ask), abortSignal: signal }).textStream,
+    complete: (request) => generateText(toParams(request)),
+    stream: (request, signal) => streamText({ ...toParams(request), abortSignal: signal }).textStream,
   };
 }

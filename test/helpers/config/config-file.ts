@@ -8,39 +8,39 @@ import type { Config } from "../../../src/core/config/config.ts";
 import type { ConfigSource } from "../../../src/ports.ts";
 import { scratchDirectory } from "../process/scratch-directory.ts";
 
-/** Text of a good configuration that is told from others by its port. */
+/** Returns the text of a valid configuration, which tests recognise by its port. */
 export function withPort(port: number): string {
   return `{ "listen": { "port": ${port} } }\n`;
 }
 
-/** An open configuration file and all that it has told. */
+/** An open configuration file and everything it has reported. */
 export interface WatchedConfig {
   path: string;
   source: ConfigSource;
   ports: number[];
   problems: Problem[][];
-  /** Does `act` and resolves when a configuration with this port was told. */
+  /** Calls `act` and resolves when a configuration with this port is in force. */
   waitForPort(port: number, act: () => void): Promise<void>;
-  /** Does `act` and resolves with the next problems told. */
+  /** Calls `act` and resolves with the next problems reported. */
   waitForProblems(act: () => void): Promise<Problem[]>;
 }
 
-/** Opens a configuration file and listens to all that it tells; closed with the test. */
+/** Opens a configuration file and records everything it reports. Closed with the test. */
 export async function watchConfig(t: TestContext, path: string): Promise<WatchedConfig> {
   const source = await openConfigFile(path);
   t.after(() => source.close());
-  const told = new EventEmitter();
+  const reports = new EventEmitter();
   const ports: number[] = [];
   const problems: Problem[][] = [];
   source.onChange((config: Config) => {
     ports.push(config.listen.port);
-    // It is in force once the source knows that nothing is in its way.
-    setImmediate(() => told.emit(`port ${config.listen.port}`));
+    // The configuration is in force only after the source has received our "no objections".
+    setImmediate(() => reports.emit(`port ${config.listen.port}`));
     return Promise.resolve([]);
   });
   source.onProblems((found) => {
     problems.push(found);
-    told.emit("problems", found);
+    reports.emit("problems", found);
   });
   return {
     path,
@@ -48,27 +48,27 @@ export async function watchConfig(t: TestContext, path: string): Promise<Watched
     ports,
     problems,
     async waitForPort(port, act) {
-      const heard = once(told, `port ${port}`, deadline());
+      const reported = once(reports, `port ${port}`, deadline());
       act();
-      await heard;
+      await reported;
     },
     async waitForProblems(act) {
-      const heard = once(told, "problems", deadline());
+      const reported = once(reports, "problems", deadline());
       act();
-      const [found] = (await heard) as [Problem[]];
+      const [found] = (await reported) as [Problem[]];
       return found;
     },
   };
 }
 
-/** A followed file with port 1 in it. */
+/** Writes and watches a configuration file with port 1. */
 export async function watchNewConfig(t: TestContext): Promise<WatchedConfig> {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1));
   return watchConfig(t, path);
 }
 
-/** Turns a wait for what never comes into a failure. */
+/** Makes a wait for an event that never comes fail. */
 function deadline(): { signal: AbortSignal } {
   return { signal: AbortSignal.timeout(20_000) };
 }

@@ -1,6 +1,6 @@
 import type { ControlHandlers } from "../../../src/adapters/control-socket.ts";
 
-/** Handlers that do nothing, but for those given. */
+/** Returns handlers that do nothing, except for those given. */
 export function controlHandlers(given: Partial<ControlHandlers> = {}): ControlHandlers {
   return {
     status: () => ({ pid: 1 }),

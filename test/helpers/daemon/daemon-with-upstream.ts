@@ -8,7 +8,7 @@ import {
 } from "../upstream/scripted-upstream.ts";
 import { startDaemon, type Daemon, type DaemonOptions } from "./daemon.ts";
 
-/** A daemon in front of a scripted upstream, and the file from which it reads the upstream's key. */
+/** A daemon in front of a scripted upstream, and the file with the upstream's key. */
 export interface DaemonWithUpstream {
   upstream: ScriptedUpstream;
   daemon: Daemon;

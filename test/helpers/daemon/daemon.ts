@@ -8,8 +8,8 @@ import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { askDaemon } from "../../../src/adapters/control-socket.ts";
-import { readLedger } from "../../../src/adapters/ledger-file/reader.ts";
-import type { DaemonStatus } from "../../../src/daemon/status-types.ts";
+import { readLedger } from "../../../src/adapters/ledger-file.ts";
+import type { DaemonStatus } from "../../../src/daemon/status.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import type { BoundSockets } from "../process/bound-sockets.ts";
 import { PROGRAM } from "./program.ts";
@@ -17,81 +17,81 @@ import { PROGRAM } from "./program.ts";
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 export interface DaemonOptions {
-  /** The configuration file: what it says, or its whole text. Without upstreams the built-in sandbox serves. */
+  /** The configuration file, as a value or as text. Without upstreams the daemon uses the built-in sandbox. */
   config?: object | string;
-  /** On top of the scratch environment, in which nothing of the tester's own can be found. */
+  /** Added to the scratch environment, which has nothing of the user who runs the tests. */
   env?: Record<string, string>;
-  /** 0, the default, takes any free one. Goes into `config` unless that is a text. */
+  /** Added to `config` unless that is text. The default, 0, takes any free port. */
   port?: number;
   /** More arguments of `serve`. */
   args?: string[];
-  /** Working directory; the project's root when none is given. */
+  /** The working directory; by default the project's root. */
   cwd?: string;
-  /** A command that ends in running, in its own place, the one that is appended to it. */
+  /** A command that execs the command appended to it. */
   launcher?: string[];
-  /** Sockets that it is handed as a service manager does. */
+  /** Sockets to pass as a service manager does. */
   sockets?: BoundSockets;
-  /** Nobody reads its standard output: from the beginning the pipe has no other end. */
+  /** Closes the reading end of its standard output right after the start. */
   isOutputClosed?: boolean;
 }
 
-/** How a command of the program ended, and what it said. */
+/** The exit code and output of a command. */
 export interface CommandResult {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** A daemon in a process of its own, with a home of its own. */
+/** A daemon in a separate process, with its own home directory. */
 export interface Daemon {
   /** `http://127.0.0.1:PORT` */
   url: string;
   port: number;
   pid: number;
-  /** The scratch directory that everything of its lies in. */
+  /** The scratch directory that holds all its files. */
   home: string;
   configFile: string;
-  /** Where a program of this person runs: with these variables alone. */
+  /** The complete environment for other programs of the same user. */
   env: Record<string, string>;
   stdout(): string;
   stderr(): string;
-  /** What it said so far, standard output before standard error, once that matches. Rejects when it ends before. */
+  /** Resolves with its output so far (stdout, then stderr) once that matches. Rejects when the daemon ends first. */
   waitForOutput(pattern: RegExp): Promise<string>;
   status(): Promise<DaemonStatus>;
-  /** From now on nobody reads what it says: its pipes have no other end. */
+  /** Closes the reading ends of its stdout and stderr. */
   closeOutputs(): void;
-  /** Every record of its ledger, oldest first; fails on a line that is none. */
+  /** Reads every record of its ledger, oldest first. Fails on an unreadable line. */
   ledger(): Promise<UsageRecord[]>;
-  /** Runs a command of the program to its end, in the daemon's surroundings. */
+  /** Runs a tollkeeper command in the daemon's environment and waits for its end. */
   command(...args: string[]): Promise<CommandResult>;
-  /** Its exit code once it has ended, null after a signal. */
+  /** Resolves with its exit code, or null when a signal ended it. */
   ended: Promise<number | null>;
-  /** Sends SIGTERM; resolves as `ended` does. */
+  /** Sends SIGTERM; resolves like `ended`. */
   stop(): Promise<number | null>;
 }
 
 /** A daemon that is being started. */
 export interface DaemonStart {
   pid: number;
-  /** Resolves once it listens; rejects with what it said when it ends before. */
+  /** Resolves once it listens. Rejects with its output when it ends first. */
   ready: Promise<Daemon>;
-  /** Ends it without warning; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when it has ended. */
   kill(): Promise<void>;
 }
 
-/** Runs `tollkeeper serve` until the test ends; resolves once it listens. Rejects with what it said when it ends before. */
+/** Runs `tollkeeper serve` until the test ends. Resolves once it listens; rejects with its output when it ends first. */
 export async function startDaemon(t: TestContext, options: DaemonOptions = {}): Promise<Daemon> {
   const home = mkdtempSync(join(tmpdir(), "tollkeeper-"));
   const { ready, kill } = launchDaemon(home, options);
   t.after(async () => {
-    // A stopped test does not wait for a drain; and the directory goes after its user.
+    // Not SIGTERM, because the daemon would drain first. The directory goes last, as the daemon still writes to it.
     await kill();
     rmSync(home, { recursive: true, force: true });
   });
   return ready;
 }
 
-/** Runs `tollkeeper serve` in a home that may have had a daemon before. */
+/** Runs `tollkeeper serve` in the given home, which an earlier daemon may have used. */
 export function launchDaemon(home: string, options: DaemonOptions = {}): DaemonStart {
   const env = { ...scratchEnvironment(home), ...options.env };
   const configFile = writeConfig(home, options);
@@ -137,7 +137,7 @@ export function launchDaemon(home: string, options: DaemonOptions = {}): DaemonS
   };
 }
 
-/** A home in which no daemon runs; gone with the test. */
+/** Creates a home without a running daemon. It is removed with the test. */
 export function prepareHome(
   t: TestContext,
   options: Pick<DaemonOptions, "config" | "env">,
@@ -149,7 +149,7 @@ export function prepareHome(
   return { home, configFile, env, command: (...args) => runCommand(env, [...args, "--config", configFile]) };
 }
 
-/** No credential, no keychain and no configuration of the tester's can be found from here. */
+/** Hides the credentials, keychain and configuration of the user who runs the tests. */
 function scratchEnvironment(home: string) {
   const runtime = join(home, "run");
   mkdirSync(runtime, { recursive: true, mode: 0o700 });
@@ -169,7 +169,7 @@ function writeConfig(home: string, { config = {}, port = 0 }: DaemonOptions): st
   return file;
 }
 
-/** Only the process itself can say its own id (sd_listen_fds(3)). */
+/** A shell sets LISTEN_PID because only the process itself knows its pid (sd_listen_fds(3)). */
 const PASS_SOCKETS = ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh"];
 
 function runProgram(
@@ -178,8 +178,8 @@ function runProgram(
   { cwd = ROOT, launcher = [], sockets }: Pick<DaemonOptions, "cwd" | "launcher" | "sockets"> = {},
 ): ChildProcess {
   const descriptors = sockets?.descriptors ?? [];
-  const handOver = descriptors.length > 0 ? PASS_SOCKETS : [];
-  const [file, ...words] = [...launcher, ...handOver, process.execPath, PROGRAM, ...args];
+  const prefix = descriptors.length > 0 ? PASS_SOCKETS : [];
+  const [file, ...words] = [...launcher, ...prefix, process.execPath, PROGRAM, ...args];
   const fullEnv = { ...env, ...(descriptors.length > 0 && { LISTEN_FDS: String(descriptors.length) }) };
   return spawn(file ?? "", words, { cwd, env: fullEnv, stdio: ["ignore", "pipe", "pipe", ...descriptors] });
 }
@@ -200,18 +200,18 @@ function outputsOf({ stdout, stderr }: ChildProcess) {
   return { stdout, stderr };
 }
 
-/** Keeps what a process says. */
+/** Collects the output of a process. */
 function collectOutput(child: ChildProcess): Pick<Daemon, "stdout" | "stderr" | "waitForOutput"> {
-  const said = { stdout: "", stderr: "" };
+  const output = { stdout: "", stderr: "" };
   const waiting = new Set<() => void>();
-  const outputs = outputsOf(child);
+  const streams = outputsOf(child);
   for (const name of ["stdout", "stderr"] as const) {
-    outputs[name].setEncoding("utf8").on("data", (piece: string) => {
-      said[name] += piece;
+    streams[name].setEncoding("utf8").on("data", (chunk: string) => {
+      output[name] += chunk;
       for (const check of waiting) check();
     });
   }
-  const all = () => said.stdout + said.stderr;
+  const all = () => output.stdout + output.stderr;
   const closed = once(child, "close");
   const waitForOutput = (pattern: RegExp) =>
     new Promise<string>((resolve, reject) => {
@@ -219,16 +219,18 @@ function collectOutput(child: ChildProcess): Pick<Daemon, "stdout" | "stderr" | 
         if (pattern.test(all())) resolve(all());
       };
       waiting.add(check);
-      void closed.then(() => reject(new Error(`ended before it said ${String(pattern)}:\n${all()}`)));
+      void closed.then(() =>
+        reject(new Error(`ended before its output matched ${String(pattern)}:\n${all()}`)),
+      );
       check();
     });
-  return { stdout: () => said.stdout, stderr: () => said.stderr, waitForOutput };
+  return { stdout: () => output.stdout, stderr: () => output.stderr, waitForOutput };
 }
 
 async function recordsIn(directory: string): Promise<UsageRecord[]> {
   const records: UsageRecord[] = [];
   for await (const entry of readLedger(directory, { from: "" })) {
-    if ("unreadable" in entry) assert.fail(`line ${entry.line} of ${entry.file} is no record`);
+    if ("unreadable" in entry) assert.fail(`line ${entry.line} of ${entry.file} is not a record`);
     records.push(entry);
   }
   return records;

@@ -8,18 +8,19 @@ import type { TestContext } from "node:test";
 import type { Daemon } from "./daemon.ts";
 import { PROGRAM } from "./program.ts";
 
-/** `tollkeeper tail` beside a daemon, from when it hears of every exchange. */
+/** A running `tollkeeper tail`, connected to its daemon. */
 export interface Tail {
-  /** Lines of its standard output, and of its standard error. */
+  /** The lines of its standard output. */
   lines: AsyncIterator<string>;
+  /** The lines of its standard error. */
   notes: AsyncIterator<string>;
-  /** All of its standard output, once it has ended. */
+  /** Resolves with all of its standard output when it ends. */
   output: Promise<string>;
-  /** Its exit code and signal. */
+  /** Resolves with its exit code and signal. */
   ended: Promise<unknown[]>;
 }
 
-/** Starts one, which ends with the test. */
+/** Starts `tollkeeper tail` and waits until it is connected. Ends with the test. */
 export async function startTail(t: TestContext, { home }: Daemon, ...args: string[]): Promise<Tail> {
   const env = { ...process.env, HOME: home, XDG_RUNTIME_DIR: `${home}/run`, XDG_STATE_HOME: `${home}/state` };
   const child = spawn(process.execPath, [PROGRAM, "tail", ...args], {

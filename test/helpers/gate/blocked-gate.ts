@@ -6,22 +6,22 @@ import type { ConnectionHandler, Listener } from "../../../src/proxy/client/list
 import { listen } from "../../../src/proxy/client/listener.ts";
 import { startGate, type TestGate } from "./gate.ts";
 
-/** More than the system keeps for a client that does not read. */
+/** More bytes than the kernel buffers for a client that does not read. */
 export const BACKLOG = Buffer.alloc(32 * 1024 * 1024, "-");
 
-/** A gate whose answers cannot leave: each connection begins with a {@link BACKLOG} that its client has to read first. */
+/** A gate whose responses are stuck: each connection starts with a {@link BACKLOG} that the client has to read first. */
 export interface BlockedGate extends Omit<TestGate, "listener" | "url"> {
   listener: Listener;
   client: Socket;
-  /** Says each `request` that comes in. */
+  /** Emits `request` for every request the gate receives. */
   requests: EventEmitter<{ request: [ServerResponse] }>;
 }
 
-/** Starts one with a client that reads nothing yet; ends with the test. */
+/** Starts a blocked gate and a client that does not read yet. Both end with the test. */
 export async function startBlockedGate(t: TestContext, baseUrl: string): Promise<BlockedGate> {
   const inner = await startGate(t, baseUrl);
   const requests = new EventEmitter<{ request: [ServerResponse] }>();
-  const door: ConnectionHandler = {
+  const handler: ConnectionHandler = {
     accept(socket) {
       inner.gate.accept(socket);
       socket.write(BACKLOG);
@@ -33,7 +33,7 @@ export async function startBlockedGate(t: TestContext, baseUrl: string): Promise
       return handled;
     },
   };
-  const listener = await listen(0, door);
+  const listener = await listen(0, handler);
   const client = connect(listener.port, "127.0.0.1");
   t.after(async () => {
     client.destroy();

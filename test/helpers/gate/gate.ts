@@ -11,10 +11,10 @@ import type { Clock, Ledger, PeerInfo } from "../../../src/ports.ts";
 import { REQUEST_SIGNATURES } from "../../../src/tools/all.ts";
 import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, peersOf, realClock } from "./memory.ts";
 
-/** Recognisable wherever it should not be. */
+/** A key that tests can search for wherever it must not appear. */
 export const TEST_KEY = "sentinel-key-4711-do-not-leak";
 
-/** A gate in this process over real sockets, with memory below the ports. */
+/** A gate in this process, with real sockets and in-memory implementations of the ports. */
 export interface TestGate {
   gate: Gate;
   listener: Listener;
@@ -34,20 +34,20 @@ export interface GateOptions {
   config?: Partial<Config>;
   upstream?: Partial<Upstream>;
   peers?: PeerInfo;
-  /** Whose gate it is; the tester's, unless given. */
+  /** The uid the gate runs as; by default this process's. */
   ownUid?: number;
-  /** The registered tokens; none, unless given. */
+  /** The registered tokens; none by default. */
   tokens?: MemoryTokens;
   clock?: Clock;
-  /** Takes the records in place of the one in memory. */
+  /** Receives the records instead of the in-memory ledger. */
   recordsTo?: Ledger;
-  /** As `listen` takes it. */
+  /** See `listen`. */
   headersLimitMs?: number;
-  /** As `GateParts` has it; none, unless given. */
+  /** See `GateParts`; unlimited by default. */
   descriptorLimit?: number;
 }
 
-/** Starts a gate in front of `baseUrl` that holds {@link TEST_KEY} for it; ends with the test. */
+/** Starts a gate in front of `baseUrl` with {@link TEST_KEY} as its key. Ends with the test. */
 export async function startGate(
   t: TestContext,
   baseUrl: string,
@@ -86,12 +86,12 @@ export async function startGate(
   return { gate, listener, port, url, ledger, keys, keyring, tokens, tokenGuard, log, upstream };
 }
 
-/** Options of a gate whose limits are the default ones but for these. */
+/** Gate options with the default limits and these changes. */
 export function withLimits(changes: Partial<Config["limits"]>): Pick<GateOptions, "config"> {
   return { config: { limits: { ...defaultConfig.limits, ...changes } } };
 }
 
-/** An upstream's settings with the defaults of the configuration. */
+/** An upstream's settings, with the configuration's defaults. */
 export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): Upstream {
   const { origin, pathname } = new URL(baseUrl);
   return {
@@ -109,7 +109,7 @@ export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): 
   };
 }
 
-/** Resolves when the gate has dealt with everything that was sent to it before. */
+/** Resolves when the gate has handled everything sent to it before. */
 export async function waitUntilHandled(gate: { url: string }): Promise<void> {
   await fetch(`${gate.url}/`, { method: "HEAD" });
 }

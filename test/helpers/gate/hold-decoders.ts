@@ -4,15 +4,15 @@ import type { TestContext } from "node:test";
 import zlib from "node:zlib";
 import { withResolvers } from "../async/with-resolvers.ts";
 
-/** The meter's decoders of gzip, at a stand. */
+/** The meter's gzip decoders, which finish only when the test says so. */
 export interface HeldDecoders {
-  /** Resolves when one has been told that its input is over. */
+  /** Resolves when one of them has reached the end of its input. */
   inputEnded: Promise<void>;
-  /** Lets all of them end. */
+  /** Lets all of them finish. */
   release(): void;
 }
 
-/** Puts a decoder in gzip's place that hands bytes on as they are, and does not end until it is let go. */
+/** Replaces the gzip decoder by one that passes bytes through unchanged and does not finish until it is released. */
 export function holdDecoders(t: TestContext): HeldDecoders {
   const { promise: inputEnded, resolve: onInputEnd } = withResolvers<void>();
   const { promise: released, resolve: release } = withResolvers<void>();

@@ -7,7 +7,7 @@ import { hashToken, mintToken } from "../../../src/proxy/token-secret.ts";
 import type { Clock, KeyStore, Log, MovableLedger, TokenStore, PeerInfo } from "../../../src/ports.ts";
 import { withResolvers } from "../async/with-resolvers.ts";
 
-/** A ledger in memory that says when a record comes. */
+/** An in-memory ledger. Tests can wait for its records. */
 export class MemoryLedger implements MovableLedger {
   readonly records: UsageRecord[] = [];
   #waiting: (() => void)[] = [];
@@ -17,7 +17,7 @@ export class MemoryLedger implements MovableLedger {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** The first `count` records, once they are there. */
+  /** Resolves with the first `count` records once they are written. */
   async first(count: number): Promise<UsageRecord[]> {
     while (this.records.length < count) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -25,7 +25,7 @@ export class MemoryLedger implements MovableLedger {
     return this.records.slice(0, count);
   }
 
-  /** The only record, once it is there. */
+  /** Resolves with the only record once it is written; rejects when there are more. */
   async only(): Promise<UsageRecord> {
     const [record] = await this.first(1);
     if (record === undefined || this.records.length > 1) throw new Error(`${this.records.length} records`);
@@ -41,11 +41,11 @@ export class MemoryLedger implements MovableLedger {
   close(): void {}
 }
 
-/** A key store in memory: `NAME@ORIGIN` → value, counting its reads. */
+/** An in-memory key store: `NAME@ORIGIN` → value. Counts its reads. */
 export class MemoryKeys implements KeyStore {
   readonly values = new Map<string, string>();
   reads = 0;
-  /** Thrown instead of an answer, when set. */
+  /** When set, every read throws it. */
   failure: KeyFailure | null = null;
   #beforeRead: (() => Promise<void>) | null = null;
 
@@ -53,7 +53,7 @@ export class MemoryKeys implements KeyStore {
     this.values.set(`${ref.name}@${ref.origin}`, value);
   }
 
-  /** Makes reads wait: `started` resolves with the next one, `release` lets all of them go on. */
+  /** Makes reads wait: `started` resolves when the next one begins, `release` lets all of them continue. */
   hold(): { started: Promise<void>; release: () => void } {
     const started = withResolvers<void>();
     const released = withResolvers<void>();
@@ -75,7 +75,7 @@ export class MemoryKeys implements KeyStore {
   }
 }
 
-/** Keeps every line, so that tests can search them. */
+/** Keeps every line for tests to search. */
 export class MemoryLog implements Log {
   readonly lines: string[] = [];
   readonly facts: object[] = [];
@@ -98,13 +98,13 @@ export class MemoryLog implements Log {
   }
 }
 
-/** A token store in memory. */
+/** An in-memory token store. */
 export class MemoryTokens implements TokenStore {
   entries: TokenEntry[] = [];
-  /** Thrown instead of an answer, when set. */
+  /** When set, every read throws it. */
   failure: Failure | null = null;
 
-  /** Registers a new token of a tool's; it counts once the store is read again. */
+  /** Adds a new token for a tool. It is valid once the store is read again. */
   add(tool: string): string {
     const token = mintToken(tool);
     const hash = hashToken(token).toString("hex");
@@ -124,7 +124,7 @@ export class MemoryTokens implements TokenStore {
   }
 }
 
-/** A clock that moves only when told to. */
+/** A clock that only moves when the test advances it. */
 export class ManualClock implements Clock {
   wallMs = Date.UTC(2026, 10, 21, 12);
   tickMs = 0;
@@ -145,7 +145,7 @@ export const realClock: Clock = { now: () => Date.now(), monotonic: () => perfor
 
 const findNothing = () => Promise.resolve(null);
 
-/** Says of every peer that it belongs to `uid`, and nothing of its process. */
+/** Reports `uid` as the owner of every peer, and no process or project. */
 export function peersOf(uid: number | null): PeerInfo {
   const owner = { uid, findProcess: findNothing, findProject: findNothing };
   return { lookUp: () => Promise.resolve(owner) };

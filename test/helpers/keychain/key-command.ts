@@ -18,7 +18,7 @@ export interface KeyCommandResult {
 }
 
 /** Runs `tollkeeper key ...` in a keychain session and with a configuration of its own. */
-export interface KeyCommand {
+interface KeyCommand {
   session: KeychainSession;
   /** Runs it with `input` on its standard input, which is not a terminal. */
   run(args: string[], input?: string): Promise<KeyCommandResult>;

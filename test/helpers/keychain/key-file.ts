@@ -20,7 +20,7 @@ export function writeKeyFile(t: TestContext, baseUrl: string, key: string): KeyF
 }
 
 /** One key in each kind of source that a configuration can name besides the keychain. */
-export interface KeyInEachSource {
+interface KeyInEachSource {
   /** The `keySource` values, by a valid upstream name. */
   sources: Record<string, object>;
   /** The keys, in the order of `sources`. */

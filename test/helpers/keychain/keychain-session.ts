@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
+import { SCHEMA, SERVICE } from "../../../src/adapters/keychain/protocol.ts";
 import { isInstalled } from "../../debian-packages.ts";
 import { scratchDirectory } from "../process/scratch-directory.ts";
 import { setEnvironment } from "../process/set-environment.ts";
@@ -38,6 +39,8 @@ export interface KeychainSession {
   freeze(): Promise<void>;
   /** Stores an item as any other program could. `attributes` are names and values in turn. */
   storeItem(value: string | Buffer, ...attributes: string[]): Promise<void>;
+  /** Stores the key of the upstream `default` at `origin`, as tollkeeper would. */
+  storeKey(key: string, origin: string): Promise<void>;
 }
 
 /**
@@ -85,6 +88,8 @@ function provider(t: TestContext, env: NodeJS.ProcessEnv): Omit<KeychainSession,
     const pid = await pidOfProvider(bus);
     t.after(() => endProcess(pid));
   };
+  const storeItem: KeychainSession["storeItem"] = (value, ...attributes) =>
+    run("secret-tool", ["store", "--label=planted", ...attributes], env, value);
   return {
     startUnlocked: (...flags) => start("--unlock", ...flags),
     startWithoutCollection: () => start("--start"),
@@ -99,8 +104,9 @@ function provider(t: TestContext, env: NodeJS.ProcessEnv): Omit<KeychainSession,
     async freeze() {
       process.kill(await pidOfProvider(bus), "SIGSTOP");
     },
-    storeItem: (value, ...attributes) =>
-      run("secret-tool", ["store", "--label=planted", ...attributes], env, value),
+    storeItem,
+    storeKey: (key, origin) =>
+      storeItem(key, "xdg:schema", SCHEMA, "service", SERVICE, "account", `default@${origin}`),
   };
 }
 

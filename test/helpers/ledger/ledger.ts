@@ -32,7 +32,7 @@ export function ledgerScratchDirectory(t: TestContext): string {
 }
 
 /** A ledger on real files, with a clock that only advances on demand. */
-export interface TestLedger {
+interface TestLedger {
   ledger: MovableLedger;
   directory: string;
   clock: ManualClock;

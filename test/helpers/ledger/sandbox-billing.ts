@@ -65,7 +65,7 @@ export function assertRecordHas(
 }
 
 /** Token counts as an SDK reports them; fields that it does not have are left out. */
-export interface SdkCounts {
+interface SdkCounts {
   uncached: number;
   read: number;
   write5m?: number | undefined;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { waitUntil } from "../async/wait-until.ts";
 
 /** A control group for a test, in every hierarchy in which systemd keeps its units. */
-export interface ControlGroup {
+interface ControlGroup {
   /** A command that enters the group and then executes the command that is appended to it. */
   enter: string[];
   /** Removes the group, once killed processes in it are gone. */

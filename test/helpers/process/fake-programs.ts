@@ -17,7 +17,7 @@ export interface FakeResult {
 }
 
 /** Programs that record their calls and return scripted results. */
-export interface FakePrograms {
+interface FakePrograms {
   /** To be put first on the caller's PATH. */
   directory: string;
   /** Returns every call so far, in order: the program's name and its arguments. */

@@ -12,7 +12,7 @@ const LEASE = `
   console.log("leased");`;
 
 /** A process that has leased a token and does nothing else. */
-export interface LeaseHolder {
+interface LeaseHolder {
   /** Kills it without warning. */
   kill(): void;
 }

@@ -46,7 +46,7 @@ function identityOf(uid: number): string[] {
 }
 
 /** curl's exit code, 0 when it got a response, and the response's status and body. */
-export interface CurlResult {
+interface CurlResult {
   exitCode: number;
   status: number;
   body: string;

@@ -22,7 +22,7 @@ export async function startServer(
 }
 
 /** Resolves to the ends of the server's next connection, which ends with the test. */
-export async function nextConnection(t: TestContext, server: Server): Promise<ConnectionEnds> {
+async function nextConnection(t: TestContext, server: Server): Promise<ConnectionEnds> {
   const [socket] = (await once(server, "connection")) as [Socket];
   t.after(() => socket.destroy());
   // A reset by the client is an error event here, but not a failure of the test.

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { listKernelSockets, socketLink } from "../../../src/adapters/socket-table.ts";
 
 /** What `/proc` shows of a process; its environment only to the same user. */
-export interface ProcessInfo {
+interface ProcessInfo {
   pid: number;
   parent: number;
   argv: string;

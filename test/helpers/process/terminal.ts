@@ -8,13 +8,13 @@ export const noTerminal: string | false =
     : false;
 
 /** A program's exit code, and everything that was on its terminal: both output streams and echoed input. */
-export interface Screen {
+interface Screen {
   code: number | null;
   text: string;
 }
 
 /** Inputs in order. Each is typed once the terminal shows its prompt after the previous one. */
-export type Typing = readonly [prompt: string, typed: string][];
+type Typing = readonly [prompt: string, typed: string][];
 
 /** Runs a program on a real terminal (`script`, util-linux). `argv` must not contain apostrophes. */
 export async function runOnTerminal(

@@ -29,7 +29,7 @@ export function asTypedInTerminal(t: TestContext, line: string): [file: string, 
 }
 
 /** A program that looks like a tool's process, and the name that identification must give it. */
-export interface FakeTool {
+interface FakeTool {
   tool: string;
   executable: string;
   command: readonly string[];

@@ -1,4 +1,4 @@
-import type { Program } from "../../../src/core/identity/process-signature.ts";
+import type { Program } from "../../../src/core/identity/signatures.ts";
 
 /** Parses `EXECUTABLE` or `EXECUTABLE > SCRIPT`; a bare name stands for an executable whose path is not visible. */
 export function parseProgram(text: string): Program {

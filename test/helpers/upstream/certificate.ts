@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { scratchDirectory } from "../process/scratch-directory.ts";
 
-/** A certificate that signs itself, and its private key. */
+/** A self-signed certificate and its private key. */
 export interface Certificate {
   /** The certificate's file, for NODE_EXTRA_CA_CERTS. */
   file: string;
@@ -14,21 +14,21 @@ export interface Certificate {
   cert: Buffer;
 }
 
-/** Has openssl make a certificate for `name`, as X.509 writes it: `DNS:localhost`, `IP:127.0.0.1`. */
+/** Creates a certificate for `name`, in X.509 notation: `DNS:localhost`, `IP:127.0.0.1`. */
 export function makeCertificate(t: TestContext, name: string): Certificate {
   return writeCertificate(scratchDirectory(t), name);
 }
 
-/** As {@link makeCertificate}, with its files in a directory of the caller's. */
+/** Like {@link makeCertificate}, but writes the files to the given directory. */
 export function writeCertificate(directory: string, name: string): Certificate {
   const [keyFile, file] = [join(directory, "key.pem"), join(directory, "cert.pem")];
-  const ask = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=test";
+  const command = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=test";
   const rest = ["-addext", `subjectAltName=${name}`, "-keyout", keyFile, "-out", file];
-  execFileSync("openssl", [...ask.split(" "), ...rest], { stdio: "ignore" });
+  execFileSync("openssl", [...command.split(" "), ...rest], { stdio: "ignore" });
   return { file, key: readFileSync(keyFile), cert: readFileSync(file) };
 }
 
-/** An https upstream that answers everything with `{}` and keeps the credentials that it was sent. */
+/** Starts an https upstream that responds to everything with `{}` and keeps the credentials it receives. */
 export async function startTlsUpstream(t: TestContext, { key, cert }: Certificate) {
   const credentials: string[] = [];
   const server = createServer({ key, cert }, (req, res) => {

@@ -12,46 +12,46 @@ import { defaultConfig } from "../../../src/core/config/config.ts";
 import type { Outbound } from "../../../src/core/config/outbound.ts";
 import { makeCertificate, type Certificate } from "./certificate.ts";
 
-/** The name by which upstreams behind a proxy go; nobody but the proxy can look it up. */
+/** The host name of upstreams behind a proxy. It does not resolve; only the proxy knows where to connect. */
 export const REMOTE_HOST = "api.far.invalid";
 
-/** A real HTTP proxy that knows CONNECT, and nothing else. */
+/** A real HTTP proxy that supports CONNECT only. */
 export interface ConnectProxy {
-  /** As `outbound.httpsProxy` names it. */
+  /** As configured in `outbound.httpsProxy`. */
   url: string;
   port: number;
   server: Server;
-  /** The head of each request for a tunnel. */
+  /** The head of each CONNECT request. */
   heads: string[];
-  /** Everything that it was sent, within tunnels and before, latin1. */
+  /** Everything the proxy received, inside and outside tunnels, as latin1. */
   received(): string;
-  /** Its end of each connection to it, open ones and others. */
+  /** The proxy's socket of each connection ever accepted. */
   sockets: Socket[];
 }
 
 export interface ConnectProxyOptions {
-  /** The one port of this machine that every tunnel leads to, whatever was asked for. */
+  /** The local port every tunnel leads to, regardless of the requested target. */
   to: number;
-  /** What comes in place of the tunnel, as bytes; null for a tunnel. */
+  /** Returns bytes to send instead of opening a tunnel; null opens the tunnel. */
   respondWith?: (head: string, socket: Socket) => string | null;
-  /** Speaks TLS itself. */
+  /** Makes it an https proxy. */
   certificate?: Certificate;
 }
 
-/** Starts one that ends with the test. */
+/** Starts a proxy that ends with the test. */
 export async function startConnectProxy(
   t: TestContext,
   { to, respondWith = () => null, certificate }: ConnectProxyOptions,
 ): Promise<ConnectProxy> {
-  const [heads, sockets, pieces] = [[] as string[], [] as Socket[], [] as Buffer[]];
+  const [heads, sockets, chunks] = [[] as string[], [] as Socket[], [] as Buffer[]];
   const serve = (client: Socket) => {
     sockets.push(client);
     client.on("error", () => {});
-    client.on("data", (piece: Buffer) => pieces.push(piece));
+    client.on("data", (chunk: Buffer) => chunks.push(chunk));
     t.after(() => client.destroy());
     let head = "";
-    client.on("data", function read(piece: Buffer) {
-      head += piece.toString("latin1");
+    client.on("data", function read(chunk: Buffer) {
+      head += chunk.toString("latin1");
       if (!head.includes("\r\n\r\n")) return;
       client.off("data", read);
       heads.push(head);
@@ -69,11 +69,11 @@ export async function startConnectProxy(
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const url = `http${certificate === undefined ? "" : "s"}://127.0.0.1:${port}`;
-  const received = () => Buffer.concat(pieces).toString("latin1");
+  const received = () => Buffer.concat(chunks).toString("latin1");
   return { url, port, server, heads, received, sockets };
 }
 
-/** Answers and tunnel together, so that what the upstream says at once comes behind the head in one piece. */
+/** Sends the response head only when the tunnel is open, so that the upstream's first bytes arrive together with it. */
 function connectTunnel(client: Socket, upstream: Socket): void {
   upstream.on("connect", () => {
     client.write("HTTP/1.1 200 Connection established\r\nx-proxy: 1\r\n\r\n");
@@ -85,18 +85,18 @@ function connectTunnel(client: Socket, upstream: Socket): void {
   client.on("close", () => upstream.destroy());
 }
 
-/** An upstream that is reached by {@link REMOTE_HOST} alone, over TLS, and passes all on to the port of a plain one. */
+/** A TLS upstream named {@link REMOTE_HOST}, which forwards all bytes to a plain upstream on this machine. */
 export interface RemoteUpstream {
   baseUrl: string;
   origin: string;
-  /** Where the proxy finds it. */
+  /** The local port the proxy connects to. */
   port: number;
   certificate: Certificate;
-  /** One entry for each handshake: was it a session from before that was taken up? */
+  /** One entry for each handshake: true when it resumed an earlier session. */
   resumed: boolean[];
 }
 
-/** Puts TLS and another name in front of an upstream on this machine; ends with the test. */
+/** Starts a remote upstream in front of an upstream on this machine. Ends with the test. */
 export async function startRemoteUpstream(
   t: TestContext,
   { origin }: { origin: string },
@@ -117,11 +117,11 @@ export async function startRemoteUpstream(
   t.after(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const far = `https://${REMOTE_HOST}:4711`;
-  return { origin: far, baseUrl: `${far}/v1`, port, certificate, resumed };
+  const remoteOrigin = `https://${REMOTE_HOST}:4711`;
+  return { origin: remoteOrigin, baseUrl: `${remoteOrigin}/v1`, port, certificate, resumed };
 }
 
-/** The resolved configuration of a way through this proxy, which believes this upstream. */
+/** Returns the resolved `outbound` configuration that uses this proxy and trusts this upstream's certificate. */
 export function outboundThrough({ url }: { url: string }, { certificate }: RemoteUpstream): Outbound {
   return {
     ...defaultConfig.outbound,

@@ -2,38 +2,38 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { readHead, readMessages, type RawMessage } from "../client/http-messages.ts";
 
-/** One connection that the gate made to a raw upstream. */
+/** One connection from the gate to a raw upstream. */
 export interface RawConnection {
   socket: Socket;
-  /** Every byte so far (latin1). */
+  /** Every byte received so far (latin1). */
   received: string;
-  /** The whole requests among them, as a strict reader sees them. */
+  /** The complete requests, as a strict parser sees them. */
   requests: RawMessage[];
-  /** What is no whole request: one that is under way or was cut, or what follows a violation of the grammar. */
+  /** What is not part of a complete request: an incomplete or truncated one, or what follows a fault. */
   rest: string;
-  /** What the strict reader did not like. */
+  /** The first violation of the grammar. */
   fault: string | null;
   closed: Promise<void>;
 }
 
-/** Answers one request with bytes as they are. */
+/** Responds to one request with raw bytes. */
 export type RawScript = (request: RawMessage, connection: RawConnection) => void;
 
-/** An upstream of raw bytes: keep-alive, strict, and without a parser of Node's that could hide anything. */
+/** A keep-alive upstream that parses strictly and by itself, because Node's parser might hide faults. */
 export interface RawUpstream {
   origin: string;
   baseUrl: string;
-  /** In the order in which they were made. */
+  /** In the order they were opened. */
   connections: RawConnection[];
-  /** Whole requests of all connections, in the order of their arrival. */
+  /** The complete requests of all connections, in order of arrival. */
   requests: RawMessage[];
-  /** Replaces the script for the requests that follow. */
+  /** Replaces the script for subsequent requests. */
   respondWith(script: RawScript): void;
 }
 
 /**
- * Starts a raw upstream that ends with the test. The script is called once for each request: when it is whole, or with
- * `at: "head"` as soon as its head is there (its body is then empty).
+ * Starts a raw upstream that ends with the test. The script is called once for each request: when the request is
+ * complete, or with `at: "head"` as soon as its head is (`body` is then empty).
  */
 export async function startRawUpstream(
   t: TestContext,
@@ -52,8 +52,7 @@ export async function startRawUpstream(
     socket.on("error", () => {});
     socket.on("data", (text: string) => {
       connection.received += text;
-      const whole = readRequests(connection, text);
-      for (const request of whole) {
+      for (const request of readRequests(connection, text)) {
         requests.push(request);
         if (!isAnswered) current(request, connection);
         isAnswered = false;
@@ -72,7 +71,7 @@ export async function startRawUpstream(
   return { origin, baseUrl: `${origin}/v1`, connections, requests, respondWith: (next) => (current = next) };
 }
 
-/** Reads what is new; returns the requests that became whole. */
+/** Parses the new bytes; returns the requests they completed. */
 function readRequests(connection: RawConnection, text: string): RawMessage[] {
   connection.rest += text;
   if (connection.fault !== null) return [];
@@ -83,12 +82,12 @@ function readRequests(connection: RawConnection, text: string): RawMessage[] {
   return messages;
 }
 
-/** A whole JSON answer as bytes; `fields` are further header lines, each with its line end. */
+/** Returns the bytes of a complete JSON response. `fields` are more header lines, each with its CRLF. */
 export function rawResponse(body: string, fields = "", status = "200 OK"): string {
   return `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\n${fields}content-length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** Sends a request's body back, so that every client knows its own answer. */
+/** Sends the request's body back, so that every client recognises its own response. */
 export const echo: RawScript = ({ body }, { socket }) => {
   socket.write(rawResponse(JSON.stringify({ echo: body })), "latin1");
 };

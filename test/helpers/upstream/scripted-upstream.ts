@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { TestContext } from "node:test";
 
-/** A request as a scripted upstream saw it. */
+/** A request a scripted upstream received. */
 export interface SeenRequest {
   method: string;
   url: string;
@@ -12,17 +12,17 @@ export interface SeenRequest {
   body: Buffer;
 }
 
-/** How a scripted upstream answers; the body has been read. */
+/** Responds to one request, whose body has been read. */
 export type Script = (seen: SeenRequest, res: ServerResponse) => void;
 
-/** A real HTTP server on loopback that keeps what it saw and answers by a script. */
+/** A real HTTP server on loopback that keeps all requests and responds according to a script. */
 export interface ScriptedUpstream {
   origin: string;
   baseUrl: string;
   seen: SeenRequest[];
   sockets: Set<Socket>;
   server: Server;
-  /** Replaces the script for the requests that follow. */
+  /** Replaces the script for subsequent requests. */
   respondWith(script: Script): void;
 }
 
@@ -62,29 +62,29 @@ export async function startUpstream(t: TestContext, script: Script): Promise<Scr
   };
 }
 
-/** Head of an event stream. */
+/** The headers of an event stream. */
 export const SSE = { "content-type": "text/event-stream; charset=utf-8" };
 
-/** A scripted upstream that opens an event stream and hands the first one to the test. */
+/** Starts a scripted upstream that opens an event stream for each request and hands the first one to the test. */
 export async function startHeldUpstream(
   t: TestContext,
 ): Promise<{ upstream: ScriptedUpstream; held: Promise<ServerResponse> }> {
-  const answers = new EventEmitter<{ open: [ServerResponse] }>();
-  const held = new Promise<ServerResponse>((resolve) => answers.once("open", resolve));
+  const responses = new EventEmitter<{ open: [ServerResponse] }>();
+  const held = new Promise<ServerResponse>((resolve) => responses.once("open", resolve));
   const upstream = await startUpstream(t, (_seen, res) => {
     res.writeHead(200, SSE);
-    answers.emit("open", res);
+    responses.emit("open", res);
   });
   return { upstream, held };
 }
 
-/** Answers 200 with a JSON body and its length. */
+/** Responds with a JSON body and its Content-Length. */
 export function sendJson(res: ServerResponse, value: unknown, status = 200): void {
   const body = Buffer.from(JSON.stringify(value));
   res.writeHead(status, { "content-type": "application/json", "content-length": body.length }).end(body);
 }
 
-/** A small, complete Messages answer. */
+/** A small, complete Messages response. */
 export const MESSAGE = {
   id: "msg_1",
   type: "message",
@@ -97,6 +97,9 @@ export const MESSAGE = {
 
 /** Responds to every request with {@link MESSAGE}. */
 export const respondWithMessage: Script = (_seen, res) => sendJson(res, MESSAGE);
+
+/** Responds to every request with `{}`. */
+export const respondWithEmptyJson: Script = (_seen, res) => sendJson(res, {});
 
 /** The events of a small, complete Messages stream. */
 export const MESSAGE_EVENTS = [

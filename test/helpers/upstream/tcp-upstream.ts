@@ -4,17 +4,17 @@ import type { TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 
-/** An upstream of bare connections: what it reads and says, and when, is the test's affair. */
+/** An upstream that only accepts connections; the test does all reading and writing. */
 export interface TcpUpstream {
   /** `http://127.0.0.1:PORT/v1` */
   baseUrl: string;
   port: number;
   server: Server;
-  /** The first connection, once it is there. */
+  /** Resolves with the first connection. */
   first: Promise<Socket>;
 }
 
-/** Starts one that ends with the test. Errors of its connections are part of the play, and not reported. */
+/** Starts a TCP upstream that ends with the test. Errors of its connections are ignored. */
 export async function startTcpUpstream(
   t: TestContext,
   onConnection: (socket: Socket) => void,
@@ -32,7 +32,7 @@ export async function startTcpUpstream(
   return { baseUrl: `http://127.0.0.1:${port}/v1`, port, server, first };
 }
 
-/** Listens with room for one connection that waits, and never accepts any: its thread sleeps. */
+/** Listens with a backlog of one connection and accepts none: its thread sleeps. */
 const FULL_LISTENER = `
 const { workerData, parentPort } = require("node:worker_threads");
 const server = require("node:net").createServer();
@@ -41,13 +41,13 @@ server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
   Atomics.wait(workerData, 0, 0);
 });`;
 
-/** Port of a listener whose queue is full, so that a connection to it neither comes to be nor fails. Ends with the test. */
+/** Starts a listener with a full backlog and returns its port: connecting neither succeeds nor fails. Ends with the test. */
 export async function startFullListener(t: TestContext): Promise<number> {
   const workerData = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(FULL_LISTENER, { eval: true, workerData });
   t.after(() => worker.terminate());
   const [port] = (await once(worker, "message")) as [number];
-  // Linux lets one more wait than it is told to.
+  // Linux queues one connection more than the backlog.
   const waiting = [connectTo(t, port), connectTo(t, port)];
   await Promise.all(waiting.map((socket) => once(socket, "connect")));
   return port;
@@ -61,8 +61,8 @@ function connectTo(t: TestContext, port: number): Socket {
 }
 
 /**
- * Resolves when `progress` has not changed for many turns of the event loop. For parties that all live in this process:
- * loopback delivers at once, so what does not move any more is held up.
+ * Resolves when `progress` has not changed for many turns of the event loop. Only for clients and servers that are all
+ * in this process: loopback delivers at once, so lack of progress means that they are blocked.
  */
 export async function waitUntilStill(progress: () => number): Promise<void> {
   let [last, turns] = [progress(), 0];

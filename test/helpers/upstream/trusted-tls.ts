@@ -6,18 +6,18 @@ import type { TestContext } from "node:test";
 import tls, { type TLSSocket, type TlsOptions } from "node:tls";
 import { makeCertificate, type Certificate } from "./certificate.ts";
 
-/** An https upstream that this process trusts, and how each connection to it came to be. */
+/** An https upstream that this process trusts. */
 export interface TrustedUpstream {
   origin: string;
   baseUrl: string;
   server: Server;
-  /** One entry for each handshake: was it a session from before that was taken up? */
+  /** One entry for each handshake: true when it resumed an earlier session. */
   resumed: boolean[];
-  /** Requests that were answered, all with `{}`. */
+  /** The number of requests, all of which got `{}` as the response. */
   requests: number;
 }
 
-/** Starts one that ends with the test. What is configured at run time is trusted by contexts made from then on only. */
+/** Starts an upstream that ends with the test. Only secure contexts created after that trust it. */
 export async function startTrustedUpstream(
   t: TestContext,
   options: TlsOptions = {},
@@ -41,7 +41,7 @@ export async function startTrustedUpstream(
   return upstream;
 }
 
-/** Has contexts without authorities of their own trust this certificate, as NODE_EXTRA_CA_CERTS would for all a process. */
+/** Makes new secure contexts without a `ca` trust this certificate, as NODE_EXTRA_CA_CERTS would for a whole process. */
 function trustCertificate(t: TestContext, { cert }: Certificate): void {
   const { createSecureContext } = tls;
   const mocked = t.mock.method(tls, "createSecureContext", (options: tls.SecureContextOptions = {}) =>

@@ -1,16 +1,16 @@
 import type { TestContext } from "node:test";
 import { sendJson, startUpstream } from "./scripted-upstream.ts";
 
-/** A server that would answer, and must not be asked, not even for a connection. */
+/** A working server that must not be contacted, not even by a connection. */
 export interface UnexpectedServer {
   origin: string;
-  /** Host and port. */
+  /** `HOST:PORT` */
   authority: string;
-  /** How many came to it. */
+  /** The number of connections so far. */
   connections(): number;
 }
 
-/** Starts one that ends with the test. */
+/** Starts a server that ends with the test. */
 export async function startUnexpectedServer(t: TestContext): Promise<UnexpectedServer> {
   let connections = 0;
   const { origin, server } = await startUpstream(t, (_seen, res) => sendJson(res, { data: [] }));

@@ -4,7 +4,7 @@ const chunked = (body: string) => post("Transfer-Encoding: chunked", body);
 
 const END = "0\r\n\r\n";
 
-/** Bytes of a chunked body that no reader may take for one; the name is what stands first. */
+/** A malformed chunked body. The case is named after its first bytes. */
 function broken(body: string): SmugglingCase {
   return refused(`the chunks ${show(body.slice(0, 40))}`, chunked(body + HIDDEN));
 }

@@ -12,7 +12,7 @@ import {
 
 export const bodies: SmugglingCase[] = [
   passes(
-    "a whole request within an announced body",
+    "a complete request within an announced body",
     post(`Content-Length: ${HIDDEN.length}`, HIDDEN),
     HIDDEN,
   ),
@@ -20,24 +20,24 @@ export const bodies: SmugglingCase[] = [
   {
     name: "0.CL: a length of 0 before another request",
     parts: [post("Content-Length: 0", HIDDEN)],
-    answers: [200, 403],
+    responses: [200, 403],
     forwarded: [""],
   },
   {
     name: "a POST without a length before another request",
     parts: [post("Accept: */*", HIDDEN)],
-    answers: [200, 403],
+    responses: [200, 403],
     forwarded: [""],
   },
   refused("CL.0: a GET with a body", get(`Content-Length: ${HIDDEN.length}\r\n`) + HIDDEN),
   {
     name: "TE.0: a GET with a chunked body",
     parts: [get("Transfer-Encoding: chunked\r\n") + CHUNKED_HIDDEN],
-    answers: [400, 403],
+    responses: [400, 403],
     forwarded: [],
   },
   refused(
-    "CL.0: a body on a path that is not there",
+    "CL.0: a body on an unknown path",
     post(LENGTH, CHUNKED_HIDDEN).replace("/v1/messages", "/v1/x"),
     404,
   ),
@@ -59,7 +59,7 @@ export const bodies: SmugglingCase[] = [
   {
     name: "CL.0: a HEAD probe with a body",
     parts: [get(`Content-Length: ${HIDDEN.length}\r\n`, "HEAD / HTTP/1.1") + HIDDEN],
-    answers: [200],
+    responses: [200],
     forwarded: [],
   },
 ];
@@ -67,33 +67,33 @@ export const bodies: SmugglingCase[] = [
 export const connections: SmugglingCase[] = [
   passes("a request after empty lines", `\r\n\r\n${post("Content-Length: 5", "hello")}`, "hello"),
   {
-    name: "two requests, one after the other",
+    name: "two sequential requests",
     parts: [post("Content-Length: 1", "1"), post("Content-Length: 1", "2")],
-    answers: [200, 200],
+    responses: [200, 200],
     forwarded: ["1", "2"],
   },
   {
-    name: "two requests at once",
+    name: "two pipelined requests",
     parts: [post("Content-Length: 1", "1") + post("Content-Length: 1", "2")],
-    answers: [200, 400],
+    responses: [200, 400],
     forwarded: ["1"],
   },
   {
     name: "a request after Connection: close",
     parts: [post("Connection: close\r\nContent-Length: 1", "1") + post("Content-Length: 1", "2")],
-    answers: [400],
+    responses: [400],
     forwarded: ["1"],
   },
   {
-    name: "a request after the answer to Connection: close",
+    name: "a request after the response to Connection: close",
     parts: [post("Connection: close\r\nContent-Length: 1", "1"), post("Content-Length: 1", "2")],
-    answers: [200],
+    responses: [200],
     forwarded: ["1"],
   },
   {
-    name: "a request after one that is refused",
+    name: "a request after a refused one",
     parts: [HIDDEN + post("Content-Length: 1", "1")],
-    answers: [403],
+    responses: [403],
     forwarded: ["1"],
   },
 ];
@@ -102,46 +102,46 @@ const waiting = (lines: string) => post(`Expect: 100-continue\r\n${lines}`, "");
 
 export const expectations: SmugglingCase[] = [
   {
-    name: "a body that waits for 100",
+    name: "a body that waits for 100 Continue",
     parts: [waiting("Content-Length: 5"), "hello"],
-    answers: [100, 200],
+    responses: [100, 200],
     forwarded: ["hello"],
   },
   {
-    name: "a chunked body that waits for 100",
+    name: "a chunked body that waits for 100 Continue",
     parts: [waiting("Transfer-Encoding: chunked"), CHUNKED_HELLO],
-    answers: [100, 200],
+    responses: [100, 200],
     forwarded: ["hello"],
   },
   {
-    name: "a body that does not wait for 100",
+    name: "a body that does not wait for 100 Continue",
     parts: [`${waiting("Content-Length: 5")}hello`],
-    answers: [100, 200],
+    responses: [100, 200],
     forwarded: ["hello"],
   },
   {
     name: "an expectation without a body",
     parts: [waiting("Content-Length: 0")],
-    answers: [100, 200],
+    responses: [100, 200],
     forwarded: [""],
   },
   {
-    name: "an expectation and a request for a body",
+    name: "an expectation with a request as the body",
     parts: [waiting(`Content-Length: ${HIDDEN.length}`), HIDDEN],
-    answers: [100, 200],
+    responses: [100, 200],
     forwarded: [HIDDEN],
   },
   {
-    name: "an expectation that was not met, and a body all the same",
+    name: "a body after a refused expectation",
     parts: [waiting(LENGTH).replace("/v1/messages", "/v1/x"), CHUNKED_HIDDEN],
-    answers: [404],
+    responses: [404],
     forwarded: [],
   },
   passes("an unknown expectation", post("Expect: 200-ok\r\nContent-Length: 5", "hello"), "hello"),
   {
     name: "an expectation beside another",
     parts: [post("Expect: y 100-continue\r\nContent-Length: 5", "hello")],
-    answers: [100, 200],
+    responses: [100, 200],
     forwarded: ["hello"],
   },
   refused(

@@ -52,12 +52,12 @@ export const encodings: SmugglingCase[] = [
   refused(`transfer-encoding ${show(value)}`, post(`Transfer-Encoding: ${value}`, CHUNKED_HIDDEN)),
 );
 
-/** These end in chunked, so the body's end is clear (RFC 9112 section 6.3), and the hidden request one by itself. */
+/** These end in chunked, so the end of the body is clear (RFC 9112 section 6.3) and the hidden request is a request of its own. */
 export const encodingsBesideChunked: SmugglingCase[] = ["identity, chunked", "gzip, chunked", ",chunked"].map(
   (value) => ({
     name: `transfer-encoding ${show(value)}`,
     parts: [post(`Transfer-Encoding: ${value}`, CHUNKED_HIDDEN)],
-    answers: [400, 403],
+    responses: [400, 403],
     forwarded: [],
   }),
 );

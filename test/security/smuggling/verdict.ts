@@ -5,27 +5,27 @@ import type { RawUpstream } from "../../helpers/upstream/raw-upstream.ts";
 import type { SmugglingCase } from "./case.ts";
 
 /**
- * Strictly read, the upstream's connections hold A, what of the attack is a request, and B. What was begun besides can
- * only be a request whose body never came to its end: its connection was given up with it.
+ * Fails unless a strict parser finds on the upstream's connections exactly A, the legitimate requests of the attack, and B. An
+ * incomplete request may be there besides: one whose body never ended, and whose connection was closed.
  */
-export function assertOnlyRequests(upstream: RawUpstream, { answers, forwarded }: SmugglingCase): void {
+export function assertOnlyRequests(upstream: RawUpstream, { responses, forwarded }: SmugglingCase): void {
   const { requests, connections } = upstream;
   assert.deepEqual([requests[0]?.body, requests.at(-1)?.body], [`{"who":"A"}`, `{"who":"B"}`]);
   const seen = requests.slice(1, -1);
   const bodies = seen.map(({ body }) => body);
   assert.deepEqual(bodies, forwarded.slice(0, bodies.length));
-  const served = answers.filter((status) => status === 200).length;
-  assert.ok(bodies.length >= Math.min(served, forwarded.length), "answered without the upstream");
+  const served = responses.filter((status) => status === 200).length;
+  assert.ok(bodies.length >= Math.min(served, forwarded.length), "a response without the upstream");
   for (const request of seen) assertOurs(request);
   for (const { fault } of connections) assert.equal(fault, null);
   for (const { rest } of connections) assert.match(rest, /^$|^POST \/v1\/messages HTTP\/1\.1\r\n/);
-  // All shared one connection; a second one is there for B when the attack broke off in mid-request.
+  // All requests share one connection. B needs a second one when the attack ended within a request.
   const shared = served > 0 ? 1 : 2;
   assert.ok(connections.length <= shared, `${connections.length} connections`);
   assert.equal(connections.at(-1)?.rest, "");
 }
 
-/** Nothing in the head but what we wrote ourselves and the client's content type and `accept`; framed at most once. */
+/** Fails unless the head has only our own headers and the client's content type and `accept`, and is framed at most once. */
 function assertOurs(request: RawMessage): void {
   const isPost = request.start === "POST /v1/messages HTTP/1.1";
   if (!isPost) assert.equal(request.start, "GET /v1/models HTTP/1.1");

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { Launchd } from "../../../src/service/launchd.ts";
-import { runProgram } from "../../../src/service/run-program.ts";
-import type { Plan, RunProgram } from "../../../src/service/service-manager.ts";
+import { runProgram, type RunProgram } from "../../../src/service/run-program.ts";
+import type { Plan } from "../../../src/service/service-manager.ts";
 import { fakePrograms } from "../../helpers/process/fake-programs.ts";
 import type { FakeResult } from "../../helpers/process/fake-programs.ts";
 

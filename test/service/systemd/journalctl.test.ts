@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { LogStart, RunProgram } from "../../../src/service/service-manager.ts";
+import type { LogStart } from "../../../src/service/service-manager.ts";
+import type { RunProgram } from "../../../src/service/run-program.ts";
 import { Systemd } from "../../../src/service/systemd.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { createSystemd } from "./stub-systemd.ts";

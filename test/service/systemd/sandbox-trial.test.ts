@@ -4,9 +4,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sandboxTrialCommand } from "../../../src/service/systemd/sandbox-trial.ts";
-import { parseSettings } from "../../../src/service/systemd/unit-file.ts";
+import { parseSettings, splitWords } from "../../../src/service/systemd/unit-file.ts";
 import { renderSandbox, renderService } from "../../../src/service/systemd/units.ts";
-import { splitWords } from "../../../src/service/systemd/unit-quoting.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { targetFor } from "./service-target.ts";
 

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import type { Plan, RunProgram } from "../../../src/service/service-manager.ts";
+import type { Plan } from "../../../src/service/service-manager.ts";
+import type { RunProgram } from "../../../src/service/run-program.ts";
 import { Systemd } from "../../../src/service/systemd.ts";
 import { unitPaths, type UnitPaths } from "../../../src/service/systemd/units.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";

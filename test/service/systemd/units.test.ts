@@ -5,9 +5,13 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { ServiceTarget } from "../../../src/service/service-manager.ts";
-import { parseSettings, readValues } from "../../../src/service/systemd/unit-file.ts";
+import {
+  parseSettings,
+  readValues,
+  parseCommandLine,
+  splitWords,
+} from "../../../src/service/systemd/unit-file.ts";
 import { renderSandbox, renderService, renderSocket, unitPaths } from "../../../src/service/systemd/units.ts";
-import { parseCommandLine, splitWords } from "../../../src/service/systemd/unit-quoting.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { targetFor } from "./service-target.ts";
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readLedger } from "../../../adapters/ledger-file/reader.ts";
+import { readLedger } from "../../../adapters/ledger-file.ts";
 import type { IsolatedProxy } from "../../../check/guarantee.ts";
 import { startRecordingUpstream } from "../../../check/recording-upstream.ts";
 import { createUpstream, type Config, type Upstream } from "../../../core/config/config.ts";
@@ -27,7 +27,8 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
   const upstream = await startRecordingUpstream();
   const directory = mkdtempSync(join(tmpdir(), "tollkeeper-check-"));
   const isolated = isolateConfig(config, upstream.origin, directory);
-  const keyNamed = makeUpKeys();
+  const suffix = randomBytes(24).toString("hex");
+  const keyNamed = (name: string) => `made-up-${name}-${suffix}`;
   const keys: KeyStore = { read: ({ name }) => Promise.resolve(new Secret(keyNamed(name))) };
   const cleanUp = async () => {
     await upstream.close();
@@ -72,16 +73,6 @@ function isolateConfig(config: Config, origin: string, ledgerDirectory: string):
     access: { ...config.access, mode: "open" },
     ledger: { ...config.ledger, directory: ledgerDirectory },
     upstreams: Object.fromEntries(moved),
-  };
-}
-
-/** Returns a function that gives each name a random value, always the same. */
-function makeUpKeys(): (name: string) => string {
-  const values = new Map<string, string>();
-  return (name) => {
-    const value = values.get(name) ?? `made-up-${randomBytes(24).toString("hex")}`;
-    values.set(name, value);
-    return value;
   };
 }
 

@@ -8,7 +8,7 @@ import { Failure } from "../../../core/failure.ts";
 const SCHEMA_FILE = "config.schema.json";
 
 /** The initial configuration file. It is valid, and has the same effect as no file. */
-export const TEMPLATE = `{
+const TEMPLATE = `{
   "$schema": "./${SCHEMA_FILE}",
 
   // Where requests go. With no upstream here, the built-in sandbox answers.

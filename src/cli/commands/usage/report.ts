@@ -1,7 +1,7 @@
 import { toPrintable } from "../../../core/text/printable.ts";
 import type { ReportRow, UsageReport } from "../../../core/ledger/report.ts";
-import type { UnreadableLine } from "../../../adapters/ledger-file/reader.ts";
-import { formatNumber, pluralize } from "../../terminal/numbers.ts";
+import type { UnreadableLine } from "../../../adapters/ledger-file.ts";
+import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { formatTable } from "../../terminal/table.ts";
 
 /** A usage report, where its records come from, and what was noticed while reading them. */
@@ -39,11 +39,7 @@ export function renderTable(report: LedgerReport, isColoured: boolean): string {
   const rowOf = (name: string, row: ReportRow) => [name, ...columns.map(({ sum }) => cellOf(row, sum))];
   const rows = report.rows.map((row) => rowOf(toPrintable(row.name ?? "(not said)"), row));
   const heads = columns.map(({ head }) => ({ head, align: "right" as const }));
-  return formatTable(
-    [{ head: report.by, align: "left" }, ...heads],
-    [...rows, rowOf("total", report.total)],
-    isColoured,
-  );
+  return formatTable([report.by, ...heads], [...rows, rowOf("total", report.total)], isColoured);
 }
 
 /** `≥` marks a sum of which a part is unknown, `?` a sum that is entirely unknown. */
@@ -89,18 +85,8 @@ export function remarksOn(report: LedgerReport): string[] {
 /** Renders the report as one JSON document, with the ledger's field names. Unknown sums are null. */
 export function renderJson({ by, since, rows, total, ...report }: LedgerReport): string {
   const { name: _, ...sums } = total;
-  return JSON.stringify(
-    {
-      by,
-      since,
-      rows,
-      total: sums,
-      sandboxed: report.sandboxRequests,
-      unreadable_lines: report.unreadableLines,
-    },
-    null,
-    2,
-  );
+  const notes = { sandboxed: report.sandboxRequests, unreadable_lines: report.unreadableLines };
+  return JSON.stringify({ by, since, rows, total: sums, ...notes }, null, 2);
 }
 
 const CSV_SUMS: readonly Sum[] = [

@@ -3,7 +3,7 @@ import type { Evidence } from "../evidence.ts";
 import { findBaseUrls, findUrl, type FoundBaseUrl } from "../../dotfiles/find-base-urls.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
 import { listeningPort } from "../../../daemon/client.ts";
-import { displayPath, displayLocation } from "../../terminal/display-path.ts";
+import { displayPath, displayLocation } from "../../terminal/format.ts";
 import { restartCommand, startCommand } from "../fix-commands.ts";
 
 /** A base URL and its location, e.g. `~/.zshrc:12 (ANTHROPIC_BASE_URL)`. */

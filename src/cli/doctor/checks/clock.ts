@@ -7,13 +7,13 @@ import { ledgerDirectory } from "../../../adapters/paths.ts";
 import type { Evidence } from "../evidence.ts";
 import { ok, warning, type Check } from "../../../check/check.ts";
 
-/** A time that the clock is compared with. It must not be in the future; a current one not in the past either. */
+/** A known time. The clock must not be earlier and, if it is a current time, not later either. */
 interface TimeReference {
   /** Milliseconds since 1970. */
   at: number;
-  /** What the time is of, e.g. `the newest record`. */
+  /** What is of this time, e.g. `the newest record`. */
   what: string;
-  /** True for the current time of another clock. */
+  /** True when it is the current time of another clock. */
   isCurrent: boolean;
 }
 

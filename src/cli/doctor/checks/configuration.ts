@@ -1,9 +1,8 @@
 import type { Evidence } from "../evidence.ts";
 import { formatProblem } from "../../../core/config/problem.ts";
 import type { Config } from "../../../core/config/config.ts";
-import { pluralize } from "../../terminal/numbers.ts";
+import { pluralize, displayPath } from "../../terminal/format.ts";
 import { failure, ok, warning, type Check } from "../../../check/check.ts";
-import { displayPath } from "../../terminal/display-path.ts";
 import { commandFor } from "../fix-commands.ts";
 
 /** Checks that the configuration is valid and names an upstream. */
@@ -12,17 +11,14 @@ export const configurationCheck: Check<Evidence> = {
   title: "configuration",
   async run(evidence) {
     const path = displayPath(evidence.configFile, evidence.home);
+    const edit = commandFor(evidence, "config edit");
     const reading = await evidence.configReading();
     if (!reading.ok) {
-      return reading.problems.map((problem) =>
-        failure(formatProblem(path, problem), commandFor(evidence, "config edit")),
-      );
+      return reading.problems.map((problem) => failure(formatProblem(path, problem), edit));
     }
     if (Object.keys(reading.config.upstreams).length === 0) {
       const file = reading.exists ? `${path} names no upstream` : `there is no ${path}`;
-      return [
-        warning(`${file}: the built-in sandbox makes the answers up`, commandFor(evidence, "config edit")),
-      ];
+      return [warning(`${file}: the built-in sandbox makes the answers up`, edit)];
     }
     return [ok(`${path} is good: ${summaryOf(reading.config)}`)];
   },

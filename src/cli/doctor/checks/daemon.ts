@@ -1,9 +1,9 @@
 import { formatAge } from "../../../core/text/age.ts";
 import { formatProblem } from "../../../core/config/problem.ts";
-import type { DaemonStatus, KeyStatus } from "../../../daemon/status-types.ts";
+import type { DaemonStatus, KeyStatus } from "../../../daemon/status.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, warning, type Check, type Finding } from "../../../check/check.ts";
-import { displayPath } from "../../terminal/display-path.ts";
+import { displayPath } from "../../terminal/format.ts";
 import { commandFor, logsCommand, restartCommand, startCommand } from "../fix-commands.ts";
 
 /** An older error that has not recurred is not reported. */
@@ -59,12 +59,12 @@ function keyFindings({ name, upstream, state, problem }: KeyStatus, logs: string
 
 /** In token mode no tool works without a token; in open mode tokens only identify tools. */
 function accessFindings({ access: { mode, tokens } }: DaemonStatus): Finding[] {
-  const { problem, registered, lent } = tokens;
+  const { problem, registered, leased } = tokens;
   if (problem !== null) {
     const finding = mode === "token" ? failure : warning;
     return [finding(problem.message, problem.hint ?? "tollkeeper token list")];
   }
-  if (mode === "open" || registered + lent > 0) return [];
+  if (mode === "open" || registered + leased > 0) return [];
   return [failure("it asks for a local token, and none is registered", "tollkeeper token add TOOL")];
 }
 

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { join } from "node:path";
-import { pluralize } from "../../terminal/numbers.ts";
+import { pluralize } from "../../terminal/format.ts";
 import { failure, warning, type Finding } from "../../../check/check.ts";
 import { quoteForShell } from "../../../core/text/shell-words.ts";
 
@@ -42,12 +42,8 @@ export function ledgerFileFindings(
   const findings = files.flatMap(({ name, stats }) => {
     const path = join(directory, name);
     if (!stats.isFile() || stats.nlink > 1) {
-      return [
-        failure(
-          `${path} is a link, or no file, and is not written to`,
-          `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`,
-        ),
-      ];
+      const fix = `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`;
+      return [failure(`${path} is a link, or no file, and is not written to`, fix)];
     }
     return self !== null && stats.uid !== self ? [foreignOwnerFailure(path, stats, self)] : [];
   });
@@ -60,8 +56,6 @@ export function ledgerFileFindings(
 }
 
 function foreignOwnerFailure(path: string, { uid }: Stats, self: number): Finding {
-  return failure(
-    `${path} belongs to user ${uid}, and is not written to`,
-    `sudo chown -R ${self} ${quoteForShell(path)}`,
-  );
+  const fix = `sudo chown -R ${self} ${quoteForShell(path)}`;
+  return failure(`${path} belongs to user ${uid}, and is not written to`, fix);
 }

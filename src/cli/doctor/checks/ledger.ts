@@ -1,15 +1,20 @@
-import type { Evidence } from "../evidence.ts";
-import { access, constants, lstat, readdir } from "node:fs/promises";
+import { access, constants, lstat, readdir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { parseLedgerFileName } from "../../../core/ledger/day.ts";
-import { hasCode } from "../../../core/thrown.ts";
-import { pluralize } from "../../terminal/numbers.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
-import { freeBytes, diskSpaceFindings, formatBytes } from "./disk-space.ts";
-import { failure, ok, skipped, type Check, type Finding } from "../../../check/check.ts";
-import { ledgerDirectoryFindings, ledgerFileFindings, type LedgerFileStats } from "./ledger-permissions.ts";
-import { displayPath } from "../../terminal/display-path.ts";
+import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
+import { hasCode } from "../../../core/failure.ts";
+import { parseLedgerFileName } from "../../../core/ledger/day.ts";
+import { quoteForShell } from "../../../core/text/shell-words.ts";
+import { displayPath, pluralize } from "../../terminal/format.ts";
+import type { Evidence } from "../evidence.ts";
 import { commandFor } from "../fix-commands.ts";
+import { ledgerDirectoryFindings, ledgerFileFindings, type LedgerFileStats } from "./ledger-permissions.ts";
+
+const MB = 1_000_000;
+const GB = 1_000 * MB;
+
+/** Chosen so that a disk is reported before it is full; a record takes about 1 kB. */
+const [FAILURE_BELOW, WARNING_BELOW] = [100 * MB, GB];
 
 /** Checks that records can be written, that only their owner can read them, and that the disk has space. */
 export const ledgerCheck: Check<Evidence> = {
@@ -61,11 +66,11 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-async function isWritable(directory: string): Promise<boolean> {
-  const refusal: unknown = await access(directory, constants.W_OK | constants.X_OK).catch(
-    (error: unknown) => error,
+function isWritable(directory: string): Promise<boolean> {
+  return access(directory, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
   );
-  return refusal === undefined;
 }
 
 /** Returns the ledger's own files; others in the directory are ignored. */
@@ -81,4 +86,25 @@ function summaryOf(files: readonly LedgerFileStats[]): string {
   const days = `${pluralize(files.length - torn.length, "day")}, ${formatBytes(bytes)}`;
   if (torn.length === 0) return days;
   return `${days}, lines that a crash had cut off in ${torn.map(({ name }) => name).join(", ")}`;
+}
+
+/** Returns how many bytes this user can still write to the file system of `path`. */
+async function freeBytes(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize;
+}
+
+/** Reports a disk that is nearly full. `free` is in bytes. */
+export function diskSpaceFindings(free: number, path: string): Finding[] {
+  if (free >= WARNING_BELOW) return [];
+  const what = `${formatBytes(free)} are free on the disk of ${path}`;
+  const fix = `make room; see what takes it with: df -h ${quoteForShell(path)}`;
+  return [free < FAILURE_BELOW ? failure(what, fix) : warning(what, fix)];
+}
+
+/** Returns e.g. `12 bytes`, `3.4 MB`, `80.1 GB`, in decimal units. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} bytes`;
+  if (bytes < MB) return `${(bytes / 1_000).toFixed(1)} kB`;
+  return bytes < GB ? `${(bytes / MB).toFixed(1)} MB` : `${(bytes / GB).toFixed(1)} GB`;
 }

@@ -1,12 +1,11 @@
 import { sanitizeText } from "../../../core/config/problem.ts";
 import { detectKey } from "../../../core/secrets/detect-key.ts";
 import type { Secret } from "../../../core/secrets/secret.ts";
-import { pluralize } from "../../terminal/numbers.ts";
+import { pluralize, displayPath, displayLocation } from "../../terminal/format.ts";
 import type { Evidence } from "../evidence.ts";
 import { findKeys, type FoundKey } from "../../dotfiles/find-keys.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
 import type { Dotfile } from "../../dotfiles/read.ts";
-import { displayPath, displayLocation } from "../../terminal/display-path.ts";
 import { commandFor } from "../fix-commands.ts";
 
 /** Checks that no key is left in the environment or in files of shells and tools. Reports locations, never values. */
@@ -24,8 +23,8 @@ export const leftoverKeysCheck: Check<Evidence> = {
       ...files.flatMap((file) => keysInFile(file, own, evidence)),
     ];
     const searched = `the environment and ${pluralize(files.length, "file")} of shells and tools`;
-    const unread = files.flatMap(({ path, problem: trouble }) => {
-      return trouble === null ? [] : [skipped(`${displayPath(path, evidence.home)}: ${trouble}`)];
+    const unread = files.flatMap(({ path, problem }) => {
+      return problem === null ? [] : [skipped(`${displayPath(path, evidence.home)}: ${problem}`)];
     });
     return [...(findings.length > 0 ? findings : [ok(`none in ${searched}`)]), ...unread];
   },
@@ -43,12 +42,8 @@ function keysInEnvironment(evidence: Evidence, own: readonly Secret[]): Finding[
 function keysInFile(file: Dotfile, own: readonly Secret[], evidence: Evidence): Finding[] {
   const path = displayPath(file.path, evidence.home);
   return findKeys(file.text, own).map(({ line, name, isOwn }) => {
-    return leftoverFinding(
-      displayLocation(`${path}:${line}`, name),
-      isOwn,
-      fixFor(file, path, line),
-      evidence,
-    );
+    const where = displayLocation(`${path}:${line}`, name);
+    return leftoverFinding(where, isOwn, fixFor(file, path, line), evidence);
   });
 }
 

@@ -3,7 +3,7 @@ import { failure, ok, skipped, warning, type Check } from "../../../check/check.
 
 const TLS_SWITCH = "NODE_TLS_REJECT_UNAUTHORIZED";
 
-/** Checks for Node settings that would expose a key or leave certificates unverified; see `hardenProcess`. */
+/** Checks for settings of Node that would expose a key or leave certificates unverified; see `hardenProcess`. */
 export const nodeCheck: Check<Evidence> = {
   id: "node",
   title: "Node's settings",

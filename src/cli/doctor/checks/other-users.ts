@@ -1,6 +1,6 @@
 import type { Evidence } from "../evidence.ts";
 import { defaultConfig, type Access } from "../../../core/config/config.ts";
-import { pluralize } from "../../terminal/numbers.ts";
+import { pluralize } from "../../terminal/format.ts";
 import { listKernelSockets, NO_INODE, type KernelSocket } from "../../../adapters/socket-table.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
 import { listeningPort } from "../../../daemon/client.ts";

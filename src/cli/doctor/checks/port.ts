@@ -1,10 +1,6 @@
-import {
-  hintForPort,
-  isListening,
-  LOOPBACK_ADDRESSES,
-  checkPortFree,
-} from "../../../adapters/port-holder.ts";
-import type { DaemonStatus } from "../../../daemon/status-types.ts";
+import { checkPortFree, hintForPort, isListening } from "../../../adapters/port-holder.ts";
+import { LOOPBACK_ADDRESSES } from "../../../adapters/port-holder.ts";
+import type { DaemonStatus } from "../../../daemon/status.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, skipped, type Check, type Finding } from "../../../check/check.ts";
 import { listeningPort } from "../../../daemon/client.ts";
@@ -53,7 +49,7 @@ async function stoppedDaemonFinding(port: number, evidence: Evidence): Promise<F
   if (state?.holdsPort === true && state.port === port) {
     return ok(`the service manager keeps ${port} open, and starts the daemon with the first connection`);
   }
-  const usurped = await checkPortFree(port);
-  if (usurped === null) return ok(`${port} is free`);
-  return failure(usurped.message, usurped.hint ?? hintForPort(port));
+  const conflict = await checkPortFree(port);
+  if (conflict === null) return ok(`${port} is free`);
+  return failure(conflict.message, conflict.hint ?? hintForPort(port));
 }

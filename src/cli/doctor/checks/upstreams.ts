@@ -1,5 +1,5 @@
 import { describeKeySource } from "../../../core/secrets/key-source.ts";
-import { pluralize } from "../../terminal/numbers.ts";
+import { pluralize } from "../../terminal/format.ts";
 import type { KeyCheckFailure, ModelsResponse } from "../../keys/fetch-models.ts";
 import type { UpstreamProbe } from "../evidence/probe-upstreams.ts";
 import type { Evidence } from "../evidence.ts";

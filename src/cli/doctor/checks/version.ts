@@ -23,12 +23,7 @@ export const versionCheck: Check<Evidence> = {
   },
 };
 
-/** True when `version` is not older than `needed`. Both are dotted numbers; missing parts count as 0. */
+/** True when `version` is not older than `needed`, which may have fewer parts. Both are dotted numbers. */
 export function isAtLeast(version: string, needed: string): boolean {
-  const [ours, theirs] = [version, needed].map((text) => text.split(".").map(Number));
-  for (const [i, number] of (theirs ?? []).entries()) {
-    const own = ours?.[i] ?? 0;
-    if (own !== number) return own > number;
-  }
-  return true;
+  return version.localeCompare(needed, "en", { numeric: true }) >= 0;
 }

@@ -46,9 +46,8 @@ export class BoundedText {
   }
 
   #grow(needed: number): void {
-    const grown = Buffer.alloc(
-      Math.min(this.#limit, Math.max(needed, FIRST_CAPACITY, this.#bytes.length * 2)),
-    );
+    const capacity = Math.max(needed, FIRST_CAPACITY, this.#bytes.length * 2);
+    const grown = Buffer.alloc(Math.min(this.#limit, capacity));
     this.#bytes.copy(grown, 0, 0, this.#length);
     this.#bytes = grown;
   }

@@ -1,39 +1,23 @@
-import { isSpace, findName, isUnescaped } from "../bytes.ts";
+import type { JsonObject } from "../../json.ts";
+import { CLOSE_BRACE, COLON, COMMA, findName, isSpace, isUnescaped, OPEN_BRACE, QUOTE } from "../bytes.ts";
 import { BoundedText } from "./bounded-text.ts";
 import { JsonSkipper } from "./json-skipper.ts";
 
-/**
- * Selects values of a JSON document. A nested selection selects members of an object; a number selects a whole value and limits
- * the bytes of its JSON text.
- */
+/** Selects values of a JSON document: a nested selection, members of an object; a number, a value of at most so many bytes. */
 export interface Selection {
   readonly [name: string]: Selection | number;
-}
-
-/** The selected values, as JSON.parse returns them. A value that is too long or too deep is undefined. */
-export interface Fields {
-  [name: string]: unknown;
 }
 
 /** An object that is being read because some of its members are selected. */
 interface OpenObject {
   selection: Selection;
-  into: Fields;
+  into: JsonObject;
   /** The object that contains it. */
   parent: OpenObject | null;
 }
 
-/**
- * What the next byte belongs to: the space before a value, a value that is being skipped, the space between members, a name,
- * the space after it, or whatever follows the document.
- */
+/** What the next byte belongs to. `between` is the space between members, `colon` that after a name. */
 type Mode = "before value" | "value" | "between" | "name" | "colon" | "end";
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 const NAME_BYTES = 256;
 /** Deeper values are not kept, so that recursive readers and JSON.stringify cannot run out of stack. */
@@ -52,7 +36,7 @@ export class JsonScanner {
   readonly #selection: Selection;
   readonly #kept = new BoundedText();
   readonly #skipper = new JsonSkipper();
-  #fields: Fields = {};
+  #fields: JsonObject = {};
   #open: OpenObject | null = null;
   #mode: Mode = "before value";
   #selected: Selection | number | undefined;
@@ -67,8 +51,8 @@ export class JsonScanner {
     this.#selected = selection;
   }
 
-  /** The selected values read so far. */
-  get fields(): Fields {
+  /** The selected values read so far, as JSON.parse returns them. A value that is too long or too deep is undefined. */
+  get fields(): JsonObject {
     return this.#fields;
   }
 
@@ -129,7 +113,7 @@ export class JsonScanner {
   }
 
   #openObject(selection: Selection): void {
-    const into: Fields = this.#open === null ? this.#fields : {};
+    const into: JsonObject = this.#open === null ? this.#fields : {};
     this.#assign(into);
     this.#open = { selection, into, parent: this.#open };
     this.#mode = "between";

@@ -1,17 +1,9 @@
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../bytes.ts";
+
 const SCALAR_STARTS = new Set(Buffer.from("-0123456789tfn"));
 const SCALAR_ENDS = new Set(Buffer.from(",}] \t\r\n"));
 
-/**
- * Finds the end of one JSON value without parsing it, in any chunking. Tracks only strings and the number of open brackets, so
- * it holds a few numbers however long or deep the value is.
- */
+/** Finds the end of one JSON value in any chunking, without parsing it. Tracks only strings and the number of brackets. */
 export class JsonSkipper {
   #kind: "string" | "nested" | "scalar" = "scalar";
   #depth = 0;

@@ -1,7 +1,6 @@
-import { isObject } from "../../json.ts";
+import { isObject, type JsonObject } from "../../json.ts";
 import { MAX_EXTRA } from "../usage-format.ts";
-import { asFields, asText } from "../fields.ts";
-import type { Fields } from "../json/json-scanner.ts";
+import { asText } from "../fields.ts";
 import { readMessagesCounts } from "./usage.ts";
 import type { ExtraTokens, Flag } from "../reading.ts";
 import { toTokenClasses, type CacheLifetimes } from "../tokens.ts";
@@ -28,19 +27,18 @@ export function readIterations(value: unknown, model: string | null, flags: Set<
     iteration,
     billing: billingOf(iteration, servedModel, model, flags),
   }));
+  const included = billed.filter(({ billing }) => billing === "included");
   const extra = billed.filter(({ billing }) => billing !== "included");
   if (extra.length > MAX_EXTRA) flags.add("extra_cut_short");
   return {
     extra: extra.slice(0, MAX_EXTRA).map(({ iteration, billing }) => readExtra(iteration, billing, flags)),
-    lifetimes: addLifetimes(
-      billed.filter(({ billing }) => billing === "included").map(({ iteration }) => iteration),
-    ),
+    lifetimes: addLifetimes(included.map(({ iteration }) => iteration)),
     servedModel,
   };
 }
 
 function billingOf(
-  iteration: Fields,
+  iteration: JsonObject,
   servedModel: string | null,
   model: string | null,
   flags: Set<Flag>,
@@ -49,9 +47,8 @@ function billingOf(
     case "message":
     case "fallback_message":
       // After fallbacks the top-level usage is that of the attempt that served. Earlier ones are billed only in some cases.
-      return servedModel === null || (asText(iteration["model"]) ?? model) === servedModel
-        ? "included"
-        : "uncertain";
+      if (servedModel === null || (asText(iteration["model"]) ?? model) === servedModel) return "included";
+      return "uncertain";
     case "compaction":
     case "advisor_message":
       return "additional";
@@ -61,7 +58,7 @@ function billingOf(
   }
 }
 
-function readExtra(iteration: Fields, billing: Billing, flags: Set<Flag>): ExtraTokens {
+function readExtra(iteration: JsonObject, billing: Billing, flags: Set<Flag>): ExtraTokens {
   return {
     type: asText(iteration["type"]) ?? "unknown",
     model: asText(iteration["model"]),
@@ -70,12 +67,11 @@ function readExtra(iteration: Fields, billing: Billing, flags: Set<Flag>): Extra
   };
 }
 
-function addLifetimes(iterations: Fields[]): CacheLifetimes | null {
-  const split = iterations.map((iteration) => readMessagesCounts(asFields(iteration)).lifetimes);
+function addLifetimes(iterations: JsonObject[]): CacheLifetimes | null {
+  const split = iterations.map((iteration) => readMessagesCounts(iteration).lifetimes);
   if (split.length === 0) return null;
-  return split.reduce((sum, next) =>
-    sum === null || next === null
-      ? null
-      : { m5: (sum.m5 ?? 0) + (next.m5 ?? 0), h1: (sum.h1 ?? 0) + (next.h1 ?? 0) },
-  );
+  return split.reduce((sum, next) => {
+    if (sum === null || next === null) return null;
+    return { m5: (sum.m5 ?? 0) + (next.m5 ?? 0), h1: (sum.h1 ?? 0) + (next.h1 ?? 0) };
+  });
 }

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../json.ts";
 import { asCount } from "../fields.ts";
-import type { Fields } from "../json/json-scanner.ts";
 import type { Flag } from "../reading.ts";
 
 /** The counts that Amazon Bedrock adds to `message_stop` (docs/wire.md section 9). */
@@ -18,13 +18,13 @@ const ASSIGNED = { writable: true, enumerable: true, configurable: true };
  */
 export class MergedUsage {
   readonly flags = new Set<Flag>();
-  #fields: Fields = {};
+  #fields: JsonObject = {};
   #size = 0;
   #hasStarted = false;
   #hasLastOutput = false;
 
   /** The merged object, with the service's own names. */
-  get fields(): Fields {
+  get fields(): JsonObject {
     return this.#fields;
   }
 
@@ -38,13 +38,13 @@ export class MergedUsage {
   }
 
   /** Merges the usage of `message_start`. Ignored after later counts, when a gateway repeats it. */
-  mergeStart(usage: Fields): void {
+  mergeStart(usage: JsonObject): void {
     this.#hasStarted = true;
     if (!this.#hasLastOutput) this.#merge(usage);
   }
 
   /** Merges the usage of a `message_delta`, or of a whole body. */
-  mergeLater(usage: Fields): void {
+  mergeLater(usage: JsonObject): void {
     const before = INPUTS.map((name) => asCount(this.#fields[name]));
     this.#merge(usage);
     this.#hasLastOutput ||= OUTPUTS.some((name) => asCount(usage[name]) !== null);
@@ -56,7 +56,7 @@ export class MergedUsage {
   }
 
   /** Merges Bedrock's metrics, when there are any. */
-  mergeMetrics(metrics: Fields): void {
+  mergeMetrics(metrics: JsonObject): void {
     if (Object.keys(metrics).length === 0) return;
     this.#set(BEDROCK_METRICS, metrics);
     this.#hasLastOutput ||= asCount(metrics["outputTokenCount"]) !== null;
@@ -70,7 +70,7 @@ export class MergedUsage {
     this.#hasLastOutput = false;
   }
 
-  #merge(usage: Fields): void {
+  #merge(usage: JsonObject): void {
     for (const name in usage) {
       const value = usage[name];
       const losesCount = asCount(this.#fields[name]) !== null && asCount(value) === null;

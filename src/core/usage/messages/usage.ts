@@ -1,19 +1,17 @@
-import { isObject } from "../../json.ts";
-import { asCount, asFields } from "../fields.ts";
+import { isObject, type JsonObject } from "../../json.ts";
+import { asCount, asObject } from "../fields.ts";
 import { hasChatNames, readChatUsage } from "../responses/usage.ts";
-import type { Fields } from "../json/json-scanner.ts";
 import { BEDROCK_METRICS } from "./merged-usage.ts";
 import type { Flag } from "../reading.ts";
 import { sumLifetimes, type UsageCounts, type CacheLifetimes } from "../tokens.ts";
 
 /**
- * Reads a Messages usage object, whose input excludes cache reads and writes (docs/wire.md sections 5 and 9).
- * @param iterated cache writes by lifetime according to the iterations; used when the object's own split is stale
- * @param inputIncludesCache the upstream is configured as one that includes the cache in `input_tokens`; ignored where the
- * counts contradict it
+ * Reads a Messages usage object, whose input excludes cache reads and writes (docs/wire.md sections 5 and 9). `iterated`, the
+ * iterations' cache writes by lifetime, replaces a stale split. `inputIncludesCache` is what the configuration says of the
+ * upstream; it is ignored where the counts contradict it.
  */
 export function readMessagesUsage(
-  usage: Fields,
+  usage: JsonObject,
   iterated: CacheLifetimes | null,
   inputIncludesCache: boolean,
   flags: Set<Flag>,
@@ -26,13 +24,12 @@ export function readMessagesUsage(
     flags.add("input_included_cache");
   }
   if (isObject(metrics)) applyMetrics(counts, metrics);
-  const doesIteratedAddUp = iterated !== null && sumLifetimes(iterated) === counts.write;
-  if (doesIteratedAddUp && !doesSplitAddUp(counts)) counts.lifetimes = iterated;
+  if (addsUp(iterated, counts.write) && !addsUp(counts.lifetimes, counts.write)) counts.lifetimes = iterated;
   return counts;
 }
 
 /** Reads the usage object of a message or of an iteration, by the API's own names. */
-export function readMessagesCounts(usage: Fields): UsageCounts {
+export function readMessagesCounts(usage: JsonObject): UsageCounts {
   const lifetimes = readLifetimes(usage);
   return {
     uncached: asCount(usage["input_tokens"]),
@@ -41,12 +38,12 @@ export function readMessagesCounts(usage: Fields): UsageCounts {
       asCount(usage["cache_creation_input_tokens"]) ?? (lifetimes === null ? null : sumLifetimes(lifetimes)),
     lifetimes,
     output: asCount(usage["output_tokens"]),
-    reasoning: asCount(asFields(usage["output_tokens_details"])["thinking_tokens"]),
+    reasoning: asCount(asObject(usage["output_tokens_details"])["thinking_tokens"]),
   };
 }
 
 /** Reads the calls of the service's own tools: `web_search_requests: 2` becomes `{ web_search: 2 }`. */
-export function readServerTools(tools: Fields): Record<string, number> {
+export function readServerTools(tools: JsonObject): Record<string, number> {
   const calls = Object.entries(tools).flatMap(([name, value]): [string, number][] => {
     const count = asCount(value);
     return count === null ? [] : [[name.replace(/_requests$/, ""), count]];
@@ -55,15 +52,15 @@ export function readServerTools(tools: Fields): Record<string, number> {
 }
 
 /** Reads the object of a gateway that uses chat completion names such as `prompt_tokens` beside the API's own. */
-function readMixedUsage(usage: Fields, flags: Set<Flag>): UsageCounts {
+function readMixedUsage(usage: JsonObject, flags: Set<Flag>): UsageCounts {
   const own = readMessagesCounts(usage);
   const chat = readChatUsage(usage, flags);
   return { ...chat, output: own.output ?? chat.output, reasoning: own.reasoning ?? chat.reasoning };
 }
 
 /** Reads the cache writes by lifetime: the API's own split, or that of new-api (docs/wire.md section 9). */
-function readLifetimes(usage: Fields): CacheLifetimes | null {
-  const split = asFields(usage["cache_creation"]);
+function readLifetimes(usage: JsonObject): CacheLifetimes | null {
+  const split = asObject(usage["cache_creation"]);
   const m5 =
     asCount(split["ephemeral_5m_input_tokens"]) ?? asCount(usage["claude_cache_creation_5_m_tokens"]);
   const h1 =
@@ -76,7 +73,11 @@ function readLifetimes(usage: Fields): CacheLifetimes | null {
  * `prompt_tokens`, which includes them by definition unless `usage_semantic` is `anthropic` (new-api). Otherwise the
  * configuration decides. Less input than cache proves the opposite.
  */
-function isInclusive(usage: Fields, { uncached, read, write }: UsageCounts, isConfigured: boolean): boolean {
+function isInclusive(
+  usage: JsonObject,
+  { uncached, read, write }: UsageCounts,
+  isConfigured: boolean,
+): boolean {
   const input = asCount(usage["input_tokens"]);
   if (input === null || uncached !== input) return false;
   const cached = (read ?? 0) + (write ?? 0);
@@ -86,13 +87,13 @@ function isInclusive(usage: Fields, { uncached, read, write }: UsageCounts, isCo
 }
 
 /** Bedrock's metrics come last and are what it bills, so they override the rest. */
-function applyMetrics(counts: UsageCounts, metrics: Fields): void {
+function applyMetrics(counts: UsageCounts, metrics: JsonObject): void {
   counts.uncached = asCount(metrics["inputTokenCount"]) ?? counts.uncached;
   counts.read = asCount(metrics["cacheReadInputTokenCount"]) ?? counts.read;
   counts.write = asCount(metrics["cacheWriteInputTokenCount"]) ?? counts.write;
   counts.output = asCount(metrics["outputTokenCount"]) ?? counts.output;
 }
 
-function doesSplitAddUp({ write, lifetimes }: UsageCounts): boolean {
-  return lifetimes !== null && sumLifetimes(lifetimes) === write;
+function addsUp(lifetimes: CacheLifetimes | null, total: number | null): boolean {
+  return lifetimes !== null && sumLifetimes(lifetimes) === total;
 }

@@ -1,9 +1,5 @@
-import { hasTextAt } from "../bytes.ts";
+import { BACKSLASH, hasTextAt, LF, QUOTE, SPACE } from "../bytes.ts";
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const SPACE = 0x20;
-const LF = 0x0a;
 const TYPE_MEMBER = '{"type":';
 /** No service has longer types. The JSON scanner would read them. */
 const MAX_TYPE_LENGTH = 64;
@@ -31,33 +27,25 @@ export function findTypeEnd(bytes: Buffer, start: number, to: number): number {
 
 /** Tracks how the data of an event starts that arrives in parts. The first part is long enough to contain the type. */
 export class EventOpening {
-  #type: string | null = null;
-  #lastByte = 0;
+  /** The type that the data starts with; null when there is none. */
+  type: string | null = null;
+  /** The last byte so far of the first line; 0 when there is none. */
+  lastByte = 0;
   #position: "start" | "first line" | "later lines" = "start";
 
   /** Takes the next part of the data. Between lines there is a part of one LF; no other part contains one. */
   add(part: Buffer): void {
     if (part[0] === LF) this.#position = "later lines";
     if (this.#position === "later lines") return;
-    if (this.#position === "start") this.#type = openingType(part);
+    if (this.#position === "start") this.type = openingType(part);
     this.#position = "first line";
-    this.#lastByte = part.at(-1) ?? 0;
-  }
-
-  /** The type that the data starts with; null when there is none. */
-  get type(): string | null {
-    return this.#type;
-  }
-
-  /** The last byte so far of the first line; 0 when there is none. */
-  get lastByte(): number {
-    return this.#lastByte;
+    this.lastByte = part.at(-1) ?? 0;
   }
 
   /** Prepares for the next event. */
   reset(): void {
-    this.#type = null;
-    this.#lastByte = 0;
+    this.type = null;
+    this.lastByte = 0;
     this.#position = "start";
   }
 }

@@ -1,4 +1,4 @@
-import { hasTextAt, copyBytes } from "../bytes.ts";
+import { COLON, copyBytes, CR, hasTextAt, LF, SPACE } from "../bytes.ts";
 import { BoundedText } from "../json/bounded-text.ts";
 
 /** Receives each event as its lines arrive. Must not keep the bytes, which the caller owns. */
@@ -16,19 +16,12 @@ export interface EventSink {
 
 type Field = "undecided" | "data" | "event" | "ignored";
 
-const LF = 0x0a;
-const CR = 0x0d;
-const COLON = 0x3a;
-const SPACE = 0x20;
 const NEW_LINE = Buffer.from("\n");
 /** UTF-8's byte order mark, as Latin-1. */
 const BOM = "\u00ef\u00bb\u00bf";
 const DATA = "data";
 const EVENT = "event";
-/**
- * A line that arrives in several chunks is collected up to this size, so that nearly every line can be handled whole: an event
- * in two chunks then takes 0.4 µs instead of 2.9.
- */
+/** A line split between chunks is collected up to this size, to be handled whole: 0.4 µs per event in two chunks, not 2.9. */
 const COLLECTED_BYTES = 1024;
 const NAME_BYTES = 128;
 

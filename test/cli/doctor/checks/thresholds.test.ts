@@ -3,7 +3,7 @@ import { linkSync, lstatSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { findClockContradiction } from "../../../../src/cli/doctor/checks/clock.ts";
-import { diskSpaceFindings, formatBytes } from "../../../../src/cli/doctor/checks/disk-space.ts";
+import { diskSpaceFindings, formatBytes } from "../../../../src/cli/doctor/checks/ledger.ts";
 import {
   ledgerDirectoryFindings,
   ledgerFileFindings,

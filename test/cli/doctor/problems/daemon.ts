@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { openControlSocket } from "../../../../src/adapters/control-socket.ts";
 import { programVersion } from "../../../../src/adapters/program.ts";
-import type { AccessStatus, DaemonStatus } from "../../../../src/daemon/status-types.ts";
+import type { AccessStatus, DaemonStatus } from "../../../../src/daemon/status.ts";
 import { controlHandlers } from "../../../helpers/daemon/control-handlers.ts";
 import { setUpMachine, type Machine, type MachineOptions } from "../../../helpers/daemon/machine.ts";
 import { createFakeSystemd, type FakeSystemd } from "../../../helpers/systemd/fake-systemd.ts";
@@ -99,7 +99,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
   },
   {
     name: "the daemon requires local tokens and none is registered",
-    build: (t) => withAccess(t, { registered: 0, lent: 0, problem: null }),
+    build: (t) => withAccess(t, { registered: 0, leased: 0, problem: null }),
     finds: [
       ["failure daemon: it asks for a local token, and none is registered", "tollkeeper token add TOOL"],
     ],
@@ -108,7 +108,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     name: "other users can read the token file",
     build: (t) => {
       const problem = { message: "tokens.json is not used: it is open to other users", hint: "chmod 600 it" };
-      return withAccess(t, { registered: 0, lent: 0, problem });
+      return withAccess(t, { registered: 0, leased: 0, problem });
     },
     finds: [["failure daemon: tokens.json is not used: it is open to other users", "chmod 600 it"]],
   },
@@ -209,7 +209,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
     startedAt: now,
     state: "serving",
     listening: [`127.0.0.1:${machine.port}`, `[::1]:${machine.port}`],
-    access: { mode: "open", peerUid: [], tokens: { registered: 0, lent: 0, problem: null } },
+    access: { mode: "open", peerUid: [], tokens: { registered: 0, leased: 0, problem: null } },
     upstreams: [],
     outbound: [],
     keys: [],

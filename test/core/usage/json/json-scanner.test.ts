@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { JsonScanner, type Fields, type Selection } from "../../../../src/core/usage/json/json-scanner.ts";
+import type { JsonObject } from "../../../../src/core/json.ts";
+import { JsonScanner, type Selection } from "../../../../src/core/usage/json/json-scanner.ts";
 import { singleBytes } from "../corpus.ts";
 
 const SELECTION: Selection = { type: 64, usage: 256, message: { id: 64, usage: 256 } };
 
 /** Reads a document, and asserts that its fields are the same byte by byte, and in two chunks split anywhere. */
-function scan(text: string, selection = SELECTION): Fields {
+function scan(text: string, selection = SELECTION): JsonObject {
   const whole = scanChunks([Buffer.from(text)], selection);
   assert.ok(whole.isComplete, "complete");
   const bytes = Buffer.from(text);

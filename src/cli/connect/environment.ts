@@ -1,0 +1,59 @@
+import { printAssignment } from "../../connect/formats/shell.ts";
+import { Failure } from "../../core/failure.ts";
+import type { Shell } from "../../core/text/shell-words.ts";
+import type { ConnectableTool, Environment } from "../../tools/tool.ts";
+import { placeholderEndpoint, readToolHost, resolveEndpoint } from "./local-endpoint.ts";
+import type { LocalDaemon } from "./locate-daemon.ts";
+import type { SelectedTool } from "./select-tool.ts";
+
+/** Checks, before anything slow, that a tool follows its environment or flags. @throws Failure when it follows neither */
+export function requireEnvironment({ tool, name }: SelectedTool): void {
+  if (tool.environment(readToolHost(), placeholderEndpoint(name)) === null) throw noEnvironment(tool);
+}
+
+/**
+ * Returns the variables and flags that point a tool at tollkeeper.
+ * @param token null for a placeholder credential
+ * @param model the requested one; undefined lets the daemon's list decide
+ * @throws Failure when the tool follows neither, or needs a model and none is known
+ */
+export async function resolveEnvironment(
+  selected: SelectedTool,
+  daemon: LocalDaemon,
+  token: string | null,
+  model: string | undefined,
+): Promise<Environment> {
+  const { tool } = selected;
+  const endpoint = await resolveEndpoint(selected, daemon, token, model);
+  const environment = tool.environment(readToolHost(), endpoint);
+  if (environment === null) throw noEnvironment(tool);
+  return environment;
+}
+
+function noEnvironment({ title, name, scopes }: ConnectableTool): Failure {
+  const hint =
+    scopes.length === 0
+      ? `see what to do there by hand: tollkeeper connect ${name} --print`
+      : `connect it instead: tollkeeper connect ${name}`;
+  return new Failure(`${title} listens neither to its environment nor to flags`, hint);
+}
+
+export const SHELLS = ["sh", "fish"] as const satisfies readonly Shell[];
+
+/** Returns the user's shell, from `$SHELL`. Every shell but fish counts as a POSIX shell. */
+export function detectShell(env: NodeJS.ProcessEnv): Shell {
+  return /(?:^|\/)fish$/.test(env["SHELL"] ?? "") ? "fish" : "sh";
+}
+
+/** Returns lines for the shell to evaluate: they export the variables, and unset the removed ones. */
+export function formatEnvironment(
+  shell: Shell,
+  variables: Readonly<Record<string, string>>,
+  removed: readonly string[],
+): string[] {
+  const unset = shell === "fish" ? "set -e" : "unset";
+  return [
+    ...removed.map((name) => `${unset} ${name}`),
+    ...Object.entries(variables).map(([name, value]) => printAssignment(shell, name, value)),
+  ];
+}

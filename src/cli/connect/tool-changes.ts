@@ -1,0 +1,87 @@
+import { currentHost } from "../../adapters/paths.ts";
+import type { FileOutcome, PreparedChange, UnrestoredSetting } from "../../connect/connection.ts";
+import { renderDiff } from "../../connect/edit/diff.ts";
+import { Failure } from "../../core/failure.ts";
+import { redactLocalTokens } from "../../core/secrets/local-token.ts";
+import type { Scope } from "../../tools/tool.ts";
+import { confirm, isInteractive } from "../terminal/confirm.ts";
+import { EXIT, note, print, printFailure } from "../terminal/console.ts";
+import { displayPath } from "../terminal/format.ts";
+
+/** The values of `--scope`. */
+export const SCOPES = ["user", "project"] as const satisfies readonly Scope[];
+
+export interface ChangeOptions {
+  /** `--dry-run`: only show the change. */
+  isDryRun: boolean;
+  /** `--yes`: make the change without asking. */
+  isConfirmed: boolean;
+}
+
+/** `done`: make the change. `shown`: a dry run. `declined`: the user said no. */
+export type Decision = "done" | "shown" | "declined";
+
+/** Prints what happens to each file: the diff, with keys and tokens redacted, and what each setting is for. */
+export function showChanges({ changes, unrestored }: PreparedChange): void {
+  const { home } = currentHost();
+  for (const change of changes) {
+    print(`${displayPath(change.path, home)}: ${OUTCOMES[change.outcome]}`);
+    for (const line of renderDiff(change)) print(redactLocalTokens(line));
+    for (const { setting, purpose } of change.purposes) print(`  ${setting}: ${purpose}`);
+  }
+  for (const { path, setting, reason } of unrestored)
+    print(`${setting} in ${displayPath(path, home)} ${REASONS[reason]}`);
+}
+
+const REASONS: Record<UnrestoredSetting["reason"], string> = {
+  changed: "was changed since, and stays as it is",
+  "was-key": "held a real key, which stays where it was moved to; the setting is left out",
+};
+
+const OUTCOMES: Record<FileOutcome, string> = {
+  created: "a new file",
+  changed: "changed",
+  unchanged: "is as it shall be",
+  restored: "as it was before",
+  cleared: "without what connecting wrote; what was changed since stays",
+  removed: "removed, as it was not there before",
+  missing: "is not there any more, and stays away",
+};
+
+/** Asks the user, unless the options decide. @throws Failure when there is no terminal to ask on */
+export async function confirmChange(
+  question: string,
+  { isDryRun, isConfirmed }: ChangeOptions,
+): Promise<Decision> {
+  if (isDryRun) return "shown";
+  if (isConfirmed) return "done";
+  if (!isInteractive()) {
+    throw new Failure("nobody can be asked here, and nothing was changed", "if it shall be done: --yes");
+  }
+  if (await confirm(question)) return "done";
+  note("nothing was changed");
+  return "declined";
+}
+
+/** A change of one tool's files. */
+export interface ToolChange {
+  title: string;
+  make(): Promise<Decision>;
+}
+
+/** Makes changes one after another and prints the totals. Continues after a failure, and then sets exit code 1. */
+export async function changeEach(changes: readonly ToolChange[]): Promise<void> {
+  const counts = { done: 0, shown: 0, declined: 0, failed: 0 };
+  for (const { title, make } of changes) {
+    print(`== ${title}`);
+    try {
+      counts[await make()] += 1;
+    } catch (error) {
+      printFailure(error);
+      counts.failed += 1;
+    }
+  }
+  const words = Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${count} ${name}`]));
+  print(words.length === 0 ? "there is nothing to do" : `== ${words.join(", ")}`);
+  if (counts.failed > 0) process.exitCode = EXIT.failed;
+}

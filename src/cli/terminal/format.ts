@@ -1,0 +1,28 @@
+import { sanitizeText } from "../../core/config/problem.ts";
+
+const FORMAT = new Intl.NumberFormat("en-US");
+
+/** Returns e.g. `1,204.5`. */
+export function formatNumber(value: number): string {
+  return FORMAT.format(value);
+}
+
+/** Returns e.g. `1 request` or `1,204 requests`. */
+export function pluralize(count: number, noun: string): string {
+  return `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Returns the path with `~` in place of the home directory. */
+export function displayPath(path: string, home: string): string {
+  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
+
+/** Returns a location and the name assigned there, e.g. `~/.zshrc:12 (ANTHROPIC_API_KEY)`. The name may be any text. */
+export function displayLocation(location: string, name: string | null): string {
+  return name === null ? location : `${location} (${sanitizeText(name)})`;
+}
+
+/** Returns a line of a report: a label, padded to a column, and what it labels. */
+export function labelledLine(label: string, text: string): string {
+  return `${label.padEnd(11)} ${text}`;
+}

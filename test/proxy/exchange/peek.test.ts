@@ -1,0 +1,420 @@
+import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test, type TestContext } from "node:test";
+import { setImmediate, setTimeout as delay } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { RefusalError } from "../../../src/core/http/refusal.ts";
+import { peekModel, type PeekLimits } from "../../../src/proxy/exchange/peek.ts";
+import { prepareSettings } from "../../../src/proxy/settings.ts";
+import { beginRequest, rawClient, sendRaw, type RawClient } from "../../helpers/client/raw-client.ts";
+import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
+import { withLimits, type GateOptions, type TestGate } from "../../helpers/gate/gate.ts";
+import { respondWithMessage } from "../../helpers/upstream/scripted-upstream.ts";
+
+/** A body whose end was consumed by the peek would keep its reader waiting forever. */
+const LIMIT = { timeout: 10_000 };
+
+const PATIENT: PeekLimits = { bodyIdleMs: 20_000 };
+
+/** Resolves with the whole body. */
+type ReadBody = (req: IncomingMessage) => Promise<string>;
+
+/** The ways in which the next step may read the body. */
+const READERS: Record<string, ReadBody> = {
+  "'data' events": (req) =>
+    new Promise((resolve) => {
+      let body = "";
+      req.on("data", (chunk: Buffer) => (body += chunk.toString("latin1")));
+      req.on("end", () => resolve(body));
+    }),
+  "read()": (req) =>
+    new Promise((resolve) => {
+      let body = "";
+      const readAll = () => {
+        for (let chunk: unknown = req.read(); chunk instanceof Buffer; chunk = req.read()) {
+          body += chunk.toString("latin1");
+        }
+      };
+      readAll();
+      req.on("readable", readAll);
+      req.on("end", () => resolve(body));
+    }),
+};
+
+/** A request at whose model the server peeks. */
+interface PeekedRequest {
+  req: IncomingMessage;
+  peeked: Promise<string | null>;
+  client: RawClient;
+}
+
+/** Starts a server that peeks at each request when its head has arrived, as the gate does; returns how to send one. */
+async function startPeeking(t: TestContext, limits: PeekLimits = PATIENT) {
+  const onPeek: ((req: IncomingMessage, peeked: Promise<string | null>) => void)[] = [];
+  const server = createServer((req) => {
+    req.on("error", () => {});
+    const peeked = peekModel(req, limits);
+    peeked.catch(() => {});
+    onPeek.shift()?.(req, peeked);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  return async (framing: string, firstBytes = ""): Promise<PeekedRequest> => {
+    const client = await rawClient(t, port);
+    const request = new Promise<PeekedRequest>((resolve) => {
+      onPeek.push((req, peeked) => resolve({ req, peeked, client }));
+    });
+    client.write(beginRequest(port, framing) + firstBytes);
+    return request;
+  };
+}
+
+/** Sends bytes that the server receives as a chunk of their own. */
+async function sendChunk({ req, client }: PeekedRequest, bytes: string): Promise<void> {
+  const expected = req.socket.bytesRead + bytes.length;
+  client.write(bytes);
+  while (req.socket.bytesRead < expected) await setImmediate();
+}
+
+const isBodyTimeout = (error: unknown) =>
+  error instanceof RefusalError && error.refusal.code === "body_timeout";
+
+const hasLength = (body: string) => `Content-Length: ${body.length}`;
+
+const CHUNKED = "Transfer-Encoding: chunked";
+const toChunk = (bytes: string) => `${bytes.length.toString(16)}\r\n${bytes}\r\n`;
+const LAST_CHUNK = "0\r\n\r\n";
+
+const MODEL_FIRST = `{"model":"m-1","stream":true,"input":"hello"}`;
+const MODEL_LAST = `{"input":"${"x".repeat(100_000)}","model":"m-1"}`;
+const MODEL_MISSING = `{"input":"hello","metadata":{"model":"nested"}}`;
+
+for (const [reader, readBody] of Object.entries(READERS)) {
+  for (const [kind, body, model] of [
+    ["with its model first", MODEL_FIRST, "m-1"],
+    ["with its model behind 100 KB", MODEL_LAST, "m-1"],
+    ["without a model", MODEL_MISSING, null],
+    ["that is not JSON", "x".repeat(1000), null],
+    ["that is compressed", gzipSync(MODEL_FIRST).toString("latin1"), null],
+  ] as const) {
+    test(`a body ${kind} can be read whole with ${reader} after the peek`, LIMIT, async (t) => {
+      const send = await startPeeking(t);
+      const { req, peeked } = await send(hasLength(body), body);
+      assert.equal(await peeked, model);
+      assert.equal(await readBody(req), body);
+    });
+
+    test(
+      `a chunked body ${kind} whose last chunk arrives separately can be read whole with ${reader} after the peek`,
+      LIMIT,
+      async (t) => {
+        const send = await startPeeking(t);
+        const request = await send(CHUNKED, toChunk(body));
+        await sendChunk(request, LAST_CHUNK);
+        assert.equal(await request.peeked, model);
+        assert.equal(await readBody(request.req), body);
+      },
+    );
+  }
+
+  test(
+    `the model is found, and the body can be read whole with ${reader}, wherever a body is split`,
+    LIMIT,
+    async (t) => {
+      const send = await startPeeking(t);
+      for (let at = 0; at <= MODEL_FIRST.length; at += 1) {
+        const request = await send(hasLength(MODEL_FIRST), MODEL_FIRST.slice(0, at));
+        await sendChunk(request, MODEL_FIRST.slice(at));
+        assert.equal(await request.peeked, "m-1", `split at ${at}`);
+        assert.equal(await readBody(request.req), MODEL_FIRST, `split at ${at}`);
+        request.client.socket.destroy();
+      }
+    },
+  );
+
+  test(
+    `the model is found, and the body can be read whole with ${reader}, when each byte arrives as an HTTP chunk of its own`,
+    LIMIT,
+    async (t) => {
+      const send = await startPeeking(t);
+      const request = await send(CHUNKED);
+      for (const byte of MODEL_FIRST) await sendChunk(request, toChunk(byte));
+      await sendChunk(request, LAST_CHUNK);
+      assert.equal(await request.peeked, "m-1");
+      assert.equal(await readBody(request.req), MODEL_FIRST);
+    },
+  );
+
+  for (const [kind, framing, bytes] of [
+    ["a body of length 0", "Content-Length: 0", ""],
+    ["a request without any framing", "X-Framing: none", ""],
+    ["an empty chunked body", CHUNKED, LAST_CHUNK],
+  ] as const) {
+    test(`${kind} has no model, and ends for a reader with ${reader} after the peek`, LIMIT, async (t) => {
+      const send = await startPeeking(t);
+      const { req, peeked } = await send(framing, bytes);
+      assert.equal(await peeked, null);
+      assert.equal(await readBody(req), "");
+    });
+  }
+
+  test(
+    `an empty chunked body that arrives after its head ends for a reader with ${reader} after the peek`,
+    LIMIT,
+    async (t) => {
+      const send = await startPeeking(t);
+      const request = await send(CHUNKED);
+      await sendChunk(request, LAST_CHUNK);
+      assert.equal(await request.peeked, null);
+      assert.equal(await readBody(request.req), "");
+    },
+  );
+
+  test(
+    `a peek resolves when the model has arrived, and the rest of the body can be read with ${reader} as it arrives`,
+    LIMIT,
+    async (t) => {
+      const send = await startPeeking(t);
+      const request = await send(hasLength(MODEL_FIRST), MODEL_FIRST.slice(0, 20));
+      assert.equal(await request.peeked, "m-1");
+      assert.equal(request.req.complete, false);
+      const read = readBody(request.req);
+      await sendChunk(request, MODEL_FIRST.slice(20, 30));
+      await sendChunk(request, MODEL_FIRST.slice(30));
+      assert.equal(await read, MODEL_FIRST);
+    },
+  );
+
+  test(
+    `a model behind the limit of a peek is not found, and the body can be read whole with ${reader}`,
+    LIMIT,
+    async (t) => {
+      const send = await startPeeking(t, { ...PATIENT, peekBytes: 100 });
+      const request = await send(hasLength(MODEL_LAST), MODEL_LAST.slice(0, 99));
+      await sendChunk(request, MODEL_LAST.slice(99, 100));
+      assert.equal(await request.peeked, null);
+      const read = readBody(request.req);
+      await sendChunk(request, MODEL_LAST.slice(100));
+      assert.equal(await read, MODEL_LAST);
+    },
+  );
+
+  test(
+    `a client that stops within its body is refused with body_timeout, and what it sent can be read with ${reader}`,
+    LIMIT,
+    async (t) => {
+      const send = await startPeeking(t, { bodyIdleMs: 20 });
+      const request = await send(hasLength(MODEL_FIRST), MODEL_FIRST.slice(0, 5));
+      await assert.rejects(request.peeked, isBodyTimeout);
+      const read = readBody(request.req);
+      await sendChunk(request, MODEL_FIRST.slice(5));
+      assert.equal(await read, MODEL_FIRST);
+    },
+  );
+}
+
+test(
+  "a client that takes longer than the idle limit is not refused while each of its pauses is shorter",
+  LIMIT,
+  async (t) => {
+    const send = await startPeeking(t, { bodyIdleMs: 1_000 });
+    const request = await send(hasLength(MODEL_FIRST), MODEL_FIRST.slice(0, 1));
+    for (let at = 1; at < 5; at += 1) {
+      // Not a mocked timer: Node 20's cannot be refreshed.
+      await delay(300);
+      await sendChunk(request, MODEL_FIRST.slice(at, at + 1));
+    }
+    await sendChunk(request, MODEL_FIRST.slice(5));
+    assert.equal(await request.peeked, "m-1");
+  },
+);
+
+test("a peek resolves with null when the client disconnects within its body", LIMIT, async (t) => {
+  const send = await startPeeking(t);
+  const { req, peeked, client } = await send(hasLength(MODEL_FIRST), MODEL_FIRST.slice(0, 5));
+  client.socket.destroy();
+  assert.equal(await peeked, null);
+  assert.ok(req.destroyed);
+});
+
+test("a peek at a request whose client has disconnected resolves with null", LIMIT, async (t) => {
+  const send = await startPeeking(t);
+  const { req, client } = await send(hasLength(MODEL_FIRST), MODEL_FIRST.slice(0, 5));
+  client.socket.destroy();
+  await new Promise<void>((resolve) => req.once("close", resolve));
+  assert.equal(await peekModel(req, PATIENT), null);
+});
+
+test("a peek that has resolved changes nothing when its idle limit passes", LIMIT, async (t) => {
+  const send = await startPeeking(t, { bodyIdleMs: 20 });
+  const request = await send(hasLength(MODEL_FIRST), MODEL_FIRST.slice(0, 1));
+  await sendChunk(request, MODEL_FIRST.slice(1));
+  assert.equal(await request.peeked, "m-1");
+  await delay(60);
+  assert.equal(request.req.readableLength, MODEL_FIRST.length);
+});
+
+test("a peek leaves no listeners on the request", LIMIT, async (t) => {
+  const send = await startPeeking(t);
+  const { req, peeked } = await send(hasLength(MODEL_LAST), MODEL_LAST);
+  await peeked;
+  const names = ["readable", "data", "end", "close"];
+  assert.deepEqual(
+    names.map((name) => req.listenerCount(name)),
+    [0, 0, 0, 0],
+  );
+});
+
+test(
+  "of a large body without a model no more is held than a mebibyte and what Node buffers",
+  LIMIT,
+  async (t) => {
+    const body = "x".repeat(20 * 1024 * 1024);
+    const send = await startPeeking(t);
+    const { req, peeked } = await send(hasLength(body), body);
+    assert.equal(await peeked, null);
+    for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+    assert.ok(
+      req.readableLength >= 1024 * 1024 && req.readableLength < 1.25 * 1024 * 1024,
+      String(req.readableLength),
+    );
+  },
+);
+
+/** A gate that peeks at every request, in front of an upstream that responds with a message. */
+async function startPeekingGate(t: TestContext, options: GateOptions = {}) {
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithMessage, options);
+  gate.gate.use({ ...prepareSettings(gate.gate.settings.config), needsModel: true });
+  return { upstream, gate };
+}
+
+for (const [kind, framing, sent, body] of [
+  ["a small body", hasLength(MODEL_FIRST), MODEL_FIRST, MODEL_FIRST],
+  ["a body with its model behind 100 KB", hasLength(MODEL_LAST), MODEL_LAST, MODEL_LAST],
+  [
+    "a body that is larger than the limit of a peek",
+    "Content-Length: 3000000",
+    "x".repeat(3e6),
+    "x".repeat(3e6),
+  ],
+  ["a chunked body", CHUNKED, toChunk(MODEL_LAST) + LAST_CHUNK, MODEL_LAST],
+  ["an empty body", "Content-Length: 0", "", ""],
+  ["an empty chunked body", CHUNKED, LAST_CHUNK, ""],
+] as const) {
+  test(`a gate that needs the model forwards ${kind} unchanged`, LIMIT, async (t) => {
+    const { upstream, gate } = await startPeekingGate(t);
+    const client = await sendRaw(t, gate.port, beginRequest(gate.port, framing) + sent);
+    await client.until(/^HTTP\/1\.1 200 OK[^]*end_turn/);
+    assert.equal(upstream.seen[0]?.body.toString("latin1"), body);
+    const record = await gate.ledger.only();
+    assert.deepEqual([record.outcome, record.bytes_in], ["completed", body.length]);
+  });
+}
+
+test("a gate that needs the model forwards a request without a body", LIMIT, async (t) => {
+  const { gate } = await startPeekingGate(t);
+  assert.equal((await fetch(`${gate.url}/v1/models`)).status, 200);
+});
+
+test(
+  "a gate that needs the model forwards a body that arrives in many chunks unchanged",
+  LIMIT,
+  async (t) => {
+    const { upstream, gate } = await startPeekingGate(t);
+    const client = await sendRaw(t, gate.port, beginRequest(gate.port, hasLength(MODEL_FIRST)));
+    for (const byte of MODEL_FIRST) {
+      client.write(byte);
+      await setImmediate();
+    }
+    await client.until(/^HTTP\/1\.1 200 OK[^]*end_turn/);
+    assert.equal(upstream.seen[0]?.body.toString(), MODEL_FIRST);
+  },
+);
+
+for (const needsModel of [true, false]) {
+  const condition = needsModel ? "needs" : "does not need";
+  test(
+    `a gate that ${condition} the model sends 100 Continue once and forwards the body that follows unchanged`,
+    LIMIT,
+    async (t) => {
+      const { upstream, gate } = await startPeekingGate(t);
+      gate.gate.use({ ...gate.gate.settings, needsModel });
+      const framing = `Expect: 100-continue\r\n${hasLength(MODEL_FIRST)}`;
+      const client = await sendRaw(t, gate.port, beginRequest(gate.port, framing));
+      await client.until(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+      assert.equal(upstream.seen.length, 0);
+      client.write(MODEL_FIRST);
+      const received = await client.until(/HTTP\/1\.1 200 OK[^]*end_turn/);
+      assert.equal(received.match(/100 Continue/g)?.length, 1);
+      assert.equal(upstream.seen[0]?.body.toString(), MODEL_FIRST);
+    },
+  );
+
+  test(
+    `a gate that ${condition} the model ${needsModel ? "reads" : "does not read"} the body before it has the key`,
+    LIMIT,
+    async (t) => {
+      const { gate } = await startPeekingGate(t);
+      gate.gate.use({ ...gate.gate.settings, needsModel });
+      const requests = collectRequests(t, gate);
+      const { started, release } = gate.keys.hold();
+      const client = await sendRaw(t, gate.port);
+      await started;
+      const [req] = requests;
+      assert.deepEqual(
+        [req?.readableDidRead, req?.listenerCount("data"), req?.listenerCount("readable")],
+        [needsModel, 0, 0],
+      );
+      release();
+      await client.until(/^HTTP\/1\.1 200 OK/);
+    },
+  );
+}
+
+test(
+  "a gate that needs the model refuses a client that stops within its body with 408, and forwards nothing",
+  LIMIT,
+  async (t) => {
+    const { upstream, gate } = await startPeekingGate(t, withLimits({ bodyIdleMs: 20 }));
+    const client = await sendRaw(t, gate.port, `${beginRequest(gate.port, "Content-Length: 10")}{`);
+    assert.match(await client.closed, /^HTTP\/1\.1 408 [^]*body_timeout/);
+    const record = await gate.ledger.only();
+    assert.deepEqual([record.outcome, record.error_type], ["rejected", "body_timeout"]);
+    assert.equal(upstream.seen.length, 0);
+  },
+);
+
+test(
+  "a gate that needs the model records a client that disconnects within its body as cut by the client",
+  LIMIT,
+  async (t) => {
+    const { upstream, gate } = await startPeekingGate(t);
+    const requests = collectRequests(t, gate);
+    const client = await sendRaw(t, gate.port, `${beginRequest(gate.port, "Content-Length: 10")}{`);
+    while (requests.length === 0) await setImmediate();
+    client.socket.destroy();
+    const record = await gate.ledger.only();
+    assert.deepEqual([record.outcome, record.cut_by], ["cut", "client"]);
+    assert.equal(upstream.seen.length, 0);
+  },
+);
+
+/** The requests that a gate receives from now on. */
+function collectRequests(t: TestContext, { port }: TestGate): IncomingMessage[] {
+  const requests: IncomingMessage[] = [];
+  const onStart = (message: unknown) => {
+    const { request } = message as { request: IncomingMessage };
+    if (request.socket.localPort === port) requests.push(request);
+  };
+  subscribe("http.server.request.start", onStart);
+  t.after(() => unsubscribe("http.server.request.start", onStart));
+  return requests;
+}
