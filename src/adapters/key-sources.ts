@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { KeyFailure, messageOf } from "../core/failure.ts";
+import { codeOf, KeyFailure, messageOf } from "../core/failure.ts";
 import { describeKeySource } from "../core/secrets/key-source.ts";
 import type { KeyRef, KeySource } from "../core/secrets/key-source.ts";
 import { MAX_KEY_LENGTH, parseApiKey } from "../core/secrets/api-key.ts";
@@ -62,7 +62,10 @@ async function readWithTimeout(source: ExternalSource): Promise<string> {
     return await Promise.race([readText(source), limit]);
   } catch (error) {
     if (error instanceof KeyFailure) throw error;
-    throw unavailable(`${nameForClients(source)} cannot be read (${codeOf(error)})`, EDIT_HINT);
+    throw unavailable(
+      `${nameForClients(source)} cannot be read (${codeOf(error) ?? String(error)})`,
+      EDIT_HINT,
+    );
   } finally {
     clearTimeout(timer);
   }
@@ -121,7 +124,7 @@ async function openSource(what: string, path: string, flags: number, hint = EDIT
   try {
     return await open(path, constants.O_RDONLY | flags);
   } catch (error) {
-    const code = codeOf(error);
+    const code = codeOf(error) ?? String(error);
     if (code === "ENOENT") throw unavailable(`${what} does not exist`, hint);
     if (code === "EACCES") throw unavailable(`${what} may not be read by this user`, hint);
     if (code === "ELOOP") throw unsafe(`${what} is a symbolic link`, "name the file itself in keySource");
@@ -133,10 +136,6 @@ async function readStart(file: FileHandle): Promise<string> {
   const bytes = Buffer.alloc(MAX_BYTES);
   const { bytesRead } = await file.read(bytes, 0, MAX_BYTES, 0);
   return bytes.toString("utf8", 0, bytesRead);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
 
 function unavailable(message: string, hint: string): KeyFailure {

@@ -6,7 +6,7 @@ import type { ResolvedPath } from "./formats/format-editor.ts";
 import { splitByteOrderMark } from "./formats/text-edits.ts";
 
 /**
- * For each variable that sets a base URL: those that override it, or that make the tool send another credential. Claude
+ * For each variable that sets a base URL: those that override it or make the tool send another credential. Claude
  * Code sends an API key in addition to an AUTH_TOKEN (docs/wire.md section 2), and its cloud switches take precedence over
  * every credential (https://code.claude.com/docs/en/authentication, "Authentication precedence"). Copilot prefers the
  * bearer token to the key (`copilot help providers`).
@@ -66,7 +66,7 @@ function findConflictingLines(settings: readonly Setting[], text: string): Confl
   });
 }
 
-/** Finds conflicting variables in an object of the file, where Claude Code keeps them. */
+/** Finds conflicting variables in an object of the file, such as the `env` of Claude Code. */
 function findConflictingMembers(settings: readonly Setting[], top: unknown): ResolvedPath[] {
   return settings.flatMap(({ keyPath }) => {
     const name = keyPath.at(-1);

@@ -8,14 +8,14 @@ import { readJournal, readJournals, type ConnectionId } from "./journal/journal.
 
 export type { FileOutcome, OverwrittenKey, UnrestoredSetting } from "./edit/file-change.ts";
 export type { KeptBackup } from "./journal/backups.ts";
-export { connectionState, type ConnectionState } from "./journal/connection-state.ts";
+export { readConnectionState, type ConnectionState } from "./journal/connection-state.ts";
 export type { ConnectionId } from "./journal/journal.ts";
 
-/** A change of a tool's files that is worked out but not yet written. */
+/** A change of a tool's files, planned but not yet written. */
 export interface PreparedChange {
   id: ConnectionId;
   changes: readonly FileChange[];
-  /** Real keys that connecting overwrites, and does not keep. Empty when disconnecting. */
+  /** Real keys that connecting overwrites and does not keep. Empty when disconnecting. */
   keys: readonly OverwrittenKey[];
   /** Settings of the previous connection that are not restored: when connecting, in files that it alone wrote. */
   unrestored: readonly UnrestoredSetting[];
@@ -40,7 +40,7 @@ export interface Connection {
 
 interface ConnectedFile {
   path: string;
-  /** Path of the copy of the original file, for people; null when there was no file. */
+  /** Path of a copy of the original file; null when there was no file. */
   backup: string | null;
   /** True when keys in the backup were redacted. */
   isRedacted: boolean;

@@ -15,7 +15,7 @@ export class Failure extends Error {
 /**
  * Why a key could not be read or stored.
  * - `missing`: the store answered that it has no such key
- * - `locked`: the store is locked, and there is nobody to ask for unlocking it
+ * - `locked`: the store is locked, and no user can be asked to unlock it
  * - `unavailable`: the store cannot be reached (no library, no bus, no provider, no such file, a failing command)
  * - `unresponsive`: the store did not answer in time
  * - `unsafe`: other users can read the source, so it is refused
@@ -52,5 +52,11 @@ export function messageOf(error: unknown): string {
 
 /** True for an error of the system or of Node with this code, such as `ENOENT`. */
 export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && Reflect.get(error, "code") === code;
+  return codeOf(error) === code;
+}
+
+/** Returns the code of an error: the system's, Node's, OpenSSL's or a parser's. Unlike the message it contains no addresses. */
+export function codeOf(error: unknown): string | null {
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : null;
+  return typeof code === "string" ? code : null;
 }

@@ -3,7 +3,7 @@ import { programVersion } from "../adapters/program.ts";
 import type { Access } from "../core/config/config.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { describeOutbound } from "../core/config/outbound.ts";
-import { listConfiguredKeys } from "../core/policy/configured-keys.ts";
+import { listConfiguredKeys } from "../core/policy/upstreams.ts";
 import { describeKeySource } from "../core/secrets/key-source.ts";
 import type { Outcome } from "../core/usage/reading.ts";
 import type { Clock, ConfigSource, ConfigStatus, LedgerHealth } from "../ports.ts";

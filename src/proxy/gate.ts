@@ -27,7 +27,7 @@ import type { Settings } from "./settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 
 /** Responds to the requests for one local route. Never throws. */
-export type LocalHandler = (req: IncomingMessage, res: ServerResponse) => void;
+type LocalHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** What the gate works with; made by the composition root. */
 export interface GateParts {

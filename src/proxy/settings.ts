@@ -1,13 +1,12 @@
 import { type Config, type Upstream } from "../core/config/config.ts";
-import { resolveKeyRef } from "../core/policy/configured-keys.ts";
-import { chooseUpstream } from "../core/policy/choose-upstream.ts";
+import { resolveKeyRef, chooseUpstream } from "../core/policy/upstreams.ts";
 import type { AdmissionRules } from "../core/http/admission.ts";
 import { buildRouteTable, listRoutes, type RouteTable } from "../core/http/routes.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import type { RoundTripLimits } from "./exchange/limits.ts";
 
 /** An upstream as the configuration describes it, with everything that can be computed before a request arrives. */
-export interface UpstreamSettings extends Upstream {
+interface UpstreamSettings extends Upstream {
   /** For the `Host` header. */
   host: string;
   table: RouteTable;

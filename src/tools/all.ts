@@ -56,7 +56,7 @@ export const CONNECTABLE_TOOLS: readonly ConnectableTool[] = TOOLS.filter(isConn
 
 /**
  * How requests are recognized. Any program can send any User-Agent, so the order decides:
- * - Kilo before all: it sends opencode's User-Agent and originator, beside headers of its own.
+ * - Kilo before all: it sends opencode's User-Agent and originator along with headers of its own.
  * - Claude Code's session id before Qwen Code, which sends Claude Code's User-Agent; both before tools that are known
  *   by less.
  * - Weak signatures after the others of all tools: Copilot, Pi, Cline and Continue send the User-Agent of a library,

@@ -19,7 +19,7 @@ export interface Tool {
   processSignatures?: readonly (Pick<ProcessSignature, "names" | "path"> & { source?: string })[];
   /** See {@link ProcessSignature.isEditor}. */
   isEditor?: true;
-  /** Absolute paths of the files, existing or not, in which a key or a base URL may stand. `doctor` searches them. */
+  /** Absolute paths of the files, existing or not, that may hold a key or a base URL. `doctor` searches them. */
   configFiles?(host: HostInfo): readonly string[];
 }
 

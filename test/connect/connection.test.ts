@@ -3,7 +3,7 @@ import fs from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
-  connectionState,
+  readConnectionState,
   prepareConnection,
   prepareDisconnection,
   readConnections,
@@ -125,7 +125,7 @@ test("refuses to disconnect a file that cannot be parsed, until it is corrected"
 test("a connection is connected, changed or gone, as its files are", (t) => {
   const home = scratchConnection(t);
   const path = home.write("settings.json", "{}");
-  const state = () => connectionState(home.journals, CODEX);
+  const state = () => readConnectionState(home.journals, CODEX);
   assert.equal(state(), null);
   home.connect(home.file("settings.json", "jsonc", [["base"], "b"], [["token"], "tk"]));
   assert.equal(state(), "connected");

@@ -20,8 +20,8 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A6,
     without: "listening on loopback alone: all IPv6 addresses",
     file: "src/proxy/client/listener.ts",
-    find: "const place = { port: bound, host, ",
-    replace: 'const place = { port: bound, host: host.replace("::1", "::"), ',
+    find: "const endpoint = { port: bound, host, ",
+    replace: `const endpoint = { port: bound, host: host.replace("::1", "::"), `,
   },
   {
     ...A6,
@@ -84,7 +84,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A8,
     without: "refusing other users",
     file: "src/proxy/client/peer-guard.ts",
-    find: "if (this.#mayEnter(owner.uid)) {",
+    find: "if (this.#isAllowed(owner.uid)) {",
     replace: "if (owner.uid !== GONE_UID) {",
   },
   {
@@ -106,7 +106,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A8,
     without: "admitting the listed users",
     file: "src/proxy/client/peer-guard.ts",
-    find: " || this.#letIn.includes(uid)",
+    find: " || this.#allowedUids.includes(uid)",
     replace: "",
   },
   {
@@ -179,8 +179,8 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A8,
     without: "telling the overflow uid from a user's",
     file: "src/adapters/peer/linux-peers.ts",
-    find: "found.uid === untold ? { ...found, uid: UNTOLD_UID } : found",
-    replace: "found.uid === UNTOLD_UID ? { ...found, uid: untold ?? 0 } : found",
+    find: "found.uid === unmapped ? { ...found, uid: UNMAPPED_UID } : found",
+    replace: "found.uid === UNMAPPED_UID ? { ...found, uid: unmapped ?? 0 } : found",
   },
   {
     ...A8,
@@ -207,7 +207,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A9,
     without: "redacting the key in headers",
     file: "src/core/http/headers.ts",
-    find: "secret.isIn(value) ? secret.blotText(value) : value",
+    find: "secret.isIn(value) ? secret.redactText(value) : value",
     replace: "value",
   },
   {
@@ -228,7 +228,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A10,
     without: "refusing a container's user",
     file: "src/proxy/client/peer-guard.ts",
-    find: "this.#letIn.includes(uid)",
+    find: "this.#allowedUids.includes(uid)",
     replace: "uid > 65_535",
   },
   {
@@ -256,9 +256,9 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A11,
     without: "failing when the port is taken: another port is used",
     file: "src/daemon/listeners.ts",
-    find: "new Listeners(door, adopted, await listenOn(port, door, adopted))",
+    find: "new Listeners(handler, adopted, await listenOn(port, handler, adopted))",
     replace:
-      "new Listeners(door, adopted, await listenOn(port, door, adopted).catch(() => listenOn(0, door, adopted)))",
+      "new Listeners(handler, adopted, await listenOn(port, handler, adopted).catch(() => listenOn(0, handler, adopted)))",
   },
   {
     ...A11,
@@ -271,7 +271,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A11,
     without: "reporting that another program has the port",
     file: "src/cli/commands/status.ts",
-    find: "reading.ok ? await portUsurped(reading.config.listen.port) : null",
+    find: "reading.ok ? await checkPortFree(reading.config.listen.port) : null",
     replace: "null",
   },
   {

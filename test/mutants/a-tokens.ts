@@ -74,8 +74,8 @@ export const TOKENS: readonly Mutant[] = [
     ...A12,
     without: "checking the tool name in a path",
     file: "src/core/http/routes.ts",
-    find: "const mark = toolName(named);",
-    replace: "const mark = named.toLowerCase();",
+    find: "const toolMark = parseToolName(named);",
+    replace: "const toolMark = named.toLowerCase();",
   },
   {
     ...A12,
@@ -130,8 +130,8 @@ export const TOKENS: readonly Mutant[] = [
     ...GUARD,
     without: "a limit on leases",
     file: "src/proxy/token-registry.ts",
-    find: "this.#lent.size >= MAX_LOANS",
-    replace: "this.#lent.size < 0",
+    find: "this.#leased.size >= MAX_LEASES",
+    replace: "this.#leased.size < 0",
   },
   {
     ...GUARD,
@@ -144,7 +144,7 @@ export const TOKENS: readonly Mutant[] = [
     ...GUARD,
     without: "ending a lease",
     file: "src/proxy/token-registry.ts",
-    find: "void this.#lent.delete(known)",
+    find: "void this.#leased.delete(known)",
     replace: "void known",
   },
   {
@@ -193,8 +193,8 @@ export const TOKENS: readonly Mutant[] = [
     ...FILE,
     without: "refusing a file that others may access",
     file: "src/adapters/token-file/read.ts",
-    find: "OPEN_TO_OTHERS = 0o077",
-    replace: "OPEN_TO_OTHERS = 0o000",
+    find: "ACCESSIBLE_TO_OTHERS = 0o077",
+    replace: "ACCESSIBLE_TO_OTHERS = 0o000",
   },
   {
     ...FILE,

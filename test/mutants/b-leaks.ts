@@ -9,21 +9,21 @@ export const LEAKS: readonly Mutant[] = [
     ...B8,
     without: "redacting reason phrases",
     file: "src/proxy/exchange/response-writer.ts",
-    find: "secret.blotText(reason)",
+    find: "secret.redactText(reason)",
     replace: "reason",
   },
   {
     ...B8,
     without: "redacting header names",
     file: "src/core/http/headers.ts",
-    find: " || secret.isIn(spelled)",
+    find: " || secret.isIn(rawName)",
     replace: "",
   },
   {
     ...B8,
     without: "holding back what may be the first part of a key",
     file: "src/core/secrets/redactor.ts",
-    find: "Math.max(0, secret.longestSpelling - 1)",
+    find: "Math.max(0, secret.maxSpellingBytes - 1)",
     replace: "0",
   },
   {
@@ -52,7 +52,7 @@ export const LEAKS: readonly Mutant[] = [
     ...B8,
     without: "redacting the upstream's request id",
     file: "src/proxy/exchange/upstream-response.ts",
-    find: "secret.blotText(requestId)",
+    find: "secret.redactText(requestId)",
     replace: "requestId",
   },
   {

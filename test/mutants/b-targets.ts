@@ -74,12 +74,8 @@ export const TARGETS: readonly Mutant[] = [
     ...B4,
     without: "passing redirects on",
     file: "src/proxy/exchange/round-trip.ts",
-    find: `upstream.on("response", (answer) => this.#onAnswer(answer));`,
-    replace: `upstream.on("response", (answer) => {
-      const { location } = answer.headers;
-      if (location === undefined) this.#onAnswer(answer);
-      else void import("node:http").then(({ get }) => get(location, (next) => this.#onAnswer(next)));
-    });`,
+    find: `upstream.on("response", (incoming) => this.#onResponse(incoming));`,
+    replace: `upstream.on("response", (incoming) => {\n      const { location } = incoming.headers;\n      if (location === undefined) this.#onResponse(incoming);\n      else void import("node:http").then(({ get }) => get(location, (next) => this.#onResponse(next)));\n    });`,
   },
   {
     ...B4,
@@ -92,7 +88,7 @@ export const TARGETS: readonly Mutant[] = [
     ...B4,
     without: "redacting Location",
     file: "src/core/http/headers.ts",
-    find: "secret.isIn(value) ? secret.blotText(value) : value",
+    find: "secret.isIn(value) ? secret.redactText(value) : value",
     replace: "value",
   },
   {

@@ -38,7 +38,7 @@ export const TRUST: readonly Mutant[] = [
     ...B5,
     without: "allowing plain http for loopback alone",
     file: "src/core/config/base-url.ts",
-    find: `url.protocol === "http:" && !isLoopback(url.hostname)`,
+    find: `url.protocol === "http:" && !isLoopbackHost(url.hostname)`,
     replace: `url.protocol === "http:" && !/^(?:localhost|127\\.)/.test(url.hostname)`,
   },
   {
@@ -59,7 +59,7 @@ export const TRUST: readonly Mutant[] = [
     ...B6,
     without: "the fixed path of the configuration",
     file: "src/adapters/paths.ts",
-    find: `return pathsOf(on).join(baseOf("config", on), "tollkeeper", "config.jsonc");`,
+    find: `return pathModuleOf(host).join(baseDirectory("config", host), "tollkeeper", "config.jsonc");`,
     replace: `return "config.jsonc";`,
   },
   {

@@ -35,8 +35,8 @@ export const FLOODS: readonly Mutant[] = [
     ...D8,
     without: "back-pressure from the client",
     file: "src/proxy/exchange/upstream-response.ts",
-    find: "this.#isHeldUp = this.#delivery?.write(bytes) === false;",
-    replace: "this.#delivery?.write(bytes);",
+    find: "this.#isBlocked = this.#writer?.write(bytes) === false;",
+    replace: "this.#writer?.write(bytes);",
   },
   {
     ...D8,
@@ -126,7 +126,7 @@ export const FLOODS: readonly Mutant[] = [
     ...D8_POOL,
     without: "opening only one connection ahead of requests",
     file: "src/proxy/upstream/pool.ts",
-    find: "!this.#mayWarm || ",
+    find: "!this.#canPreconnect || ",
     replace: "",
   },
   {

@@ -42,14 +42,14 @@ export const PAYLOADS: readonly Mutant[] = [
     ...D6,
     without: "checking token counts",
     file: "src/core/usage/fields.ts",
-    find: `const isCount = typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS;`,
+    find: `const isCount = typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS;`,
     replace: `const isCount = typeof value === "number";`,
   },
   {
     ...D6,
     without: "a limit on the nesting of kept values",
     file: "src/core/usage/json/json-scanner.ts",
-    find: "if (text === null || this.#hop.deepest > KEPT_DEPTH) return undefined;",
+    find: "if (text === null || this.#skipper.maxDepth > MAX_DEPTH) return undefined;",
     replace: "if (text === null) return undefined;",
   },
   {

@@ -33,15 +33,15 @@ export const RESPONSES: readonly Mutant[] = [
     ...D1,
     without: "checking for the client while its upload is paused",
     file: UPLOAD,
-    find: "this.#req.pause();\n    this.#lookSoon();",
+    find: "this.#req.pause();\n    this.#checkClientLater();",
     replace: "this.#req.pause();",
   },
   {
     ...D1,
     without: "checking soon enough for the client while its upload is paused",
     file: UPLOAD,
-    find: "const LOOK_AFTER_MS = 400;",
-    replace: "const LOOK_AFTER_MS = 3000;",
+    find: "const CLIENT_CHECK_MS = 400;",
+    replace: "const CLIENT_CHECK_MS = 3000;",
   },
   {
     ...D1,
@@ -75,8 +75,8 @@ export const RESPONSES: readonly Mutant[] = [
     ...D2,
     without: "checking responses that only the end of the connection delimits",
     file: UPSTREAM_RESPONSE,
-    find: "const isWhole = whole && !isBrokenUnseen(this.#headers, reading, this.#meter.isOver);",
-    replace: "const isWhole = whole;",
+    find: "const isReallyWhole = isWhole && !isSilentlyTruncated(this.#headers, reading, this.#meter.isOver);",
+    replace: "const isReallyWhole = isWhole;",
   },
   {
     ...D2,
@@ -121,8 +121,8 @@ export const RESPONSES: readonly Mutant[] = [
     ...D3,
     without: "telling the client that the upstream may have seen the request",
     file: ROUND_TRIP,
-    find: `const connected = this.#clock.phase !== "connecting";`,
-    replace: "const connected = false;",
+    find: `const isConnected = this.#deadline.phase !== "connecting";`,
+    replace: "const isConnected = false;",
   },
   {
     ...D3_POOL,
@@ -171,19 +171,15 @@ export const RESPONSES: readonly Mutant[] = [
     ...D4,
     without: "a timer for the first byte that other bytes do not restart",
     file: DEADLINE,
-    find: `    upstream.once("finish", () => {`,
-    replace: `    upstream.once("socket", (socket) => socket.on("data", () => this.restart()));
-    upstream.once("finish", () => {`,
+    find: `    request.once("finish", () => {`,
+    replace: `    request.once("socket", (socket) => socket.on("data", () => this.restart()));\n    request.once("finish", () => {`,
   },
   {
     ...D4,
     without: "a time limit for connecting",
     file: DEADLINE,
-    find: `    this.restart();
-    upstream.once("socket", (socket) => {`,
-    replace: `    this.#limitMs = 2 ** 31 - 1;
-    upstream.once("socket", (socket) => {
-      socket.setTimeout(CONNECT_LIMIT_MS, onLate);`,
+    find: `    this.restart();\n    request.once("socket", (socket) => {`,
+    replace: `    this.#limitMs = 2 ** 31 - 1;\n    request.once("socket", (socket) => {\n      socket.setTimeout(CONNECT_LIMIT_MS, onLate);`,
   },
   {
     ...D4,
@@ -218,7 +214,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D5,
     without: "passing on each chunk of an upload",
     file: UPLOAD,
-    find: "const goOn = this.#upstream.write(chunk);",
-    replace: "this.#upstream.cork();\n    const goOn = this.#upstream.write(chunk);",
+    find: "const hasRoom = this.#upstream.write(chunk);",
+    replace: "this.#upstream.cork();\n    const hasRoom = this.#upstream.write(chunk);",
   },
 ];

@@ -19,10 +19,9 @@ export const DISK: readonly Mutant[] = [
     ...E1,
     without: "writing the record before the end of the response",
     file: "src/proxy/exchange/round-trip.ts",
-    find: `      this.#exchange.record(blotReading(reading, this.#order.secret), cutBy);
-      this.#close(isWhole);`,
-    replace: `      this.#close(isWhole);
-      this.#exchange.record(blotReading(reading, this.#order.secret), cutBy);`,
+    find: "      this.#exchange.record(redactReading(reading, this.#options.secret), cutBy);\n      this.#close(isReallyWhole);",
+    replace:
+      "      this.#close(isReallyWhole);\n      this.#exchange.record(redactReading(reading, this.#options.secret), cutBy);",
   },
   {
     ...E1,
@@ -51,7 +50,7 @@ export const DISK: readonly Mutant[] = [
     ...E1,
     without: "setting a torn line aside",
     file: DAY_FILE,
-    find: "const bytes = setTornLineAside(fd, torn);",
+    find: "const bytes = moveTruncatedLine(fd, torn);",
     replace: "const bytes = 0;",
   },
   {
@@ -72,24 +71,22 @@ export const DISK: readonly Mutant[] = [
     ...E2,
     without: "an append that never throws",
     file: WRITER,
-    find: `      this.#fail(error);
-      return false;`,
-    replace: `      this.#fail(error);
-      throw error;`,
+    find: "      this.#onFault(error);\n      return false;",
+    replace: "      this.#onFault(error);\n      throw error;",
   },
   {
     ...E2,
     without: "undoing a short write",
     file: DAY_FILE,
-    find: "    fs.ftruncateSync(this.#fd, fs.fstatSync(this.#fd).size - taken);\n",
+    find: "    fs.ftruncateSync(this.#fd, fs.fstatSync(this.#fd).size - written);\n",
     replace: "",
   },
   {
     ...E2,
     without: "noticing a short write",
     file: DAY_FILE,
-    find: "if (taken === bytes) return;",
-    replace: "if (taken > 0) return;",
+    find: "if (written === bytes) return;",
+    replace: "if (written > 0) return;",
   },
   {
     ...E2,
@@ -116,15 +113,15 @@ export const DISK: readonly Mutant[] = [
     ...E2,
     without: "writing queued records first",
     file: WRITER,
-    find: "this.#mayTry() && this.#flush() && this.#put(entry)",
-    replace: "this.#mayTry() && this.#put(entry) && this.#flush()",
+    find: "this.#isRetryDue() && this.#flush() && this.#append(entry)",
+    replace: "this.#isRetryDue() && this.#append(entry) && this.#flush()",
   },
   {
     ...E2,
     without: "limiting reports to one per interval",
     file: WRITER,
-    find: "now - this.#announcedAt < ANNOUNCE_MS",
-    replace: "now < this.#announcedAt",
+    find: "now - this.#failureLoggedAt < LOG_INTERVAL_MS",
+    replace: "now < this.#failureLoggedAt",
   },
   {
     ...E2,
@@ -137,9 +134,8 @@ export const DISK: readonly Mutant[] = [
     ...E2,
     without: "retrying without another request",
     file: WRITER,
-    find: `    this.#announce();
-    this.#retryLater();`,
-    replace: "    this.#announce();",
+    find: "    this.#logFailure();\n    this.#scheduleRetry();",
+    replace: "    this.#logFailure();",
   },
   {
     ...E2,
@@ -175,29 +171,22 @@ export const DISK: readonly Mutant[] = [
     ...E2_RETENTION,
     without: "distrusting a clock that is years ahead",
     file: "src/core/ledger/day.ts",
-    find: "Math.min(now, Date.parse(witness) + BELIEVED_MS)",
+    find: "Math.min(now, Date.parse(reference) + TRUSTED_MS)",
     replace: "now",
   },
   {
     ...E2_RETENTION,
     without: "requiring more than one witness for a date",
     file: "src/core/ledger/day.ts",
-    find: "const WITNESSES = 3;",
-    replace: "const WITNESSES = 1;",
+    find: "const REFERENCE_DAY = 3;",
+    replace: "const REFERENCE_DAY = 1;",
   },
   {
     ...E2_MOVE,
     without: "writing queued records after a move to another directory",
     file: WRITER,
-    find: `    this.#closeFile();
-    if (this.#flush()) this.#sayRecovered();
-  }
-
-  health()`,
-    replace: `    this.#closeFile();
-  }
-
-  health()`,
+    find: "    this.#closeFile();\n    if (this.#flush()) this.#logRecovery();\n  }\n\n  health()",
+    replace: "    this.#closeFile();\n  }\n\n  health()",
   },
   {
     ...E4_MOVE,

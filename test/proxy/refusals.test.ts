@@ -3,13 +3,12 @@ import { test } from "node:test";
 import { KeyFailure } from "../../src/core/failure.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { post } from "../helpers/gate/gate.ts";
-import { sendJson, type Script } from "../helpers/upstream/scripted-upstream.ts";
+import { respondWithEmptyJson, sendJson, type Script } from "../helpers/upstream/scripted-upstream.ts";
 
-const respondWithNothing: Script = (_seen, res) => sendJson(res, {});
 const respondWith401: Script = (_seen, res) => sendJson(res, { error: {} }, 401);
 
 test("a refusal has the error shape of its route's API, carries x-tollkeeper-refusal, and is recorded", async (t) => {
-  const { gate, upstream } = await startGateWithUpstream(t, respondWithNothing);
+  const { gate, upstream } = await startGateWithUpstream(t, respondWithEmptyJson);
   gate.keys.values.clear();
   const messages = await post(gate, "/v1/messages", {});
   assert.deepEqual(
@@ -36,7 +35,7 @@ test("a refusal has the error shape of its route's API, carries x-tollkeeper-ref
 });
 
 test("a locked keychain is refused as key_locked, and is read again for the next request", async (t) => {
-  const { gate } = await startGateWithUpstream(t, respondWithNothing);
+  const { gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   gate.keys.failure = new KeyFailure("locked", "the keychain is locked", "unlock it, then try again");
   const refused = await post(gate, "/v1/responses", {});
   assert.equal(refused.headers.get("x-tollkeeper-refusal"), "key_locked");
@@ -46,7 +45,7 @@ test("a locked keychain is refused as key_locked, and is read again for the next
 });
 
 test("a key is read once for many requests, and read again after the keyring has forgotten it", async (t) => {
-  const { gate, upstream } = await startGateWithUpstream(t, respondWithNothing);
+  const { gate, upstream } = await startGateWithUpstream(t, respondWithEmptyJson);
   for (let i = 0; i < 3; i += 1) await (await post(gate, "/v1/responses", {})).text();
   assert.equal(gate.keys.reads, 1);
   gate.keys.set({ name: "default", origin: upstream.origin }, "second-key");
@@ -78,7 +77,7 @@ test("after a 401 from the upstream the stored key is read again, and the next r
 });
 
 test("a path that no route has is refused with 404, is not forwarded, and leaves no record", async (t) => {
-  const { gate, upstream } = await startGateWithUpstream(t, respondWithNothing);
+  const { gate, upstream } = await startGateWithUpstream(t, respondWithEmptyJson);
   const res = await post(gate, "/v1/files", {});
   await res.text();
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [404, "not_found"]);

@@ -11,7 +11,7 @@ import { hashToken } from "../../src/proxy/token-secret.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post, startGate, type GateOptions } from "../helpers/gate/gate.ts";
 import { MemoryTokens } from "../helpers/gate/memory.ts";
-import { exchangeRaw, type RawResponse } from "../helpers/client/raw-exchange.ts";
+import { exchangeRaw, jsonHeaders, type RawResponse } from "../helpers/client/raw-exchange.ts";
 import { startUpstream, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
 import { readFilesBelow } from "./leak-search.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
@@ -27,7 +27,7 @@ async function openGate(t: TestContext, config: GateOptions["config"] = TOKEN_RE
     tokens,
   });
   const ask = (path: string, ...fields: string[]): Promise<RawResponse> => {
-    const head = [`POST ${path} HTTP/1.1`, `Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json"];
+    const head = [`POST ${path} HTTP/1.1`, ...jsonHeaders(gate.port)];
     return exchangeRaw(t, gate.port, [...head, ...fields], "{}");
   };
   return { tokens, codex, zed, upstream, gate, ask };

@@ -6,14 +6,14 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { TEST_KEY } from "../helpers/gate/gate.ts";
-import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { sendJson, type Script, respondWithMessage } from "../helpers/upstream/scripted-upstream.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 async function openGate(t: TestContext, script: Script = respondWithMessage) {
   const { upstream, gate } = await startGateWithUpstream(t, script);
   const ask = (line: string, ...fields: string[]) => {
-    const head = [`${line} HTTP/1.1`, `Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json"];
+    const head = [`${line} HTTP/1.1`, ...jsonHeaders(gate.port)];
     return exchangeRaw(t, gate.port, [...head, ...fields], line.startsWith("POST") ? "{}" : "");
   };
   return { upstream, gate, ask };

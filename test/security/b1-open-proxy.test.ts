@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startUnexpectedServer } from "../helpers/upstream/unexpected-server.ts";
 import { startGate, TEST_KEY } from "../helpers/gate/gate.ts";
-import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
@@ -71,15 +71,13 @@ const QUERIES = [
   `?"<>^\`{|}'`,
 ];
 
-const head = (port: number) => [`Host: 127.0.0.1:${port}`, "Content-Type: application/json"];
-
 for (const method of ["GET", "POST"]) {
   test(`a ${method} whose target names another authority is sent neither there nor to the upstream`, async (t) => {
     const elsewhere = await startUnexpectedServer(t);
     const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);
     for (const pattern of AUTHORITIES) {
       const target = pattern.replaceAll("ELSE", elsewhere.authority);
-      const lines = [`${method} ${target} HTTP/1.1`, ...head(gate.port)];
+      const lines = [`${method} ${target} HTTP/1.1`, ...jsonHeaders(gate.port)];
       const { status, text } = await exchangeRaw(t, gate.port, lines, method === "POST" ? "{}" : "");
       // Node's parser itself refuses what is not a request target.
       assert.ok(status === 404 || status === 400, `${target}: ${status}`);
@@ -87,7 +85,7 @@ for (const method of ["GET", "POST"]) {
     }
     assert.deepEqual([upstream.seen, elsewhere.connections(), gate.keys.reads], [[], 0, 0]);
     // The same request without the authority is served, so the authority was the reason.
-    const good = await exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", ...head(gate.port)]);
+    const good = await exchangeRaw(t, gate.port, ["GET /v1/models HTTP/1.1", ...jsonHeaders(gate.port)]);
     assert.equal(good.status, 200);
   });
 }
@@ -95,7 +93,7 @@ for (const method of ["GET", "POST"]) {
 test("a target that names our own or the upstream's authority is refused", async (t) => {
   const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   for (const authority of [`127.0.0.1:${gate.port}`, new URL(upstream.origin).host]) {
-    const lines = [`GET http://${authority}/v1/models HTTP/1.1`, ...head(gate.port)];
+    const lines = [`GET http://${authority}/v1/models HTTP/1.1`, ...jsonHeaders(gate.port)];
     assert.equal((await exchangeRaw(t, gate.port, lines)).refusal, "not_found");
   }
   assert.deepEqual(upstream.seen, []);
@@ -109,7 +107,7 @@ test("the upstream receives its configured path, the query unchanged, and its ow
   for (const query of queries) {
     const lines = [
       `GET /t/codex/v1/models${query} HTTP/1.1`,
-      ...head(gate.port),
+      ...jsonHeaders(gate.port),
       `X-Forwarded-Host: ${elsewhere.authority}`,
       `Forwarded: host=${elsewhere.authority}`,
       `X-Original-URL: //${elsewhere.authority}/`,

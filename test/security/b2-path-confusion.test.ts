@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGate } from "../helpers/gate/gate.ts";
-import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
@@ -118,8 +118,6 @@ const CONFUSING_PATHS = [
   `/${"../".repeat(3_000)}v1/messages`,
 ];
 
-const own = (port: number) => [`Host: 127.0.0.1:${port}`, "Content-Type: application/json"];
-
 for (const [method, body] of [
   ["GET", ""],
   ["POST", "{}"],
@@ -130,7 +128,7 @@ for (const [method, body] of [
       const response = await exchangeRaw(
         t,
         gate.port,
-        [`${method} ${path} HTTP/1.1`, ...own(gate.port)],
+        [`${method} ${path} HTTP/1.1`, ...jsonHeaders(gate.port)],
         body,
       );
       // Node's parser refuses bytes that a request line cannot have, without a code of ours.
@@ -146,7 +144,7 @@ for (const [method, body] of [
 
 test("a target longer than the limit of the head is refused with 431", async (t) => {
   const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);
-  const lines = [`POST /v1/messages?${"a".repeat(40_000)} HTTP/1.1`, ...own(gate.port)];
+  const lines = [`POST /v1/messages?${"a".repeat(40_000)} HTTP/1.1`, ...jsonHeaders(gate.port)];
   assert.equal((await exchangeRaw(t, gate.port, lines)).status, 431);
   assert.deepEqual(upstream.seen, []);
 });
@@ -154,7 +152,7 @@ test("a target longer than the limit of the head is refused with 431", async (t)
 test("a target whose query has forbidden bytes is refused", async (t) => {
   const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   for (const query of ["?a#b", "?a b", "?\u0000", "?\t", "?\u00e9", "?\u007f", "#?a", "?a\u0001"]) {
-    const lines = [`POST /v1/messages${query} HTTP/1.1`, ...own(gate.port)];
+    const lines = [`POST /v1/messages${query} HTTP/1.1`, ...jsonHeaders(gate.port)];
     const { status } = await exchangeRaw(t, gate.port, lines, "{}");
     assert.ok(status === 400 || status === 404, `${JSON.stringify(query)}: ${status}`);
   }
@@ -166,7 +164,7 @@ test("all allowed spellings of a route reach the upstream as the same exact path
   const routes = ["/messages", "/messages/count_tokens", "/responses"];
   for (const route of routes) {
     for (const before of ["", "/v1", "/v1/v1", "/t/codex", "/t/Zed_1.0-x/v1", "/t/a/v1/v1"]) {
-      const lines = [`POST ${before}${route} HTTP/1.1`, ...own(gate.port)];
+      const lines = [`POST ${before}${route} HTTP/1.1`, ...jsonHeaders(gate.port)];
       assert.equal((await exchangeRaw(t, gate.port, lines, "{}")).status, 200, before + route);
     }
   }
@@ -187,11 +185,11 @@ test("the variable segment of a configured route takes only letters, digits, `-`
   } as const;
   const gate = await startGate(t, upstream.baseUrl, { upstream: { routes: [read] } });
   for (const id of ["..", ".", "%2e%2e", "a%2fb", "a/b", "a;b", "a\\b", "", "a.b", "a@b", "a".repeat(257)]) {
-    const lines = [`GET /v1/models/${id} HTTP/1.1`, ...own(gate.port)];
+    const lines = [`GET /v1/models/${id} HTTP/1.1`, ...jsonHeaders(gate.port)];
     assert.equal((await exchangeRaw(t, gate.port, lines)).refusal, "not_found", id);
   }
   assert.equal(
-    (await exchangeRaw(t, gate.port, ["GET /v1/models/gpt-5_x HTTP/1.1", ...own(gate.port)])).status,
+    (await exchangeRaw(t, gate.port, ["GET /v1/models/gpt-5_x HTTP/1.1", ...jsonHeaders(gate.port)])).status,
     200,
   );
   assert.deepEqual(

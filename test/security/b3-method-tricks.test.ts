@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGate, TEST_KEY } from "../helpers/gate/gate.ts";
 import { rawClient, sendRaw } from "../helpers/client/raw-client.ts";
-import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
 
 const ROUTES = {
@@ -19,8 +19,6 @@ const METHODS =
     " ",
   );
 
-const own = (port: number) => [`Host: 127.0.0.1:${port}`, "Content-Type: application/json"];
-
 async function openGate(t: Parameters<typeof startGate>[0]) {
   const upstream = await startUpstream(t, respondWithEmptyJson);
   return { upstream, gate: await startGate(t, upstream.baseUrl) };
@@ -30,7 +28,7 @@ for (const [path, allowed] of Object.entries(ROUTES)) {
   test(`${path} accepts only ${allowed}: any other method is 405 and reaches no upstream`, async (t) => {
     const { upstream, gate } = await openGate(t);
     for (const method of METHODS.filter((name) => name !== allowed)) {
-      const lines = [`${method} ${path} HTTP/1.1`, ...own(gate.port)];
+      const lines = [`${method} ${path} HTTP/1.1`, ...jsonHeaders(gate.port)];
       const response = await exchangeRaw(t, gate.port, lines, method === "POST" ? "{}" : "");
       if (response.refusal === null && response.status === 400) continue; // A method that this version of Node does not know.
       assert.deepEqual([method, response.status, response.refusal], [method, 405, "method_not_allowed"]);
@@ -45,7 +43,7 @@ for (const [path, allowed] of Object.entries(ROUTES)) {
 
 test("TRACE returns neither the client's headers nor the key", async (t) => {
   const { upstream, gate } = await openGate(t);
-  const lines = ["TRACE /v1/messages HTTP/1.1", ...own(gate.port), "X-Mark: from-the-client"];
+  const lines = ["TRACE /v1/messages HTTP/1.1", ...jsonHeaders(gate.port), "X-Mark: from-the-client"];
   const { status, text } = await exchangeRaw(t, gate.port, lines);
   assert.equal(status, 405);
   assert.doesNotMatch(text, new RegExp(`${TEST_KEY}|from-the-client|message/http`));
@@ -70,9 +68,13 @@ test("method override headers have no effect and do not reach the upstream", asy
   const { upstream, gate } = await openGate(t);
   const names = ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override", "x_http_method_override"];
   const overrides = (method: string) => names.map((name) => `${name}: ${method}`);
-  const post = ["POST /v1/messages?_method=DELETE HTTP/1.1", ...own(gate.port), ...overrides("DELETE")];
+  const post = [
+    "POST /v1/messages?_method=DELETE HTTP/1.1",
+    ...jsonHeaders(gate.port),
+    ...overrides("DELETE"),
+  ];
   assert.equal((await exchangeRaw(t, gate.port, post, "{}")).status, 200);
-  const get = ["GET /v1/messages HTTP/1.1", ...own(gate.port), ...overrides("POST")];
+  const get = ["GET /v1/messages HTTP/1.1", ...jsonHeaders(gate.port), ...overrides("POST")];
   assert.equal((await exchangeRaw(t, gate.port, get)).refusal, "method_not_allowed");
   assert.deepEqual(
     upstream.seen.map(({ method, url }) => [method, url]),
@@ -84,7 +86,10 @@ test("method override headers have no effect and do not reach the upstream", asy
 test("unknown methods and methods in lower case are refused with 400", async (t) => {
   const { upstream, gate } = await openGate(t);
   for (const method of ["get", "Post", "POST\u0000", "FROB", "GETT"]) {
-    const { status } = await exchangeRaw(t, gate.port, [`${method} /v1/models HTTP/1.1`, ...own(gate.port)]);
+    const { status } = await exchangeRaw(t, gate.port, [
+      `${method} /v1/models HTTP/1.1`,
+      ...jsonHeaders(gate.port),
+    ]);
     assert.equal(status, 400, method);
   }
   assert.deepEqual(upstream.seen, []);
@@ -108,7 +113,7 @@ test("an offer of h2c does not bypass a route's method", async (t) => {
     "Upgrade: h2c",
     "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA",
   ];
-  const lines = ["DELETE /v1/messages HTTP/1.1", ...own(gate.port), ...offer];
+  const lines = ["DELETE /v1/messages HTTP/1.1", ...jsonHeaders(gate.port), ...offer];
   assert.equal((await exchangeRaw(t, gate.port, lines)).refusal, "method_not_allowed");
   assert.deepEqual(upstream.seen, []);
 });

@@ -8,7 +8,7 @@ import { Failure } from "../../src/core/failure.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
 import { startUnexpectedServer } from "../helpers/upstream/unexpected-server.ts";
 import { TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";
-import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
@@ -25,7 +25,7 @@ for (const status of STATUSES) {
       ["GET /v1/models HTTP/1.1", ""],
       ["POST /v1/messages HTTP/1.1", `{"model":"m"}`],
     ] as const) {
-      const head = [line, `Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json"];
+      const head = [line, ...jsonHeaders(gate.port)];
       const response = await exchangeRaw(t, gate.port, head, body);
       assert.deepEqual(
         [response.status, response.headers.find(([name]) => name === "location"), response.refusal],

@@ -6,12 +6,11 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { SCHEMA, SERVICE } from "../../src/adapters/keychain/protocol.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post, startGate, TEST_KEY, upstreamAt } from "../helpers/gate/gate.ts";
 import { writeKeyToEachSource } from "../helpers/keychain/key-file.ts";
-import { noKeyring, startSession } from "../helpers/keychain/keychain-session.ts";
+import { noKeyring, startUnlockedSession } from "../helpers/keychain/keychain-session.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { PROGRAM } from "../helpers/daemon/program.ts";
 import { startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
@@ -63,16 +62,6 @@ test("a client cannot choose another upstream, origin or key than the configurat
   assert.deepEqual([first.seen.length, second.sockets.size], [4, 0]);
 });
 
-/** The attributes by which keytar finds an origin's key. */
-const accountAt = (origin: string) => [
-  "xdg:schema",
-  SCHEMA,
-  "service",
-  SERVICE,
-  "account",
-  `default@${origin}`,
-];
-
 const upstreamsAt = (baseUrl: string) => ({ upstreams: { default: { baseUrl } } });
 
 test(
@@ -83,13 +72,11 @@ test(
       startUpstream(t, respondWithEmptyJson),
       startUpstream(t, respondWithEmptyJson),
     ]);
-    const session = await startSession(t);
-    await session.startUnlocked();
+    const session = await startUnlockedSession(t);
     await session.storeKey(TEST_KEY, first.origin);
-    const { DBUS_SESSION_BUS_ADDRESS } = session.env;
     const daemon = await startDaemon(t, {
       config: upstreamsAt(first.baseUrl),
-      env: { DBUS_SESSION_BUS_ADDRESS },
+      env: session.busEnv,
     });
     assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
 

@@ -11,7 +11,7 @@ import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post, startGate, TEST_KEY, type TestGate } from "../helpers/gate/gate.ts";
 import { readMessages } from "../helpers/client/http-messages.ts";
 import { rawRequest, sendRaw } from "../helpers/client/raw-client.ts";
-import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { rawResponse } from "../helpers/upstream/raw-upstream.ts";
 import {
   sendJson,
@@ -32,7 +32,7 @@ async function openGate(t: TestContext, script: Script = () => {}) {
 
 /** Sends a Messages request and returns everything that comes back. */
 async function requestText(t: TestContext, { port }: TestGate): Promise<string> {
-  const lines = ["POST /v1/messages HTTP/1.1", `Host: 127.0.0.1:${port}`, "Content-Type: application/json"];
+  const lines = ["POST /v1/messages HTTP/1.1", ...jsonHeaders(port)];
   return (await exchangeRaw(t, port, lines, `{"model":"m"}`)).text;
 }
 

@@ -7,12 +7,11 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { test, type TestContext } from "node:test";
 import { createKeychain } from "../../src/adapters/keychain.ts";
-import { SCHEMA, SERVICE } from "../../src/adapters/keychain/protocol.ts";
 import { hardenProcess } from "../../src/daemon/harden.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { launchDaemon, startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
-import { noKeyring, startSession } from "../helpers/keychain/keychain-session.ts";
+import { noKeyring, startUnlockedSession } from "../helpers/keychain/keychain-session.ts";
 import { setEnvironment } from "../helpers/process/set-environment.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import {
@@ -51,15 +50,13 @@ test(
   { skip: noKeyring },
   async (t) => {
     const upstream = await startUpstream(t, respondWithMessage);
-    const session = await startSession(t);
-    await session.startUnlocked();
+    const session = await startUnlockedSession(t);
     const key = makeSentinel();
     const ref = { name: "default", origin: upstream.origin, source: { kind: "keychain" } } as const;
     await session.storeKey(key, ref.origin);
-    const { DBUS_SESSION_BUS_ADDRESS } = session.env;
     const daemon = await startDaemon(t, {
       config: { upstreams: { default: { baseUrl: upstream.baseUrl } } },
-      env: { DBUS_SESSION_BUS_ADDRESS },
+      env: session.busEnv,
     });
     assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
     assert.equal(upstream.seen[0]?.headers["x-api-key"], key);

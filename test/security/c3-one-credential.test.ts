@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { test } from "node:test";
 import { post, startGate, TEST_KEY } from "../helpers/gate/gate.ts";
 import { valuesOf, type RawMessage } from "../helpers/client/http-messages.ts";
-import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { RECORDED_REQUESTS, type RecordedRequest } from "../helpers/tools/recorded-requests.ts";
 import { echo } from "../helpers/upstream/raw-upstream.ts";
 import { sendJson, startUpstream, respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
@@ -86,7 +86,7 @@ for (const [method, path, credential] of ROUTES) {
     // One request per spelling, because duplicate names are refused (C2).
     for (const i of [0, 1, 2, 3, 4]) {
       const lines = CREDENTIALS.map((name) => `${spellings(name)[i] ?? name}: ${CLIENT_VALUE}`);
-      const usual = [`Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json", "X-Passes: 1"];
+      const usual = [...jsonHeaders(gate.port), "X-Passes: 1"];
       const body = method === "POST" ? "{}" : "";
       const { status } = await exchangeRaw(
         t,

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { post, TEST_KEY } from "../helpers/gate/gate.ts";
 import { readMessages, valuesOf, type RawMessage } from "../helpers/client/http-messages.ts";
 import { rawClient, sendRaw } from "../helpers/client/raw-client.ts";
-import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
+import { exchangeRaw, jsonHeaders } from "../helpers/client/raw-exchange.ts";
 import { echo, rawResponse } from "../helpers/upstream/raw-upstream.ts";
 import { startGateWithRawUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
@@ -45,7 +45,7 @@ const REQUESTS: Record<string, { lines: string[]; stop: string[] }> = {
 for (const [what, { lines, stop }] of Object.entries(REQUESTS)) {
   test(`a client's ${what} is not passed on to the upstream`, async (t) => {
     const { upstream, gate } = await startGateWithRawUpstream(t, echo);
-    const usual = [`Host: 127.0.0.1:${gate.port}`, "Content-Type: application/json", "X-End: 1"];
+    const usual = [...jsonHeaders(gate.port), "X-End: 1"];
     const { status } = await exchangeRaw(
       t,
       gate.port,

@@ -6,9 +6,8 @@ import { chmodSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { SCHEMA, SERVICE } from "../../src/adapters/keychain/protocol.ts";
 import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
-import { noKeyring, startSession } from "../helpers/keychain/keychain-session.ts";
+import { noKeyring, startUnlockedSession } from "../helpers/keychain/keychain-session.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { rawClient } from "../helpers/client/raw-client.ts";
 import { startTail } from "../helpers/daemon/tail.ts";
@@ -177,11 +176,9 @@ test("a key from a systemd credential is found only in the credential and at the
 
 test("a key from the keychain is found only at the upstream", { skip: noKeyring }, async (t) => {
   const key = makeSentinel();
-  const session = await startSession(t);
-  await session.startUnlocked();
+  const session = await startUnlockedSession(t);
   await assertNoLeak(t, key, async (origin) => {
     await session.storeKey(key, origin);
-    const { DBUS_SESSION_BUS_ADDRESS } = session.env;
-    return { env: { DBUS_SESSION_BUS_ADDRESS }, keyFile: null, directory: session.directory };
+    return { env: session.busEnv, keyFile: null, directory: session.directory };
   });
 });

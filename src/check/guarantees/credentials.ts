@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { Auth, Upstream } from "../../core/config/config.ts";
-import { chooseUpstream } from "../../core/policy/choose-upstream.ts";
-import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
+import { resolveKeyRef, chooseUpstream } from "../../core/policy/upstreams.ts";
 import { headerValues, post, type TestRequest } from "../client.ts";
 import { sendThrough, STOP_AND_REPORT, type Guarantee, type IsolatedProxy } from "../guarantee.ts";
 import type { RecordedRequest } from "../recording-upstream.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { UsageRecord } from "../../core/ledger/record.ts";
-import { chooseUpstream } from "../../core/policy/choose-upstream.ts";
+import { chooseUpstream } from "../../core/policy/upstreams.ts";
 import { post } from "../client.ts";
 import { REPORT_IT, sendThrough, type Guarantee } from "../guarantee.ts";
 import { EVENT_STREAM, sendJson, type Responder } from "../recording-upstream.ts";

@@ -3,7 +3,7 @@ import { createKeychain } from "../../adapters/keychain.ts";
 import type { Config } from "../../core/config/config.ts";
 import { checkKeyName } from "../../core/config/names.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
-import { listConfiguredKeys, type ConfiguredKey } from "../../core/policy/configured-keys.ts";
+import { listConfiguredKeys, type ConfiguredKey } from "../../core/policy/upstreams.ts";
 import { parseApiKey } from "../../core/secrets/api-key.ts";
 import { describeKeySource } from "../../core/secrets/key-source.ts";
 import { notifyDaemon } from "../../daemon/client.ts";

@@ -60,7 +60,7 @@ export const command = defineCommand({
   },
 });
 
-/** Another program would read the flags as its own. */
+/** Any other program would misread the flags. */
 function needsOwnProgram(
   { title, name, programs }: ConnectableTool,
   flags: readonly string[],

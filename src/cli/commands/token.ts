@@ -71,7 +71,7 @@ const COLUMNS = ["id", "tool", "made", "for"].map((head): Column => ({ head, ali
 
 function list(isJson: boolean): void {
   const tokens = listTokens();
-  // Without the hash, which is of no use to a reader.
+  // The hash is of no use to a reader.
   if (isJson) return print(JSON.stringify(tokens, ["id", "tool", "createdAt", "note"], 2));
   if (tokens.length === 0) return print("no token is registered");
   const rows = tokens.map((entry) => [entry.id, entry.tool, entry.createdAt, toPrintable(entry.note ?? "")]);

@@ -6,7 +6,7 @@ import { placeholderEndpoint, readToolHost, resolveEndpoint } from "./local-endp
 import type { LocalDaemon } from "./locate-daemon.ts";
 import type { SelectedTool } from "./select-tool.ts";
 
-/** Checks, before anything slow, that a tool follows its environment or flags. @throws Failure when it follows neither */
+/** Checks, without slow calls, that a tool follows its environment or flags. @throws Failure when it follows neither */
 export function requireEnvironment({ tool, name }: SelectedTool): void {
   if (tool.environment(readToolHost(), placeholderEndpoint(name)) === null) throw noEnvironment(tool);
 }

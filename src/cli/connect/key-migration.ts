@@ -1,7 +1,6 @@
 import type { OverwrittenKey } from "../../connect/connection.ts";
 import type { Config, Upstream } from "../../core/config/config.ts";
-import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
-import { chooseUpstream } from "../../core/policy/choose-upstream.ts";
+import { resolveKeyRef, chooseUpstream } from "../../core/policy/upstreams.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
 import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
@@ -19,7 +18,7 @@ export interface KeyMigration {
 }
 
 /**
- * Plans where the keys go that connecting overwrites; null when there are none. Stores nothing.
+ * Plans where to store the keys that connecting overwrites; null when there are none. Stores nothing.
  * @throws Failure when they cannot be stored: no upstream, another key in the keychain, or keys that differ
  */
 export async function planKeyMigration(

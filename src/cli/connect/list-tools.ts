@@ -1,6 +1,6 @@
 import { connectionsDirectory } from "../../adapters/paths.ts";
 import {
-  connectionState,
+  readConnectionState,
   readConnections,
   type Connection,
   type ConnectionState,
@@ -55,7 +55,7 @@ export async function listTools(): Promise<ListedTool[]> {
 }
 
 async function describeConnection({ id, since, files }: Connection): Promise<ListedConnection> {
-  const state = connectionState(connectionsDirectory(), id) ?? "gone";
+  const state = readConnectionState(connectionsDirectory(), id) ?? "gone";
   const { tool, scope, directory } = id;
   return { scope, directory, since, state, port: await findPort(files, tool) };
 }
@@ -80,7 +80,7 @@ const COLUMNS = ["tool", "name", "installed", "connected", "settings", "tried"].
 
 /**
  * Formats the tools as a table.
- * @param port tollkeeper's; null when it is not known
+ * @param port tollkeeper's own port; null when it is unknown
  */
 export function renderTools(tools: readonly ListedTool[], port: number | null): string {
   const { home } = readToolHost();

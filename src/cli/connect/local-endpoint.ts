@@ -30,7 +30,7 @@ export async function resolveEndpoint(
   return buildEndpoint(selected.name, daemon.port, token, await chooseModel(selected, model, daemon));
 }
 
-/** Returns an endpoint for questions whose answer does not depend on it: where a tool keeps its settings, for example. */
+/** Returns an endpoint for callers that do not depend on it, for example to see where a tool keeps its settings. */
 export function placeholderEndpoint(name: string): LocalEndpoint {
   return buildEndpoint(name, 0, null, "any");
 }

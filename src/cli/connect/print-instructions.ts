@@ -10,7 +10,7 @@ import { readToolHost, resolveEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 import { selectToolByName } from "./select-tool.ts";
 
-/** Stands for the token: printing instructions creates none. */
+/** Printed in place of a token: printing instructions creates none. */
 const TOKEN_PLACEHOLDER = "LOCAL-TOKEN";
 
 /** Prints how to connect a tool manually, known or not. Changes nothing. */

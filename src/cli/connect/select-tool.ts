@@ -15,19 +15,18 @@ export interface SelectedTool {
   name: string;
 }
 
-/** Returns the known tool with this name, title or program; null when there is none. */
-function findTool(word: string): ConnectableTool | null {
+function findTool(word: string): ConnectableTool | undefined {
   const name = word
     .trim()
     .toLowerCase()
     .replaceAll(/[\s_]+/g, "-");
-  return CONNECTABLE_TOOLS.find((tool) => namesOf(tool).includes(name)) ?? null;
+  return CONNECTABLE_TOOLS.find((tool) => namesOf(tool).includes(name));
 }
 
-/** Does the same as {@link findTool}. @throws Failure, naming the nearest match, when there is none */
+/** Returns the known tool with this name, title or program. @throws Failure, naming the nearest match, if there is none */
 export function requireTool(word: string): ConnectableTool {
   const tool = findTool(word);
-  if (tool !== null) return tool;
+  if (tool !== undefined) return tool;
   const nearest = findNearest(word, CONNECTABLE_TOOLS.flatMap(namesOf));
   const suggestion = nearest === null ? "" : `; did you mean ${nearest}?`;
   throw new Failure(
@@ -43,7 +42,7 @@ function namesOf({ name, title, programs }: ConnectableTool): string[] {
 /** Selects a tool by name, known or not. @throws Failure when a tool cannot have this name */
 export function selectToolByName(name: string): SelectedTool {
   const tool = findTool(name);
-  return tool === null ? selectUnknownTool(name) : { tool, name: tool.name };
+  return tool === undefined ? selectUnknownTool(name) : { tool, name: tool.name };
 }
 
 /**
@@ -52,14 +51,13 @@ export function selectToolByName(name: string): SelectedTool {
  * @throws Failure when a tool cannot have this name
  */
 export function selectToolByCommand(file: string, name: string | undefined): SelectedTool {
-  const tool = CONNECTABLE_TOOLS.find((known) => isProgramOf(known, file)) ?? null;
-  if (name === undefined) {
-    return tool === null
-      ? selectUnknownTool(basename(file), "; give one with: --tool NAME")
-      : { tool, name: tool.name };
+  const tool = CONNECTABLE_TOOLS.find((known) => isProgramOf(known, file));
+  if (name !== undefined) {
+    const named = selectToolByName(name);
+    return { tool: tool ?? named.tool, name: named.name };
   }
-  const named = selectToolByName(name);
-  return { tool: tool ?? named.tool, name: named.name };
+  if (tool !== undefined) return { tool, name: tool.name };
+  return selectUnknownTool(basename(file), "; give one with: --tool NAME");
 }
 
 /** True for the tool's own program. No other program understands its flags. */

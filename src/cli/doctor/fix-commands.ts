@@ -1,4 +1,4 @@
-import type { ConfiguredKey } from "../../core/policy/configured-keys.ts";
+import type { ConfiguredKey } from "../../core/policy/upstreams.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { setKeyArguments } from "../keys/find-key.ts";
 import { buildServiceReport } from "../service/report.ts";

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf } from "../../core/failure.ts";
 import type { DotfileLocation, DotfileKind } from "./locations.ts";
 
 /** A file that exists, with its text. */
@@ -56,7 +57,7 @@ async function readStart(path: string): Promise<Pick<Dotfile, "text" | "problem"
       await file.close();
     }
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const code = codeOf(error) ?? String(error);
     return code === "ENOENT" || code === "ENOTDIR" ? null : { text: "", problem: `cannot be read (${code})` };
   }
 }

@@ -3,14 +3,14 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Upstream } from "../../core/config/config.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
-import { Failure } from "../../core/failure.ts";
+import { codeOf, Failure } from "../../core/failure.ts";
 import { buildCredentialHeader } from "../../core/http/headers.ts";
 import { parseJson } from "../../core/json.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { createDialer } from "../../proxy/upstream/dial.ts";
-import { codeOf } from "../../proxy/upstream/error-code.ts";
 import { explainConnectFailure, type ConnectFailure } from "../../proxy/upstream/failures.ts";
+import { NO_CODE } from "../../proxy/upstream/tunnel.ts";
 
 /** Time limit for the whole exchange, milliseconds. */
 const LIMIT_MS = 10_000;
@@ -151,7 +151,7 @@ async function readText(response: IncomingMessage): Promise<string> {
 function explain(error: unknown): ConnectFailure {
   if (!(error instanceof Error)) return { why: String(error), fix: null };
   const { why, fix } = explainConnectFailure(error);
-  const code = codeOf(error.cause instanceof Error ? error.cause : error);
+  const code = codeOf(error.cause instanceof Error ? error.cause : error) ?? NO_CODE;
   return { why: why.includes(code) ? why : `${why}, ${code}`, fix };
 }
 

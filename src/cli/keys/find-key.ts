@@ -1,7 +1,7 @@
 import type { Config, Upstream } from "../../core/config/config.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
-import { resolveKeyRef } from "../../core/policy/configured-keys.ts";
+import { resolveKeyRef } from "../../core/policy/upstreams.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
 import { loadConfig } from "../load-config.ts";
 

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { ledgerDirectory, stateDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
-import { listConfiguredKeys } from "../../core/policy/configured-keys.ts";
+import { listConfiguredKeys } from "../../core/policy/upstreams.ts";
 import { launchdLogFile } from "../../service/launchd.ts";
 import type { ServiceTarget } from "../../service/service-manager.ts";
 import { chooseNode, chooseScript, createPathProbes } from "../../service/stable-paths.ts";

@@ -13,7 +13,7 @@ const ID_BYTES = 4;
 /**
  * Registers a new token for a tool. A running daemon accepts it from the next request on. Only the token's hash is stored,
  * so this is the only time that it can be shown.
- * @param purpose a note for people; null for none
+ * @param purpose a note for `token list`; null for none
  * @throws Failure when it cannot be stored
  */
 export async function addToken(tool: string, purpose: string | null): Promise<{ id: string; token: string }> {

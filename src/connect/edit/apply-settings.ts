@@ -9,8 +9,8 @@ import type { ResolvedKeyPath } from "./key-path.ts";
 import { sha256, type UndoRecord, type WrittenSetting } from "./undo-record.ts";
 
 /**
- * Gives settings their values in a text; null stands for a missing file. Settings that already have their value are left
- * alone, and so is everything else: after each edit the text is parsed and compared with what it should be.
+ * Gives settings their values in a text; null stands for a missing file. Settings that already have their value stay as
+ * they are, and so does everything else: after each edit the text is parsed and compared with what it should be.
  * @throws DocumentError when the text cannot be parsed, or a setting cannot be written
  */
 export function applySettings(
@@ -35,7 +35,7 @@ export function applySettings(
   return { text: after, undo: { format, owner, before, after: sha256(after), written } };
 }
 
-/** Maps the offset of an error back to the original text, which is the one the person knows. */
+/** Maps the offset of an error back to the original text, which is the one the user sees. */
 function withOriginalOffsets<Result>(written: readonly WrittenSetting[], work: () => Result): Result {
   try {
     return work();

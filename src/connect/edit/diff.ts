@@ -10,8 +10,8 @@ const MAX_LENGTH = 200;
 const CONTEXT_LENGTH = 50;
 
 /**
- * Returns the lines of a unified diff (POSIX.1-2024, `diff -u`) without the two that name the files. Secrets are redacted,
- * control characters are escaped, and long lines are cut down to where they differ. Empty when nothing changes.
+ * Returns the lines of a unified diff (POSIX.1-2024, `diff -u`) without the two that name the files; none when nothing
+ * changes. Redacts secrets, escapes control characters, and cuts long lines down to where they differ.
  */
 export function renderDiff(change: Pick<FileChange, "before" | "after" | "secrets">): string[] {
   const before = redactSecrets(change.before ?? "", change.secrets);
@@ -28,7 +28,7 @@ export function renderDiff(change: Pick<FileChange, "before" | "after" | "secret
 
 /**
  * Cuts the long lines of a diff hunk, which start with a space, `-` or `+`. A line that replaces another is cut to where
- * the two differ, any other to its start. `…` stands for what is left out.
+ * the two differ, any other to its start. `…` marks the omissions.
  */
 export function shortenLines(lines: readonly string[]): string[] {
   const pairs = pairLines(lines);
@@ -65,7 +65,7 @@ function shorten(line: string, other: string | undefined): string {
   );
 }
 
-/** Returns the range of a text that is left without the prefix and suffix it shares with another. */
+/** Returns the range of a text between the prefix and the suffix that it shares with another. */
 function findDifference(text: string, other: string): { start: number; end: number } {
   const shorter = Math.min(text.length, other.length);
   let start = 0;

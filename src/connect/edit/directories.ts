@@ -24,7 +24,7 @@ export function makeDirectory(directory: string): boolean {
   }
 }
 
-/** Removes the directories that are empty, including those that become empty on the way. */
+/** Removes the directories that are empty or become empty on the way. */
 export function removeEmptyDirectories(directories: readonly string[]): void {
   const fromInnermost = [...new Set(directories)].sort((one, other) => other.length - one.length);
   for (const directory of fromInnermost) {
@@ -36,5 +36,5 @@ export function removeEmptyDirectories(directories: readonly string[]): void {
   }
 }
 
-/** A directory that is not empty (either code), or that does not exist. */
+/** For a directory that is not empty (either code) or does not exist. */
 const IGNORED = ["ENOTEMPTY", "EEXIST", "ENOENT"];

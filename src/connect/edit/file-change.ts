@@ -5,8 +5,8 @@ import type { Secret } from "../../core/secrets/secret.ts";
  * - `created`, `changed`: connecting writes it
  * - `unchanged`: it already has the wanted text
  * - `restored`: disconnecting makes it byte for byte what it was
- * - `cleared`: it was edited since; our settings go and the edits stay
- * - `removed`: connecting created it, and nothing else is in it
+ * - `cleared`: it was edited since; disconnecting removes our settings and keeps the edits
+ * - `removed`: connecting created it, and it holds only our settings
  * - `missing`: it was deleted since, and stays deleted
  */
 export type FileOutcome =
@@ -18,22 +18,22 @@ export type FileOutcome =
   | "removed"
   | "missing";
 
-/** The change of one file. Its texts may hold keys: show them through `renderDiff` only. */
+/** The change of one file. Its texts may hold keys: show them only through `renderDiff`. */
 export interface FileChange {
-  /** As the tool knows it; may be a symbolic link, which stays one. */
+  /** The path that the tool uses. A symbolic link stays one. */
   path: string;
   /** null: the file does not exist. */
   before: string | null;
   /** null: the file will not exist. */
   after: string | null;
   outcome: FileOutcome;
-  /** The secrets in both texts, which are redacted wherever a text is shown or kept. */
+  /** The secrets in both texts, to redact wherever a text is shown or stored. */
   secrets: readonly Secret[];
-  /** Every setting that is written (`env.ANTHROPIC_BASE_URL`), and what it is for. */
+  /** Every setting that is written (`env.ANTHROPIC_BASE_URL`), and its purpose. */
   purposes: readonly { setting: string; purpose: string }[];
 }
 
-/** A real key, in a setting that connecting overwrites. */
+/** A real key in a setting that connecting overwrites. */
 export interface OverwrittenKey {
   path: string;
   setting: string;

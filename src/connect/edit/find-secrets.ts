@@ -34,7 +34,7 @@ export function holdsSecret(keyPath: readonly PathSegment[], value: unknown): bo
   );
 }
 
-/** Returns every secret in these documents, however the format writes it; null stands for a missing file. */
+/** Returns every secret in these documents, however it is quoted or escaped; null stands for a missing file. */
 export function findSecrets(texts: readonly (string | null)[], format: Format, owner: string): Secret[] {
   const secrets = texts
     .flatMap((text) => (text === null ? [] : collectStrings("", readDocument(text, format, owner))))

@@ -3,9 +3,9 @@ import { isObject } from "../../core/json.ts";
 import type { PathSegment, Value } from "../../tools/tool.ts";
 import type { ResolvedPath } from "../formats/format-editor.ts";
 
-/** How far a setting's key path leads in a document. */
+/** The part of a key path that exists in a document. */
 export interface ResolvedKeyPath {
-  /** The segments that exist, list items by index. */
+  /** The existing segments, with list items by index. */
   path: ResolvedPath;
   /** The setting's value if all segments exist; otherwise the object, list or null where the path ends. */
   value: unknown;
@@ -13,7 +13,7 @@ export interface ResolvedKeyPath {
   obstacle: "is not an object" | "is not a list" | null;
 }
 
-/** Follows a key path as far as the document has it. */
+/** Follows a key path as far as it exists. */
 export function resolveKeyPath(top: unknown, keyPath: readonly PathSegment[]): ResolvedKeyPath {
   const path: (string | number)[] = [];
   let value = top;
@@ -27,7 +27,7 @@ export function resolveKeyPath(top: unknown, keyPath: readonly PathSegment[]): R
   return { path, value, obstacle: null };
 }
 
-/** Null is no obstacle: it is how YAML writes an empty list or map. */
+/** null is no obstacle: YAML writes an empty list or map that way. */
 function findObstacle(value: unknown, segment: PathSegment): ResolvedKeyPath["obstacle"] {
   if (value === null) return null;
   if (typeof segment === "string") return isTable(value) ? null : "is not an object";
@@ -45,13 +45,13 @@ function findKey(value: unknown, segment: PathSegment): string | number | null {
   return index === -1 ? null : index;
 }
 
-/** Returns a list item with the fields by which it is found again. */
+/** Returns a list item with the fields that identify it. */
 export function toListItem({ where }: Exclude<PathSegment, string>, value: Value): Value {
   if (!isTable(value)) throw new Error("an item of a list that is found by its fields must be an object");
   return { ...where, ...value };
 }
 
-/** True when a container holds nothing but `key` and the fields by which `segment`, which led to it, found it. */
+/** True when a container holds only `key` and the fields by which `segment` identifies it. */
 export function isEmptyWithout(
   container: unknown,
   key: string | number,
@@ -90,7 +90,7 @@ export function toJson(value: unknown): Value | null {
   return JSON.parse(JSON.stringify(value)) as Value | null;
 }
 
-/** Formats a key path for people: `models[name=tollkeeper].apiBase`. */
+/** Formats a key path for display: `models[name=tollkeeper].apiBase`. */
 export function formatKeyPath(keyPath: readonly PathSegment[]): string {
   const words = keyPath.map((segment) => {
     if (typeof segment === "string") return `.${segment}`;
@@ -100,7 +100,7 @@ export function formatKeyPath(keyPath: readonly PathSegment[]): string {
   return words.join("").replace(/^\./, "");
 }
 
-/** True for an object with members. TOML dates are objects in JavaScript, and values like numbers in the document. */
+/** True for an object with members. A TOML date is an object in JavaScript but a scalar in the document. */
 export function isTable(value: unknown): value is Record<string, unknown> {
   return isObject(value) && !(value instanceof Date);
 }

@@ -7,7 +7,7 @@ import { listDirectory } from "./directories.ts";
 interface Replacement {
   bytes: Uint8Array;
   mode: number;
-  /** Set on the new file where it differs from ours; null for our own. */
+  /** null for the user of this process. */
   owner: { uid: number; gid: number } | null;
   /** Runs just before the rename; an error it throws aborts the replacement. */
   check(): void;
@@ -19,7 +19,7 @@ interface Replacement {
  */
 export function replaceFile(path: string, { bytes, mode, owner, check }: Replacement): void {
   removeStaleTemporaryFiles(path);
-  // Ends with the process ID, by which removeStaleTemporaryFiles knows whether the writer is alive.
+  // removeStaleTemporaryFiles checks by the process ID whether the writer is alive.
   const temporary = `${path}.tollkeeper-${process.pid}`;
   try {
     const fd = fs.openSync(temporary, "wx", 0o600);
@@ -42,7 +42,7 @@ export function replaceFile(path: string, { bytes, mode, owner, check }: Replace
   syncDirectory(dirname(path));
 }
 
-/** Makes the rename durable: it is recorded in the directory. */
+/** Makes a rename durable, which is recorded in the directory. */
 function syncDirectory(path: string): void {
   // Windows cannot open directories.
   if (process.platform === "win32") return;
@@ -54,7 +54,7 @@ function syncDirectory(path: string): void {
   }
 }
 
-/** Removes the temporary files of a file that killed processes left behind. */
+/** Removes the temporary files for `path` that killed processes left behind. */
 export function removeStaleTemporaryFiles(path: string): void {
   const prefix = `${basename(path)}.tollkeeper-`;
   for (const name of listDirectory(dirname(path))) {
@@ -75,8 +75,8 @@ function isOtherProcessAlive(pid: number): boolean {
 }
 
 /**
- * Turns an error of writing a file into a Failure; a Failure stays as it is.
- * @param realPath where `path`, as the person knows it, leads through symbolic links
+ * Turns an error from writing a file into a Failure; a Failure stays as it is.
+ * @param realPath `path` with symbolic links resolved
  */
 export function toWriteFailure(path: string, realPath: string, error: unknown): Failure {
   if (error instanceof Failure) return error;

@@ -7,9 +7,9 @@ import { replaceFile, toWriteFailure } from "./replace-file.ts";
 
 /** A tool's configuration file, which may not exist. */
 export interface TargetFile {
-  /** As the tool knows it. */
+  /** The path that the tool uses. */
   path: string;
-  /** The path after symbolic links, which is read and replaced. */
+  /** `path` with symbolic links resolved: the file to read and replace. */
   realPath: string;
   /** null when the file does not exist. */
   existing: ExistingFile | null;
@@ -31,8 +31,8 @@ const NEW_FILE = 0o600;
 const OWNER_WRITES = 0o200;
 
 /**
- * Reads a regular UTF-8 file, following symbolic links. The file may be missing, but not the target of a link: that may
- * come back.
+ * Reads a regular UTF-8 file, following symbolic links. The file may be missing, but not the target of a link, which may
+ * only be unmounted.
  * @throws Failure when the file cannot be read, or cannot be a configuration
  */
 export function readTarget(path: string): TargetFile {
@@ -164,7 +164,7 @@ export function writeTarget(target: TargetFile, text: string | null): void {
   }
 }
 
-/** The tool or a person may have written the file while the change was under review. */
+/** The tool or the user may have written the file while the change was under review. */
 function requireUnchanged({ path, realPath, existing }: TargetFile): void {
   let bytes: Buffer | null = null;
   try {

@@ -1,21 +1,16 @@
 import { createHash } from "node:crypto";
 import type { Format, PathSegment, Value } from "../../tools/tool.ts";
 
-/*
- * The journal stores these types as JSON: renaming a field makes existing connections unreadable.
- */
+// The journal stores these types as JSON: renaming a field makes existing connections unreadable.
 
-/** How one setting was written, so that it can be removed again. Holds nothing of the file but what was replaced. */
+/** How one setting was written, so that it can be removed. Holds no part of the file except what was replaced. */
 export interface WrittenSetting {
   /** The setting's key path. */
   at: readonly PathSegment[];
   value: Value;
   /** How many segments of the path existed before; the objects and lists for the others were created. */
   depth: number;
-  /**
-   * What was at the first change: nothing, a null that became an object or list, the setting's former value, or a real
-   * key, which is not kept.
-   */
+  /** What was there first: nothing, a null that became an object or list, a former value, or a real key, which is not kept. */
   before: "nothing" | "null" | "value" | "key";
   /** The former value; null unless `before` is `value`. */
   former: Value | null;
@@ -27,10 +22,10 @@ export interface WrittenSetting {
   isAnyFine?: true;
 }
 
-/** How a text was changed: all that disconnecting needs. */
+/** How a text was changed; all that disconnecting needs. */
 export interface UndoRecord {
   format: Format;
-  /** The tool, whose block it is in a shell's start-up file. */
+  /** The tool that owns the block in a shell's start-up file. */
   owner: string;
   /** SHA-256 of the text before the change, in hexadecimal; null when there was no file. */
   before: string | null;

@@ -7,7 +7,7 @@ import { formatKeyPath, isEmptyWithout, isEqual, resolveKeyPath, toJson, withVal
 import { sha256, type UndoRecord, type WrittenSetting } from "./undo-record.ts";
 
 export interface UndoResult {
-  /** null: the file did not exist before, and nothing but our settings is in it. */
+  /** null when the file did not exist before and holds only our settings. */
   text: string | null;
   unrestored: readonly { keyPath: readonly PathSegment[]; reason: UnrestoredReason }[];
   /** True when the text is byte for byte what it was; false when the file was edited since. */
@@ -16,7 +16,7 @@ export interface UndoResult {
 
 /**
  * Reverts what `applySettings` wrote. An unedited text becomes byte for byte what it was. From an edited text only our
- * settings are removed, as exactly as they can be located; those with another value now stay.
+ * settings are removed, as exactly as they can be located; settings with another value stay.
  * @throws DocumentError when the text cannot be parsed
  */
 export function undoSettings(text: string, undo: UndoRecord): UndoResult {
@@ -33,13 +33,10 @@ export function undoSettings(text: string, undo: UndoRecord): UndoResult {
 /** Reverts the edits, the last one first, each at its recorded offset. */
 function revertEdits(text: string, written: readonly WrittenSetting[]): string {
   const { mark, body } = splitByteOrderMark(text);
-  const before = written
-    .toReversed()
-    .reduce(
-      (rest, { offset, inserted, replaced }) =>
-        applyEdit(rest, { offset, length: inserted.length, text: replaced }),
-      body,
-    );
+  let before = body;
+  for (const { offset, inserted, replaced } of written.toReversed()) {
+    before = applyEdit(before, { offset, length: inserted.length, text: replaced });
+  }
   return mark + before;
 }
 
@@ -53,13 +50,9 @@ function removeSettings(text: string, { format, owner, written, before }: UndoRe
     if (reason !== null) unrestored.unshift({ keyPath: setting.at, reason });
     current = rest;
   }
-  const isOurs = before === null && isEmptyDocument(current);
-  return { text: isOurs ? null : mark + current, unrestored, isExact: false };
-}
-
-/** True for white space, and for an empty JSON object. */
-function isEmptyDocument(text: string): boolean {
-  return /^\s*(?:\{\s*\}\s*)?$/.test(text);
+  // Only white space or an empty JSON object is left.
+  const isEmpty = /^\s*(?:\{\s*\}\s*)?$/.test(current);
+  return { text: before === null && isEmpty ? null : mark + current, unrestored, isExact: false };
 }
 
 /**
@@ -107,7 +100,7 @@ function restoreFormer(
   throw new DocumentError(`the former value of ${formatKeyPath(at)} cannot be put back`, null);
 }
 
-/** Removes the setting and the containers created for it, as far as nothing else is in them. */
+/** Removes the setting, and the containers created for it that hold nothing else. */
 function removeValue(
   text: string,
   written: WrittenSetting,
@@ -145,7 +138,7 @@ function findCandidate(
   return null;
 }
 
-/** Yields the text without exactly the inserted characters, wherever they are around the setting. */
+/** Yields the text with exactly the inserted characters reverted, for each place around the setting where they occur. */
 function* revertExactly(text: string, { inserted, replaced }: WrittenSetting, { offset, length }: Span) {
   const first = Math.max(0, offset + length - inserted.length);
   for (

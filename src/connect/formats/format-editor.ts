@@ -10,7 +10,7 @@ export type ResolvedPath = readonly (string | number)[];
  * throws a {@link DocumentError} when the text cannot be parsed or cannot be edited at that path.
  */
 export interface FormatEditor {
-  /** Parses the text into fresh plain data. The top is always an object; an empty text is an empty object. */
+  /** Parses the text into plain data that the caller owns. An empty text is an empty object. */
   read(text: string): Record<string, unknown>;
   /** Returns the range of the value at `path`. */
   find(text: string, path: ResolvedPath): Span;
@@ -26,7 +26,7 @@ export interface FormatEditor {
 
 /** Says why a document cannot be read or edited, and where. The message never quotes the document. */
 export class DocumentError extends Error {
-  /** Into the text, in UTF-16 code units; null when no position is known. */
+  /** Position in the text, in UTF-16 code units; null when unknown. */
   readonly offset: number | null;
 
   constructor(message: string, offset: number | null) {

@@ -31,8 +31,8 @@ export function addToContainer(text: string, container: Node, printed: string): 
   const comma = findComma(text, end);
   if (comma !== null) return insertAt(skipLineComments(text, comma + 1), gap + entry);
   if (skipLineComments(text, end) === end) return insertAt(end, `,${gap}${entry}`);
-  // A comment follows the last entry: the comma would go before it and the new entry after it. To make one edit, which is
-  // easier to undo, the new entry goes first.
+  // A comment follows the last entry: the comma would go before it and the new entry after it. A single edit is
+  // easier to undo, so the new entry goes first.
   const start = container.offset + 1;
   if (!gap.includes("\n")) return insertAt(start, `${entry},${gap}`);
   return insertAt(skipLineComments(text, start), `${gap}${entry},`);
@@ -65,7 +65,7 @@ export function removeEntry(text: string, entry: Node): string {
   const commaBefore = before && comma === null ? findComma(text, before.offset + before.length) : null;
   if (commaBefore !== null) spans.push({ offset: commaBefore, length: 1 });
   if (comma !== null) {
-    // With no white space before the entry, the spaces after its comma go, so that the next entry takes its place.
+    // Without white space before the entry, removes the spaces after its comma, so that the next entry takes its place.
     const rest = start < entry.offset ? comma + 1 : skip(text, comma + 1, /[ \t]*/y);
     spans.push({ offset: comma, length: rest - comma });
   }

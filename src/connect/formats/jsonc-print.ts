@@ -1,7 +1,7 @@
 import type { Value } from "../../tools/tool.ts";
 import type { Node } from "./jsonc-library.ts";
 
-/** Prints a value in the style around `node`: on one line if that is on one line, else on several. Lines end in `\n`. */
+/** Prints a value on one line if `node` is on one line, otherwise on several, which end in `\n`. */
 export function printLike(text: string, node: Node, value: Value | null): string {
   return isOnOneLine(text, node)
     ? printInline(text, value)
@@ -13,7 +13,7 @@ export function printMember(text: string, name: string, printed: string): string
   return `${JSON.stringify(name)}:${isCompact(text) ? "" : " "}${printed}`;
 }
 
-/** True when a container and its content are on one line. For an empty container the nearest one that is not decides. */
+/** True when a container is on one line. For an empty container, the nearest container that is not empty decides. */
 export function isOnOneLine(text: string, { type, offset, length, children, parent }: Node): boolean {
   if (text.slice(offset, offset + length).includes("\n")) return false;
   const isContainer = type === "object" || type === "array";

@@ -3,7 +3,7 @@ import type { Value } from "../../tools/tool.ts";
 import { DocumentError, type FormatEditor, type ResolvedPath } from "./format-editor.ts";
 import { detectLineEnding, insertAt, isTerminated, removeSpans, type Span } from "./text-edits.ts";
 
-/** Not a valid variable name; the key under which the lines outside the block are read. */
+/** The key under which `read` returns the lines outside the block; not a valid variable name. */
 const OTHER_LINES = "";
 
 /**
@@ -15,7 +15,7 @@ export function shellEditor(shell: Shell, owner: string): FormatEditor {
   return {
     read(text) {
       const { lines, markers, variables } = readFile(text, owner);
-      // Blank lines are left out: one may come and go with the line ending that is put before the block.
+      // Blank lines are left out: one may come and go with the line ending that precedes the block.
       const others = lines.filter(
         (line) => line.source.trim() !== "" && !markers.includes(line) && !variables.includes(line),
       );
@@ -45,7 +45,7 @@ export function shellEditor(shell: Shell, owner: string): FormatEditor {
     },
     remove(text, path) {
       const file = readFile(text, owner);
-      // The markers go with the last variable. Lines that a person added between them stay.
+      // The markers go with the last variable. Lines that the user added between them stay.
       const removed = [findVariable(file, path), ...(file.variables.length === 1 ? file.markers : [])];
       return removeSpans(text, removed);
     },
@@ -67,7 +67,7 @@ export function printAssignment(shell: Shell, name: string, value: Value | null)
   return shell === "fish" ? `set -gx ${name} ${quoted}` : `export ${name}=${quoted}`;
 }
 
-/** Returns the value that such a line sets, as far as it is known without running the line; otherwise its source. */
+/** Returns the value that such a line sets or, if that depends on running the line, its source. */
 function readValue(shell: Shell, line: string): string {
   const source = line.replace(/^\s*(?:export|set -gx)\s+\w+[=\s]\s*/, "").trimEnd();
   return unquoteShell(source, shell) ?? source;
@@ -77,13 +77,13 @@ function readValue(shell: Shell, line: string): string {
 interface Line extends Span {
   /** The line without its line ending. */
   source: string;
-  /** The variable that it sets as {@link printAssignment} writes it; empty for any other line. */
+  /** The variable that the line sets, if {@link printAssignment} could have written it; otherwise empty. */
   name: string;
 }
 
 interface StartUpFile {
   lines: readonly Line[];
-  /** The opening and the closing one; none without a block. */
+  /** The opening and the closing marker; empty without a block. */
   markers: readonly Line[];
   /** The lines of the block that set variables. */
   variables: readonly Line[];

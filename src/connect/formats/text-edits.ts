@@ -64,9 +64,8 @@ export function readIndent(text: string, offset: number): string {
 }
 
 /**
- * Returns where the white space before a range starts that goes when the range is removed: the spaces and tabs, and the
- * line ending before them if the rest of the range's last line is blank. Otherwise that line ending stays, because it may
- * end a comment.
+ * Returns the start of the white space to remove together with a range: the spaces and tabs before it, and the line
+ * ending before those if the rest of the range's last line is blank. Otherwise that line ending may end a comment.
  */
 export function findGapStart(text: string, start: number, end: number): number {
   const isAlone = text.slice(end, findLineEnd(text, end)).trim() === "";

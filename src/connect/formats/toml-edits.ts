@@ -50,7 +50,7 @@ export function addMember(
   return addLineAfter(text, dotted.node, printMember([...prefix, name], value));
 }
 
-/** Adds a top-level line, after the existing ones or before the first header: below that it would belong to the table. */
+/** Adds a top-level line after the existing ones, or before the first header: below that it would belong to the table. */
 function addRootKey(text: string, { lines, tables }: TomlTree, line: string): Edit {
   const last = lines.findLast(({ tablePath }) => tablePath.length === 0);
   if (last !== undefined) return addLineAfter(text, last.node, line);
@@ -109,7 +109,7 @@ function addLineAfter(text: string, { range }: { range: AST.TOMLKey["range"] }, 
   return insertAt(findLineEnd(text, range[1]), detectLineEnding(text) + indent + line);
 }
 
-/** Includes the line ending before the range; for the first line of the text the one after it, and blank lines there. */
+/** Includes the line ending before the range or, in the first line of the text, the one after it and blank lines. */
 function spanLines(text: string, start: number, end: number): Span {
   const gap = findGapStart(text, start, end);
   if (gap > 0) return { offset: gap, length: end - gap };

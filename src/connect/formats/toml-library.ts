@@ -41,12 +41,12 @@ export function findValueNode(tree: TomlTree, path: ResolvedPath): AST.TOMLConte
   return null;
 }
 
-/** Returns the table whose header names this path, without its subtables. */
+/** Returns the table whose header names exactly this path. */
 export function findTable({ tables }: TomlTree, path: ResolvedPath): AST.TOMLTable | undefined {
   return tables.find(({ resolvedKey: key }) => key.length === path.length && startsWith(key, path));
 }
 
-/** Returns all headers and lines that define the value at `path`, in the order of the text. */
+/** Returns all headers and lines that define the value at `path`, in text order. */
 export function findEntries(tree: TomlTree, path: ResolvedPath): (AST.TOMLTable | AST.TOMLKeyValue)[] {
   const tables = tree.tables.filter(({ resolvedKey }) => startsWith(resolvedKey, path));
   const lines = tree.lines.filter((line) => startsWith(line.path, path)).map(({ node }) => node);

@@ -37,7 +37,7 @@ function plain(document: Document): unknown {
   }
 }
 
-/** Gives every alias a copy of its own: in the parsed result it is the same object as its anchor. */
+/** Replaces every alias with a copy: in the parsed result it is the same object as its anchor. */
 function unshare(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(unshare);

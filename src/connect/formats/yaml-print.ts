@@ -1,7 +1,7 @@
 import type { Value } from "../../tools/tool.ts";
 import { stringify } from "./yaml-library.ts";
 
-/** Returns the lines of a map or list in block style, written so that a YAML 1.1 parser reads the same. */
+/** Returns the lines of a map or list in block style, which a YAML 1.1 parser reads the same way. */
 export function printBlock(text: string, value: Value): string[] {
   const indents = [...text.matchAll(/^( {2,8})[^\s#]/gm)].map(([, spaces = ""]) => spaces.length);
   const indent = Math.min(...indents, indents.length === 0 ? 2 : 8);
@@ -18,7 +18,7 @@ export function printFlow(value: Value | null): string {
 
 /**
  * Prints a scalar; unquoted only where no parser could take it for another type.
- * @param style how the scalar that it replaces is written, in the library's terms
+ * @param style the `type` of the scalar that it replaces
  */
 export function printScalar(value: Value | null, style?: string): string {
   if (typeof value !== "string") return JSON.stringify(value);

@@ -34,7 +34,7 @@ export const yaml: FormatEditor = {
     const end = trimLineEnd(text, findEnd(node));
     const isBlock = isCollection(node) && node.flow !== true && typeof path.at(-1) === "string";
     if (!isBlock) return { offset, length: end - offset, text: printed };
-    // A block on its own lines may be indented less than a scalar in its place has to be.
+    // A block on its own lines may be indented less than a scalar in its place must be.
     const start = locateKey(text, document, path).offset;
     return { offset: start, length: end - start, text: ` ${printed}` };
   },

@@ -28,7 +28,7 @@ export function saveBackup(
   return { name, isBlotted: redacted !== original };
 }
 
-/** Removes the backups of fully restored files, and returns the others: a person may want to compare them. */
+/** Removes the backups of fully restored files, and returns the others, which the user may want to compare. */
 export function removeRestoredBackups(directory: string, plans: readonly FilePlan[]): KeptBackup[] {
   return plans.flatMap((plan) => {
     const backup = plan.record?.backup ?? null;

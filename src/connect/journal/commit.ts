@@ -80,8 +80,8 @@ function releaseFiles(directory: string, id: ConnectionId, plans: readonly FileP
 }
 
 /**
- * Hands over the files that a connection created and that stay because another connection wrote to them too: from now on
- * the other one's journal says that the file and its directories did not exist before.
+ * Hands over files that the connection created and that stay because another connection wrote to them too: the other
+ * connection's journal now says that the file and its directories did not exist before.
  * @throws Failure when that journal cannot be written
  */
 function transferOwnership(directory: string, id: ConnectionId, plans: readonly FilePlan[]): void {

@@ -10,7 +10,7 @@ import { readJournal, type ConnectionId, type FileRecord } from "./journal.ts";
 export type ConnectionState = "connected" | "changed" | "gone";
 
 /** Compares a connection with the tool's files; null when there is no such connection. */
-export function connectionState(journalDirectory: string, id: ConnectionId): ConnectionState | null {
+export function readConnectionState(journalDirectory: string, id: ConnectionId): ConnectionState | null {
   const journal = readJournal(journalDirectory, id);
   if (journal === null) return null;
   const states = journal.files.flatMap(settingStates);

@@ -16,7 +16,7 @@ export interface FilePlan {
   change: FileChange;
   /** The file without any connection. */
   original: string | null;
-  /** null: the file will hold nothing of ours. */
+  /** null when the file will hold none of our settings. */
   undo: UndoRecord | null;
   /** What the current connection's journal says about the file; null when it is new to the connection. */
   record: FileRecord | null;
@@ -80,7 +80,7 @@ export function planDisconnect(record: FileRecord): FilePlan {
   });
 }
 
-/** Undoes the connection or, if its change was never made, the one before it: whichever restores more. */
+/** Undoes the connection or, if that restores more because its change was never made, the one before it. */
 function undoRecorded(text: string, { undo, earlier }: FileRecord): UndoResult {
   const result = undoSettings(text, undo);
   if (earlier === null) return result;

@@ -9,9 +9,7 @@ import { isEqual } from "../edit/key-path.ts";
 import { replaceFile, toWriteFailure } from "../edit/replace-file.ts";
 import { sha256, type UndoRecord } from "../edit/undo-record.ts";
 
-/*
- * The journal is JSON on disk: renaming a field of these types makes existing connections unreadable.
- */
+// The journal is JSON on disk: renaming a field of these types makes existing connections unreadable.
 
 /** Identifies a connection: one tool, for the user or in one project. */
 export interface ConnectionId {
@@ -32,7 +30,7 @@ export interface FileRecord {
   backup: Backup | null;
 }
 
-/** A copy of a file before the change, for people; disconnecting does not need it. */
+/** A copy of a file before the change. It is for the user; disconnecting does not need it. */
 export interface Backup {
   /** File name, next to the journal. */
   name: string;
@@ -42,7 +40,7 @@ export interface Backup {
 
 /**
  * The state of one connection, kept from before its first file is changed until its last file is restored. Holds what was
- * written and what that replaced, no other part of a file, and no real key.
+ * written and what it replaced, no other part of a file, and no real key.
  */
 export interface Journal {
   version: typeof VERSION;
@@ -84,12 +82,12 @@ export function writeJournal(directory: string, journal: Journal, check = () => 
   writeStateFile(directory, fileStemFor(journal.identity) + EXTENSION, bytes, check);
 }
 
-/** Replaces the journal `former`, or none for null. @throws Failure when another one is there */
+/** Replaces the journal `former`, or creates one for null. @throws Failure when the journal on disk is another one */
 export function replaceJournal(directory: string, former: Journal | null, journal: Journal): void {
   writeJournal(directory, journal, () => requireCurrent(directory, journal.identity, former));
 }
 
-/** True while `journal` is the one on disk; null stands for none. */
+/** True while `journal` is the one on disk; null stands for no journal. */
 export function isCurrent(directory: string, id: ConnectionId, journal: Journal | null): boolean {
   return isEqual(readJournal(directory, id), journal);
 }
@@ -128,7 +126,7 @@ function readFile(path: string): Journal | null {
   }
 }
 
-/** Checks only the version and that the file is whole: nobody else writes it. */
+/** Checks only the version and that the file is complete: no other program writes it. */
 function parseJournal(path: string, content: unknown): Journal {
   if (!isObject(content)) throw damaged(path);
   const { version, identity, files } = content;

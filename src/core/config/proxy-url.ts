@@ -14,9 +14,6 @@ const WANTED = 'must be the address of an HTTP proxy such as "http://proxy.examp
 const ESCAPE =
   'in its user name and password "%", "/", "?", "#", "@" and ":" must be written as "%25", "%2F", "%3F", "%23", "%40" and "%3A"';
 
-/** Forbidden in user names and passwords, as is a colon in user names (RFC 7617 section 2). */
-const CONTROL = /\p{Cc}/u;
-
 /** Parses a proxy's URL. Returns the address, or what is wrong with it, without repeating user name or password. */
 export function parseProxyUrl(text: string): ProxyAddress | { problem: string } {
   if (looksLikeKey(text)) return { problem: KEY_VALUE_FOUND };
@@ -29,7 +26,8 @@ export function parseProxyUrl(text: string): ProxyAddress | { problem: string } 
   if (url.username === "" && url.password === "") return { origin: url.origin, credentials: null };
   const [user, password] = [decode(url.username), decode(url.password)];
   if (user === null || password === null) return { problem: ESCAPE };
-  if (user.includes(":") || CONTROL.test(user + password)) {
+  // RFC 7617 section 2.
+  if (user.includes(":") || /\p{Cc}/u.test(user + password)) {
     return { problem: "its user name may hold no colon, and neither it nor the password control characters" };
   }
   return { origin: url.origin, credentials: new Secret(`${user}:${password}`) };

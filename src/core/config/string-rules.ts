@@ -1,6 +1,7 @@
 import { KEY_VALUE_FOUND, looksLikeKey } from "./problem.ts";
 
-// Each check returns what is wrong with a string of the configuration, or null. None repeats the string: it may be a key.
+// Each check returns what is wrong with a string of the configuration and the likely fix, or null. None repeats the string,
+// which may be a key.
 
 /** Checks the name of a systemd credential: a file name in the directory that systemd prepares (systemd.exec(5)). */
 export function checkCredentialName(text: string): string | null {

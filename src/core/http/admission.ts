@@ -42,8 +42,8 @@ const JSON_TYPE = "application/json";
 const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 
 /**
- * Decides whether a request may enter, before its route, key or body matter: null, or the refusal. Checks the host (DNS
- * rebinding, SECURITY.md A1 and A2), then browser headers (A3), then the framing (C1).
+ * Returns the refusal of a request that may not enter, whatever its route, key and body; null for any other. Checks the host
+ * (DNS rebinding, SECURITY.md A1 and A2), then browser headers (A3), then the framing (C1).
  */
 export function admit(request: AdmissionRequest, rules: AdmissionRules): Refusal | null {
   return checkHost(request, rules) ?? checkBrowser(request, rules) ?? checkFraming(request);

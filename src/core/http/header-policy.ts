@@ -31,9 +31,9 @@ export const CONTENT_NAMES: ReadonlySet<string> = new Set([
 const NOT_UPSTREAM = new Set([
   ...HOP_BY_HOP,
   "host",
-  // Node's server has already answered it. With it http-proxy-3 would not run its hooks (docs/performance.md section 4, trap 1).
+  // Node's server has answered it. With it http-proxy-3 would not run its hooks (docs/performance.md section 4, trap 1).
   "expect",
-  // Replaced by ours.
+  // We send our own.
   "accept-encoding",
   // Could make an upstream execute another method (SECURITY.md B3).
   "x-http-method",

@@ -61,7 +61,7 @@ export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHead
   return out;
 }
 
-/** Builds the client's response headers as a flat list: the upstream's in order, filtered, and with the secret redacted. */
+/** Builds the client's response headers as a flat list: the upstream's in order, filtered, with the secret redacted. */
 export function buildDownstreamHeaders(headers: HeaderIndex, secret: Secret): string[] {
   const hopByHop = listHopByHopNames(headers);
   const out: string[] = [];

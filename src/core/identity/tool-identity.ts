@@ -6,7 +6,7 @@ import type { ToolEvidence } from "../ledger/record.ts";
 import type { ProcessName } from "./process-name.ts";
 import { findRequestSignature, type RequestSignatures } from "./signatures.ts";
 
-/** The tool that sent a request. Only a registered local token proves it; other evidence is good enough for accounting. */
+/** The tool that sent a request. Only a registered local token proves it; other evidence serves accounting only. */
 export interface ToolIdentity {
   tool: string;
   by: ToolEvidence;

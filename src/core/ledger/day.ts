@@ -1,5 +1,5 @@
 /**
- * The ledger has one file per UTC day of a record's `ts`, e.g. `2026-11-21.ndjson`, and beside it `2026-11-21.torn` for a
+ * The ledger has one file per UTC day of a record's `ts`, e.g. `2026-11-21.ndjson`, and next to it `2026-11-21.torn` for a
  * line that a crash truncated. Days are written `YYYY-MM-DD`, so they sort and compare as text.
  */
 const LEDGER_FILE = /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\.(ndjson|torn)$/;

@@ -116,19 +116,17 @@ function addRequest(rows: Rows, { record, source }: CountedRequest, by: Grouping
     if (source.tokens !== null) addTokens(row, source.tokens, source.tokens.reasoning);
   });
   for (const set of source.extra) {
-    rows.addTo(by === "model" ? (set.model ?? name) : name, (row) => addExtra(row, set));
+    rows.addTo(by === "model" ? (set.model ?? name) : name, (row) => {
+      if (set.billable === true) addTokens(row, set, null);
+      else row.maybe_unbilled += sumTokens(set);
+    });
   }
 }
 
-/** `record` knows who asked; `source`, the record with the usage, knows which model served. */
+/** The model that served is in `source`, the record with the usage; everything else is in `record`. */
 function nameOf(record: UsageRecord, source: UsageRecord, by: Grouping): string | null {
   if (by === "model") return source.model ?? record.model ?? record.model_requested;
   return by === "day" ? dayOf(record.ts) : record[by];
-}
-
-function addExtra(row: ReportRow, set: ExtraTokens): void {
-  if (set.billable === true) addTokens(row, set, null);
-  else row.maybe_unbilled += sumTokens(set);
 }
 
 /** Reasoning is part of the output, so it is 0 without output, even when not reported. */

@@ -4,8 +4,6 @@ import { Secret } from "./secret.ts";
 /** In characters. Node refuses request heads of 16 KiB, and a key is only a part of one. */
 export const MAX_KEY_LENGTH = 8192;
 
-const HINT = "give the key alone, on one line";
-
 /**
  * Parses an API key from typed, piped or stored text, and trims it: 1 to 8192 printable ASCII characters without spaces, which
  * a header can carry. Throws a Failure that says what is wrong, and never repeats any of the text.
@@ -13,7 +11,7 @@ const HINT = "give the key alone, on one line";
 export function parseApiKey(text: string): Secret {
   const value = text.trim();
   const problem = findProblem(value);
-  if (problem !== null) throw new Failure(problem, HINT);
+  if (problem !== null) throw new Failure(problem, "give the key alone, on one line");
   return new Secret(value);
 }
 

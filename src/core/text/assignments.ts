@@ -1,9 +1,3 @@
-/** A name and the value assigned to it. */
-interface Assignment {
-  name: string;
-  value: string;
-}
-
 const VALUE = String.raw`(?:"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<bare>[^\s"',;]+))`;
 
 /**
@@ -20,7 +14,7 @@ const ASSIGNMENT = new RegExp(
 const SETTING = new RegExp(String.raw`^\s*set(?:env)?\s+(?:-\S+\s+){0,5}(?<name>\w+)\s+${VALUE}`, "g");
 
 /** Returns the assignments in a line, first those with `set` or `setenv`. */
-export function findAssignments(line: string): Assignment[] {
+export function findAssignments(line: string): { name: string; value: string }[] {
   return [...line.matchAll(SETTING), ...line.matchAll(ASSIGNMENT)].map(({ groups = {} }) => {
     const { name = "", double, single, bare } = groups;
     return { name, value: double ?? single ?? bare ?? "" };

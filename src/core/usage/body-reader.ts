@@ -1,6 +1,6 @@
 import type { UsageCollector, UsageFormat } from "./usage-format.ts";
 import { EventScanner } from "./sse/event-scanner.ts";
-import { isSpace, OPEN_BRACE } from "./bytes.ts";
+import { isSpace } from "./bytes.ts";
 import { JsonScanner } from "./json/json-scanner.ts";
 
 /** Reads a body in one of the two content types. */
@@ -12,6 +12,7 @@ interface BodyScanner {
 }
 
 const EVENT_STREAM = /^\s*text\/event-stream/i;
+const OPEN_BRACE = 0x7b;
 
 /**
  * Reads a body and passes what its format selects to a collector: the events of a `text/event-stream`, else one JSON

@@ -116,17 +116,15 @@ class MessagesCollector implements UsageCollector {
     const id = asText(message["id"]);
     if (this.#usage.hasStarted) this.#flags.add("duplicate_message_start");
     // A gateway retried: another message replaces the first.
-    if (this.#usage.hasStarted && id !== this.#id) this.#reset();
+    if (this.#usage.hasStarted && id !== this.#id) {
+      this.#usage.reset();
+      this.#fallbackModel = null;
+      this.#stop = null;
+      this.#isEnded = false;
+    }
     this.#id = id;
     this.#model = asText(message["model"]) ?? this.#model;
     this.#usage.mergeStart(asObject(message["usage"]));
-  }
-
-  #reset(): void {
-    this.#usage.reset();
-    this.#fallbackModel = null;
-    this.#stop = null;
-    this.#isEnded = false;
   }
 
   #startBlock(block: JsonObject): void {

@@ -1,6 +1,6 @@
+import { codeOf } from "../../core/failure.ts";
 import type { Refusal } from "../../core/http/refusal.ts";
-import { codeOf } from "./error-code.ts";
-import { TunnelError, type TunnelErrorCode } from "./tunnel.ts";
+import { NO_CODE, TunnelError, type TunnelErrorCode } from "./tunnel.ts";
 
 /** Why a connection could not be opened. `fix` is what the user can do; null where that cannot be known here. */
 export interface ConnectFailure {
@@ -71,7 +71,7 @@ const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => ConnectFailure> = {
 /** Explains why a connection could not be opened. Uses error codes only: messages may contain addresses and more. */
 export function explainConnectFailure(error: Error): ConnectFailure {
   if (error instanceof TunnelError) return NO_TUNNEL[error.code](error.detail);
-  const code = codeOf(error);
+  const code = codeOf(error) ?? NO_CODE;
   return { why: wordsFor(code), fix: code in UNTRUSTED ? NAME_AUTHORITY : null };
 }
 
@@ -87,7 +87,7 @@ export function explainUpstreamError(error: Error, isConnected: boolean): Refusa
       message: `the upstream cannot be reached: ${why}; ${fix ?? "to see more, type: tollkeeper status"}`,
     };
   }
-  const code = codeOf(error);
+  const code = codeOf(error) ?? NO_CODE;
   if (code.startsWith("HPE_")) {
     return { code: "upstream_invalid", message: `the upstream's answer is not valid HTTP (${code})` };
   }

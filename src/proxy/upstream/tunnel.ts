@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { parseConnectResponse, type ConnectResponse } from "../../core/http/connect-response.ts";
-import { codeOf } from "./error-code.ts";
+import { codeOf } from "../../core/failure.ts";
 
 /**
  * Why a tunnel could not be opened:
@@ -14,6 +14,9 @@ import { codeOf } from "./error-code.ts";
  */
 export type TunnelErrorCode =
   `ERR_PROXY_${"UNREACHABLE" | "CLOSED" | "NOT_HTTP" | "AUTH_MISSING" | "AUTH_WRONG" | "AUTH_UNKNOWN" | "REFUSED" | "FAILED"}`;
+
+/** Stands for the code of an error that has none. */
+export const NO_CODE = "connection closed";
 
 /** The proxy did not open a tunnel. */
 export class TunnelError extends Error {
@@ -133,6 +136,6 @@ export class Tunnel extends Duplex {
   #explain(error: Error): Error {
     if (this.#head === null) return error;
     if (this.#isConnected) return new TunnelError("ERR_PROXY_CLOSED", "", { cause: error });
-    return new TunnelError("ERR_PROXY_UNREACHABLE", codeOf(error), { cause: error });
+    return new TunnelError("ERR_PROXY_UNREACHABLE", codeOf(error) ?? NO_CODE, { cause: error });
   }
 }

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { ListedKey } from "../../../src/cli/commands/key.ts";
 import { sentinelKey } from "../../helpers/keychain/key-command.ts";
-import { noKeyring, startSession } from "../../helpers/keychain/keychain-session.ts";
+import { noKeyring, startUnlockedSession } from "../../helpers/keychain/keychain-session.ts";
 import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
 import { runOnTerminal } from "../../helpers/process/terminal.ts";
 import { assertNowhere, readFilesBelow } from "../../security/leak-search.ts";
@@ -18,8 +18,7 @@ const PLACE = "~/.claude/settings.json (env.ANTHROPIC_AUTH_TOKEN)";
 
 /** Prepares a home directory with an unlocked keychain, in which Claude Code's settings hold a real key. */
 async function prepare(t: TestContext, config: object = UPSTREAM) {
-  const session = await startSession(t);
-  await session.startUnlocked();
+  const session = await startUnlockedSession(t);
   const home = session.directory;
   const configFile = join(home, "config.jsonc");
   writeFileSync(configFile, JSON.stringify({ listen: { port: 4711 }, ...config }), { mode: 0o600 });

@@ -3,10 +3,9 @@ import { rmSync } from "node:fs";
 import { test } from "node:test";
 import type { DaemonStatus } from "../../../src/daemon/status.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
+import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
 import { post } from "../../helpers/gate/gate.ts";
-import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
-import { sendJson, MESSAGE, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
 test("status without a running daemon fails and says how to start it", async (t) => {
   const daemon = await startDaemon(t);
@@ -22,13 +21,11 @@ test("status without a running daemon fails and says how to start it", async (t)
 });
 
 test("status of a healthy daemon prints a line for each fact and exits with 0", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, MESSAGE));
-  const key = writeKeyFile(t, upstream.baseUrl, "some-key");
-  const daemon = await startDaemon(t, { config: key.config });
+  const { daemon, upstream, keyFile } = await startDaemonWithUpstream(t);
   const before = await daemon.command("status");
   assert.match(
     before.stdout,
-    new RegExp(`^key +default for default: not asked yet \\(file ${key.path}\\)$`, "m"),
+    new RegExp(`^key +default for default: not asked yet \\(file ${keyFile.path}\\)$`, "m"),
   );
   await (await post(daemon, "/v1/messages", {})).text();
   const { code, stdout, stderr } = await daemon.command("status");
@@ -39,7 +36,7 @@ test("status of a healthy daemon prints a line for each fact and exits with 0", 
     `access +open, no token is asked for; 0 tokens registered$`,
     `upstream +default: ${upstream.baseUrl}$`,
     ` +last exchange completed with 200, (?:just now|\\d+ s ago)$`,
-    `key +default for default: present \\(file ${key.path}, (?:just now|\\d+ s ago)\\)$`,
+    `key +default for default: present \\(file ${keyFile.path}, (?:just now|\\d+ s ago)\\)$`,
     `config +${daemon.configFile}, read (?:just now|\\d+ s ago)$`,
     `ledger +${daemon.home}/state/tollkeeper/ledger, 1 written$`,
     `open +0 exchanges$`,
@@ -55,9 +52,7 @@ test("status says that the sandbox serves made-up responses", async (t) => {
 });
 
 test("status --json prints the whole status as one object", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, MESSAGE));
-  const key = writeKeyFile(t, upstream.baseUrl, "some-key");
-  const daemon = await startDaemon(t, { config: key.config });
+  const { daemon, upstream, keyFile } = await startDaemonWithUpstream(t);
   const { code, stdout } = await daemon.command("status", "--json");
   assert.equal(code, 0);
   const status = JSON.parse(stdout) as DaemonStatus;
@@ -76,7 +71,7 @@ test("status --json prints the whole status as one object", async (t) => {
       {
         upstream: "default",
         name: "default",
-        source: `file ${key.path}`,
+        source: `file ${keyFile.path}`,
         state: "not asked yet",
         problem: null,
         at: null,
@@ -96,10 +91,8 @@ test("status --json prints the whole status as one object", async (t) => {
 });
 
 test("status exits with 1 when a key cannot be read, with and without --json", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, MESSAGE));
-  const key = writeKeyFile(t, upstream.baseUrl, "some-key");
-  rmSync(key.path);
-  const daemon = await startDaemon(t, { config: key.config });
+  const { daemon, keyFile } = await startDaemonWithUpstream(t);
+  rmSync(keyFile.path);
   await (await post(daemon, "/v1/messages", {})).text();
   const text = await daemon.command("status");
   assert.equal(text.code, 1);

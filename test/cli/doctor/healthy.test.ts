@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { SCHEMA, SERVICE } from "../../../src/adapters/keychain/protocol.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
 import { setUpMachine } from "../../helpers/daemon/machine.ts";
 import { createFakeSystemd } from "../../helpers/systemd/fake-systemd.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
-import { noKeyring, startSession } from "../../helpers/keychain/keychain-session.ts";
+import { noKeyring, startUnlockedSession } from "../../helpers/keychain/keychain-session.ts";
 
 const CLAUDE_SETTINGS = `{
   "env": { "ANTHROPIC_BASE_URL": "http://127.0.0.1:%PORT%/t/claude-code", "ANTHROPIC_AUTH_TOKEN": "placeholder" }
@@ -48,13 +47,12 @@ test(
   "doctor on a healthy machine prints one ok line for each check, exits with 0 and changes nothing",
   { skip: noKeyring },
   async (t) => {
-    const session = await startSession(t);
-    await session.startUnlocked();
+    const session = await startUnlockedSession(t);
     const port = await freePort();
     const machine = await setUpMachine(t, {
       port,
       config: (baseUrl) => ({ upstreams: { default: { baseUrl } } }),
-      session: { DBUS_SESSION_BUS_ADDRESS: session.env.DBUS_SESSION_BUS_ADDRESS },
+      session: session.busEnv,
       programs: createFakeSystemd(t, { port }),
       files: {
         ".claude/settings.json": CLAUDE_SETTINGS,

@@ -7,7 +7,7 @@ import { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { post, withLimits } from "../../helpers/gate/gate.ts";
 import { beginRequest, sendRaw } from "../../helpers/client/raw-client.ts";
-import { sendJson, MESSAGE } from "../../helpers/upstream/scripted-upstream.ts";
+import { MESSAGE, respondWithEmptyJson, sendJson } from "../../helpers/upstream/scripted-upstream.ts";
 import { measureGrowth, cannotMeasureMemory } from "../measure-memory.ts";
 import { MIB, CHUNK, repeat, type Scenario } from "./scenario.ts";
 import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
@@ -76,7 +76,7 @@ export const LARGE_BODIES: Record<string, Scenario> = {
     async (t) => {
       const { upstream, gate } = await startGateWithUpstream(
         t,
-        (_seen, res) => sendJson(res, {}),
+        respondWithEmptyJson,
         withLimits({ bodyBytes: 1000 }),
       );
       const res = await post(gate, "/v1/responses", { input: "x".repeat(500_000) });
@@ -91,7 +91,7 @@ export const LARGE_BODIES: Record<string, Scenario> = {
   ) => {
     const { upstream, gate } = await startGateWithUpstream(
       t,
-      (_seen, res) => sendJson(res, {}),
+      respondWithEmptyJson,
       withLimits({ bodyBytes: 1000 }),
     );
     const requested = once(upstream.server, "request") as Promise<[IncomingMessage]>;
@@ -107,11 +107,7 @@ export const LARGE_BODIES: Record<string, Scenario> = {
   },
 
   "an endless body is not read forever after it was refused": async (t) => {
-    const { gate } = await startGateWithUpstream(
-      t,
-      (_seen, res) => sendJson(res, {}),
-      withLimits({ bodyBytes: 1000 }),
-    );
+    const { gate } = await startGateWithUpstream(t, respondWithEmptyJson, withLimits({ bodyBytes: 1000 }));
     const client = await sendRaw(t, gate.port, beginRequest(gate.port, `Content-Length: ${1000 * MIB}`));
     await client.until(/body_too_large/);
     let taken = 0;

@@ -34,3 +34,8 @@ export async function exchangeRaw(
   const [refusal = null] = valuesOf(response, "x-tollkeeper-refusal");
   return { status: Number(response.start.split(" ")[1]), headers: response.headers, refusal, text };
 }
+
+/** Returns the header lines a JSON request to the gate needs. */
+export function jsonHeaders(port: number): string[] {
+  return [`Host: 127.0.0.1:${port}`, "Content-Type: application/json"];
+}

@@ -30,6 +30,8 @@ export interface KeychainSession {
   directory: string;
   /** Variables that locate this session: for `setEnvironment`, or for a child process. */
   env: { HOME: string; XDG_RUNTIME_DIR: string; DBUS_SESSION_BUS_ADDRESS: string };
+  /** The part of `env` for a program with another home. */
+  busEnv: { DBUS_SESSION_BUS_ADDRESS: string };
   /** Starts gnome-keyring with an unlocked login collection; the flag `--replace` replaces a running one. */
   startUnlocked(...flags: string[]): Promise<void>;
   /** Starts gnome-keyring as in a new account before its first login. */
@@ -58,12 +60,9 @@ export async function startSession(t: TestContext): Promise<KeychainSession> {
   const [address] = await once(bus.stdout.setEncoding("utf8"), "data");
   // The prompter inherits this pipe and would keep the test process alive.
   bus.stdout.destroy();
-  const env = {
-    HOME: directory,
-    XDG_RUNTIME_DIR: join(directory, "run"),
-    DBUS_SESSION_BUS_ADDRESS: String(address).trim(),
-  };
-  return { directory, env, ...provider(t, { ...process.env, ...env }) };
+  const busEnv = { DBUS_SESSION_BUS_ADDRESS: String(address).trim() };
+  const env = { HOME: directory, XDG_RUNTIME_DIR: join(directory, "run"), ...busEnv };
+  return { directory, env, busEnv, ...provider(t, { ...process.env, ...env }) };
 }
 
 /** Starts a session whose keychain is unlocked. */
@@ -80,7 +79,10 @@ export async function useUnlockedKeychain(t: TestContext): Promise<KeychainSessi
   return session;
 }
 
-function provider(t: TestContext, env: NodeJS.ProcessEnv): Omit<KeychainSession, "directory" | "env"> {
+function provider(
+  t: TestContext,
+  env: NodeJS.ProcessEnv,
+): Omit<KeychainSession, "directory" | "env" | "busEnv"> {
   const bus = (...request: string[]) =>
     promisify(execFile)("busctl", ["--user", "--json=short", ...request], { env });
   const start = async (...flags: string[]) => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { buildJsonSchema } from "../../../core/config/schema.ts";
-import { Failure } from "../../../core/failure.ts";
+import { Failure, hasCode } from "../../../core/failure.ts";
 
 const SCHEMA_FILE = "config.schema.json";
 
@@ -46,7 +46,7 @@ async function prepare(path: string): Promise<void> {
   const directory = dirname(path);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await writeFile(path, TEMPLATE, { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (!hasCode(error, "EEXIST")) throw error;
   });
   // Written each time, because a newer tollkeeper may have new keys.
   await writeFile(join(directory, SCHEMA_FILE), `${JSON.stringify(buildJsonSchema(), null, 2)}\n`, {

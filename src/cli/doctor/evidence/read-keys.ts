@@ -1,6 +1,6 @@
 import type { Config } from "../../../core/config/config.ts";
 import { KeyFailure } from "../../../core/failure.ts";
-import { listConfiguredKeys, type ConfiguredKey } from "../../../core/policy/configured-keys.ts";
+import { listConfiguredKeys, type ConfiguredKey } from "../../../core/policy/upstreams.ts";
 import type { KeyRef } from "../../../core/secrets/key-source.ts";
 import type { Secret } from "../../../core/secrets/secret.ts";
 import type { KeyStore } from "../../../ports.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../json.ts";
-import { CLOSE_BRACE, COLON, COMMA, findName, isSpace, isUnescaped, OPEN_BRACE, QUOTE } from "../bytes.ts";
+import { findName, isSpace, isUnescaped } from "../bytes.ts";
 import { BoundedText } from "./bounded-text.ts";
 import { JsonSkipper } from "./json-skipper.ts";
 
@@ -19,6 +19,11 @@ interface OpenObject {
 /** What the next byte belongs to. `between` is the space between members, `colon` that after a name. */
 type Mode = "before value" | "value" | "between" | "name" | "colon" | "end";
 
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
 const NAME_BYTES = 256;
 /** Deeper values are not kept, so that recursive readers and JSON.stringify cannot run out of stack. */
 const MAX_DEPTH = 32;

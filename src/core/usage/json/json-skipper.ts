@@ -1,5 +1,10 @@
-import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../bytes.ts";
-
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
 const SCALAR_STARTS = new Set(Buffer.from("-0123456789tfn"));
 const SCALAR_ENDS = new Set(Buffer.from(",}] \t\r\n"));
 

@@ -51,7 +51,7 @@ export function readServerTools(tools: JsonObject): Record<string, number> {
   return Object.fromEntries(calls);
 }
 
-/** Reads the object of a gateway that uses chat completion names such as `prompt_tokens` beside the API's own. */
+/** Reads the object of a gateway that uses chat completion names such as `prompt_tokens` along with the API's own. */
 function readMixedUsage(usage: JsonObject, flags: Set<Flag>): UsageCounts {
   const own = readMessagesCounts(usage);
   const chat = readChatUsage(usage, flags);

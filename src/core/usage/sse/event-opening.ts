@@ -1,5 +1,9 @@
-import { BACKSLASH, hasTextAt, LF, QUOTE, SPACE } from "../bytes.ts";
+import { hasTextAt } from "../bytes.ts";
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+const LF = 0x0a;
 const TYPE_MEMBER = '{"type":';
 /** No service has longer types. The JSON scanner would read them. */
 const MAX_TYPE_LENGTH = 64;

@@ -2,9 +2,11 @@ import { isObject } from "../../json.ts";
 import type { UsageCollector, UsageFormat } from "../usage-format.ts";
 import { EventOpening, findTypeEnd, findTypeStart } from "./event-opening.ts";
 import { asText } from "../fields.ts";
-import { CLOSE_BRACE, hasTextAt } from "../bytes.ts";
+import { hasTextAt } from "../bytes.ts";
 import { JsonScanner } from "../json/json-scanner.ts";
 import { SseScanner, type EventSink } from "./sse-scanner.ts";
+
+const CLOSE_BRACE = 0x7d;
 
 /**
  * Reads the events of a stream that its format selects, and passes them to a collector. Others are skipped unread when their

@@ -1,4 +1,4 @@
-import { COLON, copyBytes, CR, hasTextAt, LF, SPACE } from "../bytes.ts";
+import { copyBytes, hasTextAt } from "../bytes.ts";
 import { BoundedText } from "../json/bounded-text.ts";
 
 /** Receives each event as its lines arrive. Must not keep the bytes, which the caller owns. */
@@ -16,6 +16,10 @@ export interface EventSink {
 
 type Field = "undecided" | "data" | "event" | "ignored";
 
+const LF = 0x0a;
+const CR = 0x0d;
+const COLON = 0x3a;
+const SPACE = 0x20;
 const NEW_LINE = Buffer.from("\n");
 /** UTF-8's byte order mark, as Latin-1. */
 const BOM = "\u00ef\u00bb\u00bf";

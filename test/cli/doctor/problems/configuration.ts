@@ -5,7 +5,7 @@ import type { TestContext } from "node:test";
 import { describeHolder } from "../../../../src/adapters/port-holder.ts";
 import { setUpMachine } from "../../../helpers/daemon/machine.ts";
 import { freePort } from "../../../helpers/process/free-port.ts";
-import { noKeyring, startSession } from "../../../helpers/keychain/keychain-session.ts";
+import { noKeyring, startUnlockedSession } from "../../../helpers/keychain/keychain-session.ts";
 import type { Problem } from "./problem.ts";
 
 const NOT_RUNNING: [string, string] = [
@@ -74,10 +74,8 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     name: "no upstream is configured",
     skip: noKeyring,
     async build(t) {
-      const session = await startSession(t);
-      await session.startUnlocked();
-      const { DBUS_SESSION_BUS_ADDRESS } = session.env;
-      return setUpMachine(t, { config: () => ({ upstreams: {} }), session: { DBUS_SESSION_BUS_ADDRESS } });
+      const session = await startUnlockedSession(t);
+      return setUpMachine(t, { config: () => ({ upstreams: {} }), session: session.busEnv });
     },
     finds: [
       [

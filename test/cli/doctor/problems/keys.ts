@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { makeCertificate, startTlsUpstream } from "../../../helpers/upstream/certificate.ts";
 import { setUpMachine } from "../../../helpers/daemon/machine.ts";
 import { freePort } from "../../../helpers/process/free-port.ts";
-import { noKeyring, startSession } from "../../../helpers/keychain/keychain-session.ts";
+import { noKeyring, startSession, startUnlockedSession } from "../../../helpers/keychain/keychain-session.ts";
 import { scratchDirectory } from "../../../helpers/process/scratch-directory.ts";
 import { sendJson } from "../../../helpers/upstream/scripted-upstream.ts";
 import type { Problem } from "./problem.ts";
@@ -30,7 +30,7 @@ export const KEY_PROBLEMS: Problem[] = [
   {
     name: "no program provides a keychain",
     skip: noKeyring,
-    build: async (t) => setUpMachine(t, { config: inKeychain, session: busOf(await startSession(t)) }),
+    build: async (t) => setUpMachine(t, { config: inKeychain, session: (await startSession(t)).busEnv }),
     finds: [
       [
         "failure keychain: no keychain runs here: nothing provides org.freedesktop.secrets",
@@ -42,10 +42,9 @@ export const KEY_PROBLEMS: Problem[] = [
     name: "the keyring is locked",
     skip: noKeyring,
     async build(t) {
-      const session = await startSession(t);
-      await session.startUnlocked();
+      const session = await startUnlockedSession(t);
       await session.lock();
-      return setUpMachine(t, { config: inKeychain, session: busOf(session) });
+      return setUpMachine(t, { config: inKeychain, session: session.busEnv });
     },
     finds: [
       [
@@ -58,13 +57,12 @@ export const KEY_PROBLEMS: Problem[] = [
     name: "libsecret cannot be loaded",
     skip: noKeyring,
     async build(t) {
-      const session = await startSession(t);
-      await session.startUnlocked();
+      const session = await startUnlockedSession(t);
       const directory = scratchDirectory(t);
       writeFileSync(join(directory, "libsecret-1.so.0"), "no library");
       return setUpMachine(t, {
         config: inKeychain,
-        session: busOf(session),
+        session: session.busEnv,
         env: { LD_LIBRARY_PATH: directory },
         names: { DIRECTORY: directory },
       });
@@ -80,9 +78,8 @@ export const KEY_PROBLEMS: Problem[] = [
     name: "the keychain has no key with this name",
     skip: noKeyring,
     async build(t) {
-      const session = await startSession(t);
-      await session.startUnlocked();
-      return setUpMachine(t, { config: inKeychain, session: busOf(session) });
+      const session = await startUnlockedSession(t);
+      return setUpMachine(t, { config: inKeychain, session: session.busEnv });
     },
     finds: [
       [
@@ -166,10 +163,6 @@ export const KEY_PROBLEMS: Problem[] = [
     ],
   },
 ];
-
-function busOf({ env }: { env: { DBUS_SESSION_BUS_ADDRESS: string } }): Record<string, string> {
-  return { DBUS_SESSION_BUS_ADDRESS: env.DBUS_SESSION_BUS_ADDRESS };
-}
 
 /** Returns a configuration with another upstream whose key is in the same file. */
 function withUpstream(baseUrl: string) {

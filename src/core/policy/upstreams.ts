@@ -1,6 +1,11 @@
 import type { Config, Upstream } from "../config/config.ts";
 import type { KeyRef } from "../secrets/key-source.ts";
-import { chooseUpstream } from "./choose-upstream.ts";
+
+/** Returns the upstream that a tool's configuration names, else "default"; null without one. Clients choose their tool names. */
+export function chooseUpstream(config: Config, tool: string): Upstream | null {
+  const name = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.upstream : undefined;
+  return config.upstreams[name ?? "default"] ?? null;
+}
 
 /** A key that the configuration names. */
 export interface ConfiguredKey {
