@@ -7,13 +7,13 @@ import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import type { ConfigSource, Log, ServiceNotifier } from "../ports.ts";
 import type { Listener } from "../proxy/client/listener.ts";
 import { prepareSettings } from "../proxy/settings.ts";
-import type { RequestPath } from "./request-path.ts";
-import type { SandboxFallback } from "./sandbox-fallback.ts";
+import type { AssembledGate } from "./assemble-gate.ts";
+import type { SandboxUpstream } from "./sandbox-upstream.ts";
 
 /** The parts that a running daemon consists of. */
-interface DaemonParts extends RequestPath {
+interface DaemonParts extends AssembledGate {
   source: ConfigSource;
-  sandbox: SandboxFallback;
+  sandbox: SandboxUpstream;
   notifier: ServiceNotifier;
   log: Log;
   /** Reopens the log file by its name. */

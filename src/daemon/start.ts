@@ -9,13 +9,13 @@ import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
 import { Failure, messageOf } from "../core/failure.ts";
 import type { ServiceNotifier } from "../ports.ts";
-import { controlPath, refuseSecondDaemon } from "./client.ts";
+import { controlPath, refuseSecondDaemon } from "./running-daemon.ts";
 import { hardenProcess } from "./harden.ts";
 import { trackLastError } from "./last-error.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { RecordFeed } from "./record-feed.ts";
-import { openRequestPath, systemClock } from "./request-path.ts";
-import { SandboxFallback } from "./sandbox-fallback.ts";
+import { assembleGate, systemClock } from "./assemble-gate.ts";
+import { SandboxUpstream } from "./sandbox-upstream.ts";
 import { describeDaemon } from "./status.ts";
 
 /**
@@ -62,11 +62,11 @@ async function buildDaemon(
   const sockets = takeActivatedSockets(process.env, process.pid);
   await refuseSecondDaemon();
   const source = await openConfigFile(configFile);
-  const sandbox = new SandboxFallback();
+  const sandbox = new SandboxUpstream();
   opened.push(source, sandbox);
 
   const feed = new RecordFeed();
-  const requestPath = await openRequestPath({
+  const requestPath = await assembleGate({
     config: await sandbox.complete(source.current()),
     keys: sandbox.keysBefore(createKeySources(createKeychain())),
     tokens: { read: () => readEntries(tokenPath()) },

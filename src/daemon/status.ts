@@ -12,7 +12,7 @@ import type { TokenStatus } from "../proxy/token-registry.ts";
 import type { LastError } from "./last-error.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { RecordFeed } from "./record-feed.ts";
-import type { RequestPath } from "./request-path.ts";
+import type { AssembledGate } from "./assemble-gate.ts";
 
 /** The status that a running daemon sends over its control socket. Times are ISO 8601, UTC. */
 export interface DaemonStatus {
@@ -66,7 +66,7 @@ export interface KeyStatus {
 }
 
 /** The parts that the status describes. */
-interface StatusParts extends Pick<RequestPath, "gate" | "keyring" | "ledger" | "tokens"> {
+interface StatusParts extends Pick<AssembledGate, "gate" | "keyring" | "ledger" | "tokens"> {
   lifecycle: Lifecycle;
   source: ConfigSource;
   feed: RecordFeed;

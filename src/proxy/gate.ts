@@ -10,19 +10,19 @@ import type { RequestSignatures } from "../core/identity/signatures.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import type { Secret } from "../core/secrets/secret.ts";
 import type { Clock, Ledger, Log } from "../ports.ts";
-import { choose, type Choice } from "./choose.ts";
+import { chooseUpstream, type Choice } from "./choose-upstream.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
 import type { ConnectionHandler } from "./client/listener.ts";
 import type { Peer, PeerGuard } from "./client/peer-guard.ts";
-import { Exchange } from "./exchange/exchange.ts";
+import { ExchangeRecorder } from "./exchange/exchange-recorder.ts";
 import { createForwarder, type Forwarder } from "./exchange/forward.ts";
 import { tooLarge } from "./exchange/limit-refusals.ts";
-import { peekModel } from "./exchange/peek.ts";
-import { RequestIdentity } from "./identify.ts";
+import { peekModel } from "./exchange/peek-model.ts";
+import { ClientIdentity } from "./authenticate-client.ts";
 import type { Keyring } from "./keyring.ts";
-import { noKey, OTHER_USER, PIPELINED } from "./refusals.ts";
-import { refuse } from "./refuse.ts";
-import { resolve, type LocalRoute } from "./resolve.ts";
+import { noKey, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
+import { sendRefusal } from "./send-refusal.ts";
+import { resolveRoute, type LocalRoute } from "./resolve-route.ts";
 import type { Settings } from "./settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 
@@ -81,14 +81,14 @@ export class Gate implements ConnectionHandler {
    */
   async handle(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): Promise<void> {
     const settings = this.#settings;
-    let exchange: Exchange | null = null;
+    let exchange: ExchangeRecorder | null = null;
     try {
       // 1. Admit.
       const headers = new HeaderIndex(req.rawHeaders);
       const peer = this.#admit(req, res, headers, settings);
 
       // 2. Resolve.
-      const request = resolve(req, headers, settings.table);
+      const request = resolveRoute(req, headers, settings.table);
       if (request.kind === "local") {
         this.#parts.local[request.route](req, res);
         return;
@@ -97,10 +97,10 @@ export class Gate implements ConnectionHandler {
       // 3. Identify.
       const { mode } = settings.config.access;
       const { tokens, signatures } = this.#parts;
-      const client = new RequestIdentity({ mark: request.mark, headers, peer, mode, signatures }, tokens);
+      const client = new ClientIdentity({ mark: request.mark, headers, peer, mode, signatures }, tokens);
 
       // 4. Choose the upstream. From here on the request leaves one record, however it ends.
-      const choice = choose(request, client.tool, settings);
+      const choice = chooseUpstream(request, client.tool, settings);
       if ("code" in choice) throw new RefusalError(client.refusal ?? choice);
       exchange = this.#openExchange(client, choice, headers, settings);
       if (client.refusal !== null) throw new RefusalError(client.refusal);
@@ -185,7 +185,12 @@ export class Gate implements ConnectionHandler {
     return peer;
   }
 
-  #openExchange(client: RequestIdentity, choice: Choice, headers: HeaderIndex, settings: Settings): Exchange {
+  #openExchange(
+    client: ClientIdentity,
+    choice: Choice,
+    headers: HeaderIndex,
+    settings: Settings,
+  ): ExchangeRecorder {
     const head = {
       client,
       choice,
@@ -193,7 +198,7 @@ export class Gate implements ConnectionHandler {
       userAgent: headers.get("user-agent") ?? null,
       contentEncoding: headers.get("content-encoding") ?? null,
     };
-    return new Exchange(head, this.#parts.ledger, this.#parts.clock);
+    return new ExchangeRecorder(head, this.#parts.ledger, this.#parts.clock);
   }
 
   async #readKey(ref: KeyRef): Promise<Secret> {
@@ -206,13 +211,18 @@ export class Gate implements ConnectionHandler {
     }
   }
 
-  #refuse(req: IncomingMessage, res: ServerResponse, exchange: Exchange | null, refusal: Refusal): void {
+  #refuse(
+    req: IncomingMessage,
+    res: ServerResponse,
+    exchange: ExchangeRecorder | null,
+    refusal: Refusal,
+  ): void {
     if (exchange !== null) {
       exchange.status = getRefusalStatus(refusal.code);
       exchange.recordUnanswered("rejected", refusal.code, null);
     }
     this.#parts.log.debug({ code: refusal.code, method: req.method }, "refused a request");
-    refuse(req, res, refusal, exchange?.choice.route.api ?? guessApi(req.url ?? ""));
+    sendRefusal(req, res, refusal, exchange?.choice.route.api ?? guessApi(req.url ?? ""));
   }
 
   #refusalOf(error: unknown): Refusal {

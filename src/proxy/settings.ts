@@ -1,5 +1,5 @@
 import { type Config, type Upstream } from "../core/config/config.ts";
-import { resolveKeyRef, chooseUpstream } from "../core/policy/upstreams.ts";
+import { resolveKeyRef, upstreamForTool } from "../core/policy/upstreams.ts";
 import type { AdmissionRules } from "../core/http/admission.ts";
 import { buildRouteTable, listRoutes, type RouteTable } from "../core/http/routes.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
@@ -42,7 +42,7 @@ export function prepareSettings(config: Config): Settings {
   }
 
   function destinationOf(tool: string, keyName: string | null): Destination {
-    const upstream = chooseUpstream(config, tool);
+    const upstream = upstreamForTool(config, tool);
     const settings = upstream === null ? undefined : prepared.get(upstream);
     if (settings === undefined) throw new Error("the configuration has no upstream for this tool");
     return { upstream: settings, key: resolveKeyRef(settings, keyName) };

@@ -5,8 +5,8 @@ import { parseServiceCommand } from "./service-command.ts";
 import type { LogStart, Plan, ServiceManager, ServiceState, ServiceTarget, Step } from "./service-manager.ts";
 import { installSteps, removeSandboxSteps } from "./systemd/install-steps.ts";
 import { NOT_LOADED, queryUnitStates, resetFailedStep, systemctlStep } from "./systemd/systemctl.ts";
-import { parseCommandLine, readValues } from "./systemd/unit-file.ts";
-import { readUnit, SERVICE, SOCKET, unitPaths, type UnitPaths } from "./systemd/units.ts";
+import { parseCommandLine, readValues } from "./systemd/unit-syntax.ts";
+import { readUnit, SERVICE, SOCKET, unitPaths, type UnitPaths } from "./systemd/render-units.ts";
 
 /** The user whose service is managed. Home and the directory of this user's own units are absolute. */
 interface SystemdOptions {

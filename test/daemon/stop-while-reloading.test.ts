@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { openServiceNotifier } from "../../src/adapters/service-notifier.ts";
 import { Lifecycle } from "../../src/daemon/lifecycle.ts";
 import { Listeners } from "../../src/daemon/listeners.ts";
-import { SandboxFallback } from "../../src/daemon/sandbox-fallback.ts";
+import { SandboxUpstream } from "../../src/daemon/sandbox-upstream.ts";
 import type { Problem } from "../../src/core/config/problem.ts";
 import type { Config } from "../../src/core/config/config.ts";
 import type { ConfigSource } from "../../src/ports.ts";
@@ -15,7 +15,7 @@ import { startGate } from "../helpers/gate/gate.ts";
 import { withResolvers } from "../helpers/async/with-resolvers.ts";
 
 /** A lifecycle in this process. `move` gives it a configuration with another port. */
-async function startLifecycle(t: TestContext, sandbox = new SandboxFallback()) {
+async function startLifecycle(t: TestContext, sandbox = new SandboxUpstream()) {
   const { gate, keyring, tokenGuard: tokens, ledger, log } = await startGate(t, "http://127.0.0.1:9/v1");
   const listeners = await Listeners.open(gate, 0);
   const { config } = gate.settings;
@@ -70,7 +70,7 @@ test("a stop during a change of port is complete only after the new port is clos
 
 test("a stop waits for a change of configuration that is under way", async (t) => {
   const { promise: released, resolve: release } = withResolvers<void>();
-  const sandbox = new SandboxFallback();
+  const sandbox = new SandboxUpstream();
   const close = t.mock.method(sandbox, "close");
   t.mock.method(sandbox, "complete", async (config: Config) => {
     await released;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { createRedactor } from "../../src/core/secrets/redactor.ts";
+import { createStreamRedactor } from "../../src/core/secrets/stream-redactor.ts";
 import { redactData } from "../../src/core/usage/redact-reading.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
 import { splitIntoChunks, chunking } from "./chunking.ts";
@@ -47,7 +47,7 @@ function textAround(value: string): fc.Arbitrary<string> {
 const keyAndText = key.chain((value) => fc.tuple(fc.constant(value), textAround(value)));
 
 function redactAll(value: string, chunks: Iterable<Buffer>): Buffer {
-  const redactor = createRedactor(new Secret(value));
+  const redactor = createStreamRedactor(new Secret(value));
   const out: Buffer[] = [];
   for (const chunk of chunks) out.push(Buffer.from(redactor.push(chunk)));
   out.push(redactor.end());

@@ -251,7 +251,7 @@ export const BROWSERS: readonly Mutant[] = [
   {
     ...A4,
     without: "refusing a preflight",
-    file: "src/proxy/resolve.ts",
+    file: "src/proxy/resolve-route.ts",
     find: "if (!isWebSocket && target !== null && isProbe(method, target.path)) return null;",
     replace:
       'if (!isWebSocket && target !== null && (method === "OPTIONS" || isProbe(method, target.path))) return null;',
@@ -259,21 +259,21 @@ export const BROWSERS: readonly Mutant[] = [
   {
     ...A5,
     without: "refusing a WebSocket",
-    file: "src/proxy/resolve.ts",
+    file: "src/proxy/resolve-route.ts",
     find: '/websocket/i.test(headers.get("upgrade") ?? "")',
     replace: "false",
   },
   {
     ...A5,
     without: "refusing a WebSocket in any letter case",
-    file: "src/proxy/resolve.ts",
+    file: "src/proxy/resolve-route.ts",
     find: '/websocket/i.test(headers.get("upgrade") ?? "")',
     replace: 'headers.get("upgrade") === "websocket"',
   },
   {
     ...A5,
     without: "refusing a WebSocket on unknown paths",
-    file: "src/proxy/resolve.ts",
+    file: "src/proxy/resolve-route.ts",
     find: '/websocket/i.test(headers.get("upgrade") ?? "")',
     replace:
       '/websocket/i.test(headers.get("upgrade") ?? "") && /responses|messages/.test(target?.path ?? "")',
@@ -281,7 +281,7 @@ export const BROWSERS: readonly Mutant[] = [
   {
     ...A5,
     without: "closing the connection after refusing a WebSocket",
-    file: "src/proxy/refusals.ts",
+    file: "src/proxy/gate-refusals.ts",
     find: '"upgrade, close"',
     replace: '"upgrade"',
   },

@@ -119,7 +119,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A8,
     without: "asking the kernel: the daemon is composed without it",
-    file: "src/daemon/request-path.ts",
+    file: "src/daemon/assemble-gate.ts",
     find: "new PeerGuard(createPeerInfo(),",
     replace:
       "new PeerGuard({ lookUp: async () => ({ uid: null, findProcess: async () => null, findProject: async () => null }) },",
@@ -163,7 +163,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A8,
     without: "closing the connection of another user",
-    file: "src/proxy/refusals.ts",
+    file: "src/proxy/gate-refusals.ts",
     find: `list your uid in "access.peerUid"\`,
   closes: true,`,
     replace: `list your uid in "access.peerUid"\`,`,
@@ -199,7 +199,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A9,
     without: "the evidence in the record",
-    file: "src/proxy/exchange/exchange.ts",
+    file: "src/proxy/exchange/exchange-recorder.ts",
     find: "tool_by: identity.by,",
     replace: 'tool_by: "path",',
   },

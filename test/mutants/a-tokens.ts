@@ -31,21 +31,21 @@ export const TOKENS: readonly Mutant[] = [
   {
     ...A12,
     without: "hashing all of a token",
-    file: "src/proxy/token-secret.ts",
+    file: "src/proxy/token-hash.ts",
     find: 'hash("sha256", token, "buffer")',
     replace: 'hash("sha256", token.slice(-43), "buffer")',
   },
   {
     ...A12,
     without: "comparing letters in their case",
-    file: "src/proxy/token-secret.ts",
+    file: "src/proxy/token-hash.ts",
     find: 'hash("sha256", token, "buffer")',
     replace: 'hash("sha256", token.toLowerCase(), "buffer")',
   },
   {
     ...A12,
     without: "hashing the last character of a token",
-    file: "src/proxy/token-secret.ts",
+    file: "src/proxy/token-hash.ts",
     find: 'hash("sha256", token, "buffer")',
     replace: 'hash("sha256", token.slice(0, 59), "buffer")',
   },
@@ -80,7 +80,7 @@ export const TOKENS: readonly Mutant[] = [
   {
     ...A12,
     without: "hiding which paths exist from clients without a token",
-    file: "src/proxy/resolve.ts",
+    file: "src/proxy/resolve-route.ts",
     find: "lacksToken ? noToken(claimed) : refusal",
     replace: "refusal",
   },

@@ -22,7 +22,7 @@ export const LEAKS: readonly Mutant[] = [
   {
     ...B8,
     without: "holding back what may be the first part of a key",
-    file: "src/core/secrets/redactor.ts",
+    file: "src/core/secrets/stream-redactor.ts",
     find: "Math.max(0, secret.maxSpellingBytes - 1)",
     replace: "0",
   },
@@ -36,7 +36,7 @@ export const LEAKS: readonly Mutant[] = [
   {
     ...B8,
     without: "redacting usage records",
-    file: "src/core/secrets/redactor.ts",
+    file: "src/core/secrets/stream-redactor.ts",
     find: "return blotValue(data, secret) as Data;",
     replace: "return data;",
   },

@@ -55,7 +55,7 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "a size limit for reading the body of a refused request",
-    file: "src/proxy/refuse.ts",
+    file: "src/proxy/send-refusal.ts",
     find: "if (drainedBytes > DRAIN_LIMIT_BYTES) stop();",
     replace: "",
   },
@@ -97,7 +97,7 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D8,
     without: "a time limit for reading the body of a refused request",
-    file: "src/proxy/refuse.ts",
+    file: "src/proxy/send-refusal.ts",
     find: "const timer = setTimeout(stop, DRAIN_LIMIT_MS);",
     replace: "const timer = setTimeout(stop, 2 ** 31 - 1);",
   },
@@ -139,14 +139,14 @@ export const FLOODS: readonly Mutant[] = [
   {
     ...D9,
     without: "writing a single record for each request",
-    file: "src/proxy/exchange/exchange.ts",
+    file: "src/proxy/exchange/exchange-recorder.ts",
     find: "this.#ledger.append({",
     replace: "for (const _ of [1, 2]) this.#ledger.append({",
   },
   {
     ...D9,
     without: "a unique id for each record",
-    file: "src/proxy/exchange/exchange.ts",
+    file: "src/proxy/exchange/exchange-recorder.ts",
     find: "id: randomUUID(),",
     replace: `id: randomUUID().slice(0, 2),`,
   },

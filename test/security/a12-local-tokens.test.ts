@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { defaultConfig, createUpstream } from "../../src/core/config/config.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
-import { hashToken } from "../../src/proxy/token-secret.ts";
+import { hashToken } from "../../src/proxy/token-hash.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post, startGate, type GateOptions } from "../helpers/gate/gate.ts";
 import { MemoryTokens } from "../helpers/gate/memory.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { Failure } from "../../src/core/failure.ts";
-import { renderSandbox, renderService, renderSocket } from "../../src/service/systemd/units.ts";
+import { renderSandbox, renderService, renderSocket } from "../../src/service/systemd/render-units.ts";
 import {
   commandsOf,
   filesOf,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { parseSettings, type UnitSetting } from "../../src/service/systemd/unit-file.ts";
+import { parseSettings, type UnitSetting } from "../../src/service/systemd/unit-syntax.ts";
 import { prepareProbes, runProbes } from "./run-probes.ts";
 import { PROBES, type Probe } from "./probes.ts";
 import { service, UNITS } from "./service.ts";

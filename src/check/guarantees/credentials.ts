@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Auth, Upstream } from "../../core/config/config.ts";
-import { resolveKeyRef, chooseUpstream } from "../../core/policy/upstreams.ts";
+import { resolveKeyRef, upstreamForTool } from "../../core/policy/upstreams.ts";
 import { headerValues, post, type TestRequest } from "../client.ts";
 import { sendThrough, STOP_AND_REPORT, type Guarantee, type IsolatedProxy } from "../guarantee.ts";
 import type { RecordedRequest } from "../recording-upstream.ts";
@@ -46,7 +46,7 @@ export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [
     remedy: `one tool's spending would be booked on another's key; look at: tollkeeper config check`,
     async verify(proxy) {
       for (const tool of [randomWord(), ...Object.keys(proxy.config.tools)]) {
-        const upstream = chooseUpstream(proxy.config, tool) ?? assert.fail(NO_UPSTREAM);
+        const upstream = upstreamForTool(proxy.config, tool) ?? assert.fail(NO_UPSTREAM);
         const { received } = await sendThrough(proxy, post(`/t/${tool}/v1/messages`));
         const [path, expected] = [received.path, `${upstream.basePath}/messages`];
         assert.ok(path === expected, `${tool}: asked the upstream for ${path} instead of ${expected}`);

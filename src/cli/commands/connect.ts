@@ -1,5 +1,5 @@
 import { isInstalled } from "../../connect/installed.ts";
-import { daemonStatus } from "../../daemon/client.ts";
+import { daemonStatus } from "../../daemon/running-daemon.ts";
 import { hardenProcess } from "../../daemon/harden.ts";
 import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import { defineCommand } from "../command.ts";

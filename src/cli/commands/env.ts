@@ -1,7 +1,7 @@
 import { findConflictingVariables } from "../../connect/conflicting-variables.ts";
 import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import { daemonStatus } from "../../daemon/client.ts";
+import { daemonStatus } from "../../daemon/running-daemon.ts";
 import { defineCommand } from "../command.ts";
 import {
   detectShell,

@@ -6,7 +6,7 @@ import { Failure, KeyFailure } from "../../core/failure.ts";
 import { listConfiguredKeys, type ConfiguredKey } from "../../core/policy/upstreams.ts";
 import { parseApiKey } from "../../core/secrets/api-key.ts";
 import { describeKeySource } from "../../core/secrets/key-source.ts";
-import { notifyDaemon } from "../../daemon/client.ts";
+import { notifyDaemon } from "../../daemon/running-daemon.ts";
 import { hardenProcess } from "../../daemon/harden.ts";
 import type { KeyStore } from "../../ports.ts";
 import { attempt } from "../attempt.ts";

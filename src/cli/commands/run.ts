@@ -7,7 +7,7 @@ import { isatty } from "node:tty";
 import { findConflictingVariables } from "../../connect/conflicting-variables.ts";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import { runningDaemon } from "../../daemon/client.ts";
+import { runningDaemon } from "../../daemon/running-daemon.ts";
 import type { ConnectableTool, Environment } from "../../tools/tool.ts";
 import { defineCommand } from "../command.ts";
 import { locateDaemon } from "../connect/locate-daemon.ts";

@@ -5,7 +5,7 @@ import { programVersion } from "../../adapters/program.ts";
 import { formatProblem } from "../../core/config/problem.ts";
 import type { Failure } from "../../core/failure.ts";
 import { formatAge } from "../../core/text/age.ts";
-import { daemonStatus, notRunning } from "../../daemon/client.ts";
+import { daemonStatus, notRunning } from "../../daemon/running-daemon.ts";
 import type { AccessStatus, DaemonStatus, KeyStatus } from "../../daemon/status.ts";
 import type { LedgerHealth } from "../../ports.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";

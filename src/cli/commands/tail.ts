@@ -4,7 +4,7 @@ import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { Command } from "../command.ts";
 import { note, print } from "../terminal/console.ts";
 import { formatNumber } from "../terminal/format.ts";
-import { controlPath, notRunning } from "../../daemon/client.ts";
+import { controlPath, notRunning } from "../../daemon/running-daemon.ts";
 
 /** `tollkeeper tail`: prints each exchange as it ends, until the daemon stops or Ctrl-C is pressed. */
 export const command: Command<{ json: boolean }> = {

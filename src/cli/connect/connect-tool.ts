@@ -4,7 +4,7 @@ import { connectionsDirectory, currentHost } from "../../adapters/paths.ts";
 import { findConflictingSettings } from "../../connect/conflicting-variables.ts";
 import { readConnections, type ConnectionId, type PreparedChange } from "../../connect/connection.ts";
 import { Failure } from "../../core/failure.ts";
-import { notifyDaemon } from "../../daemon/client.ts";
+import { notifyDaemon } from "../../daemon/running-daemon.ts";
 import type { ConnectableTool, Scope, SettingsPlan } from "../../tools/tool.ts";
 import { findKeys } from "../dotfiles/find-keys.ts";
 import { note, print } from "../terminal/console.ts";

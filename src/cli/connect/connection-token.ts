@@ -1,7 +1,7 @@
 import type { ConnectionId } from "../../connect/connection.ts";
 import type { TokenEntry } from "../../core/identity/token-entry.ts";
 import { findLocalTokens } from "../../core/secrets/local-token.ts";
-import { hashToken } from "../../proxy/token-secret.ts";
+import { hashToken } from "../../proxy/token-hash.ts";
 import { addToken, listTokens, revokeTokens } from "../tokens/tokens.ts";
 
 /** Returns the connection's token in one of these texts that is still registered; null when there is none. @throws Failure */

@@ -1,6 +1,6 @@
 import type { OverwrittenKey } from "../../connect/connection.ts";
 import type { Config, Upstream } from "../../core/config/config.ts";
-import { resolveKeyRef, chooseUpstream } from "../../core/policy/upstreams.ts";
+import { resolveKeyRef, upstreamForTool } from "../../core/policy/upstreams.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
 import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
@@ -30,7 +30,7 @@ export async function planKeyMigration(
   const [first] = keys;
   if (first === undefined) return null;
   const where = keys.map(locate).join(" and ");
-  const upstream = chooseUpstream(config, tool);
+  const upstream = upstreamForTool(config, tool);
   if (upstream === null) throw noUpstream(where);
   const keyName = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.key : null;
   const ref = resolveKeyRef(upstream, keyName ?? null);

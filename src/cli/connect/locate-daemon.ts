@@ -1,6 +1,6 @@
 import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
-import { listeningPort } from "../../daemon/client.ts";
+import { listeningPort } from "../../daemon/running-daemon.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import { loadConfig } from "../load-config.ts";
 

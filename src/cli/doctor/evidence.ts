@@ -5,7 +5,7 @@ import { checkKeychain, createKeychain } from "../../adapters/keychain.ts";
 import { configPath } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
-import { daemonStatus } from "../../daemon/client.ts";
+import { daemonStatus } from "../../daemon/running-daemon.ts";
 import { hardenProcess } from "../../daemon/harden.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import { findServiceManager } from "../../service/find-manager.ts";

@@ -1,6 +1,6 @@
 import { checkPortFree, portTaken } from "../../adapters/port-holder.ts";
 import { Failure } from "../../core/failure.ts";
-import { daemonStatus } from "../../daemon/client.ts";
+import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import type { ServiceState } from "../../service/service-manager.ts";
 import { pluralize } from "../terminal/format.ts";

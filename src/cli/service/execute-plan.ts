@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Failure } from "../../core/failure.ts";
-import { daemonStatus } from "../../daemon/client.ts";
+import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import { describeSteps } from "../../service/describe-steps.ts";
 import { runProgram } from "../../service/run-program.ts";

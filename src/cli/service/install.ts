@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { configPath } from "../../adapters/paths.ts";
 import { programVersion } from "../../adapters/program.ts";
 import type { Config } from "../../core/config/config.ts";
-import { daemonStatus } from "../../daemon/client.ts";
+import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import { describeSteps } from "../../service/describe-steps.ts";
 import { findServiceManager } from "../../service/find-manager.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { daemonStatus, notifyDaemon } from "../../daemon/client.ts";
+import { daemonStatus, notifyDaemon } from "../../daemon/running-daemon.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import { findServiceManager } from "../../service/find-manager.ts";
 import { print } from "../terminal/console.ts";

@@ -1,4 +1,4 @@
-import { redactSecrets } from "../../core/secrets/redact.ts";
+import { redactSecrets } from "../../core/secrets/redact-text.ts";
 import type { Format, PathSegment, Setting, Value } from "../../tools/tool.ts";
 import { editorFor } from "../formats/editor-for.ts";
 import { DocumentError, type FormatEditor, type ResolvedPath } from "../formats/format-editor.ts";

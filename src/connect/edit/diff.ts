@@ -1,5 +1,5 @@
 import { structuredPatch } from "diff";
-import { redactSecrets } from "../../core/secrets/redact.ts";
+import { redactSecrets } from "../../core/secrets/redact-text.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import type { FileChange } from "./file-change.ts";
 

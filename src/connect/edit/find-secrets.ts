@@ -1,5 +1,5 @@
 import { extractKey } from "../../core/secrets/detect-key.ts";
-import { extractSecrets } from "../../core/secrets/redact.ts";
+import { extractSecrets } from "../../core/secrets/redact-text.ts";
 import { Secret } from "../../core/secrets/secret.ts";
 import type { Format, PathSegment, Setting } from "../../tools/tool.ts";
 import { readDocument } from "../formats/editor-for.ts";

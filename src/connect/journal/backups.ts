@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { join } from "node:path";
-import { redactSecrets } from "../../core/secrets/redact.ts";
+import { redactSecrets } from "../../core/secrets/redact-text.ts";
 import { removeBlocks } from "../formats/shell.ts";
 import type { FilePlan } from "./file-plan.ts";
 import { digestPath, fileStemFor, writeStateFile } from "./journal.ts";

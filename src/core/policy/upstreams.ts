@@ -2,7 +2,7 @@ import type { Config, Upstream } from "../config/config.ts";
 import type { KeyRef } from "../secrets/key-source.ts";
 
 /** Returns the upstream that a tool's configuration names, else "default"; null without one. Clients choose their tool names. */
-export function chooseUpstream(config: Config, tool: string): Upstream | null {
+export function upstreamForTool(config: Config, tool: string): Upstream | null {
   const name = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.upstream : undefined;
   return config.upstreams[name ?? "default"] ?? null;
 }
@@ -33,7 +33,7 @@ export function listConfiguredKeys(config: Config): ConfiguredKey[] {
   };
   for (const upstream of Object.values(config.upstreams)) add(upstream, null, []);
   for (const [name, tool] of Object.entries(config.tools)) {
-    const upstream = chooseUpstream(config, name);
+    const upstream = upstreamForTool(config, name);
     if (upstream !== null) add(upstream, tool.key, [name]);
   }
   return [...keys.values()];

@@ -5,7 +5,7 @@ import type { Clock } from "../../ports.ts";
 import { createDialer, type Dial } from "../upstream/dial.ts";
 import { UpstreamPool } from "../upstream/pool.ts";
 import { RoundTrip, type RoundTripOptions, type UpstreamTransport } from "./round-trip.ts";
-import { RoundTrips } from "./round-trips.ts";
+import { RunningRoundTrips } from "./running-round-trips.ts";
 
 /** Sends requests to upstreams over pooled connections. The only file that knows http-proxy-3. */
 export interface Forwarder {
@@ -41,7 +41,7 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
    * keeps each request alive until the next full garbage collection (30 µs).
    */
   let next: { options: RoundTripOptions; transport: UpstreamTransport } | null = null;
-  const running = new RoundTrips();
+  const running = new RunningRoundTrips();
   let outbound = initial;
   let dialTo = createDialer(initial);
   /** By origin, all reached by the outbound configuration in force. */

@@ -5,12 +5,12 @@ import { findResponseFault } from "../../core/http/framing.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import { redactReading } from "../../core/usage/redact-reading.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
-import { refuse } from "../refuse.ts";
+import { sendRefusal } from "../send-refusal.ts";
 import { CONNECT_LIMIT_MS, Deadline, type Phase } from "../upstream/deadline.ts";
 import { explainUpstreamError } from "../upstream/failures.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import { noConnection, tooSilent, tooStuck } from "./limit-refusals.ts";
-import type { RoundTrips } from "./round-trips.ts";
+import type { RunningRoundTrips } from "./running-round-trips.ts";
 import { Upload } from "./upload.ts";
 import { UpstreamResponse } from "./upstream-response.ts";
 
@@ -25,7 +25,7 @@ export interface UpstreamTransport {
 
 /** What a round trip works with. */
 export interface RoundTripOptions {
-  exchange: Exchange;
+  exchange: ExchangeRecorder;
   /** The upstream's headers: flat, complete, with the credential. */
   headers: string[];
   /** The key in `headers`, to be redacted from whatever comes back. */
@@ -48,8 +48,8 @@ export class RoundTrip {
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   readonly #options: RoundTripOptions;
-  readonly #running: RoundTrips;
-  readonly #exchange: Exchange;
+  readonly #running: RunningRoundTrips;
+  readonly #exchange: ExchangeRecorder;
   readonly #isProxied: boolean;
   readonly #upstream: ClientRequest;
   readonly #deadline: Deadline;
@@ -65,7 +65,7 @@ export class RoundTrip {
     res: ServerResponse,
     options: RoundTripOptions,
     transport: UpstreamTransport,
-    running: RoundTrips,
+    running: RunningRoundTrips,
   ) {
     const { exchange, headers, announcedBytes, hasClientLeft } = options;
     const { choice, limits } = exchange;
@@ -193,7 +193,7 @@ export class RoundTrip {
     this.#upstream.destroy();
     this.#exchange.status = this.#isClientGone ? null : getRefusalStatus(refusal.code);
     this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
-    if (!this.#isClientGone) refuse(this.#req, this.#res, refusal, this.#exchange.choice.route.api);
+    if (!this.#isClientGone) sendRefusal(this.#req, this.#res, refusal, this.#exchange.choice.route.api);
     this.#running.remove(this);
   }
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Redactor } from "../../core/secrets/redactor.ts";
+import type { StreamRedactor } from "../../core/secrets/stream-redactor.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { writeHead, type Head, type ResponseWriter } from "./response-writer.ts";
 
@@ -14,14 +14,14 @@ const ONE_WRITE_BYTES = 16 * 1024;
 export class StreamingWriter implements ResponseWriter {
   bytes = 0;
   readonly #res: ServerResponse;
-  readonly #redactor: Redactor | null;
+  readonly #redactor: StreamRedactor | null;
   /** `content-length`; null for a body with other framing. */
   readonly #announcedBytes: number | null;
   #isFlushed = false;
   #held: Buffer | null = null;
 
   /** Writes the head. Node sends it together with the first chunk. */
-  constructor(res: ServerResponse, head: Head, secret: Secret, redactor: Redactor | null) {
+  constructor(res: ServerResponse, head: Head, secret: Secret, redactor: StreamRedactor | null) {
     const length = head.headers.get("content-length");
     this.#res = res;
     this.#redactor = redactor;

@@ -1,9 +1,9 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { CutBy } from "../../core/ledger/record.ts";
 import type { Refusal } from "../../core/http/refusal.ts";
-import { discardBody } from "../refuse.ts";
+import { discardBody } from "../send-refusal.ts";
 import type { Deadline } from "../upstream/deadline.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import { tooLarge, tooSlow } from "./limit-refusals.ts";
 import type { RoundTripLimits } from "./limits.ts";
 
@@ -17,7 +17,7 @@ const NOTHING = Buffer.alloc(0);
 
 /** What an upload works with. */
 export interface UploadOptions {
-  exchange: Exchange;
+  exchange: ExchangeRecorder;
   /** `content-length`; null for a chunked body. */
   announcedBytes: number | null;
   limits: RoundTripLimits;

@@ -3,12 +3,12 @@ import type { HeaderIndex } from "../../core/http/header-index.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import type { Deadline } from "../upstream/deadline.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import { createResponseMeter, type ResponseMeter } from "./response-meter.ts";
 import type { Head, ResponseWriter } from "./response-writer.ts";
 import { StreamingWriter } from "./streaming-writer.ts";
 import { CompressedError } from "./compressed-error.ts";
-import { createRedactor } from "../../core/secrets/redactor.ts";
+import { createStreamRedactor } from "../../core/secrets/stream-redactor.ts";
 import { isSilentlyTruncated } from "./unframed-response.ts";
 
 /** From this status on the body is not what was asked for, and it is searched for our key. */
@@ -16,7 +16,7 @@ const FIRST_SEARCHED_STATUS = 300;
 
 /** What the handling of a response works with. */
 export interface UpstreamResponseOptions {
-  exchange: Exchange;
+  exchange: ExchangeRecorder;
   secret: Secret;
   deadline: Deadline;
   /** The client's response; null when the client has disconnected. */
@@ -156,5 +156,5 @@ function createWriter(res: ServerResponse, head: Head, secret: Secret): Response
   if (head.status < FIRST_SEARCHED_STATUS) return new StreamingWriter(res, head, secret, null);
   const encoding = head.headers.all("content-encoding")?.toLowerCase() ?? "identity";
   if (encoding !== "identity" && encoding !== "") return new CompressedError(res, head, encoding, secret);
-  return new StreamingWriter(res, head, secret, createRedactor(secret));
+  return new StreamingWriter(res, head, secret, createStreamRedactor(secret));
 }

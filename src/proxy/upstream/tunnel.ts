@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { parseConnectResponse, type ConnectResponse } from "../../core/http/connect-response.ts";
+import { parseConnectResponse, type ConnectResponse } from "../../core/http/tunnel-response.ts";
 import { codeOf } from "../../core/failure.ts";
 
 /**

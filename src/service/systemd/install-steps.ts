@@ -3,7 +3,7 @@ import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
 import { Failure } from "../../core/failure.ts";
 import type { ServiceTarget, Step } from "../service-manager.ts";
-import { sandboxTrialCommand, TRIAL_EXIT_CODES } from "./sandbox-trial.ts";
+import { sandboxTrialCommand, TRIAL_EXIT_CODES } from "./trial-run.ts";
 import { NOT_LOADED, resetFailedStep, systemctlStep, type UnitStates } from "./systemctl.ts";
 import {
   readUnit,
@@ -13,7 +13,7 @@ import {
   SERVICE,
   SOCKET,
   type UnitPaths,
-} from "./units.ts";
+} from "./render-units.ts";
 
 /**
  * Returns the steps that write, enable and start the units for `target`.

@@ -1,6 +1,6 @@
 import type { RunProgram } from "../run-program.ts";
 import type { Step } from "../service-manager.ts";
-import { SERVICE, SOCKET } from "./units.ts";
+import { SERVICE, SOCKET } from "./render-units.ts";
 
 /** Returns a call of systemctl for the user's systemd. */
 export function systemctlStep(...words: string[]): Extract<Step, { kind: "run" }> {

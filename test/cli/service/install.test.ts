@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readValues, parseCommandLine } from "../../../src/service/systemd/unit-file.ts";
+import { readValues, parseCommandLine } from "../../../src/service/systemd/unit-syntax.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";

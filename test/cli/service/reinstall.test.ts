@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { openControlSocket } from "../../../src/adapters/control-socket.ts";
 import { programVersion } from "../../../src/adapters/program.ts";
 import type { Log } from "../../../src/ports.ts";
-import { readValues, parseCommandLine } from "../../../src/service/systemd/unit-file.ts";
+import { readValues, parseCommandLine } from "../../../src/service/systemd/unit-syntax.ts";
 import { controlHandlers } from "../../helpers/daemon/control-handlers.ts";
 import { LISTENING, RUNNING } from "../../service/systemd/stub-systemd.ts";
 import {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { renderService, renderSocket, unitPaths } from "../../../src/service/systemd/units.ts";
+import { renderService, renderSocket, unitPaths } from "../../../src/service/systemd/render-units.ts";
 import { startDaemon, type CommandResult, type Daemon } from "../../helpers/daemon/daemon.ts";
 import { fakePrograms, type FakeResult } from "../../helpers/process/fake-programs.ts";
 import { freePort } from "../../helpers/process/free-port.ts";

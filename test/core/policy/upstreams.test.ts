@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseUpstream, listConfiguredKeys, resolveKeyRef } from "../../../src/core/policy/upstreams.ts";
+import { upstreamForTool, listConfiguredKeys, resolveKeyRef } from "../../../src/core/policy/upstreams.ts";
 import { validConfig } from "../config/valid-config.ts";
 
 const DEFAULT = { baseUrl: "https://api.example.com/v1" };
@@ -11,20 +11,20 @@ test("chooses the upstream that a tool's configuration names, else the default o
     upstreams: { default: DEFAULT, gateway: GATEWAY },
     tools: { codex: { upstream: "gateway" }, opencode: {} },
   });
-  assert.equal(chooseUpstream(config, "codex")?.name, "gateway");
-  assert.equal(chooseUpstream(config, "opencode")?.name, "default");
-  assert.equal(chooseUpstream(config, "never-configured")?.name, "default");
+  assert.equal(upstreamForTool(config, "codex")?.name, "gateway");
+  assert.equal(upstreamForTool(config, "opencode")?.name, "default");
+  assert.equal(upstreamForTool(config, "never-configured")?.name, "default");
 });
 
 test("chooses the default upstream for a tool named like a property of Object.prototype", () => {
   const config = validConfig({ upstreams: { default: DEFAULT } });
   for (const tool of ["constructor", "__proto__", "toString"]) {
-    assert.equal(chooseUpstream(config, tool)?.name, "default");
+    assert.equal(upstreamForTool(config, tool)?.name, "default");
   }
 });
 
 test("chooses no upstream when none is configured", () => {
-  assert.equal(chooseUpstream(validConfig({ tools: { codex: { key: "codex" } } }), "codex"), null);
+  assert.equal(upstreamForTool(validConfig({ tools: { codex: { key: "codex" } } }), "codex"), null);
 });
 
 test("resolves a key by its upstream's origin and the given name, else the upstream's key name", () => {

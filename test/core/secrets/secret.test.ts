@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import { test } from "node:test";
-import { createRedactor } from "../../../src/core/secrets/redactor.ts";
+import { createStreamRedactor } from "../../../src/core/secrets/stream-redactor.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 
 const VALUE = "sk-0123456789abcdef";
@@ -52,7 +52,7 @@ test("finds and redacts a key in the spellings of JSON and URLs", () => {
     assert.ok(base64.isIn(`x${spelling}y`), spelling);
     assert.equal(base64.redactText(`x${spelling}y`), `x${"*".repeat(spelling.length)}y`);
     for (let size = 1; size < 12; size += 1) {
-      const redactor = createRedactor(base64);
+      const redactor = createStreamRedactor(base64);
       const pieces = spelling.match(new RegExp(`.{1,${size}}`, "g")) ?? [];
       const out = [...pieces.map((piece) => Buffer.from(redactor.push(Buffer.from(piece)))), redactor.end()];
       assert.equal(Buffer.concat(out).toString(), "*".repeat(spelling.length));

@@ -1,6 +1,6 @@
 import type { TestContext } from "node:test";
 import { defaultConfig, type Config, type Upstream } from "../../../src/core/config/config.ts";
-import { respondToProbe } from "../../../src/local/probe.ts";
+import { respondToProbe } from "../../../src/local/connectivity-probe.ts";
 import { Gate } from "../../../src/proxy/gate.ts";
 import { Keyring } from "../../../src/proxy/keyring.ts";
 import { listen, type Listener } from "../../../src/proxy/client/listener.ts";

@@ -8,7 +8,7 @@ import {
   SERVICE,
   SOCKET,
   unitPaths,
-} from "../../../src/service/systemd/units.ts";
+} from "../../../src/service/systemd/render-units.ts";
 import { fakePrograms } from "../process/fake-programs.ts";
 import { scratchDirectory } from "../process/scratch-directory.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { renderSandbox, renderService, renderSocket } from "../../../src/service/systemd/units.ts";
+import { renderSandbox, renderService, renderSocket } from "../../../src/service/systemd/render-units.ts";
 import { LISTENING, writeUnits, RUNNING, createSystemd, type SystemdState } from "./stub-systemd.ts";
 import { targetFor } from "./service-target.ts";
 

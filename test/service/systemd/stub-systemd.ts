@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import type { Plan } from "../../../src/service/service-manager.ts";
 import type { RunProgram } from "../../../src/service/run-program.ts";
 import { Systemd } from "../../../src/service/systemd.ts";
-import { unitPaths, type UnitPaths } from "../../../src/service/systemd/units.ts";
+import { unitPaths, type UnitPaths } from "../../../src/service/systemd/render-units.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 /** The properties that systemd reports for the two units, and the linger state. */

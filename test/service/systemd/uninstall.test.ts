@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { test } from "node:test";
-import { renderService } from "../../../src/service/systemd/units.ts";
+import { renderService } from "../../../src/service/systemd/render-units.ts";
 import { commandsOf, filesOf, LISTENING, writeUnits, RUNNING, createSystemd } from "./stub-systemd.ts";
 import { targetFor } from "./service-target.ts";
 

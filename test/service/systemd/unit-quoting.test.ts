@@ -7,7 +7,7 @@ import {
   quoteArgument,
   quoteExecutable,
   quoteWord,
-} from "../../../src/service/systemd/unit-file.ts";
+} from "../../../src/service/systemd/unit-syntax.ts";
 
 /** Paths as they occur, and paths as they should not. */
 const PATHS = [

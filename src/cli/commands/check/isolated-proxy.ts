@@ -9,7 +9,7 @@ import { createUpstream, type Config, type Upstream } from "../../../core/config
 import type { UsageRecord } from "../../../core/ledger/record.ts";
 import { Secret } from "../../../core/secrets/secret.ts";
 import { RecordFeed } from "../../../daemon/record-feed.ts";
-import { openRequestPath, systemClock } from "../../../daemon/request-path.ts";
+import { assembleGate, systemClock } from "../../../daemon/assemble-gate.ts";
 import type { KeyStore, Log } from "../../../ports.ts";
 
 /** The daemon's request path in this process, in front of a recording upstream. To be closed. */
@@ -35,7 +35,7 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
     rmSync(directory, { recursive: true, force: true });
   };
   try {
-    const { gate, listeners, ledger } = await openRequestPath({
+    const { gate, listeners, ledger } = await assembleGate({
       config: isolated,
       keys,
       tokens: { read: () => [] },

@@ -2,7 +2,7 @@ import { isPortInUse } from "../../../adapters/port-holder.ts";
 import type { Evidence } from "../evidence.ts";
 import { findBaseUrls, findUrl, type FoundBaseUrl } from "../../dotfiles/find-base-urls.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
-import { listeningPort } from "../../../daemon/client.ts";
+import { listeningPort } from "../../../daemon/running-daemon.ts";
 import { displayPath, displayLocation } from "../../terminal/format.ts";
 import { restartCommand, startCommand } from "../fix-commands.ts";
 

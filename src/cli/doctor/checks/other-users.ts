@@ -3,7 +3,7 @@ import { defaultConfig, type Access } from "../../../core/config/config.ts";
 import { pluralize } from "../../terminal/format.ts";
 import { listKernelSockets, NO_INODE, type KernelSocket } from "../../../adapters/socket-table.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
-import { listeningPort } from "../../../daemon/client.ts";
+import { listeningPort } from "../../../daemon/running-daemon.ts";
 
 /** Checks that no other user of this machine listens on the port or is connected to it (SECURITY.md A8). */
 export const otherUsersCheck: Check<Evidence> = {

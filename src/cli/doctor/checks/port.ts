@@ -3,7 +3,7 @@ import { LOOPBACK_ADDRESSES } from "../../../adapters/port-holder.ts";
 import type { DaemonStatus } from "../../../daemon/status.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, skipped, type Check, type Finding } from "../../../check/check.ts";
-import { listeningPort } from "../../../daemon/client.ts";
+import { listeningPort } from "../../../daemon/running-daemon.ts";
 import { restartCommand } from "../fix-commands.ts";
 
 /** Checks that no other program has the port that tools connect to, on either loopback address (SECURITY.md A11). */

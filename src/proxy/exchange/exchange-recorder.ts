@@ -4,14 +4,14 @@ import { createReading } from "../../core/usage/usage-format.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { createRequestScanner, type RequestScanner } from "../../core/usage/request-scanner.ts";
 import type { Clock, Ledger } from "../../ports.ts";
-import type { Choice } from "../choose.ts";
-import type { RequestIdentity } from "../identify.ts";
+import type { Choice } from "../choose-upstream.ts";
+import type { ClientIdentity } from "../authenticate-client.ts";
 import type { Settings } from "../settings.ts";
 import type { RoundTripLimits } from "./limits.ts";
 
 /** What is known of a request once its upstream is chosen. */
 export interface ExchangeHead {
-  client: RequestIdentity;
+  client: ClientIdentity;
   choice: Choice;
   settings: Settings;
   userAgent: string | null;
@@ -20,7 +20,7 @@ export interface ExchangeHead {
 }
 
 /** One request and its response, from the gate to the ledger. Leaves exactly one record, however it ends. */
-export class Exchange {
+export class ExchangeRecorder {
   readonly choice: Choice;
   status: number | null = null;
   upstreamRequestId: string | null = null;

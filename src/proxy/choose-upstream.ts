@@ -1,6 +1,6 @@
 import type { Refusal } from "../core/http/refusal.ts";
 import type { Route, RouteMatch } from "../core/http/routes.ts";
-import { findRoute, type ApiRequest, type RefusedRequest } from "./resolve.ts";
+import { findRoute, type ApiRequest, type RefusedRequest } from "./resolve-route.ts";
 import type { Destination, Settings } from "./settings.ts";
 
 /** Where a request goes. */
@@ -11,7 +11,7 @@ export interface Choice extends Destination {
 }
 
 /** Chooses the upstream for a tool's request. Returns the refusal of a request that no route of that upstream serves. */
-export function choose(
+export function chooseUpstream(
   request: ApiRequest | RefusedRequest,
   tool: string,
   settings: Settings,

@@ -9,7 +9,7 @@ export const DRAIN_LIMIT_MS = 2_000;
  * Sends a refusal. The rest of a body that is still arriving is discarded for a while before the connection closes: closing it
  * at once would reset the connection, and the client might lose the response.
  */
-export function refuse(req: IncomingMessage, res: ServerResponse, refusal: Refusal, api: Api): void {
+export function sendRefusal(req: IncomingMessage, res: ServerResponse, refusal: Refusal, api: Api): void {
   if (res.headersSent || res.destroyed) {
     res.destroy();
     return;

@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { RefusalError } from "../../../src/core/http/refusal.ts";
-import { peekModel, type PeekLimits } from "../../../src/proxy/exchange/peek.ts";
+import { peekModel, type PeekLimits } from "../../../src/proxy/exchange/peek-model.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { beginRequest, rawClient, sendRaw, type RawClient } from "../../helpers/client/raw-client.ts";
 import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";

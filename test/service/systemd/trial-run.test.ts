@@ -3,9 +3,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { sandboxTrialCommand } from "../../../src/service/systemd/sandbox-trial.ts";
-import { parseSettings, splitWords } from "../../../src/service/systemd/unit-file.ts";
-import { renderSandbox, renderService } from "../../../src/service/systemd/units.ts";
+import { sandboxTrialCommand } from "../../../src/service/systemd/trial-run.ts";
+import { parseSettings, splitWords } from "../../../src/service/systemd/unit-syntax.ts";
+import { renderSandbox, renderService } from "../../../src/service/systemd/render-units.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { targetFor } from "./service-target.ts";
 

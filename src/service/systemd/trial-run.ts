@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ServiceTarget } from "../service-manager.ts";
-import { parseSettings } from "./unit-file.ts";
+import { parseSettings } from "./unit-syntax.ts";
 
 /** Settings of the service that say how it is run and supervised rather than what it may do. */
 const NOT_TRIED =
@@ -12,8 +12,8 @@ const NOT_TRIED =
 const TRIAL_PROGRAM = fileURLToPath(
   import.meta.resolve(
     extname(import.meta.filename) === ".ts"
-      ? "#package/src/service/systemd/sandbox-trial-program.ts"
-      : "#package/dist/service/systemd/sandbox-trial-program.js",
+      ? "#package/src/service/systemd/trial-run-program.ts"
+      : "#package/dist/service/systemd/trial-run-program.js",
   ),
 );
 

@@ -3,7 +3,7 @@ import { openLedger } from "../adapters/ledger-file.ts";
 import { ledgerLocation } from "../adapters/paths.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config/config.ts";
-import { respondToProbe } from "../local/probe.ts";
+import { respondToProbe } from "../local/connectivity-probe.ts";
 import type { Clock, KeyStore, Log, MovableLedger, TokenStore } from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
@@ -15,7 +15,7 @@ import { Listeners } from "./listeners.ts";
 import type { RecordFeed } from "./record-feed.ts";
 
 /** What the request path is built from. */
-interface RequestPathParts {
+interface GateEnvironment {
   /** With at least a default upstream. */
   config: Config;
   keys: KeyStore;
@@ -28,7 +28,7 @@ interface RequestPathParts {
 }
 
 /** The parts that a request passes through, listening. */
-export interface RequestPath {
+export interface AssembledGate {
   ledger: MovableLedger;
   keyring: Keyring;
   tokens: TokenRegistry;
@@ -42,7 +42,7 @@ export const systemClock: Clock = { now: () => Date.now(), monotonic: () => perf
  * Builds the request path and starts listening. `serve` and `check` both use it, so that what is checked is what serves.
  * Throws a Failure when the ledger's directory cannot be used or the port is taken.
  */
-export async function openRequestPath(parts: RequestPathParts): Promise<RequestPath> {
+export async function assembleGate(parts: GateEnvironment): Promise<AssembledGate> {
   const { config, keys, clock, log, feed, sockets } = parts;
   const ledger = feed.observe(openLedger({ ...ledgerLocation(config), clock, log }));
   const keyring = new Keyring(keys, clock, log);

@@ -8,7 +8,7 @@ import type { Sandbox } from "../sandbox/server.ts";
 const KEY_NAME = "sandbox";
 
 /** The built-in sandbox, for a daemon without a configured upstream. Its key is random at each start and known to this process only. */
-export class SandboxFallback {
+export class SandboxUpstream {
   readonly #key = `sandbox-${randomBytes(24).toString("hex")}`;
   #sandbox: Sandbox | null = null;
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServiceTarget } from "../service-manager.ts";
-import { quoteArgument, quoteExecutable, quoteWord, replaceValues } from "./unit-file.ts";
+import { quoteArgument, quoteExecutable, quoteWord, replaceValues } from "./unit-syntax.ts";
 
 export const SERVICE = "tollkeeper.service";
 export const SOCKET = "tollkeeper.socket";

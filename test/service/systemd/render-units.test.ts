@@ -10,8 +10,13 @@ import {
   readValues,
   parseCommandLine,
   splitWords,
-} from "../../../src/service/systemd/unit-file.ts";
-import { renderSandbox, renderService, renderSocket, unitPaths } from "../../../src/service/systemd/units.ts";
+} from "../../../src/service/systemd/unit-syntax.ts";
+import {
+  renderSandbox,
+  renderService,
+  renderSocket,
+  unitPaths,
+} from "../../../src/service/systemd/render-units.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { targetFor } from "./service-target.ts";
 

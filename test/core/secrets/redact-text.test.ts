@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { redactSecrets } from "../../../src/core/secrets/redact.ts";
+import { redactSecrets } from "../../../src/core/secrets/redact-text.ts";
 import { Secret } from "../../../src/core/secrets/secret.ts";
 
 const RANDOM = "Qm9uZGVkIHdhcmVob3VzZSA0MjE3";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { configSchema } from "../../src/core/config/schema.ts";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
 import type { Peer } from "../../src/proxy/client/peer-guard.ts";
-import { RequestIdentity } from "../../src/proxy/identify.ts";
+import { ClientIdentity } from "../../src/proxy/authenticate-client.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { TokenRegistry } from "../../src/proxy/token-registry.ts";
 import type { PeerProcess } from "../../src/ports.ts";
@@ -46,7 +46,7 @@ function identify({ mark, header }: Evidence, before: PeerProcess | null, after:
   const headers = new HeaderIndex(header ?? []);
   const signatures = REQUEST_SIGNATURES;
   const evidence = { mark: mark ?? null, headers, peer, mode: "open", signatures } as const;
-  const client = new RequestIdentity(evidence, tokens);
+  const client = new ClientIdentity(evidence, tokens);
   const prepared = settings();
   const destination = prepared.destinationFor(client.tool);
   peer.process = after;

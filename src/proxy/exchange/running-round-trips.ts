@@ -10,7 +10,7 @@ export interface RunningRoundTrip {
  * The round trips under way. A list, because a Set whose entries come and go with each request keeps finished requests alive
  * until the next full garbage collection; see `Connections`.
  */
-export class RoundTrips {
+export class RunningRoundTrips {
   readonly #running: RunningRoundTrip[] = [];
   #onEmpty: (() => void) | null = null;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseConnectResponse } from "../../../src/core/http/connect-response.ts";
+import { parseConnectResponse } from "../../../src/core/http/tunnel-response.ts";
 
 const parse = (text: string) => parseConnectResponse(Buffer.from(text, "latin1"));
 

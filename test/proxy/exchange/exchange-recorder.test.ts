@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { defaultConfig } from "../../../src/core/config/config.ts";
 import { HeaderIndex } from "../../../src/core/http/header-index.ts";
 import { createReading } from "../../../src/core/usage/usage-format.ts";
-import { RequestIdentity } from "../../../src/proxy/identify.ts";
-import { Exchange } from "../../../src/proxy/exchange/exchange.ts";
+import { ClientIdentity } from "../../../src/proxy/authenticate-client.ts";
+import { ExchangeRecorder } from "../../../src/proxy/exchange/exchange-recorder.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
 import { REQUEST_SIGNATURES } from "../../../src/tools/all.ts";
@@ -29,13 +29,13 @@ function startExchange() {
     signatures: REQUEST_SIGNATURES,
   } as const;
   const head = {
-    client: new RequestIdentity(evidence, tokens),
+    client: new ClientIdentity(evidence, tokens),
     choice: { upstream, key, route: match.route, path: "/v1/messages" },
     settings,
     userAgent: null,
     contentEncoding: null,
   };
-  return { exchange: new Exchange(head, ledger, clock), ledger, clock };
+  return { exchange: new ExchangeRecorder(head, ledger, clock), ledger, clock };
 }
 
 const COMPLETED = { ...createReading("completed", "absent"), spend: "never" } as const;

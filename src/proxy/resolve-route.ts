@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import type { Refusal } from "../core/http/refusal.ts";
 import { isProbe, parseRequestTarget, type RouteMatch, type RouteTable } from "../core/http/routes.ts";
-import { BODY_OF_GET, NO_ROUTE, NO_TARGET, NO_WEBSOCKETS, wrongMethod } from "./refusals.ts";
+import { BODY_OF_GET, NO_ROUTE, NO_TARGET, NO_WEBSOCKETS, wrongMethod } from "./gate-refusals.ts";
 
 /** A path that tollkeeper answers itself. */
 export type LocalRoute = "probe";
@@ -31,7 +31,7 @@ export interface RefusedRequest {
 export type Resolution = { kind: "local"; route: LocalRoute } | ApiRequest | RefusedRequest;
 
 /** Resolves a request by its method and raw path among the routes of all upstreams. Nothing is decoded or normalised. */
-export function resolve(req: IncomingMessage, headers: HeaderIndex, table: RouteTable): Resolution {
+export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: RouteTable): Resolution {
   const { method = "", url = "" } = req;
   const target = parseRequestTarget(url);
   const mark = target?.toolMark ?? null;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseSettings, readValues, replaceValues } from "../../../src/service/systemd/unit-file.ts";
+import { parseSettings, readValues, replaceValues } from "../../../src/service/systemd/unit-syntax.ts";
 
 const UNIT = `# A=comment
 [Unit]

@@ -4,7 +4,7 @@ import type { Refusal } from "../core/http/refusal.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import { identifyTool, withProcess, withToken, type ToolIdentity } from "../core/identity/tool-identity.ts";
 import type { Peer } from "./client/peer-guard.ts";
-import { tokenRequired } from "./refusals.ts";
+import { tokenRequired } from "./gate-refusals.ts";
 import type { Destination, Settings } from "./settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 
@@ -24,7 +24,7 @@ interface Evidence {
  * On a fresh connection the process at the other end is not known yet, and no request waits for it. `tool` is what is known
  * on arrival, and chooses upstream and key. The record is written later and may name the tool by its process.
  */
-export class RequestIdentity {
+export class ClientIdentity {
   readonly peer: Peer;
   /** The refusal for a client that shows no registered token in token mode. This is the one place where that is judged. */
   readonly refusal: Refusal | null;
