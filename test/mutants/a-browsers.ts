@@ -70,25 +70,23 @@ export const BROWSERS: readonly Mutant[] = [
     without: "checking the Host before the route",
     file: "src/proxy/gate.ts",
     find: "const peer = this.#admit(req, res, headers, settings);",
-    replace:
-      "findRoute(req, headers, { peer: { process: null }, owner: null }, settings);\n      const peer = this.#admit(req, res, headers, settings);",
+    replace: `const early = resolveRoute(req, headers, settings.table);\n      if (early.kind === "refusal") throw new RefusalError(early.refusal);\n      const peer = this.#admit(req, res, headers, settings);`,
   },
   {
     ...A1,
     without: "checking the Host before the peer",
     file: "src/proxy/gate.ts",
-    find: "orRefuse(admit({",
+    find: "const refusal = admit({",
     replace:
-      "if (this.#peers.admitted(socket) === null) throw new Refused(OTHER_USER);\n    orRefuse(admit({",
+      "if (this.#parts.peers.admitted(socket) === null) throw new RefusalError(OTHER_USER);\n    const refusal = admit({",
   },
   {
     ...A1,
     without: "checking the Host before looking whether the connection is busy",
     file: "src/proxy/gate.ts",
-    find: `    orRefuse(admit({ method, httpVersion, headers, localPort }, settings.rules));
-    if (isOccupied) throw new Refused(PIPELINED);`,
-    replace: `    if (isOccupied) throw new Refused(PIPELINED);
-    orRefuse(admit({ method, httpVersion, headers, localPort }, settings.rules));`,
+    find: "const refusal = admit({ method, httpVersion, headers, localPort }, settings.rules);\n    if (refusal !== null) throw new RefusalError(refusal);\n    if (!isFree) throw new RefusalError(PIPELINED);",
+    replace:
+      "if (!isFree) throw new RefusalError(PIPELINED);\n    const refusal = admit({ method, httpVersion, headers, localPort }, settings.rules);\n    if (refusal !== null) throw new RefusalError(refusal);",
   },
   {
     ...A1,
@@ -215,7 +213,7 @@ export const BROWSERS: readonly Mutant[] = [
     ...A3,
     without: "refusing a repeated content type",
     file: "src/core/http/admission.ts",
-    find: '"content-type",\n',
+    find: `"content-type",`,
     replace: "",
   },
   {
@@ -238,23 +236,22 @@ export const BROWSERS: readonly Mutant[] = [
     ...A4,
     without: "removing the upstream's CORS headers",
     file: "src/core/http/header-policy.ts",
-    find: `!name.startsWith("access-control-") && `,
+    find: `!name.startsWith("access-control-") &&`,
     replace: "",
   },
   {
     ...A4,
     without: "refusals without CORS headers",
     file: "src/core/http/refusal.ts",
-    find: '"x-content-type-options",\n    "nosniff",',
-    replace: '"access-control-allow-origin",\n    "*",',
+    find: `"x-content-type-options": "nosniff",`,
+    replace: `"access-control-allow-origin": "*",`,
   },
   {
     ...A4,
     without: "refusing a preflight",
     file: "src/proxy/resolve-route.ts",
-    find: "if (!isWebSocket && target !== null && isProbe(method, target.path)) return null;",
-    replace:
-      'if (!isWebSocket && target !== null && (method === "OPTIONS" || isProbe(method, target.path))) return null;',
+    find: "if (isProbe(method, path))",
+    replace: `if (method === "OPTIONS" || isProbe(method, path))`,
   },
   {
     ...A5,
@@ -289,7 +286,7 @@ export const BROWSERS: readonly Mutant[] = [
     ...A5,
     without: "removing an offer of h2c",
     file: "src/core/http/header-policy.ts",
-    find: '"upgrade",\n  "http2-settings",\n',
+    find: `"upgrade",\n  "http2-settings",`,
     replace: "",
   },
 ];

@@ -16,7 +16,7 @@ test("each mutant names a row of the threat table and a test file that exists", 
   }
 });
 
-test("each mutant can be located in today's source", (t) => {
+test("each mutant can be located in the source", (t) => {
   const failures: string[] = [];
   for (const mutant of MUTANTS) {
     try {
@@ -29,32 +29,32 @@ test("each mutant can be located in today's source", (t) => {
   assert.deepEqual(failures, []);
 });
 
-test("each mutant is still located after any one of its names has been changed", () => {
+test("each mutant can still be located after any one of its names is changed", () => {
   for (const mutant of MUTANTS) {
     const { source, start, end } = locateMutant(mutant, ROOT);
     for (const name of namesIn(mutant, source.slice(start, end))) {
       const { source: changed, place } = rename(source, name, start);
-      const found = locate(changed, mutant);
-      assert.equal(found.start, place, `${mutant.row}, ${mutant.file}: ${name} in ${mutant.find}`);
+      const where = `${mutant.row}, without ${mutant.without}: ${name} renamed in ${mutant.file}`;
+      assert.doesNotThrow(() => assert.equal(locate(changed, mutant).start, place), where);
     }
   }
 });
 
-/** The names in the code of a mutant; none where the mutant replaces a part of a literal. */
+/** Returns the names in the code of a mutant; none when the mutant replaces a part of a literal. */
 function namesIn({ find }: Edit, code: string): Set<string> {
   const isCode = tokenize(find)?.length === tokenize(code)?.length;
   const names = (isCode ? tokenize(code) : [])?.filter(({ kind }) => kind !== "fixed") ?? [];
   return new Set(names.map(({ text }) => text));
 }
 
-/** Changes a name in all of a source, and follows an offset in it. */
+/** Changes a name everywhere in a source. `place` is where `offset` has moved to. */
 function rename(source: string, name: string, offset: number): { source: string; place: number } {
   const changed = name.startsWith("#") ? "#otherName" : "otherName";
   const tokens = (tokenize(source) ?? []).filter(({ text }) => text === name);
   const before = tokens.filter(({ start }) => start < offset).length;
-  const pieces = tokens.map(({ end }, i) => changed + source.slice(end, tokens[i + 1]?.start));
+  const parts = tokens.map(({ end }, i) => changed + source.slice(end, tokens[i + 1]?.start));
   return {
-    source: source.slice(0, tokens[0]?.start) + pieces.join(""),
+    source: source.slice(0, tokens[0]?.start) + parts.join(""),
     place: offset + before * (changed.length - name.length),
   };
 }

@@ -11,36 +11,36 @@ export const TARGETS: readonly Mutant[] = [
     ...B1,
     without: "refusing request targets that are not in origin form",
     file: "src/core/http/routes.ts",
-    find: String.raw`const TARGET = /^(?:\/t\/`,
-    replace: String.raw`const TARGET = /^(?:[a-z]+:\/\/[^/]*)?(?:\/t\/`,
+    find: String.raw`/^(?:\/t\/([A-Za-z0-9]`,
+    replace: String.raw`/^(?:[a-z]+:\/\/[^/]*)?(?:\/t\/([A-Za-z0-9]`,
   },
   {
     ...B1,
     without: "taking the upstream path from the configuration",
-    file: "src/proxy/gate.ts",
-    find: "path: upstream.upstream.basePath + match.path + query",
-    replace: `path: new URL(req.url ?? "", upstream.upstream.baseUrl).pathname + query`,
+    file: "src/proxy/choose-upstream.ts",
+    find: "path: upstream.basePath + match.path + request.query",
+    replace: "path: new URL(request.path, upstream.baseUrl).pathname + request.query",
   },
   {
     ...B2,
     without: "comparing paths undecoded",
     file: "src/proxy/resolve-route.ts",
-    find: `parseTarget(req.url ?? "")`,
-    replace: `parseTarget(unescape(req.url ?? ""))`,
+    find: "parseRequestTarget(url)",
+    replace: "parseRequestTarget(unescape(url))",
   },
   {
     ...B2,
     without: "comparing paths without normalisation",
     file: "src/proxy/resolve-route.ts",
-    find: `parseTarget(req.url ?? "")`,
-    replace: `parseTarget(new URL(req.url ?? "", "http://localhost").pathname)`,
+    find: "parseRequestTarget(url)",
+    replace: `parseRequestTarget(new URL(url, "http://localhost").pathname)`,
   },
   {
     ...B2,
     without: "distinguishing a trailing slash",
     file: "src/proxy/resolve-route.ts",
-    find: "find(method, target.path)",
-    replace: String.raw`find(method, target.path.replace(/\/+$/, ""))`,
+    find: "table.find(method, path)",
+    replace: String.raw`table.find(method, path.replace(/\/+$/, ""))`,
   },
   {
     ...B2,
@@ -67,7 +67,7 @@ export const TARGETS: readonly Mutant[] = [
     ...B3,
     without: "removing method override headers",
     file: "src/core/http/header-policy.ts",
-    find: `  "x-http-method-override",\n`,
+    find: `"x-http-method-override",`,
     replace: "",
   },
   {
@@ -80,7 +80,7 @@ export const TARGETS: readonly Mutant[] = [
   {
     ...B4,
     without: "redacting the body of a redirect",
-    file: "src/proxy/exchange/response-writer.ts",
+    file: "src/proxy/exchange/upstream-response.ts",
     find: "const FIRST_SEARCHED_STATUS = 300;",
     replace: "const FIRST_SEARCHED_STATUS = 400;",
   },
@@ -95,9 +95,8 @@ export const TARGETS: readonly Mutant[] = [
     ...B4,
     without: "stopping `key test` at a redirect",
     file: "src/cli/keys/fetch-models.ts",
-    find: "    const tls = describeTls(socket);",
-    replace: `    const { location } = response.headers;
-    if (location !== undefined) return await get(new URL(location, url), secret, outbound);
-    const tls = describeTls(socket);`,
+    find: "const tls = describeTls(socket);",
+    replace:
+      "const { location } = response.headers;\n    if (location !== undefined) return await get(new URL(location, url), secret, outbound);\n    const tls = describeTls(socket);",
   },
 ];

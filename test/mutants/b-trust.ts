@@ -10,8 +10,8 @@ export const TRUST: readonly Mutant[] = [
     ...B5,
     without: "verifying certificates regardless of the environment",
     file: "src/proxy/upstream/dial.ts",
-    find: "rejectUnauthorized: true,",
-    replace: "",
+    find: "rejectUnauthorized: true,\n      session,",
+    replace: "session,",
   },
   {
     ...B5,
@@ -24,15 +24,15 @@ export const TRUST: readonly Mutant[] = [
     ...B5,
     without: "removing NODE_TLS_REJECT_UNAUTHORIZED",
     file: "src/daemon/harden.ts",
-    find: "  delete process.env[name];\n",
+    find: "delete process.env[name];",
     replace: "",
   },
   {
     ...B5,
     without: "warning about NODE_TLS_REJECT_UNAUTHORIZED",
     file: "src/daemon/harden.ts",
-    find: "  return `${name} is ignored: certificates are always verified`;",
-    replace: "  return null;",
+    find: "return `${name} is ignored: certificates are always verified`;",
+    replace: "return null;",
   },
   {
     ...B5,
@@ -51,7 +51,7 @@ export const TRUST: readonly Mutant[] = [
   {
     ...B6,
     without: "the origin in the identity of a key in the keychain",
-    file: "src/core/config/config.ts",
+    file: "src/core/policy/upstreams.ts",
     find: "return { origin: upstream.origin, name:",
     replace: `return { origin: "any", name:`,
   },
@@ -66,7 +66,7 @@ export const TRUST: readonly Mutant[] = [
     ...B7,
     without: "refusing prototype keys",
     file: "src/core/config/rules.ts",
-    find: "    ...findForbiddenKeys(file, []),\n",
+    find: "...findForbiddenKeys(file, []),",
     replace: "",
   },
   {
@@ -80,16 +80,16 @@ export const TRUST: readonly Mutant[] = [
   {
     ...B7,
     without: "refusing unknown keys",
-    file: "src/core/config/shape/composites.ts",
-    find: "!known.includes(key) && ",
-    replace: "false && ",
+    file: "src/core/config/shape.ts",
+    find: "!known.includes(key) &&",
+    replace: "false &&",
   },
   {
     ...B7,
     without: "keeping the last valid configuration",
     file: "src/adapters/config-file.ts",
-    find: "    this.#problems = problems;\n",
+    find: "this.#problems = problems;",
     replace:
-      "    this.#problems = problems;\n    this.#config = defaultConfig;\n    void this.#apply(defaultConfig);\n",
+      "this.#problems = problems;\n    this.#config = defaultConfig;\n    void this.#apply(defaultConfig);",
   },
 ];

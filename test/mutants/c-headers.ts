@@ -1,7 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const HEADERS_FILE = "src/core/http/headers.ts";
-const NAMES_FILE = "src/core/http/header-policy.ts";
+const HEADER_POLICY = "src/core/http/header-policy.ts";
 
 const C3 = { row: "C3", test: "test/security/c3-one-credential.test.ts" };
 const C4 = { row: "C4", test: "test/security/c4-hop-by-hop.test.ts" };
@@ -13,22 +13,22 @@ export const HEADERS: readonly Mutant[] = [
   {
     ...C3,
     without: "removing headers whose names look like a credential",
-    file: NAMES_FILE,
-    find: "!LOOKS_LIKE_CREDENTIAL.test(dashed)",
-    replace: `dashed !== "authorization" && dashed !== "x-api-key"`,
+    file: HEADER_POLICY,
+    find: "!LOOKS_LIKE_FORWARDING.test(dashed) &&\n    !LOOKS_LIKE_CREDENTIAL.test(dashed)",
+    replace: `!LOOKS_LIKE_FORWARDING.test(dashed) &&\n    dashed !== "authorization" && dashed !== "x-api-key"`,
   },
   {
     ...C3,
     without: "treating underscores as dashes in header names",
-    file: NAMES_FILE,
-    find: "!LOOKS_LIKE_CREDENTIAL.test(dashed)",
-    replace: "!LOOKS_LIKE_CREDENTIAL.test(lower)",
+    file: HEADER_POLICY,
+    find: "!LOOKS_LIKE_FORWARDING.test(dashed) &&\n    !LOOKS_LIKE_CREDENTIAL.test(dashed)",
+    replace: "!LOOKS_LIKE_FORWARDING.test(dashed) &&\n    !LOOKS_LIKE_CREDENTIAL.test(name)",
   },
   {
     ...C3,
     without: "removing x-tollkeeper headers",
-    file: NAMES_FILE,
-    find: `    !dashed.startsWith("x-tollkeeper-") &&\n`,
+    file: HEADER_POLICY,
+    find: `!dashed.startsWith("x-tollkeeper-") &&`,
     replace: "",
   },
   {
@@ -42,15 +42,15 @@ export const HEADERS: readonly Mutant[] = [
     ...C4,
     without: "keeping framing headers that Connection lists",
     file: HEADERS_FILE,
-    find: ` || name === "close" || CONTENT_NAMES.has(name))`,
-    replace: ` || name === "close")`,
+    find: `|| name === "close" || CONTENT_NAMES.has(name))`,
+    replace: `|| name === "close")`,
   },
   {
     ...C4,
     without: "adding our credential last",
     file: HEADERS_FILE,
     find: "out.push(...buildCredentialHeader(options.auth, options.secret));\n  return out;",
-    replace: `out.push(...buildCredentialHeader(options.auth, options.secret));\n  return out.filter((_, i) => !listed?.has((out[i - (i % 2)] ?? "").toLowerCase()));`,
+    replace: `out.push(...buildCredentialHeader(options.auth, options.secret));\n  return out.filter((_, i) => !hopByHop?.has((out[i - (i % 2)] ?? "").toLowerCase()));`,
   },
   {
     ...C4,
@@ -62,29 +62,29 @@ export const HEADERS: readonly Mutant[] = [
   {
     ...C4,
     without: "removing hop-by-hop headers",
-    file: NAMES_FILE,
-    find: `  "proxy-connection",\n  "te",\n`,
+    file: HEADER_POLICY,
+    find: `"proxy-connection",\n  "te",`,
     replace: "",
   },
   {
     ...C4,
     without: "framing chunked bodies ourselves",
-    file: NAMES_FILE,
-    find: `  "transfer-encoding",\n`,
+    file: HEADER_POLICY,
+    find: `"transfer-encoding",`,
     replace: "",
   },
   {
     ...C5,
     without: "removing headers whose names look like a forwarder's",
-    file: NAMES_FILE,
-    find: "    !LOOKS_LIKE_FORWARDING.test(dashed) &&\n",
+    file: HEADER_POLICY,
+    find: "!LOOKS_LIKE_FORWARDING.test(dashed) &&",
     replace: "",
   },
   {
     ...C5,
     without: "removing Origin and Referer",
-    file: NAMES_FILE,
-    find: `  "origin",\n  "referer",\n`,
+    file: HEADER_POLICY,
+    find: `"origin",\n  "referer",`,
     replace: "",
   },
   {
@@ -97,22 +97,22 @@ export const HEADERS: readonly Mutant[] = [
   {
     ...C8,
     without: "removing headers that act in a browser",
-    file: NAMES_FILE,
-    find: `  "clear-site-data",\n  "refresh",\n`,
+    file: HEADER_POLICY,
+    find: `"clear-site-data",\n  "refresh",`,
     replace: "",
   },
   {
     ...C8,
     without: "removing CORS headers",
-    file: NAMES_FILE,
-    find: `!name.startsWith("access-control-") && `,
+    file: HEADER_POLICY,
+    find: `!name.startsWith("access-control-") &&`,
     replace: "",
   },
   {
     ...C8,
     without: "comparing header names in any case",
-    file: NAMES_FILE,
-    find: "goesDownstream: goesDownstream(lower)",
-    replace: "goesDownstream: goesDownstream(raw)",
+    file: HEADER_POLICY,
+    find: "isSentUpstream: isSentUpstream(name), isSentDownstream: isSentDownstream(name)",
+    replace: "isSentUpstream: isSentUpstream(name), isSentDownstream: isSentDownstream(raw)",
   },
 ];

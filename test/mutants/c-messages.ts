@@ -1,8 +1,8 @@
 import type { Mutant } from "./mutant.ts";
 
 const ADMISSION = "src/core/http/admission.ts";
-const RESPONSE_HEAD = "src/core/http/framing.ts";
-const HEADER_NAME = "src/core/http/header-policy.ts";
+const FRAMING = "src/core/http/framing.ts";
+const HEADER_POLICY = "src/core/http/header-policy.ts";
 const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
 const UPLOAD = "src/proxy/exchange/upload.ts";
 
@@ -30,7 +30,7 @@ export const MESSAGES: readonly Mutant[] = [
   {
     ...C1,
     without: "accepting only plain decimal lengths",
-    file: "src/core/http/content-length.ts",
+    file: FRAMING,
     find: "/^(?:0|[1-9][0-9]*)$/",
     replace: "/^[0-9]+$/",
   },
@@ -44,15 +44,15 @@ export const MESSAGES: readonly Mutant[] = [
   {
     ...C1,
     without: "treating underscores as dashes in framing headers",
-    file: HEADER_NAME,
+    file: HEADER_POLICY,
     find: `name.includes("_") ? name.replaceAll("_", "-") : name`,
     replace: "name",
   },
   {
     ...C1,
     without: "removing Expect",
-    file: HEADER_NAME,
-    find: `  "expect",\n`,
+    file: HEADER_POLICY,
+    find: `"expect",`,
     replace: "",
   },
   {
@@ -66,29 +66,29 @@ export const MESSAGES: readonly Mutant[] = [
     ...C1,
     without: "refusing pipelined requests",
     file: "src/proxy/gate.ts",
-    find: "    if (isOccupied) throw new Refused(PIPELINED);\n",
+    find: "if (!isFree) throw new RefusalError(PIPELINED);",
     replace: "",
   },
   {
     ...C1,
     without: "abandoning an upload after an early response",
     file: UPLOAD,
-    find: "    upstream.destroy();\n    if (req.complete)",
-    replace: "    this.#isStopped = false;\n    if (req.complete)",
+    find: "upstream.destroy();\n    if (req.complete)",
+    replace: "this.#isStopped = false;\n    if (req.complete)",
   },
   {
     ...C1,
     without: "stopping an upload after an early response",
     file: UPLOAD,
-    find: "  #send(chunk: Buffer): void {\n    if (this.#isStopped) return;\n",
-    replace: "  #send(chunk: Buffer): void {\n",
+    find: "#send(chunk: Buffer): void {\n    if (this.#isStopped) return;",
+    replace: "#send(chunk: Buffer): void {",
   },
   {
     ...C1,
     without: "leaving an aborted upload unfinished",
     file: UPLOAD,
-    find: "      if (this.#isStopped) return;\n      this.#stopIdleTimer();",
-    replace: "      this.#stopIdleTimer();",
+    find: "if (this.#isStopped) return;\n      this.#stopIdleTimer();",
+    replace: "this.#stopIdleTimer();",
   },
   {
     ...C1,
@@ -121,35 +121,35 @@ export const MESSAGES: readonly Mutant[] = [
   {
     ...C6,
     without: "limiting the status to 200 to 599",
-    file: RESPONSE_HEAD,
+    file: FRAMING,
     find: "status < 200 || status > 599",
     replace: "status === 0",
   },
   {
     ...C6,
     without: "accepting no transfer encoding but chunked",
-    file: RESPONSE_HEAD,
+    file: FRAMING,
     find: "encoding !== undefined && (!isChunked ||",
     replace: "encoding !== undefined && (",
   },
   {
     ...C6,
     without: "refusing a second Transfer-Encoding",
-    file: RESPONSE_HEAD,
-    find: ` || headers.repeated.includes("transfer-encoding")`,
+    file: FRAMING,
+    find: `|| headers.repeated.includes("transfer-encoding")`,
     replace: "",
   },
   {
     ...C6,
     without: "refusing a Content-Length that is not plain",
-    file: RESPONSE_HEAD,
-    find: "length !== undefined && !isPlainLength(length)",
-    replace: "length === null",
+    file: FRAMING,
+    find: "if (length === undefined || isPlainContentLength(length)) return null;",
+    replace: "if (length !== null) return null;",
   },
   {
     ...C6,
     without: "accepting no version but HTTP/1",
-    file: RESPONSE_HEAD,
+    file: FRAMING,
     find: `httpVersion !== "1.1" && httpVersion !== "1.0"`,
     replace: `httpVersion === ""`,
   },
@@ -157,10 +157,7 @@ export const MESSAGES: readonly Mutant[] = [
     ...C6,
     without: "handling an unrequested upgrade",
     file: ROUND_TRIP,
-    find: `this.#fail(
-        { code: "upstream_invalid", message: "the upstream switched protocols unasked" },
-        "upstream",
-      );`,
+    find: `this.#fail({ code: "upstream_invalid", message }, "upstream");`,
     replace: "",
   },
   {

@@ -56,7 +56,7 @@ export const PAYLOADS: readonly Mutant[] = [
     ...D7_TLS,
     without: "dropping a TLS session after a failed handshake",
     file: "src/proxy/upstream/dial.ts",
-    find: "    this.#session = undefined;\n",
+    find: "this.#session = undefined;",
     replace: "",
   },
   {

@@ -2,7 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const UPSTREAM_RESPONSE = "src/proxy/exchange/upstream-response.ts";
 const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
-const RESPONSE_WRITER = "src/proxy/exchange/response-writer.ts";
+const STREAMING_WRITER = "src/proxy/exchange/streaming-writer.ts";
 const UPLOAD = "src/proxy/exchange/upload.ts";
 const DEADLINE = "src/proxy/upstream/deadline.ts";
 
@@ -19,7 +19,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D1,
     without: "ending the grace period",
     file: ROUND_TRIP,
-    find: `this.#graceTimer = setTimeout(() => this.#break("client"), graceMs);`,
+    find: `this.#graceTimer = setTimeout(() => this.#settle("client", false), graceMs);`,
     replace: "",
   },
   {
@@ -54,15 +54,15 @@ export const RESPONSES: readonly Mutant[] = [
     ...D1,
     without: "checking for the client after the key has been read",
     file: "src/proxy/gate.ts",
-    find: "(cached === null && (await this.#peers.hasLeft(req.socket))) || ",
+    find: "(cached === null && (await this.#parts.peers.hasLeft(req.socket))) ||",
     replace: "",
   },
   {
     ...D2,
     without: "distinguishing a truncated response from a complete one",
     file: UPSTREAM_RESPONSE,
-    find: `incoming.on("error", () => this.#order.onBroken());`,
-    replace: `incoming.on("error", () => this.#order.onWhole());`,
+    find: `incoming.on("error", () => this.#options.onEnd(false));`,
+    replace: `incoming.on("error", () => this.#options.onEnd(true));`,
   },
   {
     ...D2,
@@ -82,15 +82,15 @@ export const RESPONSES: readonly Mutant[] = [
     ...D2,
     without: "treating a complete response as complete whatever follows it",
     file: ROUND_TRIP,
-    find: "      if (this.#answer.isComplete) return;\n",
+    find: "if (response.isComplete) return;",
     replace: "",
   },
   {
     ...D2,
     without: "reading what arrived together with an error",
     file: ROUND_TRIP,
-    find: "      this.#answer.goOn();\n      this.#answer.readOn();\n      this.#break",
-    replace: "      this.#break",
+    find: "response.onDrain();\n      response.read();",
+    replace: "",
   },
   {
     ...D2,
@@ -135,8 +135,8 @@ export const RESPONSES: readonly Mutant[] = [
     ...D3_POOL,
     without: "dropping stale connections before reuse",
     file: "src/proxy/upstream/pool.ts",
-    find: "    this.#dropUnusable();\n    const connection",
-    replace: "    const connection",
+    find: "this.#dropUnusable();\n    const connection",
+    replace: "const connection",
   },
   {
     ...D4,
@@ -149,64 +149,62 @@ export const RESPONSES: readonly Mutant[] = [
     ...D4,
     without: "a time limit for an upstream that does not read",
     file: ROUND_TRIP,
-    find: `if (!this.#upload.isHeldUp) this.#clock.restart();
-        else this.#fail(tooStuck(firstByteMs), "proxy");`,
-    replace: "this.#clock.restart();",
+    find: `if (this.#upload.isBlocked) this.#fail(tooStuck(firstByteMs), "proxy");\n        else this.#deadline.restart();`,
+    replace: "this.#deadline.restart();",
   },
   {
     ...D4,
     without: "distinguishing the client's pause from the upstream's during an upload",
     file: ROUND_TRIP,
-    find: "if (!this.#upload.isHeldUp) this.#clock.restart();",
-    replace: "if (false) this.#clock.restart();",
+    find: "if (this.#upload.isBlocked)",
+    replace: "if (true)",
   },
   {
     ...D4,
     without: "a time limit between bytes",
     file: DEADLINE,
-    find: `this.#enter("answering", this.#limits.betweenBytesMs);`,
-    replace: `this.#enter("answering", 2 ** 31 - 1);`,
+    find: `this.#enter("responding", this.#limits.betweenBytesMs);`,
+    replace: `this.#enter("responding", 2 ** 31 - 1);`,
   },
   {
     ...D4,
     without: "a timer for the first byte that other bytes do not restart",
     file: DEADLINE,
-    find: `    request.once("finish", () => {`,
-    replace: `    request.once("socket", (socket) => socket.on("data", () => this.restart()));\n    request.once("finish", () => {`,
+    find: `request.once("finish", () => {`,
+    replace: `request.once("socket", (socket) => socket.on("data", () => this.restart()));\n    request.once("finish", () => {`,
   },
   {
     ...D4,
     without: "a time limit for connecting",
     file: DEADLINE,
-    find: `    this.restart();\n    request.once("socket", (socket) => {`,
-    replace: `    this.#limitMs = 2 ** 31 - 1;\n    request.once("socket", (socket) => {\n      socket.setTimeout(CONNECT_LIMIT_MS, onLate);`,
+    find: `this.restart();\n    request.once("socket", (socket) => {`,
+    replace: `this.#limitMs = 2 ** 31 - 1;\n    request.once("socket", (socket) => {\n      socket.setTimeout(CONNECT_LIMIT_MS, () => onTimeout(this.#phase));`,
   },
   {
     ...D4,
     without: "distinguishing the upstream's silence from the client's during a response",
     file: ROUND_TRIP,
-    find: `if (this.#answer?.isHeldUp === true) this.#clock.restart();
-        else this.#break("proxy");`,
-    replace: `this.#break("proxy");`,
+    find: `if (this.#response?.isBlocked === true) this.#deadline.restart();\n        else this.#settle("proxy", false);`,
+    replace: `this.#settle("proxy", false);`,
   },
   {
     ...D5,
     without: "sending the response head at once",
-    file: RESPONSE_WRITER,
+    file: STREAMING_WRITER,
     find: "if (this.#announcedBytes === null && !this.#isFlushed) this.#res.flushHeaders();",
     replace: "",
   },
   {
     ...D5,
     without: "sending the head of an error whose first bytes are held back",
-    file: RESPONSE_WRITER,
-    find: "      this.flush();\n      return true;",
-    replace: "      return true;",
+    file: STREAMING_WRITER,
+    find: "this.flush();\n      return true;",
+    replace: "return true;",
   },
   {
     ...D5,
     without: "passing on each chunk of a response",
-    file: RESPONSE_WRITER,
+    file: STREAMING_WRITER,
     find: "return this.#res.write(bytes);",
     replace: "this.#hold(bytes);\n    return true;",
   },

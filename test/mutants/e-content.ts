@@ -70,8 +70,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E3,
     without: "disarming formulas in CSV",
     file: REPORT,
-    find: String.raw`printable(/^[=+\-@\t\r]/.test(text) ? ${"`'${text}`"} : text)`,
-    replace: "printable(text)",
+    find: String.raw`toPrintable(/^[=+\-@\t\r]/.test(text) ? ${"`'${text}`"} : text)`,
+    replace: "toPrintable(text)",
   },
   {
     ...E3,
@@ -113,13 +113,13 @@ export const CONTENT: readonly Mutant[] = [
     without: "recording the usage of a truncated response",
     file: ROUND_TRIP,
     find: "if (response === null) {",
-    replace: "if (!whole || response === null) {",
+    replace: "if (!isWhole || response === null) {",
   },
   {
     ...E5,
     without: "recording open exchanges at shutdown",
     file: "src/proxy/exchange/running-round-trips.ts",
-    find: "for (const passage of running) passage.abort();",
+    find: "for (const roundTrip of running) roundTrip.abort();",
     replace: "",
   },
   {
@@ -127,7 +127,7 @@ export const CONTENT: readonly Mutant[] = [
     without: "recording routes without usage",
     file: "src/proxy/exchange/exchange-recorder.ts",
     find: "if (this.#recorded) return;",
-    replace: `if (this.#recorded || this.route.spend === "never") return;`,
+    replace: `if (this.#recorded || this.choice.route.spend === "never") return;`,
   },
   {
     ...E5,
@@ -141,8 +141,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E6,
     without: "keeping the path out of the log",
     file: "src/proxy/gate.ts",
-    find: "this.#log.debug({ code: refusal.code, method: req.method }",
-    replace: "this.#log.debug({ code: refusal.code, method: req.method, url: req.url }",
+    find: "this.#parts.log.debug({ code: refusal.code, method: req.method }",
+    replace: "this.#parts.log.debug({ code: refusal.code, method: req.method, url: req.url }",
   },
   {
     ...E6,
@@ -177,6 +177,6 @@ export const CONTENT: readonly Mutant[] = [
     without: "accepting only a word as the stop reason",
     file: "src/core/usage/messages.ts",
     find: `this.#stop = asWord(fields["stop_reason"]);`,
-    replace: `this.#stop = textOf(fields["stop_reason"]);`,
+    replace: `this.#stop = asText(fields["stop_reason"]);`,
   },
 ];

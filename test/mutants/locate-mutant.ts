@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { locate, NotLocated, type Location } from "./locate.ts";
 import type { Mutant } from "./mutant.ts";
 
-/** A mutant's source file as it is, and where the mutant changes it. */
+/** A mutant's source file, and where the mutant changes it. */
 export interface LocatedMutant extends Location {
   source: string;
 }
 
-/** Finds the code of a mutant in the project below `root`. Throws {@link NotLocated} with all that helps to mend it. */
+/** Finds the code of a mutant in the project at `root`. Throws {@link NotLocated}, which says where code of a moved file is now. */
 export function locateMutant(mutant: Mutant, root: string): LocatedMutant {
   const { row, without, file, find } = mutant;
   const fail = (reason: string) => new NotLocated(`${row}, without ${without}: ${reason}:\n${find}`);
@@ -22,7 +22,7 @@ export function locateMutant(mutant: Mutant, root: string): LocatedMutant {
   }
 }
 
-/** Where the code of a file that is gone may have moved. */
+/** Says which other files contain the code of a mutant. */
 function describeOthers(mutant: Mutant, root: string): string {
   const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))

@@ -11,7 +11,7 @@ test("code is found by its text", () => {
   assert.deepEqual(locate(source, { find: "if (c)", replace: "" }).renamed, []);
 });
 
-test("line breaks, comments and trailing commas do not count", () => {
+test("code is found whatever its line breaks, comments and trailing commas are", () => {
   const source = "f(\n  a, // the first\n  { b: [1, 2], },\n);\nf(b);";
   assert.equal(applyEdit(source, { find: "f(a, { b: [1, 2] })", replace: "g()" }), "g();\nf(b);");
   const line = "f(a, { b: [1, 2] });\nf(b);";
@@ -31,17 +31,17 @@ test("code whose names have changed is found by its shape, and the replacement g
   assert.deepEqual(locate(source, edit).renamed, ["#store → #pool", ".lend → .lease", "key → id"]);
 });
 
-test("names have to correspond one to one", () => {
+test("code whose names do not correspond one to one is not found", () => {
   assert.throws(() => locate("x(a, b)", { find: "x(a, a)", replace: "" }), isNotLocated("not found"));
   assert.throws(() => locate("x(a, a)", { find: "x(a, b)", replace: "" }), isNotLocated("not found"));
 });
 
-test("a property and a variable of the same name may be renamed apart", () => {
+test("code is found after a property and a variable of the same name were renamed differently", () => {
   const edit = { find: "answer.answer(answer)", replace: "answer.answer()" };
   assert.equal(applyEdit("response.answer(response)", edit), "response.answer()");
 });
 
-test("a find that begins with a property finds it renamed", () => {
+test("code that begins with a renamed property is found", () => {
   const source = "isProbe(method, path); routes.match(method, path);";
   const edit = { find: "find(method, path);", replace: "find(method);" };
   assert.equal(
@@ -51,13 +51,13 @@ test("a find that begins with a property finds it renamed", () => {
   assert.throws(() => locate(source, edit), isNotLocated("found 2 times, in the lines 1, 1"));
 });
 
-test("keywords, literals and punctuation have to agree", () => {
+test("code with other keywords, literals or punctuation is not found", () => {
   for (const source of ["a === 2", 'a === "1"', "a !== 1", "this === 1", "a === null"]) {
     assert.throws(() => locate(source, { find: "a === 1", replace: "" }), isNotLocated("not found"));
   }
 });
 
-test("among places of one shape, the one that has kept the most names is found", () => {
+test("of several matches, the one with the most unchanged names is found", () => {
   const source = "server.pause();\nsocket.stop();\nserver.close();";
   assert.deepEqual(locate(source, { find: "socket.halt();", replace: "" }).renamed, [".halt → .stop"]);
   assert.throws(
@@ -66,7 +66,7 @@ test("among places of one shape, the one that has kept the most names is found",
   );
 });
 
-test("part of a literal is found by its text, once", () => {
+test("a part of a literal is found by its text, and must be unique", () => {
   const source = 'const SCHEMES = /^(?:https?|wss?)$/; const NAME = "https?";';
   assert.match(applyEdit(source, { find: "https?|wss", replace: "https?" }), /\/\^\(\?:https\?\?\)\$\//);
   assert.throws(

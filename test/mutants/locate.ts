@@ -1,6 +1,6 @@
 import { tokenize, type Token } from "./tokens.ts";
 
-/** An edit of source code that says what to replace by its text. */
+/** An edit of source code. */
 export interface Edit {
   find: string;
   replace: string;
@@ -8,23 +8,23 @@ export interface Edit {
 
 /** Where the edit applies to a source. */
 export interface Location {
-  /** Offsets of the code that is replaced. */
+  /** Offsets of the code to replace. */
   start: number;
   end: number;
-  /** What takes its place: the edit's `replace` with the names that the source has today. */
+  /** The edit's `replace` with the names that the source has now. */
   replacement: string;
-  /** Names of the edit that the source spells differently, each as `old → new`. */
+  /** Names in the edit that have changed in the source, each as `old → new`. */
   renamed: string[];
 }
 
-/** The edit's code is missing from the source, or stands there more than once. */
+/** The source does not contain the edit's code, or contains it more than once. */
 export class NotLocated extends Error {}
 
 /**
- * Finds the code that an edit replaces. Whitespace, comments and trailing commas do not count, and a name may have
- * been renamed since: keywords, literals and punctuation have to agree, names have to correspond one to one. Among
- * several places the one with strictly the most names unchanged is it. A `find` that is part of a literal is looked
- * for by its text. Throws {@link NotLocated}.
+ * Finds the code that an edit replaces. Ignores whitespace, comments and trailing commas. Keywords, literals and
+ * punctuation must be the same; names may differ, but must correspond one to one. Of several matches, the one with
+ * the most unchanged names is taken; two such matches are an error. A part of a literal is found by its exact text.
+ * Throws {@link NotLocated}.
  */
 export function locate(source: string, edit: Edit): Location {
   const wanted = tokenize(edit.find) ?? [];
@@ -55,13 +55,13 @@ export function applyEdit(source: string, edit: Edit): string {
 interface Match {
   start: number;
   end: number;
-  /** What each name of the edit is called in the source; properties carry their dot. */
+  /** Names in the edit → names in the source. Properties include their dot. */
   names: Map<string, string>;
-  /** How many of them are called the same. */
+  /** The number of unchanged names. */
   kept: number;
 }
 
-/** Compares the tokens from `first` on with the wanted ones. */
+/** Compares the tokens from `first` on with the wanted ones; null when they do not match. */
 function matchAt(tokens: readonly Token[], first: number, wanted: readonly Token[]): Match | null {
   const names = new Map<string, string>();
   const taken = new Set<string>();
@@ -89,17 +89,17 @@ function matchAt(tokens: readonly Token[], first: number, wanted: readonly Token
   }
 }
 
-/** Whether the first name of an edit is a property cannot be told from the edit. */
+/** The first name of an edit may be a property: the dot before it is outside the edit. */
 function isSameKind(token: Token, found: Token, index: number): boolean {
   return token.kind === found.kind || (index === 0 && token.kind === "name" && found.kind === "property");
 }
 
-/** A comma before a closing bracket, which a formatter may add or remove. */
+/** True for a comma before a closing bracket, which a formatter may add or remove. */
 function isTrailingComma(tokens: readonly Token[], at: number): boolean {
   return tokens[at]?.text === "," && /^[)\]}]$/.test(tokens[at + 1]?.text ?? "");
 }
 
-/** A property and a variable of the same name are renamed independently. */
+/** Keeps a property and a variable of the same name apart, because they are renamed independently. */
 function keyOf(token: Token): string {
   return token.kind === "property" ? `.${token.text}` : token.text;
 }

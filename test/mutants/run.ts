@@ -1,5 +1,5 @@
-// `npm run mutants [ROW...]`: takes away the rules of the threat table, one at a time in a copy of the project. After
-// each, the row's test has to fail.
+// `npm run mutants [ROW...]`: removes the rules of the threat table, one at a time in a copy of the project. Each time the
+// row's test must fail.
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const TSC = join(ROOT, "node_modules/.bin/tsc");
 
-/** A rule that is gone may leave a name unused. Any other compiler error is a mistake in the mutant. */
+/** Removing a rule may leave a name unused. Any other compiler error is a mistake in the mutant. */
 const COMPILE = ["-p", "tsconfig.json", "--noUnusedLocals", "false", "--noUnusedParameters", "false"];
 
 /** A test that hangs without the rule counts as failed. */
@@ -31,7 +31,7 @@ function copyProject(parent: string): string {
   return copy;
 }
 
-/** Changes the source file of a mutant; returns its former text. */
+/** Applies a mutant to its source file; returns the original text. */
 function apply(mutant: Mutant, root: string): string {
   const { source, start, end, replacement } = locateMutant(mutant, root);
   writeFileSync(join(root, mutant.file), source.slice(0, start) + replacement + source.slice(end));
@@ -46,7 +46,7 @@ function compile(root: string): string {
 /** Runs a test file; returns the names of the tests that fail, and `hung` when it does not end in time. */
 async function failuresOf(test: string, root: string): Promise<string[]> {
   const args = ["--import", "tsx", "--test", "--test-reporter=tap", test];
-  // A process group of its own, so that the whole group can be killed when it hangs.
+  // In a new process group, which can be killed as a whole when the test hangs.
   const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ["ignore", "pipe", "ignore"],
@@ -63,7 +63,7 @@ async function failuresOf(test: string, root: string): Promise<string[]> {
   return hung ? [...failed, "hung"] : failed;
 }
 
-/** Makes sure that the tests pass with every rule in place; otherwise their failures would prove nothing. */
+/** Throws when a test fails with every rule in place: its failures would prove nothing. */
 async function assertGreen(tests: Set<string>, root: string): Promise<void> {
   const errors = compile(root);
   if (errors !== "") throw new Error(errors);
@@ -74,7 +74,7 @@ async function assertGreen(tests: Set<string>, root: string): Promise<void> {
   }
 }
 
-/** Takes one rule away, runs its test and puts the rule back; true when the test has failed. */
+/** Removes one rule, runs its test and restores the rule; true when the test has failed. */
 async function isNoticed(mutant: Mutant, root: string): Promise<boolean> {
   const source = apply(mutant, root);
   const errors = compile(root);
@@ -102,5 +102,5 @@ async function run(mutants: Mutant[]): Promise<number> {
 const rows = process.argv.slice(2);
 const chosen = MUTANTS.filter(({ row }) => rows.length === 0 || rows.includes(row));
 const survivors = await run(chosen);
-console.log(`${chosen.length} rules taken away, ${survivors} of them unnoticed`);
+console.log(`${chosen.length} rules removed, ${survivors} of them unnoticed`);
 process.exitCode = survivors === 0 && chosen.length > 0 ? 0 : 1;

@@ -4,7 +4,7 @@ import { tokenize } from "./tokens.ts";
 
 const textsOf = (code: string) => tokenize(code)?.map(({ text }) => text);
 
-test("tokens are names, literals and punctuation, without whitespace and comments", () => {
+test("code is split into names, literals and punctuation, without whitespace and comments", () => {
   assert.deepEqual(textsOf('const a_1 = x?.y ?? 0x1F; // "rest"\n/* {\n */ b >>>= "\\"c"'), [
     "const",
     "a_1",
@@ -21,7 +21,7 @@ test("tokens are names, literals and punctuation, without whitespace and comment
   ]);
 });
 
-test("a token knows its place and how a rename can reach it", () => {
+test("a token has its offsets, and whether and how it can be renamed", () => {
   assert.deepEqual(tokenize("  this.#a.b = c"), [
     { kind: "fixed", text: "this", start: 2, end: 6 },
     { kind: "fixed", text: ".", start: 6, end: 7 },
@@ -33,14 +33,14 @@ test("a token knows its place and how a rename can reach it", () => {
   ]);
 });
 
-test("a template is split at its expressions, which may hold braces and templates", () => {
+test("a template is split at its expressions, which may contain braces and templates", () => {
   assert.deepEqual(
     textsOf("`a \\` ${b({ c: `${d}` })} $ {e}`")?.join(" "),
     "`a \\` ${ b ( { c : `${ d }` } ) } $ {e}`",
   );
 });
 
-test("a slash divides after a value and begins a regular expression elsewhere", () => {
+test("a slash is a division after a value, and starts a regular expression elsewhere", () => {
   assert.equal(textsOf("a/b/2+c()/d")?.join(" "), "a / b / 2 + c ( ) / d");
   assert.equal(
     textsOf(String.raw`f(/[/"]\//g)||/x/.test(a)`)?.join(" "),

@@ -1,17 +1,17 @@
-/** A token of TypeScript, with as much as a comparison of code needs. */
+/** A token of TypeScript, with what a comparison of code needs. */
 export interface Token {
   /**
-   * A `name`, a `property` (a name behind a dot) and a `private` name can be renamed. Any other token stays as it is:
-   * a keyword, a literal, punctuation.
+   * A `name`, a `property` (a name after a dot) and a `private` name can be renamed. All other tokens are `fixed`:
+   * keywords, literals and punctuation.
    */
   kind: "name" | "property" | "private" | "fixed";
   text: string;
-  /** Offsets of its first character and of the character behind it. */
+  /** Offsets of its first character and of the character after it. */
   start: number;
   end: number;
 }
 
-/** Words that no rename can change. */
+/** Words that a rename cannot change. */
 const KEYWORDS = new Set(
   (
     "as async await break case catch class const continue default delete do else export extends false finally for " +
@@ -28,7 +28,7 @@ const NAME = /#?[\p{ID_Start}$_][\p{ID_Continue}$]*/uy;
 const NUMBER = /\.?[0-9][\w.]*/y;
 const STRING = /"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/y;
 const REGULAR_EXPRESSION = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y;
-/** A template from its beginning, or from the end of an expression in it, to the next expression or to its end. */
+/** A part of a template: from its start, or from the end of an expression, to the next expression or the end. */
 const TEMPLATE_PART = /[`}](?:[^`\\$]|\\[^]|\$(?!\{))*(?:`|\$\{)/y;
 const PUNCTUATION =
   />>>=|\.\.\.|===|!==|\*\*=|<<=|>>=|>>>|&&=|\|\|=|\?\?=|=>|[=!<>+\-*/%&|^]=|&&|\|\||\?\?|\?\.|\+\+|--|\*\*|<<|>>|[^"'`]/y;
@@ -39,7 +39,7 @@ const PUNCTUATION =
  */
 export function tokenize(code: string): Token[] | null {
   const tokens: Token[] = [];
-  /** How many braces are open in the current expression of each open template, the innermost last. */
+  /** The number of open braces in the current expression of each open template, the innermost last. */
   const openBraces: number[] = [];
   let start = 0;
   const read = (pattern: RegExp): string | null => {
@@ -84,7 +84,7 @@ function kindOfName(name: string, before: Token | undefined): Token["kind"] {
   return KEYWORDS.has(name) ? "fixed" : "name";
 }
 
-/** True when a slash after the token divides. After any other token it begins a regular expression. */
+/** True when a slash after the token is a division. After any other token it starts a regular expression. */
 function isValueEnd(token: Token | undefined): boolean {
   if (token === undefined) return false;
   return token.kind !== "fixed" || VALUES.has(token.text) || /^["'\d)\]}]|^\.\d|[`]$/.test(token.text);

@@ -40,6 +40,8 @@ export class RunningRoundTrips {
 
   /** Ends all of them now. */
   abort(): void {
-    for (const roundTrip of [...this.#running]) roundTrip.abort();
+    // A copy, because each removes itself from the list.
+    const running = this.#running.slice();
+    for (const roundTrip of running) roundTrip.abort();
   }
 }
