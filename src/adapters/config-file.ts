@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, resolve, sep } from "node:path";
+import { basename, dirname, resolve, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { watch } from "chokidar";
@@ -9,6 +9,7 @@ import { defaultConfig } from "../core/config/config.ts";
 import type { Config } from "../core/config/config.ts";
 import { isSameOutbound } from "../core/config/outbound.ts";
 import { messageOf } from "../core/failure.ts";
+import { isObject } from "../core/json.ts";
 import type { ConfigSource, ConfigStatus } from "../ports.ts";
 import { configFailure, readConfigFile } from "./config-file/read.ts";
 import type { ConfigReading } from "./config-file/read.ts";
@@ -21,6 +22,9 @@ const SETTLE_MS = 50;
 
 /** How long an invalid or missing file must be left alone before it counts: an editor may be in the middle of a save. */
 const RECHECK_MS = 250;
+
+/** A file that is written all the time is read nevertheless, and holds up no reload. */
+const MAX_WAIT_MS = 2_000;
 
 const GONE: Problem = {
   path: "",
@@ -123,7 +127,9 @@ class ConfigFile implements ConfigSource {
       this.#onEvent();
     });
     // chokidar's own events omit a write within 5 ms of a chmod. An unnecessary read does no harm.
-    watcher.on("raw", () => this.#onEvent());
+    watcher.on("raw", (_event, name, details) => {
+      if (!isAboutNeighbour(this.#path, name, details)) this.#onEvent();
+    });
     await new Promise<void>((done) => {
       watcher.once("ready", done);
       watcher.on("error", (error) => {
@@ -146,13 +152,14 @@ class ConfigFile implements ConfigSource {
     });
   }
 
-  /** Resolves when the file has been left alone for `ms` milliseconds. */
+  /** Resolves when the file has been left alone for `ms` milliseconds, and after {@link MAX_WAIT_MS} in any case. */
   async #waitUntilQuiet(ms: number): Promise<void> {
+    const until = performance.now() + MAX_WAIT_MS;
     let seen: number;
     do {
       seen = this.#events;
       await delay(ms);
-    } while (seen !== this.#events && !this.#isClosed);
+    } while (seen !== this.#events && !this.#isClosed && performance.now() < until);
   }
 
   async #read(): Promise<void> {
@@ -213,6 +220,15 @@ function nearestDirectory(path: string): string {
   let directory = dirname(path);
   while (!existsSync(directory)) directory = dirname(directory);
   return directory;
+}
+
+/**
+ * True for a raw event about another file in the file's directory. Without a file name, or from a watch of the file itself or of
+ * an ancestor, an event may be about the file.
+ */
+function isAboutNeighbour(file: string, name: unknown, details: unknown): boolean {
+  const watched: unknown = isObject(details) ? details["watchedPath"] : null;
+  return watched === dirname(file) && typeof name === "string" && name !== basename(file);
 }
 
 /** True when `path` is the file or one of its ancestor directories. Nothing else in them is watched. */

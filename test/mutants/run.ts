@@ -1,7 +1,7 @@
 // `npm run mutants [ROW...]`: removes the rules of the threat table, one at a time in a copy of the project. Each time the
 // row's test must fail.
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -88,6 +88,8 @@ async function isNoticed(mutant: Mutant, root: string): Promise<boolean> {
 
 async function run(mutants: Mutant[]): Promise<number> {
   const parent = mkdtempSync(join(tmpdir(), "tollkeeper-mutants-"));
+  // Some tests run the daemon as another user, and skip where that user cannot read the program.
+  chmodSync(parent, 0o755);
   let survivors = 0;
   try {
     const copy = copyProject(parent);

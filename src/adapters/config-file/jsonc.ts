@@ -3,6 +3,9 @@ import type { Node, ParseError } from "jsonc-parser";
 import { formatConfigPath } from "../../core/config/problem.ts";
 import type { Issue, Problem } from "../../core/config/problem.ts";
 
+/** No more problems of one kind are collected: nobody reads further before correcting these. */
+export const MAX_PROBLEMS = 50;
+
 /** A parsed JSONC text. */
 interface Jsonc {
   /** Plain objects, as far as the text could be parsed. A key such as `__proto__` is an own property like any other. */
@@ -20,20 +23,35 @@ interface Jsonc {
 export function readJsonc(text: string): Jsonc {
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
-  const lineOf = (offset: number) => text.slice(0, offset).split("\n").length;
+  const lineOf = createLineIndex(text);
   if (tree === undefined && errors.length === 0) {
     const message = "the file is empty; write at least {}";
     return { value: undefined, problems: [{ path: "", line: null, message }], locate: () => null };
   }
-  const validEnd = Math.min(text.length, ...errors.map(({ offset }) => offset));
+  const validEnd = errors.reduce((end, { offset }) => Math.min(end, offset), text.length);
   return {
     value: tree === undefined ? undefined : valueOf(tree),
-    problems: [...describeErrors(errors, lineOf), ...findDuplicates(tree, [], lineOf)],
+    problems: [...describeErrors(errors, lineOf), ...findDuplicates(tree, lineOf)],
     locate({ path, message }) {
       const node = nearestNode(tree, path);
       if (node === undefined || node.offset + node.length > validEnd) return null;
       return { path: formatConfigPath(path), line: lineOf(startOf(node)), message };
     },
+  };
+}
+
+/** Returns a function that maps an offset in the text to its line, counted from 1. */
+function createLineIndex(text: string): (offset: number) => number {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return (offset) => {
+    let [low, high] = [0, starts.length];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle;
+    }
+    return low + 1;
   };
 }
 
@@ -57,25 +75,24 @@ function propertiesOf(node: Node): { key: string; value: Node | undefined; offse
   }));
 }
 
-/** A duplicate key is an error: one of its values would be ignored without notice. */
-function findDuplicates(
-  node: Node | undefined,
-  path: Issue["path"],
-  lineOf: (offset: number) => number,
-): Problem[] {
-  if (node?.type === "array") {
-    return (node.children ?? []).flatMap((item, index) => findDuplicates(item, [...path, index], lineOf));
-  }
-  if (node?.type !== "object") return [];
-  const seen = new Set<string>();
-  return propertiesOf(node).flatMap(({ key, value, offset }) => {
-    const here = [...path, key];
-    const below = findDuplicates(value, here, lineOf);
-    if (seen.has(key))
-      below.unshift({ path: formatConfigPath(here), line: lineOf(offset), message: "is there twice" });
-    seen.add(key);
-    return below;
-  });
+/** Reports duplicate keys, as one of their values would be ignored without notice. */
+function findDuplicates(tree: Node | undefined, lineOf: (offset: number) => number): Problem[] {
+  const found: Problem[] = [];
+  const visit = (node: Node | undefined, path: Issue["path"]): void => {
+    if (node?.type === "array") node.children?.forEach((item, index) => visit(item, [...path, index]));
+    if (node?.type !== "object") return;
+    const seen = new Set<string>();
+    for (const { key, value, offset } of propertiesOf(node)) {
+      if (found.length >= MAX_PROBLEMS) return;
+      const here = [...path, key];
+      if (seen.has(key))
+        found.push({ path: formatConfigPath(here), line: lineOf(offset), message: "is there twice" });
+      seen.add(key);
+      visit(value, here);
+    }
+  };
+  visit(tree, []);
+  return found;
 }
 
 function nearestNode(tree: Node | undefined, path: Issue["path"]): Node | undefined {
@@ -96,6 +113,7 @@ function startOf(node: Node): number {
 function describeErrors(errors: readonly ParseError[], lineOf: (offset: number) => number): Problem[] {
   const byLine = new Map<number, Problem>();
   for (const { error, offset } of errors) {
+    if (byLine.size >= MAX_PROBLEMS) break;
     const line = lineOf(offset);
     const name = printParseErrorCode(error);
     const message = SYNTAX_MESSAGES[name] ?? `not JSON (${name})`;

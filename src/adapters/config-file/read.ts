@@ -6,7 +6,7 @@ import type { Config } from "../../core/config/config.ts";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import { readAuthorities } from "./authorities.ts";
-import { readJsonc } from "./jsonc.ts";
+import { MAX_PROBLEMS, readJsonc } from "./jsonc.ts";
 import { readTrustedFile, type TrustedFile } from "./trusted-file.ts";
 
 /** The configuration in a file, or all its problems. */
@@ -48,8 +48,15 @@ async function checkFile(path: string, { text, isPrivate }: TrustedFile): Promis
   if (verdict.ok && issues.length === 0 && jsonc.problems.length === 0)
     return { ok: true, config: verdict.config, exists: true };
   const located = issues.map(jsonc.locate).filter((problem) => problem !== null);
-  const problems = [...jsonc.problems, ...located];
-  return { ok: false, problems: problems.sort((one, other) => (one.line ?? 0) - (other.line ?? 0)) };
+  const problems = [...jsonc.problems, ...located].sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
+  return { ok: false, problems: shorten(problems) };
+}
+
+/** Keeps the first problems, and says that there are more. */
+function shorten(problems: Problem[]): Problem[] {
+  if (problems.length <= MAX_PROBLEMS) return problems;
+  const message = "there are more problems; correct these first";
+  return [...problems.slice(0, MAX_PROBLEMS), { path: "", line: null, message }];
 }
 
 /**

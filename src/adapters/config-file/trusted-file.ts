@@ -9,6 +9,9 @@ export interface TrustedFile {
   isPrivate: boolean;
 }
 
+/** Far more than anyone writes. Checking a larger file would block the daemon's requests. */
+const MAX_BYTES = 1024 * 1024;
+
 const WRITABLE_BY_ALL = 0o002;
 const ACCESSIBLE_TO_OTHERS = 0o077;
 
@@ -39,6 +42,7 @@ function refuseDistrusted(path: string, stats: Stats): void {
 
 function findDistrust(path: string, stats: Stats): string | null {
   if (!stats.isFile()) return "it is not a regular file";
+  if (stats.size > MAX_BYTES) return "it is larger than 1 MiB";
   const self = process.getuid?.();
   // Windows has neither owners nor mode bits.
   if (self === undefined) return null;

@@ -6,6 +6,14 @@ import { isObject } from "../json.ts";
 /** Keys through which an assignment could reach an object's prototype (SECURITY.md B7). */
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 
+/** Most entries of a list or of an object of named entries. Checking more would block the daemon's requests. */
+export const MAX_ENTRIES = 1000;
+
+const MAX_TOOL_ISSUES = 50;
+
+/** How many names a misspelled one is compared with. */
+const MAX_GUESSES = 20;
+
 /** The routes that `listRoutes` gives every upstream; a test compares the two lists. */
 const BUILT_IN = ["GET /models", "POST /responses", "POST /messages", "POST /messages/count_tokens"];
 
@@ -24,7 +32,7 @@ export function findRuleIssues(file: unknown): Issue[] {
     ...findBadNames("tools", tools, checkToolName),
     ...findReservedName(upstreams),
     ...findMissingDefault(upstreams),
-    ...tools.flatMap(([name, tool]) => findToolIssues(name, tool, upstreams)),
+    ...findAllToolIssues(tools, upstreams),
     ...upstreams.flatMap(([name, upstream]) => findRouteIssues(name, valueAt(upstream, ["routes"]))),
   ];
 }
@@ -61,6 +69,16 @@ function findMissingDefault(upstreams: Entries): Issue[] {
   return [{ path: ["upstreams"], message }];
 }
 
+/** Stops after as many as anyone reads, because each costs a guess at what was meant. */
+function findAllToolIssues(tools: Entries, upstreams: Entries): Issue[] {
+  const issues: Issue[] = [];
+  for (const [name, tool] of tools) {
+    if (issues.length >= MAX_TOOL_ISSUES) break;
+    issues.push(...findToolIssues(name, tool, upstreams));
+  }
+  return issues;
+}
+
 function findToolIssues(name: string, tool: unknown, upstreams: Entries): Issue[] {
   const wanted = valueAt(tool, ["upstream"]) ?? "default";
   if (typeof wanted !== "string") return [];
@@ -68,7 +86,7 @@ function findToolIssues(name: string, tool: unknown, upstreams: Entries): Issue[
   if (upstream !== undefined) return findSecondKey(name, valueAt(tool, ["key"]), upstream);
   // Without "default" the sandbox serves, or findMissingDefault has reported its absence.
   if (wanted === "default") return [];
-  const names = upstreams.map(([candidate]) => candidate);
+  const names = upstreams.slice(0, MAX_GUESSES).map(([candidate]) => candidate);
   const near = findNearest(wanted, names);
   const fix = near === null ? "name one of `upstreams`" : `did you mean "${sanitizeText(near)}"?`;
   const message = `no upstream is called "${sanitizeText(wanted)}"; ${fix}`;
@@ -85,11 +103,12 @@ function findSecondKey(tool: string, key: unknown, upstream: unknown): Issue[] {
 }
 
 function findRouteIssues(upstream: string, routes: unknown): Issue[] {
-  if (!Array.isArray(routes)) return [];
-  const taken = [...BUILT_IN];
+  // The schema reports a longer list.
+  if (!Array.isArray(routes) || routes.length > MAX_ENTRIES) return [];
+  const taken = BUILT_IN.map((request) => request.split("/"));
   return routes.flatMap((route: unknown, index) => {
-    const request = `${String(valueAt(route, ["method"]))} ${String(valueAt(route, ["path"]))}`;
-    const other = taken.find((candidate) => overlaps(candidate, request));
+    const request = `${String(valueAt(route, ["method"]))} ${String(valueAt(route, ["path"]))}`.split("/");
+    const other = taken.find((candidate) => overlaps(candidate, request))?.join("/");
     taken.push(request);
     if (other === undefined) return [];
     const message = BUILT_IN.includes(other)
@@ -100,16 +119,16 @@ function findRouteIssues(upstream: string, routes: unknown): Issue[] {
 }
 
 /** True when one request can match both. `{id}` stands for any one segment. */
-function overlaps(one: string, other: string): boolean {
-  const segments = one.split("/");
-  const others = other.split("/");
-  if (segments.length !== others.length) return false;
-  return segments.every((segment, at) => [segment, others[at]].includes("{id}") || segment === others[at]);
+function overlaps(one: readonly string[], other: readonly string[]): boolean {
+  if (one.length !== other.length) return false;
+  return one.every((segment, at) => segment === other[at] || segment === "{id}" || other[at] === "{id}");
 }
 
 function entriesOf(value: unknown): Entries {
   if (!isObject(value)) return [];
-  return Object.entries(value).filter(([key]) => !isForbiddenKey(key));
+  // The schema reports an object with more.
+  const entries = Object.entries(value).slice(0, MAX_ENTRIES);
+  return entries.filter(([key]) => !isForbiddenKey(key));
 }
 
 /** Returns the value at the end of a path of own keys and indexes; undefined when there is none. */

@@ -2,7 +2,7 @@ import { isObject } from "../json.ts";
 import { findNearest } from "../text/did-you-mean.ts";
 import { NAME } from "./names.ts";
 import { KEY_VALUE_FOUND, looksLikeKey, sanitizeText, type Issue } from "./problem.ts";
-import { isForbiddenKey } from "./rules.ts";
+import { isForbiddenKey, MAX_ENTRIES } from "./rules.ts";
 
 /** The resolved value, or everything that is wrong with it. */
 type ReadResult<Output> = { value: Output } | { issues: Issue[] };
@@ -144,17 +144,26 @@ export function named<Entry>(entry: Shape<Entry>): Shape<Record<string, Entry>> 
   };
   return new Shape(jsonSchema, (value, path) => {
     if (!isObject(value)) return wrongType(value, path, "an object: { ... }");
-    const read = Object.entries(value).map(
-      ([name, below]) => [name, entry.read(below, [...path, name])] as const,
-    );
+    const entries = Object.entries(value);
+    if (entries.length > MAX_ENTRIES) return tooMany(entries.length, path);
+    const read = entries.map(([name, below]) => [name, entry.read(below, [...path, name])] as const);
     return joinEntries(read);
   });
 }
 
-/** A list of any length. */
+/** More than are reported. Each costs a guess at what was meant. */
+const MAX_UNKNOWN_KEYS = 60;
+
+/** An issue where a list or an object of named entries holds too many. */
+function tooMany(count: number, path: Issue["path"]): { issues: Issue[] } {
+  return issueAt(path, `holds ${count} entries; at most ${MAX_ENTRIES} are allowed`);
+}
+
+/** A list. */
 export function list<Item>(item: Shape<Item>): Shape<Item[]> {
   return new Shape({ type: "array", items: item.jsonSchema }, (value, path) => {
     if (!Array.isArray(value)) return wrongType(value, path, "a list: [ ... ]");
+    if (value.length > MAX_ENTRIES) return tooMany(value.length, path);
     return joinItems(value.map((below: unknown, index) => item.read(below, [...path, index])));
   });
 }
@@ -164,6 +173,7 @@ export function listFrom<Item>(first: Shape<Item>, item: Shape<Item>): Shape<[It
   const items = { items: [first.jsonSchema], additionalItems: item.jsonSchema, minItems: 1 };
   return new Shape({ type: "array", ...items }, (value, path) => {
     if (!Array.isArray(value)) return wrongType(value, path, "a list: [ ... ]");
+    if (value.length > MAX_ENTRIES) return tooMany(value.length, path);
     // In an empty list the first item is missing, which is an issue.
     const [head, ...rest] = value as unknown[];
     const results = rest.map((below, index) => item.read(below, [...path, index + 1]));
@@ -224,6 +234,7 @@ function findUnknownKeys(
 ): Issue[] {
   return Object.keys(value)
     .filter((key) => !known.includes(key) && !isForbiddenKey(key))
+    .slice(0, MAX_UNKNOWN_KEYS)
     .map((key) => ({ path: [...path, key], message: describeUnknownKey(key, known, value[key]) }));
 }
 

@@ -1,10 +1,15 @@
+/** Nobody mistypes a longer word, and comparing two takes time by the product of their lengths. */
+const MAX_LENGTH = 64;
+
 /** Returns the candidate closest to `word`, ignoring case; null when none is close. */
 export function findNearest(word: string, candidates: readonly string[]): string | null {
+  if (word.length > MAX_LENGTH) return null;
   let best: string | null = null;
   // With more than a third of the letters wrong, a guess misleads as often as it helps.
   let allowed = Math.max(1, Math.floor(word.length / 3));
   for (const candidate of candidates) {
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (Math.abs(candidate.length - word.length) > allowed) continue;
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), allowed);
     if (distance > allowed) continue;
     best = candidate;
     allowed = distance - 1;
@@ -12,8 +17,11 @@ export function findNearest(word: string, candidates: readonly string[]): string
   return best;
 }
 
-/** Counts the insertions, deletions, replacements and swaps of neighbours from `from` to `to` (optimal string alignment). */
-function editDistance(from: string, to: string): number {
+/**
+ * Counts the insertions, deletions, replacements and swaps of neighbours from `from` to `to` (optimal string alignment).
+ * Returns Infinity as soon as it is clear that there are more than `limit`.
+ */
+function editDistance(from: string, to: string, limit: number): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let i = 1; i <= from.length; i += 1) {
@@ -24,6 +32,8 @@ function editDistance(from: string, to: string): number {
       const swapped = isSwap ? (beforeLast[j - 2] ?? 0) + 1 : replaced;
       row.push(Math.min(replaced, swapped, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
     }
+    // Two rows, because a swap continues from the one before the last.
+    if (Math.min(...last, ...row) > limit) return Infinity;
     beforeLast = last;
     last = row;
   }

@@ -27,11 +27,10 @@ test(
     for (const [i, size] of SIZES.entries()) {
       clients[i]?.write(beginRequest(gate.port, `Content-Length: ${size}`) + "x".repeat(size));
     }
-    const isAtRest = (req: IncomingMessage) => req.complete || req.isPaused();
     while (requests.filter(isAtRest).length < SIZES.length) await setImmediate();
     const silent = await sendRaw(t, gate.port, `${beginRequest(gate.port, "Content-Length: 10")}{`);
     await passTimeUntil(silent.until(/^HTTP\/1\.1 408 /), () => passTime(BODY_IDLE_MS));
-    for (const socket of sockets) answerWhenRead(socket);
+    for (const socket of sockets) respondWhenRead(socket);
     for (const client of clients) await client.until(/^HTTP\/1\.1 200 OK/);
     const completed = gate.ledger.records.filter(({ outcome }) => outcome === "completed");
     assert.deepEqual(
@@ -41,7 +40,9 @@ test(
   },
 );
 
-/** All requests that HTTP servers of this process receive from now on. */
+const isAtRest = (req: IncomingMessage) => req.complete || req.isPaused();
+
+/** Collects the requests that HTTP servers of this process receive from now on. */
 function collectRequests(t: TestContext): IncomingMessage[] {
   const requests: IncomingMessage[] = [];
   const onStart = (message: unknown) => requests.push((message as { request: IncomingMessage }).request);
@@ -51,7 +52,7 @@ function collectRequests(t: TestContext): IncomingMessage[] {
 }
 
 /** Reads a request to its end, then sends the response. */
-function answerWhenRead(socket: Socket): void {
+function respondWhenRead(socket: Socket): void {
   let missing = -1;
   socket.on("data", (chunk: Buffer) => {
     const headEnd = chunk.indexOf("\r\n\r\n") + 4;
