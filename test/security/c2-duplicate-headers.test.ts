@@ -20,6 +20,7 @@ const DUPLICATES: [code: string, first: string, second: string][] = [
   ["bad_request", "Content-Encoding: identity", "Content-Encoding: gzip"],
   ["bad_request", "Authorization: Bearer tk-codex", "Authorization: Bearer tk-other"],
   ["bad_request", "X-Api-Key: tk-codex", "x-api-key: tk-other"],
+  ["bad_request", "anthropic-version: 2023-06-01", "Anthropic-Version: 2023-06-01"],
   ["bad_request", "X-Tollkeeper-Tool: codex", "X-Tollkeeper-Tool: other"],
   ["bad_request", "Expect: 100-continue", "Expect: 100-continue"],
   ["bad_request", "Upgrade: h2c", "Upgrade: websocket"],

@@ -23,6 +23,20 @@ const ACTIVE = [
   "Access-Control-Expose-Headers: *",
   "Access-Control-Max-Age: 86400",
   "Access-Control-Anything-New: 1",
+  'Proxy-Authenticate: Basic realm="evil"',
+  "Proxy-Authentication-Info: nextnonce=1",
+  "Service-Worker-Allowed: /",
+  "Accept-CH: Sec-CH-UA-Model",
+  "Critical-CH: Sec-CH-UA-Model",
+  'Speculation-Rules: "/rules.json"',
+  "Origin-Agent-Cluster: ?1",
+  'Use-As-Dictionary: match="/*"',
+  'Report-To: {"group":"g","max_age":9,"endpoints":[{"url":"https://evil.example/"}]}',
+  'Reporting-Endpoints: g="https://evil.example/"',
+  'NEL: {"report_to":"g","max_age":9}',
+  "Set-Login: logged-in",
+  "Activate-Storage-Access: load",
+  'Secure-Session-Registration: (ES256);path="/"',
 ];
 
 /** Headers that official clients read (docs/wire.md section 4), and unknown ones. */

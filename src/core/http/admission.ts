@@ -32,6 +32,7 @@ const SINGLE_HEADERS = new Set([
   "upgrade",
   "authorization",
   "x-api-key",
+  "anthropic-version",
   "x-tollkeeper-tool",
 ]);
 

@@ -50,17 +50,30 @@ const LOOKS_LIKE_FORWARDING =
 
 /** Credentials in every spelling. Matches by name only, so that an unknown vendor's key is not forwarded either. */
 const LOOKS_LIKE_CREDENTIAL =
-  /^(?!(?:x-)?idempotency-key$)(?:.*-)?(?:auth(?:entication|orization)?|bearer|jwt|dpop|[a-z]*keys?(?:-\d+)?|tokens?|cookies?2?|secrets?|credentials?|passw(?:or)?ds?|remote-user)$/;
+  /^(?!(?:x-)?idempotency-key$)(?:.*-)?(?:auth(?:entication|orization)?|bearer|jwt|dpop|hmac|otp|signature(?:-input|-agent)?|[a-z]*keys?|tokens?|cookies?|secrets?|credentials?|passw(?:or)?ds?|passphrase|pwd|remote-user)(?:-?\d+)?$/;
 
-/** Headers that could affect a browser on loopback (SECURITY.md A4 and C8). */
+/** Headers by which a browser would change what it does with our origin (SECURITY.md A4 and C8). */
 const NOT_DOWNSTREAM = new Set([
   ...HOP_BY_HOP,
+  "accept-ch",
+  "activate-storage-access",
+  "alt-svc",
+  "clear-site-data",
+  "critical-ch",
+  "nel",
+  "origin-agent-cluster",
+  "refresh",
+  "report-to",
+  "reporting-endpoints",
+  "sec-session-registration",
+  "secure-session-registration",
+  "service-worker-allowed",
   "set-cookie",
   "set-cookie2",
+  "set-login",
+  "speculation-rules",
   "strict-transport-security",
-  "clear-site-data",
-  "refresh",
-  "alt-svc",
+  "use-as-dictionary",
 ]);
 
 /** Tools send the same two dozen names with every request. The limits keep hostile clients from growing the cache. */
@@ -86,14 +99,17 @@ function isSentUpstream(name: string): boolean {
     !NOT_UPSTREAM.has(dashed) &&
     !dashed.startsWith("x-tollkeeper-") &&
     !dashed.startsWith("proxy-") &&
+    // A subprotocol may carry a key. Without an upgrade these headers mean nothing.
+    !dashed.startsWith("sec-websocket-") &&
     !LOOKS_LIKE_FORWARDING.test(dashed) &&
     !LOOKS_LIKE_CREDENTIAL.test(dashed)
   );
 }
 
-/** An upstream may not set `x-tollkeeper-*`, which marks our own responses. */
+/**
+ * `proxy-*` is for one connection only (RFC 9110 section 11.7), and an upstream may not set `x-tollkeeper-*`, which marks our own
+ * responses.
+ */
 function isSentDownstream(name: string): boolean {
-  return (
-    !NOT_DOWNSTREAM.has(name) && !name.startsWith("access-control-") && !name.startsWith("x-tollkeeper-")
-  );
+  return !NOT_DOWNSTREAM.has(name) && !/^(?:access-control-|proxy-|x-tollkeeper-)/.test(name);
 }
