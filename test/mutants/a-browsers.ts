@@ -236,8 +236,8 @@ export const BROWSERS: readonly Mutant[] = [
     ...A4,
     without: "removing the upstream's CORS headers",
     file: "src/core/http/header-policy.ts",
-    find: `!name.startsWith("access-control-") &&`,
-    replace: "",
+    find: "/^(?:access-control-|proxy-|x-tollkeeper-)/",
+    replace: "/^(?:proxy-|x-tollkeeper-)/",
   },
   {
     ...A4,

@@ -162,7 +162,7 @@ export const CONTENT: readonly Mutant[] = [
     ...E6,
     without: "accepting only words as names in usage",
     file: FIELDS,
-    find: ".filter(([name]) => asWord(name) !== null)",
+    find: ".filter(([name]) => isName(name))",
     replace: "",
   },
   {

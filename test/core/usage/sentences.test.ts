@@ -27,6 +27,16 @@ for (const text of [SENTENCE, LONG, "two\nlines", "naïve"]) {
   });
 }
 
+for (const name of ["__proto__", "constructor", "prototype"]) {
+  test(`drops a usage member called ${name} at every depth`, () => {
+    const usage = JSON.parse(
+      `{"input_tokens":3,"output_tokens":2,"${name}":1,"list":[{"${name}":{},"n":1}]}`,
+    );
+    const { raw_usage } = readBody({ usage, stop_reason: "end_turn" }, jsonSetup());
+    assert.equal(JSON.stringify(raw_usage), '{"input_tokens":3,"output_tokens":2,"list":[{"n":1}]}');
+  });
+}
+
 test("finds the only sentence in a usage at any position", () => {
   const cases: [usage: object, kept: object][] = [
     [{ note: SENTENCE }, { note: null }],
