@@ -23,6 +23,9 @@ interface DaemonParts extends AssembledGate {
 /** Longest time that a stop takes after its drain, to close connections and flush; in milliseconds. */
 const CLOSING_MS = 5_000;
 
+/** SIGQUIT tells nginx to stop gracefully; its default action would end us at once. */
+const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT"] as const;
+
 /** Applies new configurations to a running daemon, handles its signals, and stops it. */
 export class Lifecycle {
   readonly startedAt = new Date();
@@ -63,8 +66,7 @@ export class Lifecycle {
     const { source, gate, log, notifier } = this.#parts;
     source.onChange((config) => (this.#change = this.#apply(config)));
     source.onProblems((problems) => this.#onProblems(problems));
-    process.on("SIGTERM", () => this.#onStopSignal());
-    process.on("SIGINT", () => this.#onStopSignal());
+    for (const signal of STOP_SIGNALS) process.on(signal, () => this.#onStopSignal());
     process.on("SIGHUP", () => this.reload());
     log.info({ listening: this.addresses }, "tollkeeper is ready");
     notifier.ready(this.#describe());

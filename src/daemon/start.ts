@@ -18,6 +18,9 @@ import { assembleGate, systemClock } from "./assemble-gate.ts";
 import { SandboxUpstream } from "./sandbox-upstream.ts";
 import { describeDaemon } from "./status.ts";
 
+/** Signals that mean nothing to the daemon. SIGUSR1 is ignored from the first instant on, by no-inspector.ts. */
+const IGNORED_SIGNALS = ["SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGIO", "SIGPWR", "SIGSTKFLT"] as const;
+
 /**
  * Prepares this process to hold a key, and opens the daemon's log. Call it first. `logFile` is absolute; null logs to standard
  * error. Throws a Failure when an option of Node would expose the key, or the file cannot be opened.
@@ -26,6 +29,8 @@ export function prepareProcess({ debug, logFile }: { debug: boolean; logFile: st
   const warnings = hardenProcess();
   // Writing to a closed terminal fails. That must not crash the daemon.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  // Their default action would cut every stream and lose its record.
+  for (const signal of IGNORED_SIGNALS) process.on(signal, () => {});
   const log = openLog({ debug, file: logFile });
   for (const warning of warnings) log.warn({}, warning);
   return log;

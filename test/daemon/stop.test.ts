@@ -20,7 +20,7 @@ function tryToConnect(daemon: Daemon, host: string): Promise<unknown> {
 const listOutcomes = async (daemon: Daemon) =>
   (await daemon.ledger()).map(({ outcome, cut_by, usage }) => [outcome, cut_by, usage]);
 
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
+for (const signal of ["SIGTERM", "SIGINT", "SIGQUIT"] as const) {
   test(`after ${signal} a running stream completes and is recorded, new connections are refused, and the exit code is 0`, async (t) => {
     const { daemon, client, finish } = await startStream(t);
     process.kill(daemon.pid, signal);
@@ -33,6 +33,17 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     assert.deepEqual(await listOutcomes(daemon), [["completed", null, "final"]]);
   });
 }
+
+test("signals that mean nothing to the daemon leave a running stream and its record whole", async (t) => {
+  const { daemon, client, finish } = await startStream(t);
+  for (const signal of ["SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM"] as const)
+    process.kill(daemon.pid, signal);
+  assert.equal((await daemon.status()).state, "serving");
+  await finish();
+  assert.match(await client.closed, /message_stop[^]*\r\n0\r\n\r\n$/);
+  assert.deepEqual(await listOutcomes(daemon), [["completed", null, "final"]]);
+  assert.equal(await daemon.stop(), 0);
+});
 
 test("the control socket still reports the status while the daemon drains", async (t) => {
   const { daemon, client, response } = await startStream(t);

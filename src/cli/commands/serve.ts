@@ -13,6 +13,12 @@ export const command: Command<ServeArguments> = {
     yargs
       .option("config", { type: "string" })
       .option("debug", { type: "boolean", default: false, describe: "Log refused requests too" })
+      .epilogue(
+        [
+          "Signals: SIGTERM, SIGINT and SIGQUIT let running streams finish (limits.drainMs), and a second one stops at once.",
+          "SIGHUP reads configuration, keys and tokens again and reopens the log file. SIGUSR1, SIGUSR2 and SIGALRM do nothing.",
+        ].join(" "),
+      )
       .option("log-file", { type: "string", describe: "Log there, and rotate it; default: standard error" }),
   handler: serve,
 };
