@@ -40,7 +40,7 @@ test("signals that mean nothing to the daemon leave a running stream and its rec
     process.kill(daemon.pid, signal);
   assert.equal((await daemon.status()).state, "serving");
   await finish();
-  assert.match(await client.closed, /message_stop[^]*\r\n0\r\n\r\n$/);
+  await client.until(/message_stop[^]*\r\n0\r\n\r\n$/);
   assert.deepEqual(await listOutcomes(daemon), [["completed", null, "final"]]);
   assert.equal(await daemon.stop(), 0);
 });
