@@ -25,8 +25,11 @@ export interface ControlSocket {
   close(): Promise<void>;
 }
 
-/** How much may be queued for a client of `tail`. A client that does not read is disconnected at this limit. */
-const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
+/** How much may be queued for a client of `tail`, some 500 records. A client that does not read is disconnected at this limit. */
+const MAX_QUEUED_BYTES = 256 * 1024;
+
+/** Each record is formatted once for every client of `tail`. */
+const MAX_TAIL_CLIENTS = 16;
 
 /**
  * Opens the Unix socket through which the CLI reaches the daemon. It speaks HTTP, because Node has both ends of it. Only
@@ -40,7 +43,8 @@ export async function openControlSocket(
   log: Log,
 ): Promise<ControlSocket> {
   refuseLongPath(path);
-  const server = createServer((req, res) => handleRequest(req, res, handlers, log));
+  const tailClients = new Set<ServerResponse>();
+  const server = createServer((req, res) => handleRequest(req, res, handlers, tailClients, log));
   try {
     makePrivateDirectory(dirname(path));
     await listenReplacingStale(server, path);
@@ -56,14 +60,20 @@ export async function openControlSocket(
   };
 }
 
-function handleRequest(req: IncomingMessage, res: ServerResponse, handlers: ControlHandlers, log: Log): void {
+function handleRequest(
+  req: IncomingMessage,
+  res: ServerResponse,
+  handlers: ControlHandlers,
+  tailClients: Set<ServerResponse>,
+  log: Log,
+): void {
   const [command = "", query = ""] = (req.url ?? "").slice(1).split("?", 2);
   if (!Object.hasOwn(handlers, command)) {
     res.writeHead(404).end("null");
     return;
   }
   try {
-    if (command === "tail") tail(res, handlers);
+    if (command === "tail") tail(res, handlers, tailClients);
     else if (command === "lease") lease(res, handlers, new URLSearchParams(query));
     else if (command === "status") sendJson(res, handlers.status());
     else {
@@ -86,7 +96,13 @@ function sendJson(res: ServerResponse, value: unknown): void {
   res.writeHead(200, { "content-type": "application/json" }).end(body);
 }
 
-function tail(res: ServerResponse, handlers: ControlHandlers): void {
+function tail(res: ServerResponse, handlers: ControlHandlers, clients: Set<ServerResponse>): void {
+  if (clients.size >= MAX_TAIL_CLIENTS) {
+    const message = `${MAX_TAIL_CLIENTS} commands follow the records already`;
+    throw new Failure(message, "end one of them: pgrep -af 'tollkeeper.* tail'");
+  }
+  clients.add(res);
+  res.once("close", () => clients.delete(res));
   res.writeHead(200, { "content-type": "application/x-ndjson" }).flushHeaders();
   const stop = handlers.tail((record) => {
     res.write(`${JSON.stringify(record)}\n`);
