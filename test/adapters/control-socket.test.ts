@@ -230,17 +230,20 @@ test("refuses a seventeenth client of `tail`, and takes one again when another h
       return () => unsubscribed.resolve();
     },
   });
-  const followers = await Promise.all(
-    Array.from({ length: 16 }, async () => (await followDaemon(path))?.[Symbol.asyncIterator]()),
-  );
-  await Promise.all(followers.map((follower) => follower?.next()));
+  const followers: AsyncIterator<unknown>[] = [];
+  for (let i = 0; i < 16; i += 1) {
+    const follower = (await followDaemon(path))?.[Symbol.asyncIterator]();
+    assert.ok(follower);
+    await follower.next();
+    followers.push(follower);
+  }
   await assert.rejects(followDaemon(path), (error) => {
     return error instanceof Failure && /16 commands follow/.test(error.message) && error.hint !== undefined;
   });
   assert.equal(subscriptions, 16);
   await followers[0]?.return?.();
   await unsubscribed.promise;
-  const [another] = [await followDaemon(path)];
+  const another = await followDaemon(path);
   assert.deepEqual((await another?.[Symbol.asyncIterator]().next())?.value, { n: 1 });
 });
 

@@ -14,7 +14,7 @@ import { openStream } from "./endings/ending.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 
 /** An exchange in some phase, whose client can disconnect. */
-export interface OpenExchange {
+interface OpenExchange {
   gate: TestGate;
   client: RawClient;
   /** Resolves when the upstream's end of the connection is closed. */

@@ -29,7 +29,8 @@ export const cutEarly = (by: CutBy): Expected => ["cut", by, "absent", null];
 /** Cut in mid-stream: the input tokens of `message_start` are recorded. */
 export const cutLate = (by: CutBy): Expected => ["cut", by, "partial", 3];
 
-export const [START, ...REST] = MESSAGE_EVENTS;
+const [first, ...REST] = MESSAGE_EVENTS;
+export const START = first;
 
 /** An exchange whose response has begun: the head and `begin` have reached the client, and the test sends the rest. */
 export interface OpenStream {

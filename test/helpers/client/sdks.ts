@@ -6,7 +6,7 @@ import Anthropic0 from "anthropic-sdk-0";
 import OpenAI from "openai";
 
 /** One request to make with an SDK. */
-export interface SdkRequest {
+interface SdkRequest {
   /** The gate's URL, without `/v1`. */
   url: string;
   prompt: string;
