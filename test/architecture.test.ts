@@ -210,6 +210,47 @@ test("no file is called utils or helpers, and no folder holds more than 25 files
   for (const [folder, count] of counts) assert.ok(count <= 25, `${folder} holds ${count} files`);
 });
 
+/** The names that a file exports by a declaration. */
+function exportsOf(text: string): string[] {
+  const declared = text.matchAll(
+    /^export (?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm,
+  );
+  return [...declared].map(([, name = ""]) => name);
+}
+
+/** The names that a text takes from other modules by an import, a re-export or an `import()`. */
+function importedNames(text: string): string[] {
+  const lists = text.matchAll(
+    /\{([^{}]*)\}(?:\s+from\s+"\.|\s*=\s*\(?\s*await import\(|\s*\}\s*from\s+\$\{)/g,
+  );
+  const members = [...text.matchAll(/\(await import\("[^"]+"\)\)\.(\w+)/g)].map(([, name = ""]) => name);
+  const listed = [...lists].flatMap(([, list = ""]) =>
+    list.split(",").map((item) => /^(?:type )?(\w+)/.exec(item.trim())?.[1] ?? ""),
+  );
+  return [...members, ...listed];
+}
+
+test("every export is imported by another file of src or test, and every file is", () => {
+  const tests = readdirSync(join(project, "test"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => readFileSync(join(project, "test", path), "utf8"));
+  const imported = new Set([...files.map(({ text }) => text), ...tests].flatMap(importedNames));
+  // Loaded by main.ts through `load().command`.
+  imported.add("command");
+  const unused = files.flatMap(({ path, text }) =>
+    exportsOf(text).flatMap((name) => (imported.has(name) ? [] : [`${path}: ${name}`])),
+  );
+  assert.deepEqual(unused, []);
+  const targets = new Set(files.flatMap(({ imports }) => imports.map(({ target }) => target)));
+  // Started by node, as programs of their own.
+  for (const program of ["main.ts", "adapters/keychain/child.ts", "service/systemd/trial-run-program.ts"])
+    targets.add(program);
+  assert.deepEqual(
+    files.map(({ path }) => path).filter((path) => !targets.has(path)),
+    [],
+  );
+});
+
 test("source and documents cite nothing that a clone does not have", () => {
   const documents = ["README.md", "CHANGELOG.md", ".github/SECURITY.md"].map((path) => ({
     path,

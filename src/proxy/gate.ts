@@ -30,7 +30,7 @@ import type { TokenRegistry } from "./token-registry.ts";
 type LocalHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** What the gate works with; made by the composition root. */
-export interface GateParts {
+interface GateParts {
   settings: Settings;
   local: Readonly<Record<LocalRoute, LocalHandler>>;
   keyring: Keyring;

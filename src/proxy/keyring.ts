@@ -7,7 +7,7 @@ import type { Clock, KeyStore, Log } from "../ports.ts";
 const RECHECK_INTERVAL_MS = 10_000;
 
 /** What is known about one key, for `status`. Never its value. */
-export interface KeyState {
+interface KeyState {
   ref: KeyRef;
   state: "present" | KeyFailure["code"];
   /** What went wrong, for the owner of the key and not for clients; null while the key is there. */

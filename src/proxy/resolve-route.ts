@@ -28,7 +28,7 @@ export interface RefusedRequest {
 }
 
 /** What a request is for. */
-export type Resolution = { kind: "local"; route: LocalRoute } | ApiRequest | RefusedRequest;
+type Resolution = { kind: "local"; route: LocalRoute } | ApiRequest | RefusedRequest;
 
 /** Resolves a request by its method and raw path among the routes of all upstreams. Nothing is decoded or normalised. */
 export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: RouteTable): Resolution {

@@ -11,7 +11,7 @@ import { hashToken } from "./token-hash.ts";
 const MAX_LEASES = 100;
 
 /** Ends a lease. */
-export type ReleaseLease = () => void;
+type ReleaseLease = () => void;
 
 /** What is known about the tokens, for `status`. */
 export interface TokenStatus {

@@ -10,7 +10,7 @@ import { setKeyArguments } from "../keys/find-key.ts";
 import { currentHost } from "../../adapters/paths.ts";
 
 /** Moves a real key from a tool's settings into the keychain. */
-export interface KeyMigration {
+interface KeyMigration {
   /** Where the key is and where it goes, in one line. */
   description: string;
   /** Stores the key; null when the keychain already has it. */

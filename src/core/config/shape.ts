@@ -21,7 +21,7 @@ export type JsonSchema = Record<string, unknown>;
  * new shape. Replaces zod, which took 97 of the 279 ms of a start, and 9 MB, because it always loads its messages in 60
  * languages.
  */
-export class Shape<Output> {
+class Shape<Output> {
   readonly jsonSchema: JsonSchema;
   /** True when an object must have it. */
   readonly isRequired: boolean;

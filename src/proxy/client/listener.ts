@@ -46,7 +46,7 @@ export interface Listener {
 }
 
 /** Options of {@link listen}. */
-export interface ListenOptions {
+interface ListenOptions {
   /** Longest time for a request head, in milliseconds. */
   headersLimitMs?: number | undefined;
   /** Addresses that a handed-over socket already serves, e.g. `[::1]:8655`. */

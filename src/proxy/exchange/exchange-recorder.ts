@@ -10,7 +10,7 @@ import type { Settings } from "../settings.ts";
 import type { RoundTripLimits } from "./limits.ts";
 
 /** What is known of a request once its upstream is chosen. */
-export interface ExchangeHead {
+interface ExchangeHead {
   client: ClientIdentity;
   choice: Choice;
   settings: Settings;

@@ -1,5 +1,5 @@
 /** A round trip as the list of running ones sees it. */
-export interface RunningRoundTrip {
+interface RunningRoundTrip {
   /** Its position in the list, kept by the list. */
   position: number;
   /** Ends it now, which removes it from the list. */

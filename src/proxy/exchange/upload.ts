@@ -16,7 +16,7 @@ const CLIENT_CHECK_MS = 400;
 const NOTHING = Buffer.alloc(0);
 
 /** What an upload works with. */
-export interface UploadOptions {
+interface UploadOptions {
   exchange: ExchangeRecorder;
   /** `content-length`; null for a chunked body. */
   announcedBytes: number | null;

@@ -15,7 +15,7 @@ import { isSilentlyTruncated } from "./unframed-response.ts";
 const FIRST_SEARCHED_STATUS = 300;
 
 /** What the handling of a response works with. */
-export interface UpstreamResponseOptions {
+interface UpstreamResponseOptions {
   exchange: ExchangeRecorder;
   secret: Secret;
   deadline: Deadline;

@@ -28,7 +28,7 @@ const TCP = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 };
 const serverNameOf = (host: string): string => (isIP(host) === 0 ? host : "");
 
 /** Returns the dial for an origin: `https://HOST[:PORT]`, or `http:` for an upstream on this machine. */
-export type Dialer = (origin: string) => Dial;
+type Dialer = (origin: string) => Dial;
 
 /** Creates a dialer from the configuration: which authorities TLS trusts, and which origins are reached through the proxy. */
 export function createDialer({ proxy, noProxy, authorities }: Outbound): Dialer {

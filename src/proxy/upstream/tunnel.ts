@@ -32,7 +32,7 @@ export class TunnelError extends Error {
 }
 
 /** The CONNECT request. */
-export interface TunnelOptions {
+interface TunnelOptions {
   /** `HOST:PORT` of the upstream. */
   authority: string;
   /** Name and value of the `Proxy-Authorization` header; null for none. */
