@@ -220,9 +220,7 @@ function exportsOf(text: string): string[] {
 
 /** The names that a text takes from other modules by an import, a re-export or an `import()`. */
 function importedNames(text: string): string[] {
-  const lists = text.matchAll(
-    /\{([^{}]*)\}(?:\s+from\s+"\.|\s*=\s*\(?\s*await import\(|\s*\}\s*from\s+\$\{)/g,
-  );
+  const lists = text.matchAll(/\{([^{}]*)\}(?:\s+from\s+(?:"\.|\$\{)|\s*=\s*\(?\s*await import\()/g);
   const members = [...text.matchAll(/\(await import\("[^"]+"\)\)\.(\w+)/g)].map(([, name = ""]) => name);
   const listed = [...lists].flatMap(([, list = ""]) =>
     list.split(",").map((item) => /^(?:type )?(\w+)/.exec(item.trim())?.[1] ?? ""),
