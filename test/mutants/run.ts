@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { testEnvironment } from "../run/environment.ts";
 import { MUTANTS } from "./all.ts";
 import { locateMutant } from "./locate-mutant.ts";
 import type { Mutant } from "./mutant.ts";
@@ -49,6 +50,7 @@ async function failuresOf(test: string, root: string): Promise<string[]> {
   // In a new process group, which can be killed as a whole when the test hangs.
   const child = spawn(process.execPath, args, {
     cwd: root,
+    env: testEnvironment(root),
     stdio: ["ignore", "pipe", "ignore"],
     detached: true,
   });

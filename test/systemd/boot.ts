@@ -32,7 +32,7 @@ function testFiles(): string[] {
 
 /** Runs the files one after another, because there is only one service and one port. */
 async function runTests(container: BootedContainer, files: string[]): Promise<number> {
-  const reporter = process.env["TEST_REPORTER"] ?? (process.stdout.isTTY ? "spec" : "tap");
+  const reporter = process.stdout.isTTY ? "spec" : "tap";
   const options = ["--import", "tsx", "--test", "--test-concurrency=1", `--test-timeout=${FILE_LIMIT_MS}`];
   const env = { ...process.env, [CONTAINER_VARIABLE]: String(container.pid) };
   const tests = spawn(process.execPath, [...options, `--test-reporter=${reporter}`, ...files], {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { installMissing, isInstalled, type NeededProgram } from "../debian-packages.ts";
+import { installMissing, isInstalled, type NeededProgram } from "../run/debian-packages.ts";
 
 const NEEDED: NeededProgram[] = [
   { program: "debootstrap", debianPackage: "debootstrap" },

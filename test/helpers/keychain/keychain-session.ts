@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import { SCHEMA, SERVICE } from "../../../src/adapters/keychain/protocol.ts";
-import { isInstalled } from "../../debian-packages.ts";
+import { isInstalled } from "../../run/debian-packages.ts";
 import { scratchDirectory } from "../process/scratch-directory.ts";
 import { setEnvironment } from "../process/set-environment.ts";
 

@@ -1,0 +1,41 @@
+import { existsSync } from "node:fs";
+import { isInstalled, offerToInstall, type NeededProgram } from "./debian-packages.ts";
+
+interface OptionalProgram extends NeededProgram {
+  /** What is not tested without it. */
+  for: string;
+}
+
+const PROGRAMS: OptionalProgram[] = [
+  { program: "dbus-run-session", debianPackage: "dbus-daemon", for: "the keychain" },
+  { program: "dbus-daemon", debianPackage: "dbus-daemon", for: "the keychain" },
+  { program: "gnome-keyring-daemon", debianPackage: "gnome-keyring", for: "the keychain" },
+  { program: "secret-tool", debianPackage: "libsecret-tools", for: "the keychain" },
+  { program: "busctl", debianPackage: "systemd", for: "telling a locked keychain from a missing key" },
+  { program: "openssl", debianPackage: "openssl", for: "an upstream with a wrong certificate" },
+  { program: "script", debianPackage: "bsdutils", for: "hidden prompts on a terminal" },
+  { program: "curl", debianPackage: "curl", for: "README's commands, and clients of other users" },
+  {
+    program: "plistutil",
+    debianPackage: "libplist-utils",
+    for: "launchd's definitions with a second reader",
+  },
+  { program: "chromium", debianPackage: "chromium", for: "what pages in a real browser can do" },
+];
+
+/** Installs what is missing where it may, and names the rest with what is not tested without it. */
+export async function preparePrograms(): Promise<void> {
+  await offerToInstall(PROGRAMS);
+  reportMissing();
+}
+
+/** Prints a line for each program, or set of recordings, that is not on this machine. */
+export function reportMissing(): void {
+  for (const { program, debianPackage, for: purpose } of PROGRAMS) {
+    if (isInstalled(program)) continue;
+    console.log(`MISSING: ${program} (Debian: ${debianPackage}). Not tested without it: ${purpose}`);
+  }
+  if (!existsSync(new URL("../../../shared/corpus/index.json", import.meta.url))) {
+    console.log("MISSING: ../shared/corpus. Not tested without it: recorded responses");
+  }
+}

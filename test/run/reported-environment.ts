@@ -1,0 +1,10 @@
+// Run by environment.test.ts: fails when a variable of the caller's has got into the environment of the tests.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+const EXPECTED = /^(PATH|TERM|TMPDIR|CI|HOME|LANG|NODE_TEST_\w+|PWD|SHLVL|_)$/;
+
+test("the environment of a test has nothing of the caller's", () => {
+  const foreign = Object.keys(process.env).filter((name) => !EXPECTED.test(name));
+  assert.deepEqual(foreign, []);
+});
