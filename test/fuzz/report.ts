@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
+import { UTC_CALENDAR } from "../../src/core/ledger/calendar.ts";
 import { summarise, type ReportRow } from "../../src/core/ledger/report.ts";
 import { property, type Property } from "./property.ts";
 import { reportCase, type ReportCase, type Sums } from "./report-cases.ts";
@@ -54,7 +55,7 @@ export const REPORT: readonly Property[] = [
       recordedCases,
       fc.constantFrom<Named>("tool", "model", "day"),
       async ({ cases, records }, by) => {
-        const { rows, total } = await summarise(records, by);
+        const { rows, total } = await summarise(records, by, UTC_CALENDAR);
         const expected = addUp(cases, by);
         assert.deepEqual(new Map(rows.map((row) => [row.name, numbersOf(row)])), expected);
         const all = [...expected.values()].reduce(

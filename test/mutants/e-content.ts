@@ -63,8 +63,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E3,
     without: "escaping names in a table",
     file: REPORT,
-    find: `toPrintable(row.name ?? "(not said)")`,
-    replace: `(row.name ?? "(not said)")`,
+    find: `toPrintable(row.name ?? "unknown")`,
+    replace: `(row.name ?? "unknown")`,
   },
   {
     ...E3,

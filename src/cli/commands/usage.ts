@@ -1,20 +1,21 @@
 import { readLedger } from "../../adapters/ledger-file.ts";
 import type { Config } from "../../core/config/config.ts";
-import { dayOf } from "../../core/ledger/day.ts";
+import { localCalendar, UTC_CALENDAR, type Calendar } from "../../core/ledger/calendar.ts";
+import { dayAt } from "../../core/ledger/day.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
-import { SANDBOX_UPSTREAM } from "../../core/config/names.ts";
 import { GROUPINGS, summarise, type Grouping } from "../../core/ledger/report.ts";
-import { parseSince } from "../../core/ledger/since.ts";
+import { parsePeriod, type Period } from "../../core/ledger/period.ts";
 import type { Command } from "../command.ts";
 import { loadConfig } from "../load-config.ts";
 import { EXIT, hasColours, note, print, printFailure, printStyled } from "../terminal/console.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
-import { remarksOn, renderCsv, renderJson, renderTable, type LedgerReport } from "./usage/report.ts";
+import { remarksOn, renderCsv, renderJson, renderReport, type LedgerReport } from "./usage/report.ts";
 
 interface UsageArguments {
   config?: string | undefined;
   by: Grouping;
   since: string;
+  utc?: boolean | undefined;
   json?: boolean | undefined;
   csv?: boolean | undefined;
 }
@@ -28,16 +29,18 @@ export const command: Command<UsageArguments> = {
       .option("since", {
         type: "string",
         default: "30d",
-        describe: "today, 24h, 7d or a day like 2026-11-01 (UTC)",
+        describe: "today, 24h, 7d (with today) or a day like 2026-11-01",
       })
+      .option("utc", { type: "boolean", describe: "Count days in UTC instead of local time" })
       .option("json", { type: "boolean", describe: "Print JSON" })
       .option("csv", { type: "boolean", describe: "Print CSV" })
       // Needs options without defaults, because a default counts as given.
       .conflicts("json", "csv"),
-  handler: async ({ config, by, since, json, csv }) => {
-    const from = readSince(since);
-    if (from === null) return;
-    const report = await readUsage(await loadConfig(config), from, by);
+  handler: async ({ config, by, since, utc, json, csv }) => {
+    const calendar = utc === true ? UTC_CALENDAR : localCalendar();
+    const period = readPeriod(since, calendar);
+    if (period === null) return;
+    const report = await readUsage(await loadConfig(config), by, period, calendar);
     if (json === true) print(renderJson(report));
     else if (csv === true) showCsv(report);
     else showTable(report);
@@ -45,9 +48,9 @@ export const command: Command<UsageArguments> = {
 };
 
 /** Returns null after printing an error when the value is not valid, which is wrong usage and not a failure. */
-function readSince(text: string): string | null {
+function readPeriod(since: string, calendar: Calendar): Period | null {
   try {
-    return parseSince(text, Date.now());
+    return parsePeriod(since, Date.now(), calendar);
   } catch (error) {
     printFailure(error);
     process.exitCode = EXIT.usage;
@@ -55,39 +58,45 @@ function readSince(text: string): string | null {
   }
 }
 
-async function readUsage(config: Config, since: string, by: Grouping): Promise<LedgerReport> {
+async function readUsage(
+  config: Config,
+  by: Grouping,
+  period: Period,
+  calendar: Calendar,
+): Promise<LedgerReport> {
   const directory = ledgerDirectory(config);
-  const counts: ReadCounts = { sandboxRequests: 0, unreadableLines: 0, firstUnreadable: null };
-  const sums = await summarise(recordsSince(directory, since, counts), by);
-  return { ...sums, since, directory, isProjectRecorded: config.ledger.project, ...counts };
+  const counts: ReadCounts = { unreadableLines: 0, firstUnreadable: null };
+  const sums = await summarise(recordsSince(directory, period.since, counts), by, calendar);
+  return { ...sums, period, calendar, directory, isProjectRecorded: config.ledger.project, ...counts };
 }
 
-type ReadCounts = Pick<LedgerReport, "sandboxRequests" | "unreadableLines" | "firstUnreadable">;
+type ReadCounts = Pick<LedgerReport, "unreadableLines" | "firstUnreadable">;
 
-/** Yields the records since a time, and counts what else it reads. */
+/** Yields the records since a time, and counts the lines that are none. */
 async function* recordsSince(
   directory: string,
-  since: string,
+  since: number,
   counts: ReadCounts,
 ): AsyncGenerator<UsageRecord> {
-  for await (const record of readLedger(directory, { from: dayOf(since) })) {
+  const firstTs = new Date(since).toISOString();
+  for await (const record of readLedger(directory, { from: dayAt(since) })) {
     if ("unreadable" in record) {
       counts.unreadableLines += 1;
       counts.firstUnreadable ??= record;
-    } else if (record.ts >= since) {
-      if (record.upstream === SANDBOX_UPSTREAM && record.usage !== "none") counts.sandboxRequests += 1;
-      yield record;
-    }
+    } else if (record.ts >= firstTs) yield record;
   }
 }
 
 function showTable(report: LedgerReport): void {
-  const { rows, since, directory } = report;
-  if (rows.length > 0) printStyled(renderTable(report, hasColours()));
-  for (const remark of remarksOn(report)) print(remark);
-  if (rows.length > 0) return;
-  note(`nothing spent yet since ${dayOf(since)} (UTC) in ${directory}`);
-  note("hint: run `tollkeeper serve`, then use a tool whose base URL is the address that it shows");
+  const { rows, sandbox, period, calendar, directory } = report;
+  const isEmpty = rows.length === 0 && sandbox.rows.length === 0;
+  if (!isEmpty) printStyled(renderReport(report, hasColours()));
+  const remarks = remarksOn(report);
+  if (remarks.length > 0 && !isEmpty) print("");
+  for (const remark of remarks) print(remark);
+  if (!isEmpty) return;
+  note(`No usage is recorded for ${period.title} (${calendar.zone}) in ${directory}.`);
+  note("To see which tools are connected, type: tollkeeper connect --list");
 }
 
 /** Prints rows only, for spreadsheets; remarks go to standard error. */

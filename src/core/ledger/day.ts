@@ -4,7 +4,7 @@
  */
 const LEDGER_FILE = /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\.(ndjson|torn)$/;
 
-export const DAY_MS = 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The clock is trusted up to this far past the n-th newest day. See {@link oldestKeptDay}. */
 const REFERENCE_DAY = 3;

@@ -1,4 +1,5 @@
-import { dayOf } from "./day.ts";
+import { SANDBOX_UPSTREAM } from "../config/names.ts";
+import type { Calendar } from "./calendar.ts";
 import type { UsageRecord } from "./record.ts";
 import { SpendTracker, type CountedRequest } from "./spend.ts";
 import type { ExtraTokens, Tokens } from "../usage/reading.ts";
@@ -31,31 +32,39 @@ export interface ReportRow {
   maybe_unbilled: number;
 }
 
-export interface UsageReport {
-  by: Grouping;
+/** Rows and their sum. */
+export interface Sums {
   /** Days in ascending order; all other groupings by tokens, most first. */
   rows: ReportRow[];
   total: ReportRow;
 }
 
+export interface UsageReport extends Sums {
+  by: Grouping;
+  /** Requests that the built-in sandbox responded to. Their tokens are made up, and in no other sum. */
+  sandbox: Sums;
+}
+
 /**
- * Sums up records, given in the ledger's order, grouped by `by`. spend.ts decides which records count. Token sets that the
- * top-level usage leaves out are added when they are certainly billed, under their own model when grouped by model. The
- * others are summed separately as `maybe_unbilled`.
+ * Sums up records, given in the ledger's order, grouped by `by`; days are those of `calendar`. spend.ts decides which records
+ * count. Token sets that the top-level usage leaves out are added when they are certainly billed, under their own model when
+ * grouped by model. The others are summed separately as `maybe_unbilled`.
  */
 export async function summarise(
   records: AsyncIterable<UsageRecord> | Iterable<UsageRecord>,
   by: Grouping,
+  calendar: Calendar,
 ): Promise<UsageReport> {
   const tracker = new SpendTracker();
-  const rows = new Rows();
+  const [real, sandbox] = [new Rows(by, calendar), new Rows(by, calendar)];
+  const rowsFor = (record: UsageRecord) => (record.upstream === SANDBOX_UPSTREAM ? sandbox : real);
   for await (const record of records) {
     const counted = tracker.add(record);
-    if (counted === "failed") rows.addTo(nameOf(record, record, by), (row) => void (row.failed += 1));
-    else if (counted !== null) addRequest(rows, counted, by);
+    if (counted === "failed") rowsFor(record).addFailed(record);
+    else if (counted !== null) rowsFor(record).addRequest(counted);
   }
-  for (const counted of tracker.flush()) addRequest(rows, counted, by);
-  return { by, rows: rows.sorted(by), total: rows.total };
+  for (const counted of tracker.flush()) rowsFor(counted.record).addRequest(counted);
+  return { by, ...real.sums(), sandbox: sandbox.sums() };
 }
 
 function sumTokens(set: Pick<ReportRow, "input_uncached" | "cache_read" | "cache_write" | "output">): number {
@@ -63,25 +72,66 @@ function sumTokens(set: Pick<ReportRow, "input_uncached" | "cache_read" | "cache
 }
 
 class Rows {
+  readonly #by: Grouping;
+  readonly #calendar: Calendar;
   readonly #rows = new Map<string | null, ReportRow>();
-  readonly total = emptyRow(null);
+  readonly #total = emptyRow(null);
 
-  addTo(name: string | null, change: (row: ReportRow) => void): void {
+  constructor(by: Grouping, calendar: Calendar) {
+    this.#by = by;
+    this.#calendar = calendar;
+  }
+
+  addFailed(record: UsageRecord): void {
+    this.#addTo(this.#nameOf(record, record), (row) => void (row.failed += 1));
+  }
+
+  addRequest({ record, source }: CountedRequest): void {
+    const name = this.#nameOf(record, source);
+    this.#addTo(name, (row) => {
+      row.requests += 1;
+      if (source.tokens === null) row.absent += 1;
+      else if (source.usage !== "final") row.partial += 1;
+      if (source.tokens !== null) addTokens(row, source.tokens, source.tokens.reasoning);
+    });
+    for (const set of source.extra) {
+      this.#addTo(this.#by === "model" ? (set.model ?? name) : name, (row) => {
+        if (set.billable === true) addTokens(row, set, null);
+        else row.maybe_unbilled += sumTokens(set);
+      });
+    }
+  }
+
+  sums(): Sums {
+    const rows = [...this.#rows.values()].sort(this.#by === "day" ? compareNames : compareTokens);
+    return { rows, total: this.#total };
+  }
+
+  #addTo(name: string | null, change: (row: ReportRow) => void): void {
     let row = this.#rows.get(name);
     if (row === undefined) {
       row = emptyRow(name);
       this.#rows.set(name, row);
     }
     change(row);
-    change(this.total);
+    change(this.#total);
   }
 
-  sorted(by: Grouping): ReportRow[] {
-    const byName = (a: ReportRow, b: ReportRow) => compareText(a.name ?? "", b.name ?? "");
-    const byTokens = (a: ReportRow, b: ReportRow) =>
-      sumTokens(b) - sumTokens(a) || b.requests - a.requests || byName(a, b);
-    return [...this.#rows.values()].sort(by === "day" ? byName : byTokens);
+  /** The model that served is in `source`, the record with the usage; everything else is in `record`. */
+  #nameOf(record: UsageRecord, source: UsageRecord): string | null {
+    const by = this.#by;
+    if (by === "model") return source.model ?? record.model ?? record.model_requested;
+    return by === "day" ? this.#calendar.dayOf(Date.parse(record.ts)) : record[by];
   }
+}
+
+/** Most tokens first. */
+function compareTokens(a: ReportRow, b: ReportRow): number {
+  return sumTokens(b) - sumTokens(a) || b.requests - a.requests || compareNames(a, b);
+}
+
+function compareNames(a: ReportRow, b: ReportRow): number {
+  return compareText(a.name ?? "", b.name ?? "");
 }
 
 /** Compares by code unit, so that the order is the same on every machine. */
@@ -105,28 +155,6 @@ function emptyRow(name: string | null): ReportRow {
     absent: 0,
     maybe_unbilled: 0,
   };
-}
-
-function addRequest(rows: Rows, { record, source }: CountedRequest, by: Grouping): void {
-  const name = nameOf(record, source, by);
-  rows.addTo(name, (row) => {
-    row.requests += 1;
-    if (source.tokens === null) row.absent += 1;
-    else if (source.usage !== "final") row.partial += 1;
-    if (source.tokens !== null) addTokens(row, source.tokens, source.tokens.reasoning);
-  });
-  for (const set of source.extra) {
-    rows.addTo(by === "model" ? (set.model ?? name) : name, (row) => {
-      if (set.billable === true) addTokens(row, set, null);
-      else row.maybe_unbilled += sumTokens(set);
-    });
-  }
-}
-
-/** The model that served is in `source`, the record with the usage; everything else is in `record`. */
-function nameOf(record: UsageRecord, source: UsageRecord, by: Grouping): string | null {
-  if (by === "model") return source.model ?? record.model ?? record.model_requested;
-  return by === "day" ? dayOf(record.ts) : record[by];
 }
 
 /** Reasoning is part of the output, so it is 0 without output, even when not reported. */

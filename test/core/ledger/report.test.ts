@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { UTC_CALENDAR } from "../../../src/core/ledger/calendar.ts";
 import { summarise, type Grouping, type ReportRow } from "../../../src/core/ledger/report.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
@@ -9,7 +10,7 @@ async function sumsOf(
   records: UsageRecord[],
   by: Grouping = "tool",
 ): Promise<Record<string, Partial<ReportRow>>> {
-  const { rows, total } = await summarise(records, by);
+  const { rows, total } = await summarise(records, by, UTC_CALENDAR);
   const named = rows.map((row) => [String(row.name), filled(row)] as const);
   return Object.fromEntries([...named, ["total", filled(total)]]);
 }
@@ -47,7 +48,8 @@ test("groups rows by model, day, session, project or key", async () => {
     usageRecord({ model: "m1", session: "s1", project: "/p1", key: "k1", ts: "2026-11-20T23:59:59.999Z" }),
     usageRecord({ model: "m2", session: null, key: "k2", ts: "2026-11-21T00:00:00.000Z" }),
   ];
-  const names = async (by: Grouping) => (await summarise(records, by)).rows.map(({ name }) => name);
+  const names = async (by: Grouping) =>
+    (await summarise(records, by, UTC_CALENDAR)).rows.map(({ name }) => name);
   assert.deepEqual(await names("model"), ["m1", "m2"]);
   assert.deepEqual(await names("day"), ["2026-11-20", "2026-11-21"]);
   assert.deepEqual(await names("session"), [null, "s1"]);
@@ -65,7 +67,8 @@ test("sorts days in order, and other rows by tokens, most first", async () => {
     usageRecord({ tool: "small", ts: "2026-11-20T00:00:00.000Z" }),
     usageRecord({ tool: "large", ts: "2026-11-21T00:00:00.000Z", tokens: tokens({ cache_read: 1000 }) }),
   ];
-  const names = async (by: Grouping) => (await summarise(records, by)).rows.map(({ name }) => name);
+  const names = async (by: Grouping) =>
+    (await summarise(records, by, UTC_CALENDAR)).rows.map(({ name }) => name);
   assert.deepEqual(await names("tool"), ["large", "small"]);
   assert.deepEqual(await names("day"), ["2026-11-20", "2026-11-21"]);
 });
@@ -229,7 +232,7 @@ test("sums extra sets that may not be billed separately", async () => {
 });
 
 async function reasoningOf(records: UsageRecord[]): Promise<[number | null, number]> {
-  const { total } = await summarise(records, "tool");
+  const { total } = await summarise(records, "tool", UTC_CALENDAR);
   return [total.reasoning, total.reasoning_unknown];
 }
 
@@ -249,4 +252,19 @@ test("counts records with the same id once", async () => {
     input_uncached: 20,
     output: 10,
   });
+});
+
+test("sums requests to the sandbox apart, in no other row or total", async () => {
+  const records = [
+    usageRecord(),
+    usageRecord({ upstream: "sandbox", tokens: tokens({ output: 7 }) }),
+    usageRecord({ upstream: "sandbox", tool: "opencode", outcome: "rejected", ...noTokens }),
+  ];
+  const { rows, total, sandbox } = await summarise(records, "tool", UTC_CALENDAR);
+  assert.deepEqual([rows.map(filled), filled(total)], [[usual], usual]);
+  assert.deepEqual(filled(sandbox.total), { requests: 1, failed: 1, output: 7 });
+  assert.deepEqual(
+    sandbox.rows.map(({ name }) => name),
+    ["codex", "opencode"],
+  );
 });

@@ -1,18 +1,18 @@
 import { toPrintable } from "../../../core/text/printable.ts";
-import type { ReportRow, UsageReport } from "../../../core/ledger/report.ts";
+import type { Calendar } from "../../../core/ledger/calendar.ts";
+import type { Period } from "../../../core/ledger/period.ts";
+import type { Grouping, ReportRow, Sums, UsageReport } from "../../../core/ledger/report.ts";
 import type { UnreadableLine } from "../../../adapters/ledger-file.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { formatTable } from "../../terminal/table.ts";
 
 /** A usage report, where its records come from, and what was noticed while reading them. */
 export interface LedgerReport extends UsageReport {
-  /** Start of the period; ISO 8601, UTC. */
-  since: string;
+  period: Period;
+  calendar: Calendar;
   directory: string;
   /** True when the configuration asks for projects to be recorded. */
   isProjectRecorded: boolean;
-  /** Requests that the built-in sandbox responded to. */
-  sandboxRequests: number;
   /** Lines that are not records. */
   unreadableLines: number;
   firstUnreadable: UnreadableLine | null;
@@ -33,60 +33,71 @@ const COLUMNS: readonly { sum: Sum; head: string; onlyIfAny?: true }[] = [
   { sum: "failed", head: "failed", onlyIfAny: true },
 ];
 
-/** Renders the report as a text table, with the total last. */
-export function renderTable(report: LedgerReport, isColoured: boolean): string {
-  const columns = COLUMNS.filter(({ sum, onlyIfAny }) => onlyIfAny !== true || report.total[sum] !== 0);
-  const rowOf = (name: string, row: ReportRow) => [name, ...columns.map(({ sum }) => cellOf(row, sum))];
-  const rows = report.rows.map((row) => rowOf(toPrintable(row.name ?? "(not said)"), row));
-  const heads = columns.map(({ head }) => ({ head, align: "right" as const }));
-  return formatTable([report.by, ...heads], [...rows, rowOf("total", report.total)], isColoured);
+/** Renders the report as text: a title, a table with the total last, and the sandbox's requests in a table of their own. */
+export function renderReport(report: LedgerReport, isColoured: boolean): string {
+  const { by, period, calendar, sandbox } = report;
+  const scope = `by ${by}, ${period.title} (${calendar.zone})`;
+  const parts = [
+    report.rows.length > 0 && `Usage ${scope}\n\n${renderTable(by, report, isColoured)}`,
+    sandbox.rows.length > 0 &&
+      `Sandbox usage ${scope}. Its tokens are made up and cost nothing.\n\n${renderTable(by, sandbox, isColoured)}`,
+  ];
+  return parts.filter((part) => part !== false).join("\n\n");
 }
 
-/** `≥` marks a sum of which a part is unknown, `?` a sum that is entirely unknown. */
+function renderTable(by: Grouping, { rows, total }: Sums, isColoured: boolean): string {
+  const columns = COLUMNS.filter(({ sum, onlyIfAny }) => onlyIfAny !== true || total[sum] !== 0);
+  const rowOf = (name: string, row: ReportRow) => [name, ...columns.map(({ sum }) => cellOf(row, sum))];
+  const cells = rows.map((row) => rowOf(toPrintable(row.name ?? "unknown"), row));
+  const heads = columns.map(({ head }) => ({ head, align: "right" as const }));
+  return formatTable([by, ...heads], [...cells, rowOf("total", total)], isColoured);
+}
+
+/** `≥` marks a sum of which a part is unknown. */
 function cellOf(row: ReportRow, sum: Sum): string {
   const value = row[sum];
-  if (value === null) return row.reasoning_unknown > 0 ? "?" : "0";
+  if (value === null) return row.reasoning_unknown > 0 ? "unknown" : "0";
   const isLowerBound = sum === "reasoning" && row.reasoning_unknown > 0;
   return `${isLowerBound ? "≥" : ""}${formatNumber(value)}`;
 }
 
 const PROJECT_NOT_RECORDED =
-  'project: no request says where it came from; they will with "ledger": { "project": true } in the configuration and, for a service, after tollkeeper service install';
+  'Projects are not recorded. To record them, set "ledger": { "project": true } in the configuration; where tollkeeper runs as a service, then type: tollkeeper service install';
 
 const PROJECT_NOT_FOUND =
-  "project: of no request the process was found in time; a service in its sandbox finds none, and is taken out of it by tollkeeper service install";
+  "No project could be determined. In its sandbox the service cannot see other processes; to take it out, type: tollkeeper service install";
 
-/** Returns a sentence for each thing the numbers leave open; none when everything is known. */
+/** Returns a sentence for each thing that makes the numbers differ from what was spent; none when everything is known. */
 export function remarksOn(report: LedgerReport): string[] {
-  const { by, rows, total, isProjectRecorded, sandboxRequests, unreadableLines, firstUnreadable } = report;
+  const { by, rows, total, isProjectRecorded, unreadableLines, firstUnreadable } = report;
   const remarks = [
     total.partial > 0 &&
-      `partial: ${pluralize(total.partial, "request")} broke off; what they spent is in the sums as a lower bound`,
+      `partial: ${pluralize(total.partial, "response")} broke off. The sums include what was reported until then, which is a lower bound.`,
     total.absent > 0 &&
-      `absent: ${pluralize(total.absent, "request")} came back without usage; what they spent is unknown and not in the sums`,
-    total.failed > 0 &&
-      `failed: ${pluralize(total.failed, "request")} beside these, refused or answered with an error; nothing was spent`,
-    total.reasoning_unknown > 0 &&
-      `reasoning: ${pluralize(total.reasoning_unknown, "answer")} did not say how much of the output was reasoning (≥, ?)`,
+      `absent: ${pluralize(total.absent, "response")} reported no usage. The sums do not include them.`,
     total.maybe_unbilled > 0 &&
-      `maybe unbilled: ${pluralize(total.maybe_unbilled, "token")} of attempts that another model replaced are not in the sums; the service bills them in some cases only`,
+      `The sums do not include ${pluralize(total.maybe_unbilled, "token")} of attempts that another model replaced. The service bills these only in some cases.`,
     by === "project" &&
       rows.length > 0 &&
       rows.every(({ name }) => name === null) &&
       (isProjectRecorded ? PROJECT_NOT_FOUND : PROJECT_NOT_RECORDED),
-    sandboxRequests > 0 &&
-      `sandbox: ${pluralize(sandboxRequests, "request")} went to the built-in sandbox; their tokens are made up, and cost nothing`,
     firstUnreadable !== null &&
-      `unreadable: ${pluralize(unreadableLines, "line")} of the ledger, the first in ${firstUnreadable.file}, line ${firstUnreadable.line}`,
+      `The sums do not include ${pluralize(unreadableLines, "unreadable line")} of the ledger. The first is ${firstUnreadable.file}:${firstUnreadable.line}.`,
   ];
   return remarks.filter((remark) => remark !== false);
 }
 
 /** Renders the report as one JSON document, with the ledger's field names. Unknown sums are null. */
-export function renderJson({ by, since, rows, total, ...report }: LedgerReport): string {
+export function renderJson(report: LedgerReport): string {
+  const { by, period, calendar, sandbox, unreadableLines } = report;
+  const since = new Date(period.since).toISOString();
+  const document = { by, since, time_zone: calendar.zone, ...toJson(report), sandbox: toJson(sandbox) };
+  return JSON.stringify({ ...document, unreadable_lines: unreadableLines }, null, 2);
+}
+
+function toJson({ rows, total }: Sums): object {
   const { name: _, ...sums } = total;
-  const notes = { sandboxed: report.sandboxRequests, unreadable_lines: report.unreadableLines };
-  return JSON.stringify({ by, since, rows, total: sums, ...notes }, null, 2);
+  return { rows, total: sums };
 }
 
 const CSV_SUMS: readonly Sum[] = [
