@@ -12,11 +12,20 @@ export interface KeyStore {
   read(ref: KeyRef): Promise<Secret>;
 }
 
+/** What identifies a stored key. */
+export interface StoredKey {
+  name: string;
+  /** The one upstream origin that it is sent to. */
+  origin: string;
+}
+
 /** A key store that the program can also change: the operating system's keychain. */
 export interface WritableKeyStore extends KeyStore {
   write(ref: KeyRef, secret: Secret): Promise<void>;
   /** Resolves to false when there was no such key. */
   remove(ref: KeyRef): Promise<boolean>;
+  /** Resolves to every key that the program has stored, without its value. */
+  list(): Promise<StoredKey[]>;
 }
 
 /** A store of registered local tokens. */

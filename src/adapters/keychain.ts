@@ -2,7 +2,7 @@ import { KeyFailure, messageOf } from "../core/failure.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import { parseApiKey } from "../core/secrets/api-key.ts";
 import type { Secret } from "../core/secrets/secret.ts";
-import type { WritableKeyStore } from "../ports.ts";
+import type { StoredKey, WritableKeyStore } from "../ports.ts";
 import { callBus } from "./keychain/bus.ts";
 import { callKeytar } from "./keychain/call-keytar.ts";
 import { keychainEnvironment } from "./keychain/environment.ts";
@@ -18,7 +18,7 @@ import {
 } from "./keychain/failures.ts";
 import { probeCollection, probeItem } from "./keychain/probe.ts";
 import type { Bus, Probe } from "./keychain/probe.ts";
-import type { KeytarRequest } from "./keychain/protocol.ts";
+import type { KeytarRequest, KeytarValue } from "./keychain/protocol.ts";
 
 /** Half a second less than the five that `KeyStore` promises, for starting and ending processes. */
 const DEFAULT_TIMEOUT_MS = 4500;
@@ -35,8 +35,12 @@ export function createKeychain(options: { timeoutMs?: number } = {}): WritableKe
     read: (ref) => withKeyFailures(read(beginOperation(ref, timeoutMs))),
     write: (ref, secret) => withKeyFailures(write(beginOperation(ref, timeoutMs), secret)),
     remove: (ref) => withKeyFailures(remove(beginOperation(ref, timeoutMs))),
+    list: () => withKeyFailures(list(beginOperation(UNUSED, timeoutMs))),
   };
 }
+
+/** A key that is never stored, for operations that are about none. */
+const UNUSED: KeyRef = { origin: "https://tollkeeper.invalid", name: "none", source: { kind: "keychain" } };
 
 /**
  * Checks whether keys can be read and stored now, by reading one that does not exist. Changes nothing, and opens no prompt
@@ -44,12 +48,7 @@ export function createKeychain(options: { timeoutMs?: number } = {}): WritableKe
  * would get.
  */
 export function checkKeychain(): Promise<void> {
-  const unusedRef: KeyRef = {
-    origin: "https://tollkeeper.invalid",
-    name: "none",
-    source: { kind: "keychain" },
-  };
-  return withKeyFailures(check(beginOperation(unusedRef, DEFAULT_TIMEOUT_MS)));
+  return withKeyFailures(check(beginOperation(UNUSED, DEFAULT_TIMEOUT_MS)));
 }
 
 /** Calls keytar as well: the bus can work on a system without libsecret. */
@@ -74,7 +73,7 @@ interface Operation {
   ref: KeyRef;
   account: string;
   bus: Bus;
-  keytar(request: KeytarRequest): Promise<string | boolean | null>;
+  keytar(request: KeytarRequest): Promise<KeytarValue>;
 }
 
 function beginOperation(ref: KeyRef, timeoutMs: number): Operation {
@@ -118,6 +117,19 @@ async function remove(operation: Operation): Promise<boolean> {
   return removed;
 }
 
+async function list(operation: Operation): Promise<StoredKey[]> {
+  const probe = await probeUnlocked(probeCollection, operation);
+  if (probe.state === "missing") return [];
+  const accounts = await operation.keytar({ call: "list" });
+  return Array.isArray(accounts) ? accounts.map(parseAccount) : [];
+}
+
+/** A key's name has no `@`. */
+function parseAccount(account: string): StoredKey {
+  const at = account.indexOf("@");
+  return { name: account.slice(0, at), origin: account.slice(at + 1) };
+}
+
 /** Asks the Secret Service, on Linux, and throws a KeyFailure when the keychain is locked, which would open a prompt. */
 async function probeUnlocked(
   probe: (bus: Bus, account: string) => Promise<Probe>,
@@ -135,7 +147,7 @@ async function askKeytar(
   request: KeytarRequest,
   env: Record<string, string>,
   timeoutMs: number,
-): Promise<string | boolean | null> {
+): Promise<KeytarValue> {
   const outcome = await callKeytar(request, env, timeoutMs);
   if (outcome.ok === true) return outcome.value;
   if (outcome.ok === false) throw failureOf(outcome.message);

@@ -17,8 +17,12 @@ function readPackage(): { version: string; engines: { node: string } } {
   return JSON.parse(text) as { version: string; engines: { node: string } };
 }
 
-/** Returns the command that runs this program again: its name when it is installed, else node and the script's path. */
+/**
+ * Returns what a person types to run this program again: `tollkeeper` where it is installed, `npx tollkeeper` where npx runs it,
+ * else node with the script's path.
+ */
 export function programName(): string {
   const script = process.argv[1] ?? "";
+  if (process.env["npm_command"] === "exec") return "npx tollkeeper";
   return basename(script) === "tollkeeper" ? "tollkeeper" : `node ${relative(process.cwd(), script)}`;
 }

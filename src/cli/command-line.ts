@@ -1,40 +1,124 @@
 import yargs, { type Argv } from "yargs";
 import { programVersion } from "../adapters/program.ts";
 import { Failure, hasCode, messageOf } from "../core/failure.ts";
-import { EXIT, note, printFailure } from "./terminal/console.ts";
+import { findOptionFault } from "./command-line/check-options.ts";
+import { examplesOf, findCommandPath } from "./command-line/examples.ts";
+import { explainWrongUsage } from "./command-line/explain-wrong-usage.ts";
+import { EXIT, note, print, printFailure } from "./terminal/console.ts";
 
 export type { ArgumentsCamelCase, Argv } from "yargs";
 
-/** Adds one command to a yargs instance. */
-export type AddCommand = (program: Argv<object>) => void;
+/** A command of the program. Its module is loaded only when it is needed: the modules of `check` alone take 25 ms. */
+export interface ProgramCommand {
+  /** The word that calls it. */
+  name: string;
+  /** Adds it to a yargs instance, which loads its module when it is called. */
+  addTo(program: Argv<object>): void;
+}
 
-/**
- * Runs the command that the arguments name. Wrong usage ends the process with an exit code of its own.
- * Rejects with what the command throws.
- */
+const MAX_WIDTH = 100;
+
+const SHORT_HELP = `\
+tollkeeper keeps your API key out of your tools, and shows which tool spends how many tokens.
+
+  tollkeeper serve             run in the foreground; without a configuration, with a built-in sandbox
+  tollkeeper connect --list    see which tools can be connected
+  tollkeeper usage             see which tool spent how many tokens
+  tollkeeper doctor            find out what is wrong
+  tollkeeper --help            see all commands`;
+
+/** Runs the command that the arguments name. Rejects with what the command throws, and with `WrongUsage`. */
 export async function runCommandLine(
   args: readonly string[],
-  commands: readonly AddCommand[],
+  commands: readonly ProgramCommand[],
 ): Promise<void> {
   tolerateOutputErrors();
-  const program = yargs(args);
-  for (const add of commands) add(program);
-  await program
-    .scriptName("tollkeeper")
-    .option("config", { type: "string", global: true, describe: "Configuration file to use" })
-    .demandCommand(1, "a command is needed")
-    .strict()
-    .version(programVersion())
-    .alias({ h: "help", v: "version" })
-    .wrap(100)
-    .fail((message, error) => {
-      // `error` is what a command threw; for wrong usage there is only a message.
-      if (error instanceof Error) throw error;
-      note(`error: ${message.charAt(0).toLowerCase()}${message.slice(1)}`);
-      note("hint: see tollkeeper --help");
-      process.exit(EXIT.usage);
-    })
-    .parseAsync();
+  const words = spellOut(args);
+  if (words.length === 0) return printShortHelp();
+  if (words[0] === "--version" || words[0] === "-v") return print(programVersion());
+  const program = createProgram(words, commands);
+  if (asksForHelp(words)) return print(await renderHelp(program, words));
+  await program.parseAsync();
+}
+
+/** Turns `help [COMMAND]` and `version` into the options of that name. */
+function spellOut(args: readonly string[]): string[] {
+  const [first, ...rest] = args;
+  if (first === "help") return [...rest, "--help"];
+  return first === "version" ? ["--version"] : [...args];
+}
+
+function asksForHelp(words: readonly string[]): boolean {
+  const end = words.indexOf("--");
+  return words.slice(0, end === -1 ? undefined : end).some((word) => word === "--help" || word === "-h");
+}
+
+function printShortHelp(): void {
+  note(SHORT_HELP);
+  process.exitCode = EXIT.usage;
+}
+
+async function renderHelp(program: Argv<object>, words: readonly string[]): Promise<string> {
+  const help = await program.getHelp();
+  const examples = examplesOf(findCommandPath(words));
+  return examples.length === 0
+    ? help
+    : `${help}\n\nExamples:\n${examples.map((line) => `  ${line}`).join("\n")}`;
+}
+
+function createProgram(words: readonly string[], commands: readonly ProgramCommand[]): Argv<object> {
+  const program = yargs(words);
+  for (const { addTo } of commands) addTo(program);
+  return (
+    program
+      .scriptName("tollkeeper")
+      // Both are handled before, because yargs would print help without our examples.
+      .help(false)
+      .version(false)
+      .option("config", { type: "string", global: true, describe: "Configuration file to use" })
+      .option("help", { alias: "h", type: "boolean", global: true, describe: "Show help" })
+      .demandCommand(1)
+      .strict()
+      .wrap(Math.min(MAX_WIDTH, process.stdout.columns || MAX_WIDTH))
+      .check((argv, options) => findOptionFault(words, argv, options as never) ?? true, true)
+      .fail((message, error) => {
+        // `error` is what a command threw; for wrong usage there is only a message.
+        if (error instanceof Error) throw error;
+        throw explainWrongUsage(message, {
+          words,
+          commands: commands.map(({ name }) => name),
+          options: Object.keys(optionsOf(program).key),
+        });
+      })
+  );
+}
+
+/** What yargs knows of the options of the command that it has parsed last. Its types leave the method out. */
+function optionsOf(program: Argv<object>): {
+  key: object;
+  choices: Readonly<Record<string, readonly string[]>>;
+} {
+  return (program as unknown as { getOptions(): ReturnType<typeof optionsOf> }).getOptions();
+}
+
+/**
+ * Returns the options of the command that the words call, each as it is typed. After an option that takes one of a few values,
+ * returns those.
+ */
+export async function completeOptions(
+  words: readonly string[],
+  commands: readonly ProgramCommand[],
+): Promise<string[]> {
+  const program = createProgram(words, commands);
+  await program.getHelp();
+  const { key, choices } = optionsOf(program);
+  const values = choices[words.at(-1)?.replace(/^--/, "") ?? ""];
+  return [
+    ...(values ??
+      Object.keys(key)
+        .filter((name) => name.length > 1 && !/[A-Z]/.test(name))
+        .map((name) => `--${name}`)),
+  ];
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { AddCommand, ArgumentsCamelCase, Argv } from "./command-line.ts";
+import type { ArgumentsCamelCase, Argv, ProgramCommand } from "./command-line.ts";
 
 /** What a command's module exports as `command`. Names and descriptions are in main.ts, which lists all commands. */
 export interface Command<Arguments> {
@@ -24,17 +24,18 @@ export function reportOptions(yargs: Argv<object>): Argv<ReportArguments> {
     .option("json", { type: "boolean", default: false, describe: "Print JSON" });
 }
 
-/** Defines a command whose module is loaded when it is called, because the modules of `check` alone take 25 ms to load. */
+/** Describes a command. `usage` is its name with its positional arguments, as yargs spells them. */
 export function command<Arguments>(
-  name: string,
+  usage: string,
   describe: string,
   load: () => Promise<{ command: Command<Arguments> }>,
-): AddCommand {
-  return (program) =>
-    program.command<Arguments>({
-      command: name,
-      describe,
-      builder: async (yargs: Argv<object>) => (await load()).command.builder(yargs),
-      handler: async (argv) => (await load()).command.handler(argv),
-    });
+): ProgramCommand {
+  return {
+    name: usage.replace(/ .*/, ""),
+    addTo(program) {
+      const builder = async (yargs: Argv<object>) => (await load()).command.builder(yargs);
+      const handler = async (argv: ArgumentsCamelCase<Arguments>) => (await load()).command.handler(argv);
+      program.command<Arguments>({ command: usage, describe, builder, handler });
+    },
+  };
 }

@@ -118,7 +118,10 @@ test("after a change of the ledger directory records are written to the new one,
   const { ledger } = await daemon.status();
   assert.deepEqual([ledger.directory, ledger.written], [directory, 2]);
   const { stdout } = await daemon.command("usage", "--json");
-  assert.equal((JSON.parse(stdout) as { total: { requests: number } }).total.requests, 1);
+  assert.equal(
+    (JSON.parse(stdout) as { sandbox: { total: { requests: number } } }).sandbox.total.requests,
+    1,
+  );
 });
 
 test("an edit with an unsafe ledger directory is rejected as a whole, and takes effect on SIGHUP once the directory is safe", async (t) => {

@@ -56,8 +56,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E3,
     without: "escaping what commands print",
     file: "src/cli/terminal/console.ts",
-    find: "printStyled(toPrintableLines(text));",
-    replace: "printStyled(text);",
+    find: "printStyled(toPrintableLines(withProgramName(text)));",
+    replace: "printStyled(withProgramName(text));",
   },
   {
     ...E3,

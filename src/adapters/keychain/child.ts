@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { MAX_KEY_LENGTH } from "../../core/secrets/api-key.ts";
 import { messageOf } from "../../core/failure.ts";
 import { SERVICE } from "./protocol.ts";
-import type { KeytarReply, KeytarRequest } from "./protocol.ts";
+import type { KeytarReply, KeytarRequest, KeytarValue } from "./protocol.ts";
 
 // The listener keeps this process alive until the parent has read the reply and kills it.
 process.on("message", (request: KeytarRequest) => {
@@ -24,7 +24,7 @@ async function handle(request: KeytarRequest): Promise<KeytarReply> {
   }
 }
 
-async function perform(request: KeytarRequest): Promise<string | boolean | null> {
+async function perform(request: KeytarRequest): Promise<KeytarValue> {
   const keytar = await loadKeytar();
   switch (request.call) {
     case "get": {
@@ -37,6 +37,9 @@ async function perform(request: KeytarRequest): Promise<string | boolean | null>
       return true;
     case "delete":
       return keytar.deletePassword(SERVICE, request.account);
+    case "list":
+      // keytar has no call without the passwords. They end with this process.
+      return (await keytar.findCredentials(SERVICE)).map(({ account }) => account);
   }
 }
 

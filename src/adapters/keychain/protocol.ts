@@ -8,7 +8,11 @@ export const SCHEMA = "org.freedesktop.Secret.Generic";
 export type KeytarRequest =
   | { call: "get"; account: string }
   | { call: "set"; account: string; value: string }
-  | { call: "delete"; account: string };
+  | { call: "delete"; account: string }
+  | { call: "list" };
 
-/** The child's reply: keytar's return value, or its error text. */
-export type KeytarReply = { ok: true; value: string | boolean | null } | { ok: false; message: string };
+/** What a call returns: a key, the accounts of all keys, or whether something was changed. */
+export type KeytarValue = string | string[] | boolean | null;
+
+/** The child's reply: what the call returned, or keytar's error text. */
+export type KeytarReply = { ok: true; value: KeytarValue } | { ok: false; message: string };

@@ -13,7 +13,7 @@ import type { DaemonStatus } from "../../daemon/status.ts";
 import type { Log } from "../../ports.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";
 import { loadConfig, resolveConfigPath } from "../load-config.ts";
-import { EXIT, hasColours, print, printStyled } from "../terminal/console.ts";
+import { EXIT, hasColours, printJson, printStyled } from "../terminal/console.ts";
 import { formatTable } from "../terminal/table.ts";
 import { openIsolatedProxy } from "./check/isolated-proxy.ts";
 
@@ -46,7 +46,7 @@ export const command: Command<ReportArguments> = {
     const path = resolveConfigPath(config);
     const report = await check(path, await loadConfig(path), await daemonStatus());
     const passed = allResults(report).every(({ isOk }) => isOk);
-    if (json) print(JSON.stringify({ passed, ...report }, null, 2));
+    if (json) printJson({ passed, ...report });
     else printStyled(renderReport(report, hasColours()));
     if (!passed) process.exitCode = EXIT.failed;
   },

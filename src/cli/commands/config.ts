@@ -8,7 +8,7 @@ import { describeKeySource } from "../../core/secrets/key-source.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
 import { resolveConfigPath } from "../load-config.ts";
-import { EXIT, print } from "../terminal/console.ts";
+import { EXIT, print, printJson } from "../terminal/console.ts";
 import { editConfig } from "./config/edit.ts";
 
 /** `tollkeeper config`: shows, checks and edits the configuration file. */
@@ -52,8 +52,13 @@ function configOption(yargs: Argv<object>) {
 async function check(path: string, asJson: boolean): Promise<void> {
   const reading = await readConfigFile(path);
   if (!reading.ok) process.exitCode = EXIT.failed;
-  if (asJson) print(JSON.stringify({ path, ...reading }, null, 2));
+  if (asJson) printJson(verdictOf(path, reading));
   else for (const line of describeReading(path, reading)) print(line);
+}
+
+function verdictOf(path: string, reading: ConfigReading): object {
+  if (!reading.ok) return { path, ok: false, problems: reading.problems };
+  return { path, ok: true, exists: reading.exists, problems: [] };
 }
 
 function describeReading(path: string, reading: ConfigReading): string[] {

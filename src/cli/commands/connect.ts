@@ -11,7 +11,7 @@ import { printInstructions } from "../connect/print-instructions.ts";
 import { requireTool } from "../connect/select-tool.ts";
 import { changeEach, SCOPES, type ToolChange } from "../connect/tool-changes.ts";
 import { loadConfig } from "../load-config.ts";
-import { EXIT, note, print } from "../terminal/console.ts";
+import { EXIT, note, print, printJson } from "../terminal/console.ts";
 
 const NO_TOOL = "name a tool, or say --list or --all";
 
@@ -49,7 +49,8 @@ async function showTools(configFile: string | undefined, json: boolean): Promise
   const status = await daemonStatus();
   const port = knownPort(status, await loadConfig(configFile ?? status?.config.path));
   const tools = await listTools();
-  print(json ? JSON.stringify(tools, null, 2) : renderTools(tools, port));
+  if (json) printJson(tools);
+  else print(renderTools(tools, port));
 }
 
 function connectInstalled(daemon: LocalDaemon, options: ConnectOptions): ToolChange[] {

@@ -14,7 +14,7 @@ import { findFailureCause } from "../service/failure-cause.ts";
 import { installService } from "../service/install.ts";
 import { buildServiceReport, renderServiceReport } from "../service/report.ts";
 import { stopService } from "../service/stop.ts";
-import { EXIT, note, print } from "../terminal/console.ts";
+import { EXIT, note, print, printJson } from "../terminal/console.ts";
 
 /** `tollkeeper service`: manages the daemon as a service of systemd or launchd. */
 export const command: Command<object> = {
@@ -113,7 +113,7 @@ async function showServiceStatus(configFile: string | undefined, json: boolean):
   const reading = await readConfigFile(configFile ?? state.configFile ?? configPath());
   const cause = await findFailureCause(manager, state);
   const report = buildServiceReport(manager.name, state, reading.ok ? reading.config : null, cause);
-  if (json) print(JSON.stringify(report, null, 2));
+  if (json) printJson(report);
   else for (const line of renderServiceReport(report)) print(line);
   if (!json && report.isRunning) print("what the daemon does: tollkeeper status");
   if (!report.isRunning) process.exitCode = EXIT.failed;

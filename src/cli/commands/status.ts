@@ -9,7 +9,7 @@ import { daemonStatus, notRunning } from "../../daemon/running-daemon.ts";
 import type { AccessStatus, DaemonStatus, KeyStatus } from "../../daemon/status.ts";
 import type { LedgerHealth } from "../../ports.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";
-import { EXIT, note, print } from "../terminal/console.ts";
+import { EXIT, note, print, printJson } from "../terminal/console.ts";
 import { labelledLine, pluralize } from "../terminal/format.ts";
 
 /** `tollkeeper status`: shows the running daemon's status. Exits with 0 when it is healthy, else 1. */
@@ -24,7 +24,7 @@ export const command: Command<ReportArguments> = {
         `note: the daemon that runs is of version ${status.version}, this is ${version}; type: tollkeeper service restart`,
       );
     }
-    if (json) print(JSON.stringify(status, null, 2));
+    if (json) printJson(status);
     else for (const line of renderStatus(status)) print(line);
     if (!isHealthy(status)) process.exitCode = EXIT.failed;
   },

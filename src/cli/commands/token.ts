@@ -5,7 +5,7 @@ import { toPrintable } from "../../core/text/printable.ts";
 import type { Argv } from "../command-line.ts";
 import type { Command } from "../command.ts";
 import { loadConfig } from "../load-config.ts";
-import { note, print } from "../terminal/console.ts";
+import { note, print, printJson } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
 import { formatTable, type Column } from "../terminal/table.ts";
 import { addToken, listTokens, revokeTokens } from "../tokens/tokens.ts";
@@ -72,7 +72,7 @@ const COLUMNS = ["id", "tool", "made", "for"].map((head): Column => ({ head, ali
 function list(isJson: boolean): void {
   const tokens = listTokens();
   // The hash is of no use to a reader.
-  if (isJson) return print(JSON.stringify(tokens, ["id", "tool", "createdAt", "note"], 2));
+  if (isJson) return printJson(tokens.map(({ hash: _, ...shown }) => shown));
   if (tokens.length === 0) return print("no token is registered");
   const rows = tokens.map((entry) => [entry.id, entry.tool, entry.createdAt, toPrintable(entry.note ?? "")]);
   print(formatTable(COLUMNS, rows));

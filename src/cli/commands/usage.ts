@@ -5,11 +5,13 @@ import { dayAt } from "../../core/ledger/day.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import { GROUPINGS, summarise, type Grouping } from "../../core/ledger/report.ts";
 import { parsePeriod, type Period } from "../../core/ledger/period.ts";
+import { Failure } from "../../core/failure.ts";
 import type { Command } from "../command.ts";
 import { loadConfig } from "../load-config.ts";
-import { EXIT, hasColours, note, print, printFailure, printStyled } from "../terminal/console.ts";
+import { hasColours, note, print, printJson, printStyled } from "../terminal/console.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
-import { remarksOn, renderCsv, renderJson, renderReport, type LedgerReport } from "./usage/report.ts";
+import { WrongUsage } from "../wrong-usage.ts";
+import { remarksOn, renderCsv, toDocument, renderReport, type LedgerReport } from "./usage/report.ts";
 
 interface UsageArguments {
   config?: string | undefined;
@@ -39,22 +41,18 @@ export const command: Command<UsageArguments> = {
   handler: async ({ config, by, since, utc, json, csv }) => {
     const calendar = utc === true ? UTC_CALENDAR : localCalendar();
     const period = readPeriod(since, calendar);
-    if (period === null) return;
     const report = await readUsage(await loadConfig(config), by, period, calendar);
-    if (json === true) print(renderJson(report));
+    if (json === true) printJson(toDocument(report));
     else if (csv === true) showCsv(report);
     else showTable(report);
   },
 };
 
-/** Returns null after printing an error when the value is not valid, which is wrong usage and not a failure. */
-function readPeriod(since: string, calendar: Calendar): Period | null {
+function readPeriod(since: string, calendar: Calendar): Period {
   try {
     return parsePeriod(since, Date.now(), calendar);
   } catch (error) {
-    printFailure(error);
-    process.exitCode = EXIT.usage;
-    return null;
+    throw error instanceof Failure ? new WrongUsage(error.message, error.hint) : error;
   }
 }
 

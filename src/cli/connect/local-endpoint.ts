@@ -3,10 +3,11 @@ import { request, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { currentHost } from "../../adapters/paths.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
+import { runningDaemon } from "../../daemon/running-daemon.ts";
 import type { LocalEndpoint, ToolHost } from "../../tools/tool.ts";
 import { note } from "../terminal/console.ts";
 import { withLease } from "../tokens/lease.ts";
-import type { LocalDaemon } from "./locate-daemon.ts";
+import { locateDaemon, type LocalDaemon } from "./locate-daemon.ts";
 import type { SelectedTool } from "./select-tool.ts";
 
 /** For the whole request to the daemon, which asks the upstream. */
@@ -76,6 +77,14 @@ async function chooseModel(
   if (model === undefined) throw noModel(title, "none of those that tollkeeper lists is known to fit");
   note(`model: ${model}, the first that fits; another one: --model MODEL`);
   return model;
+}
+
+/** Returns the models that the running daemon lists. Rejects when it does not run or does not answer. */
+export async function listRunningModels(): Promise<string[]> {
+  const { port, config } = await locateDaemon(await runningDaemon(), undefined);
+  return withLease(config, "tollkeeper", (token) =>
+    listModels(buildEndpoint("tollkeeper", port, token, null)),
+  );
 }
 
 function noModel(title: string, why: string): Failure {

@@ -20,8 +20,8 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** The response of an upstream that accepted a key, and how it was reached. Times are in milliseconds. */
 export interface ModelsResponse {
-  /** How many models the key may use; null when the body is not a list of models. */
-  models: number | null;
+  /** How many models the key may use. */
+  models: number;
   /** Until the connection is ready: TCP, the proxy's tunnel and TLS. */
   connectMs: number;
   /** From then to the end of the response. */
@@ -51,6 +51,7 @@ export class KeyCheckFailure extends Failure {
 
 interface RawResponse extends Omit<ModelsResponse, "models"> {
   status: number;
+  contentType: string;
   text: string;
 }
 
@@ -59,26 +60,51 @@ interface RawResponse extends Omit<ModelsResponse, "models"> {
  * @throws KeyCheckFailure unless the upstream accepts the key
  */
 export async function fetchModels(
-  { name, baseUrl }: Upstream,
+  upstream: Upstream,
   secret: Secret,
   outbound: Outbound,
 ): Promise<ModelsResponse> {
-  const { status, text, ...rest } = await get(new URL(`${baseUrl}/models`), secret, outbound);
-  if (status >= 200 && status < 300) return { models: countModels(text), ...rest };
+  const { name, baseUrl } = upstream;
+  const { status, contentType, text, ...rest } = await get(new URL(`${baseUrl}/models`), secret, outbound);
+  const models = status >= 200 && status < 300 ? countModels(text) : null;
+  if (models !== null) return { models, ...rest };
+  const page = describeForeign(status, contentType);
+  if (page !== null) {
+    const message = `not decided: ${baseUrl}/models answers with ${page}, so this is probably not the base URL of an API`;
+    throw new KeyCheckFailure("undecided", message, suggestBaseUrl(upstream));
+  }
   const summary = `${status}${messageIn(text, secret)}`;
   if (status === 401 || status === 403) {
     throw new KeyCheckFailure(
       "refused",
       `refused: ${baseUrl} answers ${summary}`,
-      `store another key: tollkeeper key set --upstream ${name}`,
+      `if the key is wrong, replace it with: tollkeeper key set${name === "default" ? "" : ` --upstream ${name}`} --replace`,
     );
   }
-  const isRedirect = status >= 300 && status < 400;
   throw new KeyCheckFailure(
     "undecided",
     `not decided: ${baseUrl} answers ${summary}, which says nothing about the key`,
-    isRedirect ? "redirects are never followed; correct baseUrl: tollkeeper config edit" : "try again later",
+    "try again later with: tollkeeper key test",
   );
+}
+
+/** Names a response that no API gives to a request for its models; null for one that an API may give. */
+function describeForeign(status: number, contentType: string): string | null {
+  if (status >= 300 && status < 400) return `a redirect (${status}), which is never followed`;
+  if (contentType.startsWith("text/html")) return `a web page (${status})`;
+  if (status === 404 || status === 405) return String(status);
+  return status >= 200 && status < 300 ? "something else than a list of models" : null;
+}
+
+/** The path of the API at services whose origin is known; `/v1` everywhere else. */
+const API_PATHS: Readonly<Record<string, string>> = { "https://openrouter.ai": "/api/v1" };
+
+function suggestBaseUrl({ name, baseUrl, origin }: Upstream): string {
+  const likely = `${origin}${API_PATHS[origin] ?? "/v1"}`;
+  const place = `upstreams.${name}.baseUrl`;
+  if (likely === baseUrl)
+    return `look up the base URL in the service's documentation, and correct ${place} with: tollkeeper config edit`;
+  return `the base URL is probably ${likely}; correct ${place} with: tollkeeper config edit`;
 }
 
 /** Does not use `fetch`, which follows redirects by default (SECURITY.md B4) and ignores our proxy and TLS settings. */
@@ -97,7 +123,8 @@ async function get(url: URL, secret: Secret, outbound: Outbound): Promise<RawRes
     const [connectMs, responseMs] = [connectedAt - startedAt, performance.now() - connectedAt];
     const sentAt = Date.parse(response.headers.date ?? "");
     const date = Number.isNaN(sentAt) ? null : sentAt;
-    return { status: response.statusCode ?? 0, text, connectMs, responseMs, tls, proxy, date };
+    const contentType = response.headers["content-type"] ?? "";
+    return { status: response.statusCode ?? 0, contentType, text, connectMs, responseMs, tls, proxy, date };
   } catch (error) {
     const through = proxy === null ? "" : ` through the proxy ${proxy}`;
     const { why, fix } = signal.aborted

@@ -2,7 +2,7 @@ import type { Config, Upstream } from "../../core/config/config.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
 import { resolveKeyRef } from "../../core/policy/upstreams.ts";
-import type { KeyRef } from "../../core/secrets/key-source.ts";
+import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
 import { loadConfig } from "../load-config.ts";
 
 /** Arguments that every `key` subcommand takes. */
@@ -36,6 +36,15 @@ export async function findKey({ config: path, upstream: name, name: key }: KeyAr
     throw new Failure(message, `the configuration has: ${names.join(", ")}`);
   }
   return { config, upstream, ref: resolveKeyRef(upstream, key ?? null) };
+}
+
+/** Refuses keys that are not in the keychain: other sources are not ours to write to, and a key beside them would be unused. */
+export function requireKeychainSource({ upstream, ref }: Pick<KeyTarget, "upstream" | "ref">): void {
+  if (ref.source.kind === "keychain") return;
+  throw new Failure(
+    `the keys of upstream ${upstream.name} are not in the keychain, but in: ${describeKeySource(ref.source)}`,
+    "change it there; or to use the keychain, remove keySource with: tollkeeper config edit",
+  );
 }
 
 /** Returns the arguments of `tollkeeper` that store this key where it is looked up. */

@@ -1,5 +1,8 @@
+import { programName } from "../../adapters/program.ts";
 import { Failure, KeyFailure, messageOf } from "../../core/failure.ts";
 import { toPrintableLines } from "../../core/text/printable.ts";
+import { WrongUsage } from "../wrong-usage.ts";
+import { toSnakeCase } from "./snake-case.ts";
 
 /** Exit codes of all commands. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
@@ -9,7 +12,12 @@ export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
  * messages may come from an attacker (SECURITY.md E3).
  */
 export function print(text = ""): void {
-  printStyled(toPrintableLines(text));
+  printStyled(toPrintableLines(withProgramName(text)));
+}
+
+/** Prints a document for programs. Its field names are those of the ledger: `snake_case`. */
+export function printJson(document: unknown): void {
+  printStyled(toPrintableLines(JSON.stringify(toSnakeCase(document), null, 2)));
 }
 
 /** Prints text with its control characters, such as colours or CRLF. The caller has escaped what others wrote. */
@@ -24,7 +32,22 @@ export function hasColours(): boolean {
 
 /** Prints one or more lines on standard error, for what is not a result. Escapes like {@link print}. */
 export function note(text: string): void {
-  process.stderr.write(`${toPrintableLines(text)}\n`);
+  process.stderr.write(`${toPrintableLines(withProgramName(text))}\n`);
+}
+
+/** A command of ours within a sentence. */
+const OWN_COMMAND =
+  /\btollkeeper(?= (?:serve|key|token|usage|status|tail|check|doctor|connect|disconnect|run|env|config|service|sandbox|completion|--help)\b)/g;
+
+/** Messages name commands as `tollkeeper key set`. Where the program is not installed, a person has to type something else. */
+function withProgramName(text: string): string {
+  return text.includes("tollkeeper ") ? text.replaceAll(OWN_COMMAND, programName()) : text;
+}
+
+/** Prints what a command threw and sets the exit code. */
+export function reportError(error: unknown): void {
+  printFailure(error);
+  process.exitCode = error instanceof WrongUsage ? EXIT.usage : EXIT.failed;
 }
 
 /** Prints an error on standard error: an `error:` line and, if it has a hint, a `hint:` line. */

@@ -24,3 +24,21 @@ function findProblem(value: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(value)) return "the key has characters that no header can carry";
   return null;
 }
+
+/** Shorter than every key of every service that is known to us. */
+const MIN_KEY_LENGTH = 8;
+
+/** What tools and documentation put in the place of a key. */
+const NO_KEY = /^tk-|^tollkeeper|placeholder|your[-_ ]?(?:api[-_ ]?)?key|^changeme|^x+$|^\*+$/i;
+
+/**
+ * Returns why a text is plainly no API key, though a header could carry it: quotes that a shell or a file left around it, a
+ * placeholder, or a few letters; null for one that may be a key. Never repeats the text.
+ */
+export function findUnlikelyKey(text: string): string | null {
+  const value = text.trim();
+  if (/^["'`]|["'`]$/.test(value)) return "there are quotes around it";
+  if (NO_KEY.test(value)) return "it is a placeholder";
+  if (value.length < MIN_KEY_LENGTH) return `it has only ${value.length} characters`;
+  return null;
+}

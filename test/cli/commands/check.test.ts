@@ -12,6 +12,7 @@ import { controlHandlers } from "../../helpers/daemon/control-handlers.ts";
 import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 import { MemoryLog } from "../../helpers/gate/memory.ts";
+import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
 
 /** A configuration that sets every option to something other than its default. Nothing in it can be reached or read. */
 const FULL_CONFIG = {
@@ -61,7 +62,7 @@ test("check with every option configured passes, touches nothing of the user's a
   const { home, configFile, command } = prepareHome(t, { config: FULL_CONFIG, env: { TMPDIR: temporary } });
   const before = readdirSync(home, { recursive: true });
   const { code, stdout } = await command("check", "--json");
-  const report = JSON.parse(stdout) as JsonReport;
+  const report = parseJsonOutput<JsonReport>(stdout);
   assert.deepEqual(
     report.checks.filter(({ isOk }) => !isOk),
     [],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { ListedKey } from "../../../src/cli/commands/key.ts";
+import type { ListedKey } from "../../../src/cli/keys/list-keys.ts";
 import { sentinelKey } from "../../helpers/keychain/key-command.ts";
 import { noKeyring, startUnlockedSession } from "../../helpers/keychain/keychain-session.ts";
 import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";

@@ -7,6 +7,7 @@ import { CONNECTABLE_TOOLS } from "../../../src/tools/all.ts";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
 import { writeToolScript } from "../../helpers/tools/write-tool-script.ts";
 import { runProgram } from "../../helpers/daemon/program.ts";
+import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
 
 const PORT = 4711;
 
@@ -17,7 +18,7 @@ function prepare(t: TestContext) {
   mkdirSync(project);
   const run = (...words: string[]) =>
     runProgram([...words, "--config", configFile], { env: { ...env, PATH: path }, cwd: project });
-  const list = async () => JSON.parse((await run("connect", "--list", "--json")).stdout) as ListedTool[];
+  const list = async () => parseJsonOutput<ListedTool[]>((await run("connect", "--list", "--json")).stdout);
   return {
     home,
     project,

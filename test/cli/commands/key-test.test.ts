@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import { fetchModels } from "../../../src/cli/keys/fetch-models.ts";
 import { defaultConfig, createUpstream, type Upstream } from "../../../src/core/config/config.ts";
@@ -44,10 +45,44 @@ test("fetchModels returns the number of models that an accepted key may use", as
   assert.equal(seen?.headers["x-api-key"], undefined);
 });
 
-test("fetchModels returns no number when the upstream accepts the key with another body than a list of models", async (t) => {
-  const upstream = await startUpstream(t, (_seen, res) => res.end("[]"));
-  const address = createUpstream("default", upstream.baseUrl);
-  assert.equal((await fetchModels(address, new Secret("k"), DIRECT)).models, null);
+for (const [what, respond, message, hint] of [
+  [
+    "a web page",
+    (res) => res.setHeader("content-type", "text/html").end("<html>"),
+    /a web page \(200\)/,
+    /^the base URL is probably .*\/v1;|^look up/,
+  ],
+  [
+    "a login page",
+    (res) => res.writeHead(403, { "content-type": "text/html" }).end("<html>"),
+    /a web page \(403\)/,
+    /config edit$/,
+  ],
+  [
+    "a redirect",
+    (res) => res.writeHead(302, { location: "/login" }).end(),
+    /a redirect \(302\), which is never followed/,
+    /config edit$/,
+  ],
+  ["404", (res) => res.writeHead(404).end(), /answers with 404/, /config edit$/],
+  ["something else", (res) => res.end("[]"), /something else than a list of models/, /config edit$/],
+] as [string, (res: ServerResponse) => unknown, RegExp, RegExp][]) {
+  test(`an upstream that responds with ${what} has not accepted the key, and the likely base URL is suggested`, async (t) => {
+    const upstream = await startUpstream(t, (_seen, res) => respond(res));
+    const failure = await failureOf(createUpstream("default", upstream.baseUrl), sentinelKey());
+    assert.match(failure.message, message);
+    assert.match(failure.hint ?? "", hint);
+  });
+}
+
+test("the base URL that is suggested is the origin's API path", async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => res.writeHead(404).end());
+  const origin = new URL(upstream.baseUrl).origin;
+  const { hint } = await failureOf(createUpstream("work", `${origin}/api`), sentinelKey());
+  assert.equal(
+    hint,
+    `the base URL is probably ${origin}/v1; correct upstreams.work.baseUrl with: tollkeeper config edit`,
+  );
 });
 
 test("the failure for a refused key quotes the upstream's message with the key redacted", async (t) => {
@@ -158,7 +193,7 @@ test(
 
     await command.run(["set"], key);
     const accepted = await command.run(["test"]);
-    assert.deepEqual([accepted.code, accepted.out], [0, `accepted by ${upstream.baseUrl}: 1 model\n`]);
+    assert.deepEqual([accepted.code, accepted.out], [0, `${upstream.baseUrl} accepts the key "default" and lists 1 model.\n`]);
     assert.equal(upstream.seen[0]?.headers.authorization, `Bearer ${key}`);
 
     upstream.respondWith((seen, res) =>
@@ -168,7 +203,7 @@ test(
     assert.equal(refused.code, 1);
     assert.match(
       refused.err,
-      /^error: refused: .* answers 401: bad Bearer \*+\nhint: store another key: tollkeeper key set/,
+      /^error: refused: .* answers 401: bad Bearer \*+\nhint: if the key is wrong, replace it with: tollkeeper key set --replace/,
     );
     assert.ok(!`${refused.out}${refused.err}`.includes(key));
   },

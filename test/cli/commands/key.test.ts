@@ -8,6 +8,8 @@ import { prepareKeyCommand, sentinelKey } from "../../helpers/keychain/key-comma
 import type { KeyCommandResult } from "../../helpers/keychain/key-command.ts";
 import { noKeyring } from "../../helpers/keychain/keychain-session.ts";
 import { MemoryLog } from "../../helpers/gate/memory.ts";
+import { sendJson, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
+import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
 
 const skip = noKeyring;
 const ORIGIN = "https://api.example.com";
@@ -19,13 +21,16 @@ function assertNotPrinted({ out, err }: KeyCommandResult, key: string): void {
 
 async function listed(command: Awaited<ReturnType<typeof prepareKeyCommand>>) {
   const { out } = await command.run(["list", "--json"]);
-  return JSON.parse(out) as {
-    name: string;
-    state: string;
-    origin: string;
-    source: string;
-    usedBy: string[];
-  }[];
+  return parseJsonOutput<
+    {
+      name: string;
+      state: string;
+      origin: string;
+      source: string;
+      usedBy: string[];
+      upstream: string | null;
+    }[]
+  >(out);
 }
 
 test(
@@ -39,39 +44,53 @@ test(
     assert.deepEqual([set.code, set.err], [0, ""]);
     assert.equal(
       set.out,
-      `stored key "default" for ${ORIGIN} (upstream default); it is sent to that origin only\n`,
+      `Stored key "default" of upstream default. It is sent to ${ORIGIN} only.\nTo test it, type: tollkeeper key test\n`,
     );
     const list = await command.run(["list"]);
     assert.match(list.out, /default.*https:\/\/api\.example\.com.*keychain.*stored/);
     assert.equal((await listed(command))[0]?.state, "stored");
     for (const result of [set, list, await command.run(["list", "--json"])]) assertNotPrinted(result, key);
 
-    const removed = await command.run(["remove"]);
-    assert.deepEqual([removed.code, removed.out], [0, `removed key "default" for ${ORIGIN}\n`]);
-    const again = await command.run(["remove"]);
-    assert.deepEqual([again.code, again.out], [0, `there was no key "default" for ${ORIGIN}\n`]);
-    assert.match((await command.run(["list"])).out, /missing[^]*store it: tollkeeper key set default/);
+    const unasked = await command.run(["remove"]);
+    assert.deepEqual([unasked.code, unasked.out], [1, ""]);
+    assert.match(unasked.err, /would be removed for good\nhint: .* add --yes\n$/);
+    const removed = await command.run(["remove", "--yes"]);
+    assert.deepEqual([removed.code, removed.out], [0, `Removed the key "default" for ${ORIGIN}.\n`]);
+    const again = await command.run(["remove", "--yes"]);
+    assert.deepEqual(
+      [again.code, again.out],
+      [0, `There is no key "default" for ${ORIGIN} in the keychain.\n`],
+    );
+    assert.match((await command.run(["list"])).out, /missing[^]*tollkeeper key set/);
   },
 );
 
 test("key set echoes nothing of a key typed at a terminal, not even its length", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, CONFIG);
   const key = sentinelKey();
-  const question = `key "default" for ${ORIGIN} (nothing shows while you type): `;
+  const question = `Paste the key "default" of upstream default; it is sent to ${ORIGIN} only, and is not shown: `;
   // Ctrl-U takes back a line, backspace a character; a pasted key ends with a line break.
-  const result = await command.runOnTerminal(["set"], question, `wrong\u0015${key}x\u007f\n`);
-  assert.equal(result.code, 0);
-  assert.equal(
-    result.out,
-    `${question}\r\nstored key "default" for ${ORIGIN} (upstream default); it is sent to that origin only\r\n`,
+  const result = await command.runOnTerminal(
+    ["set"],
+    [
+      [question, `wrong\u0015${key}x\u007f\n`],
+      ["Test it now? [y/N] ", "n\n"],
+    ],
   );
+  assert.equal(result.code, 0);
+  assert.ok(
+    result.out.startsWith(
+      `${question}\r\nStored key "default" of upstream default. It is sent to ${ORIGIN} only.\r\n`,
+    ),
+  );
+  assertNotPrinted(result, key);
   assert.equal((await listed(command))[0]?.state, "stored");
 });
 
 test("Ctrl-C at the prompt of key set stores nothing and exits with 130", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, CONFIG);
   const key = sentinelKey();
-  const result = await command.runOnTerminal(["set"], "while you type): ", `${key}\u0003`);
+  const result = await command.runOnTerminal(["set"], [["not shown: ", `${key}\u0003`]]);
   assert.equal(result.code, 130);
   assertNotPrinted(result, key);
   assert.equal((await listed(command))[0]?.state, "missing");
@@ -89,12 +108,15 @@ test(
     ]) {
       const result = await command.run(args, "sk-other\n");
       assert.equal(result.code, 2);
-      assert.match(result.err, /^error: the key itself is never an argument/);
+      assert.match(
+        result.err,
+        /^error: an argument looks like an API key.*\nhint: it is in your shell's history now/,
+      );
       assertNotPrinted(result, key);
     }
     const asName = await command.run(["set", key], "sk-other\n");
     assert.equal(asName.code, 2);
-    assert.match(asName.err, /^error: a key value never stands/);
+    assert.match(asName.err, /^error: an argument looks like an API key/);
     assertNotPrinted(asName, key);
     assert.equal((await listed(command))[0]?.state, "missing");
   },
@@ -118,7 +140,10 @@ test("key set --upstream stores a key for that upstream's origin only", { skip }
     tools: { codex: { key: "codex" } },
   });
   const set = await command.run(["set", "--upstream", "other"], sentinelKey());
-  assert.match(set.out, /^stored key "second" for https:\/\/other\.example\.com \(upstream other\)/);
+  assert.match(
+    set.out,
+    /^Stored key "second" of upstream other\. It is sent to https:\/\/other\.example\.com only\./,
+  );
   const keys = (await listed(command)).map(({ name, origin, state, usedBy }) => [
     name,
     origin,
@@ -150,11 +175,11 @@ test(
       upstreams: { default: { baseUrl: `${ORIGIN}/v1`, keySource: { file } } },
     });
     for (const verb of ["set", "remove"]) {
-      const result = await command.run([verb], sentinelKey());
+      const result = await command.run(verb === "remove" ? [verb, "--yes"] : [verb], sentinelKey());
       assert.equal(result.code, 1);
       assert.match(
         result.err,
-        /^error: the keys of upstream default do not live in the keychain, but in: file \/nowhere\/key\nhint: /,
+        /^error: the keys of upstream default are not in the keychain, but in: file \/nowhere\/key\nhint: /,
       );
     }
     const [key] = await listed(command);
@@ -167,7 +192,7 @@ test("key set without a configured upstream fails with a hint", { skip }, async 
   const set = await command.run(["set"], sentinelKey());
   assert.deepEqual([set.code, set.out], [1, ""]);
   assert.match(set.err, /^error: no upstream is configured[^]*hint: .*tollkeeper config edit/);
-  assert.equal((await command.run(["list"])).out, "the configuration names no key\n");
+  assert.equal((await command.run(["list"])).out, "The configuration names no key, and none is stored.\n");
   assert.deepEqual(await listed(command), []);
 });
 
@@ -202,10 +227,11 @@ test("a running daemon is notified when a key was set or removed, and not otherw
   );
   t.after(() => control.close());
   const set = await command.run(["set"], sentinelKey());
-  assert.match(set.out, /\nthe running daemon reads it anew\n$/);
+  assert.match(set.out, /\nThe running daemon uses it from the next request on\.\n/);
   await command.run(["list"]);
-  await command.run(["remove"]);
-  await command.run(["remove"]);
+  const removed = await command.run(["remove", "--yes"]);
+  assert.match(removed.out, /\nThe running daemon no longer uses it\.\n$/);
+  await command.run(["remove", "--yes"]);
   assert.deepEqual(notified, ["keys-changed", "keys-changed"]);
 });
 
@@ -220,4 +246,86 @@ test("key list shows the state of a key that a command prints", { skip }, async 
   const list = await command.run(["list"]);
   assert.match(list.out, /command cat .*stored/);
   assertNotPrinted(list, key);
+});
+
+test(
+  "key set replaces a stored key only with --replace or after asking, and says which one it is",
+  { skip },
+  async (t) => {
+    const command = await prepareKeyCommand(t, {
+      upstreams: { ...CONFIG.upstreams, other: { baseUrl: "https://other.example.com/v1" } },
+    });
+    const [first, second] = [sentinelKey(), sentinelKey()];
+    for (const upstream of [[], ["--upstream", "other"]]) await command.run(["set", ...upstream], first);
+    const refused = await command.run(["set", "--upstream", "other"], second);
+    assert.deepEqual(refused, {
+      code: 1,
+      out: "",
+      err: 'error: key "default" for https://other.example.com is stored already\nhint: to replace it, type: tollkeeper key set --upstream other --replace\n',
+    });
+    assert.deepEqual((await command.run(["set", "--replace"], second)).code, 0);
+    const kept = await command.runOnTerminal(["set"], [["Replace it? [y/N] ", "n\n"]]);
+    assert.deepEqual([kept.code, kept.out.endsWith("Nothing was changed.\r\n")], [0, true]);
+  },
+);
+
+test("key set refuses what is plainly no key, unless it is forced", { skip }, async (t) => {
+  const command = await prepareKeyCommand(t, CONFIG);
+  for (const [text, reason] of [
+    [`"${sentinelKey()}"`, "there are quotes around it"],
+    ["tk-claude-code", "it is a placeholder"],
+    ["YOUR_API_KEY", "it is a placeholder"],
+    ["abc", "it has only 3 characters"],
+  ] as const) {
+    const { code, err } = await command.run(["set"], `${text}\n`);
+    assert.deepEqual(
+      [code, err],
+      [
+        1,
+        `error: this does not look like an API key: ${reason}\nhint: if it is one all the same, add --force\n`,
+      ],
+    );
+  }
+  assert.equal((await listed(command))[0]?.state, "missing");
+  assert.equal((await command.run(["set", "--force"], "abc\n")).code, 0);
+});
+
+test("key list shows stored keys that the configuration does not name", { skip }, async (t) => {
+  const command = await prepareKeyCommand(t, CONFIG);
+  await command.run(["set", "forgotten"], sentinelKey());
+  const keys = (await listed(command)).map(({ name, origin, state, upstream }) => [
+    name,
+    origin,
+    state,
+    upstream,
+  ]);
+  assert.deepEqual(keys, [
+    ["default", ORIGIN, "missing", "default"],
+    ["forgotten", ORIGIN, "stored", null],
+  ]);
+  assert.match(
+    (await command.run(["list"])).out,
+    /^forgotten +none [^]*the configuration does not name it\.\n$/m,
+  );
+});
+
+test("key test --json prints the verdict, and fails unless the key is accepted", { skip }, async (t) => {
+  const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { data: [{ id: "a" }] }));
+  const command = await prepareKeyCommand(t, { upstreams: { default: { baseUrl: upstream.baseUrl } } });
+  const verdict = async () => {
+    const { code, out } = await command.run(["test", "--json"]);
+    const {
+      verdict: word,
+      models,
+      hint,
+    } = JSON.parse(out) as { verdict: string; models: number | null; hint: string | null };
+    return [code, word, models, hint];
+  };
+  const [code, word, , hint] = await verdict();
+  assert.deepEqual([code, word], [1, "no_key"]);
+  assert.match(String(hint), /tollkeeper key set/);
+  await command.run(["set"], sentinelKey());
+  assert.deepEqual(await verdict(), [0, "accepted", 1, null]);
+  upstream.respondWith((_seen, res) => sendJson(res, { error: { message: "no" } }, 401));
+  assert.deepEqual((await verdict()).slice(0, 3), [1, "refused", null]);
 });

@@ -6,6 +6,7 @@ import { programVersion } from "../../../src/adapters/program.ts";
 import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
 import { post } from "../../helpers/gate/gate.ts";
+import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
 
 test("status without a running daemon fails and says how to start it", async (t) => {
   const daemon = await startDaemon(t);
@@ -55,7 +56,7 @@ test("status --json prints the whole status as one object", async (t) => {
   const { daemon, upstream, keyFile } = await startDaemonWithUpstream(t);
   const { code, stdout } = await daemon.command("status", "--json");
   assert.equal(code, 0);
-  const status = JSON.parse(stdout) as DaemonStatus;
+  const status = parseJsonOutput<DaemonStatus>(stdout);
   const { at, startedAt, config, ...rest } = status;
   assert.ok(Date.parse(startedAt) > 0 && Date.parse(config.loadedAt) > 0);
   assert.ok(Date.parse(at) >= Date.parse(config.judgedAt));
@@ -100,7 +101,10 @@ test("status exits with 1 when a key cannot be read, with and without --json", a
   assert.match(text.stdout, /^ +key file .* does not exist$/m);
   assert.match(text.stdout, /^last error +key file .* does not exist \((?:just now|\d+ s ago)\)$/m);
   const json = await daemon.command("status", "--json");
-  assert.deepEqual([json.code, (JSON.parse(json.stdout) as DaemonStatus).keys[0]?.state], [1, "unavailable"]);
+  assert.deepEqual(
+    [json.code, parseJsonOutput<DaemonStatus>(json.stdout).keys[0]?.state],
+    [1, "unavailable"],
+  );
 });
 
 test("status with an unknown option is wrong usage", async (t) => {

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
+import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
 
 const TOKEN = /^tollkeeper-codex-[\w-]{43}\n$/;
 const ASKED_FOR = { access: "token" };
@@ -30,7 +31,7 @@ test("token add prints only the token on standard output, and list and revoke kn
 
   const table = await command("token", "list");
   assert.match(table.stdout, new RegExp(`^id +tool +made +for\n${id} +codex +20\\S+Z +this laptop\n$`));
-  const [listed, ...more] = JSON.parse((await command("token", "list", "--json")).stdout) as ListedToken[];
+  const [listed, ...more] = parseJsonOutput<ListedToken[]>((await command("token", "list", "--json")).stdout);
   assert.deepEqual(more, []);
   assert.ok(listed !== undefined && Date.parse(listed.createdAt) <= Date.now());
   assert.deepEqual(listed, { id, tool: "codex", createdAt: listed.createdAt, note: "this laptop" });
@@ -49,7 +50,7 @@ test("token revoke revokes all tokens of the tool, or one with --id", async (t) 
   for (const tool of ["codex", "codex", "codex", "zed"]) await command("token", "add", tool);
   const left = async () => {
     const { stdout } = await command("token", "list", "--json");
-    return (JSON.parse(stdout) as ListedToken[]).map(({ id, tool }) => ({ id, tool }));
+    return parseJsonOutput<ListedToken[]>(stdout).map(({ id, tool }) => ({ id, tool }));
   };
   const [first, second, third, other] = await left();
   assert.ok(first && second && third && other);
@@ -68,7 +69,7 @@ test("token revoke fails for a token that does not exist", async (t) => {
   const revoked = await command("token", "revoke", "codex");
   assert.deepEqual(revoked, { code: 1, stdout: "", stderr: `error: codex has no token\n${hint}` });
   await command("token", "add", "zed");
-  const [zed] = JSON.parse((await command("token", "list", "--json")).stdout) as ListedToken[];
+  const [zed] = parseJsonOutput<ListedToken[]>((await command("token", "list", "--json")).stdout);
   const crossed = await command("token", "revoke", "codex", "--id", zed?.id ?? "");
   assert.deepEqual([crossed.code, crossed.stderr], [1, `error: codex has no such token\n${hint}`]);
   assert.match((await command("token", "list")).stdout, /zed/);

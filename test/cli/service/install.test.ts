@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readValues, parseCommandLine } from "../../../src/service/systemd/unit-syntax.ts";
@@ -26,7 +26,7 @@ test(
     const unit = readFileSync(join(units, "tollkeeper.service"), "utf8");
     const [node, ...args] = parseCommandLine(readValues(unit, "ExecStart")[0] ?? "");
     assert.ok(existsSync(node ?? ""));
-    assert.deepEqual(args, [PROGRAM, "serve", ...configOption(daemon)]);
+    assert.deepEqual(args, [realpathSync(PROGRAM), "serve", ...configOption(daemon)]);
     assert.match(unit, new RegExp(`^Environment=XDG_STATE_HOME=${daemon.home}/state$`, "m"));
     const socket = readFileSync(join(units, "tollkeeper.socket"), "utf8");
     assert.equal(readValues(socket, "ListenStream")[0], `127.0.0.1:${port}`);

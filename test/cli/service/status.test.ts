@@ -13,6 +13,7 @@ import { OUTPUT, createMac } from "../../service/launchd/fake-mac.ts";
 import { targetFor } from "../../service/launchd/service-target.ts";
 import { LISTENING, RUNNING } from "../../service/systemd/stub-systemd.ts";
 import { homeWithSystemd, noLinux, writeInstallation } from "./service-home.ts";
+import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
 
 test(
   "service status of a running service prints one line for each fact and exits 0",
@@ -63,7 +64,7 @@ test("service status --json prints one object, with the same exit code", { skip:
   writeInstallation(home, { node: "/gone/node" });
   const { code, stdout } = await home.service("status", "--json");
   assert.equal(code, 1);
-  const report = JSON.parse(stdout) as ServiceReport;
+  const report = parseJsonOutput<ServiceReport>(stdout);
   assert.deepEqual(
     [report.manager, report.isInstalled, report.isRunning, report.nodeExists, report.scriptExists],
     ["systemd", true, false, false, true],
@@ -118,7 +119,7 @@ test("service status explains why the last start failed and how to fix it", { sk
     stdout,
     /^service +not running: failed \(exit-code, status 1\)\nwhy +its port is taken by another program\n +see which with: tollkeeper doctor; /,
   );
-  const { cause } = JSON.parse((await home.service("status", "--json")).stdout) as ServiceReport;
+  const { cause } = parseJsonOutput<ServiceReport>((await home.service("status", "--json")).stdout);
   assert.equal(cause?.what, "its port is taken by another program");
 });
 

@@ -1,11 +1,27 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { chmodSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { CommandResult } from "./daemon.ts";
 
 /** The compiled program, which test/run.ts builds. It starts twice as fast as the source does with tsx. */
-export const PROGRAM = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
+const COMPILED = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
+
+/** The program by the name under which it is installed, which is the one that its messages then use. */
+export const PROGRAM = linkProgram();
+
+function linkProgram(): string {
+  const directory = mkdtempSync(join(tmpdir(), "tollkeeper-program-"));
+  process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
+  // Some tests run it as another user.
+  chmodSync(directory, 0o755);
+  const link = join(directory, "tollkeeper");
+  symlinkSync(COMPILED, link);
+  return link;
+}
 
 /** Runs a command and waits for its end. Its standard input is a pipe with `input`, not a terminal. */
 export async function runProgram(

@@ -22,8 +22,8 @@ interface KeyCommand {
   session: KeychainSession;
   /** Runs it with `input` on its standard input, which is not a terminal. */
   run(args: string[], input?: string): Promise<KeyCommandResult>;
-  /** Runs it on a real terminal and types `typed` once the terminal shows `prompt`. */
-  runOnTerminal(args: string[], prompt: string, typed: string): Promise<KeyCommandResult>;
+  /** Runs it on a real terminal and types each text once the terminal shows the prompt before it. */
+  runOnTerminal(args: string[], dialogue: [prompt: string, typed: string][]): Promise<KeyCommandResult>;
 }
 
 /** Starts an unlocked keychain and writes the configuration. */
@@ -39,11 +39,11 @@ export async function prepareKeyCommand(t: TestContext, config: object): Promise
       const { code, stdout: out, stderr: err } = await runProgram(argv(args), { env, cwd: ROOT, input });
       return { code, out, err };
     },
-    async runOnTerminal(args, prompt, typed) {
+    async runOnTerminal(args, dialogue) {
       const { code, text } = await runOnTerminal(
         [process.execPath, PROGRAM, ...argv(args)],
         { env, cwd: ROOT },
-        [[prompt, typed]],
+        dialogue,
       );
       return { code, out: text, err: "" };
     },

@@ -87,15 +87,21 @@ export function remarksOn(report: LedgerReport): string[] {
   return remarks.filter((remark) => remark !== false);
 }
 
-/** Renders the report as one JSON document, with the ledger's field names. Unknown sums are null. */
-export function renderJson(report: LedgerReport): string {
+/** Returns the report as a document for programs, with the ledger's field names. Unknown sums are null. */
+export function toDocument(report: LedgerReport): object {
   const { by, period, calendar, sandbox, unreadableLines } = report;
   const since = new Date(period.since).toISOString();
-  const document = { by, since, time_zone: calendar.zone, ...toJson(report), sandbox: toJson(sandbox) };
-  return JSON.stringify({ ...document, unreadable_lines: unreadableLines }, null, 2);
+  const document = {
+    by,
+    since,
+    time_zone: calendar.zone,
+    ...withoutTotalName(report),
+    sandbox: withoutTotalName(sandbox),
+  };
+  return { ...document, unreadable_lines: unreadableLines };
 }
 
-function toJson({ rows, total }: Sums): object {
+function withoutTotalName({ rows, total }: Sums): object {
   const { name: _, ...sums } = total;
   return { rows, total: sums };
 }

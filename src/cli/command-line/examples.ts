@@ -1,0 +1,60 @@
+/** Examples by command, shown in its help. The first is also shown after wrong usage. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  serve: ["serve", "serve --config ./config.jsonc --debug"],
+  key: ["key set", "key list", "key test"],
+  "key set": ["key set", "key set --upstream other", "pass show api-key | tollkeeper key set"],
+  "key list": ["key list", "key list --json"],
+  "key test": ["key test", "key test --upstream other"],
+  "key remove": ["key remove", "key remove codex --upstream other"],
+  token: ["token add my-script", "token list", "token revoke my-script"],
+  "token add": ["token add my-script", "token add my-script --note 'nightly job'"],
+  "token list": ["token list", "token list --json"],
+  "token revoke": ["token revoke my-script", "token revoke my-script --id 3f2a"],
+  usage: ["usage", "usage --by model --since today", "usage --by session --json"],
+  status: ["status", "status --json"],
+  tail: ["tail", "tail --json"],
+  check: ["check", "check --json"],
+  doctor: ["doctor", "doctor --json"],
+  connect: ["connect --list", "connect claude-code", "connect my-script --print"],
+  disconnect: ["disconnect claude-code", "disconnect --all"],
+  run: ["run -- codex", "run --tool nightly -- python job.py"],
+  env: ['eval "$(tollkeeper env my-script)"', "env my-script --shell fish | source"],
+  config: ["config path", "config check", "config edit"],
+  "config path": ["config path"],
+  "config check": ["config check", "config check --json"],
+  "config schema": ["config schema"],
+  "config edit": ["config edit", "EDITOR=nano tollkeeper config edit"],
+  service: ["service install", "service status", "service logs --follow"],
+  "service install": ["service install", "service install --dry-run"],
+  "service uninstall": ["service uninstall"],
+  "service start": ["service start"],
+  "service stop": ["service stop"],
+  "service restart": ["service restart"],
+  "service status": ["service status", "service status --json"],
+  "service logs": ["service logs", "service logs -n 100 --follow"],
+  sandbox: ["sandbox", "sandbox --port 0"],
+  completion: [
+    'eval "$(tollkeeper completion bash)"',
+    "completion zsh > ~/.zfunc/_tollkeeper",
+    "completion fish > ~/.config/fish/completions/tollkeeper.fish",
+  ],
+};
+
+/** Returns the command that a command line calls: `key set`, `usage`; "" when its first word is no command. */
+export function findCommandPath(words: readonly string[]): string {
+  const [first = "", second = ""] = words.filter((word) => !word.startsWith("-"));
+  if (`${first} ${second}` in EXAMPLES) return `${first} ${second}`;
+  return first in EXAMPLES ? first : "";
+}
+
+/** Returns the examples of a command, each as it is typed. */
+export function examplesOf(path: string): string[] {
+  return (EXAMPLES[path] ?? []).map((line) => (line.includes("tollkeeper ") ? line : `tollkeeper ${line}`));
+}
+
+/** Returns the subcommands of a command; none when it has none. */
+export function subcommandsOf(name: string): string[] {
+  return Object.keys(EXAMPLES).flatMap((path) =>
+    path.startsWith(`${name} `) ? [path.slice(name.length + 1)] : [],
+  );
+}

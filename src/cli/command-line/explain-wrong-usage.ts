@@ -1,0 +1,69 @@
+import { looksLikeKey, sanitizeText } from "../../core/config/problem.ts";
+import { findNearest } from "../../core/text/did-you-mean.ts";
+import { WrongUsage } from "../wrong-usage.ts";
+import { examplesOf, findCommandPath, subcommandsOf } from "./examples.ts";
+
+/** More are not listed in a sentence. */
+const MAX_LISTED = 10;
+
+/** What the program knows where a command line stops making sense. */
+interface Knowledge {
+  words: readonly string[];
+  commands: readonly string[];
+  /** Options of the command, without dashes. */
+  options: readonly string[];
+}
+
+/** Explains what yargs found wrong, in our words: what it is, what was probably meant, and an example. */
+export function explainWrongUsage(message: string, known: Knowledge): WrongUsage {
+  const path = findCommandPath(known.words);
+  if (known.words.some((word) => looksLikeKey(word))) return keyAsArgument();
+  return new WrongUsage(rephrase(message, path, known), hintFor(path));
+}
+
+/** The key must not be printed: the terminal's log may be kept, too. */
+function keyAsArgument(): WrongUsage {
+  return new WrongUsage(
+    "an argument looks like an API key, and every program of this machine can read arguments",
+    "it is in your shell's history now: revoke the key, or clear the history; then type: tollkeeper key set, and paste the key when asked",
+  );
+}
+
+function hintFor(path: string): string {
+  const [example] = examplesOf(path);
+  if (example === undefined) return "to see all commands, type: tollkeeper --help";
+  return `for example: ${example}; for more, type: tollkeeper ${path} --help`;
+}
+
+function rephrase(message: string, path: string, known: Knowledge): string {
+  const [, unknown] = /^Unknown (?:argument|command)s?: ([^,]+)/.exec(message) ?? [];
+  if (unknown !== undefined) return describeUnknown(unknown, path, known);
+  if (message.startsWith("Not enough non-option arguments")) return `something is missing after "${path}"`;
+  const [, name, given, choices] = /Argument: (\S+), Given: (.*), Choices: (.*)/.exec(message) ?? [];
+  if (name !== undefined)
+    return `${dashed(name, known)} cannot be ${given}; it is one of: ${choices?.replaceAll('"', "")}`;
+  const [, one, other] = /^Arguments (\S+) and (\S+) are mutually exclusive/.exec(message) ?? [];
+  if (one !== undefined) return `${dashed(one, known)} and ${dashed(other ?? "", known)} exclude each other`;
+  return message;
+}
+
+function dashed(name: string, { options, words }: Knowledge): string {
+  return options.includes(name) && words.some((word) => word.startsWith(`--${name}`)) ? `--${name}` : name;
+}
+
+function describeUnknown(word: string, path: string, { words, commands, options }: Knowledge): string {
+  const option = words.find((given) => given.startsWith("-") && given.replace(/^-+|=.*$/g, "") === word);
+  if (option !== undefined)
+    return `there is no option ${sanitizeText(option.replace(/=.*/, ""))}${suggest(word, options, "--")}`;
+  if (path === "") return `there is no command "${sanitizeText(word)}"${suggest(word, commands, "")}`;
+  const subcommands = subcommandsOf(path);
+  if (subcommands.length === 0) return `"${path}" takes no argument "${sanitizeText(word)}"`;
+  return `there is no "${path} ${sanitizeText(word)}"${suggest(word, subcommands, `${path} `)}`;
+}
+
+function suggest(word: string, candidates: readonly string[], prefix: string): string {
+  const longer = candidates.filter((candidate) => candidate.startsWith(word));
+  const nearest = (longer.length === 1 ? longer[0] : undefined) ?? findNearest(word, candidates);
+  if (nearest !== null && word.length > 1) return `; did you mean "${prefix}${nearest}"?`;
+  return prefix === "--" || candidates.length > MAX_LISTED ? "" : `; there are: ${candidates.join(", ")}`;
+}

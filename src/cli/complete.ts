@@ -1,0 +1,70 @@
+import { CONNECTABLE_TOOLS } from "../tools/all.ts";
+import { completeOptions, type ProgramCommand } from "./command-line.ts";
+import { findCommandPath, subcommandsOf } from "./command-line/examples.ts";
+import { listRunningModels } from "./connect/local-endpoint.ts";
+import { loadConfig } from "./load-config.ts";
+
+/** What an argument or the value of an option stands for. */
+type Kind = "tool" | "key" | "upstream" | "model";
+
+/** The first argument of each command that names something. */
+const ARGUMENTS: Readonly<Record<string, Kind>> = {
+  connect: "tool",
+  disconnect: "tool",
+  env: "tool",
+  "token add": "tool",
+  "token revoke": "tool",
+  "key set": "key",
+  "key test": "key",
+  "key remove": "key",
+};
+
+const OPTION_VALUES: Readonly<Record<string, Kind>> = {
+  "--tool": "tool",
+  "--upstream": "upstream",
+  "--model": "model",
+};
+
+/** Prints the words that may come next on a command line, one a line. `words` ends with the one being typed, which may be empty. */
+export async function complete(words: readonly string[], commands: readonly ProgramCommand[]): Promise<void> {
+  const current = words.at(-1) ?? "";
+  const found = await findCandidates(words.slice(0, -1), current, commands);
+  for (const word of found.filter((candidate) => candidate.startsWith(current)))
+    process.stdout.write(`${word}\n`);
+}
+
+async function findCandidates(
+  before: readonly string[],
+  current: string,
+  commands: readonly ProgramCommand[],
+): Promise<string[]> {
+  // What follows is the command line of another program.
+  if (before.includes("--")) return [];
+  const [name] = before;
+  if (name === undefined)
+    return current.startsWith("-") ? ["--help", "--version"] : commands.map((one) => one.name);
+  const kind = OPTION_VALUES[before.at(-1) ?? ""];
+  if (kind !== undefined) return list(kind);
+  if (current.startsWith("-") || before.at(-1)?.startsWith("--") === true)
+    return completeOptions(before, commands);
+  const path = findCommandPath(before);
+  if (path === name && subcommandsOf(name).length > 0) return subcommandsOf(name);
+  if (path === "completion") return ["bash", "zsh", "fish"];
+  const argument = ARGUMENTS[path];
+  const isFirst = before.length === path.split(" ").length;
+  return argument !== undefined && isFirst ? list(argument) : [];
+}
+
+/** Returns what there is of a kind; nothing when the configuration or the daemon cannot say. */
+async function list(kind: Kind): Promise<string[]> {
+  if (kind === "tool") return CONNECTABLE_TOOLS.map(({ name }) => name);
+  try {
+    if (kind === "model") return await listRunningModels();
+    const { upstreams, tools } = await loadConfig();
+    if (kind === "upstream") return Object.keys(upstreams);
+    const keys = [...Object.values(upstreams), ...Object.values(tools)].map(({ key }) => key);
+    return [...new Set(keys.filter((key) => key !== null))];
+  } catch {
+    return [];
+  }
+}

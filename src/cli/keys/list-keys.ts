@@ -1,0 +1,94 @@
+import { createKeySources } from "../../adapters/key-sources.ts";
+import { createKeychain } from "../../adapters/keychain.ts";
+import type { Config } from "../../core/config/config.ts";
+import { KeyFailure } from "../../core/failure.ts";
+import { listConfiguredKeys, type ConfiguredKey } from "../../core/policy/upstreams.ts";
+import { describeKeySource } from "../../core/secrets/key-source.ts";
+import type { KeyStore, WritableKeyStore } from "../../ports.ts";
+import { attempt } from "../attempt.ts";
+import type { ReportArguments } from "../command.ts";
+import { loadConfig } from "../load-config.ts";
+import { print, printJson } from "../terminal/console.ts";
+import { formatTable } from "../terminal/table.ts";
+
+/** One key, as `key list --json` prints it. Reveals neither its value nor its length. */
+export interface ListedKey {
+  name: string;
+  /** null for a stored key that the configuration does not name. */
+  upstream: string | null;
+  origin: string;
+  source: string;
+  /** `stored`, or the code of a `KeyFailure`. */
+  state: "stored" | KeyFailure["code"];
+  /** What is wrong and how to fix it; null for a stored key. */
+  problem: { message: string; hint: string | null } | null;
+  /** The configured tools that use it. */
+  usedBy: string[];
+}
+
+/** Prints every key that the configuration names, then those that are stored beside them. */
+export async function listKeys({ config, json }: ReportArguments): Promise<void> {
+  const keychain = createKeychain();
+  const named = await lookUpAll(await loadConfig(config), createKeySources(keychain));
+  const keys = [...named, ...(await findUnnamed(named, keychain))];
+  if (json) printJson(keys);
+  else if (keys.length === 0) print("The configuration names no key, and none is stored.");
+  else for (const line of renderKeys(keys)) print(line);
+}
+
+/** Looks up every key, one after another, because keychains serve one caller at a time. */
+async function lookUpAll(config: Config, store: KeyStore): Promise<ListedKey[]> {
+  const keys: ListedKey[] = [];
+  for (const configured of listConfiguredKeys(config)) keys.push(await lookUp(configured, store));
+  return keys;
+}
+
+async function lookUp({ upstream, ref, usedBy }: ConfiguredKey, store: KeyStore): Promise<ListedKey> {
+  const { failure } = await attempt(KeyFailure, () => store.read(ref));
+  return {
+    name: ref.name,
+    upstream: upstream.name,
+    origin: ref.origin,
+    source: describeKeySource(ref.source),
+    usedBy,
+    state: failure?.code ?? "stored",
+    problem: failure && { message: failure.messageForOwner, hint: failure.hint ?? null },
+  };
+}
+
+/** A keychain that cannot be listed has been reported with the keys that it should have; without such keys nobody needs it. */
+async function findUnnamed(named: readonly ListedKey[], keychain: WritableKeyStore): Promise<ListedKey[]> {
+  const { value } = await attempt(KeyFailure, () => keychain.list());
+  const isNamed = (name: string, origin: string) =>
+    named.some((key) => key.source === "keychain" && key.name === name && key.origin === origin);
+  return (value ?? [])
+    .filter(({ name, origin }) => !isNamed(name, origin))
+    .map((key) => ({
+      ...key,
+      upstream: null,
+      source: "keychain",
+      usedBy: [],
+      state: "stored",
+      problem: null,
+    }));
+}
+
+const HEADINGS = ["key", "upstream", "origin", "source", "state", "used by"];
+
+/** Renders the keys as a table, followed by each distinct problem. */
+function renderKeys(keys: readonly ListedKey[]): string[] {
+  const rows = keys.map((key) => [
+    key.name,
+    key.upstream ?? "none",
+    key.origin,
+    key.source,
+    key.state,
+    key.usedBy.join(", "),
+  ]);
+  const problems = keys.flatMap(({ problem }) => (problem === null ? [] : [problem]));
+  const lines = problems.flatMap(({ message, hint }) => (hint === null ? [message] : [message, `  ${hint}`]));
+  const unnamed = keys.some(({ upstream }) => upstream === null)
+    ? ["A key without an upstream is stored, but the configuration does not name it."]
+    : [];
+  return [formatTable(HEADINGS, rows), ...new Set(lines), ...unnamed];
+}

@@ -1,0 +1,80 @@
+import { createKeychain } from "../../adapters/keychain.ts";
+import { Failure, KeyFailure } from "../../core/failure.ts";
+import { listConfiguredKeys } from "../../core/policy/upstreams.ts";
+import { findUnlikelyKey, parseApiKey } from "../../core/secrets/api-key.ts";
+import type { KeyRef } from "../../core/secrets/key-source.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
+import type { WritableKeyStore } from "../../ports.ts";
+import { attempt } from "../attempt.ts";
+import { confirm, isInteractive } from "../terminal/confirm.ts";
+import { note, print } from "../terminal/console.ts";
+import { readSecretText } from "../terminal/read-secret.ts";
+import {
+  findKey,
+  requireKeychainSource,
+  setKeyArguments,
+  type KeyArguments,
+  type KeyTarget,
+} from "./find-key.ts";
+import { notifyOfChange } from "./notify-of-change.ts";
+import { testKey } from "./test-key.ts";
+
+/** Arguments of `tollkeeper key set`. */
+export interface SetKeyArguments extends KeyArguments {
+  /** Replace a key that is stored already. */
+  replace: boolean;
+  /** Store what does not look like a key. */
+  force: boolean;
+}
+
+/** Stores a key in the keychain, after saying where it will be sent. Never replaces a stored one without being told to. */
+export async function setKey(argv: SetKeyArguments): Promise<void> {
+  const target = await findKey(argv);
+  requireKeychainSource(target);
+  const keychain = createKeychain();
+  const what = `key "${target.ref.name}" of upstream ${target.upstream.name}`;
+  if (!(await mayReplace(target, keychain, argv.replace))) return print("Nothing was changed.");
+  const question = `Paste the ${what}; it is sent to ${target.ref.origin} only, and is not shown: `;
+  await keychain.write(target.ref, readKey(await readSecretText(question), argv.force));
+  print(`Stored ${what}. It is sent to ${target.ref.origin} only.`);
+  noteUnused(target);
+  await notifyOfChange();
+  await offerTest(argv, target);
+}
+
+async function mayReplace(target: KeyTarget, keychain: WritableKeyStore, replace: boolean): Promise<boolean> {
+  if (replace || !(await isStored(keychain, target.ref))) return true;
+  const stored = `key "${target.ref.name}" for ${target.ref.origin} is stored already`;
+  if (isInteractive()) return confirm(`The ${stored}. Replace it?`);
+  throw new Failure(stored, `to replace it, type: tollkeeper ${setKeyArguments(target)} --replace`);
+}
+
+async function isStored(keychain: WritableKeyStore, ref: KeyRef): Promise<boolean> {
+  const { failure } = await attempt(KeyFailure, () => keychain.read(ref));
+  if (failure !== null && failure.code !== "missing") throw failure;
+  return failure === null;
+}
+
+function readKey(text: string, force: boolean): Secret {
+  const key = parseApiKey(text);
+  const reason = force ? null : findUnlikelyKey(text);
+  if (reason === null) return key;
+  throw new Failure(
+    `this does not look like an API key: ${reason}`,
+    "if it is one all the same, add --force",
+  );
+}
+
+function noteUnused({ config, ref }: KeyTarget): void {
+  const isNamed = listConfiguredKeys(config).some(
+    ({ ref: { name, origin } }) => name === ref.name && origin === ref.origin,
+  );
+  if (!isNamed)
+    note(`note: the configuration does not name "${ref.name}" yet; to add it, type: tollkeeper config edit`);
+}
+
+async function offerTest(argv: KeyArguments, target: KeyTarget): Promise<void> {
+  if (isInteractive()) {
+    if (await confirm("Test it now?")) await testKey({ ...argv, json: false });
+  } else print(`To test it, type: tollkeeper ${setKeyArguments(target).replace("key set", "key test")}`);
+}

@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { programVersion } from "../../../src/adapters/program.ts";
+import { runProgram } from "../../helpers/daemon/program.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+
+function environment(t: TestContext): Record<string, string> {
+  const home = scratchDirectory(t);
+  return { PATH: process.env["PATH"] ?? "", HOME: home, XDG_RUNTIME_DIR: mkdtempSync(join(home, "run-")) };
+}
+
+async function run(t: TestContext, line: string) {
+  return runProgram(line === "" ? [] : line.split(" "), { env: environment(t) });
+}
+
+test("without a command, the short help is printed on standard error, and the exit code is that of wrong usage", async (t) => {
+  const { code, stdout, stderr } = await run(t, "");
+  assert.deepEqual([code, stdout], [2, ""]);
+  assert.match(stderr, /^tollkeeper keeps your API key out of your tools[^]*tollkeeper --help/);
+});
+
+for (const line of ["help", "--help", "-h"]) {
+  test(`tollkeeper ${line} lists the commands, and the options that all of them take`, async (t) => {
+    const { code, stdout } = await run(t, line);
+    assert.equal(code, 0);
+    assert.match(stdout, /tollkeeper usage [^]*--config [^]*-h, --help/);
+  });
+}
+
+for (const line of ["help usage", "usage --help", "usage -h", "--help usage"]) {
+  test(`tollkeeper ${line} shows the options of usage and examples`, async (t) => {
+    const { code, stdout } = await run(t, line);
+    assert.equal(code, 0);
+    assert.match(stdout, /--since [^]*\n\nExamples:\n {2}tollkeeper usage\n {2}tollkeeper usage --by model/);
+  });
+}
+
+for (const line of ["version", "--version", "-v"]) {
+  test(`tollkeeper ${line} prints the version alone`, async (t) => {
+    assert.deepEqual(await run(t, line), { code: 0, stdout: `${programVersion()}\n`, stderr: "" });
+  });
+}
+
+for (const [line, error, hint] of [
+  [
+    "usag",
+    'there is no command "usag"; did you mean "usage"?',
+    "to see all commands, type: tollkeeper --help",
+  ],
+  ["xyzzy", 'there is no command "xyzzy"', /--help$/],
+  [
+    "service stat",
+    'there is no "service stat"; did you mean "service status"?',
+    /tollkeeper service install/,
+  ],
+  ["key xyzzy", 'there is no "key xyzzy"; there are: set, list, test, remove', /tollkeeper key set/],
+  ["usage --bi tool", 'there is no option --bi; did you mean "--by"?', /tollkeeper usage --help$/],
+  ["usage --xyzzy", "there is no option --xyzzy", /tollkeeper usage --help$/],
+  ["usage extra", '"usage" takes no argument "extra"', /^for example: tollkeeper usage;/],
+  ["usage --by", "--by needs a value", /tollkeeper usage --help$/],
+  ["usage --by --json", "--by needs a value", /tollkeeper usage --help$/],
+  ["usage --since=", "--since needs a value", /tollkeeper usage --help$/],
+  ["usage --by tool --by model", "--by may be given only once", /tollkeeper usage --help$/],
+  [
+    "usage --by colour",
+    '--by cannot be "colour"; it is one of: tool, model, day, session, project, key',
+    /--help$/,
+  ],
+  ["usage --json --csv", "--json and --csv exclude each other", /--help$/],
+  ["connect codex --model", "--model needs a value", /tollkeeper connect --help$/],
+  ["env", 'something is missing after "env"', /^for example: eval "\$\(tollkeeper env my-script\)";/],
+  ["token add", 'something is missing after "token add"', /^for example: tollkeeper token add my-script;/],
+  ["completion csh", 'shell cannot be "csh"; it is one of: bash, zsh, fish', /tollkeeper completion --help$/],
+] as const) {
+  test(`tollkeeper ${line} is wrong usage: ${error}`, async (t) => {
+    const { code, stdout, stderr } = await run(t, line);
+    assert.deepEqual([code, stdout], [2, ""]);
+    const [first, second, ...rest] = stderr.trimEnd().split("\n");
+    assert.deepEqual([first, rest], [`error: ${error}`, []]);
+    if (typeof hint === "string") assert.equal(second, `hint: ${hint}`);
+    else assert.match(second?.replace(/^hint: /, "") ?? "", hint);
+  });
+}
+
+test("an argument that looks like a key is not repeated, whatever the command; its owner is told to revoke it", async (t) => {
+  const key = "sk-ant-api03-abcdefghij0123456789";
+  for (const line of [
+    `usage ${key}`,
+    `key set ${key}`,
+    `key set default ${key}`,
+    `token add my-script ${key}`,
+  ]) {
+    const { code, stdout, stderr } = await run(t, line);
+    assert.equal(code, 2, line);
+    assert.match(
+      stderr,
+      /^error: an argument looks like an API key.*\nhint: it is in your shell's history now: revoke the key/,
+    );
+    assert.ok(!`${stdout}${stderr}`.includes(key));
+  }
+});
+
+test("a program that is not installed names the command that runs it in its messages", async (t) => {
+  const script = join(import.meta.dirname, "../../../dist/main.js");
+  const options = {
+    env: environment(t),
+    cwd: join(import.meta.dirname, "../../.."),
+    encoding: "utf8",
+  } as const;
+  const help = execFileSync("sh", ["-c", `${process.execPath} ${script} usag 2>&1 || true`], options);
+  assert.match(help, /type: node dist\/main\.js --help$/m);
+  const npx = execFileSync(
+    "sh",
+    ["-c", `npm_command=exec ${process.execPath} ${script} usag 2>&1 || true`],
+    options,
+  );
+  assert.match(npx, /type: npx tollkeeper --help$/m);
+});
+
+const words = async (t: TestContext, ...typed: string[]) => {
+  const env = environment(t);
+  const config = join(env["HOME"] ?? "", ".config/tollkeeper/config.jsonc");
+  execFileSync("mkdir", ["-p", join(config, "..")]);
+  const upstream = { baseUrl: "https://api.example.com/v1", key: "work" };
+  writeFileSync(config, JSON.stringify({ upstreams: { default: upstream, other: upstream } }), {
+    mode: 0o600,
+  });
+  return (await runProgram(["--complete", ...typed], { env })).stdout.trimEnd().split("\n");
+};
+
+test("completes commands, subcommands, options, choices, tools, keys and upstreams", async (t) => {
+  assert.ok((await words(t, "")).includes("usage"));
+  assert.deepEqual(await words(t, "us"), ["usage"]);
+  assert.deepEqual(await words(t, "key", ""), ["set", "list", "test", "remove"]);
+  assert.deepEqual(await words(t, "usage", "--s"), ["--since"]);
+  assert.deepEqual(await words(t, "usage", "--by", "m"), ["model"]);
+  assert.deepEqual(await words(t, "connect", "claude"), ["claude-code"]);
+  assert.deepEqual(await words(t, "key", "test", ""), ["work"]);
+  assert.deepEqual(await words(t, "key", "set", "--upstream", ""), ["default", "other"]);
+  assert.deepEqual(await words(t, "run", "--", "us"), [""]);
+});
+
+test("the completion script of bash completes a command line", { skip: noBash() }, async (t) => {
+  const { stdout: script } = await run(t, "completion bash");
+  const program = join(import.meta.dirname, "../../../dist/main.js");
+  const line = `tollkeeper() { ${process.execPath} ${program} "$@"; }\n${script}\nCOMP_WORDS=(tollkeeper usage --s); COMP_CWORD=2; _tollkeeper; echo "$COMPREPLY"`;
+  assert.equal(execFileSync("bash", ["-c", line], { env: environment(t), encoding: "utf8" }), "--since\n");
+});
+
+function noBash(): string | false {
+  try {
+    execFileSync("bash", ["-c", "true"]);
+    return false;
+  } catch {
+    return "bash is not installed";
+  }
+}
