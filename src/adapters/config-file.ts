@@ -11,10 +11,11 @@ import { isSameOutbound } from "../core/config/outbound.ts";
 import { messageOf } from "../core/failure.ts";
 import { isObject } from "../core/json.ts";
 import type { ConfigSource, ConfigStatus } from "../ports.ts";
-import { configFailure, readConfigFile } from "./config-file/read.ts";
+import { getConfigValue, setConfigValue } from "./config-file/jsonc.ts";
+import { checkConfigText, configFailure, readConfigFile } from "./config-file/read.ts";
 import type { ConfigReading } from "./config-file/read.ts";
 
-export { configFailure, readConfigFile };
+export { checkConfigText, configFailure, getConfigValue, readConfigFile, setConfigValue };
 export type { ConfigReading };
 
 /** How long the file must be left alone after an event, so that a burst of saves is read once. */

@@ -33,9 +33,12 @@ export function command<Arguments>(
   return {
     name: usage.replace(/ .*/, ""),
     addTo(program) {
-      const builder = async (yargs: Argv<object>) => (await load()).command.builder(yargs);
-      const handler = async (argv: ArgumentsCamelCase<Arguments>) => (await load()).command.handler(argv);
-      program.command<Arguments>({ command: usage, describe, builder, handler });
+      program.command<Arguments>({
+        command: usage,
+        describe,
+        builder: async (yargs: Argv<object>) => (await load()).command.builder(yargs),
+        handler: async (argv) => (await load()).command.handler(argv),
+      });
     },
   };
 }

@@ -1,5 +1,13 @@
-import { findNodeAtLocation, parseTree, printParseErrorCode } from "jsonc-parser";
+import {
+  applyEdits,
+  findNodeAtLocation,
+  getNodeValue,
+  modify,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
 import type { Node, ParseError } from "jsonc-parser";
+import type { ConfigPath } from "../../core/config/config-path.ts";
 import { formatConfigPath } from "../../core/config/problem.ts";
 import type { Issue, Problem } from "../../core/config/problem.ts";
 
@@ -38,6 +46,24 @@ export function readJsonc(text: string): Jsonc {
       return { path: formatConfigPath(path), line: lineOf(startOf(node)), message };
     },
   };
+}
+
+/** Returns the text with a value set in place. Everything else stays, comments included. Creates the objects on the way. */
+export function setConfigValue(text: string, path: ConfigPath, value: unknown): string {
+  const isTabbed = /^\t/m.test(text);
+  const formattingOptions = {
+    insertSpaces: !isTabbed,
+    tabSize: 2,
+    eol: text.includes("\r\n") ? "\r\n" : "\n",
+  };
+  return applyEdits(text, modify(text, path, value, { formattingOptions }));
+}
+
+/** Returns the value that a text has at a path; undefined when it has none. */
+export function getConfigValue(text: string, path: ConfigPath): unknown {
+  const tree = parseTree(text, [], { allowTrailingComma: true });
+  const node = tree === undefined ? undefined : findNodeAtLocation(tree, path);
+  return node === undefined ? undefined : (getNodeValue(node) as unknown);
 }
 
 /** Returns a function that maps an offset in the text to its line, counted from 1. */

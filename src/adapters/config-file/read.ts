@@ -31,6 +31,11 @@ export async function readConfigFile(path: string): Promise<ConfigReading> {
   }
 }
 
+/** Checks the text of a configuration file that is not written yet. Settles like {@link readConfigFile}. */
+export async function checkConfigText(path: string, text: string): Promise<ConfigReading> {
+  return checkFile(path, { text, isPrivate: true });
+}
+
 /** Returns one failure that lists all problems of a configuration file, one per line. */
 export function configFailure(path: string, problems: readonly Problem[]): Failure {
   const lines = problems.map((problem) => `\n  ${formatProblem(path, problem)}`);

@@ -19,7 +19,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   disconnect: ["disconnect claude-code", "disconnect --all"],
   run: ["run -- codex", "run --tool nightly -- python job.py"],
   env: ['eval "$(tollkeeper env my-script)"', "env my-script --shell fish | source"],
-  config: ["config path", "config check", "config edit"],
+  config: ["config edit", "config check", "config set listen.port 8700"],
+  "config get": ["config get listen.port", "config get upstreams.default.baseUrl"],
+  "config set": [
+    "config set listen.port 8700",
+    "config set upstreams.default.baseUrl https://api.example.com/v1",
+  ],
   "config path": ["config path"],
   "config check": ["config check", "config check --json"],
   "config schema": ["config schema"],

@@ -8,8 +8,9 @@ import { describeKeySource } from "../../core/secrets/key-source.ts";
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
 import { resolveConfigPath } from "../load-config.ts";
-import { EXIT, print, printJson } from "../terminal/console.ts";
-import { editConfig } from "./config/edit.ts";
+import { EXIT, note, print, printJson } from "../terminal/console.ts";
+import { getValue, setValue } from "../config/change-value.ts";
+import { editConfig, TEMPLATE, writeSchema } from "../config/edit-file.ts";
 
 /** `tollkeeper config`: shows, checks and edits the configuration file. */
 export const command: Command<object> = {
@@ -40,12 +41,41 @@ export const command: Command<object> = {
           await check(path, false);
         },
       )
-      .demandCommand(1, "say what to do with it: path, check, schema or edit"),
+      .command(
+        "get <path>",
+        "Print one value, such as upstreams.default.baseUrl",
+        pathOption,
+        ({ config, path }) => {
+          const { value, isDefault } = getValue(resolveConfigPath(config), path);
+          print(typeof value === "string" ? value : JSON.stringify(value));
+          if (isDefault) note("note: the file does not set it; this is the default");
+        },
+      )
+      .command(
+        "set <path> <value>",
+        "Change one value in place and keep the rest of the file",
+        (args: Argv<object>) => pathOption(args).positional("value", { type: "string", demandOption: true }),
+        async ({ config, path, value }) => {
+          const file = resolveConfigPath(config);
+          await setValue(file, path, value, TEMPLATE);
+          await writeSchema(file);
+          print(`${path} is set in ${file}`);
+        },
+      )
+      .demandCommand(1, "a subcommand is missing: path, check, schema, edit, get or set"),
   handler: () => {},
 };
 
 function configOption(yargs: Argv<object>) {
   return yargs.option("config", { type: "string" });
+}
+
+function pathOption(yargs: Argv<object>) {
+  return configOption(yargs).positional("path", {
+    type: "string",
+    demandOption: true,
+    describe: "Where the value is, such as listen.port",
+  });
 }
 
 /** Prints problems on standard output, because they are the result; the exit code says whether there are any. */

@@ -72,7 +72,11 @@ const COLUMNS = ["id", "tool", "made", "for"].map((head): Column => ({ head, ali
 function list(isJson: boolean): void {
   const tokens = listTokens();
   // The hash is of no use to a reader.
-  if (isJson) return printJson(tokens.map(({ hash: _, ...shown }) => shown));
+  if (isJson) {
+    return printJson(
+      tokens.map(({ id, tool, createdAt, note: purpose }) => ({ id, tool, createdAt, note: purpose })),
+    );
+  }
   if (tokens.length === 0) return print("no token is registered");
   const rows = tokens.map((entry) => [entry.id, entry.tool, entry.createdAt, toPrintable(entry.note ?? "")]);
   print(formatTable(COLUMNS, rows));

@@ -62,7 +62,7 @@ test("check with every option configured passes, touches nothing of the user's a
   const { home, configFile, command } = prepareHome(t, { config: FULL_CONFIG, env: { TMPDIR: temporary } });
   const before = readdirSync(home, { recursive: true });
   const { code, stdout } = await command("check", "--json");
-  const report = parseJsonOutput<JsonReport>(stdout);
+  const report = parseJsonOutput(stdout) as JsonReport;
   assert.deepEqual(
     report.checks.filter(({ isOk }) => !isOk),
     [],

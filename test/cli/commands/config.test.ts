@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -147,13 +156,95 @@ test("config edit keeps an existing file and lists the problems it has after edi
   assert.match(out, /config\.jsonc:1: oops: unknown key "oops"/);
 });
 
-test("config edit without an editor says what to set and creates no file", async (t) => {
+test("config edit without VISUAL and EDITOR opens the first common editor on PATH", async (t) => {
   const home = scratchDirectory(t);
   const path = join(home, "new", "config.jsonc");
-  const { code, out, err } = await runConfig(home, ["edit", "--config", path], { VISUAL: "", EDITOR: "" });
+  const programs = join(home, "bin");
+  mkdirSync(programs);
+  writeFileSync(join(programs, "nano"), '#!/bin/sh\n/bin/cp "$1" "$HOME/seen"\n', { mode: 0o755 });
+  symlinkSync("/bin/sh", join(programs, "sh"));
+  const { code } = await runConfig(home, ["edit", "--config", path], {
+    VISUAL: "",
+    EDITOR: "",
+    PATH: programs,
+  });
+  assert.equal(code, 0);
+  assert.equal(readFileSync(join(home, "seen"), "utf8"), readFileSync(path, "utf8"));
+});
+
+test("config edit without any editor says what to set and creates no file", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "new", "config.jsonc");
+  const { code, out, err } = await runConfig(home, ["edit", "--config", path], {
+    VISUAL: "",
+    EDITOR: "",
+    PATH: home,
+  });
   assert.deepEqual([code, out], [1, ""]);
-  assert.equal(err, `error: no editor is set\nhint: set VISUAL or EDITOR, or open ${path} yourself\n`);
+  assert.equal(err, `error: no editor was found\nhint: set VISUAL or EDITOR, or open ${path} yourself\n`);
   assert.equal(existsSync(dirname(path)), false);
+});
+
+const COMMENTED = `{
+  // Where requests go.
+  "upstreams": {
+    "default": { "baseUrl": "https://api.example.com/v1" }, // ours
+  },
+}
+`;
+
+test("config set changes one value in place, keeps comments and mode, and config get prints it", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "config.jsonc");
+  writeFileSync(path, COMMENTED, { mode: 0o640 });
+  const config = async (...args: string[]) => runConfig(home, [...args, "--config", path]);
+  const set = await config("set", "upstreams.default.baseUrl", "https://other.example.com/v1");
+  assert.deepEqual(set, { code: 0, out: `upstreams.default.baseUrl is set in ${path}\n`, err: "" });
+  assert.equal(readFileSync(path, "utf8"), COMMENTED.replace("api.example.com", "other.example.com"));
+  assert.equal(statSync(path).mode & 0o777, 0o640);
+  assert.equal((await config("get", "upstreams.default.baseUrl")).out, "https://other.example.com/v1\n");
+  assert.equal((await config("set", "listen.port", "8700")).code, 0);
+  assert.match(readFileSync(path, "utf8"), /"port": 8700/);
+  assert.equal((await config("set", "access", "token")).code, 0);
+  assert.match(readFileSync(path, "utf8"), /"access": "token"/);
+  assert.match(readFileSync(path, "utf8"), /\/\/ Where requests go\.[^]*\/\/ ours/);
+});
+
+test("config set creates a missing file, and config get prints a default and says so", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "new", "config.jsonc");
+  const config = async (...args: string[]) => runConfig(home, [...args, "--config", path]);
+  assert.deepEqual(await config("get", "listen.port"), {
+    code: 0,
+    out: "8655\n",
+    err: "note: the file does not set it; this is the default\n",
+  });
+  assert.equal((await config("set", 'upstreams["my.gateway"].baseUrl', "https://a.example.com")).code, 1);
+  assert.equal(existsSync(path), false);
+  assert.equal((await config("set", "upstreams.default.baseUrl", "https://a.example.com/v1")).code, 0);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  assert.match((await config("check")).out, /^upstream default: https:\/\/a\.example\.com\/v1,/m);
+});
+
+test("config set writes nothing that would make the configuration invalid", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "config.jsonc");
+  writeFileSync(path, COMMENTED);
+  for (const [name, value, problem] of [
+    ["listen.port", "99999", /listen\.port: must be/],
+    ["listen.prot", "1", /prot: unknown key "prot"/],
+    ["upstreams.default.key", "sk-ant-api03-abcdefghij0123456789", /looks like an API key|key value/],
+  ] as const) {
+    const { code, err } = await runConfig(home, ["set", name, value, "--config", path]);
+    assert.notEqual(code, 0);
+    assert.match(err, problem);
+    assert.equal(readFileSync(path, "utf8"), COMMENTED);
+  }
+  for (const name of ["listen..port", "listen.prot"]) {
+    const { code, err } = await runConfig(home, ["get", name, "--config", path]);
+    assert.equal(code, 2);
+    assert.match(err, /^error: the configuration has no listen/);
+  }
 });
 
 test("config edit reports an editor that exits with an error", async (t) => {
@@ -162,11 +253,11 @@ test("config edit reports an editor that exits with an error", async (t) => {
     EDITOR: "false",
   });
   assert.equal(code, 1);
-  assert.match(err, /^error: the editor ended badly: false\nhint: /);
+  assert.match(err, /^error: the editor failed: false\nhint: /);
 });
 
 test("config without a subcommand is wrong usage", async (t) => {
   const { code, err } = await runConfig(scratchDirectory(t), []);
   assert.equal(code, 2);
-  assert.match(err, /^error: say what to do with it: path, check, schema or edit\n/);
+  assert.match(err, /^error: a subcommand is missing: path, check, schema, edit, get or set\n/);
 });

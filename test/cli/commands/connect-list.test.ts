@@ -18,7 +18,7 @@ function prepare(t: TestContext) {
   mkdirSync(project);
   const run = (...words: string[]) =>
     runProgram([...words, "--config", configFile], { env: { ...env, PATH: path }, cwd: project });
-  const list = async () => parseJsonOutput<ListedTool[]>((await run("connect", "--list", "--json")).stdout);
+  const list = async () => parseJsonOutput((await run("connect", "--list", "--json")).stdout) as ListedTool[];
   return {
     home,
     project,

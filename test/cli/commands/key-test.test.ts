@@ -193,7 +193,10 @@ test(
 
     await command.run(["set"], key);
     const accepted = await command.run(["test"]);
-    assert.deepEqual([accepted.code, accepted.out], [0, `${upstream.baseUrl} accepts the key "default" and lists 1 model.\n`]);
+    assert.deepEqual(
+      [accepted.code, accepted.out],
+      [0, `${upstream.baseUrl} accepts the key "default" and lists 1 model.\n`],
+    );
     assert.equal(upstream.seen[0]?.headers.authorization, `Bearer ${key}`);
 
     upstream.respondWith((seen, res) =>

@@ -21,16 +21,14 @@ function assertNotPrinted({ out, err }: KeyCommandResult, key: string): void {
 
 async function listed(command: Awaited<ReturnType<typeof prepareKeyCommand>>) {
   const { out } = await command.run(["list", "--json"]);
-  return parseJsonOutput<
-    {
-      name: string;
-      state: string;
-      origin: string;
-      source: string;
-      usedBy: string[];
-      upstream: string | null;
-    }[]
-  >(out);
+  return parseJsonOutput(out) as {
+    name: string;
+    state: string;
+    origin: string;
+    source: string;
+    usedBy: string[];
+    upstream: string | null;
+  }[];
 }
 
 test(

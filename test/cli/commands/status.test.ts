@@ -56,7 +56,7 @@ test("status --json prints the whole status as one object", async (t) => {
   const { daemon, upstream, keyFile } = await startDaemonWithUpstream(t);
   const { code, stdout } = await daemon.command("status", "--json");
   assert.equal(code, 0);
-  const status = parseJsonOutput<DaemonStatus>(stdout);
+  const status = parseJsonOutput(stdout) as DaemonStatus;
   const { at, startedAt, config, ...rest } = status;
   assert.ok(Date.parse(startedAt) > 0 && Date.parse(config.loadedAt) > 0);
   assert.ok(Date.parse(at) >= Date.parse(config.judgedAt));
@@ -102,7 +102,7 @@ test("status exits with 1 when a key cannot be read, with and without --json", a
   assert.match(text.stdout, /^last error +key file .* does not exist \((?:just now|\d+ s ago)\)$/m);
   const json = await daemon.command("status", "--json");
   assert.deepEqual(
-    [json.code, parseJsonOutput<DaemonStatus>(json.stdout).keys[0]?.state],
+    [json.code, (parseJsonOutput(json.stdout) as DaemonStatus).keys[0]?.state],
     [1, "unavailable"],
   );
 });

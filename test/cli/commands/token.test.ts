@@ -31,7 +31,9 @@ test("token add prints only the token on standard output, and list and revoke kn
 
   const table = await command("token", "list");
   assert.match(table.stdout, new RegExp(`^id +tool +made +for\n${id} +codex +20\\S+Z +this laptop\n$`));
-  const [listed, ...more] = parseJsonOutput<ListedToken[]>((await command("token", "list", "--json")).stdout);
+  const [listed, ...more] = parseJsonOutput(
+    (await command("token", "list", "--json")).stdout,
+  ) as ListedToken[];
   assert.deepEqual(more, []);
   assert.ok(listed !== undefined && Date.parse(listed.createdAt) <= Date.now());
   assert.deepEqual(listed, { id, tool: "codex", createdAt: listed.createdAt, note: "this laptop" });
@@ -50,7 +52,7 @@ test("token revoke revokes all tokens of the tool, or one with --id", async (t) 
   for (const tool of ["codex", "codex", "codex", "zed"]) await command("token", "add", tool);
   const left = async () => {
     const { stdout } = await command("token", "list", "--json");
-    return parseJsonOutput<ListedToken[]>(stdout).map(({ id, tool }) => ({ id, tool }));
+    return (parseJsonOutput(stdout) as ListedToken[]).map(({ id, tool }) => ({ id, tool }));
   };
   const [first, second, third, other] = await left();
   assert.ok(first && second && third && other);
@@ -69,7 +71,7 @@ test("token revoke fails for a token that does not exist", async (t) => {
   const revoked = await command("token", "revoke", "codex");
   assert.deepEqual(revoked, { code: 1, stdout: "", stderr: `error: codex has no token\n${hint}` });
   await command("token", "add", "zed");
-  const [zed] = parseJsonOutput<ListedToken[]>((await command("token", "list", "--json")).stdout);
+  const [zed] = parseJsonOutput((await command("token", "list", "--json")).stdout) as ListedToken[];
   const crossed = await command("token", "revoke", "codex", "--id", zed?.id ?? "");
   assert.deepEqual([crossed.code, crossed.stderr], [1, `error: codex has no such token\n${hint}`]);
   assert.match((await command("token", "list")).stdout, /zed/);

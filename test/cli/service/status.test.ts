@@ -64,7 +64,7 @@ test("service status --json prints one object, with the same exit code", { skip:
   writeInstallation(home, { node: "/gone/node" });
   const { code, stdout } = await home.service("status", "--json");
   assert.equal(code, 1);
-  const report = parseJsonOutput<ServiceReport>(stdout);
+  const report = parseJsonOutput(stdout) as ServiceReport;
   assert.deepEqual(
     [report.manager, report.isInstalled, report.isRunning, report.nodeExists, report.scriptExists],
     ["systemd", true, false, false, true],
@@ -119,7 +119,7 @@ test("service status explains why the last start failed and how to fix it", { sk
     stdout,
     /^service +not running: failed \(exit-code, status 1\)\nwhy +its port is taken by another program\n +see which with: tollkeeper doctor; /,
   );
-  const { cause } = parseJsonOutput<ServiceReport>((await home.service("status", "--json")).stdout);
+  const { cause } = parseJsonOutput((await home.service("status", "--json")).stdout) as ServiceReport;
   assert.equal(cause?.what, "its port is taken by another program");
 });
 

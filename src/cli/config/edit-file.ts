@@ -1,14 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { buildJsonSchema } from "../../../core/config/schema.ts";
-import { Failure, hasCode } from "../../../core/failure.ts";
+import { existsSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { buildJsonSchema } from "../../core/config/schema.ts";
+import { Failure, hasCode } from "../../core/failure.ts";
 
 const SCHEMA_FILE = "config.schema.json";
 
 /** The initial configuration file. It is valid, and has the same effect as no file. */
-const TEMPLATE = `{
+export const TEMPLATE = `{
   "$schema": "./${SCHEMA_FILE}",
 
   // Where requests go. With no upstream here, the built-in sandbox answers.
@@ -29,17 +30,27 @@ const TEMPLATE = `{
 /**
  * Opens a configuration file in the user's editor and waits until the editor exits. Creates the file when it is missing,
  * and next to it the JSON Schema from which editors document and complete keys.
- * @throws Failure when no editor is set, or when it exits with an error
+ * @throws Failure when no editor is found, or when it exits with an error
  */
 export async function editConfig(path: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const editor = env["VISUAL"] || env["EDITOR"];
-  if (editor === undefined || editor === "") {
-    throw new Failure("no editor is set", `set VISUAL or EDITOR, or open ${path} yourself`);
-  }
+  const editor = findEditor(env);
+  if (editor === null)
+    throw new Failure("no editor was found", `set VISUAL or EDITOR, or open ${path} yourself`);
   await prepare(path);
   const child = startEditor(editor, path);
   const [code] = (await once(child, "exit")) as [number | null];
-  if (code !== 0) throw new Failure(`the editor ended badly: ${editor}`, "see what VISUAL and EDITOR say");
+  if (code !== 0) throw new Failure(`the editor failed: ${editor}`, "check the variables VISUAL and EDITOR");
+}
+
+/** Debian's chooser, then the two that nearly every system has. */
+const COMMON_EDITORS = ["sensible-editor", "nano", "vi"];
+
+function findEditor(env: NodeJS.ProcessEnv): string | null {
+  const chosen = env["VISUAL"] || env["EDITOR"];
+  if (chosen !== undefined && chosen !== "") return chosen;
+  const directories = (env["PATH"] ?? "").split(delimiter);
+  const isInstalled = (name: string) => directories.some((directory) => existsSync(join(directory, name)));
+  return COMMON_EDITORS.find(isInstalled) ?? null;
 }
 
 async function prepare(path: string): Promise<void> {
@@ -48,10 +59,13 @@ async function prepare(path: string): Promise<void> {
   await writeFile(path, TEMPLATE, { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
     if (!hasCode(error, "EEXIST")) throw error;
   });
-  // Written each time, because a newer tollkeeper may have new keys.
-  await writeFile(join(directory, SCHEMA_FILE), `${JSON.stringify(buildJsonSchema(), null, 2)}\n`, {
-    mode: 0o600,
-  });
+  await writeSchema(path);
+}
+
+/** Writes the JSON Schema beside a configuration file. Each time, because a newer tollkeeper may have new keys. */
+export async function writeSchema(path: string): Promise<void> {
+  const text = `${JSON.stringify(buildJsonSchema(), null, 2)}\n`;
+  await writeFile(join(dirname(path), SCHEMA_FILE), text, { mode: 0o600 });
 }
 
 /** The variables hold a command line such as `code --wait`, so they are run by a shell; the path is passed as an argument. */

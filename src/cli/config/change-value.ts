@@ -1,0 +1,91 @@
+import {
+  checkConfigText,
+  configFailure,
+  getConfigValue,
+  setConfigValue,
+} from "../../adapters/config-file.ts";
+import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.ts";
+import { sanitizeText, type Problem } from "../../core/config/problem.ts";
+import { buildJsonSchema } from "../../core/config/schema.ts";
+import type { JsonSchema } from "../../core/config/shape.ts";
+import { Failure } from "../../core/failure.ts";
+import { parseJson } from "../../core/json.ts";
+import { readTarget, writeTarget } from "../../connect/edit/target-file.ts";
+import { WrongUsage } from "../wrong-usage.ts";
+
+/** Where a value in force comes from. */
+interface ConfigValue {
+  value: unknown;
+  isDefault: boolean;
+}
+
+/** Returns one value of a configuration file, or the default where the file does not set it. @throws WrongUsage */
+export function getValue(file: string, name: string): ConfigValue {
+  const path = parsePath(name);
+  const value = getConfigValue(readTarget(file).existing?.text ?? "", path);
+  if (value !== undefined) return { value, isDefault: false };
+  const schema = findSchema(buildJsonSchema(), path);
+  if (schema === null) throw unknownPath(name);
+  return { value: schema["default"] ?? null, isDefault: true };
+}
+
+/**
+ * Sets one value of a configuration file and keeps the rest, comments included. `text` is JSON, or a string without its quotes.
+ * @throws Failure, with nothing written, when the configuration would not be valid
+ */
+export async function setValue(file: string, name: string, text: string, template: string): Promise<void> {
+  const path = parsePath(name);
+  const target = readTarget(file);
+  const before = target.existing?.text ?? template;
+  let problems: Problem[] = [];
+  for (const value of readings(text)) {
+    const after = setConfigValue(before, path, value);
+    const reading = await checkConfigText(file, after);
+    if (reading.ok) return writeTarget(target, after);
+    if (problems.length === 0) problems = reading.problems;
+  }
+  const { message } = configFailure(file, problems);
+  throw new Failure(
+    `nothing was written: with this value, ${message}`,
+    "see what each key may be with: tollkeeper config schema",
+  );
+}
+
+/** `8700` is a number, `token` a string; a string that looks like JSON, such as a key called `1`, is tried last. */
+function readings(text: string): unknown[] {
+  const json = parseJson(text);
+  return json === undefined ? [text] : [json, text];
+}
+
+function parsePath(name: string): ConfigPath {
+  const path = parseConfigPath(name);
+  if (path === null) throw unknownPath(name);
+  return path;
+}
+
+function unknownPath(name: string): WrongUsage {
+  return new WrongUsage(
+    `the configuration has no ${sanitizeText(name)}`,
+    "a path looks like upstreams.default.baseUrl; to see all keys, type: tollkeeper config schema",
+  );
+}
+
+/** Follows a path through the schema; null where it names nothing. */
+function findSchema(schema: JsonSchema, path: ConfigPath): JsonSchema | null {
+  const [step, ...rest] = path;
+  if (step === undefined) return schema;
+  const options = [schema, ...((schema["anyOf"] as JsonSchema[] | undefined) ?? [])];
+  for (const option of options) {
+    const next = typeof step === "number" ? option["items"] : memberOf(option, step);
+    const found = next === undefined ? null : findSchema(next as JsonSchema, rest);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function memberOf(schema: JsonSchema, name: string): unknown {
+  const properties = (schema["properties"] ?? {}) as Record<string, unknown>;
+  if (Object.hasOwn(properties, name)) return properties[name];
+  const others = schema["additionalProperties"];
+  return typeof others === "object" && others !== null ? others : undefined;
+}
