@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import Table from "cli-table3";
 
 /** A column of a text table. */
@@ -15,19 +16,37 @@ const NO_BORDERS = Object.fromEntries(
 
 /**
  * Formats rows as a text table with a heading line, in bold when coloured. A string in `columns` is the heading of a
- * left-aligned column.
+ * left-aligned column. Where the table is wider than the terminal, each row becomes a list of its cells.
  */
 export function formatTable(
   columns: readonly (Column | string)[],
   rows: readonly string[][],
   isColoured = false,
+  width = process.stdout.columns || Infinity,
 ): string {
+  const heads = columns.map((column) => (typeof column === "string" ? column : column.head));
   const table = new Table({
-    head: columns.map((column) => (typeof column === "string" ? column : column.head)),
+    head: heads,
     colAligns: columns.map((column) => (typeof column === "string" ? "left" : column.align)),
     chars: { ...NO_BORDERS, middle: "" },
     style: { head: isColoured ? ["bold"] : [], border: [], "padding-left": 0, "padding-right": 2 },
   });
   table.push(...rows.map((row) => [...row]));
-  return table.toString().replaceAll(/ +$/gm, "");
+  const text = table.toString().replaceAll(/ +$/gm, "");
+  const isTooWide = text.split("\n").some((line) => stripVTControlCharacters(line).length > width);
+  return isTooWide ? formatLists(heads, rows) : text;
+}
+
+/** The first cell heads the list of the others. Empty cells are left out. */
+function formatLists(heads: readonly string[], rows: readonly string[][]): string {
+  const padding = Math.max(...heads.slice(1).map((head) => head.length));
+  return rows
+    .map(([first = "", ...cells]) => {
+      const named = cells.map((cell, index) => [heads[index + 1] ?? "", cell] as const);
+      const lines = named
+        .filter(([, cell]) => cell !== "")
+        .map(([head, cell]) => `  ${head.padEnd(padding)}  ${cell}`);
+      return [first, ...lines].join("\n");
+    })
+    .join("\n");
 }
