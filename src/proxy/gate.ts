@@ -14,10 +14,11 @@ import { chooseUpstream, type Choice } from "./choose-upstream.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
 import type { ConnectionHandler } from "./client/listener.ts";
 import type { Peer, PeerGuard } from "./client/peer-guard.ts";
-import { ExchangeRecorder } from "./exchange/exchange-recorder.ts";
+import { ExchangeRecorder, type Books } from "./exchange/exchange-recorder.ts";
 import { createForwarder, type Forwarder } from "./exchange/forward.ts";
 import { tooLarge } from "./exchange/limit-refusals.ts";
 import { peekModel } from "./exchange/peek-model.ts";
+import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { ClientIdentity } from "./authenticate-client.ts";
 import type { Keyring } from "./keyring.ts";
 import { noKey, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
@@ -50,14 +51,16 @@ export class Gate implements ConnectionHandler {
   readonly #parts: GateParts;
   readonly #forwarder: Forwarder;
   readonly #connections: Connections;
+  readonly #books: Books;
   #settings: Settings;
   #draining = false;
 
   constructor(parts: GateParts) {
-    const { settings, peers, clock, descriptorLimit } = parts;
+    const { settings, ledger, peers, clock, descriptorLimit } = parts;
     this.#parts = parts;
     this.#settings = settings;
     this.#forwarder = createForwarder(clock, settings.config.outbound);
+    this.#books = { ledger, running: new RunningExchanges(), clock };
     this.#connections = new Connections(maxConnections(descriptorLimit));
     peers.setAllowedUids(settings.config.access.peerUid);
   }
@@ -151,9 +154,9 @@ export class Gate implements ConnectionHandler {
     return this.#settings;
   }
 
-  /** Number of exchanges that are under way with an upstream. */
+  /** Number of exchanges that are under way. */
   get openExchanges(): number {
-    return this.#forwarder.open;
+    return this.#books.running.size;
   }
 
   /**
@@ -163,11 +166,12 @@ export class Gate implements ConnectionHandler {
   async drain(): Promise<void> {
     this.#draining = true;
     await this.#connections.drain();
-    await this.#forwarder.ended();
+    await this.#books.running.ended();
   }
 
   /** Ends everything that is still under way. Each exchange leaves its record. */
   close(): void {
+    this.#books.running.abort();
     this.#forwarder.close();
     this.#connections.destroy();
   }
@@ -198,7 +202,7 @@ export class Gate implements ConnectionHandler {
       userAgent: headers.get("user-agent") ?? null,
       contentEncoding: headers.get("content-encoding") ?? null,
     };
-    return new ExchangeRecorder(head, this.#parts.ledger, this.#parts.clock);
+    return new ExchangeRecorder(head, this.#books);
   }
 
   async #readKey(ref: KeyRef): Promise<Secret> {

@@ -130,8 +130,8 @@ export const FLOODS: readonly Mutant[] = [
   },
   {
     ...D9,
-    without: "forgetting finished round trips",
-    file: "src/proxy/exchange/running-round-trips.ts",
+    without: "forgetting finished exchanges",
+    file: "src/proxy/exchange/running-exchanges.ts",
     find: "const last = this.#running.pop();",
     replace: "const last = this.#running.at(-1);",
   },
@@ -139,8 +139,8 @@ export const FLOODS: readonly Mutant[] = [
     ...D9,
     without: "writing a single record for each request",
     file: "src/proxy/exchange/exchange-recorder.ts",
-    find: "this.#ledger.append({",
-    replace: "for (const _ of [1, 2]) this.#ledger.append({",
+    find: "this.#books.ledger.append({",
+    replace: "for (const _ of [1, 2]) this.#books.ledger.append({",
   },
   {
     ...D9,

@@ -118,8 +118,8 @@ export const CONTENT: readonly Mutant[] = [
   {
     ...E5,
     without: "recording open exchanges at shutdown",
-    file: "src/proxy/exchange/running-round-trips.ts",
-    find: "for (const roundTrip of running) roundTrip.abort();",
+    file: "src/proxy/exchange/running-exchanges.ts",
+    find: "for (const exchange of running) exchange.abort();",
     replace: "",
   },
   {

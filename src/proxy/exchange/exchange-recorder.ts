@@ -8,6 +8,7 @@ import type { Choice } from "../choose-upstream.ts";
 import type { ClientIdentity } from "../authenticate-client.ts";
 import type { Settings } from "../settings.ts";
 import type { RoundTripLimits } from "./limits.ts";
+import type { RunningExchanges } from "./running-exchanges.ts";
 
 /** What is known of a request once its upstream is chosen. */
 interface ExchangeHead {
@@ -19,9 +20,20 @@ interface ExchangeHead {
   contentEncoding: string | null;
 }
 
+/** Where exchanges are kept while they run, and recorded when they end. */
+export interface Books {
+  ledger: Ledger;
+  running: RunningExchanges;
+  clock: Clock;
+}
+
 /** One request and its response, from the gate to the ledger. Leaves exactly one record, however it ends. */
 export class ExchangeRecorder {
+  /** Kept by `RunningExchanges`. */
+  position = 0;
   readonly choice: Choice;
+  /** Its request to the upstream; null before that is sent. */
+  roundTrip: { abort(): void } | null = null;
   status: number | null = null;
   upstreamRequestId: string | null = null;
   bytesIn = 0;
@@ -29,23 +41,23 @@ export class ExchangeRecorder {
   /** True when the response is an event stream; null before there is a response. */
   streamed: boolean | null = null;
   readonly #head: ExchangeHead;
-  readonly #ledger: Ledger;
-  readonly #clock: Clock;
+  readonly #books: Books;
   readonly #arrivedAt: number;
   readonly #arrivedTick: number;
   readonly #scan: RequestScanner | null;
   #ttftMs: number | null = null;
   #recorded = false;
 
-  constructor(head: ExchangeHead, ledger: Ledger, clock: Clock) {
+  /** It is among `books.running` until it is recorded. */
+  constructor(head: ExchangeHead, books: Books) {
     this.choice = head.choice;
     this.#head = head;
-    this.#ledger = ledger;
-    this.#clock = clock;
-    this.#arrivedAt = clock.now();
-    this.#arrivedTick = clock.monotonic();
+    this.#books = books;
+    this.#arrivedAt = books.clock.now();
+    this.#arrivedTick = books.clock.monotonic();
     const readable = head.contentEncoding === null || head.contentEncoding === "identity";
     this.#scan = readable && head.choice.route.method === "POST" ? createRequestScanner() : null;
+    books.running.add(this);
   }
 
   /** Scans a chunk of the request body that was sent to the upstream. */
@@ -74,7 +86,7 @@ export class ExchangeRecorder {
     const { client, settings, userAgent } = this.#head;
     const { key, upstream, route } = this.choice;
     const identity = client.forRecord(this.choice, settings);
-    this.#ledger.append({
+    this.#books.ledger.append({
       v: RECORD_VERSION,
       id: randomUUID(),
       ts: new Date(this.#arrivedAt).toISOString(),
@@ -114,6 +126,13 @@ export class ExchangeRecorder {
       bytes_in: this.bytesIn,
       bytes_out: this.bytesOut,
     });
+    this.#books.running.remove(this);
+  }
+
+  /** Ends it now from our side: the daemon stops. */
+  abort(): void {
+    if (this.roundTrip !== null) this.roundTrip.abort();
+    else this.recordUnanswered("cut", null, "proxy");
   }
 
   /** Writes the record of an exchange without an upstream response: `rejected` by us, or `cut` before the response head. */
@@ -123,6 +142,6 @@ export class ExchangeRecorder {
   }
 
   #elapsedMs(): number {
-    return Math.round((this.#clock.monotonic() - this.#arrivedTick) * 10) / 10;
+    return Math.round((this.#books.clock.monotonic() - this.#arrivedTick) * 10) / 10;
   }
 }

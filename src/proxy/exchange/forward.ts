@@ -5,7 +5,6 @@ import type { Clock } from "../../ports.ts";
 import { createDialer, type Dial } from "../upstream/dial.ts";
 import { UpstreamPool } from "../upstream/pool.ts";
 import { RoundTrip, type RoundTripOptions, type UpstreamTransport } from "./round-trip.ts";
-import { RunningRoundTrips } from "./running-round-trips.ts";
 
 /** Sends requests to upstreams over pooled connections. The only file that knows http-proxy-3. */
 export interface Forwarder {
@@ -20,11 +19,7 @@ export interface Forwarder {
   preconnect(origin: string): void;
   /** Uses this outbound configuration for new connections. Requests that are under way keep theirs. */
   setOutbound(outbound: Outbound): void;
-  /** Number of round trips under way. */
-  readonly open: number;
-  /** Resolves when no round trip is under way. */
-  ended(): Promise<void>;
-  /** Ends every round trip and every pooled connection. */
+  /** Closes every pooled connection. */
   close(): void;
 }
 
@@ -41,7 +36,6 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
    * keeps each request alive until the next full garbage collection (30 µs).
    */
   let next: { options: RoundTripOptions; transport: UpstreamTransport } | null = null;
-  const running = new RunningRoundTrips();
   let outbound = initial;
   let dialTo = createDialer(initial);
   /** By origin, all reached by the outbound configuration in force. */
@@ -52,7 +46,7 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
     if (next === null) throw new Error("a request without options");
     const { options, transport } = next;
     next = null;
-    void new RoundTrip(req, res, options, transport, running);
+    void new RoundTrip(req, res, options, transport);
     return true;
   });
   // Without a listener the library throws, which would crash the process (trap 8).
@@ -89,13 +83,8 @@ export function createForwarder(clock: Clock, initial: Outbound): Forwarder {
       for (const { pool } of upstreams.values()) pool.retire();
       upstreams.clear();
     },
-    get open() {
-      return running.size;
-    },
-    ended: () => running.ended(),
     close() {
       isClosed = true;
-      running.abort();
       for (const { pool } of upstreams.values()) pool.destroy();
       upstreams.clear();
     },

@@ -10,7 +10,6 @@ import { CONNECT_LIMIT_MS, Deadline, type Phase } from "../upstream/deadline.ts"
 import { explainUpstreamError } from "../upstream/failures.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import { noConnection, tooSilent, tooStuck } from "./limit-refusals.ts";
-import type { RunningRoundTrips } from "./running-round-trips.ts";
 import { Upload } from "./upload.ts";
 import { UpstreamResponse } from "./upstream-response.ts";
 
@@ -43,12 +42,9 @@ export interface RoundTripOptions {
  * It ends once, however it ends, and leaves one record before the client can see the last byte.
  */
 export class RoundTrip {
-  /** Kept by `RoundTrips`. */
-  position = 0;
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   readonly #options: RoundTripOptions;
-  readonly #running: RunningRoundTrips;
   readonly #exchange: ExchangeRecorder;
   readonly #isProxied: boolean;
   readonly #upstream: ClientRequest;
@@ -59,20 +55,18 @@ export class RoundTrip {
   #graceTimer: NodeJS.Timeout | null = null;
   #isSettled = false;
 
-  /** Sends the request. The round trip is in `running` until it has ended. */
+  /** Sends the request. */
   constructor(
     req: IncomingMessage,
     res: ServerResponse,
     options: RoundTripOptions,
     transport: UpstreamTransport,
-    running: RunningRoundTrips,
   ) {
     const { exchange, headers, announcedBytes, hasClientLeft } = options;
     const { choice, limits } = exchange;
     this.#req = req;
     this.#res = res;
     this.#options = options;
-    this.#running = running;
     this.#exchange = exchange;
     this.#isProxied = transport.isProxied;
     this.#upstream = transport.open(choice.route.method, choice.path, headers);
@@ -89,7 +83,7 @@ export class RoundTrip {
       hasClientLeft,
       onFailed: (refusal, cutBy) => this.#fail(refusal, cutBy),
     });
-    running.add(this);
+    exchange.roundTrip = this;
   }
 
   /** Ends it now from our side: the daemon stops. */
@@ -175,7 +169,6 @@ export class RoundTrip {
       this.#upstream.destroy();
       this.#res.destroy();
     }
-    this.#running.remove(this);
   }
 
   /**
@@ -194,7 +187,6 @@ export class RoundTrip {
     this.#exchange.status = this.#isClientGone ? null : getRefusalStatus(refusal.code);
     this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
     if (!this.#isClientGone) sendRefusal(this.#req, this.#res, refusal, this.#exchange.choice.route.api);
-    this.#running.remove(this);
   }
 
   /** A client that leaves after its whole request gives the upstream a grace period to report the usage. */

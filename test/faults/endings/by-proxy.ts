@@ -78,6 +78,18 @@ const ROUTES: Ending[] = [
 
 const STOPS: Ending[] = [
   {
+    what: "the gate closes before the key is read",
+    record: cutEarly("proxy"),
+    async run(t) {
+      const { gate } = await startGateWithUpstream(t, respondWithMessage);
+      const { started } = gate.keys.hold();
+      await sendRaw(t, gate.port);
+      await started;
+      gate.gate.close();
+      return gate;
+    },
+  },
+  {
     what: "the gate closes before the response",
     record: cutEarly("proxy"),
     async run(t) {

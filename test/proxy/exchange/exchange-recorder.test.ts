@@ -5,6 +5,7 @@ import { HeaderIndex } from "../../../src/core/http/header-index.ts";
 import { createReading } from "../../../src/core/usage/usage-format.ts";
 import { ClientIdentity } from "../../../src/proxy/authenticate-client.ts";
 import { ExchangeRecorder } from "../../../src/proxy/exchange/exchange-recorder.ts";
+import { RunningExchanges } from "../../../src/proxy/exchange/running-exchanges.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
 import { REQUEST_SIGNATURES } from "../../../src/tools/all.ts";
@@ -35,7 +36,8 @@ function startExchange() {
     userAgent: null,
     contentEncoding: null,
   };
-  return { exchange: new ExchangeRecorder(head, ledger, clock), ledger, clock };
+  const running = new RunningExchanges();
+  return { exchange: new ExchangeRecorder(head, { ledger, running, clock }), ledger, clock, running };
 }
 
 const COMPLETED = { ...createReading("completed", "absent"), spend: "never" } as const;
@@ -46,6 +48,16 @@ test("an exchange that has been recorded leaves no second record", async () => {
   exchange.record({ ...COMPLETED, outcome: "cut" }, "client");
   exchange.recordUnanswered("rejected", "internal", null);
   assert.equal((await ledger.only()).outcome, "completed");
+});
+
+test("an exchange is among the running ones until it is recorded, by whatever it is ended", async () => {
+  const { exchange, ledger, running } = startExchange();
+  assert.equal(running.size, 1);
+  running.abort();
+  const { outcome, cut_by } = await ledger.only();
+  assert.deepEqual([outcome, cut_by, running.size], ["cut", "proxy", 0]);
+  exchange.record(COMPLETED, null);
+  assert.equal(running.size, 0);
 });
 
 test("an exchange recorded without a response ignores a response that comes later", async () => {
