@@ -55,6 +55,12 @@ export interface LedgerHealth {
 export interface Ledger {
   /** Writes the record before it returns. Never throws: a failed record waits for a retry, and is lost if too many wait. */
   append(record: UsageRecord): void;
+  /**
+   * Notes the record of an exchange under way as it would be after a crash now, in place of its earlier note. Appending the
+   * record of the same id removes the note; a note that is left becomes the record at the next start. Never throws: returns
+   * false when it could not be written.
+   */
+  note(record: UsageRecord): boolean;
   health(): LedgerHealth;
   close(): void;
 }

@@ -1,27 +1,43 @@
 import { truncateRecord } from "../core/ledger/truncate-record.ts";
 import { dayOf } from "../core/ledger/day.ts";
+import type { UsageRecord } from "../core/ledger/record.ts";
 import { toPrintable } from "../core/text/printable.ts";
 import type { MovableLedger } from "../ports.ts";
 import { LineWriter, type LedgerOptions } from "./ledger-file/line-writer.ts";
+import { Notes } from "./ledger-file/notes.ts";
 
 export { readLedger, type DayRange, type UnreadableLine } from "./ledger-file/reader.ts";
 export type { LedgerOptions };
 
 /**
  * Opens the ledger for writing: one NDJSON file per UTC day in `directory`, one line per record. Moves truncated last lines
- * out of the way and deletes expired days. Throws a Failure with a hint when the directory cannot be created or is unsafe;
- * a full or read-only disk is not an error.
+ * out of the way, records what a crash had cut off, and deletes expired days. Throws a Failure with a hint when the directory
+ * cannot be created or is unsafe; a full or read-only disk is not an error.
  */
 export function openLedger(options: LedgerOptions): MovableLedger {
-  const writer = new LineWriter(options);
+  const notes = new Notes(options);
+  const writer = new LineWriter(options, notes);
+  const recover = () => notes.recover().forEach((entry) => writer.write(entry));
+  recover();
   return {
     // Takes 8.7 µs, 1.9 of them for the write (`npm run bench`). pino would take 2.2 µs more for the same line.
     append(record) {
-      const line = toPrintable(JSON.stringify(truncateRecord(record)));
-      writer.write({ day: dayOf(record.ts), line: `${line}\n` });
+      const { id, ts } = record;
+      writer.write({ day: dayOf(ts), line: toLine(record), noteId: notes.has(id) ? id : null });
     },
+    note: (record) => notes.write(record.id, toLine(record)),
     health: () => writer.health(),
-    moveTo: (location) => writer.moveTo(location),
+    moveTo(location) {
+      const from = writer.health().directory;
+      writer.moveTo(location);
+      if (location.directory === from) return;
+      notes.moveTo(location.directory);
+      recover();
+    },
     close: () => writer.close(),
   };
+}
+
+function toLine(record: UsageRecord): string {
+  return `${toPrintable(JSON.stringify(truncateRecord(record)))}\n`;
 }

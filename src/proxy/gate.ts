@@ -60,7 +60,7 @@ export class Gate implements ConnectionHandler {
     this.#parts = parts;
     this.#settings = settings;
     this.#forwarder = createForwarder(clock, settings.config.outbound);
-    this.#books = { ledger, running: new RunningExchanges(), clock };
+    this.#books = { ledger, running: new RunningExchanges(clock), clock };
     this.#connections = new Connections(maxConnections(descriptorLimit));
     peers.setAllowedUids(settings.config.access.peerUid);
   }

@@ -51,6 +51,7 @@ test("uses APPDATA for the configuration and LOCALAPPDATA for state on Windows",
 
 test("keeps the ledger in the state directory unless the configuration names another", () => {
   assert.equal(ledgerDirectory(defaultConfig), join(stateDirectory(), "ledger"));
-  const elsewhere = { ...defaultConfig, ledger: { directory: "/var/usage", retainDays: 1, project: false } };
+  const ledger = { ...defaultConfig.ledger, directory: "/var/usage" };
+  const elsewhere = { ...defaultConfig, ledger };
   assert.equal(ledgerDirectory(elsewhere), "/var/usage");
 });

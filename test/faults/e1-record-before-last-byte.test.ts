@@ -82,7 +82,12 @@ for (const [what, respond, last] of RESPONSES) {
       ledger.append(record);
       lines = ids().length;
     };
-    const recordsTo = { append, health: () => ledger.health(), close: () => ledger.close() };
+    const recordsTo = {
+      append,
+      note: () => true,
+      health: () => ledger.health(),
+      close: () => ledger.close(),
+    };
     const { gate } = await startGateWithUpstream(t, (_seen, res) => respond(res), { clock, recordsTo });
     const client = await rawClient(t, gate.port);
     let socket: Socket | null = null;

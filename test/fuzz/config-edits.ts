@@ -30,7 +30,7 @@ const GOOD = {
     noProxy: [".example.com:443", "10.0.0.0/8"],
     caFile: null,
   },
-  ledger: { directory: "~/ledger", retainDays: 30, project: true },
+  ledger: { directory: "~/ledger", retainDays: 30, noteAfterMs: 500, project: true },
   abort: { graceMs: 0 },
   limits: { bodyBytes: 1000, firstByteMs: 1, betweenBytesMs: 5, drainMs: 0 },
 };

@@ -22,10 +22,13 @@ const anySetup: fc.Arbitrary<MeterSetup> = fc.record({
   inputIncludesCache: fc.boolean(),
 });
 
-/** Feeds the chunks to a meter. Returns its reading and whether it saw content. */
+/** Feeds the chunks to a meter, which is also read after each. Returns its last reading and whether it saw content. */
 function meterAll(under: MeterSetup, chunks: Iterable<Buffer>, isComplete: boolean): [MeterReading, boolean] {
   const meter = createMeter(under);
-  for (const chunk of chunks) meter.feed(chunk);
+  for (const chunk of chunks) {
+    meter.feed(chunk);
+    assertInvariants(meter.readSoFar());
+  }
   return [meter.finish(isComplete), meter.hasContent];
 }
 
@@ -35,7 +38,9 @@ function assertChunkingIrrelevant(
   chunks: Chunking,
   isComplete: boolean,
 ): void {
-  const [reading, sawContent] = meterAll(under, [body], isComplete);
+  const meter = createMeter(under);
+  meter.feed(body);
+  const [reading, sawContent] = [meter.finish(isComplete), meter.hasContent];
   assertInvariants(reading);
   assert.deepEqual(meterAll(under, splitIntoChunks(body, chunks), isComplete), [reading, sawContent]);
 }

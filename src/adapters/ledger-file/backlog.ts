@@ -3,6 +3,8 @@ export interface PendingLine {
   day: string;
   /** With a newline at its end. */
   line: string;
+  /** The id of the record, if there is a note of it to be removed once the line is written; otherwise null. */
+  noteId: string | null;
 }
 
 const MAX_ENTRIES = 10_000;

@@ -2,6 +2,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { dayFileName, tornFileName } from "../../core/ledger/day.ts";
 import type { Log } from "../../ports.ts";
+import { appendLine } from "./append-line.ts";
 import { openPrivateFile } from "./private-file.ts";
 import { moveTruncatedLine } from "./truncated-line.ts";
 
@@ -32,17 +33,9 @@ export class DayFile {
     return new DayFile(day, path, fd);
   }
 
-  /**
-   * Appends one whole line with one `write`. When only part of it is written, that part is removed again and the call
-   * throws. There is no fsync: a crash of the daemon loses nothing without it, and protection from a crash of the machine
-   * is not worth 180 µs per request (docs/platform.md section 7).
-   */
+  /** Appends one whole line. See {@link appendLine}. */
   append(line: string): void {
-    const bytes = Buffer.byteLength(line);
-    const written = fs.writeSync(this.#fd, line);
-    if (written === bytes) return;
-    fs.ftruncateSync(this.#fd, fs.fstatSync(this.#fd).size - written);
-    throw new Error(`the disk took ${written} of ${bytes} bytes`);
+    appendLine(this.#fd, line);
   }
 
   /**

@@ -3,6 +3,7 @@ import { Failure, messageOf } from "../../core/failure.ts";
 import type { Clock, LedgerHealth, LedgerLocation, Log } from "../../ports.ts";
 import { Backlog, type PendingLine } from "./backlog.ts";
 import { DayFile } from "./day-file.ts";
+import type { Notes } from "./notes.ts";
 import { refuseUnwritable, ensurePrivateDirectory } from "./private-file.ts";
 import { deleteExpiredDays, repairDayFiles } from "./maintenance.ts";
 
@@ -23,6 +24,7 @@ export interface LedgerOptions extends LedgerLocation {
  */
 export class LineWriter {
   #options: LedgerOptions;
+  readonly #notes: Notes;
   readonly #backlog = new Backlog();
   #file: DayFile | null = null;
   #checkedAt = 0;
@@ -37,8 +39,9 @@ export class LineWriter {
   #retryTimer: NodeJS.Timeout | null = null;
 
   /** Throws a Failure when the directory cannot be created, or when it or a file in it is unsafe. */
-  constructor(options: LedgerOptions) {
+  constructor(options: LedgerOptions, notes: Notes) {
     this.#options = options;
+    this.#notes = notes;
     try {
       ensurePrivateDirectory(options.directory);
       repairDayFiles(options.directory, options.log);
@@ -139,6 +142,7 @@ export class LineWriter {
     }
     this.#written += 1;
     this.#failedAt = null;
+    if (entry.noteId !== null) this.#notes.remove(entry.noteId);
     return true;
   }
 

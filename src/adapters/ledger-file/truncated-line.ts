@@ -14,14 +14,19 @@ export function moveTruncatedLine(fd: number, tornPath: string): number {
   if (start === size) return 0;
   const tail = Buffer.alloc(size - start);
   fs.readSync(fd, tail, 0, tail.length, start);
+  keepTornLine(tail, tornPath);
+  fs.ftruncateSync(fd, start);
+  return tail.length;
+}
+
+/** Adds what a crash left of a line to the end of the file at `tornPath`, on a line of its own. */
+export function keepTornLine(bytes: Buffer, tornPath: string): void {
   const torn = openPrivateFile(tornPath);
   try {
-    fs.writeFileSync(torn, Buffer.concat([tail, Buffer.of(NEWLINE)]));
+    fs.writeFileSync(torn, Buffer.concat([bytes, Buffer.of(NEWLINE)]));
   } finally {
     fs.closeSync(torn);
   }
-  fs.ftruncateSync(fd, start);
-  return tail.length;
 }
 
 /** Returns the offset after the last newline. Searches from the end, because files can be large and lines are not. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readlinkSync, readSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { CallLimiter } from "./call-limiter.ts";
-import { parseStat, type ProcessStat } from "./process-stat.ts";
+import { parseStat, type ProcessStat } from "../../core/identity/process-stat.ts";
 
 // Reads what `/proc` shows of a process (proc(5)). Each function returns null when the process has ended or does not show
 // the detail to this user. The synchronous calls take 3 to 11 µs and never wait for a disk or for the process. In Node's

@@ -155,6 +155,11 @@ const ledger = object({
     .default(null)
     .describe("Where usage records are kept; null for `ledger` in the state directory."),
   retainDays: integer(1).default(400).describe("Days after which records are removed."),
+  noteAfterMs: milliseconds(0)
+    .default(1_000)
+    .describe(
+      "Age at which a running request is noted beside the records, so that a crash does not hide it, in milliseconds.",
+    ),
   project: flag()
     .default(false)
     .describe(

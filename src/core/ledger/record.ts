@@ -3,8 +3,8 @@ import type { MeterReading } from "../usage/reading.ts";
 /** What identified the tool, strongest first (docs/wire.md section 2). */
 export type ToolEvidence = "path" | "token" | "header" | "signature" | "process" | "library" | "unknown";
 
-/** Who ended an exchange early. */
-export type CutBy = "client" | "upstream" | "proxy";
+/** Who or what ended an exchange early. `crash`: the daemon was killed, and the record is what it had noted before. */
+export type CutBy = "client" | "upstream" | "proxy" | "crash";
 
 /** Version of the record format. Readers skip records of versions that they do not know. */
 export const RECORD_VERSION = 1;

@@ -34,6 +34,8 @@ export interface Meter {
   readonly hasContent: boolean;
   /** True once a stream with usage has sent its final event. Always true for other responses. */
   readonly isFinished: boolean;
+  /** Returns what {@link Meter.finish} would if the body broke off here, less an event that has not ended. Changes nothing. */
+  readSoFar(): MeterReading;
   /**
    * Ends the body and returns the reading. Call once. `isWhole`: the body ended as its framing announced. A stream with usage
    * ignores that, because its events say whether it is complete.
@@ -77,12 +79,16 @@ class PlainMeter implements Meter {
     this.#body.feed(chunk);
   }
 
+  readSoFar(): MeterReading {
+    const reading = this.#isError ? this.#collector.toReading() : createReading("cut", this.#usage);
+    reading.usage = this.#usage;
+    return reading;
+  }
+
   finish(isWhole: boolean): MeterReading {
     const isReadable = this.#body.finish();
-    const reading = this.#isError
-      ? this.#collector.toReading()
-      : createReading(isWhole ? "completed" : "cut", this.#usage);
-    reading.usage = this.#usage;
+    const reading = this.readSoFar();
+    if (isWhole && !this.#isError) reading.outcome = "completed";
     if (!isReadable && this.#isJson) reading.flags.push("bad_json");
     return reading;
   }
@@ -114,13 +120,18 @@ class UsageMeter implements Meter {
     return !this.#isStream || this.#collector.isFinished;
   }
 
+  readSoFar(): MeterReading {
+    const reading = this.#collector.toReading();
+    reading.spend = spendOf(reading, this.#spend);
+    return reading;
+  }
+
   finish(isWhole: boolean): MeterReading {
     const isReadable = this.#body.finish();
-    const reading = this.#collector.toReading();
+    const reading = this.readSoFar();
     // A stream without its final event was truncated, however cleanly it closed. Any other whole body was just no message.
     if (isWhole && !this.#isStream && reading.outcome === "cut") reading.outcome = "completed";
     if (!isReadable) reading.flags.push("bad_json");
-    reading.spend = spendOf(reading, this.#spend);
     return reading;
   }
 }

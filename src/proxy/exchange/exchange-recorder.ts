@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { RECORD_VERSION, type CutBy } from "../../core/ledger/record.ts";
+import { RECORD_VERSION, type CutBy, type UsageRecord } from "../../core/ledger/record.ts";
 import { createReading } from "../../core/usage/usage-format.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { createRequestScanner, type RequestScanner } from "../../core/usage/request-scanner.ts";
@@ -10,6 +10,11 @@ import type { Settings } from "../settings.ts";
 import type { RoundTripLimits } from "./limits.ts";
 import type { RunningExchanges } from "./running-exchanges.ts";
 
+/** A first note is taken this much before its time, so that it is in time when the timer for it is late. */
+const NOTE_AHEAD_MS = 200;
+/** How often the note of an exchange is renewed. */
+const NOTE_INTERVAL_MS = 60_000;
+
 /** What is known of a request once its upstream is chosen. */
 interface ExchangeHead {
   client: ClientIdentity;
@@ -18,6 +23,14 @@ interface ExchangeHead {
   userAgent: string | null;
   /** `content-encoding` of the request. A compressed body is forwarded unread. */
   contentEncoding: string | null;
+}
+
+/** A round trip as its exchange sees it. */
+interface RunningRoundTrip {
+  /** Returns what was learned of the response so far, as if it broke off now; null before there is one. */
+  readSoFar(): MeterReading | null;
+  /** Ends it now, and records its exchange. */
+  abort(): void;
 }
 
 /** Where exchanges are kept while they run, and recorded when they end. */
@@ -33,7 +46,7 @@ export class ExchangeRecorder {
   position = 0;
   readonly choice: Choice;
   /** Its request to the upstream; null before that is sent. */
-  roundTrip: { abort(): void } | null = null;
+  roundTrip: RunningRoundTrip | null = null;
   status: number | null = null;
   upstreamRequestId: string | null = null;
   bytesIn = 0;
@@ -46,6 +59,10 @@ export class ExchangeRecorder {
   readonly #arrivedTick: number;
   readonly #scan: RequestScanner | null;
   #ttftMs: number | null = null;
+  /** The record's id. Made early only for a note. */
+  #id: string | null = null;
+  /** When it was last noted, by the monotonic clock; null before that. */
+  #notedTick: number | null = null;
   #recorded = false;
 
   /** It is among `books.running` until it is recorded. */
@@ -83,12 +100,36 @@ export class ExchangeRecorder {
   record(reading: MeterReading, cutBy: CutBy | null): void {
     if (this.#recorded) return;
     this.#recorded = true;
+    this.#books.ledger.append(this.#compose(reading, cutBy));
+    this.#books.running.remove(this);
+  }
+
+  /** True when it is time for a note at `tick`, by the monotonic clock: after `ledger.noteAfterMs`, and each minute then. */
+  isNoteDue(tick: number): boolean {
+    if (this.#notedTick !== null) return tick - this.#notedTick >= NOTE_INTERVAL_MS;
+    const { noteAfterMs } = this.#head.settings.config.ledger;
+    return tick - this.#arrivedTick >= noteAfterMs - NOTE_AHEAD_MS;
+  }
+
+  /**
+   * Has the ledger note the record that it would leave if the process were killed now. Returns false when that failed. The
+   * note keeps the id, so that it can be told whether the record itself was written.
+   */
+  note(): boolean {
+    this.#id ??= randomUUID();
+    const reading = this.roundTrip?.readSoFar() ?? this.#unanswered("cut", null);
+    const isNoted = this.#books.ledger.note(this.#compose(reading, "crash"));
+    if (isNoted) this.#notedTick = this.#books.clock.monotonic();
+    return isNoted;
+  }
+
+  #compose(reading: MeterReading, cutBy: CutBy | null): UsageRecord {
     const { client, settings, userAgent } = this.#head;
     const { key, upstream, route } = this.choice;
     const identity = client.forRecord(this.choice, settings);
-    this.#books.ledger.append({
+    return {
       v: RECORD_VERSION,
-      id: randomUUID(),
+      id: this.#id ?? randomUUID(),
       ts: new Date(this.#arrivedAt).toISOString(),
       tool: identity.tool,
       tool_by: identity.by,
@@ -125,8 +166,12 @@ export class ExchangeRecorder {
       duration_ms: this.#elapsedMs(),
       bytes_in: this.bytesIn,
       bytes_out: this.bytesOut,
-    });
-    this.#books.running.remove(this);
+    };
+  }
+
+  /** Writes the record of an exchange without an upstream response: `rejected` by us, or `cut` before the response head. */
+  recordUnanswered(outcome: "rejected" | "cut", errorType: string | null, cutBy: CutBy | null): void {
+    this.record(this.#unanswered(outcome, errorType), cutBy);
   }
 
   /** Ends it now from our side: the daemon stops. */
@@ -135,10 +180,9 @@ export class ExchangeRecorder {
     else this.recordUnanswered("cut", null, "proxy");
   }
 
-  /** Writes the record of an exchange without an upstream response: `rejected` by us, or `cut` before the response head. */
-  recordUnanswered(outcome: "rejected" | "cut", errorType: string | null, cutBy: CutBy | null): void {
+  #unanswered(outcome: "rejected" | "cut", errorType: string | null): MeterReading {
     const usage = this.choice.route.spend === "never" ? "none" : "absent";
-    this.record({ ...createReading(outcome, usage), error_type: errorType }, cutBy);
+    return { ...createReading(outcome, usage), error_type: errorType };
   }
 
   #elapsedMs(): number {

@@ -19,6 +19,8 @@ export interface ResponseMeter {
   readonly sawContent: boolean;
   /** As in `Meter`. */
   readonly isOver: boolean;
+  /** As in `Meter`. */
+  readSoFar(): MeterReading;
   /** Ends the metering of a body that ended (`whole`) or broke off. Calls back at once, unless a decoder has to finish. */
   finish(whole: boolean, done: (reading: MeterReading) => void): void;
 }
@@ -52,6 +54,10 @@ class DirectMeter implements ResponseMeter {
 
   feed(chunk: Buffer): void {
     this.#meter.feed(chunk);
+  }
+
+  readSoFar(): MeterReading {
+    return this.#meter.readSoFar();
   }
 
   finish(whole: boolean, done: (reading: MeterReading) => void): void {
@@ -89,6 +95,11 @@ class DecodingMeter implements ResponseMeter {
     if (this.#decoder === null) return;
     this.#decoder.write(chunk);
     if (this.#decoder.writableLength > WAITING_LIMIT_BYTES) this.#giveUp();
+  }
+
+  readSoFar(): MeterReading {
+    const reading = this.#meter.readSoFar();
+    return this.#failed ? withoutUsage(reading, false) : reading;
   }
 
   finish(whole: boolean, done: (reading: MeterReading) => void): void {

@@ -3,6 +3,7 @@ import { HeaderIndex } from "../../core/http/header-index.ts";
 import { getRefusalStatus, type Refusal } from "../../core/http/refusal.ts";
 import { findResponseFault } from "../../core/http/framing.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
+import type { MeterReading } from "../../core/usage/reading.ts";
 import { redactReading } from "../../core/usage/redact-reading.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { sendRefusal } from "../send-refusal.ts";
@@ -86,6 +87,11 @@ export class RoundTrip {
     exchange.roundTrip = this;
   }
 
+  /** Returns what was learned of the response so far, as if it broke off now; null before there is one. */
+  readSoFar(): MeterReading | null {
+    return this.#response === null ? null : this.#toRecord(this.#response, this.#response.readSoFar());
+  }
+
   /** Ends it now from our side: the daemon stops. */
   abort(): void {
     this.#settle("proxy", false);
@@ -153,11 +159,15 @@ export class RoundTrip {
       return;
     }
     response.settle(isWhole, (reading, isReallyWhole) => {
-      this.#exchange.bytesOut = response.bytes;
-      // An upstream that echoes the key, in a model's name for instance, must not get it into the ledger.
-      this.#exchange.record(redactReading(reading, this.#options.secret), cutBy);
+      this.#exchange.record(this.#toRecord(response, reading), cutBy);
       this.#close(isReallyWhole);
     });
+  }
+
+  /** An upstream that echoes the key, in a model's name for instance, must not get it into the ledger. */
+  #toRecord(response: UpstreamResponse, reading: MeterReading): MeterReading {
+    this.#exchange.bytesOut = response.bytes;
+    return redactReading(reading, this.#options.secret);
   }
 
   /** The last step. A response that broke off is destroyed, so that the client cannot take it for complete. */

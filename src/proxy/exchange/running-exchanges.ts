@@ -1,18 +1,41 @@
+import type { Clock } from "../../ports.ts";
+
+/** How often the exchanges under way are looked at. */
+const LOOK_MS = 100;
+/** What notes may take of a look. On a slow disk the rest waits for the next one, and no response for a thousand notes. */
+const LONGEST_LOOK_MS = 20;
+/** Pause after a note that could not be written. */
+const RETRY_MS = 1000;
+
 /** An exchange as the list of running ones sees it. */
 interface RunningExchange {
   /** Its position in the list, kept by the list. */
   position: number;
+  /** True when it is time for a note at `tick`, by the monotonic clock. */
+  isNoteDue(tick: number): boolean;
+  /** Notes it in the ledger. Returns false when that failed. */
+  note(): boolean;
   /** Ends it now and records it, which removes it from the list. */
   abort(): void;
 }
 
 /**
- * The exchanges under way: each is in it until it is recorded. A list, because a Set whose entries come and go with each
- * request keeps finished requests alive until the next full garbage collection; see `Connections`.
+ * The exchanges under way: each is in it until it is recorded. Those that last are noted in the ledger, so that a crash does
+ * not hide them (SECURITY.md E7); one timer for all sees to that, and short ones never meet it. A list, because a Set whose
+ * entries come and go with each request keeps finished requests alive until the next full garbage collection; see
+ * `Connections`.
  */
 export class RunningExchanges {
+  readonly #clock: Clock;
   readonly #running: RunningExchange[] = [];
   #onEmpty: (() => void) | null = null;
+  /** Runs while exchanges do. */
+  #timer: NodeJS.Timeout | null = null;
+  #nextNoteAt = -Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   get size(): number {
     return this.#running.length;
@@ -20,6 +43,7 @@ export class RunningExchanges {
 
   add(exchange: RunningExchange): void {
     exchange.position = this.#running.push(exchange) - 1;
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
   }
 
   /** The last one in the list takes the place of the removed one. */
@@ -43,5 +67,24 @@ export class RunningExchanges {
     // A copy, because each removes itself from the list.
     const running = this.#running.slice();
     for (const exchange of running) exchange.abort();
+  }
+
+  /** Notes the exchanges that are due. A look that finds nothing under way is the last. */
+  #look(): void {
+    if (this.#running.length === 0) {
+      if (this.#timer !== null) clearInterval(this.#timer);
+      this.#timer = null;
+      return;
+    }
+    const from = this.#clock.monotonic();
+    let now = from;
+    if (from < this.#nextNoteAt) return;
+    for (const exchange of this.#running) {
+      if (!exchange.isNoteDue(now)) continue;
+      const isNoted = exchange.note();
+      now = this.#clock.monotonic();
+      if (!isNoted) this.#nextNoteAt = now + RETRY_MS;
+      if (!isNoted || now - from >= LONGEST_LOOK_MS) return;
+    }
   }
 }

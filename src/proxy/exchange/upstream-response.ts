@@ -88,6 +88,11 @@ export class UpstreamResponse {
     if (this.#incoming.complete && this.#incoming.readableLength === 0) this.#options.onEnd(true);
   }
 
+  /** What was learned so far, as if the response broke off now. */
+  readSoFar(): MeterReading {
+    return this.#meter.readSoFar();
+  }
+
   /**
    * Closes the meter. `isWhole`: the body ended and did not break off. Calls back with what was learned and whether the
    * response really is whole; at once, unless a decoder has to finish. Call it once.

@@ -19,7 +19,7 @@ test("resolves an empty file to the documented defaults", () => {
     upstreams: {},
     tools: {},
     outbound: { proxy: null, noProxy: [], caFile: null, authorities: [] },
-    ledger: { directory: null, retainDays: 400, project: false },
+    ledger: { directory: null, retainDays: 400, noteAfterMs: 1_000, project: false },
     abort: { graceMs: 500 },
     limits: {
       bodyBytes: 134_217_728,

@@ -43,6 +43,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   ],
   ["a body limit of 0", { limits: { bodyBytes: 0 } }, "limits.bodyBytes: must be at least 1"],
   ["a first byte limit of 0", { limits: { firstByteMs: 0 } }, "limits.firstByteMs: must be at least 1"],
+  ["a note before the request", { ledger: { noteAfterMs: -1 } }, "ledger.noteAfterMs: must be at least 0"],
   ["a retention of 0 days", { ledger: { retainDays: 0 } }, "ledger.retainDays: must be at least 1"],
   [
     "a relative ledger",

@@ -179,3 +179,52 @@ test("skips white space before a body, except when the content type says that it
   assert.equal(readBody(` ${STREAM}`, setup()).tokens?.input_uncached, 0);
   assert.notEqual(readBody(` \n ${JSON.stringify(MESSAGE)}`, jsonSetup()).tokens, null);
 });
+
+/** Meters the first `length` bytes of a body. */
+function meterPart(body: string, length: number, changes: Parameters<typeof setup>[0]) {
+  const meter = createMeter(setup(changes));
+  meter.feed(Buffer.from(body).subarray(0, length));
+  return meter;
+}
+
+const READ_SO_FAR: [what: string, body: string, Parameters<typeof setup>[0]][] = [
+  ["a Messages stream", STREAM, {}],
+  [
+    "a Responses stream in the background",
+    stream([{ type: "response.created", response: { id: "resp_1", background: true } }]),
+    { dialect: "responses" },
+  ],
+  ["an error's stream", stream([{ type: "error", error: { type: "overloaded_error" } }]), { status: 529 }],
+  ["a stream without usage", STREAM, { dialect: "none" }],
+];
+
+for (const [what, body, changes] of READ_SO_FAR) {
+  test(`after each event of ${what}, what was read so far is what a cut would leave`, () => {
+    for (const { index } of body.matchAll(/\n\n/g)) {
+      const end = index + 2;
+      const expected = meterPart(body, end, changes).finish(false);
+      assert.deepEqual(meterPart(body, end, changes).readSoFar(), expected);
+    }
+  });
+}
+
+test("a JSON body has no usage before its end, and reading it meanwhile changes nothing", () => {
+  const body = JSON.stringify(MESSAGE);
+  const meter = createMeter(jsonSetup());
+  for (const byte of Buffer.from(body)) {
+    meter.feed(Buffer.of(byte));
+    const { outcome, usage, spend } = meter.readSoFar();
+    assert.deepEqual([outcome, usage, spend], ["cut", "absent", "never"]);
+  }
+  assert.deepEqual(meter.finish(true), readBody(MESSAGE, jsonSetup()));
+});
+
+test("a stream cut after its start has a partial reading with the first counts", () => {
+  const meter = createMeter(setup());
+  meter.feed(Buffer.from(STREAM.slice(0, STREAM.indexOf("\n\n") + 2)));
+  const { outcome, usage, spend, tokens } = meter.readSoFar();
+  assert.deepEqual(
+    [outcome, usage, spend, tokens?.input_total, tokens?.output],
+    ["cut", "partial", "count", 10, 1],
+  );
+});

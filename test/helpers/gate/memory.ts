@@ -10,11 +10,21 @@ import { withResolvers } from "../async/with-resolvers.ts";
 /** An in-memory ledger. Tests can wait for its records. */
 export class MemoryLedger implements MovableLedger {
   readonly records: UsageRecord[] = [];
+  /** Every note that was taken, oldest first. */
+  readonly notes: UsageRecord[] = [];
+  /** When true, it takes no notes. */
+  isRefusingNotes = false;
   #waiting: (() => void)[] = [];
 
   append(record: UsageRecord): void {
     this.records.push(record);
     for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  note(record: UsageRecord): boolean {
+    if (this.isRefusingNotes) return false;
+    this.notes.push(structuredClone(record));
+    return true;
   }
 
   /** Resolves with the first `count` records once they are written. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { test, type TestContext } from "node:test";
 import { createPeerInfo } from "../../../src/adapters/peer.ts";
+import { defaultConfig } from "../../../src/core/config/config.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import type { PeerInfo, PeerProcess } from "../../../src/ports.ts";
 import { PROCESS_SIGNATURES } from "../../../src/tools/all.ts";
@@ -105,7 +106,7 @@ const CLAUDE: PeerProcess = {
   name: { tool: "claude-code", isExecutableName: false },
 };
 
-const WITH_PROJECT = { ledger: { directory: null, retainDays: 1, project: true } };
+const WITH_PROJECT = { ledger: { ...defaultConfig.ledger, project: true } };
 
 test("a request does not wait for its process or project to be found, and its record has what is known at its end", async (t) => {
   const { peers, reportProcess, reportProject } = createSlowSystem();

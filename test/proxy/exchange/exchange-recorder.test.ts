@@ -1,43 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defaultConfig } from "../../../src/core/config/config.ts";
-import { HeaderIndex } from "../../../src/core/http/header-index.ts";
 import { createReading } from "../../../src/core/usage/usage-format.ts";
-import { ClientIdentity } from "../../../src/proxy/authenticate-client.ts";
-import { ExchangeRecorder } from "../../../src/proxy/exchange/exchange-recorder.ts";
-import { RunningExchanges } from "../../../src/proxy/exchange/running-exchanges.ts";
-import { prepareSettings } from "../../../src/proxy/settings.ts";
-import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
-import { REQUEST_SIGNATURES } from "../../../src/tools/all.ts";
-import { upstreamAt } from "../../helpers/gate/gate.ts";
-import { MemoryLedger, MemoryLog, MemoryTokens, ManualClock } from "../../helpers/gate/memory.ts";
+import { prepareExchanges } from "./start-exchange.ts";
 
-/** An exchange on `POST /messages` whose record goes to a ledger in memory. */
+/** Starts one exchange. */
 function startExchange() {
-  const [ledger, clock] = [new MemoryLedger(), new ManualClock()];
-  const upstreams = { default: upstreamAt("http://127.0.0.1:1/v1") };
-  const settings = prepareSettings({ ...defaultConfig, upstreams });
-  const { upstream, key } = settings.defaultDestination;
-  const match = upstream.table.find("POST", "/v1/messages");
-  assert.ok(match !== null && "route" in match);
-  const tokens = new TokenRegistry(new MemoryTokens(), new MemoryLog());
-  const peer = { process: null, project: null };
-  const evidence = {
-    mark: "codex",
-    headers: new HeaderIndex([]),
-    peer,
-    mode: "open",
-    signatures: REQUEST_SIGNATURES,
-  } as const;
-  const head = {
-    client: new ClientIdentity(evidence, tokens),
-    choice: { upstream, key, route: match.route, path: "/v1/messages" },
-    settings,
-    userAgent: null,
-    contentEncoding: null,
-  };
-  const running = new RunningExchanges();
-  return { exchange: new ExchangeRecorder(head, { ledger, running, clock }), ledger, clock, running };
+  const { start, ...rest } = prepareExchanges();
+  return { exchange: start(), ...rest };
 }
 
 const COMPLETED = { ...createReading("completed", "absent"), spend: "never" } as const;

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { createReading } from "../../../src/core/usage/usage-format.ts";
+import { prepareExchanges } from "./start-exchange.ts";
+
+const COMPLETED = { ...createReading("completed", "absent"), spend: "never" } as const;
+
+/** Exchanges whose clock and timer the test moves. `pass` lets milliseconds pass, `timers` counts the timers that were set. */
+function holdExchanges(t: TestContext) {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const prepared = prepareExchanges();
+  const set = t.mock.method(globalThis, "setInterval");
+  const pass = (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 50) {
+      prepared.clock.advance(50);
+      t.mock.timers.tick(50);
+    }
+  };
+  return { ...prepared, pass, timers: () => set.mock.callCount() };
+}
+
+test("an exchange that is recorded within 0.75 s is never noted", (t) => {
+  const { start, ledger, pass } = holdExchanges(t);
+  const exchange = start();
+  pass(750);
+  exchange.record(COMPLETED, null);
+  pass(2000);
+  assert.deepEqual([ledger.notes.length, ledger.records.length], [0, 1]);
+});
+
+test("an exchange is noted before it has lasted a second, as a crash would leave it, with the id of its record", (t) => {
+  const { start, ledger, pass } = holdExchanges(t);
+  pass(50);
+  const exchange = start();
+  pass(1000);
+  exchange.record(COMPLETED, null);
+  const [note, another] = ledger.notes;
+  const { outcome, cut_by, usage, spend, tokens, status, duration_ms } = note ?? {};
+  assert.deepEqual(
+    { outcome, cut_by, usage, spend, tokens, status },
+    { outcome: "cut", cut_by: "crash", usage: "absent", spend: "never", tokens: null, status: null },
+  );
+  assert.ok(duration_ms !== undefined && duration_ms >= 800 && duration_ms <= 1000);
+  assert.equal(another, undefined);
+  const [record] = ledger.records;
+  assert.deepEqual([record?.id, record?.ts], [note?.id, note?.ts]);
+  assert.equal(record?.cut_by, null);
+});
+
+test("a note is renewed once a minute, and not after the record", (t) => {
+  const { start, ledger, pass } = holdExchanges(t);
+  const exchange = start();
+  pass(3 * 60_000 + 30_000);
+  exchange.record(COMPLETED, null);
+  pass(2 * 60_000);
+  const times = ledger.notes.map(({ duration_ms }) => duration_ms);
+  assert.equal(times.length, 4);
+  for (const [i, time] of times.entries()) {
+    if (i > 0) assert.ok(time - (times[i - 1] ?? 0) >= 60_000, `noted after ${times.join(", ")} ms`);
+  }
+  assert.equal(new Set(ledger.notes.map(({ id }) => id)).size, 1);
+});
+
+test("one timer serves all exchanges, and stops when there are none", (t) => {
+  const { start, ledger, pass, timers } = holdExchanges(t);
+  const exchanges = Array.from({ length: 1000 }, start);
+  pass(1000);
+  assert.deepEqual([timers(), ledger.notes.length], [1, 1000]);
+  for (const exchange of exchanges) exchange.record(COMPLETED, null);
+  pass(1000);
+  start();
+  assert.equal(timers(), 2);
+});
+
+test("a ledger that takes no notes is asked once a second, and an exchange is recorded all the same", async (t) => {
+  const { start, ledger, clock, pass } = holdExchanges(t);
+  const asked: number[] = [];
+  const refuse = t.mock.method(ledger, "note", () => asked.push(clock.tickMs) < 0);
+  const exchange = start();
+  start();
+  pass(5000);
+  assert.equal(asked.length, 5);
+  refuse.mock.restore();
+  pass(1000);
+  assert.equal(ledger.notes.length, 2);
+  exchange.record(COMPLETED, null);
+  assert.equal((await ledger.only()).outcome, "completed");
+});
+
+test("on a slow disk the notes of many exchanges are spread over looks of at most 20 ms", (t) => {
+  const { start, ledger, clock, pass } = holdExchanges(t);
+  const noted = t.mock.fn(() => {
+    clock.advance(6);
+    return true;
+  });
+  t.mock.method(ledger, "note", noted);
+  for (let i = 0; i < 20; i += 1) start();
+  pass(700);
+  const counts = Array.from({ length: 6 }, () => {
+    pass(100);
+    return noted.mock.callCount();
+  });
+  assert.deepEqual(counts, [4, 8, 12, 16, 20, 20]);
+});

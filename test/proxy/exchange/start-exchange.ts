@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { defaultConfig } from "../../../src/core/config/config.ts";
+import { HeaderIndex } from "../../../src/core/http/header-index.ts";
+import { ClientIdentity } from "../../../src/proxy/authenticate-client.ts";
+import { ExchangeRecorder } from "../../../src/proxy/exchange/exchange-recorder.ts";
+import { RunningExchanges } from "../../../src/proxy/exchange/running-exchanges.ts";
+import { prepareSettings } from "../../../src/proxy/settings.ts";
+import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
+import { REQUEST_SIGNATURES } from "../../../src/tools/all.ts";
+import { upstreamAt } from "../../helpers/gate/gate.ts";
+import { MemoryLedger, MemoryLog, MemoryTokens, ManualClock } from "../../helpers/gate/memory.ts";
+
+/** A ledger in memory, and a function that starts exchanges on `POST /messages` whose records go there. */
+export function prepareExchanges() {
+  const [ledger, clock] = [new MemoryLedger(), new ManualClock()];
+  const upstreams = { default: upstreamAt("http://127.0.0.1:1/v1") };
+  const settings = prepareSettings({ ...defaultConfig, upstreams });
+  const { upstream, key } = settings.defaultDestination;
+  const match = upstream.table.find("POST", "/v1/messages");
+  assert.ok(match !== null && "route" in match);
+  const choice = { upstream, key, route: match.route, path: "/v1/messages" };
+  const tokens = new TokenRegistry(new MemoryTokens(), new MemoryLog());
+  const evidence = {
+    mark: "codex",
+    headers: new HeaderIndex([]),
+    peer: { process: null, project: null },
+    mode: "open",
+    signatures: REQUEST_SIGNATURES,
+  } as const;
+  const running = new RunningExchanges(clock);
+  const start = () => {
+    const client = new ClientIdentity(evidence, tokens);
+    const head = { client, choice, settings, userAgent: null, contentEncoding: null };
+    return new ExchangeRecorder(head, { ledger, running, clock });
+  };
+  return { start, ledger, clock, running };
+}
