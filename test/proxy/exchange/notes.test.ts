@@ -6,9 +6,9 @@ import { prepareExchanges } from "./start-exchange.ts";
 const COMPLETED = { ...createReading("completed", "absent"), spend: "never" } as const;
 
 /** Exchanges whose clock and timer the test moves. `pass` lets milliseconds pass, `timers` counts the timers that were set. */
-function holdExchanges(t: TestContext) {
+function holdExchanges(t: TestContext, ledgerConfig: { noteAfterMs?: number } = {}) {
   t.mock.timers.enable({ apis: ["setInterval"] });
-  const prepared = prepareExchanges();
+  const prepared = prepareExchanges(ledgerConfig);
   const set = t.mock.method(globalThis, "setInterval");
   const pass = (ms: number) => {
     for (let passed = 0; passed < ms; passed += 50) {
@@ -46,6 +46,17 @@ test("an exchange is noted before it has lasted a second, as a crash would leave
   assert.deepEqual([record?.id, record?.ts], [note?.id, note?.ts]);
   assert.equal(record?.cut_by, null);
 });
+
+for (const noteAfterMs of [0, 5000]) {
+  test(`with "noteAfterMs": ${noteAfterMs} an exchange is noted then, and not much earlier`, (t) => {
+    const { start, ledger, pass } = holdExchanges(t, { noteAfterMs });
+    start();
+    pass(noteAfterMs - 250);
+    assert.equal(ledger.notes.length, 0);
+    pass(250 + (noteAfterMs === 0 ? 100 : 0));
+    assert.equal(ledger.notes.length, 1);
+  });
+}
 
 test("a note is renewed once a minute, and not after the record", (t) => {
   const { start, ledger, pass } = holdExchanges(t);

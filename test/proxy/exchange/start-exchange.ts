@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { defaultConfig } from "../../../src/core/config/config.ts";
+import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
 import { HeaderIndex } from "../../../src/core/http/header-index.ts";
 import { ClientIdentity } from "../../../src/proxy/authenticate-client.ts";
 import { ExchangeRecorder } from "../../../src/proxy/exchange/exchange-recorder.ts";
@@ -11,10 +11,14 @@ import { upstreamAt } from "../../helpers/gate/gate.ts";
 import { MemoryLedger, MemoryLog, MemoryTokens, ManualClock } from "../../helpers/gate/memory.ts";
 
 /** A ledger in memory, and a function that starts exchanges on `POST /messages` whose records go there. */
-export function prepareExchanges() {
+export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
   const [ledger, clock] = [new MemoryLedger(), new ManualClock()];
   const upstreams = { default: upstreamAt("http://127.0.0.1:1/v1") };
-  const settings = prepareSettings({ ...defaultConfig, upstreams });
+  const settings = prepareSettings({
+    ...defaultConfig,
+    upstreams,
+    ledger: { ...defaultConfig.ledger, ...ledgerConfig },
+  });
   const { upstream, key } = settings.defaultDestination;
   const match = upstream.table.find("POST", "/v1/messages");
   assert.ok(match !== null && "route" in match);
