@@ -139,14 +139,14 @@ export const FLOODS: readonly Mutant[] = [
     ...D9,
     without: "writing a single record for each request",
     file: "src/proxy/exchange/exchange-recorder.ts",
-    find: "this.#books.ledger.append({",
-    replace: "for (const _ of [1, 2]) this.#books.ledger.append({",
+    find: "this.#books.ledger.append(this.#compose(reading, cutBy));",
+    replace: "for (const _ of [1, 2]) this.#books.ledger.append(this.#compose(reading, cutBy));",
   },
   {
     ...D9,
     without: "a unique id for each record",
     file: "src/proxy/exchange/exchange-recorder.ts",
-    find: "id: randomUUID(),",
-    replace: `id: randomUUID().slice(0, 2),`,
+    find: "id: this.#id ?? randomUUID(),",
+    replace: `id: this.#id ?? randomUUID().slice(0, 2),`,
   },
 ];

@@ -11,6 +11,7 @@ const E4 = { row: "E4", test: "test/faults/e4-planted-files.test.ts" };
 const WRITER = "src/adapters/ledger-file/line-writer.ts";
 const LOG_OUTPUT = "src/adapters/log/line-output.ts";
 const DAY_FILE = "src/adapters/ledger-file/day-file.ts";
+const APPEND = "src/adapters/ledger-file/append-line.ts";
 const OWN_FILE = "src/adapters/ledger-file/private-file.ts";
 
 /** Rules on files: E1, E2 and E4. */
@@ -19,9 +20,9 @@ export const DISK: readonly Mutant[] = [
     ...E1,
     without: "writing the record before the end of the response",
     file: "src/proxy/exchange/round-trip.ts",
-    find: "this.#exchange.record(redactReading(reading, this.#options.secret), cutBy);\n      this.#close(isReallyWhole);",
+    find: "this.#exchange.record(this.#toRecord(response, reading), cutBy);\n      this.#close(isReallyWhole);",
     replace:
-      "this.#close(isReallyWhole);\n      this.#exchange.record(redactReading(reading, this.#options.secret), cutBy);",
+      "this.#close(isReallyWhole);\n      this.#exchange.record(this.#toRecord(response, reading), cutBy);",
   },
   {
     ...E1,
@@ -62,8 +63,9 @@ export const DISK: readonly Mutant[] = [
     ...E1_KILL,
     without: "writing each record at once: they are batched",
     file: "src/adapters/ledger-file.ts",
-    find: "writer.write({ day: dayOf(record.ts), line: `${line}\\n` });",
-    replace: "setTimeout(() => writer.write({ day: dayOf(record.ts), line: `${line}\\n` }), 20);",
+    find: "writer.write({ day: dayOf(ts), line: toLine(record), noteId: notes.has(id) ? id : null });",
+    replace:
+      "setTimeout(() => writer.write({ day: dayOf(ts), line: toLine(record), noteId: notes.has(id) ? id : null }), 20);",
   },
   {
     ...E2,
@@ -75,14 +77,14 @@ export const DISK: readonly Mutant[] = [
   {
     ...E2,
     without: "undoing a short write",
-    file: DAY_FILE,
-    find: "fs.ftruncateSync(this.#fd, fs.fstatSync(this.#fd).size - written);",
+    file: APPEND,
+    find: "fs.ftruncateSync(fd, fs.fstatSync(fd).size - written);",
     replace: "",
   },
   {
     ...E2,
     without: "noticing a short write",
-    file: DAY_FILE,
+    file: APPEND,
     find: "if (written === bytes) return;",
     replace: "if (written > 0) return;",
   },

@@ -1,5 +1,6 @@
 import { CONTENT } from "./e-content.ts";
+import { CRASH } from "./e-crash.ts";
 import { DISK } from "./e-disk.ts";
 import type { Mutant } from "./mutant.ts";
 
-export const E: readonly Mutant[] = [...DISK, ...CONTENT];
+export const E: readonly Mutant[] = [...DISK, ...CONTENT, ...CRASH];
