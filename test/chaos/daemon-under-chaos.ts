@@ -20,6 +20,9 @@ export const CHAOS_LIMITS = {
   drainMs: 1_500,
 };
 
+/** Short, so that a kill finds many requests noted. */
+export const NOTE_AFTER_MS = 300;
+
 /** The addresses of the hostile upstream and the certificate to trust. */
 export interface UpstreamAddresses {
   plain: string;
@@ -177,7 +180,8 @@ export class DaemonUnderChaos {
     const keySource = { file: this.#keyFile };
     const upstreams = { default: { baseUrl: plain, keySource }, tls: { baseUrl: tls, keySource } };
     const tools = { [TOOL_OVER_TLS]: { upstream: "tls" } };
-    return { listen: { port }, upstreams, tools, limits, abort: { graceMs } };
+    const ledger = { noteAfterMs: NOTE_AFTER_MS };
+    return { listen: { port }, upstreams, tools, ledger, limits, abort: { graceMs } };
   }
 
   async #waitUntil(what: string, condition: () => Promise<boolean>): Promise<void> {

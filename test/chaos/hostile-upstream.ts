@@ -113,6 +113,7 @@ export class HostileUpstream {
     const received: ReceivedRequest = {
       nonce,
       behaviour: "",
+      receivedAt: performance.now(),
       times: 1,
       bodyBytes: 0,
       bodyDigest: null,

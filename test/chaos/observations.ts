@@ -56,6 +56,8 @@ export interface ObservedResponse {
 export interface ReceivedRequest {
   nonce: string;
   behaviour: string;
+  /** When its head arrived. */
+  receivedAt: number;
   /** How often it arrived. More than once means that it was sent again. */
   times: number;
   bodyBytes: number;

@@ -1,4 +1,5 @@
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
+import { NOTE_AFTER_MS } from "./daemon-under-chaos.ts";
 import { BY_NODE } from "./response-reader.ts";
 import type {
   Observations,
@@ -53,20 +54,23 @@ export class RecordChecks {
     return { rule: "a complete response has one equal record", figure, faults };
   }
 
-  /** Every request that the upstream received has one record, except those in flight when the daemon was killed. */
+  /** Every request that the upstream received has one record, except young ones that were in flight at a kill. */
   receivedRequests(): Check {
     let excused = 0;
-    const faults = [...this.#observations.received.values()].flatMap(({ nonce }) => {
+    const faults = [...this.#observations.received.values()].flatMap(({ nonce, receivedAt }) => {
       const count = this.#recordsOf(nonce).length;
       if (count === 1) return [];
-      if (count === 0 && this.#wasInFlightAtKill(nonce)) {
+      const kill = this.#killInFlight(nonce);
+      if (count === 0 && kill !== null && kill - receivedAt < NOTE_AFTER_MS + IN_FLIGHT_MS) {
         excused += 1;
         return [];
       }
-      return [`${nonce} has ${count} records`];
+      const age = kill === null ? "" : `, ${Math.round(kill - receivedAt)} ms before a kill`;
+      return [`${nonce} has ${count} records${age}`];
     });
     const { received, killedAt } = this.#observations;
-    const figure = `${received.size} seen, ${excused} in flight at one of ${killedAt.length} kills`;
+    const noted = [...this.#records.values()].flat().filter(({ cut_by: cutBy }) => cutBy === "crash");
+    const figure = `${received.size} seen; at ${killedAt.length} kills ${noted.length} noted, ${excused} young ones lost`;
     return { rule: "a request that the upstream received has one record", figure, faults };
   }
 
@@ -78,6 +82,8 @@ export class RecordChecks {
       if (sent.expectedRefusal !== null) return [`${nonce} was to be refused`];
       if (records.length > 1) return [`${nonce} has ${records.length} records`];
       return records.flatMap((record) => {
+        if (record.cut_by === "crash" && this.#killInFlight(nonce) === null)
+          return [`${nonce} was recorded as cut by a crash, and ended before`];
         const fault = faultOfRecord(record, sent, this.#observations.received.get(nonce));
         return fault === null ? [] : [`${nonce} ${fault}`];
       });
@@ -93,7 +99,7 @@ export class RecordChecks {
     });
     const lost = due.filter((sent) => sent.response?.isComplete !== true);
     const unexcused = lost.filter(
-      ({ nonce }) => !this.#wasInFlightAtKill(nonce) && !this.#wasInFlightAtStop(nonce),
+      ({ nonce }) => this.#killInFlight(nonce) === null && !this.#wasInFlightAtStop(nonce),
     );
     const faults = unexcused.map(({ nonce }) => `${nonce} did not get its whole response`);
     const figure = `${due.length} complete responses, ${lost.length - faults.length} lost in stops and kills`;
@@ -129,14 +135,16 @@ export class RecordChecks {
     return faultOfResponse(record, response, received.expected);
   }
 
-  #wasInFlightAtKill(nonce: string): boolean {
+  /** Returns when a kill hit the request; null when none did. */
+  #killInFlight(nonce: string): number | null {
     const sent = this.#observations.sent.get(nonce);
-    if (sent === undefined) return false;
+    if (sent === undefined) return null;
     // Node's own response to a client that stopped within its body precedes the record.
-    if (sent.response?.isComplete === true && sent.response.refusal !== BY_NODE) return false;
+    if (sent.response?.isComplete === true && sent.response.refusal !== BY_NODE) return null;
     const receivedUntil = this.#observations.received.get(nonce)?.endedAt ?? Infinity;
     const until = Math.max(sent.endedAt ?? Infinity, receivedUntil);
-    return this.#observations.killedAt.some((at) => sent.startedAt < at && until > at - IN_FLIGHT_MS);
+    const isHit = (at: number) => sent.startedAt < at && until > at - IN_FLIGHT_MS;
+    return this.#observations.killedAt.find(isHit) ?? null;
   }
 }
 

@@ -1,8 +1,11 @@
 // `npm run chaos -- [--seconds N] [--seed S] [--concurrency N]`: runs random clients and a hostile upstream against a real daemon that
 // is reloaded, moved, stopped and killed. Compares what all parties observed, and fails on any mismatch.
+// `npm run chaos -- --kills N [--seed S]`: instead kills a daemon so many times under short and long requests.
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { runChaos } from "./chaos.ts";
+import { renderKillReport } from "./kills/render-report.ts";
+import { runKills } from "./kills/run-kills.ts";
 import { renderVerdict } from "./render-verdict.ts";
 import { checkRun } from "./verdict.ts";
 
@@ -11,9 +14,16 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "180" },
     seed: { type: "string", default: randomBytes(4).toString("hex") },
     concurrency: { type: "string", default: "40" },
+    kills: { type: "string" },
   },
 });
 const { seed } = values;
+if (values.kills !== undefined) {
+  console.log(`${values.kills} kills, seed ${seed}`);
+  const report = await runKills({ kills: Number(values.kills), seed });
+  console.log(renderKillReport(report).join("\n"));
+  process.exit(report.faults.length > 0 ? 1 : 0);
+}
 const [seconds, concurrency] = [Number(values.seconds), Number(values.concurrency)];
 console.log(`chaos for ${seconds} s, ${concurrency} clients at a time, seed ${seed}`);
 const startedAt = performance.now();

@@ -120,14 +120,14 @@ export const CRASH: readonly Mutant[] = [
     ...E7_TIME,
     without: "a pause after a note that was refused",
     file: RUNNING,
-    find: "if (!isNoted) this.#nextNoteAt = now + RETRY_MS;",
+    find: "this.#nextNoteAt = now + RETRY_MS;",
     replace: "",
   },
   {
     ...E7_TIME,
-    without: "a limit to the notes in one turn",
+    without: "a limit to the renewals in one turn",
     file: RUNNING,
-    find: "|| now - from >= LONGEST_LOOK_MS",
+    find: "|| (exchange.isNoted && now - from >= RENEWAL_MS)",
     replace: "",
   },
   {

@@ -104,6 +104,10 @@ export class ExchangeRecorder {
     this.#books.running.remove(this);
   }
 
+  get isNoted(): boolean {
+    return this.#notedTick !== null;
+  }
+
   /** True when it is time for a note at `tick`, by the monotonic clock: after `ledger.noteAfterMs`, and each minute then. */
   isNoteDue(tick: number): boolean {
     if (this.#notedTick !== null) return tick - this.#notedTick >= NOTE_INTERVAL_MS;
@@ -118,9 +122,9 @@ export class ExchangeRecorder {
   note(): boolean {
     this.#id ??= randomUUID();
     const reading = this.roundTrip?.readSoFar() ?? this.#unanswered("cut", null);
-    const isNoted = this.#books.ledger.note(this.#compose(reading, "crash"));
-    if (isNoted) this.#notedTick = this.#books.clock.monotonic();
-    return isNoted;
+    const isWritten = this.#books.ledger.note(this.#compose(reading, "crash"));
+    if (isWritten) this.#notedTick = this.#books.clock.monotonic();
+    return isWritten;
   }
 
   #compose(reading: MeterReading, cutBy: CutBy | null): UsageRecord {

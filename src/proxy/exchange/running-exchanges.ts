@@ -2,8 +2,8 @@ import type { Clock } from "../../ports.ts";
 
 /** How often the exchanges under way are looked at. */
 const LOOK_MS = 100;
-/** What notes may take of a look. On a slow disk the rest waits for the next one, and no response for a thousand notes. */
-const LONGEST_LOOK_MS = 20;
+/** What renewing notes may take of a look. On a slow disk the rest waits for the next one, and no response for a thousand. */
+const RENEWAL_MS = 20;
 /** Pause after a note that could not be written. */
 const RETRY_MS = 1000;
 
@@ -13,6 +13,7 @@ interface RunningExchange {
   position: number;
   /** True when it is time for a note at `tick`, by the monotonic clock. */
   isNoteDue(tick: number): boolean;
+  readonly isNoted: boolean;
   /** Notes it in the ledger. Returns false when that failed. */
   note(): boolean;
   /** Ends it now and records it, which removes it from the list. */
@@ -80,11 +81,12 @@ export class RunningExchanges {
     let now = from;
     if (from < this.#nextNoteAt) return;
     for (const exchange of this.#running) {
-      if (!exchange.isNoteDue(now)) continue;
-      const isNoted = exchange.note();
+      if (!exchange.isNoteDue(now) || (exchange.isNoted && now - from >= RENEWAL_MS)) continue;
+      const isWritten = exchange.note();
       now = this.#clock.monotonic();
-      if (!isNoted) this.#nextNoteAt = now + RETRY_MS;
-      if (!isNoted || now - from >= LONGEST_LOOK_MS) return;
+      if (isWritten) continue;
+      this.#nextNoteAt = now + RETRY_MS;
+      return;
     }
   }
 }
