@@ -220,7 +220,7 @@ export const CRASH: readonly Mutant[] = [
     without: "claiming a note, which one daemon alone can do",
     file: CLAIM,
     find: "fs.renameSync(found, path);",
-    replace: "if (fs.existsSync(found)) fs.copyFileSync(found, path);",
+    replace: "fs.copyFileSync(found, path);\n  fs.rmSync(found, { force: true });",
   },
   {
     ...E7_PROCESSES,

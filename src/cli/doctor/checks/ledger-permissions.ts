@@ -33,6 +33,13 @@ export function ledgerDirectoryFindings(directory: string, found: Stats, self: n
   return [];
 }
 
+/** Reports what keeps the daemon from noting requests under way (SECURITY.md E7). Parameters as above. */
+export function notesDirectoryFindings(path: string, found: Stats, self: number | null): Finding[] {
+  if (found.isDirectory()) return ledgerDirectoryFindings(path, found, self);
+  const fix = `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`;
+  return [failure(`${path} is a link, or no directory, and a crash would hide running requests`, fix)];
+}
+
 /** Reports files that the daemon does not write to, links and other users' files, and files that other users can read. */
 export function ledgerFileFindings(
   directory: string,

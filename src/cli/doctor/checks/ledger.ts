@@ -4,11 +4,17 @@ import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
 import { hasCode } from "../../../core/failure.ts";
 import { parseLedgerFileName } from "../../../core/ledger/day.ts";
+import { NOTES_DIRECTORY } from "../../../core/ledger/note-file.ts";
 import { quoteForShell } from "../../../core/text/shell-words.ts";
 import { displayPath, pluralize } from "../../terminal/format.ts";
 import type { Evidence } from "../evidence.ts";
 import { commandFor } from "../fix-commands.ts";
-import { ledgerDirectoryFindings, ledgerFileFindings, type LedgerFileStats } from "./ledger-permissions.ts";
+import {
+  ledgerDirectoryFindings,
+  ledgerFileFindings,
+  notesDirectoryFindings,
+  type LedgerFileStats,
+} from "./ledger-permissions.ts";
 
 const MB = 1_000_000;
 const GB = 1_000 * MB;
@@ -35,8 +41,10 @@ export const ledgerCheck: Check<Evidence> = {
     if (existing !== directory) return findingsOrOk(space, `${name} is made with the first record`);
     const files = await listLedgerFiles(directory);
     const self = process.geteuid?.() ?? null;
+    const notes = join(directory, NOTES_DIRECTORY);
     const findings = [
       ...ledgerDirectoryFindings(directory, await lstat(directory), self),
+      ...((await exists(notes)) ? notesDirectoryFindings(notes, await lstat(notes), self) : []),
       ...ledgerFileFindings(directory, files, self),
       ...space,
     ];

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { setUpMachine, type Machine, type MachineOptions } from "../../../helpers/daemon/machine.ts";
@@ -30,6 +30,30 @@ export const FILE_PROBLEMS: Problem[] = [
       [
         "failure ledger: HOME/state/tollkeeper/ledger can be written by other users",
         "chmod 700 'HOME/state/tollkeeper/ledger'",
+      ],
+    ],
+  },
+  {
+    name: "a file is in the place of the notes of running requests",
+    build: (t) => withLedger(t, (directory) => writeFileSync(join(directory, "under-way"), "")),
+    finds: [
+      [
+        "failure ledger: HOME/state/tollkeeper/ledger/under-way is a link, or no directory, and a crash would hide running requests",
+        "mv 'HOME/state/tollkeeper/ledger/under-way' 'HOME/state/tollkeeper/ledger/under-way.away'",
+      ],
+    ],
+  },
+  {
+    name: "other users can write to the notes of running requests",
+    build: (t) =>
+      withLedger(t, (directory) => {
+        mkdirSync(join(directory, "under-way"));
+        chmodSync(join(directory, "under-way"), 0o777);
+      }),
+    finds: [
+      [
+        "failure ledger: HOME/state/tollkeeper/ledger/under-way can be written by other users",
+        "chmod 700 'HOME/state/tollkeeper/ledger/under-way'",
       ],
     ],
   },
