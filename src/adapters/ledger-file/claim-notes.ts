@@ -49,7 +49,7 @@ export function claimNotes(directory: string, options: ClaimOptions): ClaimedNot
     const ofDay = claimed.filter(({ ts }) => dayOf(ts) === day);
     return removeRecorded(ofDay, join(directory, dayFileName(day)), options.log);
   });
-  return left.toSorted((a, b) => (a.ts < b.ts ? -1 : 1));
+  return left.toSorted((a, b) => Date.parse(a.ts) - Date.parse(b.ts));
 }
 
 /** Returns null for what is not a note, or not to be claimed. */

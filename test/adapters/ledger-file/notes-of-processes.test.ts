@@ -27,7 +27,7 @@ interface Opener {
 }
 
 async function prepareOpener(t: TestContext, directory: string, launcher: string[] = []): Promise<Opener> {
-  const [file = "", ...args] = [...launcher, ...PROGRAM, directory];
+  const [file, ...args] = [...launcher, ...PROGRAM, directory];
   const child = spawn(file, args, { cwd: ROOT, stdio: ["pipe", "pipe", "inherit"] });
   t.after(() => child.kill("SIGKILL"));
   child.stdin.on("error", () => {});

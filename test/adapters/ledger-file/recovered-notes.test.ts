@@ -78,7 +78,7 @@ test("a record that the disk does not take at the start waits, and keeps its not
 });
 
 const TORN: [what: string, text: string][] = [
-  ["cut off", `${JSON.stringify(noteOf("a")).slice(0, 40)}`],
+  ["cut off", JSON.stringify(noteOf("a")).slice(0, 40)],
   ["whole but for its newline", JSON.stringify(noteOf("a"))],
   ["empty", ""],
   ["the note of another record", `${JSON.stringify(noteOf("b"))}\n`],
