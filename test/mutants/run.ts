@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const TSC = join(ROOT, "node_modules/.bin/tsc");
 
 /** Removing a rule may leave a name unused. Any other compiler error is a mistake in the mutant. */
-const COMPILE = ["-p", "tsconfig.json", "--noUnusedLocals", "false", "--noUnusedParameters", "false"];
+const CHECK = ["-p", "tsconfig.json", "--noUnusedLocals", "false", "--noUnusedParameters", "false"];
 
 /** A test that hangs without the rule counts as failed. */
 const LIMIT_MS = 60_000;
@@ -39,9 +39,12 @@ function apply(mutant: Mutant, root: string): string {
   return source;
 }
 
-/** Compiles the program that the tests run; returns the compiler's errors. */
-function compile(root: string): string {
-  return spawnSync(TSC, COMPILE, { cwd: root, encoding: "utf8" }).stdout;
+/** Builds the program that the tests run; returns the compiler's errors. */
+function build(root: string): string {
+  const errors = spawnSync(TSC, CHECK, { cwd: root, encoding: "utf8" }).stdout;
+  if (errors !== "") return errors;
+  const { status, stderr } = spawnSync("npm", ["run", "-s", "bundle"], { cwd: root, encoding: "utf8" });
+  return status === 0 ? "" : stderr;
 }
 
 /** Runs a test file; returns the names of the tests that fail, and `hung` when it does not end in time. */
@@ -67,7 +70,7 @@ async function failuresOf(test: string, root: string): Promise<string[]> {
 
 /** Throws when a test fails with every rule in place: its failures would prove nothing. */
 async function assertGreen(tests: Set<string>, root: string): Promise<void> {
-  const errors = compile(root);
+  const errors = build(root);
   if (errors !== "") throw new Error(errors);
   for (const test of tests) {
     const failures = await failuresOf(test, root);
@@ -79,7 +82,7 @@ async function assertGreen(tests: Set<string>, root: string): Promise<void> {
 /** Removes one rule, runs its test and restores the rule; true when the test has failed. */
 async function isNoticed(mutant: Mutant, root: string): Promise<boolean> {
   const source = apply(mutant, root);
-  const errors = compile(root);
+  const errors = build(root);
   const failures = errors === "" ? await failuresOf(mutant.test, root) : [];
   writeFileSync(join(root, mutant.file), source);
   const verdict = errors === "" ? (failures.length > 0 ? "red  " : "GREEN") : "ERROR";

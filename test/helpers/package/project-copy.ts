@@ -1,0 +1,43 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+/** What the build and the package are made of. */
+const CONTENTS = [
+  "src",
+  "launchd",
+  "systemd",
+  "package.json",
+  "tsconfig.json",
+  "README.md",
+  "LICENSE",
+  "CHANGELOG.md",
+];
+
+/** Copies the project into a new directory as a clone has it, without `dist`, and links the installed dependencies. */
+export function copyProject(directory: string): void {
+  mkdirSync(directory, { recursive: true });
+  for (const name of CONTENTS) cpSync(join(ROOT, name), join(directory, name), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(directory, "node_modules"));
+}
+
+/** A file of a package, below its root. */
+export interface PackedFile {
+  path: string;
+  size: number;
+}
+
+/** Builds and packs a project as for publishing. Returns the path of the tarball and what it holds. */
+export function packProject(project: string, destination: string): { tarball: string; files: PackedFile[] } {
+  const args = ["pack", "--json", "--pack-destination", destination];
+  const output = execFileSync("npm", args, {
+    cwd: project,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [{ filename, files }] = JSON.parse(output) as [{ filename: string; files: PackedFile[] }];
+  return { tarball: join(destination, filename), files };
+}
