@@ -1,20 +1,46 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename, relative } from "node:path";
 
-/** Returns this program's version. */
+interface PackageManifest {
+  version: string;
+  engines: { node: string };
+}
+
+// Read when this module is loaded, and never again: an upgrade replaces the files while the daemon runs on.
+const manifest = JSON.parse(readOwn("package.json").toString()) as PackageManifest;
+const build = identifyBuild();
+
+/** Returns the version of the program that this process runs. */
 export function programVersion(): string {
-  return readPackage().version;
+  return manifest.version;
+}
+
+/**
+ * Returns what identifies the code that this process runs among the builds of one version; null where nothing has been
+ * built. It changes with the code of every command and of the daemon, not with that of the dependencies.
+ */
+export function programBuild(): string | null {
+  return build;
 }
 
 /** Returns the oldest Node version that can run the program, e.g. `20.19`. */
 export function requiredNodeVersion(): string {
-  return readPackage().engines.node.replace(/^>=/, "");
+  return manifest.engines.node.replace(/^>=/, "");
 }
 
-/** `#package` resolves to the package's root, from `src` and from the bundle in `dist` alike. */
-function readPackage(): { version: string; engines: { node: string } } {
-  const text = readFileSync(new URL(import.meta.resolve("#package/package.json")), "utf8");
-  return JSON.parse(text) as { version: string; engines: { node: string } };
+/** The entry imports every chunk by a name that contains a hash of its contents and of what it imports in turn. */
+function identifyBuild(): string | null {
+  try {
+    return createHash("sha256").update(readOwn("dist/main.js")).digest("hex").slice(0, 12);
+  } catch {
+    return null;
+  }
+}
+
+/** Reads a file of the package. `#package` resolves to its root, from `src` and from the bundle in `dist` alike. */
+function readOwn(path: string): Buffer {
+  return readFileSync(new URL(import.meta.resolve(`#package/${path}`)));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { programVersion } from "../adapters/program.ts";
+import { programBuild, programVersion } from "../adapters/program.ts";
 import type { Access } from "../core/config/config.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { describeOutbound } from "../core/config/outbound.ts";
@@ -18,7 +18,9 @@ import type { AssembledGate } from "./assemble-gate.ts";
 export interface DaemonStatus {
   /** When the status was made. */
   at: string;
+  /** Version and build of the program that this process runs, whatever has been installed since. */
   version: string;
+  build: string | null;
   pid: number;
   startedAt: string;
   /** `stopping`: open exchanges may finish, and new connections are refused. */
@@ -81,6 +83,7 @@ export function describeDaemon(parts: StatusParts): DaemonStatus {
   return {
     at: isoTime(clock.now()),
     version: programVersion(),
+    build: programBuild(),
     pid: process.pid,
     state: lifecycle.isStopping ? "stopping" : "serving",
     startedAt: lifecycle.startedAt.toISOString(),

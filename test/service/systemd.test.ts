@@ -81,6 +81,17 @@ test("install stops both units first when the socket changes or is not listening
   }
 });
 
+test("install neither rewrites nor stops a socket whose unit differs in its comments only, as after an upgrade", async (t) => {
+  const { systemd, paths } = createSystemd(t, { service: RUNNING, socket: LISTENING });
+  const [, ours = ""] = (await systemd.install(targetFor())).steps.flatMap((step) =>
+    step.kind === "write" ? [step.text] : [],
+  );
+  writeUnits(paths, { socket: ours.replaceAll(/^#.*$/gm, "# a comment of an older version") });
+  const plan = await systemd.install(targetFor());
+  assert.ok(!filesOf(plan).some(([, path]) => path === paths.socket));
+  assert.ok(!commandsOf(plan).some((command) => command.startsWith("systemctl --user stop")));
+});
+
 test("install restarts a process left by an interrupted installation, even when no file changes", async (t) => {
   const cases = [
     { service: RUNNING, unconditional: false },

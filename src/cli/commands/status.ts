@@ -1,14 +1,16 @@
 import { readConfigFile } from "../../adapters/config-file.ts";
 import { configPath } from "../../adapters/paths.ts";
 import { checkPortFree } from "../../adapters/port-holder.ts";
-import { programVersion } from "../../adapters/program.ts";
 import { formatProblem } from "../../core/config/problem.ts";
-import type { Failure } from "../../core/failure.ts";
+import { Failure } from "../../core/failure.ts";
 import { formatAge } from "../../core/text/age.ts";
 import { daemonStatus, notRunning } from "../../daemon/running-daemon.ts";
 import type { AccessStatus, DaemonStatus, KeyStatus } from "../../daemon/status.ts";
 import type { LedgerHealth } from "../../ports.ts";
+import { findServiceManager } from "../../service/find-manager.ts";
+import { attempt } from "../attempt.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";
+import { describeOtherProgram, replaceCommand } from "../service/other-program.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
 import { labelledLine, pluralize } from "../terminal/format.ts";
 
@@ -18,17 +20,20 @@ export const command: Command<ReportArguments> = {
   handler: async ({ config, json }) => {
     const status = await daemonStatus();
     if (status === null) throw await explainAbsence(config);
-    const version = programVersion();
-    if (status.version !== version) {
-      note(
-        `note: the daemon that runs is of version ${status.version}, this is ${version}; type: tollkeeper service restart`,
-      );
-    }
+    await noteOtherProgram(status);
     if (json) printJson(status);
     else for (const line of renderStatus(status)) print(line);
     if (!isHealthy(status)) process.exitCode = EXIT.failed;
   },
 };
+
+/** Says when the daemon runs another program than this command, and what replaces it. */
+async function noteOtherProgram(status: DaemonStatus): Promise<void> {
+  const difference = describeOtherProgram(status);
+  if (difference === null) return;
+  const { value: state } = await attempt(Failure, async () => (await findServiceManager()).state());
+  note(`note: ${difference}; replace it with: ${replaceCommand(status, state)}`);
+}
 
 /** Returns why no daemon responds: another program has its port, or it is not running. An invalid configuration names no port. */
 async function explainAbsence(configFile = configPath()): Promise<Failure> {

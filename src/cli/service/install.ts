@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { configPath } from "../../adapters/paths.ts";
-import { programVersion } from "../../adapters/program.ts";
 import type { Config } from "../../core/config/config.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
@@ -10,7 +9,8 @@ import type { ServiceManager, ServiceState, ServiceTarget } from "../../service/
 import { loadConfig } from "../load-config.ts";
 import { note, print } from "../terminal/console.ts";
 import { refuseConflicts } from "./conflicts.ts";
-import { executePlan, executeStartPlan, printNotes } from "./execute-plan.ts";
+import { executePlan, executeStartPlan, printNotes, printOpenExchanges } from "./execute-plan.ts";
+import { describeOtherProgram } from "./other-program.ts";
 import { buildServiceTarget } from "./service-target.ts";
 
 /**
@@ -39,8 +39,9 @@ async function preview(manager: ServiceManager, { pid }: ServiceState, target: S
   const plan = await manager.install(target);
   await executePlan(plan, true);
   const running = await daemonStatus().catch(() => null);
-  if (running?.pid === pid && isOfOtherVersion(running)) {
-    print(`if version ${running.version} still runs then (this is ${programVersion()}):`);
+  const difference = running?.pid === pid ? describeOtherProgram(running) : null;
+  if (difference !== null) {
+    print(`unless that has restarted it, because ${difference}:`);
     for (const line of describeSteps((await manager.restart()).steps)) print(`    ${line}`);
   }
   printNotes(plan);
@@ -57,17 +58,15 @@ async function install(
   // A daemon that runs but does not respond has to be restarted even when its definition has not changed.
   const restart = state.isRunning && running === null ? (await manager.restart()).steps : [];
   let status = await executeStartPlan(manager, { ...plan, steps: [...plan.steps, ...restart] }, port);
-  // After an upgrade the definition may be the same while the old version still runs.
-  if (isOfOtherVersion(status)) {
-    print(`the daemon that runs is of version ${status.version}; this is ${programVersion()}`);
+  // After an upgrade the definition may be the same.
+  const difference = describeOtherProgram(status);
+  if (difference !== null) {
+    print(`${difference}: it is restarted`);
+    printOpenExchanges(status);
     status = await executeStartPlan(manager, await manager.restart(), port);
   }
   printNotes(plan);
   return status;
-}
-
-function isOfOtherVersion({ version }: DaemonStatus): boolean {
-  return version !== programVersion();
 }
 
 function printSummary({ pid, listening }: DaemonStatus, { upstreams }: Config): void {

@@ -1,9 +1,11 @@
 import { existsSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../../core/failure.ts";
 import type { ServiceTarget, Step } from "../service-manager.ts";
 import { sandboxTrialCommand, TRIAL_EXIT_CODES } from "./trial-run.ts";
+import { parseSettings } from "./unit-syntax.ts";
 import { NOT_LOADED, resetFailedStep, systemctlStep, type UnitStates } from "./systemctl.ts";
 import {
   readUnit,
@@ -33,7 +35,7 @@ export function installSteps(
     ...target.writableDirectories.map((path): Step => ({ kind: "make-directory", path, mode: 0o700 })),
     { kind: "make-directory", path: dirname(paths.service), mode: 0o755 },
     writeStep(paths.service, renderService(target)),
-    ...(socket === null ? removeSocketSteps(paths) : [writeStep(paths.socket, socket)]),
+    ...(socket === null ? removeSocketSteps(paths) : writeSocketSteps(paths, socket)),
     ...sandboxSteps(target, paths, home),
     systemctlStep("daemon-reload"),
     ...(mustStopFirst(socket, paths, states) ? [systemctlStep("stop", SOCKET, SERVICE)] : []),
@@ -61,7 +63,7 @@ export function removeSandboxSteps(paths: UnitPaths): Step[] {
 function mustStopFirst(socket: string | null, paths: UnitPaths, states: UnitStates): boolean {
   if (socket === null) return false;
   if (!states.isListening) return states.startedAt.service !== null;
-  return readUnit(paths.socket) !== socket || isOutdated(states.startedAt.socket, paths.socket);
+  return !hasSettings(paths.socket, socket) || isOutdated(states.startedAt.socket, paths.socket);
 }
 
 /** True when an earlier installation was interrupted before it restarted the service. */
@@ -99,6 +101,15 @@ function refuseMasked([unit]: readonly string[]): void {
   if (unit === undefined) return;
   const unmask = `systemctl --user unmask ${unit}`;
   throw new Failure(`${unit} is masked`, `allow it with: ${unmask}; then: tollkeeper service install`);
+}
+
+/** Leaves a socket unit alone that differs in its comments only: a rewritten one would have to be stopped for a moment. */
+function writeSocketSteps(paths: UnitPaths, socket: string): Step[] {
+  return hasSettings(paths.socket, socket) ? [] : [writeStep(paths.socket, socket)];
+}
+
+function hasSettings(path: string, unit: string): boolean {
+  return isDeepStrictEqual(parseSettings(readUnit(path)), parseSettings(unit));
 }
 
 function removeSocketSteps(paths: UnitPaths): Step[] {

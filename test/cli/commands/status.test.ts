@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { test } from "node:test";
 import type { DaemonStatus } from "../../../src/daemon/status.ts";
-import { programVersion } from "../../../src/adapters/program.ts";
+import { programBuild, programVersion } from "../../../src/adapters/program.ts";
 import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
 import { post } from "../../helpers/gate/gate.ts";
@@ -62,6 +62,7 @@ test("status --json prints the whole status as one object", async (t) => {
   assert.ok(Date.parse(at) >= Date.parse(config.judgedAt));
   assert.deepEqual(rest, {
     version: programVersion(),
+    build: programBuild(),
     pid: daemon.pid,
     state: "serving",
     listening: [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`],

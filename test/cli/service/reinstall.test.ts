@@ -4,7 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { openControlSocket } from "../../../src/adapters/control-socket.ts";
-import { programVersion } from "../../../src/adapters/program.ts";
+import { programBuild, programVersion } from "../../../src/adapters/program.ts";
+import type { DaemonStatus } from "../../../src/daemon/status.ts";
 import type { Log } from "../../../src/ports.ts";
 import { readValues, parseCommandLine } from "../../../src/service/systemd/unit-syntax.ts";
 import { controlHandlers } from "../../helpers/daemon/control-handlers.ts";
@@ -29,14 +30,17 @@ function configFileIn({ units }: ServiceHome): string | undefined {
   return args[args.indexOf("--config") + 1];
 }
 
-/** Creates a service whose daemon has another version until it is restarted. */
-async function serviceOfOtherVersion(t: TestContext): Promise<ServiceHome> {
+/** Creates a service whose daemon runs another program until it is restarted. */
+async function serviceOfOtherProgram(t: TestContext, other: Partial<DaemonStatus>): Promise<ServiceHome> {
   const home = homeWithSystemd(t, { service: RUNNING, socket: LISTENING });
   writeInstallation(home);
   const status = () => ({
-    version: home.commands().includes(RESTART) ? programVersion() : "0.0.1",
+    version: programVersion(),
+    build: programBuild(),
     pid: RUNNING.MainPID,
     listening: ["127.0.0.1:8655"],
+    openExchanges: 2,
+    ...(home.commands().includes(RESTART) ? {} : other),
   });
   const path = join(home.home, "run", "tollkeeper", "control.sock");
   const control = await openControlSocket(path, controlHandlers({ status }), SILENT);
@@ -79,22 +83,49 @@ test(
   },
 );
 
-test(
-  "install restarts a daemon of another version even when no file changes",
-  { skip: noLinux },
-  async (t) => {
-    const home = await serviceOfOtherVersion(t);
-    const { code, stdout, stderr } = await home.service("install");
-    assert.equal(code, 0, stderr);
-    assert.match(stdout, /^the daemon that runs is of version 0\.0\.1; this is /m);
-    assert.equal(home.commands().at(-1), RESTART);
-  },
-);
+const VERSION = programVersion().replaceAll(".", "\\.");
 
-test("install --dry-run shows the restart of a daemon of another version", { skip: noLinux }, async (t) => {
-  const home = await serviceOfOtherVersion(t);
-  const { code, stdout } = await home.service("install", "--dry-run");
-  assert.equal(code, 0);
-  assert.match(stdout, /^if version 0\.0\.1 still runs then \(this is [^)]+\):\n[^]*^ {4}run: .* restart /m);
-  assert.deepEqual(home.commands(), []);
+const OTHERS: [what: string, other: Partial<DaemonStatus>, says: string][] = [
+  ["another version", { version: "0.0.1" }, `tollkeeper 0\\.0\\.1, and this command is ${VERSION}`],
+  [
+    "another build of this version",
+    { build: "0123456789ab" },
+    `another build of tollkeeper ${VERSION} than this command`,
+  ],
+  [
+    "a version from before builds were told apart",
+    { build: undefined as unknown as null },
+    `another build of tollkeeper ${VERSION} than this command`,
+  ],
+];
+
+for (const [what, other, says] of OTHERS) {
+  test(
+    `install restarts a daemon of ${what} even when no file changes, and shows how many exchanges may finish`,
+    { skip: noLinux },
+    async (t) => {
+      const home = await serviceOfOtherProgram(t, other);
+      const { code, stdout, stderr } = await home.service("install");
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, new RegExp(`^the daemon still runs ${says}: it is restarted$`, "m"));
+      assert.match(stdout, /^waiting for 2 open exchanges, which may finish first$/m);
+      assert.equal(home.commands().at(-1), RESTART);
+    },
+  );
+
+  test(`install --dry-run shows the restart of a daemon of ${what}`, { skip: noLinux }, async (t) => {
+    const home = await serviceOfOtherProgram(t, other);
+    const { code, stdout } = await home.service("install", "--dry-run");
+    assert.equal(code, 0);
+    const shown = `^unless that has restarted it, because the daemon still runs ${says}:\\n[^]*^ {4}run: .* restart `;
+    assert.match(stdout, new RegExp(shown, "m"));
+    assert.deepEqual(home.commands(), []);
+  });
+}
+
+test("install leaves a daemon of this program running", { skip: noLinux }, async (t) => {
+  const home = await serviceOfOtherProgram(t, {});
+  const { code, stderr } = await home.service("install");
+  assert.equal(code, 0, stderr);
+  assert.ok(!home.commands().includes(RESTART));
 });

@@ -1,9 +1,9 @@
 import type { Evidence } from "../evidence.ts";
 import { requiredNodeVersion, programVersion } from "../../../adapters/program.ts";
 import { failure, ok, warning, type Check } from "../../../check/check.ts";
-import { restartCommand } from "../fix-commands.ts";
+import { describeOtherProgram, replaceCommand } from "../../service/other-program.ts";
 
-/** Checks that Node is recent enough and that the running daemon has the version of this program. */
+/** Checks that Node is recent enough, and that the running daemon runs this program. */
 export const versionCheck: Check<Evidence> = {
   id: "version",
   title: "version",
@@ -15,9 +15,10 @@ export const versionCheck: Check<Evidence> = {
       return [failure(what, `install Node ${needed} or later, then: tollkeeper service install`)];
     }
     const { status } = await evidence.daemon();
-    if (status !== null && status.version !== version) {
-      const what = `this is tollkeeper ${version}, and the daemon that runs is still ${status.version}`;
-      return [warning(what, await restartCommand(evidence))];
+    const difference = status === null ? null : describeOtherProgram(status);
+    if (status !== null && difference !== null) {
+      const { state } = await evidence.service();
+      return [warning(difference, replaceCommand(status, state))];
     }
     return [ok(`tollkeeper ${version}, Node ${node}`)];
   },

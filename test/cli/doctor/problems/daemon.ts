@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { openControlSocket } from "../../../../src/adapters/control-socket.ts";
-import { programVersion } from "../../../../src/adapters/program.ts";
+import { programBuild, programVersion } from "../../../../src/adapters/program.ts";
 import type { AccessStatus, DaemonStatus } from "../../../../src/daemon/status.ts";
 import { controlHandlers } from "../../../helpers/daemon/control-handlers.ts";
 import { setUpMachine, type Machine, type MachineOptions } from "../../../helpers/daemon/machine.ts";
@@ -27,8 +27,18 @@ export const DAEMON_PROBLEMS: Problem[] = [
     build: (t) => withStatus(t, (status) => ({ ...status, version: "0.0.9" })),
     finds: [
       [
-        "warning version: this is tollkeeper VERSION, and the daemon that runs is still 0.0.9",
-        "kill PID, then: tollkeeper serve --config HOME/config.jsonc",
+        "warning version: the daemon still runs tollkeeper 0.0.9, and this command is VERSION",
+        "node dist/main.js service stop, then: node dist/main.js serve --config HOME/config.jsonc",
+      ],
+    ],
+  },
+  {
+    name: "the running daemon has another build of the same version",
+    build: (t) => withStatus(t, (status) => ({ ...status, build: "0123456789ab" })),
+    finds: [
+      [
+        "warning version: the daemon still runs another build of tollkeeper VERSION than this command",
+        "node dist/main.js service stop, then: node dist/main.js serve --config HOME/config.jsonc",
       ],
     ],
   },
@@ -205,6 +215,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
   const status: DaemonStatus = {
     at: now,
     version: programVersion(),
+    build: programBuild(),
     pid: process.pid,
     startedAt: now,
     state: "serving",

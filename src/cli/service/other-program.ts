@@ -1,0 +1,29 @@
+import { configPath } from "../../adapters/paths.ts";
+import { programBuild, programName, programVersion } from "../../adapters/program.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
+import type { DaemonStatus } from "../../daemon/status.ts";
+import type { ServiceState } from "../../service/service-manager.ts";
+
+/**
+ * Returns how the program of the running daemon differs from that of this command, as after an upgrade; null when it is the
+ * same. A daemon that reports no build is older than that field.
+ */
+export function describeOtherProgram({ version, build }: DaemonStatus): string | null {
+  const own = programVersion();
+  if (version !== own) return `the daemon still runs tollkeeper ${version}, and this command is ${own}`;
+  if (build === programBuild()) return null;
+  return `the daemon still runs another build of tollkeeper ${version} than this command`;
+}
+
+/**
+ * Returns the command that replaces the running daemon by one of this command's program. The name `tollkeeper` may belong to
+ * another installation.
+ * @param state of the service; null without a service manager
+ */
+export function replaceCommand({ pid, config }: DaemonStatus, state: ServiceState | null): string {
+  const self = programName();
+  if (state?.isRunning === true && state.pid === pid) return `${self} service install`;
+  const start = state?.isInstalled === true ? "service install" : "serve";
+  const option = config.path === configPath() ? "" : ` ${formatCommand(["--config", config.path])}`;
+  return `${self} service stop, then: ${self} ${start}${option}`;
+}
