@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bootContainer, CONTAINER_VARIABLE, type BootedContainer } from "./booted-container.ts";
+import { PREFIX_VARIABLE } from "./installation.ts";
 import { reportSkipped } from "./report-skipped.ts";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
@@ -31,10 +32,14 @@ function testFiles(): string[] {
 }
 
 /** Runs the files one after another, because there is only one service and one port. */
-async function runTests(container: BootedContainer, files: string[]): Promise<number> {
+async function runTests(container: BootedContainer, prefix: string, files: string[]): Promise<number> {
   const reporter = process.stdout.isTTY ? "spec" : "tap";
   const options = ["--import", "tsx", "--test", "--test-concurrency=1", `--test-timeout=${FILE_LIMIT_MS}`];
-  const env = { ...process.env, [CONTAINER_VARIABLE]: String(container.pid) };
+  const env = {
+    ...process.env,
+    [CONTAINER_VARIABLE]: String(container.pid),
+    [PREFIX_VARIABLE]: prefix,
+  };
   const tests = spawn(process.execPath, [...options, `--test-reporter=${reporter}`, ...files], {
     stdio: "inherit",
     env,
@@ -53,15 +58,16 @@ async function run(lower: string, installation: string, named: string[]): Promis
   } catch (error) {
     return reportSkipped(`no overlay file system can be mounted here: ${String(error)}`);
   }
+  const prefix = join(root, "usr/local");
   for (const directory of ["bin", "lib"])
-    cpSync(join(installation, directory), join(root, "usr/local", directory), {
+    cpSync(join(installation, directory), join(prefix, directory), {
       recursive: true,
       verbatimSymlinks: true,
     });
   const container = await bootContainer(root);
   if (container === null) return reportSkipped("the container did not boot; what it said is above");
   try {
-    return await runTests(container, named.length > 0 ? named : testFiles());
+    return await runTests(container, prefix, named.length > 0 ? named : testFiles());
   } finally {
     await container.stop();
   }

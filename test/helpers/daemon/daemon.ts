@@ -25,6 +25,8 @@ export interface DaemonOptions {
   port?: number;
   /** More arguments of `serve`. */
   args?: string[];
+  /** The `main.js` of the daemon and of its commands; by default the one in `dist`. */
+  program?: string;
   /** The working directory; by default the project's root. */
   cwd?: string;
   /** A command that execs the command appended to it. */
@@ -120,7 +122,7 @@ export function launchDaemon(home: string, options: DaemonOptions = {}): DaemonS
       ended,
       status: async () => (await status()) as DaemonStatus,
       ledger: () => recordsIn(ledger.directory),
-      command: (...args) => runCommand(env, [...args, "--config", configFile]),
+      command: (...args) => runCommand(env, [...args, "--config", configFile], options),
       stop() {
         child.kill("SIGTERM");
         return ended;
@@ -175,17 +177,26 @@ const PASS_SOCKETS = ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh"];
 function runProgram(
   env: Record<string, string>,
   args: string[],
-  { cwd = ROOT, launcher = [], sockets }: Pick<DaemonOptions, "cwd" | "launcher" | "sockets"> = {},
+  {
+    cwd = ROOT,
+    launcher = [],
+    program = PROGRAM,
+    sockets,
+  }: Pick<DaemonOptions, "cwd" | "launcher" | "program" | "sockets"> = {},
 ): ChildProcess {
   const descriptors = sockets?.descriptors ?? [];
   const prefix = descriptors.length > 0 ? PASS_SOCKETS : [];
-  const [file, ...words] = [...launcher, ...prefix, process.execPath, PROGRAM, ...args];
+  const [file, ...words] = [...launcher, ...prefix, process.execPath, program, ...args];
   const fullEnv = { ...env, ...(descriptors.length > 0 && { LISTEN_FDS: String(descriptors.length) }) };
   return spawn(file ?? "", words, { cwd, env: fullEnv, stdio: ["ignore", "pipe", "pipe", ...descriptors] });
 }
 
-async function runCommand(env: Record<string, string>, args: string[]): Promise<CommandResult> {
-  const child = runProgram(env, args);
+async function runCommand(
+  env: Record<string, string>,
+  args: string[],
+  { program }: Pick<DaemonOptions, "program"> = {},
+): Promise<CommandResult> {
+  const child = runProgram(env, args, program === undefined ? {} : { program });
   const { stdout, stderr } = outputsOf(child);
   const [out, err, [code]] = await Promise.all([
     text(stdout),
