@@ -22,6 +22,7 @@ import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { ClientIdentity } from "./authenticate-client.ts";
 import type { Keyring } from "./keyring.ts";
 import { noKey, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
+import { RefusalSummary } from "./refusal-summary.ts";
 import { sendRefusal } from "./send-refusal.ts";
 import { resolveRoute, type LocalRoute } from "./resolve-route.ts";
 import type { Settings } from "./settings.ts";
@@ -52,16 +53,18 @@ export class Gate implements ConnectionHandler {
   readonly #forwarder: Forwarder;
   readonly #connections: Connections;
   readonly #books: Books;
+  readonly #refusals: RefusalSummary;
   #settings: Settings;
   #draining = false;
 
   constructor(parts: GateParts) {
-    const { settings, ledger, peers, clock, descriptorLimit } = parts;
+    const { settings, ledger, peers, clock, log, descriptorLimit } = parts;
     this.#parts = parts;
     this.#settings = settings;
     this.#forwarder = createForwarder(clock, settings.config.outbound);
     this.#books = { ledger, running: new RunningExchanges(clock), clock };
     this.#connections = new Connections(maxConnections(descriptorLimit));
+    this.#refusals = new RefusalSummary(clock, log);
     peers.setAllowedUids(settings.config.access.peerUid);
   }
 
@@ -84,6 +87,7 @@ export class Gate implements ConnectionHandler {
    */
   async handle(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): Promise<void> {
     const settings = this.#settings;
+    let client: ClientIdentity | null = null;
     let exchange: ExchangeRecorder | null = null;
     try {
       // 1. Admit.
@@ -100,7 +104,7 @@ export class Gate implements ConnectionHandler {
       // 3. Identify.
       const { mode } = settings.config.access;
       const { tokens, signatures } = this.#parts;
-      const client = new ClientIdentity({ mark: request.mark, headers, peer, mode, signatures }, tokens);
+      client = new ClientIdentity({ mark: request.mark, headers, peer, mode, signatures }, tokens);
 
       // 4. Choose the upstream. From here on the request leaves one record, however it ends.
       const choice = chooseUpstream(request, client.tool, settings);
@@ -130,11 +134,14 @@ export class Gate implements ConnectionHandler {
         headers: composeHeaders(headers, choice, secret),
         secret,
         announcedBytes,
+        refusals: this.#refusals,
         onKeyRejected: () => this.#parts.keyring.recheck(choice.key, secret),
         hasClientLeft: () => this.#parts.peers.hasLeft(req.socket),
       });
     } catch (error) {
-      this.#refuse(req, res, exchange, this.#refusalOf(error));
+      const refusal = this.#refusalOf(error);
+      this.#refusals.count(refusal.code, client?.tool ?? null);
+      this.#refuse(req, res, exchange, refusal);
     }
   }
 
@@ -174,6 +181,7 @@ export class Gate implements ConnectionHandler {
     this.#books.running.abort();
     this.#forwarder.close();
     this.#connections.destroy();
+    this.#refusals.flush();
   }
 
   #admit(req: IncomingMessage, res: ServerResponse, headers: HeaderIndex, settings: Settings): Peer {

@@ -117,3 +117,10 @@ test("the stop waits for an upstream that is in its grace period after the clien
   const [record] = await daemon.ledger();
   assert.deepEqual([record?.usage, record?.tokens?.output], ["final", 2]);
 });
+
+test("a daemon that stops logs how many requests it has refused since the last such line", async (t) => {
+  const daemon = await startDaemon(t);
+  for (let i = 0; i < 3; i += 1) await fetch(`${daemon.url}/t/codex/v1/embeddings`);
+  await daemon.stop();
+  assert.match(daemon.stderr(), /"msg":"3 requests were refused since [^"]*: not_found 3 \(codex 3\);/);
+});

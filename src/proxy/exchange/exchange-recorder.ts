@@ -88,6 +88,11 @@ export class ExchangeRecorder {
     this.#ttftMs ??= this.#elapsedMs();
   }
 
+  /** The tool as it was known when the request arrived. */
+  get tool(): string {
+    return this.#head.client.tool;
+  }
+
   get limits(): RoundTripLimits {
     return this.#head.settings.limits;
   }

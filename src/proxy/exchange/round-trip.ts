@@ -6,6 +6,7 @@ import type { CutBy } from "../../core/ledger/record.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { redactReading } from "../../core/usage/redact-reading.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
+import type { RefusalSummary } from "../refusal-summary.ts";
 import { sendRefusal } from "../send-refusal.ts";
 import { CONNECT_LIMIT_MS, Deadline, type Phase } from "../upstream/deadline.ts";
 import { explainUpstreamError } from "../upstream/failures.ts";
@@ -32,6 +33,8 @@ export interface RoundTripOptions {
   secret: Secret;
   /** `content-length` of the request; null for a chunked body. */
   announcedBytes: number | null;
+  /** Counts what the round trip refuses itself. */
+  refusals: RefusalSummary;
   /** Called when the upstream rejects the key (401). */
   onKeyRejected(): void;
   /** Asks the system whether the client has closed its end of the connection. */
@@ -196,7 +199,13 @@ export class RoundTrip {
     this.#upstream.destroy();
     this.#exchange.status = this.#isClientGone ? null : getRefusalStatus(refusal.code);
     this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
-    if (!this.#isClientGone) sendRefusal(this.#req, this.#res, refusal, this.#exchange.choice.route.api);
+    if (!this.#isClientGone) this.#refuse(refusal);
+  }
+
+  #refuse(refusal: Refusal): void {
+    const { tool, choice } = this.#exchange;
+    this.#options.refusals.count(refusal.code, tool);
+    sendRefusal(this.#req, this.#res, refusal, choice.route.api);
   }
 
   /** A client that leaves after its whole request gives the upstream a grace period to report the usage. */
