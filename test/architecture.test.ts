@@ -292,6 +292,7 @@ test("each step of the walk in docs/architecture.md links to the line that it qu
   for (const [, quoted = "", path = "", number] of links) {
     const lines = readFileSync(join(project, path), "utf8").split("\n");
     const found = lines.findIndex((line) => line.includes(quoted)) + 1;
+    assert.notEqual(found, 0, `${quoted} is not in ${path}`);
     assert.equal(Number(number), found, `${quoted} is in line ${found} of ${path}`);
   }
 });

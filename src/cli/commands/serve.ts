@@ -12,7 +12,7 @@ export const command: Command<ServeArguments> = {
   builder: (yargs) =>
     yargs
       .option("config", { type: "string" })
-      .option("debug", { type: "boolean", default: false, describe: "Log refused requests too" })
+      .option("debug", { type: "boolean", default: false, describe: "Log each refused request" })
       .epilogue(
         [
           "Signals: SIGTERM, SIGINT and SIGQUIT let running streams finish (limits.drainMs), and a second one stops at once.",
