@@ -46,8 +46,18 @@ export async function runProbes(
   lines: readonly string[],
   settings: readonly string[] = [],
 ): Promise<Map<string, string>> {
-  const command = ["ExecStart=perl", PROGRAM, ...settings].join(" ");
-  const own = [...PROBE_SETTINGS, command, `StandardOutput=truncate:${OUTPUT}`];
+  await runUnit(container, lines, ["perl", PROGRAM, ...settings].join(" "));
+  const outcomes = container.read(OUTPUT).trim().split("\n");
+  return new Map(outcomes.map((line) => line.split("\t") as [string, string]));
+}
+
+/** Runs a command, which must succeed, as a service of the user with `lines` in its [Service] section. */
+export async function runUnit(
+  container: Container,
+  lines: readonly string[],
+  command: string,
+): Promise<void> {
+  const own = [...PROBE_SETTINGS, `ExecStart=${command}`, `StandardOutput=truncate:${OUTPUT}`];
   container.write(`${UNITS}/${UNIT}`, ["[Service]", ...lines, ...own, ""].join("\n"), SERVICE_USER.uid);
   const started = await container.user(
     "sh",
@@ -55,6 +65,4 @@ export async function runProbes(
     `systemctl --user daemon-reload && systemctl --user start ${UNIT}`,
   );
   assert.equal(started.code, 0, `${lines.join(", ")}: ${started.stderr}`);
-  const outcomes = container.read(OUTPUT).trim().split("\n");
-  return new Map(outcomes.map((line) => line.split("\t") as [string, string]));
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { parseSettings, type UnitSetting } from "../../src/service/systemd/unit-syntax.ts";
-import { prepareProbes, runProbes } from "./run-probes.ts";
+import { prepareProbes, runProbes, runUnit } from "./run-probes.ts";
 import { PROBES, type Probe } from "./probes.ts";
 import { service, UNITS } from "./service.ts";
 
@@ -71,4 +71,16 @@ test("the complete unit has the effects of all its options", async () => {
   const outcomes = await runProbes(service.container, linesOf(unit.map(({ name }) => name)));
   const expected = new Map(PROBES.map(({ setting, with: outcome }) => [setting, outcome]));
   assert.deepEqual(outcomes, expected);
+});
+
+test("what README says that the complete unit does not stop: a program that systemd starts outside, asked over D-Bus", async () => {
+  const file = "/home/tk/.ssh/written-outside";
+  const lines = linesOf(unit.map(({ name }) => name));
+  await runUnit(service.container, lines, `-touch ${file}`);
+  const test = (...words: string[]) => service.container.user("test", ...words);
+  assert.equal((await test("-e", file)).code, 1);
+  await runUnit(service.container, lines, `systemd-run --user --wait --quiet touch ${file}`);
+  assert.equal((await test("-e", file)).code, 0);
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  assert.match(readme, /does not stop[^]*?`systemd-run --user`/);
 });
