@@ -1,5 +1,5 @@
 import { configPath } from "../../adapters/paths.ts";
-import { programBuild, programName, programVersion } from "../../adapters/program.ts";
+import { programBuild, programVersion } from "../../adapters/program.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import type { ServiceState } from "../../service/service-manager.ts";
@@ -16,14 +16,12 @@ export function describeOtherProgram({ version, build }: DaemonStatus): string |
 }
 
 /**
- * Returns the command that replaces the running daemon by one of this command's program. The name `tollkeeper` may belong to
- * another installation.
+ * Returns the command that replaces the running daemon by one of this command's program.
  * @param state of the service; null without a service manager
  */
 export function replaceCommand({ pid, config }: DaemonStatus, state: ServiceState | null): string {
-  const self = programName();
-  if (state?.isRunning === true && state.pid === pid) return `${self} service install`;
-  const start = state?.isInstalled === true ? "service install" : "serve";
-  const option = config.path === configPath() ? "" : ` ${formatCommand(["--config", config.path])}`;
-  return `${self} service stop, then: ${self} ${start}${option}`;
+  if (state?.isRunning === true && state.pid === pid) return "tollkeeper service install";
+  const start = state?.isInstalled === true ? ["service", "install"] : ["serve"];
+  const option = config.path === configPath() ? [] : ["--config", config.path];
+  return `tollkeeper service stop, then: ${formatCommand(["tollkeeper", ...start, ...option])}`;
 }

@@ -63,13 +63,15 @@ test("after an upgrade, status and doctor tell what the daemon still runs, and w
   upgrade();
   const { stdout, stderr } = await daemon.command("status");
   assert.match(stdout, new RegExp(`^daemon +tollkeeper ${programVersion()}, pid ${daemon.pid}, `, "m"));
-  const [, fix = "", stop = "", serve = ""] =
-    /^note: .*; replace it with: ((.+ service stop), then: (.+ serve --config .+))\n$/.exec(stderr) ?? [];
-  assert.equal(stderr, `note: ${DIFFERS}; replace it with: ${fix}\n`);
+  const [, stop = "", serve = ""] =
+    /^note: .*; replace it with: (node .+ service stop), then: (node .+ serve --config .+)\n$/.exec(stderr) ??
+    [];
+  assert.equal(stderr, `note: ${DIFFERS}; replace it with: ${stop}, then: ${serve}\n`);
   const doctor = JSON.parse((await daemon.command("doctor", "--json")).stdout) as {
     checks: CheckedFinding[];
   };
   const finding = doctor.checks.find(({ id }) => id === "version");
+  const fix = `tollkeeper service stop, then: tollkeeper serve --config ${daemon.configFile}`;
   assert.deepEqual([finding?.message, finding?.fix], [DIFFERS, fix]);
 
   const type = (command: string) =>

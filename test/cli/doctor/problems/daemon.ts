@@ -28,7 +28,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     finds: [
       [
         "warning version: the daemon still runs tollkeeper 0.0.9, and this command is VERSION",
-        "node dist/main.js service stop, then: node dist/main.js serve --config HOME/config.jsonc",
+        "tollkeeper service stop, then: tollkeeper serve --config HOME/config.jsonc",
       ],
     ],
   },
@@ -38,7 +38,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     finds: [
       [
         "warning version: the daemon still runs another build of tollkeeper VERSION than this command",
-        "node dist/main.js service stop, then: node dist/main.js serve --config HOME/config.jsonc",
+        "tollkeeper service stop, then: tollkeeper serve --config HOME/config.jsonc",
       ],
     ],
   },
