@@ -20,6 +20,7 @@ const OTHERS = [
   "LICENSE",
   "README.md",
   "launchd/tollkeeper.plist",
+  "launchd/tollkeeper.sh",
   "package.json",
   "systemd/sandbox.conf",
   "systemd/tollkeeper.service",

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure } from "../core/failure.ts";
-import { LABEL, parseAgent, renderAgent, startupLogFile } from "./launchd/agent.ts";
+import { LABEL, parseAgent, readLauncher, renderAgent, startupLogFile } from "./launchd/agent.ts";
 import { Launchctl } from "./launchd/launchctl.ts";
 import { readLastLines } from "./launchd/log-lines.ts";
 import type { RunProgram } from "./run-program.ts";
@@ -19,6 +19,11 @@ export function launchdLogFile(home: string): string {
   return join(home, "Library", "Logs", "tollkeeper", "tollkeeper.log");
 }
 
+/** Returns the script that starts the daemon on macOS. */
+export function launchdLauncher(home: string): string {
+  return join(home, "Library", "Application Support", "tollkeeper", LABEL);
+}
+
 /**
  * A launchd user agent in the domain of the graphical login session, where the keychain is unlocked. Follows launchctl(1)
  * and launchd.plist(5) and, where those are silent, reports from real systems.
@@ -27,21 +32,25 @@ export class Launchd implements ServiceManager {
   readonly name = "launchd";
   readonly #launchctl: Launchctl;
   readonly #file: string;
+  readonly #launcher: string;
   readonly #logFile: string;
 
   constructor({ uid, home, run }: { uid: number; home: string; run: RunProgram }) {
     this.#launchctl = new Launchctl(uid, run);
     this.#file = join(home, "Library", "LaunchAgents", `${LABEL}.plist`);
+    this.#launcher = launchdLauncher(home);
     this.#logFile = launchdLogFile(home);
   }
 
   async install(target: ServiceTarget): Promise<Plan> {
     await this.#requireLaunchd("tollkeeper service install");
     const text = renderAgent(target);
-    const ownDirectories = [...target.writableDirectories, dirname(target.logFile)];
-    const directories: Step[] = [
-      ...ownDirectories.map((path): Step => ({ kind: "make-directory", path, mode: 0o700 })),
+    const { writableDirectories, logFile, launcher } = target;
+    const ownDirectories = new Set([...writableDirectories, dirname(logFile), dirname(launcher)]);
+    const preparation: Step[] = [
+      ...Array.from(ownDirectories, (path): Step => ({ kind: "make-directory", path, mode: 0o700 })),
       { kind: "make-directory", path: dirname(this.#file), mode: 0o755 },
+      { kind: "write", path: launcher, text: readLauncher(), mode: 0o755 },
     ];
     const isChanged = text !== (await this.#readFile());
     const write: Step = { kind: "write", path: this.#file, text, mode: 0o644 };
@@ -49,13 +58,17 @@ export class Launchd implements ServiceManager {
     const steps = isChanged
       ? [...(await this.#unloadSteps()), write, this.#launchctl.loadStep(this.#file)]
       : await this.#startSteps();
-    return { steps: [...directories, ...steps], notes: [KEYCHAIN_NOTE] };
+    return { steps: [...preparation, ...steps], notes: [KEYCHAIN_NOTE] };
   }
 
   async uninstall(): Promise<Plan> {
     const logs = dirname(this.#logFile);
     return {
-      steps: [...(await this.#unloadSteps()), { kind: "remove", path: this.#file }],
+      steps: [
+        ...(await this.#unloadSteps()),
+        { kind: "remove", path: this.#file },
+        { kind: "remove", path: this.#launcher },
+      ],
       notes: existsSync(logs) ? [`the logs stay in ${logs}`] : [],
     };
   }
@@ -83,7 +96,7 @@ export class Launchd implements ServiceManager {
     const isDisabled = await this.#launchctl.isDisabled();
     const agent = parseAgent(text ?? "");
     return {
-      files: text === null ? [] : [this.#file],
+      files: [this.#file, this.#launcher].filter((path) => existsSync(path)),
       isInstalled: text !== null,
       isEnabled: text !== null && !isDisabled,
       isRunning: typeof job?.pid === "number",
@@ -104,7 +117,8 @@ export class Launchd implements ServiceManager {
   /** launchd does not report when it last started a service, so "last start" stands for all times. */
   lastLines(count: number, since: LogStart = "last start"): Promise<string[]> {
     const sinceMs = since === "last start" ? 0 : since;
-    return readLastLines([this.#logFile, startupLogFile(this.#logFile)], count, sinceMs);
+    const startupLog = startupLogFile(this.#logFile);
+    return readLastLines([this.#logFile, `${startupLog}.1`, startupLog], count, sinceMs);
   }
 
   logsCommand({ lines, follow }: { lines: number; follow: boolean }): string[] {

@@ -18,6 +18,8 @@ export interface ServiceTarget {
   trustedFiles: string[];
   /** The daemon's log file, for a service manager that keeps no log. */
   logFile: string;
+  /** Where a script that starts the daemon is put, for a service manager that does not bound what it writes down. */
+  launcher: string;
   /** Variables of the user's session that locate state and sockets. A service does not inherit them. */
   environment: Record<string, string>;
   /** True when commands print keys (`keySource`). Some of them, such as gpg, write to the home directory. */

@@ -22,6 +22,12 @@ const directoriesOf = (home: string) => [
   `make-directory ${home}/Library/Application Support/tollkeeper`,
   `make-directory ${home}/Library/Logs/tollkeeper`,
   `make-directory ${home}/Library/LaunchAgents`,
+  `write ${home}/Library/Application Support/tollkeeper/tollkeeper`,
+];
+
+const removals = (home: string, file: string) => [
+  `remove ${file}`,
+  `remove ${home}/Library/Application Support/tollkeeper/tollkeeper`,
 ];
 
 test("the first install creates the directories, writes the definition and loads it", async (t) => {
@@ -30,8 +36,8 @@ test("the first install creates the directories, writes the definition and loads
   const plan = await launchd.install(target);
   assert.deepEqual(describePlan(plan), [...directoriesOf(home), `write ${file}`, bootstrap(file)]);
   const modes = plan.steps.map((step) => ("mode" in step ? step.mode : null));
-  assert.deepEqual(modes, [0o700, 0o700, 0o755, 0o644, null]);
-  const write = plan.steps.find((step) => step.kind === "write");
+  assert.deepEqual(modes, [0o700, 0o700, 0o755, 0o755, 0o644, null]);
+  const write = plan.steps.findLast((step) => step.kind === "write");
   assert.equal(write?.text, renderAgent(target));
   assert.match(plan.notes.join(), /upgrade of Node .*Always Allow/);
   assert.ok(
@@ -114,14 +120,14 @@ test("uninstall unloads the service, removes only its file and says where the lo
   write(file, renderAgent(targetFor(home)));
   write(join(home, "Library/Logs/tollkeeper/tollkeeper.log"), "");
   const plan = await launchd.uninstall();
-  assert.deepEqual(describePlan(plan), [BOOTOUT, PRINT, `remove ${file}`]);
+  assert.deepEqual(describePlan(plan), [BOOTOUT, PRINT, ...removals(home, file)]);
   assert.deepEqual(plan.notes, [`the logs stay in ${home}/Library/Logs/tollkeeper`]);
 });
 
 test("uninstall of an unloaded service works over ssh and when repeated", async (t) => {
-  const { file, launchd } = createMac(t, { session: OUTPUT.noSession, service: OUTPUT.noSession });
+  const { home, file, launchd } = createMac(t, { session: OUTPUT.noSession, service: OUTPUT.noSession });
   const plan = await launchd.uninstall();
-  assert.deepEqual(describePlan(plan), [`remove ${file}`]);
+  assert.deepEqual(describePlan(plan), removals(home, file));
   assert.deepEqual(plan.notes, []);
 });
 

@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import { ledgerDirectory, stateDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { listConfiguredKeys } from "../../core/policy/upstreams.ts";
-import { launchdLogFile } from "../../service/launchd.ts";
+import { launchdLauncher, launchdLogFile } from "../../service/launchd.ts";
 import type { ServiceTarget } from "../../service/service-manager.ts";
 import { chooseNode, chooseScript, createPathProbes } from "../../service/stable-paths.ts";
 
@@ -30,6 +30,7 @@ export function buildServiceTarget(
     writableDirectories: outermost([stateDirectory(), ledgerDirectory(config)]),
     trustedFiles: listTrustedFiles(config),
     logFile: launchdLogFile(homedir()),
+    launcher: launchdLauncher(homedir()),
     environment: pickLocationVariables(process.env),
     runsKeyCommands: listConfiguredKeys(config).some(({ ref }) => ref.source.kind === "command"),
     sandboxIncompatibleSettings: listSandboxIncompatibleSettings(config),

@@ -5,7 +5,7 @@ import { Failure } from "../../core/failure.ts";
 import { parseServiceCommand, type ServiceCommand } from "../service-command.ts";
 import type { ServiceTarget } from "../service-manager.ts";
 
-/** The service's launchd label, and its file's name without `.plist`. */
+/** The service's launchd label, its file's name without `.plist`, and the name of the script that starts the daemon. */
 export const LABEL = "tollkeeper";
 
 /** The part of an agent's definition that tollkeeper reads back. The times are null when it leaves them to launchd. */
@@ -21,9 +21,16 @@ type Dictionary = Record<string, PlistValue>;
 /** Time to close the remaining connections after the drain limit. */
 const MARGIN_SECONDS = 10;
 
-/** Returns the file for what Node prints before the daemon opens its log. */
+const STARTUP_LOG = "start.log";
+
+/** Returns the file for what Node prints before the daemon opens its log, and at a crash. */
 export function startupLogFile(logFile: string): string {
-  return join(dirname(logFile), "start.log");
+  return join(dirname(logFile), STARTUP_LOG);
+}
+
+/** Returns the text of the script that starts the daemon and bounds {@link startupLogFile}. */
+export function readLauncher(): string {
+  return readTemplate(`${LABEL}.sh`);
 }
 
 /**
@@ -31,14 +38,16 @@ export function startupLogFile(logFile: string): string {
  * @throws Failure for control characters, which XML 1.0 cannot represent
  */
 export function renderAgent(target: ServiceTarget): string {
-  const { node, script, configFile, drainMs, logFile, environment } = target;
-  const template = dictionary(parse(readTemplate()));
+  const { launcher, node, script, configFile, drainMs, logFile, environment } = target;
+  const template = dictionary(parse(readTemplate(`${LABEL}.plist`)));
+  const startupLog = startupLogFile(logFile);
+  const command = [node, script, "serve", "--log-file", logFile, "--config", configFile];
   const agent: Dictionary = {
     ...template,
-    ProgramArguments: [node, script, "serve", "--log-file", logFile, "--config", configFile],
+    ProgramArguments: [launcher, startupLog, ...command],
     EnvironmentVariables: { ...dictionary(template["EnvironmentVariables"]), ...environment },
-    StandardOutPath: startupLogFile(logFile),
-    StandardErrorPath: startupLogFile(logFile),
+    StandardOutPath: startupLog,
+    StandardErrorPath: startupLog,
     ExitTimeOut: Math.ceil(drainMs / 1000) + MARGIN_SECONDS,
   };
   try {
@@ -56,7 +65,7 @@ export function parseAgent(text: string): Agent | null {
     const words = Array.isArray(args) ? args.map(String) : [];
     const hasLimit = typeof seconds === "number";
     return {
-      ...parseServiceCommand(words),
+      ...parseServiceCommand(withoutLauncher(words)),
       exitMs: hasLimit ? seconds * 1000 : null,
       drainMs: hasLimit ? (seconds - MARGIN_SECONDS) * 1000 : null,
     };
@@ -65,12 +74,17 @@ export function parseAgent(text: string): Agent | null {
   }
 }
 
+/** Definitions of earlier versions, and those written by somebody else, start Node directly. */
+function withoutLauncher(words: readonly string[]): readonly string[] {
+  return words[1]?.endsWith(`/${STARTUP_LOG}`) === true ? words.slice(2) : words;
+}
+
 function dictionary(value: PlistValue | undefined): Dictionary {
   if (typeof value === "object" && value?.constructor === Object) return value as Dictionary;
   throw new Error("not a dictionary");
 }
 
-/** Reads the template that the package ships. */
-function readTemplate(): string {
-  return readFileSync(new URL(import.meta.resolve(`#package/launchd/${LABEL}.plist`)), "utf8");
+/** Reads a template that the package ships. */
+function readTemplate(name: string): string {
+  return readFileSync(new URL(import.meta.resolve(`#package/launchd/${name}`)), "utf8");
 }

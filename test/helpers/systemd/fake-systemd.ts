@@ -70,6 +70,7 @@ function targetOf(node: string, port: number): ServiceTarget {
     writableDirectories: [],
     trustedFiles: [],
     logFile: "/dev/null",
+    launcher: "/dev/null",
     environment: {},
     runsKeyCommands: false,
     sandboxIncompatibleSettings: [],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -33,6 +33,8 @@ test("the rendered definition has exactly the expected keys and typed values", (
   assert.deepEqual(parse(renderAgent(targetFor("/Users/ada"))), {
     Label: "tollkeeper",
     ProgramArguments: [
+      "/Users/ada/Library/Application Support/tollkeeper/tollkeeper",
+      "/Users/ada/Library/Logs/tollkeeper/start.log",
       "/opt/homebrew/opt/node/bin/node",
       "/opt/homebrew/lib/node_modules/tollkeeper/dist/main.js",
       "serve",
@@ -86,8 +88,10 @@ test("paths with spaces, markup, quotes, dollars and non-Latin characters surviv
   });
   const xml = renderAgent(target);
   const { ProgramArguments: args, EnvironmentVariables: variables } = parse(xml) as Record<string, unknown>;
-  const { node, script, logFile, configFile } = target;
-  assert.deepEqual(args, [node, script, "serve", "--log-file", logFile, "--config", configFile]);
+  const { launcher, node, script, logFile, configFile } = target;
+  const startupLog = join(dirname(logFile), "start.log");
+  const command = [node, script, "serve", "--log-file", logFile, "--config", configFile];
+  assert.deepEqual(args, [launcher, startupLog, ...command]);
   assert.equal((variables as Record<string, unknown>)["XDG_CONFIG_HOME"], NASTY);
   assert.deepEqual(parseAgent(xml), { node, script, configFile, exitMs: 40_000, drainMs: 30_000 });
 });
@@ -100,6 +104,19 @@ test("a path with a control character is refused with a hint", () => {
       /control character/.test(error.message) &&
       error.hint?.endsWith("run by other means: tollkeeper serve") === true,
   );
+});
+
+test("parseAgent reads definitions that start Node directly, as versions before the launcher wrote them", () => {
+  const { launcher, ...target } = targetFor("/Users/ada");
+  const { node, script, configFile } = target;
+  const withLauncher = renderAgent({ launcher, ...target });
+  const [first, second] = [launcher, "/Users/ada/Library/Logs/tollkeeper/start.log"];
+  const direct = withLauncher.replaceAll(
+    new RegExp(`\\s*<string>(?:${first}|${second})</string>(?=\\s*<string>)`, "g"),
+    "",
+  );
+  assert.doesNotMatch(direct, new RegExp(first));
+  assert.deepEqual(parseAgent(direct), { node, script, configFile, exitMs: 40_000, drainMs: 30_000 });
 });
 
 test("parseAgent returns null for anything but an XML property list, and null fields for missing values", () => {

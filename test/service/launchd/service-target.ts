@@ -14,6 +14,7 @@ export function targetFor(home: string, changes: Partial<ServiceTarget> = {}): S
     writableDirectories: [`${home}/Library/Application Support/tollkeeper`],
     trustedFiles: [],
     logFile: `${home}/Library/Logs/tollkeeper/tollkeeper.log`,
+    launcher: `${home}/Library/Application Support/tollkeeper/tollkeeper`,
     environment: {},
     runsKeyCommands: false,
     sandboxIncompatibleSettings: [],

@@ -11,6 +11,7 @@ export function targetFor(changes: Partial<ServiceTarget> = {}): ServiceTarget {
     writableDirectories: ["/home/ada/.local/state/tollkeeper"],
     trustedFiles: [],
     logFile: "/home/ada/tollkeeper.log",
+    launcher: "/home/ada/launcher",
     environment: {},
     runsKeyCommands: false,
     sandboxIncompatibleSettings: [],
