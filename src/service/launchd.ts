@@ -5,7 +5,9 @@ import { Failure } from "../core/failure.ts";
 import { LABEL, parseAgent, readLauncher, renderAgent, startupLogFile } from "./launchd/agent.ts";
 import { Launchctl } from "./launchd/launchctl.ts";
 import { readLastLines } from "./launchd/log-lines.ts";
+import { findProtectedFiles } from "./launchd/protected-folders.ts";
 import type { RunProgram } from "./run-program.ts";
+import type { PathProbes } from "./stable-paths.ts";
 import type { LogStart, Plan, ServiceManager, ServiceState, ServiceTarget, Step } from "./service-manager.ts";
 
 /** launchd's default for ExitTimeOut (launchd.plist(5)). */
@@ -22,6 +24,13 @@ export function launchdLogFile(home: string): string {
 /** Returns the script that starts the daemon on macOS. */
 export function launchdLauncher(home: string): string {
   return join(home, "Library", "Application Support", "tollkeeper", LABEL);
+}
+
+/** Returns what macOS may keep from a service that uses these files, and what to do about it, one sentence each. */
+export function describeProtectedFiles(paths: readonly string[], probes: PathProbes): string[] {
+  return findProtectedFiles(paths, probes).map(({ path, folder }) => {
+    return `macOS closes ${folder} to services, and ${path} is in it: move that out of there, then type again: tollkeeper service install`;
+  });
 }
 
 /**

@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import { ledgerDirectory, stateDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { listConfiguredKeys } from "../../core/policy/upstreams.ts";
-import { launchdLauncher, launchdLogFile } from "../../service/launchd.ts";
+import { describeProtectedFiles, launchdLauncher, launchdLogFile } from "../../service/launchd.ts";
 import type { ServiceTarget } from "../../service/service-manager.ts";
 import { chooseNode, chooseScript, createPathProbes } from "../../service/stable-paths.ts";
 
@@ -35,7 +35,15 @@ export function buildServiceTarget(
     runsKeyCommands: listConfiguredKeys(config).some(({ ref }) => ref.source.kind === "command"),
     sandboxIncompatibleSettings: listSandboxIncompatibleSettings(config),
   };
-  return { target, risks: [node.risk, script.risk].filter((risk) => risk !== null) };
+  const needed = [
+    target.node,
+    target.script,
+    configFile,
+    ...target.trustedFiles,
+    ...target.writableDirectories,
+  ];
+  const isClosed = process.platform === "darwin" ? describeProtectedFiles(needed, probes) : [];
+  return { target, risks: [node.risk, script.risk, ...isClosed].filter((risk) => risk !== null) };
 }
 
 function listTrustedFiles(config: Config): string[] {
