@@ -14,7 +14,7 @@ import type { LogStart, Plan, ServiceManager, ServiceState, ServiceTarget, Step 
 const DEFAULT_EXIT_MS = 20_000;
 
 const KEYCHAIN_NOTE =
-  'macOS lets the Node that stored a key read it; after an upgrade of Node it may ask once: choose "Always Allow"';
+  'macOS lets the Node that stored a key read it; after an upgrade of Node it may ask once: choose "Always Allow"; if it asks again all the same: tollkeeper key remove, then: tollkeeper key set';
 
 /** Returns the daemon's log file on macOS. */
 export function launchdLogFile(home: string): string {

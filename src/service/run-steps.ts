@@ -65,7 +65,8 @@ async function runCommand(step: RunStep, progress: Progress): Promise<void> {
   progress.report(`running: ${command}`);
   const result = await runRepeatedly(step, progress.run);
   if (result.code === 0 || step.tolerates?.test(result.stderr) === true) return;
-  const hint = "see what it is about with: tollkeeper service status";
+  const isExplained = step.explains?.output.test(result.stdout + result.stderr) === true;
+  const hint = isExplained ? step.explains?.hint : "see what it is about with: tollkeeper service status";
   throw new CommandFailure(`${command} failed: ${summarize(result)}`, hint);
 }
 

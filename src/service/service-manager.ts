@@ -51,6 +51,8 @@ export type Step =
       ifChanged?: true;
       /** Matches what the command prints on standard error when its work is already done, which is no failure. */
       tolerates?: RegExp;
+      /** What to type when it fails with output that matches. */
+      explains?: { output: RegExp; hint: string };
       /** Runs the command again while its output, of either kind, matches, up to the limit. The last result counts. */
       repeats?: { while: RegExp; limitMs: number };
     };

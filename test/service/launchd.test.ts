@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Failure } from "../../src/core/failure.ts";
 import { renderAgent } from "../../src/service/launchd/agent.ts";
+import { runSteps } from "../../src/service/run-steps.ts";
 import type { Plan } from "../../src/service/service-manager.ts";
 import { DOMAIN, OUTPUT, SERVICE, createMac, describePlan } from "./launchd/fake-mac.ts";
 import { NASTY, targetFor } from "./launchd/service-target.ts";
@@ -39,7 +40,7 @@ test("the first install creates the directories, writes the definition and loads
   assert.deepEqual(modes, [0o700, 0o700, 0o755, 0o755, 0o644, null]);
   const write = plan.steps.findLast((step) => step.kind === "write");
   assert.equal(write?.text, renderAgent(target));
-  assert.match(plan.notes.join(), /upgrade of Node .*Always Allow/);
+  assert.match(plan.notes.join(), /upgrade of Node .*Always Allow.*key remove, then: tollkeeper key set$/);
   assert.ok(
     calls().every(([, verb = ""]) => verb.startsWith("print")),
     "a plan only looks",
@@ -96,6 +97,52 @@ test("bootstrap is repeated while launchd cleans up the old service, but not whe
     assert.doesNotMatch(`Bootstrap failed: ${refusal}${richer}`, repeats?.while ?? /^/);
   }
   assert.ok(repeats && repeats.limitMs > 0 && repeats.limitMs < 60_000, "it ends");
+});
+
+test("when bootstrap fails with error 5 to the end, the hint names its causes with a command for each, launchd's own log first", async (t) => {
+  const output =
+    "Bootstrap failed: 5: Input/output error\nTry re-running the command as root for richer errors.\n";
+  const { home, file, launchd, run } = createMac(t, {
+    before: [{ match: "bootstrap *", code: 5, stderr: output }],
+  });
+  const { repeats, ...step } = commandIn(await launchd.install(targetFor(home)), "bootstrap");
+  assert.ok(repeats);
+  await assert.rejects(
+    runSteps([step], run, () => {}),
+    (error) => {
+      assert.ok(error instanceof Failure);
+      assert.match(error.message, /Bootstrap failed: 5: Input\/output error/);
+      const commands = [
+        `log show --last 5m --predicate 'process == "launchd"' | grep tollkeeper`,
+        `launchctl print ${SERVICE}; if so: launchctl bootout ${SERVICE}`,
+        `launchctl print-disabled ${DOMAIN}`,
+        `ls -l '${file}'`,
+        `df '${file}'`,
+        "launchctl managername",
+        `plutil -lint '${file}'`,
+        "tollkeeper service install",
+      ];
+      const places = commands.map((command) => error.hint?.indexOf(command) ?? -1);
+      assert.ok(
+        places.every((place, i) => place > (places[i - 1] ?? -1)),
+        error.hint,
+      );
+      return true;
+    },
+  );
+});
+
+test("another error of bootstrap is not explained as if it were error 5", async (t) => {
+  const { home, launchd, run } = createMac(t, {
+    before: [{ match: "bootstrap *", code: 119, stderr: "Bootstrap failed: 119: Service is disabled\n" }],
+  });
+  const step = commandIn(await launchd.install(targetFor(home)), "bootstrap");
+  await assert.rejects(
+    runSteps([step], run, () => {}),
+    {
+      hint: "see what it is about with: tollkeeper service status",
+    },
+  );
 });
 
 test("the wait after bootout lasts while launchd knows the label, and ends without a failure", async (t) => {

@@ -50,6 +50,10 @@ export const LOCKED: KnownFailure = {
   hint: process.platform === "darwin" ? "unlock it: security unlock-keychain" : UNLOCK,
 };
 
+/** Nobody can change the access list of some items, so that an answer to the prompt is not kept. Writing over one keeps its list. */
+const MAKE_ANEW =
+  'if macOS asks again although you chose "Always Allow", make the item anew: tollkeeper key remove, then: tollkeeper key set';
+
 export const UNRESPONSIVE: KnownFailure = {
   text: /Timeout was reached|timed out|NoReply|Did not receive a reply/,
   code: "unresponsive",
@@ -57,7 +61,7 @@ export const UNRESPONSIVE: KnownFailure = {
   hint:
     process.platform === "linux"
       ? `answer the prompt, or see which program it is and restart it: busctl --user status org.freedesktop.secrets; or ${ELSEWHERE}`
-      : "answer the prompt and try again, or see what waits: open -a 'Keychain Access'",
+      : `answer the prompt and try again, or see what waits: open -a 'Keychain Access'; ${MAKE_ANEW}`,
 };
 
 /**
@@ -102,7 +106,10 @@ const KNOWN: readonly KnownFailure[] = [
     text: /-25293|-128\b|passphrase you entered is not correct|[Cc]ancell?ed/,
     code: "locked",
     message: "the keychain refuses this program",
-    hint: "allow it when asked, or, after Node was replaced, store the key again: tollkeeper key set",
+    hint:
+      process.platform === "darwin"
+        ? `allow it when asked; ${MAKE_ANEW}`
+        : "allow it when asked, or store the key again: tollkeeper key set",
     isQuoted: true,
   },
   UNRESPONSIVE,

@@ -80,6 +80,6 @@ async function explainFailedStart(
   else note(["the newest lines of its log:", ...lines].join("\n    "));
   const cause = matchCause([detail, failed?.message ?? "", ...lines.toReversed()]);
   const why = cause?.what ?? failed?.message ?? `it did not answer within ${START_LIMIT_MS / 1000} s`;
-  const hint = cause?.hint ?? "see more of its log with: tollkeeper service logs -n 100";
+  const hint = cause?.hint ?? failed?.hint ?? "see more of its log with: tollkeeper service logs -n 100";
   return new Failure(`the service does not start (${detail}): ${why}`, hint);
 }

@@ -1,3 +1,4 @@
+import { quoteForShell } from "../../core/text/shell-words.ts";
 import type { Step } from "../service-manager.ts";
 import type { RunProgram } from "../run-program.ts";
 import { LABEL } from "./agent.ts";
@@ -53,7 +54,24 @@ export class Launchctl {
   loadStep(file: string): Step {
     const argv = ["launchctl", "bootstrap", this.domain, file];
     // Errors 5 and 37 appear while launchd still cleans up the previous service of that label. 5 has other causes too.
-    return { kind: "run", argv, repeats: { while: /: (?:5|37): /, limitMs: SETTLE_MS } };
+    const repeats = { while: /: (?:5|37): /, limitMs: SETTLE_MS };
+    return { kind: "run", argv, repeats, explains: { output: /: 5: /, hint: this.#explainError5(file) } };
+  }
+
+  /** Error 5 stands for several causes, and launchctl names none. In the order in which they are reported most. */
+  #explainError5(file: string): string {
+    const path = quoteForShell(file);
+    return [
+      `launchd gives no reason; its log may: log show --last 5m --predicate 'process == "launchd"' | grep ${LABEL}`,
+      "What it may be, the likeliest first, and what shows it:",
+      `  a service of that name is still stopping, or half loaded: launchctl print ${this.service}; if so: launchctl bootout ${this.service}`,
+      `  it is switched off: launchctl print-disabled ${this.domain}, and System Settings, General, Login Items`,
+      `  others may write to the file, or it belongs to somebody else: ls -l ${path}`,
+      `  the home directory is on another volume, from which launchd loads nothing: df ${path}`,
+      `  this shell is not of the login at the screen: launchctl managername (it has to say Aqua)`,
+      `  the file is damaged: plutil -lint ${path}`,
+      "then: tollkeeper service install",
+    ].join("\n");
   }
 
   /** Stops the daemon, which may take `exitMs`, and unloads it until the next login or {@link loadStep}. */
