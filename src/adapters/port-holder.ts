@@ -5,6 +5,9 @@ import { Failure } from "../core/failure.ts";
 import { toPrintable } from "../core/text/printable.ts";
 import { listKernelSockets, socketLink } from "./socket-table.ts";
 
+/** Its place on macOS. A PATH without /usr/sbin does not lead to it, and another one may lead to another program. */
+const LSOF = "/usr/sbin/lsof";
+
 /** The addresses to which tools connect. */
 export const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"];
 
@@ -44,7 +47,7 @@ export function isListening(port: number, address: string): Promise<boolean> {
 /** Returns the hint for a port that another program holds. */
 export function hintForPort(port: number): string {
   const look =
-    process.platform === "linux" ? `ss -ltnp 'sport = :${port}'` : `lsof -nP -iTCP:${port} -sTCP:LISTEN`;
+    process.platform === "linux" ? `ss -ltnp 'sport = :${port}'` : `${LSOF} -nP -iTCP:${port} -sTCP:LISTEN`;
   return `see who listens with: ${look}; then stop it, or set another "listen.port" with: tollkeeper config edit`;
 }
 
@@ -84,7 +87,7 @@ function hasSocket(pid: string, links: Set<string>): boolean {
 
 function findHolderWithLsof(port: number): string | null {
   try {
-    const out = execFileSync("lsof", ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-Fpc"], {
+    const out = execFileSync(LSOF, ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-Fpc"], {
       encoding: "utf8",
       timeout: 2_000,
       stdio: ["ignore", "pipe", "ignore"],

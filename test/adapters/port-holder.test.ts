@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { test } from "node:test";
 import { portTaken } from "../../src/adapters/port-holder.ts";
 import { Failure } from "../../src/core/failure.ts";
+import { ON_MACOS } from "../helpers/launchd/fake-launchd.ts";
+import { fakePrograms } from "../helpers/process/fake-programs.ts";
 
 /** Listens on the address in its first argument, prints the port and keeps running. */
 const HOLDER = `require("node:net").createServer().listen(0, process.argv[1], function () {
@@ -28,6 +30,21 @@ for (const address of ["127.0.0.1", "::1", "::"]) {
 test("gives a hint with the command that lists the holder and the one that changes the port", () => {
   const { hint } = portTaken(8655, new Error("taken"));
   assert.match(hint ?? "", /(?:ss|lsof) .*8655.*tollkeeper config edit$/);
+});
+
+test("on macOS runs and names lsof by its own place, whatever PATH leads to", (t) => {
+  const planted = fakePrograms(t, { lsof: [{ match: "*", stdout: "p1\ncplanted\n" }] });
+  const holder = new URL("../../src/adapters/port-holder.ts", import.meta.url).href;
+  const program = `
+    const { portTaken } = await import(${JSON.stringify(holder)});
+    const { message, hint } = portTaken(8655, null);
+    console.log(message + "; " + hint);
+  `;
+  const words = [ON_MACOS, "--import", "tsx", "--input-type=module", "--eval", program];
+  const env = { ...process.env, PATH: `${planted.directory}:${process.env["PATH"]}` };
+  const { stdout } = spawnSync(process.execPath, words, { encoding: "utf8", env });
+  assert.match(stdout, /^port 8655 is taken by .*(?<![\w/])\/usr\/sbin\/lsof -nP -iTCP:8655 /);
+  assert.deepEqual(planted.calls(), []);
 });
 
 test("does not name a process that merely has a connection from that port as its holder", async (t) => {
