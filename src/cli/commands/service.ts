@@ -9,7 +9,7 @@ import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
 import { loadConfig } from "../load-config.ts";
 import { refuseConflicts } from "../service/conflicts.ts";
-import { executePlan, executeStartPlan, printNotes, printOpenExchanges } from "../service/execute-plan.ts";
+import { executePlan, executeStartPlan, printNotes, printRestart } from "../service/execute-plan.ts";
 import { findFailureCause } from "../service/failure-cause.ts";
 import { installService } from "../service/install.ts";
 import { buildServiceReport, renderServiceReport } from "../service/report.ts";
@@ -101,7 +101,7 @@ async function startService(
   const running = dryRun ? null : await refuseConflicts(state, port, `tollkeeper service ${verb}`);
   const plan = await manager[verb]();
   if (dryRun) return executePlan(plan, true);
-  if (verb === "restart" && running !== null) printOpenExchanges(running);
+  if (verb === "restart" && running !== null) printRestart(running, state);
   const { pid, listening } = await executeStartPlan(manager, plan, port);
   print(`tollkeeper runs (pid ${pid}) and listens on ${listening.join(" and ")}`);
 }

@@ -5,7 +5,7 @@ import type { DaemonStatus } from "../../daemon/status.ts";
 import { describeSteps } from "../../service/describe-steps.ts";
 import { runProgram } from "../../service/run-program.ts";
 import { CommandFailure, runSteps } from "../../service/run-steps.ts";
-import type { Plan, ServiceManager } from "../../service/service-manager.ts";
+import type { Plan, ServiceManager, ServiceState } from "../../service/service-manager.ts";
 import { note, print } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
 import { isListeningOn } from "./conflicts.ts";
@@ -32,7 +32,17 @@ export function printNotes({ notes }: Plan): void {
 
 /** Prints how many open exchanges the daemon waits for before it exits; nothing when there are none. */
 export function printOpenExchanges({ openExchanges: open }: DaemonStatus): void {
-  if (open > 0) print(`waiting for ${pluralize(open, "open exchange")}, which may finish first`);
+  if (open > 0) print(describeOpenExchanges(open));
+}
+
+/** Prints the same of a restart, with what becomes of new connections until the next daemon listens. */
+export function printRestart({ openExchanges: open }: DaemonStatus, { holdsPort }: ServiceState): void {
+  const fate = holdsPort ? "new connections wait" : "new connections are refused";
+  if (open > 0) print(`${describeOpenExchanges(open)}; until then ${fate}`);
+}
+
+function describeOpenExchanges(open: number): string {
+  return `waiting for ${pluralize(open, "open exchange")}, which may finish first`;
 }
 
 /**

@@ -9,7 +9,7 @@ import type { ServiceManager, ServiceState, ServiceTarget } from "../../service/
 import { loadConfig } from "../load-config.ts";
 import { note, print } from "../terminal/console.ts";
 import { refuseConflicts } from "./conflicts.ts";
-import { executePlan, executeStartPlan, printNotes, printOpenExchanges } from "./execute-plan.ts";
+import { executePlan, executeStartPlan, printNotes, printRestart } from "./execute-plan.ts";
 import { describeOtherProgram } from "./other-program.ts";
 import { buildServiceTarget } from "./service-target.ts";
 
@@ -62,7 +62,7 @@ async function install(
   const difference = describeOtherProgram(status);
   if (difference !== null) {
     print(`${difference}: it is restarted`);
-    printOpenExchanges(status);
+    printRestart(status, await manager.state());
     status = await executeStartPlan(manager, await manager.restart(), port);
   }
   printNotes(plan);

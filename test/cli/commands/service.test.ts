@@ -88,18 +88,25 @@ test("uninstall does not say of what is not there that it stays", { skip: noLinu
   assert.doesNotMatch(stdout, /stays/);
 });
 
-test("restart says how many exchanges it waits for", { skip: noLinux }, async (t) => {
-  const streams = await holdStreams(t);
-  const daemon = await startDaemon(t, { config: streams.config });
-  const clients = await streams.open(daemon.port, 2);
-  const home = homeOfDaemon(t, daemon);
-  writeInstallation(home, { configFile: daemon.configFile, port: daemon.port });
-  const { code, stdout, stderr } = await home.service("restart");
-  assert.equal(code, 0, stderr);
-  assert.match(stdout, /^waiting for 2 open exchanges, which may finish first\nrunning: /m);
-  streams.finish();
-  await assertComplete(clients);
-});
+test(
+  "restart says how many exchanges it waits for, and what becomes of new connections",
+  { skip: noLinux },
+  async (t) => {
+    const streams = await holdStreams(t);
+    const daemon = await startDaemon(t, { config: streams.config });
+    const clients = await streams.open(daemon.port, 2);
+    const home = homeOfDaemon(t, daemon);
+    writeInstallation(home, { configFile: daemon.configFile, port: daemon.port });
+    const { code, stdout, stderr } = await home.service("restart");
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stdout,
+      /^waiting for 2 open exchanges, which may finish first; until then new connections wait\nrunning: /m,
+    );
+    streams.finish();
+    await assertComplete(clients);
+  },
+);
 
 test("a user id without a name is no reason to fail", { skip: noDaemonAs(NAMELESS) }, async (t) => {
   const home = scratchDirectory(t);

@@ -108,7 +108,10 @@ for (const [what, other, says] of OTHERS) {
       const { code, stdout, stderr } = await home.service("install");
       assert.equal(code, 0, stderr);
       assert.match(stdout, new RegExp(`^the daemon still runs ${says}: it is restarted$`, "m"));
-      assert.match(stdout, /^waiting for 2 open exchanges, which may finish first$/m);
+      assert.match(
+        stdout,
+        /^waiting for 2 open exchanges, which may finish first; until then new connections wait$/m,
+      );
       assert.equal(home.commands().at(-1), RESTART);
     },
   );
