@@ -17,6 +17,7 @@ import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import {
   respondWithMessage,
   startHeldUpstream,
+  sendJson,
   startUpstream,
 } from "../helpers/upstream/scripted-upstream.ts";
 import { editConfig, IN_FORCE, NOT_ACCEPTED, READ_AGAIN } from "./config-edits.ts";
@@ -24,7 +25,10 @@ import { openStream } from "./running-stream.ts";
 
 /** An upstream that can be reached through a proxy only, and a daemon's configuration for it. */
 async function startProxiedUpstream(t: TestContext) {
-  const upstream = await startUpstream(t, respondWithMessage);
+  const upstream = await startUpstream(t, (seen, res) => {
+    if (seen.url === "/v1/models") sendJson(res, { data: [{ id: "a" }] });
+    else respondWithMessage(seen, res);
+  });
   const remote = await startRemoteUpstream(t, upstream);
   const proxy = await startConnectProxy(t, { to: remote.port });
   return { upstream, remote, proxy, config: configOf(t, remote, proxy.url) };
@@ -47,7 +51,10 @@ test("a daemon uses the proxy and the certificate authorities of its configurati
   assert.deepEqual([proxy.heads.length, other.sockets.length], [1, 0]);
 
   const tested = await daemon.command("key", "test");
-  assert.deepEqual([tested.code, tested.stdout], [0, `accepted by ${remote.baseUrl}\n`]);
+  assert.deepEqual(
+    [tested.code, tested.stdout],
+    [0, `${remote.baseUrl} accepts the key "default" and lists 1 model.\n`],
+  );
   const checked = await daemon.command("config", "check");
   assert.match(checked.stdout, new RegExp(`\nreaches upstreams through the proxy ${proxy.url}\n`));
   assert.match(checked.stdout, new RegExp(`\ntrusts the authorities in ${remote.certificate.file}, too\n`));

@@ -70,7 +70,7 @@ export async function fetchModels(
   if (models !== null) return { models, ...rest };
   const page = describeForeign(status, contentType);
   if (page !== null) {
-    const message = `not decided: ${baseUrl}/models answers with ${page}, so this is probably not the base URL of an API`;
+    const message = `not decided: ${baseUrl}/models responds with ${page}, which says nothing about the key`;
     throw new KeyCheckFailure("undecided", message, suggestBaseUrl(upstream));
   }
   const summary = `${status}${messageIn(text, secret)}`;
@@ -88,7 +88,7 @@ export async function fetchModels(
   );
 }
 
-/** Names a response that no API gives to a request for its models; null for one that an API may give. */
+/** Names a response that is not that of an API with a list of models; null for one that may be. */
 function describeForeign(status: number, contentType: string): string | null {
   if (status >= 300 && status < 400) return `a redirect (${status}), which is never followed`;
   if (contentType.startsWith("text/html")) return `a web page (${status})`;
@@ -103,7 +103,7 @@ function suggestBaseUrl({ name, baseUrl, origin }: Upstream): string {
   const likely = `${origin}${API_PATHS[origin] ?? "/v1"}`;
   const place = `upstreams.${name}.baseUrl`;
   if (likely === baseUrl)
-    return `look up the base URL in the service's documentation, and correct ${place} with: tollkeeper config edit`;
+    return `it may work all the same; otherwise correct ${place} with: tollkeeper config edit`;
   return `the base URL is probably ${likely}; correct ${place} with: tollkeeper config edit`;
 }
 

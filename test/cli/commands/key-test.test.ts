@@ -50,7 +50,7 @@ for (const [what, respond, message, hint] of [
     "a web page",
     (res) => res.setHeader("content-type", "text/html").end("<html>"),
     /a web page \(200\)/,
-    /^the base URL is probably .*\/v1;|^look up/,
+    /^the base URL is probably .*\/v1;|^it may work/,
   ],
   [
     "a login page",
@@ -64,7 +64,7 @@ for (const [what, respond, message, hint] of [
     /a redirect \(302\), which is never followed/,
     /config edit$/,
   ],
-  ["404", (res) => res.writeHead(404).end(), /answers with 404/, /config edit$/],
+  ["404", (res) => res.writeHead(404).end(), /responds with 404/, /config edit$/],
   ["something else", (res) => res.end("[]"), /something else than a list of models/, /config edit$/],
 ] as [string, (res: ServerResponse) => unknown, RegExp, RegExp][]) {
   test(`an upstream that responds with ${what} has not accepted the key, and the likely base URL is suggested`, async (t) => {

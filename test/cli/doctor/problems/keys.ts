@@ -116,8 +116,8 @@ export const KEY_PROBLEMS: Problem[] = [
     build: (t) => setUpMachine(t, { upstream: (_seen, res) => res.writeHead(404).end() }),
     finds: [
       [
-        "warning upstreams: default: not decided: UPSTREAM/v1 answers 404, which says nothing about the key",
-        "try again later",
+        "warning upstreams: default: not decided: UPSTREAM/v1/models responds with 404, which says nothing about the key",
+        "it may work all the same; otherwise correct upstreams.default.baseUrl with: tollkeeper config edit",
       ],
     ],
   },
