@@ -104,6 +104,13 @@ export const CRASH: readonly Mutant[] = [
   },
   {
     ...E7_TIME,
+    without: "noting the first content",
+    file: RECORDER,
+    find: "if (this.hasFirstContent && !this.#isContentNoted) return true;",
+    replace: "",
+  },
+  {
+    ...E7_TIME,
     without: "at most one note a minute",
     file: RECORDER,
     find: "const NOTE_INTERVAL_MS = 60_000;",

@@ -63,6 +63,8 @@ export class ExchangeRecorder {
   #id: string | null = null;
   /** When it was last noted, by the monotonic clock; null before that. */
   #notedTick: number | null = null;
+  /** True once a note was taken with the first content, which the input tokens precede. */
+  #isContentNoted = false;
   #recorded = false;
 
   /** It is among `books.running` until it is recorded. */
@@ -113,9 +115,15 @@ export class ExchangeRecorder {
     return this.#notedTick !== null;
   }
 
-  /** True when it is time for a note at `tick`, by the monotonic clock: after `ledger.noteAfterMs`, and each minute then. */
+  /**
+   * True when it is time for a note at `tick`, by the monotonic clock: after `ledger.noteAfterMs`, once more with the first
+   * content, and then each minute.
+   */
   isNoteDue(tick: number): boolean {
-    if (this.#notedTick !== null) return tick - this.#notedTick >= NOTE_INTERVAL_MS;
+    if (this.#notedTick !== null) {
+      if (this.hasFirstContent && !this.#isContentNoted) return true;
+      return tick - this.#notedTick >= NOTE_INTERVAL_MS;
+    }
     const { noteAfterMs } = this.#head.settings.config.ledger;
     return tick - this.#arrivedTick >= noteAfterMs - NOTE_AHEAD_MS;
   }
@@ -128,7 +136,10 @@ export class ExchangeRecorder {
     this.#id ??= randomUUID();
     const reading = this.roundTrip?.readSoFar() ?? this.#unanswered("cut", null);
     const isWritten = this.#books.ledger.note(this.#compose(reading, "crash"));
-    if (isWritten) this.#notedTick = this.#books.clock.monotonic();
+    if (isWritten) {
+      this.#notedTick = this.#books.clock.monotonic();
+      this.#isContentNoted = this.hasFirstContent;
+    }
     return isWritten;
   }
 

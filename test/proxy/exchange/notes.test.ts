@@ -72,6 +72,20 @@ test("a note is renewed once a minute, and not after the record", (t) => {
   assert.equal(new Set(ledger.notes.map(({ id }) => id)).size, 1);
 });
 
+test("a note is renewed once when the first content comes, and no sooner than in a minute after that", (t) => {
+  const { start, ledger, pass } = holdExchanges(t);
+  const exchange = start();
+  pass(5000);
+  exchange.sawFirstContent();
+  pass(30_000);
+  const [early, withContent, ...more] = ledger.notes;
+  assert.deepEqual([early?.ttft_ms, withContent?.ttft_ms, more], [null, 5000, []]);
+  const quick = start();
+  quick.sawFirstContent();
+  pass(20_000);
+  assert.equal(ledger.notes.length, 3);
+});
+
 test("one timer serves all exchanges, and stops when there are none", (t) => {
   const { start, ledger, pass, timers } = holdExchanges(t);
   const exchanges = Array.from({ length: 1000 }, start);
