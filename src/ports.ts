@@ -87,7 +87,7 @@ export const UNMAPPED_UID = -2;
 /** The process that holds a client's socket, as it was when it was found. */
 export interface PeerProcess {
   record: ProcessRecord;
-  /** The tool or program that the process and its parents identify; null when they identify none. */
+  /** The tool or program that the process and its parents identify; null when they identify none, or before that is known. */
   name: ProcessName | null;
 }
 
@@ -105,6 +105,10 @@ export interface PeerOwner {
   findProcess(query: ProcessQuery): Promise<PeerProcess | null>;
   /** Resolves to a process's project directory, or to null when it is not determined in time. Evidence, not proof. */
   findProject(pid: number): Promise<string | null>;
+  /** Returns the process if it was found before, for this connection or for another, while `findProcess` is still looking. */
+  recallProcess(): PeerProcess | null;
+  /** Returns what `findProject` has determined before for the process's present directory; otherwise null. */
+  recallProject(pid: number): string | null;
 }
 
 /** Finds the client of a loopback connection with the means of the operating system. */

@@ -3,7 +3,7 @@ import type { HeaderIndex } from "../core/http/header-index.ts";
 import type { Refusal } from "../core/http/refusal.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import { identifyTool, withProcess, withToken, type ToolIdentity } from "../core/identity/tool-identity.ts";
-import type { Peer } from "./client/peer-guard.ts";
+import type { Peer } from "./client/peer.ts";
 import { tokenRequired } from "./gate-refusals.ts";
 import type { Destination, Settings } from "./settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
@@ -48,6 +48,7 @@ export class ClientIdentity {
    * requests go to the same destination: a record must never say that a tool used another tool's upstream or key.
    */
   forRecord({ upstream, key }: Destination, settings: Settings): ToolIdentity {
+    this.peer.recall();
     const identity = withProcess(this.#onArrival, this.peer.process?.name ?? null);
     if (identity === this.#onArrival) return identity;
     const own = settings.destinationFor(identity.tool);

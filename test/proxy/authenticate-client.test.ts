@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configSchema } from "../../src/core/config/schema.ts";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
-import type { Peer } from "../../src/proxy/client/peer-guard.ts";
+import { UNKNOWN_OWNER } from "../../src/adapters/peer/unknown-owner.ts";
+import { Peer } from "../../src/proxy/client/peer.ts";
 import { ClientIdentity } from "../../src/proxy/authenticate-client.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { TokenRegistry } from "../../src/proxy/token-registry.ts";
@@ -41,7 +42,8 @@ interface Evidence {
 
 /** Identifies a request whose process is `before` on arrival and `after` at its end: where it is sent, and how it is recorded. */
 function identify({ mark, header }: Evidence, before: PeerProcess | null, after: PeerProcess | null) {
-  const peer: Peer = { process: before, project: null };
+  const peer = new Peer(UNKNOWN_OWNER, false);
+  peer.process = before;
   const tokens = new TokenRegistry(new MemoryTokens(), new MemoryLog());
   const headers = new HeaderIndex(header ?? []);
   const signatures = REQUEST_SIGNATURES;

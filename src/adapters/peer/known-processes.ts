@@ -1,20 +1,20 @@
 import type { ProcessSignature } from "../../core/identity/signatures.ts";
-import type { PeerProcess } from "../../ports.ts";
+import { describeProcess, type DescribedProcess } from "./describe-process.ts";
 import type { SocketHolder } from "./open-sockets.ts";
-import { describeProcess } from "./describe-process.ts";
 import { readExecutable, readStat } from "./process-files.ts";
 
 /** A user rarely works with more than a handful of tools at a time. */
-const MAX_KNOWN = 8;
+const MAX_KNOWN = 16;
 /** Per process: about as many as it has connections to the daemon at a time. */
 const MAX_DESCRIPTORS = 8;
 
 /** A process that was found recently. */
-interface KnownProcess {
+interface KnownProcess extends DescribedProcess {
   pid: number;
   /** Identifies the process together with the pid, which can be reused. */
   startedAt: string;
-  found: PeerProcess;
+  /** Order in which it was found, among all processes that were ever found. */
+  number: number;
   /** Descriptors of its connections to the daemon, most recent first. A freed number is soon reused. */
   descriptors: readonly string[];
 }
@@ -24,43 +24,50 @@ export class KnownProcesses {
   /** By pid, most recently found last. */
   readonly #known = new Map<number, KnownProcess>();
   readonly #signatures: readonly ProcessSignature[];
+  #latest = 0;
 
   constructor(signatures: readonly ProcessSignature[]) {
     this.#signatures = signatures;
   }
 
-  mostRecentFirst(): KnownProcess[] {
-    return [...this.#known.values()].toReversed();
+  /** Number of the process that was found last; 0 before the first. */
+  get latest(): number {
+    return this.#latest;
   }
 
   /**
-   * Returns the cached description of the holder; null when there is none, or when the pid now belongs to another process or
-   * executable. Does not check an interpreter's script again: that takes a pool thread, and an interpreter that replaces
-   * itself by one with another script (execve(2)) is rare.
+   * Returns the processes with a higher number than this that are still what they were, most recently found first. An
+   * interpreter's script is not checked again: that takes a pool thread, and an interpreter that replaces itself by one with
+   * another script (execve(2)) is rare.
    */
-  recall({ pid, descriptor }: SocketHolder): PeerProcess | null {
-    const known = this.#known.get(pid);
-    if (known === undefined) return null;
-    this.#known.delete(pid);
-    if (!isUnchanged(known)) return null;
-    const others = known.descriptors.filter((other) => other !== descriptor);
-    const descriptors = [descriptor, ...others].slice(0, MAX_DESCRIPTORS);
-    this.#known.set(pid, { ...known, descriptors });
-    return known.found;
+  *foundAfter(number: number): Generator<KnownProcess, void> {
+    for (const known of [...this.#known.values()].toReversed()) {
+      if (known.number <= number) continue;
+      if (isUnchanged(known)) yield known;
+      else this.#known.delete(known.pid);
+    }
   }
 
-  /** Describes the holder, from the cache if possible; null when it has ended, or its details are not visible. */
-  async describe(holder: SocketHolder): Promise<PeerProcess | null> {
-    const recalled = this.recall(holder);
-    if (recalled !== null) return recalled;
-    const { pid, descriptor } = holder;
-    const startedAt = readStat(pid)?.startedAt;
-    const found = await describeProcess(pid, this.#signatures);
-    if (startedAt === undefined || found === null) return null;
-    this.#known.set(pid, { pid, startedAt, found, descriptors: [descriptor] });
+  /** Returns the holder's description: the cached one if there is one; null when it has ended, or its details are hidden. */
+  take({ pid, descriptor }: SocketHolder): KnownProcess | null {
+    const known = this.#known.get(pid);
+    const current = known !== undefined && isUnchanged(known) ? known : this.#describe(pid);
+    this.#known.delete(pid);
+    if (current === null) return null;
+    const others = current.descriptors.filter((other) => other !== descriptor);
+    const taken = { ...current, descriptors: [descriptor, ...others].slice(0, MAX_DESCRIPTORS) };
+    this.#known.set(pid, taken);
     const [oldest] = this.#known.keys();
     if (oldest !== undefined && this.#known.size > MAX_KNOWN) this.#known.delete(oldest);
-    return found;
+    return taken;
+  }
+
+  #describe(pid: number): KnownProcess | null {
+    const startedAt = readStat(pid)?.startedAt;
+    const described = describeProcess(pid, this.#signatures);
+    if (startedAt === undefined || described === null) return null;
+    this.#latest += 1;
+    return { ...described, pid, startedAt, number: this.#latest, descriptors: [] };
   }
 }
 

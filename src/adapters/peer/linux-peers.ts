@@ -1,24 +1,13 @@
 import type { ProcessSignature } from "../../core/identity/signatures.ts";
-import {
-  GONE_UID,
-  UNMAPPED_UID,
-  type PeerInfo,
-  type PeerOwner,
-  type PeerProcess,
-  type ProcessQuery,
-} from "../../ports.ts";
+import { GONE_UID, UNMAPPED_UID, type PeerInfo, type PeerOwner } from "../../ports.ts";
 import type { SocketOwner } from "./find-owners.ts";
 import { ProcessSearch } from "./process-search.ts";
 import { readWorkingDirectory } from "./process-files.ts";
 import { Projects } from "./projects.ts";
 import { SocketOwners } from "./socket-owners.ts";
+import type { SocketQuery } from "./socket-query.ts";
 import { overflowUid } from "./overflow-uid.ts";
-
-const UNKNOWN: PeerOwner = {
-  uid: null,
-  findProcess: () => Promise.resolve(null),
-  findProject: () => Promise.resolve(null),
-};
+import { UNKNOWN_OWNER } from "./unknown-owner.ts";
 
 /**
  * Finds clients on Linux in `/proc` (docs/platform.md section 9). A daemon in a user namespace of its own, which
@@ -27,25 +16,40 @@ const UNKNOWN: PeerOwner = {
  */
 export function createLinuxPeers(signatures: readonly ProcessSignature[]): PeerInfo {
   const owners = new SocketOwners();
-  const search = new ProcessSearch(signatures);
+  const processes = new ProcessSearch(signatures);
   const projects = new Projects();
   const unmapped = overflowUid();
-
-  function findProcess(owner: SocketOwner, { isOver }: ProcessQuery): Promise<PeerProcess | null> {
-    return isInspectable(owner.uid) ? search.find(owner, isOver) : Promise.resolve(null);
-  }
 
   async function findProject(pid: number): Promise<string | null> {
     const directory = readWorkingDirectory(pid);
     return directory === null ? null : projects.findRoot(directory);
   }
 
+  function recallProject(pid: number): string | null {
+    const directory = readWorkingDirectory(pid);
+    return directory === null ? null : projects.recallRoot(directory);
+  }
+
+  function evidenceOf(owner: SocketOwner): PeerOwner {
+    let search: SocketQuery | null = null;
+    return {
+      uid: owner.uid,
+      findProcess(query) {
+        if (!isInspectable(owner.uid)) return Promise.resolve(null);
+        search = processes.start(owner, query);
+        return search.ended;
+      },
+      recallProcess: () => (search === null ? null : processes.recall(search)),
+      findProject,
+      recallProject,
+    };
+  }
+
   return {
     async lookUp(client, server): Promise<PeerOwner> {
       const found = await owners.ownerOf(client, server);
-      if (found === null) return UNKNOWN;
-      const owner = found.uid === unmapped ? { ...found, uid: UNMAPPED_UID } : found;
-      return { uid: owner.uid, findProcess: (query) => findProcess(owner, query), findProject };
+      if (found === null) return UNKNOWN_OWNER;
+      return evidenceOf(found.uid === unmapped ? { ...found, uid: UNMAPPED_UID } : found);
     },
   };
 }

@@ -1,12 +1,13 @@
-import { isLastParent } from "../../core/identity/process-name.ts";
+import { isLastParent, nameProcess } from "../../core/identity/process-name.ts";
 import type { ProcessSignature, Program } from "../../core/identity/signatures.ts";
 import type { PeerInfo, PeerProcess } from "../../ports.ts";
-import { MAX_PARENTS, toPeerProcess } from "./describe-process.ts";
+import { MAX_PARENTS, toProcessRecord } from "./describe-process.ts";
 import { argumentsForDirectory, argumentsForPort, findClient, findDirectory } from "./lsof.ts";
 import { parsePsOutput, PS_ARGUMENTS, type ListedProcess } from "./ps.ts";
 import { Projects } from "./projects.ts";
 import type { Endpoint } from "../socket-table.ts";
 import type { RunSystemTool } from "./run-system-tool.ts";
+import { UNKNOWN_OWNER } from "./unknown-owner.ts";
 
 const LSOF = "/usr/sbin/lsof";
 const PS = "/bin/ps";
@@ -48,7 +49,7 @@ export function createMacPeers(run: RunSystemTool, signatures: readonly ProcessS
   return {
     lookUp: (client, server) =>
       Promise.resolve({
-        uid: null,
+        ...UNKNOWN_OWNER,
         findProcess: ({ isOver }) => enqueue(async () => (isOver() ? null : find(client, server))),
         findProject,
       }),
@@ -67,5 +68,9 @@ function describe(
     programs.push(program);
     if (isLastParent(program, signatures) || programs.length > MAX_PARENTS) break;
   }
-  return toPeerProcess(pid, programs, signatures);
+  const record = toProcessRecord(
+    pid,
+    programs.map(({ executable }) => executable),
+  );
+  return record === null ? null : { record, name: nameProcess(programs, signatures) };
 }

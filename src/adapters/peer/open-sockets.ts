@@ -1,5 +1,6 @@
-import { opendirSync, type Dir } from "node:fs";
-import { readExecutable, readLink, readStat, readUid } from "./process-files.ts";
+import { opendirSync, readdirSync, type Dir } from "node:fs";
+import { sortNewestFirst } from "./pid-order.ts";
+import { readExecutable, readLatestPid, readLink, readStat, readUid } from "./process-files.ts";
 
 /** The process that has a socket open. */
 export interface SocketHolder {
@@ -11,18 +12,36 @@ export interface SocketHolder {
 /** Holders by socket, which is spelled as in `/proc/PID/fd`: `socket:[INODE]`. */
 export type HolderBySocket = Map<string, SocketHolder>;
 
+/** A socket whose holder is looked for among the processes of one user. */
+export interface WantedSocket {
+  readonly socket: string;
+  readonly uid: number;
+  /** False once its holder was found, or need not be any more. */
+  readonly isWanted: boolean;
+}
+
+/** Options of {@link searchProcess}. */
+interface ProcessFiles {
+  /** Descriptors to try first. */
+  likely?: readonly string[];
+  maxFiles?: number;
+}
+
 /**
- * Puts the wanted sockets that the process has open into `holders`. Tries the `likely` descriptors first, and stops when all
- * are found. Yields after each small step. Finds none in a process that has ended or hides its open files.
+ * Puts the wanted sockets that the process has open into `holders`. Stops when all are found. Yields after each small step.
+ * Finds none in a process that has ended or hides its open files.
  */
 export function* searchProcess(
   pid: number,
   wanted: ReadonlySet<string>,
   holders: HolderBySocket,
-  likely: readonly string[] = [],
+  { likely = [], maxFiles = Infinity }: ProcessFiles = {},
 ): Generator<void, void> {
   const missing = new Set(wanted);
+  let files = 0;
   for (const descriptor of descriptorsOf(pid, likely)) {
+    if (files === maxFiles) return;
+    files += 1;
     const socket = readLink(`/proc/${pid}/fd/${descriptor}`);
     if (socket !== null && missing.delete(socket)) holders.set(socket, { pid, descriptor });
     if (missing.size === 0) return;
@@ -44,40 +63,50 @@ function* descriptorsOf(pid: number, likely: readonly string[]): Generator<strin
 }
 
 /**
- * Puts the holders of the wanted sockets into `holders`; searches those of `pids` that belong to `uids`. Children can inherit
- * a socket and outlive their purpose, so the holder is the topmost process, going up from the one found, that has it open.
+ * Searches the processes of the wanted sockets' users, newest first, and calls `onFound` for each socket that one of them
+ * holds, with the topmost holder. Yields after each small step; stops when no socket is wanted any more.
  */
-export function* searchAll(
-  pids: Iterable<number>,
-  uids: ReadonlySet<number>,
-  wanted: ReadonlySet<string>,
-  holders: HolderBySocket,
+export function* searchAll<S extends WantedSocket>(
+  sockets: readonly S[],
+  onFound: (socket: S, holder: SocketHolder) => void,
 ): Generator<void, void> {
-  const missing = new Set(wanted);
-  for (const pid of pids) {
-    if (missing.size === 0) return;
+  for (const pid of newestProcesses()) {
+    const wanted = sockets.filter(({ isWanted }) => isWanted);
+    if (wanted.length === 0) return;
     yield;
     const uid = readUid(pid);
     // A process that hides its executable also hides its open files, so trying each of them is pointless.
-    if (uid === null || !uids.has(uid) || readExecutable(pid) === null) continue;
-    const found: HolderBySocket = new Map();
-    yield* searchProcess(pid, missing, found);
-    for (const [socket, holder] of found) {
-      missing.delete(socket);
-      holders.set(socket, yield* topmostHolder(socket, holder));
+    if (!wanted.some((socket) => socket.uid === uid) || readExecutable(pid) === null) continue;
+    const holders: HolderBySocket = new Map();
+    yield* searchProcess(pid, new Set(wanted.map(({ socket }) => socket)), holders);
+    if (holders.size > 0) yield* moveToParents(pid, holders);
+    for (const socket of wanted) {
+      const holder = holders.get(socket.socket);
+      if (holder !== undefined) onFound(socket, holder);
     }
   }
 }
 
-function* topmostHolder(socket: string, child: SocketHolder): Generator<void, SocketHolder> {
-  let holder = child;
-  for (;;) {
-    const parent = readStat(holder.pid)?.parent ?? 0;
-    const found: HolderBySocket = new Map();
-    yield* searchProcess(parent, new Set([socket]), found);
-    const above = found.get(socket);
-    if (above === undefined) return holder;
-    holder = above;
+/**
+ * Replaces the holders, all of them this process, by the topmost of its parents that have the same sockets open: children can
+ * inherit a socket and outlive their purpose.
+ */
+export function* moveToParents(pid: number, holders: HolderBySocket): Generator<void, void> {
+  const parent = readStat(pid)?.parent ?? 0;
+  const above: HolderBySocket = new Map();
+  yield* searchProcess(parent, new Set(holders.keys()), above);
+  if (above.size === 0) return;
+  yield* moveToParents(parent, above);
+  for (const [socket, holder] of above) holders.set(socket, holder);
+}
+
+/** Returns the pids of all visible processes, newest first. */
+function newestProcesses(): number[] {
+  try {
+    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return sortNewestFirst(pids.map(Number), readLatestPid());
+  } catch {
+    return [];
   }
 }
 

@@ -10,16 +10,28 @@ import { parseStat, type ProcessStat } from "../../core/identity/process-stat.ts
 /** The kernel's suffix for the path of a file that was removed or replaced, as by an update. */
 const DELETED_SUFFIX = " (deleted)";
 
-const statBytes = Buffer.allocUnsafe(1024);
+const lineBytes = Buffer.allocUnsafe(1024);
 
 const argumentsLimiter = new CallLimiter(1);
+let lastArguments: Promise<unknown> = Promise.resolve();
 
 /** Returns the process's parent, name and start time. */
 export function readStat(pid: number): ProcessStat | null {
+  const line = readLine(`/proc/${pid}/stat`);
+  return line === null ? null : parseStat(line);
+}
+
+/** Returns the pid of the process or thread that was started last. */
+export function readLatestPid(): number | null {
+  const pid = /(\d+)\s*$/.exec(readLine("/proc/loadavg") ?? "")?.[1];
+  return pid === undefined ? null : Number(pid);
+}
+
+function readLine(path: string): string | null {
   let fd: number | null = null;
   try {
-    fd = openSync(`/proc/${pid}/stat`, "r");
-    return parseStat(statBytes.toString("utf8", 0, readSync(fd, statBytes)));
+    fd = openSync(path, "r");
+    return lineBytes.toString("utf8", 0, readSync(fd, lineBytes));
   } catch {
     return null;
   } finally {
@@ -43,13 +55,17 @@ export function readWorkingDirectory(pid: number): string | null {
  * Resolves to its arguments. Reading them waits for the process, and for ever when that is stuck, so they are read in the
  * thread pool, one process at a time, with a timeout.
  */
-export async function readArguments(pid: number): Promise<string[] | null> {
-  try {
-    const text = await argumentsLimiter.run(() => readFile(`/proc/${pid}/cmdline`, "utf8"));
-    return text?.split("\0") ?? null;
-  } catch {
-    return null;
-  }
+export function readArguments(pid: number): Promise<string[] | null> {
+  const read = lastArguments.then(async () => {
+    try {
+      const text = await argumentsLimiter.run(() => readFile(`/proc/${pid}/cmdline`, "utf8"));
+      return text?.split("\0") ?? null;
+    } catch {
+      return null;
+    }
+  });
+  lastArguments = read;
+  return read;
 }
 
 /** Returns the uid that it runs as. */

@@ -1,143 +1,120 @@
-import { readdir } from "node:fs/promises";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { ProcessSignature } from "../../core/identity/signatures.ts";
-import type { PeerProcess } from "../../ports.ts";
+import type { PeerProcess, ProcessQuery } from "../../ports.ts";
 import { socketLink } from "../socket-table.ts";
 import type { SocketOwner } from "./find-owners.ts";
 import { KnownProcesses } from "./known-processes.ts";
-import { searchAll, searchProcess, type HolderBySocket } from "./open-sockets.ts";
-import { runInSlices } from "./run-in-slices.ts";
+import {
+  moveToParents,
+  searchAll,
+  searchProcess,
+  type HolderBySocket,
+  type SocketHolder,
+} from "./open-sockets.ts";
+import { runAtOnce, runInSlices, type Steps } from "./run-in-slices.ts";
+import { SocketQuery } from "./socket-query.ts";
+import { StepAllowance } from "./step-allowance.ts";
 
-/** A step takes about 5 µs. On a machine with more to search, some holders are not found. */
+// A step looks at one open file of one process, in about 5 µs. Most processes have some 25.
+
+/** In the background, between two turns of the event loop. */
+const STEPS_PER_SLICE = 100;
+/** On a machine with more to search, some holders are not found. */
 const MAX_STEPS = 50_000;
-/** Per known process: the likely descriptors, and as many as most tools have. The search of all processes finds the rest. */
-const MAX_STEPS_PER_KNOWN = 64;
-/** After a search, the next of its kind waits this many times as long as it took, which limits it to 10 % of one CPU. */
-const PAUSE_FACTOR = 9;
-/** The same after a search of all processes found nothing: perhaps they all hide their open files from this user. */
-const LONG_PAUSE_FACTOR = 99;
+/** Among the files of the known processes, before a record is written. */
+const MAX_STEPS_IN_KNOWN = 1_000;
+/** Of one of them. */
+const MAX_FILES_OF_KNOWN = 256;
+/** Among the files of the newest processes, before a record is written, once per connection. */
+const MAX_STEPS_IN_NEWEST = 250;
 
-interface Query {
-  /** As {@link socketLink} spells it. */
-  socket: string;
-  uid: number;
-  isOver(): boolean;
-  resolve(found: PeerProcess | null): void;
-}
+/** A tenth of one CPU in the long run, and at first as much as an idle machine needs for a few hundred processes. */
+const ALLOWANCE = { perMs: 20, burst: 10_000 };
+/** A search that finds nothing counts as many times: perhaps all processes hide their files from this user. */
+const COST_OF_NOTHING = 10;
 
 /**
- * Finds the process that holds a socket. Searches the processes that were found recently, in about 0.1 ms, then all of the
- * socket's user, newest first, in about 0.1 ms each. One search of each kind runs at a time, and serves all queries that
- * arrived before it.
+ * Finds the process that holds a socket: first among the processes that were found recently, then among all of the socket's
+ * user, newest first. One search runs at a time, in the background, for all queries that arrived before it.
  */
 export class ProcessSearch {
   readonly #known: KnownProcesses;
-  /** Not yet searched for. */
-  #fresh: Query[] = [];
-  /** Not found in the known processes. */
-  #missing: Query[] = [];
-  #isSearchingKnown = false;
-  #isSearchingAll = false;
+  readonly #allowance = new StepAllowance(ALLOWANCE);
+  #waiting: SocketQuery[] = [];
+  #isSearching = false;
 
   constructor(signatures: readonly ProcessSignature[]) {
     this.#known = new KnownProcesses(signatures);
   }
 
-  /** Resolves to null when no holder is found, or once `isOver` returns true. */
-  find({ inode, uid }: SocketOwner, isOver: () => boolean): Promise<PeerProcess | null> {
-    return new Promise((resolve) => {
-      this.#fresh.push({ socket: socketLink(inode), uid, isOver, resolve });
-      if (!this.#isSearchingKnown) void this.#searchKnown();
-    });
-  }
-
-  async #searchKnown(): Promise<void> {
-    this.#isSearchingKnown = true;
-    while (this.#fresh.length > 0) {
-      // Lets pending work go first, such as the connection's first request.
-      await setImmediate();
-      const queries = dropOver(this.#fresh);
-      this.#fresh = [];
-      const workedMs = await this.#resolveFromKnown(queries);
-      if (!this.#isSearchingAll) void this.#searchAll();
-      await setTimeout(workedMs * PAUSE_FACTOR, null, { ref: false });
-    }
-    this.#isSearchingKnown = false;
+  /** Starts a search, which ends without a result when no holder is found, or once `isOver` returns true. */
+  start({ inode, uid }: SocketOwner, { isOver }: ProcessQuery): SocketQuery {
+    const query = new SocketQuery(socketLink(inode), uid, this.#known.latest, isOver);
+    this.#waiting.push(query);
+    if (!this.#isSearching) void this.#search();
+    return query;
   }
 
   /**
-   * Resolves the queries whose socket a known process holds; the others go to `#missing`. Returns the CPU time it took, in
-   * milliseconds. The parents need no search here: a process that was known before the socket was opened cannot have
-   * inherited it.
+   * Returns what the query has found. While it has found nothing, looks at once among the known processes, and the first time
+   * among a few of the newest: a tool's first request often comes right after its start.
    */
-  async #resolveFromKnown(queries: readonly Query[]): Promise<number> {
-    let workedMs = 0;
-    let open = queries;
-    for (const { pid, descriptors } of this.#known.mostRecentFirst()) {
-      open = dropOver(open);
-      if (open.length === 0) return workedMs;
-      const holders: HolderBySocket = new Map();
-      const search = searchProcess(pid, socketsOf(open), holders, descriptors);
-      workedMs += await runInSlices(search, MAX_STEPS_PER_KNOWN);
-      open = open.filter((query) => !this.#resolveIfKnown(query, holders));
+  recall(query: SocketQuery): PeerProcess | null {
+    const { latest } = this.#known;
+    if (query.isWanted && query.comparedTo < latest) {
+      runAtOnce(this.#searchKnown([query], MAX_FILES_OF_KNOWN), MAX_STEPS_IN_KNOWN);
+      query.comparedTo = latest;
     }
-    this.#missing.push(...open);
-    return workedMs;
+    if (query.isWanted && !query.isRecalled && this.#allowance.waitMs === 0)
+      this.#allowance.take(runAtOnce(this.#searchAll([query]), MAX_STEPS_IN_NEWEST));
+    query.isRecalled = true;
+    return query.found;
   }
 
-  /** Resolves the query and returns true when the socket's holder was found and is still the known process. */
-  #resolveIfKnown({ socket, resolve }: Query, holders: HolderBySocket): boolean {
-    const holder = holders.get(socket);
-    const found = holder === undefined ? null : this.#known.recall(holder);
-    if (found !== null) resolve(found);
-    return found !== null;
-  }
-
-  async #searchAll(): Promise<void> {
-    this.#isSearchingAll = true;
-    for (;;) {
-      const queries = dropOver(this.#missing);
-      this.#missing = [];
-      if (queries.length === 0) break;
-      const uids = new Set(queries.map(({ uid }) => uid));
-      const holders: HolderBySocket = new Map();
-      const search = searchAll(await listProcesses(), uids, socketsOf(queries), holders);
-      const workedMs = await runInSlices(search, MAX_STEPS);
-      for (const { socket, resolve } of queries) {
-        const holder = holders.get(socket);
-        resolve(holder === undefined ? null : await this.#known.describe(holder));
-      }
+  async #search(): Promise<void> {
+    this.#isSearching = true;
+    while (this.#waiting.length > 0) {
+      // Lets pending work go first, such as the connection's first request.
+      await setImmediate();
+      const queries = this.#waiting;
+      this.#waiting = [];
+      let steps = await runInSlices(this.#searchKnown(queries), STEPS_PER_SLICE, MAX_STEPS);
+      steps += await runInSlices(this.#searchAll(queries), STEPS_PER_SLICE, MAX_STEPS);
       // A connection that has ended proves nothing: health checks are often over before their process is found.
-      const isInVain = holders.size === 0 && queries.some(({ isOver }) => !isOver());
-      const factor = isInVain ? LONG_PAUSE_FACTOR : PAUSE_FACTOR;
-      await setTimeout(workedMs * factor, null, { ref: false });
+      const isInVain =
+        queries.every(({ found }) => found === null) && queries.some(({ isWanted }) => isWanted);
+      for (const query of queries) query.giveUp();
+      this.#allowance.take(isInVain ? steps * COST_OF_NOTHING : steps);
+      const { waitMs } = this.#allowance;
+      if (waitMs > 0) await setTimeout(waitMs, null, { ref: false });
     }
-    this.#isSearchingAll = false;
+    this.#isSearching = false;
   }
-}
 
-function socketsOf(queries: readonly Query[]): Set<string> {
-  return new Set(queries.map(({ socket }) => socket));
-}
+  /** Looks for the sockets in each known process that they were not compared with yet. */
+  *#searchKnown(queries: readonly SocketQuery[], maxFiles = Infinity): Steps {
+    const { latest } = this.#known;
+    const comparedTo = Math.min(...queries.map((query) => query.comparedTo));
+    const knownAtStart = Math.min(...queries.map((query) => query.knownAtStart));
+    for (const { pid, number, descriptors } of this.#known.foundAfter(comparedTo)) {
+      const wanted = queries.filter(({ isWanted }) => isWanted);
+      if (wanted.length === 0) return;
+      const holders: HolderBySocket = new Map();
+      const sockets = new Set(wanted.map(({ socket }) => socket));
+      yield* searchProcess(pid, sockets, holders, { likely: descriptors, maxFiles });
+      // A process that was known before the socket was opened cannot have inherited it.
+      if (holders.size > 0 && number > knownAtStart) yield* moveToParents(pid, holders);
+      for (const query of wanted) this.#take(query, holders.get(query.socket));
+    }
+    for (const query of queries) query.comparedTo = latest;
+  }
 
-/** Resolves the queries that are over to null and returns the others. */
-function dropOver(queries: readonly Query[]): Query[] {
-  return queries.filter((query) => {
-    const isOver = query.isOver();
-    if (isOver) query.resolve(null);
-    return !isOver;
-  });
-}
+  #searchAll(queries: readonly SocketQuery[]): Steps {
+    return searchAll(queries, (query, holder) => this.#take(query, holder));
+  }
 
-/** Resolves to the pids of all visible processes, newest first until pids wrap around. */
-async function listProcesses(): Promise<number[]> {
-  try {
-    const names = await readdir("/proc");
-    return names
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number)
-      .toReversed();
-  } catch {
-    return [];
+  #take(query: SocketQuery, holder: SocketHolder | undefined): void {
+    const process = holder === undefined ? null : this.#known.take(holder);
+    if (process !== null) query.take(process);
   }
 }

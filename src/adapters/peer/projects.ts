@@ -9,12 +9,19 @@ const MAX_CACHED = 64;
 /** Two, so that one directory on a hanging disk does not block all others. */
 const MAX_PENDING = 2;
 
+/** A search for a directory's project. */
+interface Search {
+  found: Promise<string | null>;
+  /** What it has found; null until it has ended. */
+  root: string | null;
+}
+
 /**
  * Finds the project that a directory belongs to: the root of its git repository or, outside of one, the directory itself.
  * The file system's root is not a project: programs run there that work on no files.
  */
 export class Projects {
-  readonly #cache = new Map<string, Promise<string | null>>();
+  readonly #cache = new Map<string, Search>();
   readonly #limiter = new CallLimiter(MAX_PENDING);
   #last: Promise<unknown> = Promise.resolve();
 
@@ -24,12 +31,19 @@ export class Projects {
    */
   findRoot(directory: string): Promise<string | null> {
     const cached = this.#cache.get(directory);
-    if (cached !== undefined) return cached;
+    if (cached !== undefined) return cached.found;
     if (this.#cache.size >= MAX_CACHED) this.#cache.clear();
     const found = this.#last.then(() => this.#search(directory));
-    this.#cache.set(directory, found);
+    const search: Search = { found, root: null };
+    void found.then((root) => (search.root = root));
+    this.#cache.set(directory, search);
     this.#last = found;
     return found;
+  }
+
+  /** Returns the root if {@link findRoot} has found it before; otherwise null. */
+  recallRoot(directory: string): string | null {
+    return this.#cache.get(directory)?.root ?? null;
   }
 
   async #search(directory: string): Promise<string | null> {

@@ -1,31 +1,38 @@
 import { setImmediate } from "node:timers/promises";
 
-/** Short enough that a request which waits meanwhile is not delayed noticeably. */
-const SLICE_MS = 0.5;
+/** Work that is done in many small steps of about the same length. */
+export type Steps = Generator<void, void>;
 
 /**
- * Runs a generator of many small steps in slices, and yields to the event loop between them. Stops after `maxSteps`.
- * Resolves to the CPU time that the steps took, in milliseconds.
+ * Does at most `maxSteps` steps of the work, in slices of `sliceSteps`, and yields to the event loop between them. Resolves to
+ * the number of steps. Counts steps and not time: on a busy machine most of the time that passes is other programs'.
  */
-export async function runInSlices(work: Generator<void, void>, maxSteps: number): Promise<number> {
-  let workedMs = 0;
-  let stepsLeft = maxSteps;
-  try {
-    for (;;) {
-      const began = performance.now();
-      let isDone = false;
-      let elapsed = 0;
-      while (!isDone && elapsed < SLICE_MS) {
-        isDone = stepsLeft === 0 || work.next().done === true;
-        stepsLeft -= 1;
-        elapsed = performance.now() - began;
-      }
-      workedMs += elapsed;
-      if (isDone) return workedMs;
-      await setImmediate();
-    }
-  } finally {
-    // Runs the generator's `finally` blocks, which close a directory.
-    work.return();
+export async function runInSlices(work: Steps, sliceSteps: number, maxSteps: number): Promise<number> {
+  let done = 0;
+  for (;;) {
+    const slice = Math.min(sliceSteps, maxSteps - done);
+    const steps = advance(work, slice);
+    done += steps;
+    if (steps < slice || done === maxSteps) break;
+    await setImmediate();
   }
+  end(work);
+  return done;
+}
+
+/** Does at most `maxSteps` steps of the work at once. Returns the number of steps. */
+export function runAtOnce(work: Steps, maxSteps: number): number {
+  const done = advance(work, maxSteps);
+  end(work);
+  return done;
+}
+
+function advance(work: Steps, steps: number): number {
+  for (let done = 0; done < steps; done += 1) if (work.next().done === true) return done;
+  return steps;
+}
+
+/** Runs the work's `finally` blocks, which close a directory. */
+function end(work: Steps): void {
+  work.return();
 }

@@ -1,31 +1,12 @@
 import type { Socket } from "node:net";
-import {
-  GONE_UID,
-  UNMAPPED_UID,
-  type Clock,
-  type Log,
-  type PeerInfo,
-  type PeerOwner,
-  type PeerProcess,
-  type ProcessQuery,
-} from "../../ports.ts";
-
-/** The client's end of a connection that was admitted. */
-export interface Peer {
-  /** null until the process is found, and for good where it is not. */
-  process: PeerProcess | null;
-  /** The directory the process works on. null until it is known, and for good where it cannot be or was not asked for. */
-  project: string | null;
-}
+import { GONE_UID, UNMAPPED_UID, type Clock, type Log, type PeerInfo, type PeerOwner } from "../../ports.ts";
+import { Peer } from "./peer.ts";
 
 const ROOT_UID = 0;
 const LOG_INTERVAL_MS = 60_000;
 
 /** Hint: a service installed before users were listed still runs in the sandbox, where they cannot be told apart. */
 const OUT_OF_SANDBOX = '"access.peerUid" counts for nothing here; type: tollkeeper service install';
-
-const nothing = () => Promise.resolve(null);
-const GONE: PeerOwner = { uid: GONE_UID, findProcess: nothing, findProject: nothing };
 
 /**
  * Refuses other users of the machine: asks the system once per connection whose process is at the other end, as ssh-agent does
@@ -68,18 +49,18 @@ export class PeerGuard {
 
   /** Resolves to true when the client has closed its end; false also where the system cannot tell. */
   async hasLeft(socket: Socket): Promise<boolean> {
-    return (await this.#ownerOf(socket)).uid === GONE_UID;
+    const owner = await this.#ownerOf(socket);
+    return owner === null || owner.uid === GONE_UID;
   }
 
   async #ask(socket: Socket, withProject: boolean): Promise<void> {
     socket.pause();
     const owner = await this.#ownerOf(socket);
-    if (this.#isAllowed(owner.uid)) {
-      const peer: Peer = { process: null, project: null };
+    if (owner !== null && this.#isAllowed(owner.uid)) {
+      const peer = new Peer(owner, withProject);
       this.#admitted.set(socket, peer);
-      const isOver = () => socket.destroyed;
-      void findEvidence(peer, owner, { isOver }, withProject);
-    } else if (owner.uid !== null && owner.uid !== GONE_UID) this.#report(owner.uid);
+      void peer.lookUp(() => socket.destroyed);
+    } else if (owner !== null && owner.uid !== null && owner.uid !== GONE_UID) this.#report(owner.uid);
     socket.resume();
   }
 
@@ -87,10 +68,11 @@ export class PeerGuard {
     return uid === null || uid === this.#ownUid || uid === ROOT_UID || this.#allowedUids.includes(uid);
   }
 
-  async #ownerOf(socket: Socket): Promise<PeerOwner> {
+  /** Resolves to null for a connection that has ended. */
+  async #ownerOf(socket: Socket): Promise<PeerOwner | null> {
     const { remoteAddress, remotePort, localAddress, localPort } = socket;
-    if (remoteAddress === undefined || remotePort === undefined) return GONE;
-    if (localAddress === undefined || localPort === undefined) return GONE;
+    if (remoteAddress === undefined || remotePort === undefined) return null;
+    if (localAddress === undefined || localPort === undefined) return null;
     return this.#peers.lookUp(
       { address: remoteAddress, port: remotePort },
       { address: localAddress, port: localPort },
@@ -112,16 +94,4 @@ export class PeerGuard {
       "refused a connection of another user; which one is not told within the sandbox",
     );
   }
-}
-
-/** Finds the process first: the directory may have to wait for a slow disk. */
-async function findEvidence(
-  peer: Peer,
-  owner: PeerOwner,
-  query: ProcessQuery,
-  withProject: boolean,
-): Promise<void> {
-  peer.process = await owner.findProcess(query);
-  if (peer.process === null || !withProject) return;
-  peer.project = await owner.findProject(peer.process.record.pid);
 }

@@ -17,7 +17,6 @@ import {
 } from "../../helpers/process/peer-connection.ts";
 import { waitForExit } from "../../helpers/process/processes.ts";
 import { NODE } from "../../helpers/process/tool-process.ts";
-import { withResolvers } from "../../helpers/async/with-resolvers.ts";
 
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere there is no /proc";
 
@@ -231,27 +230,10 @@ function watchLinks(t: TestContext, onLink: (path: string) => void): void {
   });
 }
 
-/** A client with more open files than a search of a known process looks at. */
+/** A client with more open files than one slice of a search looks at. */
 const MANY_FILES = `
   for (let i = 0; i < 200; i += 1) require("node:fs").openSync("/dev/null");
   ${CONNECTING_CLIENT}`;
-
-test(
-  "looks at the first 64 files of a known process, and at the rest in the search of all processes",
-  { skip: notLinux },
-  async (t) => {
-    const client = await startClient(t, await startServer(t), [process.execPath, "-e", MANY_FILES]);
-    const peers = createPeerInfo(PROCESS_SIGNATURES);
-    await findProcess(peers, client.ends);
-    const ends = await client.again();
-    const opened = watchDirectories(t);
-    const links: number[] = [];
-    watchLinks(t, (path) => path.startsWith(`/proc/${client.pid}/fd/`) && links.push(opened.length));
-    assert.equal((await findProcess(peers, ends))?.record.pid, client.pid);
-    const beforeAllOthers = links.filter((directories) => directories <= 1).length;
-    assert.ok(beforeAllOthers <= 64, `${beforeAllOthers} files`);
-  },
-);
 
 test(
   "a lookup that starts during a search of the known processes waits for the next search",
@@ -290,36 +272,56 @@ test("stops the search of the known processes when the connection ends", { skip:
   assert.equal(opened.length, 1);
 });
 
-for (const { what, leaves, factor } of [
-  {
-    what: "nine times as long after a search for a connection that ended during it",
-    leaves: true,
-    factor: 9,
-  },
-  {
-    what: "99 times as long after a search that found no process for an open connection",
-    leaves: false,
-    factor: 99,
-  },
-]) {
-  test(`pauses ${what}`, { skip: notLinux }, async (t) => {
-    const { ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
-    const owner = await createPeerInfo(PROCESS_SIGNATURES).lookUp(...ends);
-    const { promise: paused, resolve: onPause } = withResolvers<number>();
-    const mocked = t.mock.method(timers, "setTimeout", (async (ms: number) => {
-      if (ms > 0) onPause(ms);
-    }) as typeof timers.setTimeout);
+/** Makes every search find nothing, and pauses end at once. Returns a list that collects their lengths. */
+function searchInVain(t: TestContext): number[] {
+  const pauses: number[] = [];
+  const now = performance.now();
+  t.mock.method(performance, "now", () => now);
+  const mocked = t.mock.method(timers, "setTimeout", (async (ms: number) => {
+    pauses.push(ms);
+  }) as typeof timers.setTimeout);
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
     syncBuiltinESMExports();
-    t.after(() => {
-      mocked.mock.restore();
-      syncBuiltinESMExports();
-    });
-    let hasEnded = false;
-    failFor(t, "opendirSync", /^\/proc\//);
-    const ticks = tickAtEachStep(t);
-    watchLinks(t, () => (hasEnded = leaves));
-    assert.equal(await owner.findProcess({ isOver: () => hasEnded }), null);
-    // The clock is read twice per slice, so each slice takes one tick.
-    assert.equal((await paused) / (ticks() / 2), factor);
   });
+  failFor(t, "opendirSync", /^\/proc\//);
+  return pauses;
 }
+
+const MANY_SEARCHES = 500;
+
+test(
+  "pauses after many searches that found no process of an open connection, longer after each, and five seconds at most",
+  { skip: notLinux },
+  async (t) => {
+    const { ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
+    const peers = createPeerInfo(PROCESS_SIGNATURES);
+    const pauses = searchInVain(t);
+    assert.equal(await findProcess(peers, ends), null);
+    assert.deepEqual(pauses, [], "the first search leaves some of the allowance");
+    for (let i = 0; i < MANY_SEARCHES; i += 1) assert.equal(await findProcess(peers, ends), null);
+    assert.deepEqual(
+      pauses,
+      pauses.toSorted((a, b) => a - b),
+    );
+    assert.ok((pauses[0] ?? 0) > 0 && (pauses[0] ?? 0) < 5_000, `first ${pauses[0]} ms`);
+    assert.equal(pauses.at(-1), 5_000);
+  },
+);
+
+test(
+  "does not pause after as many searches for connections that had ended",
+  { skip: notLinux },
+  async (t) => {
+    const { ends } = await connectToSelf(t, "127.0.0.1", "127.0.0.1");
+    const peers = createPeerInfo(PROCESS_SIGNATURES);
+    const pauses = searchInVain(t);
+    for (let i = 0; i < MANY_SEARCHES; i += 1) {
+      let asked = 0;
+      // It ends while the search looks at the first processes.
+      assert.equal(await findProcess(peers, ends, { isOver: () => (asked += 1) > 3 }), null);
+    }
+    assert.deepEqual(pauses, []);
+  },
+);

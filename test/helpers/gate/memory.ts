@@ -1,3 +1,4 @@
+import { UNKNOWN_OWNER } from "../../../src/adapters/peer/unknown-owner.ts";
 import { KeyFailure, type Failure } from "../../../src/core/failure.ts";
 import type { KeyRef } from "../../../src/core/secrets/key-source.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
@@ -153,10 +154,7 @@ export class ManualClock implements Clock {
 
 export const realClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-const findNothing = () => Promise.resolve(null);
-
 /** Reports `uid` as the owner of every peer, and no process or project. */
 export function peersOf(uid: number | null): PeerInfo {
-  const owner = { uid, findProcess: findNothing, findProject: findNothing };
-  return { lookUp: () => Promise.resolve(owner) };
+  return { lookUp: () => Promise.resolve({ ...UNKNOWN_OWNER, uid }) };
 }

@@ -4,9 +4,11 @@ import { test, type TestContext } from "node:test";
 import { createPeerInfo } from "../../../src/adapters/peer.ts";
 import { defaultConfig } from "../../../src/core/config/config.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
-import type { PeerInfo, PeerProcess } from "../../../src/ports.ts";
+import { UNKNOWN_OWNER } from "../../../src/adapters/peer/unknown-owner.ts";
+import type { PeerInfo, PeerOwner, PeerProcess } from "../../../src/ports.ts";
 import { PROCESS_SIGNATURES } from "../../../src/tools/all.ts";
 import { withResolvers } from "../../helpers/async/with-resolvers.ts";
+import { rawRequest, sendRaw } from "../../helpers/client/raw-client.ts";
 import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
 import { post } from "../../helpers/gate/gate.ts";
 import { peersOf } from "../../helpers/gate/memory.ts";
@@ -96,7 +98,7 @@ test(
 function createSlowSystem() {
   const { promise: found, resolve: reportProcess } = withResolvers<PeerProcess>();
   const { promise: project, resolve: reportProject } = withResolvers<string>();
-  const owner = { uid: null, findProcess: () => found, findProject: () => project };
+  const owner: PeerOwner = { ...UNKNOWN_OWNER, findProcess: () => found, findProject: () => project };
   const peers: PeerInfo = { lookUp: async () => owner };
   return { peers, reportProcess, reportProject };
 }
@@ -145,6 +147,63 @@ test("a process that is found while the response is under way is in the record",
   assert.deepEqual([record.tool, record.tool_by, record.process], ["claude-code", "process", CLAUDE.record]);
 });
 
+/** A system that knows the process and its project from other connections, and still searches for this one's. */
+function createSystemThatRecalls() {
+  const recalled: string[] = [];
+  const owner: PeerOwner = {
+    ...UNKNOWN_OWNER,
+    findProcess: () => new Promise(() => {}),
+    recallProcess() {
+      recalled.push("process");
+      return CLAUDE;
+    },
+    recallProject(pid) {
+      recalled.push(`project of ${pid}`);
+      return "/home/u/project";
+    },
+  };
+  return { recalled, peers: { lookUp: async () => owner } satisfies PeerInfo };
+}
+
+test("a process that is known from other connections is in the first record, and its project, although the search has not ended", async (t) => {
+  const { peers } = createSystemThatRecalls();
+  const { gate } = await startGateWithUpstream(t, respondWithMessage, { peers, config: WITH_PROJECT });
+  await (await post(gate, "/v1/messages", {}, { "user-agent": "x" })).text();
+  const { tool, tool_by, process, project } = await gate.ledger.only();
+  assert.deepEqual([tool, tool_by, process], ["claude-code", "process", CLAUDE.record]);
+  assert.equal(project, "/home/u/project");
+});
+
+test("a refusal's record has the process that is known, too", async (t) => {
+  const { peers } = createSystemThatRecalls();
+  const { gate } = await startGateWithUpstream(t, respondWithMessage, { peers });
+  gate.keys.values.clear();
+  assert.equal((await post(gate, "/v1/messages", {})).status, 503);
+  assert.deepEqual((await gate.ledger.only()).process, CLAUDE.record);
+});
+
+test("the system is asked no more once process and project are known", async (t) => {
+  const { recalled, peers } = createSystemThatRecalls();
+  const { gate } = await startGateWithUpstream(t, respondWithMessage, { peers, config: WITH_PROJECT });
+  const client = await sendRaw(t, gate.port);
+  await gate.ledger.first(1);
+  await client.until(/"msg_1"/);
+  client.write(rawRequest(gate.port));
+  await gate.ledger.first(2);
+  assert.deepEqual(recalled, ["process", "project of 4711"]);
+});
+
+test("the system is not asked again after its search has found nothing", async (t) => {
+  const { recalled, peers } = createSystemThatRecalls();
+  const inVain: PeerInfo = {
+    lookUp: async () => ({ ...(await peers.lookUp()), findProcess: () => Promise.resolve(null) }),
+  };
+  const { gate } = await startGateWithUpstream(t, respondWithMessage, { peers: inVain });
+  await (await post(gate, "/v1/messages", {})).text();
+  assert.deepEqual(recalled, []);
+  assert.equal((await gate.ledger.only()).process, null);
+});
+
 for (const [name, config, pids] of [
   ["the project directory of a process is not looked up by default", {}, []],
   [
@@ -159,7 +218,7 @@ for (const [name, config, pids] of [
       lookedUp.push(pid);
       return null;
     };
-    const owner = { uid: null, findProcess: async () => CLAUDE, findProject };
+    const owner: PeerOwner = { ...UNKNOWN_OWNER, findProcess: async () => CLAUDE, findProject };
     const peers: PeerInfo = { lookUp: async () => owner };
     const { gate } = await startGateWithUpstream(t, respondWithMessage, { peers, config });
     await (await post(gate, "/v1/messages", {})).text();

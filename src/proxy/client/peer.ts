@@ -1,0 +1,35 @@
+import type { PeerOwner, PeerProcess } from "../../ports.ts";
+
+/** The client's end of a connection that was admitted. */
+export class Peer {
+  /** null until the process is found, and for good where it is not. */
+  process: PeerProcess | null = null;
+  /** The directory the process works on. null until it is known, and for good where it cannot be or was not asked for. */
+  project: string | null = null;
+  readonly #owner: PeerOwner;
+  readonly #withProject: boolean;
+  #isLookingUp = false;
+
+  constructor(owner: PeerOwner, withProject: boolean) {
+    this.#owner = owner;
+    this.#withProject = withProject;
+  }
+
+  /** Looks for the process, then for its directory, which may have to wait for a slow disk. No request waits for either. */
+  async lookUp(isOver: () => boolean): Promise<void> {
+    this.#isLookingUp = true;
+    const found = await this.#owner.findProcess({ isOver });
+    this.process ??= found;
+    if (this.process !== null && this.#withProject)
+      this.project = await this.#owner.findProject(this.process.record.pid);
+    this.#isLookingUp = false;
+  }
+
+  /** Takes what is known of the process from other connections, without waiting. */
+  recall(): void {
+    if (!this.#isLookingUp) return;
+    this.process ??= this.#owner.recallProcess();
+    if (this.process !== null && this.#withProject)
+      this.project ??= this.#owner.recallProject(this.process.record.pid);
+  }
+}
