@@ -38,7 +38,7 @@ export function describeProcess(
   );
   if (record === null) return null;
   const found: PeerProcess = { record, name: nameAtOnce(chain, signatures) };
-  return { found, named: giveName(found, chain, signatures) };
+  return { found, named: found.name === null ? giveName(found, chain, signatures) : Promise.resolve() };
 }
 
 /** Returns what a record says of a process and its parents, nearest first, given by their executables; null for none. */
