@@ -7,7 +7,6 @@ import type { ToolIdentity } from "../core/identity/tool-identity.ts";
 export const OTHER_USER: Refusal = {
   code: "peer_not_allowed",
   message: `another user's daemon listens here; run your own, or have its owner list your uid in "access.peerUid"`,
-  closesConnection: true,
 };
 
 export const PIPELINED: Refusal = {

@@ -72,7 +72,7 @@ export class Gate implements ConnectionHandler {
   /** Takes a new connection, before any request of it. */
   accept(socket: Socket): void {
     this.#connections.open(socket);
-    this.#parts.peers.inspect(socket, this.#settings.config.ledger.project);
+    void this.#inspect(socket);
     if (this.#draining) this.release(socket);
     else this.#forwarder.preconnect(this.#settings.defaultDestination.upstream.origin);
   }
@@ -183,6 +183,12 @@ export class Gate implements ConnectionHandler {
     this.#forwarder.close();
     this.#connections.destroy();
     this.#refusals.flush();
+  }
+
+  /** A refused connection is released, too: it has time for the request that gets the refusal, and no more. */
+  async #inspect(socket: Socket): Promise<void> {
+    const isAdmitted = await this.#parts.peers.inspect(socket, this.#settings.config.ledger.project);
+    if (!isAdmitted) this.release(socket);
   }
 
   #admit(req: IncomingMessage, res: ServerResponse, headers: HeaderIndex, settings: Settings): Peer {

@@ -84,16 +84,16 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A8,
     without: "refusing other users",
     file: "src/proxy/client/peer-guard.ts",
-    find: "if (this.#isAllowed(owner.uid)) {",
-    replace: "if (owner.uid !== GONE_UID) {",
+    find: "const isAdmitted = owner !== null && this.#isAllowed(owner.uid);",
+    replace: "const isAdmitted = owner !== null && owner.uid !== GONE_UID;",
   },
   {
     row: "A8",
     test: "test/proxy/client/peer-guard.test.ts",
     without: "telling a client that has disconnected from another user's",
     file: "src/proxy/client/peer-guard.ts",
-    find: "else if (owner.uid !== null && owner.uid !== GONE_UID) this.#report(owner.uid);",
-    replace: "else this.#report(owner.uid ?? 0);",
+    find: "if (uid === GONE_UID) return;",
+    replace: "",
   },
   {
     ...A8,
@@ -122,7 +122,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     file: "src/daemon/assemble-gate.ts",
     find: "new PeerGuard(createPeerInfo(PROCESS_SIGNATURES),",
     replace:
-      "new PeerGuard({ lookUp: async () => ({ uid: null, findProcess: async () => null, findProject: async () => null }) },",
+      "new PeerGuard({ lookUp: async () => ({ uid: null, findProcess: async () => null, findProject: async () => null, recallProcess: () => null, recallProject: () => null }) },",
   },
   {
     ...A8,
@@ -162,9 +162,9 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A8,
     without: "closing the connection of another user",
-    file: "src/proxy/send-refusal.ts",
-    find: "if (refusal.closesConnection === true) res.shouldKeepAlive = false;",
-    replace: `if (refusal.closesConnection === true && refusal.code !== "peer_not_allowed") res.shouldKeepAlive = false;`,
+    file: "src/proxy/gate.ts",
+    find: "if (!isAdmitted) this.release(socket);",
+    replace: "",
   },
   {
     ...A8,
@@ -200,6 +200,14 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     file: "src/proxy/exchange/exchange-recorder.ts",
     find: "tool_by: identity.by,",
     replace: 'tool_by: "path",',
+  },
+  {
+    row: "A9",
+    test: "test/proxy/client/process-evidence.test.ts",
+    without: "recalling a known process before the record is written",
+    file: "src/proxy/authenticate-client.ts",
+    find: "this.peer.recall();",
+    replace: "",
   },
   {
     ...A9,

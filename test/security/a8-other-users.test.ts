@@ -1,16 +1,19 @@
 // A8, other users of the machine: the kernel is asked once per connection, in batches and without delaying anyone, whose process is
 // at the other end. Every user except our own, root and the listed ones is refused.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
 import { PROCESS_SIGNATURES } from "../../src/tools/all.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import type { PeerInfo } from "../../src/ports.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
-import { startGate, type GateOptions } from "../helpers/gate/gate.ts";
+import { startGate, type GateOptions, type TestGate } from "../helpers/gate/gate.ts";
 import { failTableReads, interceptTableReads } from "../helpers/process/socket-tables.ts";
 import { MemoryTokens, peersOf, ManualClock } from "../helpers/gate/memory.ts";
 import { asUser, curlAs, NOBODY, noDaemonAs, noOtherUser } from "../helpers/process/other-user.ts";
@@ -258,7 +261,7 @@ test(
   },
 );
 
-test("a connection of another user is looked up once, refused and closed", async (t) => {
+test("a connection of another user is looked up once, refused and closed", { timeout: 10_000 }, async (t) => {
   let lookUps = 0;
   const peers = countLookUps(peersOf(12_345), (count) => (lookUps = count));
   const { gate } = await openGate(t, { peers });
@@ -266,6 +269,77 @@ test("a connection of another user is looked up once, refused and closed", async
   assert.match(await client.closed, /^HTTP\/1\.1 403 [^]*peer_not_allowed/);
   assert.equal(lookUps, 1);
 });
+
+const CLOSED_AFTER_MS = 1_000;
+
+for (const [what, bytes] of [
+  ["sends nothing", ""],
+  ["sends half a head", "GET /v1/models HTTP/1.1\r\nHost: 127"],
+] as const) {
+  test(
+    `a connection of another user that ${what} is closed after a second`,
+    { timeout: 10_000 },
+    async (t) => {
+      t.mock.timers.enable({ apis: ["setTimeout"] });
+      const { gate } = await openGate(t, { peers: peersOf(12_345) });
+      const client = await rawClient(t, gate.port);
+      client.write(bytes);
+      await untilRefused(gate);
+      t.mock.timers.tick(CLOSED_AFTER_MS);
+      assert.equal(await client.closed, "");
+    },
+  );
+}
+
+test(
+  "a request that another user sends within that second is told why it is refused",
+  { timeout: 10_000 },
+  async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const { gate } = await openGate(t, { peers: peersOf(12_345) });
+    const client = await rawClient(t, gate.port);
+    await untilRefused(gate);
+    t.mock.timers.tick(CLOSED_AFTER_MS - 1);
+    client.write(requestTo(gate.port));
+    assert.match(await client.closed, /^HTTP\/1\.1 403 [^]*^connection: close\r$[^]*peer_not_allowed/im);
+  },
+);
+
+test("an idle connection of our own user stays open", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { gate } = await openGate(t, { peers: peersOf(process.getuid?.() ?? null) });
+  const client = await rawClient(t, gate.port);
+  client.write(requestTo(gate.port));
+  await client.until(responsesPattern(1));
+  t.mock.timers.tick(10 * CLOSED_AFTER_MS);
+  client.write(requestTo(gate.port));
+  await client.until(responsesPattern(2));
+});
+
+/** Connects, sends nothing and ends when the connection is closed. */
+const IDLE_CLIENT = `require("node:net").connect(Number(process.argv[1]), "127.0.0.1").resume();`;
+
+test(
+  "a process of another user that connects and sends nothing is cut off after a second",
+  { skip: noOtherUser, timeout: 30_000 },
+  async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const { gate } = await openGate(t, { peers: createPeerInfo(PROCESS_SIGNATURES) });
+    const options = { uid: NOBODY, gid: NOBODY, cwd: "/", stdio: "ignore" } as const;
+    const child = spawn(process.execPath, ["-e", IDLE_CLIENT, String(gate.port)], options);
+    t.after(() => child.kill("SIGKILL"));
+    const ended = once(child, "exit");
+    await untilRefused(gate);
+    t.mock.timers.tick(CLOSED_AFTER_MS);
+    assert.deepEqual(await ended, [0, null]);
+  },
+);
+
+/** Resolves when the gate has refused a connection. The clock may be held meanwhile. */
+async function untilRefused({ log }: TestGate): Promise<void> {
+  while (!log.lines.some((line) => /^warn refused a connection of another user/.test(line)))
+    await setImmediate();
+}
 
 function requestTo(port: number): string {
   return `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;

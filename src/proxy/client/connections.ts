@@ -17,7 +17,7 @@ export function maxConnections(descriptorLimit: number): number {
 
 /**
  * How long a released connection waits for a request that may be on its way. Without it, a client that has just connected, or
- * that keeps its connection busy, would see the connection cut.
+ * that keeps its connection busy, would see the connection cut, and another user's would not be told why.
  */
 const LAST_REQUEST_MS = 1_000;
 

@@ -35,11 +35,14 @@ export class PeerGuard {
 
   /**
    * Holds a new connection until the system has said which user it belongs to; nothing is read from it before. Then looks for
-   * the process, and with `withProject` for its directory. No request waits for either.
+   * the process, and with `withProject` for its directory. No request waits for either. Resolves to true when the connection
+   * is admitted.
    */
-  inspect(socket: Socket, withProject: boolean): void {
-    // In the next tick, because Node starts reading then, and a pause before that would not hold.
-    process.nextTick(() => void this.#ask(socket, withProject));
+  inspect(socket: Socket, withProject: boolean): Promise<boolean> {
+    return new Promise((resolve) => {
+      // In the next tick, because Node starts reading then, and a pause before that would not hold.
+      process.nextTick(() => resolve(this.#ask(socket, withProject)));
+    });
   }
 
   /** Returns the peer of an admitted connection; null before the system has answered, and for a refused connection. */
@@ -53,15 +56,19 @@ export class PeerGuard {
     return owner === null || owner.uid === GONE_UID;
   }
 
-  async #ask(socket: Socket, withProject: boolean): Promise<void> {
+  async #ask(socket: Socket, withProject: boolean): Promise<boolean> {
     socket.pause();
     const owner = await this.#ownerOf(socket);
-    if (owner !== null && this.#isAllowed(owner.uid)) {
-      const peer = new Peer(owner, withProject);
-      this.#admitted.set(socket, peer);
-      void peer.lookUp(() => socket.destroyed);
-    } else if (owner !== null && owner.uid !== null && owner.uid !== GONE_UID) this.#report(owner.uid);
+    const isAdmitted = owner !== null && this.#isAllowed(owner.uid);
+    if (isAdmitted) this.#admit(socket, new Peer(owner, withProject));
+    else this.#report(owner?.uid ?? GONE_UID);
     socket.resume();
+    return isAdmitted;
+  }
+
+  #admit(socket: Socket, peer: Peer): void {
+    this.#admitted.set(socket, peer);
+    void peer.lookUp(() => socket.destroyed);
   }
 
   #isAllowed(uid: number | null): boolean {
@@ -80,6 +87,7 @@ export class PeerGuard {
   }
 
   #report(uid: number): void {
+    if (uid === GONE_UID) return;
     const now = this.#clock.monotonic();
     if (now - this.#loggedAt < LOG_INTERVAL_MS) return;
     this.#loggedAt = now;
