@@ -11,6 +11,30 @@ const FIELDS = "src/core/usage/fields.ts";
 /** Rules on what records contain: E3, E5 and E6. */
 export const CONTENT: readonly Mutant[] = [
   {
+    row: "E6",
+    test: "test/core/identity/find-script.test.ts",
+    without: "telling a script from program text in the arguments",
+    file: "src/core/identity/find-script.ts",
+    find: "if (isProgramText(interpreter, arg)) return null;",
+    replace: "",
+  },
+  {
+    row: "E6",
+    test: "test/core/identity/name-script.test.ts",
+    without: "naming a process by nothing but a file's or a module's name",
+    file: "src/core/identity/name-script.ts",
+    find: `if (kind === "title") return null;`,
+    replace: "",
+  },
+  {
+    row: "E6",
+    test: "test/core/identity/name-script.test.ts",
+    without: "checking that an argument looks like a file",
+    file: "src/core/identity/name-script.ts",
+    find: `if (stem === base && (!path.includes("/") || base.includes("."))) return null;`,
+    replace: "",
+  },
+  {
     ...E3,
     without: "escaping control characters in the ledger",
     file: "src/adapters/ledger-file.ts",

@@ -31,7 +31,7 @@ function settings() {
 function processOf(tool: string | null): PeerProcess | null {
   if (tool === null) return null;
   const record = { pid: 4711, executable: `/usr/bin/${tool}`, parents: [] };
-  return { record, name: { tool, isExecutableName: false } };
+  return { record, name: { tool, isProgramName: false } };
 }
 
 /** What the request itself says about its tool: a path mark, or a header. */

@@ -71,7 +71,7 @@ function nameAtOnce(chain: readonly Link[], signatures: readonly ProcessSignatur
   const programs: Program[] = [];
   for (const { executable, title } of chain) {
     const isScript = isInterpreter(executable);
-    const program = { executable, script: isScript ? title : null };
+    const program = { executable, script: isScript ? { kind: "title" as const, text: title } : null };
     programs.push(program);
     if (findProcessSignature(signatures, program) !== undefined) break;
     if (isScript) return null;

@@ -22,7 +22,7 @@ const STEPS_PER_SLICE = 100;
 /** On a machine with more to search, some holders are not found. */
 const MAX_STEPS = 50_000;
 /** Among the files of the known processes, before a record is written. */
-const MAX_STEPS_IN_KNOWN = 1_000;
+const MAX_STEPS_IN_KNOWN = 512;
 /** Of one of them. */
 const MAX_FILES_OF_KNOWN = 256;
 /** Among the files of the newest processes, before a record is written, once per connection. */

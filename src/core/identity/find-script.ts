@@ -1,28 +1,63 @@
 import { isInterpreter, toProgramName } from "./process-kinds.ts";
+import { isRunner } from "./name-script.ts";
+import type { Script } from "./signatures.ts";
 
-/** Options of Node, Bun, Deno and Python whose value is a separate argument. */
+/** Options whose value is a separate argument, of any interpreter. */
 const WITH_VALUE = new Set(
-  "-r --require --import --loader --experimental-loader -C --conditions --preload --config -W -X".split(" "),
+  [
+    "-r --require --import --loader --experimental-loader -C --conditions --preload --config --env-file --title",
+    "--inspect-port --watch-path --tsconfig --project -P --cwd -W -X -I -cp -classpath --class-path --module-path",
+    "--library-path --argv0",
+  ].flatMap((names) => names.split(" ")),
 );
 
-/** Options and arguments after which the program comes as text or on standard input: there is no script. */
-const PROGRAM_TEXT = new Set(["-e", "--eval", "-p", "--print", "-pe", "-c", "-"]);
+const PYTHON = /^(?:python|pypy)/;
+
+/** `-m NAME`, `-mNAME` or with other options before it, as in `-Im NAME`. */
+const RUN_MODULE = /^-[bBdEiIOPqRsSuvx]*m(.*)$/;
+
+/** After these the program comes as text, or on standard input: there is no script, and what follows may be private. */
+const PROGRAM_TEXT: readonly (readonly [interpreter: RegExp, option: RegExp])[] = [
+  [/./, /^-$/],
+  [/^(?:node|bun|electron)/, /^(?:-e|-p|-pe|-c|--eval|--print)$/],
+  [/^deno/, /^eval$/],
+  [PYTHON, /^-[a-zA-Z]*c/],
+  [/^(?:ruby|perl|lua)/, /^-[a-zA-Z]*[eE]/],
+  [/^php/, /^(?:-[rBRE]|--run|--process-.*)/],
+];
+
+/** `bun run x.ts`, `deno run x.ts` and `dotnet exec x.dll` run a file just as they do without the word. */
+const SUBCOMMANDS = new Set(["run", "exec", "x"]);
 
 /**
  * Returns what an interpreter runs, from the arguments of its process: a script's path or the name of a Python module;
  * null when there is none. Returns the first word of a title by which the process has replaced its arguments, as Pi does.
  * Nothing else of the arguments may be kept: they can hold prompts and credentials.
  */
-export function findScript(argv: readonly string[]): string | null {
+export function findScript(argv: readonly string[]): Script | null {
   const [title = "", ...args] = argv;
-  if (!isInterpreter(title)) return title.split(" ", 1)[0] || null;
+  if (!isInterpreter(title)) return toScript("title", title.split(" ", 1)[0]);
+  const interpreter = toProgramName(title);
+  let runner: Script | null = null;
   for (let i = 0; i < args.length; i += 1) {
     const arg = args[i] ?? "";
-    if (PROGRAM_TEXT.has(arg)) return null;
-    if (arg === "-m" && toProgramName(title).startsWith("python")) return args[i + 1] ?? null;
+    const module = PYTHON.test(interpreter) ? RUN_MODULE.exec(arg) : null;
+    if (module !== null) return toScript("module", module[1] || args[i + 1]);
+    if (isProgramText(interpreter, arg)) return null;
     if (WITH_VALUE.has(arg)) i += 1;
-    // `bun run x.ts` and `deno run x.ts` run a script just as `bun x.ts` does.
-    else if (!arg.startsWith("-") && arg !== "run") return arg || null;
+    else if (!arg.startsWith("-") && !SUBCOMMANDS.has(arg)) {
+      const script = toScript("file", arg);
+      if (script === null || !isRunner(script)) return script;
+      runner = script;
+    }
   }
-  return null;
+  return runner;
+}
+
+function isProgramText(interpreter: string, arg: string): boolean {
+  return PROGRAM_TEXT.some(([names, option]) => names.test(interpreter) && option.test(arg));
+}
+
+function toScript(kind: Script["kind"], text: string | undefined): Script | null {
+  return text === undefined || text === "" ? null : { kind, text };
 }

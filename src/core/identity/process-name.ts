@@ -1,28 +1,29 @@
 import { parseToolName } from "../config/names.ts";
+import { nameScript } from "./name-script.ts";
 import { isInterpreter, isSessionRoot, isShell, toProgramName } from "./process-kinds.ts";
 import { findProcessSignature, type ProcessSignature, type Program } from "./signatures.ts";
 
 /** The tool that a process belongs to. */
 export interface ProcessName {
   tool: string;
-  /** True when no known tool started the process, and `tool` is only the name of its executable. */
-  isExecutableName: boolean;
+  /** True when no known tool started the process, and `tool` is only the name of its executable or script. */
+  isProgramName: boolean;
 }
 
 /**
  * Names the first process of `programs`; its parents follow, nearest first. The nearest known tool gives the name: a `curl`
  * that Claude Code started belongs to Claude Code. An editor counts only without a shell in between, because its terminal
  * is just a terminal. Parents above a terminal or a session manager do not count. Without a known tool the name is the
- * executable's own; null when that is an interpreter, a shell or a terminal, or cannot be a tool's name.
+ * executable's own, of an interpreter its script's; null for a shell or a terminal, and when it cannot be a tool's name.
  */
 export function nameProcess(
   programs: readonly Program[],
   signatures: readonly ProcessSignature[],
 ): ProcessName | null {
   const known = findTool(programs, signatures);
-  if (known !== null) return { tool: known, isExecutableName: false };
-  const own = programs[0] === undefined ? null : executableName(programs[0]);
-  return own === null ? null : { tool: own, isExecutableName: true };
+  if (known !== null) return { tool: known, isProgramName: false };
+  const own = programs[0] === undefined ? null : nameProgram(programs[0]);
+  return own === null ? null : { tool: own, isProgramName: true };
 }
 
 /** True for a terminal, a session manager or an editor, whose parents cannot contribute to a name. */
@@ -42,7 +43,8 @@ function findTool(programs: readonly Program[], signatures: readonly ProcessSign
   return null;
 }
 
-function executableName({ executable }: Program): string | null {
-  if (isInterpreter(executable) || isShell(executable) || isSessionRoot(executable)) return null;
+function nameProgram({ executable, script }: Program): string | null {
+  if (isInterpreter(executable)) return script === null ? null : nameScript(script);
+  if (isShell(executable) || isSessionRoot(executable)) return null;
   return parseToolName(toProgramName(executable));
 }

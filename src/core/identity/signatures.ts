@@ -45,12 +45,18 @@ function isMatch({ when, without }: RequestSignature, headers: HeaderIndex): boo
   return true;
 }
 
+/** What an interpreter runs: a script's path, the name of a module, or the title that the process gave itself. */
+export interface Script {
+  kind: "file" | "module" | "title";
+  text: string;
+}
+
 /** The program that a process runs. */
 export interface Program {
   /** Path of the executable; its name alone where the path is not visible. */
   executable: string;
-  /** What an interpreter runs: a script's path, a module, or the title it gave itself. null for other programs. */
-  script: string | null;
+  /** null for programs that are no interpreters, and where it is not known. */
+  script: Script | null;
 }
 
 /** A process is the tool's when one of `names`, or `path`, matches its executable or its script. */
@@ -69,7 +75,7 @@ export function findProcessSignature(
   signatures: readonly ProcessSignature[],
   { executable, script }: Program,
 ): ProcessSignature | undefined {
-  const paths = script === null ? [executable] : [executable, script];
+  const paths = script === null ? [executable] : [executable, script.text];
   const programNames = paths.map(toProgramName);
   return signatures.find(
     ({ names, path }) =>

@@ -40,11 +40,11 @@ export function identifyTool(
 
 /**
  * Adds the process as evidence, which is stronger than a library: a `curl` that Claude Code started belongs to Claude
- * Code. The name of an executable is weaker than a library, whose name is spelled the same everywhere.
+ * Code. The name of any other program is weaker than a library, whose name is spelled the same everywhere.
  */
 export function withProcess(identity: ToolIdentity, name: ProcessName | null): ToolIdentity {
   if (name === null || (identity.by !== "library" && identity.by !== "unknown")) return identity;
-  if (name.isExecutableName && identity.by === "library") return identity;
+  if (name.isProgramName && identity.by === "library") return identity;
   return { tool: name.tool, by: "process", session: identity.session };
 }
 

@@ -26,7 +26,7 @@ test("identifies a process whose executable an update has replaced", { skip: not
   unlinkSync(claude);
   const found = await findProcess(createPeerInfo(PROCESS_SIGNATURES), client.ends);
   assert.equal(found?.record.executable, claude);
-  assert.deepEqual(found.name, { tool: "claude-code", isExecutableName: false });
+  assert.deepEqual(found.name, { tool: "claude-code", isProgramName: false });
 });
 
 for (const [what, title] of [
@@ -47,7 +47,7 @@ for (const [what, title] of [
       const command = [process.execPath, "--no-warnings", script, "--prompt", "a-secret"];
       const client = await startClient(t, await startServer(t), command);
       const found = await findProcess(createPeerInfo(PROCESS_SIGNATURES), client.ends);
-      assert.deepEqual(found?.name, { tool: "qwen-code", isExecutableName: false });
+      assert.deepEqual(found?.name, { tool: "qwen-code", isProgramName: false });
       assert.doesNotMatch(JSON.stringify(found), /a-secret|cli\.cjs/);
     },
   );
@@ -60,7 +60,7 @@ test("attributes a program that a tool's shell has started to the tool", { skip:
   const client = await startClient(t, await startServer(t), [claude, "-e", start], { detached: true });
   t.after(() => process.kill(-client.pid, "SIGKILL"));
   const found = await findProcess(createPeerInfo(PROCESS_SIGNATURES), client.ends);
-  assert.deepEqual(found?.name, { tool: "claude-code", isExecutableName: false });
+  assert.deepEqual(found?.name, { tool: "claude-code", isProgramName: false });
   assert.match(found.record.parents.slice(0, 2).join(" "), /^\w+ claude$/);
 });
 

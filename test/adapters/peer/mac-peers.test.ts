@@ -50,7 +50,7 @@ test("finds the client's process instead of the daemon's, with parents up to the
   assert.deepEqual(calls, []);
   assert.deepEqual(await owner.findProcess(QUERY), {
     record: { pid: 4711, executable: "/usr/bin/curl", parents: ["claude", "zsh", "Electron"] },
-    name: { tool: "claude-code", isExecutableName: false },
+    name: { tool: "claude-code", isProgramName: false },
   });
   assert.deepEqual(calls, [
     "/usr/sbin/lsof -nP -iTCP@127.0.0.1:54321 -sTCP:ESTABLISHED -Fpn",

@@ -188,7 +188,7 @@ test(
     holdSearches(t);
     showOnly(t, [client.pid]);
     void owner.findProcess({ isOver: () => false });
-    assert.deepEqual(owner.recallProcess()?.name, { tool: "pi", isExecutableName: false });
+    assert.deepEqual(owner.recallProcess()?.name, { tool: "pi", isProgramName: false });
   },
 );
 

@@ -18,7 +18,7 @@ const SIGNATURES: readonly ProcessSignature[] = [
 /** Names the last of these processes, each started by the one before it. */
 function nameLast(...chain: string[]): string | null {
   const name = nameProcess(chain.map(parseProgram).toReversed(), SIGNATURES);
-  return name === null ? null : `${name.tool}${name.isExecutableName ? " (executable)" : ""}`;
+  return name === null ? null : `${name.tool}${name.isProgramName ? " (program)" : ""}`;
 }
 
 const TERMINAL = ["systemd", "/usr/libexec/gnome-terminal-server", "/usr/bin/zsh"];
@@ -32,7 +32,7 @@ for (const [what, chain, name] of [
   [
     "a curl typed in a terminal has only its executable's name",
     [...TERMINAL, "/usr/bin/curl"],
-    "curl (executable)",
+    "curl (program)",
   ],
   [
     "of two tools among the parents the nearest names the process",
@@ -52,22 +52,22 @@ for (const [what, chain, name] of [
   [
     "a program typed in an editor's terminal does not belong to the editor",
     ["/usr/share/code/code", "/bin/zsh", "/usr/bin/curl"],
-    "curl (executable)",
+    "curl (program)",
   ],
   [
-    "a script run in an editor's terminal has no name",
+    "a script run in an editor's terminal has the script's name",
     ["/opt/idea/bin/idea", "/bin/bash", "/usr/bin/python3 > report.py"],
-    null,
+    "report (program)",
   ],
   [
     "an editor above a terminal multiplexer names nothing",
-    ["/usr/share/code/code", "/usr/bin/tmux", "/usr/bin/node > x.js"],
+    ["/usr/share/code/code", "/usr/bin/tmux", "/usr/bin/node > index.js"],
     null,
   ],
   [
     "a tool above a session manager names nothing",
     ["/usr/bin/claude", "sshd", "/opt/report"],
-    "report (executable)",
+    "report (program)",
   ],
   [
     "a terminal is recognized by a name that the kernel truncated",
@@ -77,17 +77,32 @@ for (const [what, chain, name] of [
   [
     "a login shell counts as a shell between editor and program",
     ["/usr/share/code/code", "-zsh", "/opt/Report.EXE"],
-    "report (executable)",
+    "report (program)",
   ],
   ["a shell typed in a terminal has no name", [...TERMINAL, "/bin/bash"], null],
-  ["an interpreter has no name", [...TERMINAL, "/usr/bin/python3.11 > /home/u/report.py"], null],
+  [
+    "an interpreter has its script's name",
+    [...TERMINAL, "/usr/bin/node > /home/u/promptfoo.js"],
+    "promptfoo (program)",
+  ],
+  ["an interpreter without a script has no name", [...TERMINAL, "/usr/bin/python3.11"], null],
+  [
+    "an interpreter whose script has a name like any other has none",
+    [...TERMINAL, "/usr/bin/bun > index.ts"],
+    null,
+  ],
+  [
+    "a script that a tool has started belongs to the tool",
+    [...TERMINAL, "/usr/bin/claude", "/usr/bin/bash", "/usr/bin/node > report.js"],
+    "claude-code",
+  ],
   ["a dynamic loader has no name", [...TERMINAL, "/lib64/ld-linux-x86-64.so.2"], null],
   ["the sshd of a forwarded connection has no name", ["systemd", "sshd"], null],
   ["an executable's name that is no valid tool name is not used", [...TERMINAL, "/opt/My Tool"], null],
   [
     "an executable's name that only starts with a tool's name does not match it",
     [...TERMINAL, "/opt/claudette"],
-    "claudette (executable)",
+    "claudette (program)",
   ],
   ["an empty chain has no name", [], null],
 ] as const) {

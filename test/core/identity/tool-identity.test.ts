@@ -103,19 +103,19 @@ const by = (evidence: ToolEvidence, tool = "named") => ({ tool, by: evidence, se
 for (const evidence of ["path", "token", "header", "signature"] as const) {
   test(`a process does not outrank the evidence ${evidence}`, () => {
     const identity = by(evidence);
-    assert.equal(withProcess(identity, { tool: "claude-code", isExecutableName: false }), identity);
+    assert.equal(withProcess(identity, { tool: "claude-code", isProgramName: false }), identity);
   });
 }
 
 for (const evidence of ["library", "unknown"] as const) {
   test(`a process that belongs to a known tool outranks the evidence ${evidence}`, () => {
-    const identity = withProcess(by(evidence), { tool: "claude-code", isExecutableName: false });
+    const identity = withProcess(by(evidence), { tool: "claude-code", isProgramName: false });
     assert.deepEqual(identity, by("process", "claude-code"));
   });
 }
 
 test("an executable's name identifies an unknown request, but does not outrank a library", () => {
-  const name = { tool: "report", isExecutableName: true };
+  const name = { tool: "report", isProgramName: true };
   assert.deepEqual(withProcess(by("unknown"), name), by("process", "report"));
   assert.deepEqual(withProcess(by("library", "curl"), name), by("library", "curl"));
 });

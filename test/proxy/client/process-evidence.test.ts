@@ -105,7 +105,7 @@ function createSlowSystem() {
 
 const CLAUDE: PeerProcess = {
   record: { pid: 4711, executable: "/usr/bin/claude", parents: ["zsh", "kitty"] },
-  name: { tool: "claude-code", isExecutableName: false },
+  name: { tool: "claude-code", isProgramName: false },
 };
 
 const WITH_PROJECT = { ledger: { ...defaultConfig.ledger, project: true } };
