@@ -337,7 +337,7 @@ test(
 
 /** Resolves when the gate has refused a connection. The clock may be held meanwhile. */
 async function untilRefused({ log }: TestGate): Promise<void> {
-  while (!log.lines.some((line) => /^warn refused a connection of another user/.test(line)))
+  while (!log.lines.some((line) => line.startsWith("warn refused a connection of another user")))
     await setImmediate();
 }
 

@@ -53,8 +53,9 @@ export function toProcessRecord(
 /** Follows the parents up to the last one that can contribute to the name. */
 function chainOf(pid: number, signatures: readonly ProcessSignature[]): Link[] {
   const own = readExecutable(pid);
+  if (own === null) return [];
   const chain: Link[] = [];
-  for (let next = pid; own !== null && next > 0 && chain.length <= MAX_PARENTS;) {
+  for (let next = pid; next > 0 && chain.length <= MAX_PARENTS;) {
     const stat = readStat(next);
     if (stat === null) break;
     // Another user's process, such as sshd, only shows its name.

@@ -23,8 +23,8 @@ import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 const notLinux = process.platform !== "linux" && "needs Linux: elsewhere there is no /proc";
 
 /** Replaces a function of a built-in module until the test ends. */
-function replace(t: TestContext, module: object, name: string, by: (...args: never[]) => unknown): void {
-  const mocked = t.mock.method(module as Record<string, () => unknown>, name, by as () => unknown);
+function replace(t: TestContext, module: object, name: string, by: (path: string) => unknown): void {
+  const mocked = t.mock.method(module as Record<string, typeof by>, name, by);
   syncBuiltinESMExports();
   t.after(() => {
     mocked.mock.restore();
