@@ -266,5 +266,6 @@ function composeHeaders(headers: HeaderIndex, { upstream, route }: Choice, secre
     auth: route.auth,
     secret,
     defaultVersion: route.dialect === "messages" ? upstream.anthropicVersion : null,
+    isLocal: upstream.isLocal,
   });
 }

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from "../core/config/base-url.ts";
 import { type Config, type Upstream } from "../core/config/config.ts";
 import { resolveKeyRef, upstreamForTool } from "../core/policy/upstreams.ts";
 import type { AdmissionRules } from "../core/http/admission.ts";
@@ -9,6 +10,8 @@ import type { RoundTripLimits } from "./exchange/limits.ts";
 interface UpstreamSettings extends Upstream {
   /** For the `Host` header. */
   host: string;
+  /** True for an address of this machine, and for a name by which clients reach us: it could be ours. */
+  isLocal: boolean;
   table: RouteTable;
 }
 
@@ -37,8 +40,9 @@ export interface Settings {
 export function prepareSettings(config: Config): Settings {
   const prepared = new Map<Upstream, UpstreamSettings>();
   for (const upstream of Object.values(config.upstreams)) {
-    const host = new URL(upstream.origin).host;
-    prepared.set(upstream, { ...upstream, host, table: buildRouteTable(listRoutes(upstream)) });
+    const { host, hostname } = new URL(upstream.origin);
+    const isLocal = isLoopbackHost(hostname) || config.listen.allowedHosts.includes(host);
+    prepared.set(upstream, { ...upstream, host, isLocal, table: buildRouteTable(listRoutes(upstream)) });
   }
 
   function destinationOf(tool: string, keyName: string | null): Destination {

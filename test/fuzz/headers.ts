@@ -82,6 +82,7 @@ function judgeUpstream(
       auth,
       secret: SECRET,
       defaultVersion,
+      isLocal: false,
     }),
   );
   const credential: Header = auth === "bearer" ? ["authorization", `Bearer ${KEY}`] : ["x-api-key", KEY];

@@ -69,6 +69,8 @@ for (const spelling of ["as written", "in upper case", "with underscores"]) {
       "content-type",
       "host",
       "x-api-key",
+      // Says to a server on this machine that tollkeeper is in front of it, and nothing of the client.
+      "x-tollkeeper-hop",
     ]);
     assert.deepEqual(valuesOf(seen, "host"), [new URL(upstream.origin).host]);
     assert.doesNotMatch(upstream.connections[0]?.received ?? "", /localhost|10\.1\.2\.3/);

@@ -1,5 +1,6 @@
 import { sanitizeText, type Issue } from "./problem.ts";
 import { checkName, checkToolName, SANDBOX_UPSTREAM } from "./names.ts";
+import { findOwnAddresses } from "./own-address.ts";
 import { findNearest } from "../text/did-you-mean.ts";
 import { isObject } from "../json.ts";
 
@@ -32,6 +33,10 @@ export function findRuleIssues(file: unknown): Issue[] {
     ...findBadNames("tools", tools, checkToolName),
     ...findReservedName(upstreams),
     ...findMissingDefault(upstreams),
+    ...findOwnAddresses(
+      upstreams.map(([name, upstream]) => [name, valueAt(upstream, ["baseUrl"])]),
+      { port: valueAt(file, ["listen", "port"]), allowedHosts: valueAt(file, ["listen", "allowedHosts"]) },
+    ),
     ...findAllToolIssues(tools, upstreams),
     ...upstreams.flatMap(([name, upstream]) => findRouteIssues(name, valueAt(upstream, ["routes"]))),
   ];

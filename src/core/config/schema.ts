@@ -2,6 +2,7 @@ import type { KeySource } from "../secrets/key-source.ts";
 import { parseBaseUrl } from "./base-url.ts";
 import { checkKeyName } from "./names.ts";
 import { checkNoProxy } from "./no-proxy.ts";
+import { DEFAULT_PORT } from "./own-address.ts";
 import { parseProxyUrl } from "./proxy-url.ts";
 import { choice, flag, integer, list, listFrom, named, object, shortOrObject, text } from "./shape.ts";
 import type { JsonSchema } from "./shape.ts";
@@ -93,7 +94,7 @@ const tool = object({
 });
 
 const listen = object({
-  port: integer(0, 65_535).default(8655).describe("Port on 127.0.0.1 and ::1; 0 takes any free one."),
+  port: integer(0, 65_535).default(DEFAULT_PORT).describe("Port on 127.0.0.1 and ::1; 0 takes any free one."),
   allowedHosts: list(text(checkHost))
     .default([])
     .describe('More values of the Host header to admit, as host[:port], e.g. "host.docker.internal:8655".'),

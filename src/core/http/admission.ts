@@ -1,4 +1,5 @@
 import type { HeaderIndex } from "./header-index.ts";
+import { HOP_HEADER } from "./header-policy.ts";
 import { isPlainContentLength } from "./framing.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -40,14 +41,17 @@ const BROWSER_HEADERS = ["origin", "referer", "sec-fetch-site"];
 
 const JSON_TYPE = "application/json";
 
-const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
+/** The names of the addresses that we listen on, as `URL.hostname` spells them. */
+export const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 
 /**
  * Returns the refusal of a request that may not enter, whatever its route, key and body; null for any other. Checks the host
- * (DNS rebinding, SECURITY.md A1 and A2), then browser headers (A3), then the framing (C1).
+ * (DNS rebinding, SECURITY.md A1 and A2), then browser headers (A3), then the framing (C1), then whether it has been here.
  */
 export function admit(request: AdmissionRequest, rules: AdmissionRules): Refusal | null {
-  return checkHost(request, rules) ?? checkBrowser(request, rules) ?? checkFraming(request);
+  return (
+    checkHost(request, rules) ?? checkBrowser(request, rules) ?? checkFraming(request) ?? checkLoop(request)
+  );
 }
 
 function checkHost({ headers, localPort }: AdmissionRequest, rules: AdmissionRules): Refusal | null {
@@ -112,6 +116,15 @@ function checkFraming({ method, httpVersion, headers }: AdmissionRequest): Refus
     return { code: "content_type", message: "a POST needs content-type: application/json" };
   }
   return null;
+}
+
+/** A tollkeeper in front of a tollkeeper is a loop, or counts everything twice. */
+function checkLoop({ headers, localPort }: AdmissionRequest): Refusal | null {
+  if (!headers.has(HOP_HEADER)) return null;
+  return {
+    code: "loop_detected",
+    message: `the "baseUrl" of an upstream leads to port ${localPort}, where tollkeeper listens, and not to the service; correct it with: tollkeeper config edit`,
+  };
 }
 
 function isJson(contentType: string | undefined): boolean {

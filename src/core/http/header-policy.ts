@@ -27,6 +27,9 @@ export const CONTENT_NAMES: ReadonlySet<string> = new Set([
   "content-encoding",
 ]);
 
+/** Added to requests for upstreams on this machine, so that a tollkeeper that receives one can tell. */
+export const HOP_HEADER = "x-tollkeeper-hop";
+
 /** Not sent upstream, besides what {@link LOOKS_LIKE_CREDENTIAL} and {@link LOOKS_LIKE_FORWARDING} match (SECURITY.md C3). */
 const NOT_UPSTREAM = new Set([
   ...HOP_BY_HOP,

@@ -1,6 +1,6 @@
 import type { Auth } from "../config/config.ts";
 import type { HeaderIndex } from "./header-index.ts";
-import { CONTENT_NAMES } from "./header-policy.ts";
+import { CONTENT_NAMES, HOP_HEADER } from "./header-policy.ts";
 import type { Secret } from "../secrets/secret.ts";
 
 /** What the upstream headers depend on besides the client's headers. */
@@ -11,6 +11,8 @@ export interface UpstreamHeaderOptions {
   secret: Secret;
   /** `anthropic-version` to add when the client sent none; null on routes without it. */
   defaultVersion: string | null;
+  /** True when the upstream is on this machine, and could be a tollkeeper. */
+  isLocal: boolean;
 }
 
 /** A beta for subscription tokens only, and invalid with the API key that we set (docs/wire.md section 1). */
@@ -57,6 +59,7 @@ export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHead
   if (options.defaultVersion !== null && !hasVersion) out.push("anthropic-version", options.defaultVersion);
   // Uncompressed, so that the meter can read the response, and a key echoed in an error can be found.
   out.push("accept-encoding", "identity");
+  if (options.isLocal) out.push(HOP_HEADER, "1");
   out.push(...buildCredentialHeader(options.auth, options.secret));
   return out;
 }

@@ -22,6 +22,7 @@ const REFUSALS = {
   upstream_broke: { status: 502, retry: true },
   upstream_invalid: { status: 502, retry: true },
   upstream_timeout: { status: 504, retry: true },
+  loop_detected: { status: 508, retry: false },
   internal: { status: 500, retry: false },
 } as const satisfies Record<string, { status: number; retry: boolean }>;
 

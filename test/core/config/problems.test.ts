@@ -37,6 +37,36 @@ test("refuses an upstream with the sandbox's name, which marks made-up requests 
   ]);
 });
 
+const LEADS_BACK =
+  "leads back to tollkeeper itself; it must be the address of the service or server behind it";
+
+for (const [baseUrl, listen] of [
+  ["http://127.0.0.1:8655/v1", {}],
+  ["http://localhost:8655/v1", { port: 8655 }],
+  ["https://[::1]:9000/api/v1", { port: 9000 }],
+  ["http://127.0.0.1/v1", { port: 80 }],
+  ["https://localhost/v1", { port: 443 }],
+  ["https://llm.example/v1", { allowedHosts: ["a.example", "llm.example"] }],
+  ["https://LLM.example:8443/v1", { port: 9000, allowedHosts: ["llm.example:8443"] }],
+] as const) {
+  test(`refuses the base URL ${baseUrl} where tollkeeper listens with ${JSON.stringify(listen)}`, () => {
+    assert.deepEqual(problemsOf({ ...withUpstream({ baseUrl }), listen }), [
+      `upstreams.default.baseUrl: ${LEADS_BACK}`,
+    ]);
+  });
+}
+
+for (const [baseUrl, listen] of [
+  ["http://127.0.0.1:11434/v1", {}],
+  ["http://127.0.0.1:8655/v1", { port: 9000 }],
+  ["http://127.0.0.1:8655/v1", { port: 0 }],
+  ["https://api.example.com:8655/v1", {}],
+  ["https://llm.example/v1", { allowedHosts: ["llm.example:8655"] }],
+] as const) {
+  test(`accepts the base URL ${baseUrl} where tollkeeper listens with ${JSON.stringify(listen)}`, () =>
+    assert.deepEqual(problemsOf({ ...withUpstream({ baseUrl }), listen }), []));
+}
+
 test("refuses a second key name for a key source that gives one key, and accepts the upstream's own", () => {
   const file = withUpstream({ key: "team", keySource: { file: "/k" } });
   const problem =

@@ -14,6 +14,7 @@ const options: UpstreamHeaderOptions = {
   auth: "x-api-key",
   secret,
   defaultVersion: "2023-06-01",
+  isLocal: false,
 };
 
 function upstream(raw: string[], overrides: Partial<UpstreamHeaderOptions> = {}): Record<string, string> {
@@ -33,6 +34,11 @@ test("sets exactly one credential, last, in the header of the route's auth schem
   const bearer = buildUpstreamHeaders(new HeaderIndex(["x-api-key", "y"]), { ...options, auth: "bearer" });
   assert.deepEqual(bearer.slice(-2), ["authorization", "Bearer sk-real-one"]);
   assert.ok(!bearer.includes("x-api-key"));
+});
+
+test("marks a request for an upstream on this machine as one of ours, and no other", () => {
+  assert.equal(upstream([], { isLocal: true })["x-tollkeeper-hop"], "1");
+  assert.equal(upstream(["X-Tollkeeper-Hop", "1"])["x-tollkeeper-hop"], undefined);
 });
 
 for (const name of [

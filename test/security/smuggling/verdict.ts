@@ -46,5 +46,6 @@ const PLAIN = new Set([
   "accept",
   "accept-encoding",
   "connection",
+  "x-tollkeeper-hop",
 ]);
 const FRAMING = new Set(["content-length", "transfer-encoding"]);
