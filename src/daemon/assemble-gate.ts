@@ -4,6 +4,7 @@ import { ledgerLocation } from "../adapters/paths.ts";
 import { createPeerInfo } from "../adapters/peer.ts";
 import type { Config } from "../core/config/config.ts";
 import { respondToProbe } from "../local/connectivity-probe.ts";
+import { respondWithPage } from "../local/front-page.ts";
 import type { Clock, KeyStore, Log, MovableLedger, TokenStore } from "../ports.ts";
 import { Gate } from "../proxy/gate.ts";
 import { Keyring } from "../proxy/keyring.ts";
@@ -50,7 +51,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
   const tokens = new TokenRegistry(parts.tokens, log);
   const gate = new Gate({
     settings: prepareSettings(config),
-    local: { probe: respondToProbe },
+    local: { probe: respondToProbe, page: respondWithPage },
     keyring,
     ledger,
     peers,

@@ -1,11 +1,17 @@
 import type { IncomingMessage } from "node:http";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import type { Refusal } from "../core/http/refusal.ts";
-import { isProbe, parseRequestTarget, type RouteMatch, type RouteTable } from "../core/http/routes.ts";
+import {
+  isPageRequest,
+  isProbe,
+  parseRequestTarget,
+  type RouteMatch,
+  type RouteTable,
+} from "../core/http/routes.ts";
 import { BODY_OF_GET, NO_ROUTE, NO_TARGET, NO_WEBSOCKETS, wrongMethod } from "./gate-refusals.ts";
 
 /** A path that tollkeeper answers itself. */
-export type LocalRoute = "probe";
+export type LocalRoute = "probe" | "page";
 
 /** A request for one of the API's routes, at whichever upstream serves it. */
 export interface ApiRequest {
@@ -42,6 +48,9 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
   if (target === null) return { kind: "refusal", mark, refusal: NO_TARGET };
   const { path, query } = target;
   if (isProbe(method, path)) return { kind: "local", route: "probe" };
+  if (isPageRequest(method, path, headers.get("accept")) && !hasBody(headers)) {
+    return { kind: "local", route: "page" };
+  }
   const match = findRoute(table, method, path);
   if ("code" in match) return { kind: "refusal", mark, refusal: match };
   if (method === "GET" && hasBody(headers)) return { kind: "refusal", mark, refusal: BODY_OF_GET };

@@ -54,6 +54,28 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   },
   {
     ...A7,
+    without: "admission of requests for the page",
+    file: "src/proxy/gate.ts",
+    find: "const peer = this.#admit(req, res, headers, settings);",
+    replace:
+      'const peer = req.url === "/" ? { process: null, project: null } : this.#admit(req, res, headers, settings);',
+  },
+  {
+    ...A7,
+    without: "a policy that lets the page load and run nothing",
+    file: "src/local/front-page.ts",
+    find: "default-src 'none'; base-uri",
+    replace: "base-uri",
+  },
+  {
+    ...A7,
+    without: "a policy that lets no page frame ours",
+    file: "src/local/front-page.ts",
+    find: "frame-ancestors 'none'; sandbox",
+    replace: "sandbox",
+  },
+  {
+    ...A7,
     without: "404 for unknown local paths",
     file: "src/core/http/routes.ts",
     find: 'path === "/api/hello")',

@@ -1,12 +1,12 @@
-// A7, control endpoints: the TCP port has no page and no control endpoint yet, and any future one is under the same admission. The
-// daemon is controlled through a Unix socket that only its owner can reach.
+// A7, control endpoints: the TCP port has one page, which is the same for everybody and can do nothing, and no control endpoint; any
+// future one is under the same admission. The daemon is controlled through a Unix socket that only its owner can reach.
 import assert from "node:assert/strict";
 import { chmodSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { DaemonStatus } from "../../src/daemon/status.ts";
 import { startDaemon } from "../helpers/daemon/daemon.ts";
-import { post } from "../helpers/gate/gate.ts";
+import { post, TEST_KEY } from "../helpers/gate/gate.ts";
 import { curlAs, NOBODY, noOtherUser } from "../helpers/process/other-user.ts";
 import { exchangeRaw } from "../helpers/client/raw-exchange.ts";
 import { respondWithEmptyJson } from "../helpers/upstream/scripted-upstream.ts";
@@ -77,6 +77,45 @@ test("our own responses cannot be taken for a page and do not echo the request",
   const named = Object.fromEntries(headers);
   assert.deepEqual([named["content-type"], named["x-content-type-options"]], ["application/json", "nosniff"]);
   assert.doesNotMatch(text, /<script/);
+});
+
+/** What browsers send when a person types the address. */
+const NAVIGATION = ["Accept: text/html", "Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"];
+
+test("the page at the root says nothing of the daemon or the request, and no script, frame or load is allowed in it", async (t) => {
+  const { upstream, gate } = await openGate(t);
+  const host = `Host: 127.0.0.1:${gate.port}`;
+  const plain = await exchangeRaw(t, gate.port, ["GET / HTTP/1.1", host, ...NAVIGATION]);
+  const marked = ["GET /?<script>mark HTTP/1.1", host, "User-Agent: <script>mark", ...NAVIGATION];
+  const other = await exchangeRaw(t, gate.port, marked);
+  assert.deepEqual([plain.status, other.status, other.text], [200, 200, plain.text]);
+  const facts = [String(gate.port), new URL(upstream.origin).host, TEST_KEY, process.version];
+  for (const fact of facts) assert.ok(!plain.text.includes(fact), fact);
+  assert.doesNotMatch(plain.text, /<(?:script|style|img|link|iframe|form|base)|\b(?:src|href|on\w+)=/i);
+  const { "content-security-policy": policy, ...named } = Object.fromEntries(plain.headers);
+  assert.deepEqual(policy?.split("; ").sort(), [
+    "base-uri 'none'",
+    "default-src 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "sandbox",
+  ]);
+  assert.deepEqual([named["x-content-type-options"], named["x-frame-options"]], ["nosniff", "DENY"]);
+  assert.ok(!("set-cookie" in named) && !("access-control-allow-origin" in named));
+});
+
+test("the page at the root is subject to admission", async (t) => {
+  const { gate } = await openGate(t);
+  const ask = (...fields: string[]) =>
+    exchangeRaw(t, gate.port, ["GET / HTTP/1.1", "Accept: text/html", ...fields]);
+  const own = `Host: 127.0.0.1:${gate.port}`;
+  const rebound = await ask("Host: evil.example", "Sec-Fetch-Site: none");
+  const crossSite = await ask(own, "Sec-Fetch-Site: cross-site");
+  const linked = await ask(own, "Referer: https://evil.example/");
+  assert.deepEqual(
+    [rebound.refusal, crossSite.refusal, linked.refusal],
+    ["host_not_allowed", "origin_not_allowed", "origin_not_allowed"],
+  );
 });
 
 /** A status without its times. */

@@ -60,6 +60,11 @@ export function isProbe(method: string, path: string): boolean {
   return method === "HEAD" && (path === "/" || path === "/api/hello");
 }
 
+/** True when a browser asks for the page at the root. Other clients get the 404 of any path without a route. */
+export function isPageRequest(method: string, path: string, accept: string | undefined): boolean {
+  return method === "GET" && path === "/" && /\btext\/html\b/i.test(accept ?? "");
+}
+
 /** Returns the API whose error shape fits a path that may have no route. */
 export function guessApi(path: string): Api {
   return path.includes("/messages") ? "messages" : "responses";

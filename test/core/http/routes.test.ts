@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { buildRouteTable, isProbe, parseRequestTarget, listRoutes } from "../../../src/core/http/routes.ts";
+import {
+  buildRouteTable,
+  isPageRequest,
+  isProbe,
+  parseRequestTarget,
+  listRoutes,
+} from "../../../src/core/http/routes.ts";
 import { upstreamAt } from "../../helpers/gate/gate.ts";
 
 const upstream = upstreamAt("https://api.example.com/v1", {
@@ -107,4 +113,13 @@ test("recognizes HEAD / and HEAD /api/hello as probes, and nothing else", () => 
   assert.ok(isProbe("HEAD", "/api/hello"));
   assert.ok(!isProbe("GET", "/"));
   assert.ok(!isProbe("HEAD", "/v1/models"));
+});
+
+test("recognizes GET / of a client that takes HTML as a request for the page, and nothing else", () => {
+  assert.ok(isPageRequest("GET", "/", "text/html,*/*;q=0.8"));
+  assert.ok(isPageRequest("GET", "/", "TEXT/HTML"));
+  for (const accept of [undefined, "*/*", "application/json", "text/htmlx"])
+    assert.ok(!isPageRequest("GET", "/", accept), accept);
+  assert.ok(!isPageRequest("HEAD", "/", "text/html"));
+  assert.ok(!isPageRequest("GET", "/v1/models", "text/html"));
 });

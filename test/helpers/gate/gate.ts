@@ -1,6 +1,7 @@
 import type { TestContext } from "node:test";
 import { defaultConfig, type Config, type Upstream } from "../../../src/core/config/config.ts";
 import { respondToProbe } from "../../../src/local/connectivity-probe.ts";
+import { respondWithPage } from "../../../src/local/front-page.ts";
 import { Gate } from "../../../src/proxy/gate.ts";
 import { Keyring } from "../../../src/proxy/keyring.ts";
 import { listen, type Listener } from "../../../src/proxy/client/listener.ts";
@@ -66,7 +67,7 @@ export async function startGate(
   const settings = prepareSettings(config);
   const gate = new Gate({
     settings,
-    local: { probe: respondToProbe },
+    local: { probe: respondToProbe, page: respondWithPage },
     keyring,
     ledger: options.recordsTo ?? ledger,
     peers,

@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** The same for everybody: it says nothing of the daemon, its configuration, its use or the request. */
+const PAGE = Buffer.from(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>tollkeeper</title>
+<h1>tollkeeper</h1>
+<p>This is not a web site. Here the AI tools of this computer reach their service: tollkeeper adds the key, which no tool has,
+and keeps a record of what each of them uses. Web pages cannot use it.</p>
+<p>In a terminal:</p>
+<dl>
+<dt><code>tollkeeper connect TOOL</code><dd>points a tool here
+<dt><code>tollkeeper usage</code><dd>shows what was used
+<dt><code>tollkeeper doctor</code><dd>says what is wrong, and what to type
+</dl>
+</html>
+`);
+
+/** Nothing is loaded, run or sent, and no page may frame it. */
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
+
+const HEADERS = Object.entries({
+  "content-type": "text/html; charset=utf-8",
+  "content-length": String(PAGE.length),
+  "content-security-policy": CONTENT_SECURITY_POLICY,
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-store",
+}).flat();
+
+/** Responds to a browser that a person has pointed here. It needs no token, and it leaves no record. */
+export function respondWithPage(_req: IncomingMessage, res: ServerResponse): void {
+  res.writeHead(200, HEADERS).end(PAGE);
+}
