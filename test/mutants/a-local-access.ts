@@ -50,7 +50,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     file: "src/proxy/gate.ts",
     find: "const peer = this.#admit(req, res, headers, settings);",
     replace:
-      'const peer = req.url?.startsWith("/_tollkeeper/") ? { process: null, project: null } : this.#admit(req, res, headers, settings);',
+      'const peer = req.url?.startsWith("/_tollkeeper/") ? (this.#parts.peers.admitted(req.socket) as Peer) : this.#admit(req, res, headers, settings);',
   },
   {
     ...A7,
@@ -58,7 +58,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     file: "src/proxy/gate.ts",
     find: "const peer = this.#admit(req, res, headers, settings);",
     replace:
-      'const peer = req.url === "/" ? { process: null, project: null } : this.#admit(req, res, headers, settings);',
+      'const peer = req.url === "/" ? (this.#parts.peers.admitted(req.socket) as Peer) : this.#admit(req, res, headers, settings);',
   },
   {
     ...A7,

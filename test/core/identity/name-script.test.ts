@@ -40,6 +40,7 @@ for (const [kind, text, name] of [
   ["file", "print('private')", null],
   ["file", "/home/u/My Report.py", null],
   ["title", "report", null],
+  ["title", "/home/u/private.py", null],
 ] as const) {
   test(`the ${kind} ${text} ${name === null ? "has no name" : `is named ${name}`}`, () =>
     assert.equal(nameScript({ kind, text }), name));
