@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { UNKNOWN_OWNER } from "../../../src/adapters/peer/unknown-owner.ts";
 import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
 import { HeaderIndex } from "../../../src/core/http/header-index.ts";
 import { ClientIdentity } from "../../../src/proxy/authenticate-client.ts";
+import { Peer } from "../../../src/proxy/client/peer.ts";
 import { ExchangeRecorder } from "../../../src/proxy/exchange/exchange-recorder.ts";
 import { RunningExchanges } from "../../../src/proxy/exchange/running-exchanges.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
@@ -27,7 +29,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
   const evidence = {
     mark: "codex",
     headers: new HeaderIndex([]),
-    peer: { process: null, project: null },
+    peer: new Peer(UNKNOWN_OWNER, false),
     mode: "open",
     signatures: REQUEST_SIGNATURES,
   } as const;
