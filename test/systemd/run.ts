@@ -54,7 +54,7 @@ async function run(): Promise<number> {
     return reportSkipped("no namespaces may be made here (needs root with CAP_SYS_ADMIN)");
   const installation = mkdtempSync(join(tmpdir(), "tollkeeper-installation-"));
   try {
-    installPackage(installation);
+    await installPackage(installation);
     return await testIn(root.directory, installation);
   } finally {
     rmSync(installation, { recursive: true, force: true });

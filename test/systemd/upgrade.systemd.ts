@@ -57,7 +57,7 @@ async function upgradeUnderLoad(t: TestContext, to: PackedVersion, differs: stri
   const old = await service.pid();
   const answer = await answerToUnknownPath();
 
-  upgradeContainer(to);
+  await upgradeContainer(to);
   await load.waitForMore();
   assert.deepEqual([await service.pid(), await answerToUnknownPath()], [old, answer]);
   const { stderr } = await service.tollkeeper("status");
