@@ -26,11 +26,15 @@ export function launchdLauncher(home: string): string {
   return join(home, "Library", "Application Support", "tollkeeper", LABEL);
 }
 
-/** Returns what macOS may keep from a service that uses these files, and what to do about it, one sentence each. */
-export function describeProtectedFiles(paths: readonly string[], probes: PathProbes): string[] {
-  return findProtectedFiles(paths, probes).map(({ path, folder }) => {
-    return `macOS closes ${folder} to services, and ${path} is in it: move that out of there, then type again: tollkeeper service install`;
-  });
+/** Returns those of the files that macOS closes to services, unless somebody has allowed it, and what to do about each. */
+export function findLaunchdClosedFiles(
+  paths: readonly string[],
+  probes: PathProbes,
+): { message: string; fix: string }[] {
+  return findProtectedFiles(paths, probes).map(({ path, folder }) => ({
+    message: `macOS closes ${folder} to services, and ${path} is in it`,
+    fix: "move that out of there, then type: tollkeeper service install",
+  }));
 }
 
 /**

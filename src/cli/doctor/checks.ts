@@ -1,6 +1,7 @@
 import { failure, runCheck, type Check, type CheckedFinding, type RunOptions } from "../../check/check.ts";
 import { baseUrlsCheck } from "./checks/base-urls.ts";
 import { clockCheck } from "./checks/clock.ts";
+import { closedFoldersCheck } from "./checks/closed-folders.ts";
 import { configurationCheck } from "./checks/configuration.ts";
 import { daemonCheck } from "./checks/daemon.ts";
 import { keychainCheck } from "./checks/keychain.ts";
@@ -26,6 +27,7 @@ export const CHECKS: readonly Check<Evidence>[] = [
   daemonCheck,
   portCheck,
   serviceCheck,
+  closedFoldersCheck,
   otherUsersCheck,
   ledgerCheck,
   clockCheck,

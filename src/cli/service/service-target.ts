@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import { ledgerDirectory, stateDirectory } from "../../adapters/paths.ts";
 import type { Config } from "../../core/config/config.ts";
 import { listConfiguredKeys } from "../../core/policy/upstreams.ts";
-import { describeProtectedFiles, launchdLauncher, launchdLogFile } from "../../service/launchd.ts";
+import { findLaunchdClosedFiles, launchdLauncher, launchdLogFile } from "../../service/launchd.ts";
 import type { ServiceTarget } from "../../service/service-manager.ts";
 import { chooseNode, chooseScript, createPathProbes } from "../../service/stable-paths.ts";
 
@@ -35,15 +35,10 @@ export function buildServiceTarget(
     runsKeyCommands: listConfiguredKeys(config).some(({ ref }) => ref.source.kind === "command"),
     sandboxIncompatibleSettings: listSandboxIncompatibleSettings(config),
   };
-  const needed = [
-    target.node,
-    target.script,
-    configFile,
-    ...target.trustedFiles,
-    ...target.writableDirectories,
-  ];
-  const isClosed = process.platform === "darwin" ? describeProtectedFiles(needed, probes) : [];
-  return { target, risks: [node.risk, script.risk, ...isClosed].filter((risk) => risk !== null) };
+  const needed = [node.path, script.path, configFile, ...target.trustedFiles, ...target.writableDirectories];
+  const closed = process.platform === "darwin" ? findLaunchdClosedFiles(needed, probes) : [];
+  const risks = [node.risk, script.risk, ...closed.map(({ message, fix }) => `${message}: ${fix}`)];
+  return { target, risks: risks.filter((risk) => risk !== null) };
 }
 
 function listTrustedFiles(config: Config): string[] {

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
+import type { CheckedFinding } from "../../../src/check/check.ts";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
 import { createFakeLaunchd, ON_MACOS } from "../../helpers/launchd/fake-launchd.ts";
@@ -38,9 +39,28 @@ test("install warns of files that macOS closes to services, before it starts the
   const { configFile, run } = await createMacHome(t, "Documents/dotfiles/config.jsonc");
   const { code, output } = await run("service", "install");
   assert.equal(code, 0, output);
-  const warning = `warning: macOS closes ~/Documents to services, and ${configFile} is in it: move that out of there, then type again: tollkeeper service install\n`;
+  const warning = `warning: macOS closes ~/Documents to services, and ${configFile} is in it: move that out of there, then type: tollkeeper service install\n`;
   assert.ok(output.includes(warning), output);
   assert.ok(output.indexOf(warning) < output.indexOf("launchctl bootstrap"), output);
+});
+
+test("doctor names such files while the service does not run, and nothing of them while it does", async (t) => {
+  const { configFile, run } = await createMacHome(t, "Documents/dotfiles/config.jsonc");
+  await run("service", "install");
+  const finding = async () => {
+    const { output } = await run("doctor", "--json");
+    const { checks } = JSON.parse(output) as { checks: CheckedFinding[] };
+    return checks.find(({ id }) => id === "closed-folders");
+  };
+  assert.equal(await finding(), undefined);
+  await run("service", "stop");
+  assert.deepEqual(await finding(), {
+    id: "closed-folders",
+    title: "closed folders",
+    verdict: "failure",
+    message: `the service cannot read one of its files: macOS closes ~/Documents to services, and ${configFile} is in it`,
+    fix: "move that out of there, then type: tollkeeper service install",
+  });
 });
 
 test("install warns of nothing in a home whose files are elsewhere", async (t) => {
