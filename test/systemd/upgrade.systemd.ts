@@ -43,8 +43,10 @@ async function versionFinding(): Promise<string[]> {
 /** Types what doctor says, while streams run that are only then ended by their upstream. Returns the output. */
 async function installDuring(streams: HeldStreams): Promise<string> {
   const installed = service.mustRun("service", "install");
-  const isDraining = async () => (await service.property("StatusText")).startsWith("stops");
-  await waitUntil("the drain", async () => (await isDraining()) || null);
+  await waitUntil(
+    "the drain",
+    async () => (await service.property("StatusText")).startsWith("stops") || null,
+  );
   streams.end();
   return installed;
 }

@@ -97,7 +97,11 @@ test("on launchd, service install after an upgrade lets the old daemon finish it
   const launchd = createFakeLaunchd(t, [
     process.execPath,
     program,
-    ...["serve", "--log-file", log, "--config", configFile],
+    "serve",
+    "--log-file",
+    log,
+    "--config",
+    configFile,
   ]);
   const macEnv = { ...env, PATH: `${launchd.directory}:${env["PATH"]}`, NODE_OPTIONS: ON_MACOS };
   const run = async (...args: string[]) => {
