@@ -21,7 +21,18 @@ const CHECK = ["-p", "tsconfig.json", "--noUnusedLocals", "false", "--noUnusedPa
 /** A test that hangs without the rule counts as failed. */
 const LIMIT_MS = 60_000;
 
-const COPIED = ["src", "test", "package.json", "tsconfig.json", ".github", "README.md", "systemd", "launchd"];
+const COPIED = [
+  "src",
+  "test",
+  "package.json",
+  "tsconfig.json",
+  ".github",
+  "README.md",
+  "LICENSE",
+  "CHANGELOG.md",
+  "systemd",
+  "launchd",
+];
 
 /** Copies the project, with links to its dependencies and to the shared files beside it, which some tests read. */
 function copyProject(parent: string): string {

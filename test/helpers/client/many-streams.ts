@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { TestContext } from "node:test";
 import { writeKeyFile } from "../keychain/key-file.ts";
 import { rawClient, rawRequest, type RawClient } from "./raw-client.ts";
-import { MESSAGE_EVENTS, SSE, startUpstream } from "../upstream/scripted-upstream.ts";
+import { MESSAGE_EVENTS, sendJson, SSE, startUpstream } from "../upstream/scripted-upstream.ts";
 
 /** Streams that have started and that the test finishes all at once. */
 export interface ManyStreams {
@@ -15,10 +15,11 @@ export interface ManyStreams {
   finish(): void;
 }
 
-/** Starts an upstream that sends the first event of each response and holds back the rest. */
+/** Starts an upstream that sends the first event of each response to a POST and holds back the rest. */
 export async function holdStreams(t: TestContext): Promise<ManyStreams> {
   const held: ServerResponse[] = [];
-  const upstream = await startUpstream(t, (_seen, res) => {
+  const upstream = await startUpstream(t, (seen, res) => {
+    if (seen.method === "GET") return sendJson(res, { data: [] });
     res.writeHead(200, SSE).write(MESSAGE_EVENTS[0]);
     held.push(res);
   });

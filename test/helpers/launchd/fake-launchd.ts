@@ -35,6 +35,7 @@ export function createFakeLaunchd(t: TestContext, command: readonly string[]): F
       { match: "bootstrap *", does: start },
       { match: "bootout *", does: `rm ${loaded}; kill -TERM "$(cat ${pidFile})"` },
       { match: "kill SIGTERM *", does: `kill -TERM "$(cat ${pidFile})"` },
+      { match: "kickstart -k *", does: `kill -KILL "$(cat ${pidFile})" 2>/dev/null; ${start}` },
       { match: "kickstart *", does: start },
     ],
   });

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { copyProject, packProject } from "./project-copy.ts";
+import { copyProject, packUnchecked } from "./project-copy.ts";
 
 /** A version of the program that was built and packed as for publishing. */
 export interface PackedVersion {
@@ -21,19 +21,23 @@ export interface PackedVersion {
 }
 
 /**
- * Builds and packs this tree in `directory`, which it creates, with another version number and changed code. The comments of
- * the service manager's files change with the version number.
+ * Builds and packs this tree in `directory`, which it creates, with changed code and this version number, with which the
+ * comments of the service manager's files change.
  */
 export function packVersion(
   directory: string,
   { version, says }: Omit<PackedVersion, "tarball">,
 ): PackedVersion {
   copyProject(directory);
-  edit(join(directory, "package.json"), /"version": "[^"]+"/, `"version": "${version}"`);
+  const manifest = join(directory, "package.json");
+  writeFileSync(
+    manifest,
+    JSON.stringify({ ...(JSON.parse(readFileSync(manifest, "utf8")) as object), version }),
+  );
   edit(join(directory, "src/proxy/gate-refusals.ts"), /no such route/g, says);
   const templates = join(directory, "systemd");
   for (const name of readdirSync(templates)) edit(join(templates, name), /^/, `# Of version ${version}.\n`);
-  return { version, says, tarball: packProject(directory, directory).tarball };
+  return { version, says, tarball: packUnchecked(directory, directory).tarball };
 }
 
 function edit(file: string, what: RegExp, by: string): void {

@@ -30,9 +30,26 @@ export interface PackedFile {
   size: number;
 }
 
-/** Builds and packs a project as for publishing. Returns the path of the tarball and what it holds. */
-export function packProject(project: string, destination: string): { tarball: string; files: PackedFile[] } {
-  const args = ["pack", "--json", "--pack-destination", destination];
+/** A package as npm would publish it. */
+export interface PackedProject {
+  /** Its path. */
+  tarball: string;
+  files: PackedFile[];
+}
+
+/** Builds and packs a project as for publishing. */
+export function packProject(project: string, destination: string): PackedProject {
+  return pack(project, destination);
+}
+
+/** Packs a project after a build without the check of its types, in half the time. */
+export function packUnchecked(project: string, destination: string): PackedProject {
+  execFileSync("npm", ["run", "-s", "bundle"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
+  return pack(project, destination, "--ignore-scripts");
+}
+
+function pack(project: string, destination: string, ...flags: string[]): PackedProject {
+  const args = ["pack", "--json", "--pack-destination", destination, ...flags];
   const output = execFileSync("npm", args, {
     cwd: project,
     encoding: "utf8",
