@@ -2,13 +2,13 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { codeOf, KeyFailure, messageOf } from "../core/failure.ts";
+import { codeOf, KeyFailure, messageOf, type KeyFix } from "../core/failure.ts";
 import { describeKeySource } from "../core/secrets/key-source.ts";
 import type { KeyRef, KeySource } from "../core/secrets/key-source.ts";
 import { MAX_KEY_LENGTH, parseApiKey } from "../core/secrets/api-key.ts";
 import type { Secret } from "../core/secrets/secret.ts";
 import type { KeyStore } from "../ports.ts";
-import { EDIT_HINT, runKeyCommand } from "./key-sources/key-command.ts";
+import { CORRECT_SOURCE, runKeyCommand } from "./key-sources/key-command.ts";
 
 /** Limit of one read, in case a process cannot be killed or a file is on a network disk that does not respond. */
 const READ_TIMEOUT_MS = 4800;
@@ -64,7 +64,7 @@ async function readWithTimeout(source: ExternalSource): Promise<string> {
     if (error instanceof KeyFailure) throw error;
     throw unavailable(
       `${nameForClients(source)} cannot be read (${codeOf(error) ?? String(error)})`,
-      EDIT_HINT,
+      CORRECT_SOURCE,
     );
   } finally {
     clearTimeout(timer);
@@ -78,7 +78,7 @@ function nameForClients(source: KeySource): string {
 
 function tooSlow(source: KeySource): KeyFailure {
   const message = `${nameForClients(source)} did not give the key within ${READ_TIMEOUT_MS / 1000} seconds`;
-  return new KeyFailure("unresponsive", message, `try it in a terminal, then ${EDIT_HINT}`);
+  return new KeyFailure("unresponsive", message, `try it in a terminal, then ${CORRECT_SOURCE.hint}`);
 }
 
 /** Reads a key file. Throws a KeyFailure unless it is this user's own and no other user has access to it. */
@@ -87,7 +87,7 @@ async function readPrivateFile(path: string): Promise<string> {
   const file = await openSource(`key file ${path}`, path, constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const status = await file.stat();
-    if (!status.isFile()) throw unsafe(`key file ${path} is not a regular file`, EDIT_HINT);
+    if (!status.isFile()) throw unsafe(`key file ${path} is not a regular file`, CORRECT_SOURCE);
     if (status.uid !== process.getuid?.()) {
       throw unsafe(`key file ${path} belongs to another user`, `make it yours: sudo chown $(id -u) ${path}`);
     }
@@ -106,13 +106,12 @@ async function readPrivateFile(path: string): Promise<string> {
  */
 async function readCredential(name: string): Promise<string> {
   const directory = process.env["CREDENTIALS_DIRECTORY"];
-  const hint = `give it to the service: LoadCredential=${name}:PATH in its unit`;
   if (directory === undefined) {
-    throw unavailable(`no systemd credentials were given to this process, so ${name} is not there`, hint);
+    throw unavailable(`this process was given no systemd credentials, so ${name} is not there`, give(name));
   }
   if (basename(name) !== name)
-    throw unavailable(`${name} is not the name of a systemd credential`, EDIT_HINT);
-  const file = await openSource(`systemd credential ${name}`, join(directory, name), 0, hint);
+    throw unavailable(`${name} is not the name of a systemd credential`, CORRECT_SOURCE);
+  const file = await openSource(`systemd credential ${name}`, join(directory, name), 0, give(name));
   try {
     return await readStart(file);
   } finally {
@@ -120,15 +119,28 @@ async function readCredential(name: string): Promise<string> {
   }
 }
 
-async function openSource(what: string, path: string, flags: number, hint = EDIT_HINT): Promise<FileHandle> {
+function give(credential: string): KeyFix {
+  const command = "systemctl --user edit tollkeeper";
+  return {
+    hint: `give it to the service: LoadCredential=${credential}:PATH below [Service]; ${command}`,
+    command,
+  };
+}
+
+async function openSource(
+  what: string,
+  path: string,
+  flags: number,
+  fix: KeyFix = CORRECT_SOURCE,
+): Promise<FileHandle> {
   try {
     return await open(path, constants.O_RDONLY | flags);
   } catch (error) {
     const code = codeOf(error) ?? String(error);
-    if (code === "ENOENT") throw unavailable(`${what} does not exist`, hint);
-    if (code === "EACCES") throw unavailable(`${what} may not be read by this user`, hint);
+    if (code === "ENOENT") throw unavailable(`${what} does not exist`, fix);
+    if (code === "EACCES") throw unavailable(`${what} may not be read by this user`, fix);
     if (code === "ELOOP") throw unsafe(`${what} is a symbolic link`, "name the file itself in keySource");
-    throw unavailable(`${what} cannot be opened (${code})`, hint);
+    throw unavailable(`${what} cannot be opened (${code})`, fix);
   }
 }
 
@@ -138,10 +150,10 @@ async function readStart(file: FileHandle): Promise<string> {
   return bytes.toString("utf8", 0, bytesRead);
 }
 
-function unavailable(message: string, hint: string): KeyFailure {
-  return new KeyFailure("unavailable", message, hint);
+function unavailable(message: string, fix: KeyFix): KeyFailure {
+  return new KeyFailure("unavailable", message, fix);
 }
 
-function unsafe(message: string, hint: string): KeyFailure {
-  return new KeyFailure("unsafe", message, hint);
+function unsafe(message: string, fix: string | KeyFix): KeyFailure {
+  return new KeyFailure("unsafe", message, fix);
 }

@@ -32,15 +32,20 @@ const DEFAULT_TIMEOUT_MS = 4500;
 export function createKeychain(options: { timeoutMs?: number } = {}): WritableKeyStore {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   return {
-    read: (ref) => withKeyFailures(read(beginOperation(ref, timeoutMs))),
-    write: (ref, secret) => withKeyFailures(write(beginOperation(ref, timeoutMs), secret)),
-    remove: (ref) => withKeyFailures(remove(beginOperation(ref, timeoutMs))),
-    list: () => withKeyFailures(list(beginOperation(UNUSED, timeoutMs))),
+    read: (ref) => withKeyFailures(ref, read(beginOperation(ref, timeoutMs))),
+    write: (ref, secret) => withKeyFailures(ref, write(beginOperation(ref, timeoutMs), secret)),
+    remove: (ref) => withKeyFailures(ref, remove(beginOperation(ref, timeoutMs))),
+    list: () => withKeyFailures(UNUSED, list(beginOperation(UNUSED, timeoutMs))),
   };
 }
 
 /** A key that is never stored, for operations that are about none. */
-const UNUSED: KeyRef = { origin: "https://tollkeeper.invalid", name: "none", source: { kind: "keychain" } };
+const UNUSED: KeyRef = {
+  origin: "https://tollkeeper.invalid",
+  name: "none",
+  source: { kind: "keychain" },
+  setArguments: "key set",
+};
 
 /**
  * Checks whether keys can be read and stored now, by reading one that does not exist. Changes nothing, and opens no prompt
@@ -48,23 +53,23 @@ const UNUSED: KeyRef = { origin: "https://tollkeeper.invalid", name: "none", sou
  * would get.
  */
 export function checkKeychain(): Promise<void> {
-  return withKeyFailures(check(beginOperation(UNUSED, DEFAULT_TIMEOUT_MS)));
+  return withKeyFailures(UNUSED, check(beginOperation(UNUSED, DEFAULT_TIMEOUT_MS)));
 }
 
 /** Calls keytar as well: the bus can work on a system without libsecret. */
 async function check(operation: Operation): Promise<void> {
   const probe = await probeUnlocked(probeCollection, operation);
-  if (probe.state === "missing") throw knownFailure(NO_COLLECTION);
+  if (probe.state === "missing") throw knownFailure(NO_COLLECTION, operation.ref);
   await operation.keytar({ call: "get", account: operation.account });
 }
 
 /** Turns any other error, such as that of a process that cannot be started, into a KeyFailure, as the port promises. */
-async function withKeyFailures<T>(operation: Promise<T>): Promise<T> {
+async function withKeyFailures<T>(ref: KeyRef, operation: Promise<T>): Promise<T> {
   try {
     return await operation;
   } catch (error) {
     if (error instanceof KeyFailure) throw error;
-    throw failureOf(messageOf(error));
+    throw failureOf(messageOf(error), ref);
   }
 }
 
@@ -85,7 +90,7 @@ function beginOperation(ref: KeyRef, timeoutMs: number): Operation {
     // The account binds the key to the upstream's origin: after an edit of the base URL, no key is found to send there.
     account: `${ref.name}@${ref.origin}`,
     bus: (request) => callBus(request, env, remainingMs()),
-    keytar: (request) => askKeytar(request, env, remainingMs()),
+    keytar: (request) => askKeytar(ref, request, env, remainingMs()),
   };
 }
 
@@ -104,7 +109,7 @@ async function read(operation: Operation): Promise<Secret> {
 
 async function write(operation: Operation, secret: Secret): Promise<void> {
   const probe = await probeUnlocked(probeCollection, operation);
-  if (probe.state === "missing") throw knownFailure(NO_COLLECTION);
+  if (probe.state === "missing") throw knownFailure(NO_COLLECTION, operation.ref);
   await operation.keytar({ call: "set", account: operation.account, value: secret.reveal() });
 }
 
@@ -138,18 +143,19 @@ async function probeUnlocked(
   // On other systems keytar distinguishes a locked keychain from a missing key.
   if (process.platform !== "linux") return { state: "open" };
   const result = await probe(operation.bus, operation.account);
-  if (result.state === "failed") throw failureOf(result.text);
-  if (result.state === "locked") throw knownFailure(LOCKED);
+  if (result.state === "failed") throw failureOf(result.text, operation.ref);
+  if (result.state === "locked") throw knownFailure(LOCKED, operation.ref);
   return result;
 }
 
 async function askKeytar(
+  ref: KeyRef,
   request: KeytarRequest,
   env: Record<string, string>,
   timeoutMs: number,
 ): Promise<KeytarValue> {
   const outcome = await callKeytar(request, env, timeoutMs);
   if (outcome.ok === true) return outcome.value;
-  if (outcome.ok === false) throw failureOf(outcome.message);
-  throw outcome.died === null ? knownFailure(UNRESPONSIVE) : childDied(outcome.died);
+  if (outcome.ok === false) throw failureOf(outcome.message, ref);
+  throw outcome.died === null ? knownFailure(UNRESPONSIVE, ref) : childDied(outcome.died);
 }

@@ -22,20 +22,30 @@ export class Failure extends Error {
  */
 export type KeyFailureCode = "missing" | "locked" | "unavailable" | "unresponsive" | "unsafe";
 
+/** What to do about a {@link KeyFailure}: the whole advice, and the command in it to type first. */
+export interface KeyFix {
+  hint: string;
+  command: string;
+}
+
 /** A {@link Failure} to read or store a key. Clients see message and hint; only the owner of the key may see `detail`. */
 export class KeyFailure extends Failure {
   readonly code: KeyFailureCode;
+  /** What the user of a client is told to type. Where the hint has no short command it is `doctor`, which prints the hint. */
+  readonly command: string;
   /** For example, a command's name and the last line that it printed. */
   readonly detail: string | undefined;
 
   constructor(
     code: KeyFailureCode,
     message: string,
-    hint: string,
+    fix: string | KeyFix,
     options: ErrorOptions & { detail?: string } = {},
   ) {
+    const { hint, command } = typeof fix === "string" ? { hint: fix, command: "tollkeeper doctor" } : fix;
     super(message, hint, options);
     this.code = code;
+    this.command = command;
     this.detail = options.detail;
   }
 

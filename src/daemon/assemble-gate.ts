@@ -11,7 +11,7 @@ import { Keyring } from "../proxy/keyring.ts";
 import { PeerGuard } from "../proxy/client/peer-guard.ts";
 import { prepareSettings } from "../proxy/settings.ts";
 import { TokenRegistry } from "../proxy/token-registry.ts";
-import { PROCESS_SIGNATURES, REQUEST_SIGNATURES } from "../tools/all.ts";
+import { PROCESS_SIGNATURES, REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../tools/all.ts";
 import { Listeners } from "./listeners.ts";
 import type { RecordFeed } from "./record-feed.ts";
 
@@ -57,6 +57,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     peers,
     tokens,
     signatures: REQUEST_SIGNATURES,
+    connectable: WRITABLE_TOOL_NAMES,
     clock,
     log,
     descriptorLimit: descriptorLimit(),

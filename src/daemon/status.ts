@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from "node:util";
 import { programBuild, programVersion } from "../adapters/program.ts";
 import type { Access } from "../core/config/config.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { describeOutbound } from "../core/config/outbound.ts";
 import { listConfiguredKeys } from "../core/policy/upstreams.ts";
-import { describeKeySource } from "../core/secrets/key-source.ts";
+import { describeKeySource, identifyKey } from "../core/secrets/key-source.ts";
 import type { Outcome } from "../core/usage/reading.ts";
 import type { Clock, ConfigSource, ConfigStatus, LedgerHealth } from "../ports.ts";
 import type { Keyring } from "../proxy/keyring.ts";
@@ -120,7 +119,7 @@ function isoTime(ms: number): string {
 function keyStatuses(source: ConfigSource, keyring: Keyring): KeyStatus[] {
   const states = keyring.states();
   return listConfiguredKeys(source.current()).map(({ upstream, ref }) => {
-    const known = states.find((state) => isDeepStrictEqual(state.ref, ref));
+    const known = states.find((state) => identifyKey(state.ref) === identifyKey(ref));
     return {
       upstream: upstream.name,
       name: ref.name,

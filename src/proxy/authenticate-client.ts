@@ -16,6 +16,8 @@ interface Evidence {
   peer: Peer;
   mode: Access["mode"];
   signatures: RequestSignatures;
+  /** Names of the tools whose settings `tollkeeper connect` can write. */
+  connectable: ReadonlySet<string>;
 }
 
 /**
@@ -30,12 +32,12 @@ export class ClientIdentity {
   readonly refusal: Refusal | null;
   readonly #onArrival: ToolIdentity;
 
-  constructor({ mark, headers, peer, mode, signatures }: Evidence, tokens: TokenRegistry) {
+  constructor({ mark, headers, peer, mode, signatures, connectable }: Evidence, tokens: TokenRegistry) {
     const owner = tokens.ownerOf(headers);
     const claimed = identifyTool(mark, headers, signatures);
     this.peer = peer;
     this.#onArrival = withProcess(withToken(claimed, owner, mode), peer.process?.name ?? null);
-    this.refusal = owner === null && mode === "token" ? tokenRequired(this.#onArrival) : null;
+    this.refusal = owner === null && mode === "token" ? tokenRequired(this.#onArrival, connectable) : null;
   }
 
   /** The tool as it was known when the request arrived. */

@@ -4,61 +4,95 @@ import type { ToolIdentity } from "../core/identity/tool-identity.ts";
 
 // The refusals of requests that are not forwarded. Those that end a round trip are in exchange/limit-refusals.ts.
 
+/** Tries tollkeeper from outside: where it passes, the fault is in the program that sent the request. */
+const CHECK = "tollkeeper check";
+
 export const OTHER_USER: Refusal = {
   code: "peer_not_allowed",
-  message: `another user's daemon listens here; run your own, or have its owner list your uid in "access.peerUid"`,
+  problem: "this port is another user's",
+  command: "tollkeeper config edit",
+  details: `choose another "listen.port" for a daemon of your own, or have its owner list your uid in "access.peerUid"`,
+  closesConnection: true,
 };
 
 export const PIPELINED: Refusal = {
-  code: "bad_request",
-  message: "one request at a time per connection; pipelining is not supported",
+  code: "pipelined",
+  problem: "one request at a time per connection",
+  command: CHECK,
+  details: "pipelining is not supported; this request was not forwarded and can be sent again",
   closesConnection: true,
 };
 
 /** RFC 9110 section 15.5.22 requires `Upgrade` on a 426. The connection is closed, as it could not be reused. */
 export const NO_WEBSOCKETS: Refusal = {
   code: "upgrade_not_supported",
-  message: "no WebSockets here; use POST",
+  problem: "no WebSockets here, use POST",
+  command: "tollkeeper connect --list",
   headers: ["upgrade", "HTTP/1.1", "connection", "upgrade, close"],
   closesConnection: true,
 };
 
-export const NO_TARGET: Refusal = { code: "not_found", message: "no such route" };
-
 export const NO_ROUTE: Refusal = {
   code: "not_found",
-  message:
-    "no such route; there are GET /v1/models, POST /v1/responses, POST /v1/messages and POST /v1/messages/count_tokens, each also below /t/TOOL",
+  problem: "no such route",
+  command: "tollkeeper connect --list",
+  details:
+    "the routes are GET /v1/models, POST /v1/responses, POST /v1/messages and POST /v1/messages/count_tokens, each also below /t/TOOL",
 };
 
-export const BODY_OF_GET: Refusal = { code: "bad_request", message: "a GET has no body here" };
+export const BODY_OF_GET: Refusal = {
+  code: "bad_request",
+  problem: "a GET cannot have a body here",
+  command: CHECK,
+};
+
+export const INTERNAL: Refusal = {
+  code: "internal",
+  problem: "something went wrong inside",
+  command: "tollkeeper service logs",
+  details:
+    "the daemon's log says what; without the service it is in the terminal where the daemon was started",
+};
 
 /** 405: the path exists for other methods. */
 export function wrongMethod(allowed: string): Refusal {
-  const message = `this route takes ${allowed} only`;
-  return { code: "method_not_allowed", message, headers: ["allow", allowed] };
+  return {
+    code: "method_not_allowed",
+    problem: `this route takes ${allowed} only`,
+    command: CHECK,
+    headers: ["allow", allowed],
+  };
 }
 
 const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
   missing: "key_missing",
   locked: "key_locked",
   unavailable: "key_unavailable",
-  unresponsive: "key_unavailable",
+  unresponsive: "key_unresponsive",
   unsafe: "key_unavailable",
 };
 
-/** 503: the key is not stored, or its store cannot be read. */
-export function noKey({ code, message, hint }: KeyFailure): Refusal {
-  return { code: KEY_REFUSALS[code], message: [message, hint].filter(Boolean).join("; ") };
+/** The key is not stored, or its store cannot be read. So few words leave room for the names of an upstream and a key. */
+export function noKey({ code, message, hint, command }: KeyFailure): Refusal {
+  // To store a missing key is all that its hint says.
+  const details = code === "missing" ? message : `${message}; ${hint}`;
+  return { code: KEY_REFUSALS[code], problem: "no key", command, details };
 }
 
-/** 401: token mode, and the request shows no registered token. `claimed` is who the request says it is. */
-export function tokenRequired({ tool, by }: ToolIdentity): Refusal {
-  const name = by === "unknown" ? "TOOL" : tool;
+/**
+ * Token mode, and the request shows no registered token. `claimed` is who the request says it is, and `connectable` the tools
+ * whose settings `tollkeeper connect` can write.
+ */
+export function tokenRequired({ tool, by }: ToolIdentity, connectable: ReadonlySet<string>): Refusal {
+  const refusal = { code: "token_required", problem: "no local token" } as const;
+  if (connectable.has(tool)) {
+    const details = "it writes a token into the tool's settings";
+    return { ...refusal, command: `tollkeeper connect ${tool}`, details };
+  }
   return {
-    code: "token_required",
-    message: `a local token is needed here; have one written into the tool's settings with: tollkeeper connect ${name}; or make one with: tollkeeper token add ${name}`,
-    // Required on a 401 (RFC 9110 section 15.5.2).
-    headers: ["www-authenticate", 'Bearer realm="tollkeeper"'],
+    ...refusal,
+    command: `tollkeeper token add ${by === "unknown" ? "NAME" : tool}`,
+    details:
+      "then use that token as the API key, in ANTHROPIC_API_KEY or OPENAI_API_KEY for instance; or start the program with: tollkeeper run -- COMMAND",
   };
 }

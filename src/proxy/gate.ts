@@ -22,7 +22,7 @@ import { peekModel } from "./exchange/peek-model.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { ClientIdentity } from "./authenticate-client.ts";
 import type { Keyring } from "./keyring.ts";
-import { noKey, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
+import { INTERNAL, noKey, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
 import { RefusalSummary } from "./refusal-summary.ts";
 import { sendRefusal } from "./send-refusal.ts";
 import { resolveRoute, type LocalRoute } from "./resolve-route.ts";
@@ -42,6 +42,8 @@ interface GateParts {
   tokens: TokenRegistry;
   /** Evidence that identifies tools by their headers. */
   signatures: RequestSignatures;
+  /** Names of the tools whose settings `tollkeeper connect` can write. */
+  connectable: ReadonlySet<string>;
   clock: Clock;
   log: Log;
   /** How many files and sockets the process may have open. */
@@ -104,8 +106,9 @@ export class Gate implements ConnectionHandler {
 
       // 3. Identify.
       const { mode } = settings.config.access;
-      const { tokens, signatures } = this.#parts;
-      client = new ClientIdentity({ mark: request.mark, headers, peer, mode, signatures }, tokens);
+      const { tokens, signatures, connectable } = this.#parts;
+      const evidence = { mark: request.mark, headers, peer, mode, signatures, connectable };
+      client = new ClientIdentity(evidence, tokens);
 
       // 4. Choose the upstream. From here on the request leaves one record, however it ends.
       const choice = chooseUpstream(request, client.tool, settings);
@@ -237,7 +240,7 @@ export class Gate implements ConnectionHandler {
     refusal: Refusal,
   ): void {
     if (exchange !== null) {
-      exchange.status = getRefusalStatus(refusal.code);
+      exchange.status = getRefusalStatus(refusal.code, exchange.choice.route.api);
       exchange.recordUnanswered("rejected", refusal.code, null);
     }
     this.#parts.log.debug({ code: refusal.code, method: req.method }, "refused a request");
@@ -247,7 +250,7 @@ export class Gate implements ConnectionHandler {
   #refusalOf(error: unknown): Refusal {
     if (error instanceof RefusalError) return error.refusal;
     this.#parts.log.error({ err: error }, "a request failed for a reason of our own");
-    return { code: "internal", message: "something went wrong in here; the daemon's log says what" };
+    return INTERNAL;
   }
 }
 

@@ -1,5 +1,5 @@
 import { KeyFailure } from "../core/failure.ts";
-import type { KeyRef } from "../core/secrets/key-source.ts";
+import { identifyKey, type KeyRef } from "../core/secrets/key-source.ts";
 import type { Secret } from "../core/secrets/secret.ts";
 import type { Clock, KeyStore, Log } from "../ports.ts";
 
@@ -114,7 +114,7 @@ export class Keyring {
   #entry(ref: KeyRef): Entry {
     const known = this.#byRef.get(ref);
     if (known !== undefined) return known;
-    const id = idOf(ref);
+    const id = identifyKey(ref);
     const entry = this.#entries.get(id) ?? newEntry();
     this.#entries.set(id, entry);
     this.#byRef.set(ref, entry);
@@ -130,9 +130,4 @@ function newEntry(): Entry {
 function describeFailure(error: unknown): [KeyFailure["code"], string] {
   if (error instanceof KeyFailure) return [error.code, error.messageForOwner];
   return ["unavailable", String(error)];
-}
-
-/** Includes the whole source: a configuration that names another file must not get the key from the old one. */
-function idOf(ref: KeyRef): string {
-  return JSON.stringify(ref);
 }

@@ -8,7 +8,7 @@ import {
   type RouteMatch,
   type RouteTable,
 } from "../core/http/routes.ts";
-import { BODY_OF_GET, NO_ROUTE, NO_TARGET, NO_WEBSOCKETS, wrongMethod } from "./gate-refusals.ts";
+import { BODY_OF_GET, NO_ROUTE, NO_WEBSOCKETS, wrongMethod } from "./gate-refusals.ts";
 
 /** A path that tollkeeper answers itself. */
 export type LocalRoute = "probe" | "page";
@@ -45,7 +45,7 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
   // (RFC 9110 section 7.8; docs/wire.md section 1).
   if (/websocket/i.test(headers.get("upgrade") ?? ""))
     return { kind: "refusal", mark, refusal: NO_WEBSOCKETS };
-  if (target === null) return { kind: "refusal", mark, refusal: NO_TARGET };
+  if (target === null) return { kind: "refusal", mark, refusal: NO_ROUTE };
   const { path, query } = target;
   if (isProbe(method, path)) return { kind: "local", route: "probe" };
   if (isPageRequest(method, path, headers.get("accept")) && !hasBody(headers)) {

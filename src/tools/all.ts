@@ -54,6 +54,11 @@ export const TOOLS: readonly Tool[] = [...TERMINAL_TOOLS, zed, vscode, cursor, j
 
 export const CONNECTABLE_TOOLS: readonly ConnectableTool[] = TOOLS.filter(isConnectable);
 
+/** Names of the tools whose settings `connect` can write. The others are told what to do without it. */
+export const WRITABLE_TOOL_NAMES: ReadonlySet<string> = new Set(
+  CONNECTABLE_TOOLS.filter(({ scopes }) => scopes.length > 0).map(({ name }) => name),
+);
+
 /**
  * How requests are recognized. Any program can send any User-Agent, so the order decides:
  * - Kilo before all: it sends opencode's User-Agent and originator along with headers of its own.

@@ -17,7 +17,7 @@ const keychain = new MemoryKeys();
 const sources = createKeySources(keychain);
 
 function refTo(source: KeySource): KeyRef {
-  return { name: "default", origin: "https://api.example.com", source };
+  return { name: "default", origin: "https://api.example.com", source, setArguments: "key set" };
 }
 
 async function assertGivesKey(source: KeySource): Promise<void> {
@@ -95,7 +95,7 @@ test("refuses links, directories and pipes as key files", async (t) => {
 
 test("reports a key file that does not exist or does not contain a valid key", async (t) => {
   const path = join(scratchDirectory(t), "key");
-  await assertRefused({ kind: "file", path }, "unavailable", /does not exist$/, /tollkeeper config path/);
+  await assertRefused({ kind: "file", path }, "unavailable", /does not exist$/, /tollkeeper config edit$/);
   const contents: [text: string, problem: RegExp][] = [
     ["", /gives no key: the key is empty/],
     [`${KEY}\n${KEY}\n`, /line breaks/],
@@ -127,7 +127,7 @@ async function detailOf(script: string): Promise<unknown> {
 test("reports a failed key command with its exit code, and its name and last error line to the owner only", async () => {
   const failing = `echo ${KEY}; echo first >&2; printf 'gpg: no\\033[31m agent\\n' >&2; exit 3`;
   const failed = /^the key command failed with exit code 3$/;
-  await assertRefused(command("sh", "-c", failing), "unavailable", failed, /`tollkeeper status`/);
+  await assertRefused(command("sh", "-c", failing), "unavailable", failed, /tollkeeper status; /);
   assert.equal(await detailOf(failing), "sh: gpg: no\\u001b[31m agent");
   const killed = /^the key command failed with signal SIGKILL$/;
   await assertRefused(command("sh", "-c", "kill -9 $$"), "unavailable", killed);
@@ -197,7 +197,7 @@ test("reports that there are no systemd credentials outside a service", async (t
   await assertRefused(
     { kind: "credential", name: "x" },
     "unavailable",
-    /no systemd credentials were given/,
+    /this process was given no systemd credentials/,
     /LoadCredential=x:PATH/,
   );
 });

@@ -17,6 +17,7 @@ const BEFORE_RECORDS = new Set([
   "origin_not_allowed",
   "peer_not_allowed",
   "bad_request",
+  "pipelined",
   "http_version",
   "not_found",
   "method_not_allowed",
@@ -183,11 +184,14 @@ function faultOfResponse(
 
 function faultOfRecord(
   record: UsageRecord,
-  { mark, bodyBytes }: SentRequest,
+  { mark, bodyBytes, response }: SentRequest,
   received: ReceivedRequest | undefined,
 ): string | null {
   if (mark !== null && (record.tool !== mark || record.tool_by !== "path")) return `tool ${record.tool}`;
   if (record.bytes_in > bodyBytes) return `bytes_in ${record.bytes_in} of ${bodyBytes}`;
+  // Where the upstream broke off before its response, the client's connection breaks off, too.
+  const isReset = record.error_type === "upstream_broke";
+  if (isReset && response !== null && response.refusal !== BY_NODE) return `got ${response.status}`;
   const isOurs = record.outcome === "rejected" || record.outcome === "cut";
   if (!isOurs && received === undefined) return `${record.outcome}, and never forwarded`;
   if (record.usage !== "final") return null;

@@ -55,7 +55,7 @@ test("a daemon with a configured upstream prints its address at the start, and s
 test("a request whose key cannot be read is refused and logged, and the next one succeeds once the key is there", async (t) => {
   const { daemon, keyFile } = await startDaemonWithUpstream(t, respondWithMessage, { key: "" });
   const refused = await post(daemon, "/v1/messages", {});
-  assert.deepEqual([refused.status, refused.headers.get("x-tollkeeper-refusal")], [503, "key_unavailable"]);
+  assert.deepEqual([refused.status, refused.headers.get("x-tollkeeper-refusal")], [402, "key_unavailable"]);
   assert.match(await refused.text(), /gives no key: the key is empty; put the key there/);
   await daemon.waitForOutput(/gives no key/);
   keyFile.write("now-there");

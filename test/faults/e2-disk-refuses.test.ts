@@ -213,7 +213,7 @@ test(
     // Each of these requests logs a line, because the key is missing.
     const sendRefused = async (count: number) => {
       for (let i = 0; i < count; i += 1) {
-        assert.equal((await post(daemon, "/v1/messages", {})).status, 503);
+        assert.equal((await post(daemon, "/v1/messages", {})).status, 402);
       }
     };
     fillDisk(join(disk, "ballast"));

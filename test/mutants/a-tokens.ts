@@ -11,7 +11,7 @@ export const TOKENS: readonly Mutant[] = [
     ...A12,
     without: "asking for a token",
     file: "src/proxy/authenticate-client.ts",
-    find: `this.refusal = owner === null && mode === "token" ? tokenRequired(this.#onArrival) : null;`,
+    find: `this.refusal = owner === null && mode === "token" ? tokenRequired(this.#onArrival, connectable) : null;`,
     replace: "this.refusal = null;",
   },
   {
@@ -112,13 +112,6 @@ export const TOKENS: readonly Mutant[] = [
     without: "logging a problem once",
     file: "src/proxy/token-registry.ts",
     find: "if (this.#problem?.message !== message)",
-    replace: "",
-  },
-  {
-    ...A12,
-    without: "the challenge in a 401",
-    file: "src/proxy/gate-refusals.ts",
-    find: `headers: ["www-authenticate", 'Bearer realm="tollkeeper"'],`,
     replace: "",
   },
   {

@@ -44,16 +44,16 @@ export const TRUST: readonly Mutant[] = [
   {
     ...B6,
     without: "the origin in the identity of a key in memory",
-    file: "src/proxy/keyring.ts",
-    find: "return JSON.stringify(ref);",
-    replace: "return ref.name;",
+    file: "src/core/secrets/key-source.ts",
+    find: "return JSON.stringify([origin, name, source]);",
+    replace: "return name;",
   },
   {
     ...B6,
     without: "the origin in the identity of a key in the keychain",
     file: "src/core/policy/upstreams.ts",
-    find: "return { origin: upstream.origin, name:",
-    replace: `return { origin: "any", name:`,
+    find: "return { origin, name, source,",
+    replace: `return { origin: "any", name, source,`,
   },
   {
     ...B6,

@@ -157,7 +157,7 @@ export const MESSAGES: readonly Mutant[] = [
     ...C6,
     without: "handling an unrequested upgrade",
     file: ROUND_TRIP,
-    find: `this.#fail({ code: "upstream_invalid", message }, "upstream");`,
+    find: `this.#fail(invalidResponse("the upstream switched protocols unasked"), "upstream");`,
     replace: "",
   },
   {

@@ -108,6 +108,20 @@ export const RESPONSES: readonly Mutant[] = [
   },
   {
     ...D3,
+    without: "showing the client that the connection broke",
+    file: ROUND_TRIP,
+    find: `this.#settle("upstream", false, "upstream_broke");`,
+    replace: `this.#fail(noUpstream(error), "upstream");`,
+  },
+  {
+    ...D3,
+    without: "resetting the client's connection",
+    file: ROUND_TRIP,
+    find: "if (this.#response === null) this.#req.socket.resetAndDestroy();\n      else this.#res.destroy();",
+    replace: "this.#res.destroy();",
+  },
+  {
+    ...D3,
     without: "leaving retries to the client",
     file: "src/proxy/exchange/forward.ts",
     find: `const open = (method: string, path: string, headers: string[]) =>

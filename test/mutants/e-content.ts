@@ -122,7 +122,7 @@ export const CONTENT: readonly Mutant[] = [
     ...E5,
     without: "recording an exchange without a response",
     file: ROUND_TRIP,
-    find: `this.#exchange.recordUnanswered("cut", null, cutBy);`,
+    find: `this.#exchange.recordUnanswered("cut", errorType, cutBy);`,
     replace: "",
   },
   {

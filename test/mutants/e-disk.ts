@@ -47,6 +47,13 @@ export const DISK: readonly Mutant[] = [
   },
   {
     ...E1,
+    without: "writing the record before the client's connection is reset",
+    file: "src/proxy/exchange/round-trip.ts",
+    find: `this.#exchange.recordUnanswered("cut", errorType, cutBy);\n      this.#close(false);`,
+    replace: `this.#close(false);\n      this.#exchange.recordUnanswered("cut", errorType, cutBy);`,
+  },
+  {
+    ...E1,
     without: "moving a truncated line to another file",
     file: DAY_FILE,
     find: "const bytes = moveTruncatedLine(fd, torn);",

@@ -8,7 +8,7 @@ import { ClientIdentity } from "../../src/proxy/authenticate-client.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
 import { TokenRegistry } from "../../src/proxy/token-registry.ts";
 import type { PeerProcess } from "../../src/ports.ts";
-import { REQUEST_SIGNATURES } from "../../src/tools/all.ts";
+import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../src/tools/all.ts";
 import { MemoryLog, MemoryTokens } from "../helpers/gate/memory.ts";
 
 const FILE = {
@@ -46,8 +46,8 @@ function identify({ mark, header }: Evidence, before: PeerProcess | null, after:
   peer.process = before;
   const tokens = new TokenRegistry(new MemoryTokens(), new MemoryLog());
   const headers = new HeaderIndex(header ?? []);
-  const signatures = REQUEST_SIGNATURES;
-  const evidence = { mark: mark ?? null, headers, peer, mode: "open", signatures } as const;
+  const known = { signatures: REQUEST_SIGNATURES, connectable: WRITABLE_TOOL_NAMES };
+  const evidence = { mark: mark ?? null, headers, peer, mode: "open", ...known } as const;
   const client = new ClientIdentity(evidence, tokens);
   const prepared = settings();
   const destination = prepared.destinationFor(client.tool);

@@ -13,23 +13,23 @@ test("a refusal has the error shape of its route's API, carries x-tollkeeper-ref
   const messages = await post(gate, "/v1/messages", {});
   assert.deepEqual(
     [messages.status, messages.headers.get("x-tollkeeper-refusal"), messages.headers.get("x-should-retry")],
-    [503, "key_missing", "false"],
+    [402, "key_missing", "false"],
   );
   const body = (await messages.json()) as { type: string; error: { type: string; message: string } };
   assert.equal(body.type, "error");
-  assert.equal(body.error.type, "api_error");
-  assert.match(body.error.message, /tollkeeper key set default/);
-  const responses = (await (await post(gate, "/v1/responses", {})).json()) as {
-    error: Record<string, unknown>;
-  };
+  assert.equal(body.error.type, "billing_error");
+  assert.match(body.error.message, /^tollkeeper: no key; type: tollkeeper key set; /);
+  const refused = await post(gate, "/v1/responses", {});
+  assert.equal(refused.status, 400);
+  const responses = (await refused.json()) as { error: Record<string, unknown> };
   assert.deepEqual(Object.keys(responses.error), ["message", "type", "code", "param"]);
   assert.equal(responses.error["code"], "key_missing");
   assert.equal(upstream.seen.length, 0);
   assert.deepEqual(
     gate.ledger.records.map(({ outcome, error_type, status, spend }) => [outcome, error_type, status, spend]),
     [
-      ["rejected", "key_missing", 503, "never"],
-      ["rejected", "key_missing", 503, "never"],
+      ["rejected", "key_missing", 402, "never"],
+      ["rejected", "key_missing", 400, "never"],
     ],
   );
 });
@@ -42,6 +42,19 @@ test("a locked keychain is refused as key_locked, and is read again for the next
   assert.match(await refused.text(), /locked; unlock it/);
   gate.keys.failure = null;
   assert.equal((await post(gate, "/v1/responses", {})).status, 200);
+});
+
+test("a key store that does not answer in time is refused with 503, which tools retry", async (t) => {
+  const { gate } = await startGateWithUpstream(t, respondWithEmptyJson);
+  gate.keys.failure = new KeyFailure("unresponsive", "the keychain does not answer", "answer its prompt");
+  for (const path of ["/v1/messages", "/v1/responses"]) {
+    const res = await post(gate, path, {});
+    await res.text();
+    assert.deepEqual(
+      [res.status, res.headers.get("x-tollkeeper-refusal"), res.headers.get("x-should-retry")],
+      [503, "key_unresponsive", null],
+    );
+  }
 });
 
 test("a key is read once for many requests, and read again after the keyring has forgotten it", async (t) => {

@@ -7,7 +7,12 @@ import type { KeyStore } from "../../src/ports.ts";
 import { Keyring } from "../../src/proxy/keyring.ts";
 import { MemoryLog, ManualClock } from "../helpers/gate/memory.ts";
 
-const REF: KeyRef = { origin: "https://api.example.com", name: "default", source: { kind: "keychain" } };
+const REF: KeyRef = {
+  origin: "https://api.example.com",
+  name: "default",
+  source: { kind: "keychain" },
+  setArguments: "key set",
+};
 
 /** A read that the test settles. */
 interface HeldRead {

@@ -64,14 +64,16 @@ export async function expectSuccess(running: Promise<CommandResult>): Promise<st
   return stdout;
 }
 
+/** Runs the tool, which finds its settings by itself, with a prompt. */
+export function runConnected({ t, installed, tool }: InstalledSetup): Promise<CommandResult> {
+  if (tool.readsShell !== true) return installed.run(...tool.prompt);
+  const inShell = ["bash", "-c", '. ~/.bashrc && exec "$@"', "bash"];
+  return runBounded(t, [...inShell, tool.program, ...tool.prompt], installed);
+}
+
 /** Runs the tool, which finds its settings by itself, with a prompt. Returns the records. */
 export function promptConnected(setup: InstalledSetup): Promise<UsageRecord[]> {
-  const { t, installed, tool } = setup;
-  return prompt(setup, () => {
-    if (tool.readsShell !== true) return installed.run(...tool.prompt);
-    const inShell = ["bash", "-c", '. ~/.bashrc && exec "$@"', "bash"];
-    return runBounded(t, [...inShell, tool.program, ...tool.prompt], installed);
-  });
+  return prompt(setup, () => runConnected(setup));
 }
 
 /** Runs the tool with `tollkeeper run`. Returns the records. */

@@ -36,6 +36,10 @@ export interface ConnectedTool extends RealTool {
   needsModel?: true;
   /** True when `tollkeeper run` supports it. */
   hasRunSupport: boolean;
+  /** How many requests one prompt takes that is refused; by default one. */
+  refusedRequests?: number;
+  /** True when it shows no error message of a service. */
+  hidesErrors?: true;
 }
 
 const CLAUDE: ModelChoice = { model: "claude-sonnet-4-6", by: "signature" };
@@ -70,6 +74,8 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     prompt: ["run", "hello"],
     models: [CLAUDE, GPT],
     hasRunSupport: true,
+    // Beside the prompt, a title for the session.
+    refusedRequests: 2,
   },
   {
     package: "@kilocode/cli",
@@ -158,5 +164,6 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     prompt: ["exec", "hello"],
     models: [CLAUDE, GPT],
     hasRunSupport: false,
+    hidesErrors: true,
   },
 ];

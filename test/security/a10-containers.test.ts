@@ -64,8 +64,8 @@ test("a container's user is refused by the uid outside the container, and admitt
   const inside = peersOf(100_999);
   const upstream = await startUpstream(t, respondWithEmptyJson);
   for (const [peerUid, status] of [
-    [[], 403],
-    [[999], 403],
+    [[], 400],
+    [[999], 400],
     [[1000, 100_999], 200],
   ] as const) {
     const config = { access: { mode: "open" as const, peerUid: [...peerUid] } };

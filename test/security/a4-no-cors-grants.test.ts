@@ -117,12 +117,12 @@ for (const [refusal, line, ...fields] of REFUSED) {
 }
 
 test("refusals for a missing key and a broken upstream have no CORS headers, even for an allowed origin", async (t) => {
-  const { gate, ask } = await openGate(t, (_seen, res) => res.destroy());
+  const { gate, ask } = await openGate(t, (_seen, res) => void res.socket?.end("not HTTP\r\n"));
   const broken = await ask("POST /v1/messages", JSON_TYPE, `Origin: ${LISTED}`);
   gate.keys.values.clear();
   gate.keyring.forget();
   const keyless = await ask("POST /v1/messages", JSON_TYPE, `Origin: ${LISTED}`);
-  assert.deepEqual([broken.refusal, keyless.refusal], ["upstream_broke", "key_missing"]);
+  assert.deepEqual([broken.refusal, keyless.refusal], ["upstream_invalid", "key_missing"]);
   assertNoGrant(broken);
   assertNoGrant(keyless);
 });

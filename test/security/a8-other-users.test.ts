@@ -25,6 +25,9 @@ const notLinux = process.platform !== "linux" && "needs Linux: other systems do 
 
 const OTHER_UID = 65_533;
 
+/** The status of a refusal that no retry can help, on a route that is not of the Messages API. */
+const REFUSED = 400;
+
 async function openGate(t: TestContext, options: GateOptions) {
   const upstream = await startUpstream(t, respondWithEmptyJson);
   return { upstream, gate: await startGate(t, upstream.baseUrl, options) };
@@ -42,7 +45,7 @@ test(
   { skip: noOtherUser },
   async (t) => {
     const { upstream, gate } = await openGate(t, { peers: createPeerInfo(PROCESS_SIGNATURES) });
-    assert.deepEqual(await statusesFor(NOBODY, gate.port), [403, 403]);
+    assert.deepEqual(await statusesFor(NOBODY, gate.port), [REFUSED, REFUSED]);
     assert.equal(upstream.seen.length + gate.keys.reads + gate.ledger.records.length, 0);
     assert.deepEqual(await statusesFor(0, gate.port), [200, 200]);
   },
@@ -56,7 +59,7 @@ test(
       peers: createPeerInfo(PROCESS_SIGNATURES),
       ownUid: NOBODY,
     });
-    assert.deepEqual(await statusesFor(OTHER_UID, gate.port), [403, 403]);
+    assert.deepEqual(await statusesFor(OTHER_UID, gate.port), [REFUSED, REFUSED]);
     assert.equal(upstream.seen.length, 0);
     assert.deepEqual(await statusesFor(NOBODY, gate.port), [200, 200]);
     assert.deepEqual(await statusesFor(0, gate.port), [200, 200]);
@@ -67,8 +70,8 @@ test("a daemon refuses another user's client and logs the uid", { skip: noOtherU
   const daemon = await startDaemon(t);
   const url = `${daemon.url}/v1/models`;
   const { status, body } = await curlAs(NOBODY, url);
-  assert.equal(status, 403);
-  assert.match(body, /another user's daemon listens here; run your own/);
+  assert.equal(status, REFUSED);
+  assert.match(body, /this port is another user's; type: tollkeeper config edit; .* a daemon of your own/);
   await daemon.waitForOutput(
     new RegExp(`"uid":${NOBODY},"msg":"refused a connection of another user of this machine"`),
   );
@@ -82,7 +85,7 @@ test(
   async (t) => {
     const daemon = await startDaemon(t, { launcher: asUser(NOBODY) });
     assert.deepEqual(await statusesFor(NOBODY, daemon.port), [200, 200]);
-    assert.deepEqual(await statusesFor(OTHER_UID, daemon.port), [403, 403]);
+    assert.deepEqual(await statusesFor(OTHER_UID, daemon.port), [REFUSED, REFUSED]);
     assert.deepEqual(await statusesFor(0, daemon.port), [200, 200]);
     await daemon.waitForOutput(new RegExp(`"uid":${OTHER_UID},"msg":"refused a connection of another user`));
     assert.equal((await daemon.ledger()).length, 4);
@@ -101,7 +104,7 @@ test(
       ownUid: 12_345,
     });
     assert.deepEqual(await statusesFor(NOBODY, gate.port), [200, 200]);
-    assert.deepEqual(await statusesFor(OTHER_UID, gate.port), [403, 403]);
+    assert.deepEqual(await statusesFor(OTHER_UID, gate.port), [REFUSED, REFUSED]);
     assert.deepEqual(await statusesFor(0, gate.port), [200, 200]);
   },
 );
@@ -112,11 +115,11 @@ test("changes of the listed users apply to the next connection", async (t) => {
     (await fetch(`${gate.url}/v1/models`, { headers: { connection: "close" } })).status;
   const { config } = gate.gate.settings;
   const use = (...uids: number[]) => gate.gate.use(prepareSettings({ ...config, ...allow(...uids).config }));
-  assert.equal(await status(), 403);
+  assert.equal(await status(), REFUSED);
   use(12_345);
   assert.equal(await status(), 200);
   use(12_346);
-  assert.equal(await status(), 403);
+  assert.equal(await status(), REFUSED);
 });
 
 test("a local token does not admit another user", async (t) => {
@@ -125,7 +128,7 @@ test("a local token does not admit another user", async (t) => {
   const config = { access: { mode: "token" as const, peerUid: [] } };
   const { gate } = await openGate(t, { peers: peersOf(12_345), tokens, config });
   const res = await fetch(`${gate.url}/v1/models`, { headers });
-  assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [403, "peer_not_allowed"]);
+  assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [REFUSED, "peer_not_allowed"]);
 });
 
 test("a daemon admits a user once its configuration lists the uid", { skip: noOtherUser }, async (t) => {
@@ -137,7 +140,7 @@ test("a daemon admits a user once its configuration lists the uid", { skip: noOt
   writeFileSync(daemon.configFile, JSON.stringify(config));
   await daemon.waitForOutput(/the new configuration is in force/);
   assert.equal((await curlAs(NOBODY, url)).status, 200);
-  assert.equal((await curlAs(OTHER_UID, url)).status, 403);
+  assert.equal((await curlAs(OTHER_UID, url)).status, REFUSED);
   const { stdout } = await daemon.command("status");
   assert.match(stdout, new RegExp(`^ +programs of other users are let in, by uid: ${NOBODY}$`, "m"));
 });
@@ -152,7 +155,8 @@ test(
   async (t) => {
     const access = { peerUid: [NOBODY, OTHER_UID] };
     const daemon = await startDaemon(t, { config: { access }, launcher: IN_USER_NAMESPACE });
-    for (const uid of [NOBODY, OTHER_UID]) assert.deepEqual(await statusesFor(uid, daemon.port), [403, 403]);
+    for (const uid of [NOBODY, OTHER_UID])
+      assert.deepEqual(await statusesFor(uid, daemon.port), [REFUSED, REFUSED]);
     assert.deepEqual(await statusesFor(DAEMON_UID, daemon.port), [200, 200]);
     const output = await daemon.waitForOutput(/which one is not told within the sandbox/);
     assert.match(output, /access\.peerUid.{0,4} counts for nothing here; type: tollkeeper service install/);
@@ -164,7 +168,7 @@ test("another user's request is refused before its path, key or body is consider
   const { upstream, gate } = await openGate(t, { peers: peersOf(12_345) });
   for (const path of ["/v1/models", "/nowhere", "/"]) {
     const res = await fetch(gate.url + path);
-    assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [403, "peer_not_allowed"]);
+    assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [REFUSED, "peer_not_allowed"]);
     await res.text();
   }
   assert.equal(upstream.seen.length + gate.keys.reads + gate.ledger.records.length, 0);
@@ -192,7 +196,7 @@ for (const code of ["EMFILE", "ENFILE", "ENOMEM", "EIO"]) {
       failTableReads(t, code);
       const { upstream, gate } = await openGate(t, { peers: createPeerInfo(PROCESS_SIGNATURES) });
       const res = await fetch(`${gate.url}/v1/models`);
-      assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [403, "peer_not_allowed"]);
+      assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [REFUSED, "peer_not_allowed"]);
       assert.equal(upstream.sockets.size + gate.keys.reads, 0);
     },
   );
@@ -257,7 +261,7 @@ test(
     assert.equal(sockets.find(({ remotePort }) => remotePort === stranger.socket.localPort)?.bytesRead, 0);
     tellOwner(12_345);
     stranger.write("Content-Type: application/json\r\nContent-Length: 5\r\n\r\n");
-    await stranger.until(/^HTTP\/1\.1 403 [^]*peer_not_allowed/);
+    await stranger.until(/^HTTP\/1\.1 402 [^]*peer_not_allowed/);
   },
 );
 
@@ -266,7 +270,7 @@ test("a connection of another user is looked up once, refused and closed", { tim
   const peers = countLookUps(peersOf(12_345), (count) => (lookUps = count));
   const { gate } = await openGate(t, { peers });
   const client = await sendRaw(t, gate.port, requestTo(gate.port) + requestTo(gate.port));
-  assert.match(await client.closed, /^HTTP\/1\.1 403 [^]*peer_not_allowed/);
+  assert.match(await client.closed, /^HTTP\/1\.1 400 [^]*peer_not_allowed/);
   assert.equal(lookUps, 1);
 });
 

@@ -74,7 +74,7 @@ test("failed and refused requests are recorded with the same evidence", async (t
     gate.ledger.records.map(({ user_agent, status, outcome }) => [user_agent, status, outcome]),
     [
       ["miner/1.0", 429, "error"],
-      ["miner/1.0", 503, "rejected"],
+      ["miner/1.0", 400, "rejected"],
     ],
   );
 });

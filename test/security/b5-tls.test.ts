@@ -26,12 +26,12 @@ function startUntrustedUpstream(t: TestContext) {
   return startTlsUpstream(t, makeCertificate(t, "IP:127.0.0.1"));
 }
 
-test("a gate refuses an upstream's self-signed certificate with 502, whatever the environment says", async (t) => {
+test("a gate refuses an upstream's self-signed certificate for good, whatever the environment says", async (t) => {
   const untrusted = await startUntrustedUpstream(t);
   const gate = await startGate(t, untrusted.baseUrl);
   setEnvironment(t, OFF);
   const res = await post(gate, "/v1/messages", {});
-  assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [502, "upstream_unreachable"]);
+  assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [402, "upstream_misconfigured"]);
   assert.match(await res.text(), /its certificate is self-signed/);
   assert.deepEqual(untrusted.credentials, []);
 });
@@ -63,10 +63,10 @@ test("through a proxy both certificates are verified, and the proxy does not see
     return post(gate, "/v1/messages", {});
   };
   const untrusted = await ask({ ...outboundThrough(plain, far), authorities: [] });
-  assert.equal(untrusted.status, 502);
-  assert.match(await untrusted.text(), /: its certificate is self-signed/);
+  assert.equal(untrusted.status, 402);
+  assert.match(await untrusted.text(), /; its certificate is self-signed/);
   const throughUntrusted = await ask(outboundThrough(secure, far));
-  assert.equal(throughUntrusted.status, 502);
+  assert.equal(throughUntrusted.status, 402);
   assert.match(await throughUntrusted.text(), /the proxy cannot be reached: its certificate is self-signed/);
   assert.deepEqual([upstream.seen.length, secure.heads.length], [0, 0]);
 
@@ -100,7 +100,7 @@ test("a daemon with NODE_TLS_REJECT_UNAUTHORIZED=0 verifies certificates and war
   );
   assert.deepEqual(
     responses.map(({ status }) => status),
-    [200, 502, 502],
+    [200, 400, 400],
   );
   assert.match((await responses[1]?.text()) ?? "", /its certificate is for another host/);
   assert.match((await responses[2]?.text()) ?? "", /its certificate is self-signed/);

@@ -52,7 +52,12 @@ test(
     const upstream = await startUpstream(t, respondWithMessage);
     const session = await startUnlockedSession(t);
     const key = makeSentinel();
-    const ref = { name: "default", origin: upstream.origin, source: { kind: "keychain" } } as const;
+    const ref = {
+      name: "default",
+      origin: upstream.origin,
+      source: { kind: "keychain" },
+      setArguments: "key set",
+    } as const;
     await session.storeKey(key, ref.origin);
     const daemon = await startDaemon(t, {
       config: { upstreams: { default: { baseUrl: upstream.baseUrl } } },

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { sanitizeText } from "../../core/config/problem.ts";
-import { KeyFailure } from "../../core/failure.ts";
+import { KeyFailure, type KeyFix } from "../../core/failure.ts";
 
 /** Half a second less than the five that `KeyStore` promises. */
 const TIMEOUT_MS = 4500;
@@ -11,9 +11,17 @@ const MAX_OUTPUT = 64 * 1024;
 /** How much of the last line of standard error is shown, in characters. */
 const MAX_ERROR_LENGTH = 200;
 
-/** The hint for a key source that is wrong. */
-export const EDIT_HINT = "correct keySource in the file that `tollkeeper config path` names";
-const TRY_HINT = `see what it said with \`tollkeeper status\`, or try it in a terminal; then ${EDIT_HINT}`;
+/** For a key source that is wrong. */
+export const CORRECT_SOURCE: KeyFix = {
+  hint: 'correct "keySource": tollkeeper config edit',
+  command: "tollkeeper config edit",
+};
+
+/** For a command that fails. `status` shows the failure's detail, which clients do not get. */
+const SEE_OUTPUT: KeyFix = {
+  hint: `see what it printed: tollkeeper status; or try it in a terminal; then ${CORRECT_SOURCE.hint}`,
+  command: "tollkeeper status",
+};
 
 /** How a command ended and what it had printed; `limit` is the limit that it exceeded, if any. */
 interface CommandResult {
@@ -35,13 +43,13 @@ export async function runKeyCommand([file, ...args]: readonly [string, ...string
   const line = firstLine(stdout);
   if (code === 0 && limit === null) return line;
   const detail = [file, lastErrorLine(stderr, line)].filter(Boolean).join(": ");
-  if (limit === "output") throw unavailable("prints far more than a key", TRY_HINT, detail);
+  if (limit === "output") throw unavailable("prints far more than a key", SEE_OUTPUT, detail);
   if (limit === "time") {
     const message = `the key command did not end within ${TIMEOUT_MS / 1000} seconds`;
-    throw new KeyFailure("unresponsive", message, TRY_HINT, { detail });
+    throw new KeyFailure("unresponsive", message, SEE_OUTPUT, { detail });
   }
   const how = code === null ? `signal ${result.signal}` : `exit code ${code}`;
-  throw unavailable(`failed with ${how}`, TRY_HINT, detail);
+  throw unavailable(`failed with ${how}`, SEE_OUTPUT, detail);
 }
 
 function run(file: string, args: string[]): Promise<CommandResult> {
@@ -86,13 +94,13 @@ function killGroup(child: ChildProcess): void {
 }
 
 function cannotRun(file: string, error: NodeJS.ErrnoException): KeyFailure {
-  if (error.code === "ENOENT") return unavailable("is not found", EDIT_HINT, file);
-  if (error.code === "EACCES") return unavailable("may not be run", EDIT_HINT, file);
-  return unavailable(`cannot be run (${error.code})`, EDIT_HINT, file);
+  if (error.code === "ENOENT") return unavailable("is not found", CORRECT_SOURCE, file);
+  if (error.code === "EACCES") return unavailable("may not be run", CORRECT_SOURCE, file);
+  return unavailable(`cannot be run (${error.code})`, CORRECT_SOURCE, file);
 }
 
-function unavailable(what: string, hint: string, detail: string): KeyFailure {
-  return new KeyFailure("unavailable", `the key command ${what}`, hint, { detail });
+function unavailable(what: string, fix: KeyFix, detail: string): KeyFailure {
+  return new KeyFailure("unavailable", `the key command ${what}`, fix, { detail });
 }
 
 function firstLine(text: string): string {

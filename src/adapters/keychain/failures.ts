@@ -1,10 +1,15 @@
 import { KeyFailure } from "../../core/failure.ts";
-import type { KeyFailureCode } from "../../core/failure.ts";
+import type { KeyFailureCode, KeyFix } from "../../core/failure.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
 
 const ELSEWHERE =
-  'keep the key elsewhere: "keySource": {"file": PATH}, {"command": [...]} or {"credential": NAME} ' +
-  "in the file that `tollkeeper config path` names";
+  'take the key from elsewhere: set "keySource" to {"file": PATH}, {"command": [...]} or {"credential": NAME} ' +
+  "with: tollkeeper config edit";
+
+const UNLOCK_MAC: KeyFix = {
+  hint: "unlock it: security unlock-keychain",
+  command: "security unlock-keychain",
+};
 
 const UNLOCK =
   "unlock it (log in to the desktop, or open its password manager; without a desktop: " +
@@ -15,7 +20,7 @@ interface KnownFailure {
   text: RegExp;
   code: KeyFailureCode;
   message: string;
-  hint: string;
+  fix: string | KeyFix | ((ref: KeyRef) => string | KeyFix);
   /** The error text is added to the message, because it has the details. */
   isQuoted?: true;
 }
@@ -23,22 +28,22 @@ interface KnownFailure {
 const NO_BUS: KnownFailure = {
   text: /Cannot autolaunch|not defined/,
   code: "unavailable",
-  message: "there is no D-Bus session, and the keychain is reached through it",
-  hint: `run it in your login session, or name that session's bus: export XDG_RUNTIME_DIR=/run/user/$(id -u); or ${ELSEWHERE}`,
+  message: "there is no D-Bus session, through which the keychain is reached",
+  fix: `run tollkeeper in your login session, or name that session's bus: export XDG_RUNTIME_DIR=/run/user/$(id -u); or ${ELSEWHERE}`,
 };
 
 const DEAD_BUS: KnownFailure = {
   text: /Could not connect|Failed to connect to bus|Failed to set bus address|^Address element|[Cc]onnection is closed/,
   code: "unavailable",
   message: "no D-Bus session answers at the address that DBUS_SESSION_BUS_ADDRESS gives",
-  hint: `log in again, or leave it to the default: unset DBUS_SESSION_BUS_ADDRESS; or ${ELSEWHERE}`,
+  fix: `log in again, or leave it to the default: unset DBUS_SESSION_BUS_ADDRESS; or ${ELSEWHERE}`,
 };
 
 export const NO_COLLECTION: KnownFailure = {
   text: /Object does not exist at path/,
   code: "unavailable",
-  message: "the keychain has no collection yet that a key could be put in",
-  hint:
+  message: "the keychain has no collection yet to put a key in",
+  fix:
     "make one: log in to the desktop once, or create a default keyring in its password manager; " +
     `without a desktop: gnome-keyring-daemon --replace --unlock; or ${ELSEWHERE}`,
 };
@@ -47,21 +52,23 @@ export const LOCKED: KnownFailure = {
   text: /locked collection|IsLocked|prompt was dismissed|-25308|interaction is not allowed/,
   code: "locked",
   message: "the keychain is locked",
-  hint: process.platform === "darwin" ? "unlock it: security unlock-keychain" : UNLOCK,
+  fix: process.platform === "darwin" ? UNLOCK_MAC : UNLOCK,
 };
 
 /** Nobody can change the access list of some items, so that an answer to the prompt is not kept. Writing over one keeps its list. */
-const MAKE_ANEW =
-  'if macOS asks again although you chose "Always Allow", make the item anew: tollkeeper key remove, then: tollkeeper key set';
+function makeAnew({ setArguments: set }: KeyRef): string {
+  const remove = set.replace("key set", "key remove");
+  return `if macOS asks again although you chose "Always Allow", make the item anew: tollkeeper ${remove}, then: tollkeeper ${set}`;
+}
 
 export const UNRESPONSIVE: KnownFailure = {
   text: /Timeout was reached|timed out|NoReply|Did not receive a reply/,
   code: "unresponsive",
   message: "the keychain does not answer; it may be waiting for a prompt, or hang",
-  hint:
+  fix: (ref) =>
     process.platform === "linux"
       ? `answer the prompt, or see which program it is and restart it: busctl --user status org.freedesktop.secrets; or ${ELSEWHERE}`
-      : `answer the prompt and try again, or see what waits: open -a 'Keychain Access'; ${MAKE_ANEW}`,
+      : `answer the prompt and try again, or see what waits: open -a 'Keychain Access'; ${makeAnew(ref)}`,
 };
 
 /**
@@ -74,8 +81,8 @@ const KNOWN: readonly KnownFailure[] = [
   {
     text: /libsecret-1\.so/,
     code: "unavailable",
-    message: "libsecret, which the keychain is reached through, cannot be loaded",
-    hint:
+    message: "libsecret, through which the keychain is reached, cannot be loaded",
+    fix:
       "install it: apt install libsecret-1-0 (Debian, Ubuntu), dnf install libsecret (Fedora), " +
       `pacman -S libsecret (Arch); or ${ELSEWHERE}`,
     isQuoted: true,
@@ -84,20 +91,20 @@ const KNOWN: readonly KnownFailure[] = [
     text: /keytar\.node|native addon|shared object file/,
     code: "unavailable",
     message: "the keychain library cannot be loaded",
-    hint: `install tollkeeper again on this machine, or ${ELSEWHERE}`,
+    fix: `install tollkeeper again on this machine, or ${ELSEWHERE}`,
     isQuoted: true,
   },
   {
     text: /not provided by any \.service files|has no owner/,
     code: "unavailable",
     message: "no keychain runs here: nothing provides org.freedesktop.secrets",
-    hint: `install and start one (gnome-keyring, KWallet, or KeePassXC with its Secret Service switched on), or ${ELSEWHERE}`,
+    fix: `install and start one (gnome-keyring, KWallet, or KeePassXC with its Secret Service enabled), or ${ELSEWHERE}`,
   },
   {
     text: /exited with status|Failed to execute program|Could not activate/,
     code: "unavailable",
     message: "the keychain's provider does not start",
-    hint: `see why: journalctl --user -b; or ${ELSEWHERE}`,
+    fix: `see why: journalctl --user -b; or ${ELSEWHERE}`,
     isQuoted: true,
   },
   NO_COLLECTION,
@@ -106,28 +113,29 @@ const KNOWN: readonly KnownFailure[] = [
     text: /-25293|-128\b|passphrase you entered is not correct|[Cc]ancell?ed/,
     code: "locked",
     message: "the keychain refuses this program",
-    hint:
+    fix: (ref) =>
       process.platform === "darwin"
-        ? `allow it when asked; ${MAKE_ANEW}`
-        : "allow it when asked, or store the key again: tollkeeper key set",
+        ? `allow it when asked; ${makeAnew(ref)}`
+        : withSetCommand(ref, "allow it when asked, or store the key again"),
     isQuoted: true,
   },
   UNRESPONSIVE,
 ];
 
-/** Returns the failure for an error text of keytar or busctl, with a hint that the user can act on. */
-export function failureOf(text: string): KeyFailure {
+/** Returns the failure to read or store a key, for an error text of keytar or busctl, with a hint that the user can act on. */
+export function failureOf(text: string, ref: KeyRef): KeyFailure {
   // Without a configured address, the bus was looked for in the default location.
   const noAddress = DEAD_BUS.text.test(text) && process.env["DBUS_SESSION_BUS_ADDRESS"] === undefined;
   const known = noAddress ? NO_BUS : KNOWN.find((failure) => failure.text.test(text));
-  if (known !== undefined) return knownFailure(known, text);
+  if (known !== undefined) return knownFailure(known, ref, text);
   return new KeyFailure("unavailable", `the keychain failed: ${text}`, `try again, or ${ELSEWHERE}`);
 }
 
 /** Returns the failure of a known kind; `text` is the error text, if there is one. */
-export function knownFailure(known: KnownFailure, text = ""): KeyFailure {
+export function knownFailure(known: KnownFailure, ref: KeyRef, text = ""): KeyFailure {
   const message = known.isQuoted === true ? `${known.message}: ${text}` : known.message;
-  return new KeyFailure(known.code, message, known.hint);
+  const fix = typeof known.fix === "function" ? known.fix(ref) : known.fix;
+  return new KeyFailure(known.code, message, fix);
 }
 
 /**
@@ -135,23 +143,19 @@ export function knownFailure(known: KnownFailure, text = ""): KeyFailure {
  * (docs/platform.md section 1); with `mayBeLocked`, the Secret Service could not be asked first, and the message says so.
  */
 export function noSuchKey(ref: KeyRef, mayBeLocked: boolean): KeyFailure {
-  const store = `tollkeeper key set ${ref.name}`;
   const message = `no key "${ref.name}" is stored for ${ref.origin}`;
-  if (!mayBeLocked) return new KeyFailure("missing", message, `store it: ${store}`);
+  if (!mayBeLocked) return new KeyFailure("missing", message, withSetCommand(ref, "store it"));
   return new KeyFailure(
     "missing",
     `${message}, or the keychain is locked; without busctl the two cannot be told apart`,
-    `unlock the keychain, or store the key: ${store}`,
+    withSetCommand(ref, "unlock the keychain, or store the key"),
   );
 }
 
 /** Returns the failure for an item whose value cannot be a key; `problem` says why. */
 export function invalidKey(ref: KeyRef, problem: string): KeyFailure {
-  return new KeyFailure(
-    "unavailable",
-    `what the keychain holds as key "${ref.name}" for ${ref.origin} is no key: ${problem}`,
-    `replace it: tollkeeper key set ${ref.name}`,
-  );
+  const message = `the keychain's item "${ref.name}" for ${ref.origin} is not a key: ${problem}`;
+  return new KeyFailure("unavailable", message, withSetCommand(ref, "replace it"));
 }
 
 /** Returns the failure for a child process that died before it replied; `how` is its signal or exit code. */
@@ -161,4 +165,9 @@ export function childDied(how: string): KeyFailure {
     `the keychain library crashed (${how}); nothing else was harmed`,
     `try again, or ${ELSEWHERE}`,
   );
+}
+
+function withSetCommand(ref: KeyRef, advice: string): KeyFix {
+  const command = `tollkeeper ${ref.setArguments}`;
+  return { hint: `${advice}: ${command}`, command };
 }

@@ -6,7 +6,6 @@ import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { WritableKeyStore } from "../../ports.ts";
 import { displayPath } from "../terminal/format.ts";
-import { setKeyArguments } from "../keys/find-key.ts";
 import { currentHost } from "../../adapters/paths.ts";
 
 /** Moves a real key from a tool's settings into the keychain. */
@@ -79,13 +78,13 @@ function otherSource(where: string, { name }: Upstream, { source }: KeyRef): Fai
 function twoKeys(where: string, ref: KeyRef, upstream: Upstream): Failure {
   return new Failure(
     `different keys stand in ${where}, and one alone can be kept as ${describe(ref, upstream)}`,
-    `store the right one: tollkeeper ${setKeyArguments({ ref, upstream })}; then take both out of there, and connect again`,
+    `store the right one: tollkeeper ${ref.setArguments}; then take both out of there, and connect again`,
   );
 }
 
 function anotherKey(where: string, ref: KeyRef, upstream: Upstream): Failure {
   return new Failure(
     `the key in ${where} is another one than the keychain has as ${describe(ref, upstream)}`,
-    `store the right one: tollkeeper ${setKeyArguments({ ref, upstream })}; then take the other one out of there, and connect again`,
+    `store the right one: tollkeeper ${ref.setArguments}; then take the other one out of there, and connect again`,
   );
 }

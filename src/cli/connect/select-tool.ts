@@ -3,7 +3,7 @@ import { parseToolName } from "../../core/config/names.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
 import { findNearest } from "../../core/text/did-you-mean.ts";
-import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
+import { CONNECTABLE_TOOLS, REQUEST_SIGNATURES } from "../../tools/all.ts";
 import { sdk } from "../../tools/sdk.ts";
 import type { ConnectableTool } from "../../tools/tool.ts";
 
@@ -27,11 +27,20 @@ function findTool(word: string): ConnectableTool | undefined {
 export function requireTool(word: string): ConnectableTool {
   const tool = findTool(word);
   if (tool !== undefined) return tool;
+  if (REQUEST_SIGNATURES.libraries.some((library) => library.tool === word)) throw hasNoSettings(word);
   const nearest = findNearest(word, CONNECTABLE_TOOLS.flatMap(namesOf));
   const suggestion = nearest === null ? "" : `; did you mean ${nearest}?`;
   throw new Failure(
     `no recipe is known for "${sanitizeText(word)}"${suggestion}`,
     "see those that are: tollkeeper connect --list; what any other tool needs: tollkeeper connect NAME --print",
+  );
+}
+
+/** The daemon names a program by the library that it is written with, if it knows no more of it. */
+function hasNoSettings(name: string): Failure {
+  return new Failure(
+    `${name} has no settings of its own that connect could write`,
+    `run one program with it: tollkeeper run -- COMMAND; set the SDKs' variables for all: tollkeeper connect sdk; see what it needs: tollkeeper connect ${name} --print`,
   );
 }
 

@@ -1,6 +1,5 @@
 import type { ConfiguredKey } from "../../core/policy/upstreams.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import { setKeyArguments } from "../keys/find-key.ts";
 import { buildServiceReport } from "../service/report.ts";
 import type { Evidence } from "./evidence.ts";
 
@@ -40,5 +39,5 @@ export async function logsCommand(evidence: Evidence): Promise<string> {
 
 /** Returns the command that stores a key where it is looked up. */
 export function setKeyCommand(evidence: Evidence, key: ConfiguredKey): string {
-  return commandFor(evidence, setKeyArguments(key));
+  return commandFor(evidence, key.ref.setArguments);
 }

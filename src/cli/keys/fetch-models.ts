@@ -130,7 +130,10 @@ async function get(url: URL, secret: Secret, outbound: Outbound): Promise<RawRes
     const { why, fix } = signal.aborted
       ? { why: `no answer within ${LIMIT_MS / 1000} seconds${through}`, fix: null }
       : explain(error);
-    const hint = fix ?? "check the network, and baseUrl: tollkeeper config check";
+    const hint =
+      fix === null
+        ? "check the network, and baseUrl: tollkeeper config check"
+        : `${fix}: tollkeeper config edit`;
     throw new KeyCheckFailure("unreachable", `unreachable: ${url.origin} (${why})`, hint);
   } finally {
     socket.destroy();

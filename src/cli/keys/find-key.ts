@@ -46,9 +46,3 @@ export function requireKeychainSource({ upstream, ref }: Pick<KeyTarget, "upstre
     "change it there; or to use the keychain, remove keySource with: tollkeeper config edit",
   );
 }
-
-/** Returns the arguments of `tollkeeper` that store this key where it is looked up. */
-export function setKeyArguments({ upstream, ref }: Pick<KeyTarget, "upstream" | "ref">): string {
-  const name = ref.name === upstream.key ? "" : ` ${ref.name}`;
-  return `key set${name}${upstream.name === "default" ? "" : ` --upstream ${upstream.name}`}`;
-}

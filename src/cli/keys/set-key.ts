@@ -9,13 +9,7 @@ import { attempt } from "../attempt.ts";
 import { confirm, isInteractive } from "../terminal/confirm.ts";
 import { note, print } from "../terminal/console.ts";
 import { readSecretText } from "../terminal/read-secret.ts";
-import {
-  findKey,
-  requireKeychainSource,
-  setKeyArguments,
-  type KeyArguments,
-  type KeyTarget,
-} from "./find-key.ts";
+import { findKey, requireKeychainSource, type KeyArguments, type KeyTarget } from "./find-key.ts";
 import { notifyOfChange } from "./notify-of-change.ts";
 import { testKey } from "./test-key.ts";
 
@@ -46,7 +40,7 @@ async function mayReplace(target: KeyTarget, keychain: WritableKeyStore, replace
   if (replace || !(await isStored(keychain, target.ref))) return true;
   const stored = `key "${target.ref.name}" for ${target.ref.origin} is stored already`;
   if (isInteractive()) return confirm(`The ${stored}. Replace it?`);
-  throw new Failure(stored, `to replace it, type: tollkeeper ${setKeyArguments(target)} --replace`);
+  throw new Failure(stored, `to replace it, type: tollkeeper ${target.ref.setArguments} --replace`);
 }
 
 async function isStored(keychain: WritableKeyStore, ref: KeyRef): Promise<boolean> {
@@ -76,5 +70,5 @@ function noteUnused({ config, ref }: KeyTarget): void {
 async function offerTest(argv: KeyArguments, target: KeyTarget): Promise<void> {
   if (isInteractive()) {
     if (await confirm("Test it now?")) await testKey({ ...argv, json: false });
-  } else print(`To test it, type: tollkeeper ${setKeyArguments(target).replace("key set", "key test")}`);
+  } else print(`To test it, type: tollkeeper ${target.ref.setArguments.replace("key set", "key test")}`);
 }

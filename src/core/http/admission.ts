@@ -39,6 +39,8 @@ const SINGLE_HEADERS = new Set([
 
 const BROWSER_HEADERS = ["origin", "referer", "sec-fetch-site"];
 
+const EDIT = "tollkeeper config edit";
+
 const JSON_TYPE = "application/json";
 
 /** The names of the addresses that we listen on, as `URL.hostname` spells them. */
@@ -60,7 +62,9 @@ function checkHost({ headers, localPort }: AdmissionRequest, rules: AdmissionRul
   if (isAllowed && !headers.repeated.includes("host")) return null;
   return {
     code: "host_not_allowed",
-    message: `requests must be addressed to 127.0.0.1:${localPort}, localhost:${localPort} or [::1]:${localPort}; to admit another name, list it in "listen.allowedHosts" (tollkeeper config edit)`,
+    problem: "this host name is not allowed",
+    command: EDIT,
+    details: `use 127.0.0.1:${localPort}, localhost:${localPort} or [::1]:${localPort}, or list the name in "listen.allowedHosts"`,
   };
 }
 
@@ -87,7 +91,9 @@ function checkBrowser({ headers, localPort }: AdmissionRequest, rules: Admission
   if ((!isCrossSite || isListed) && !hasForeignReferer && !isRepeated) return null;
   return {
     code: "origin_not_allowed",
-    message: `requests from web pages are refused; to admit an editor's web view, list its origin in "listen.allowedOrigins" (tollkeeper config edit)`,
+    problem: "web pages are not allowed",
+    command: EDIT,
+    details: `to admit an editor's web view, list its origin in "listen.allowedOrigins"`,
   };
 }
 
@@ -100,20 +106,26 @@ function isOwnReferer(referer: string, port: number, rules: AdmissionRules): boo
 
 function checkFraming({ method, httpVersion, headers }: AdmissionRequest): Refusal | null {
   // A response to HTTP/1.0 ends when the connection closes, so a truncated one would look complete.
-  if (httpVersion !== "1.1") return { code: "http_version", message: "only HTTP/1.1 is spoken here" };
+  if (httpVersion !== "1.1") {
+    return { code: "http_version", problem: "only HTTP/1.1 is spoken here", command: "curl --http1.1" };
+  }
   const repeated = headers.repeated.find((name) => SINGLE_HEADERS.has(name));
-  if (repeated !== undefined) return { code: "bad_request", message: `more than one ${repeated} header` };
+  if (repeated !== undefined) return badRequest(`more than one ${repeated} header`);
   const encoding = headers.get("transfer-encoding");
   if (encoding !== undefined && (encoding.toLowerCase() !== "chunked" || headers.has("content-length"))) {
-    return { code: "bad_request", message: "transfer-encoding must be chunked, without a content-length" };
+    return badRequest("transfer-encoding is not chunked alone");
   }
   const length = headers.get("content-length");
   if (length !== undefined && !isPlainContentLength(length)) {
-    return { code: "bad_request", message: "content-length must be a plain decimal number" };
+    return badRequest("content-length is not a plain number");
   }
   if (method === "POST" && !isJson(headers.get("content-type"))) {
     // A cross-site POST with this type needs a CORS preflight, which we never grant.
-    return { code: "content_type", message: "a POST needs content-type: application/json" };
+    return {
+      code: "content_type",
+      problem: "a POST must be JSON",
+      command: "curl -H 'content-type: application/json'",
+    };
   }
   return null;
 }
@@ -121,10 +133,13 @@ function checkFraming({ method, httpVersion, headers }: AdmissionRequest): Refus
 /** A tollkeeper in front of a tollkeeper is a loop, or counts everything twice. */
 function checkLoop({ headers, localPort }: AdmissionRequest): Refusal | null {
   if (!headers.has(HOP_HEADER)) return null;
-  return {
-    code: "loop_detected",
-    message: `the "baseUrl" of an upstream leads to port ${localPort}, where tollkeeper listens, and not to the service; correct it with: tollkeeper config edit`,
-  };
+  const details = `the "baseUrl" of an upstream names port ${localPort}, where tollkeeper listens, and not the service`;
+  return { code: "loop_detected", problem: "a baseUrl leads to tollkeeper itself", command: EDIT, details };
+}
+
+/** A program has sent what no HTTP library sends. `check` shows that it is not tollkeeper's fault. */
+function badRequest(problem: string): Refusal {
+  return { code: "bad_request", problem, command: "tollkeeper check" };
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -1,37 +1,51 @@
 /** The API whose error shape a refusal has. */
 export type Api = "messages" | "responses";
 
+/**
+ * Where waiting cannot help: the statuses at which AI tools stop at the first attempt and show the message. At 401, 403 and
+ * 5xx some retry for minutes, and some hide the message (docs/wire.md section 4).
+ */
+const FINAL = { messages: 402, responses: 400 } as const;
+
 /** Every refusal with its status, and whether a retry can help: SDKs obey `x-should-retry` (docs/wire.md section 4). */
 const REFUSALS = {
+  // 403 to whatever may be a web page, whichever route it asks for (SECURITY.md A1 to A3).
   host_not_allowed: { status: 403, retry: false },
   origin_not_allowed: { status: 403, retry: false },
-  peer_not_allowed: { status: 403, retry: false },
-  token_required: { status: 401, retry: false },
+  peer_not_allowed: { status: FINAL, retry: false },
+  token_required: { status: FINAL, retry: false },
   bad_request: { status: 400, retry: false },
   http_version: { status: 505, retry: false },
   not_found: { status: 404, retry: false },
   method_not_allowed: { status: 405, retry: false },
   content_type: { status: 415, retry: false },
+  pipelined: { status: 503, retry: true },
   body_timeout: { status: 408, retry: true },
   body_too_large: { status: 413, retry: false },
   upgrade_not_supported: { status: 426, retry: false },
-  key_missing: { status: 503, retry: false },
-  key_locked: { status: 503, retry: false },
-  key_unavailable: { status: 503, retry: false },
+  key_missing: { status: FINAL, retry: false },
+  key_locked: { status: FINAL, retry: false },
+  key_unavailable: { status: FINAL, retry: false },
+  key_unresponsive: { status: 503, retry: true },
+  upstream_misconfigured: { status: FINAL, retry: false },
   upstream_unreachable: { status: 502, retry: true },
-  upstream_broke: { status: 502, retry: true },
   upstream_invalid: { status: 502, retry: true },
   upstream_timeout: { status: 504, retry: true },
   loop_detected: { status: 508, retry: false },
-  internal: { status: 500, retry: false },
-} as const satisfies Record<string, { status: number; retry: boolean }>;
+  internal: { status: FINAL, retry: false },
+} as const satisfies Record<string, { status: number | Record<Api, number>; retry: boolean }>;
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** An error response of our own. `message` says what is wrong and what to type next. */
+/** An error response of our own. The message of its body is `tollkeeper: PROBLEM; type: COMMAND; DETAILS`. */
 export interface Refusal {
   code: RefusalCode;
-  message: string;
+  /** What is wrong, in few words: the command has to end within the first 80 characters, because some screens show no more. */
+  problem: string;
+  /** What to type next. */
+  command: string;
+  /** What else helps. It may be cut off. */
+  details?: string;
   /** Flat list of the headers that the status requires. */
   headers?: readonly string[];
   /** True when the connection is closed after this response. */
@@ -43,20 +57,25 @@ export class RefusalError extends Error {
   readonly refusal: Refusal;
 
   constructor(refusal: Refusal) {
-    super(refusal.message);
+    super(refusal.problem);
     this.name = "RefusalError";
     this.refusal = refusal;
   }
 }
 
-export function getRefusalStatus(code: RefusalCode): number {
-  return REFUSALS[code].status;
+/** Returns the status of a refusal on a route of `api`. */
+export function getRefusalStatus(code: RefusalCode, api: Api): number {
+  const { status } = REFUSALS[code];
+  return typeof status === "number" ? status : status[api];
 }
 
-/** `error.type` of the Messages API by status (Anthropic API documentation, "Errors"). */
+/**
+ * `error.type` of the Messages API by status (Anthropic API documentation, "Errors"), but for 400: Claude Code repeats one of any
+ * other type five times.
+ */
 const MESSAGES_ERROR_TYPES: Record<number, string> = {
-  400: "invalid_request_error",
-  401: "authentication_error",
+  400: "billing_error",
+  402: "billing_error",
   403: "permission_error",
   404: "not_found_error",
   405: "invalid_request_error",
@@ -72,8 +91,8 @@ export function renderRefusal(
   refusal: Refusal,
   api: Api,
 ): { status: number; headers: string[]; body: Buffer } {
-  const { status, retry } = REFUSALS[refusal.code];
-  const message = `tollkeeper: ${refusal.message}`;
+  const status = getRefusalStatus(refusal.code, api);
+  const message = writeMessage(refusal);
   const responsesType = status < 500 ? "invalid_request_error" : "server_error";
   const content =
     api === "messages"
@@ -85,7 +104,12 @@ export function renderRefusal(
     "content-length": String(body.length),
     "x-content-type-options": "nosniff",
     "x-tollkeeper-refusal": refusal.code,
-    ...(retry ? {} : { "x-should-retry": "false" }),
+    ...(REFUSALS[refusal.code].retry ? {} : { "x-should-retry": "false" }),
   });
   return { status, headers: [...headers.flat(), ...(refusal.headers ?? [])], body };
+}
+
+function writeMessage({ problem, command, details }: Refusal): string {
+  const message = `tollkeeper: ${problem}; type: ${command}`;
+  return details === undefined ? message : `${message}; ${details}`;
 }

@@ -1,5 +1,5 @@
 import type { Config, Upstream } from "../config/config.ts";
-import type { KeyRef } from "../secrets/key-source.ts";
+import { identifyKey, type KeyRef } from "../secrets/key-source.ts";
 
 /** Returns the upstream that a tool's configuration names, else "default"; null without one. Clients choose their tool names. */
 export function upstreamForTool(config: Config, tool: string): Upstream | null {
@@ -18,7 +18,15 @@ export interface ConfiguredKey {
 
 /** Returns the reference to an upstream's key. `keyName` null selects the key that the upstream itself names. */
 export function resolveKeyRef(upstream: Upstream, keyName: string | null): KeyRef {
-  return { origin: upstream.origin, name: keyName ?? upstream.key, source: upstream.keySource };
+  const name = keyName ?? upstream.key;
+  const { origin, keySource: source } = upstream;
+  return { origin, name, source, setArguments: writeSetArguments(upstream, name) };
+}
+
+/** Leaves out what `key set` takes by default: the upstream "default", and an upstream's own key. */
+function writeSetArguments(upstream: Upstream, name: string): string {
+  const key = name === upstream.key ? "" : ` ${name}`;
+  return `key set${key}${upstream.name === "default" ? "" : ` --upstream ${upstream.name}`}`;
 }
 
 /** Lists every key that the configuration names, once each: upstreams of one origin share keys of the same name. */
@@ -26,7 +34,7 @@ export function listConfiguredKeys(config: Config): ConfiguredKey[] {
   const keys = new Map<string, ConfiguredKey>();
   const add = (upstream: Upstream, keyName: string | null, usedBy: string[]) => {
     const ref = resolveKeyRef(upstream, keyName);
-    const identity = JSON.stringify(ref);
+    const identity = identifyKey(ref);
     const known = keys.get(identity);
     if (known === undefined) keys.set(identity, { upstream, ref, usedBy });
     else known.usedBy.push(...usedBy);

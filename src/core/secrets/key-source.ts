@@ -14,6 +14,13 @@ export interface KeyRef {
   origin: string;
   name: string;
   source: KeySource;
+  /** The arguments of `tollkeeper` that store the key, e.g. `key set codex --upstream other`. Not part of its identity. */
+  setArguments: string;
+}
+
+/** Returns the same text for the same key. Includes the whole source: another file is another key. */
+export function identifyKey({ origin, name, source }: KeyRef): string {
+  return JSON.stringify([origin, name, source]);
 }
 
 /** Describes a key source to people. Never includes a key. */

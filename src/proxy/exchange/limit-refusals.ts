@@ -2,33 +2,38 @@ import type { Refusal } from "../../core/http/refusal.ts";
 
 // The refusals of requests that a limit ends. Each names the setting.
 
+const EDIT = "tollkeeper config edit";
+
+/** Tries each upstream, and says what is wrong with it. */
+const DOCTOR = "tollkeeper doctor";
+
 /** 413: the body exceeds the limit, by its announced length or by the bytes received. */
 export function tooLarge(limitBytes: number): Refusal {
-  const message = `the request body is larger than ${limitBytes} bytes ("limits.bodyBytes" in the configuration)`;
-  return { code: "body_too_large", message };
+  const details = `"limits.bodyBytes" allows ${limitBytes} bytes`;
+  return { code: "body_too_large", problem: "the request body is too large", command: EDIT, details };
 }
 
 /** 408: the client stopped sending within the body. */
 export function tooSlow(limitMs: number): Refusal {
-  const message = `the rest of the request's body did not come for ${limitMs} ms ("limits.bodyIdleMs" in the configuration)`;
-  return { code: "body_timeout", message };
+  const details = `nothing of it came for ${limitMs} ms ("limits.bodyIdleMs")`;
+  return { code: "body_timeout", problem: "the request body stopped coming", command: EDIT, details };
 }
 
 /** 504: no connection to the upstream, directly or through the proxy. */
 export function noConnection(limitMs: number, isProxied: boolean): Refusal {
-  const how = isProxied ? ' through the proxy ("outbound.httpsProxy" in the configuration)' : "";
-  const message = `the upstream did not accept a connection${how} within ${limitMs} ms; to see more, type: tollkeeper key test`;
-  return { code: "upstream_timeout", message };
+  const how = isProxied ? ' through the proxy ("outbound.httpsProxy")' : "";
+  const details = `it accepted no connection${how} within ${limitMs} ms`;
+  return { code: "upstream_timeout", problem: "the upstream does not answer", command: DOCTOR, details };
 }
 
 /** 504: the upstream does not read the request. */
 export function tooStuck(limitMs: number): Refusal {
-  const message = `the upstream took nothing of the request for ${limitMs} ms ("limits.firstByteMs" in the configuration)`;
-  return { code: "upstream_timeout", message };
+  const details = `it read nothing of the request for ${limitMs} ms ("limits.firstByteMs")`;
+  return { code: "upstream_timeout", problem: "the upstream does not answer", command: DOCTOR, details };
 }
 
 /** 504: the upstream has the whole request and sends no response. */
 export function tooSilent(limitMs: number): Refusal {
-  const message = `the upstream sent no answer for ${limitMs} ms ("limits.firstByteMs" in the configuration)`;
-  return { code: "upstream_timeout", message };
+  const details = `it sent no response for ${limitMs} ms ("limits.firstByteMs")`;
+  return { code: "upstream_timeout", problem: "the upstream does not answer", command: DOCTOR, details };
 }

@@ -9,7 +9,7 @@ import type { Secret } from "../../core/secrets/secret.ts";
 import type { RefusalSummary } from "../refusal-summary.ts";
 import { sendRefusal } from "../send-refusal.ts";
 import { CONNECT_LIMIT_MS, Deadline, type Phase } from "../upstream/deadline.ts";
-import { explainUpstreamError } from "../upstream/failures.ts";
+import { findParserFault, invalidResponse, noUpstream } from "../upstream/failures.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import { noConnection, tooSilent, tooStuck } from "./limit-refusals.ts";
 import { Upload } from "./upload.ts";
@@ -107,8 +107,7 @@ export class RoundTrip {
     // An upgrade that was never requested. Without a listener Node destroys the connection and reports nothing.
     upstream.on("upgrade", (_incoming, socket) => {
       socket.destroy();
-      const message = "the upstream switched protocols unasked";
-      this.#fail({ code: "upstream_invalid", message }, "upstream");
+      this.#fail(invalidResponse("the upstream switched protocols unasked"), "upstream");
     });
     upstream.on("close", () => {
       if (this.#response === null) this.#onUpstreamError(new Error("the upstream closed the connection"));
@@ -134,7 +133,7 @@ export class RoundTrip {
     const headers = new HeaderIndex(rawHeaders);
     const fault = findResponseFault({ status, httpVersion, headers });
     if (fault !== null) {
-      this.#fail({ code: "upstream_invalid", message: fault }, "upstream");
+      this.#fail(invalidResponse(fault), "upstream");
       return;
     }
     this.#deadline.onResponse();
@@ -148,8 +147,8 @@ export class RoundTrip {
     });
   }
 
-  /** Ends the round trip: writes the record, then lets the client see the end. */
-  #settle(endedBy: CutBy, isWhole: boolean): void {
+  /** Ends the round trip: writes the record, then lets the client see the end. `errorType` is for the record without a response. */
+  #settle(endedBy: CutBy, isWhole: boolean, errorType: string | null = null): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#stopTimers();
@@ -157,7 +156,7 @@ export class RoundTrip {
     const cutBy = this.#isClientGone ? "client" : endedBy;
     const response = this.#response;
     if (response === null) {
-      this.#exchange.recordUnanswered("cut", null, cutBy);
+      this.#exchange.recordUnanswered("cut", errorType, cutBy);
       this.#close(false);
       return;
     }
@@ -173,14 +172,18 @@ export class RoundTrip {
     return redactReading(reading, this.#options.secret);
   }
 
-  /** The last step. A response that broke off is destroyed, so that the client cannot take it for complete. */
+  /**
+   * The last step. A response that broke off is destroyed, so that the client cannot take it for complete. Where none had begun,
+   * the client's connection is reset: tools retry that as they would without us (docs/wire.md section 4).
+   */
   #close(isWhole: boolean): void {
     if (isWhole) {
       this.#response?.end();
       this.#upload.discardRest();
     } else {
       this.#upstream.destroy();
-      this.#res.destroy();
+      if (this.#response === null) this.#req.socket.resetAndDestroy();
+      else this.#res.destroy();
     }
   }
 
@@ -197,7 +200,8 @@ export class RoundTrip {
     this.#isSettled = true;
     this.#stopTimers();
     this.#upstream.destroy();
-    this.#exchange.status = this.#isClientGone ? null : getRefusalStatus(refusal.code);
+    const { api } = this.#exchange.choice.route;
+    this.#exchange.status = this.#isClientGone ? null : getRefusalStatus(refusal.code, api);
     this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
     if (!this.#isClientGone) this.#refuse(refusal);
   }
@@ -255,9 +259,14 @@ export class RoundTrip {
       this.#settle("upstream", false);
       return;
     }
+    const fault = findParserFault(error);
     const isConnected = this.#deadline.phase !== "connecting";
+    if (isConnected && fault === null) {
+      this.#settle("upstream", false, "upstream_broke");
+      return;
+    }
     const cutBy = this.#isClientGone ? "client" : isConnected ? "upstream" : null;
-    this.#fail(explainUpstreamError(error, isConnected), cutBy);
+    this.#fail(fault === null ? noUpstream(error) : invalidResponse(fault), cutBy);
   }
 
   #stopTimers(): void {

@@ -2,11 +2,15 @@ import { codeOf } from "../../core/failure.ts";
 import type { Refusal } from "../../core/http/refusal.ts";
 import { NO_CODE, TunnelError, type TunnelErrorCode } from "./tunnel.ts";
 
-/** Why a connection could not be opened. `fix` is what the user can do; null where that cannot be known here. */
+/** Why a connection could not be opened. */
 export interface ConnectFailure {
   why: string;
+  /** What to change with `tollkeeper config edit`; null where that cannot be known here. */
   fix: string | null;
 }
+
+/** Tries each upstream, and says what is wrong with it. */
+const DOCTOR = "tollkeeper doctor";
 
 /** Words for Node's error codes. */
 const UNREACHABLE: Record<string, string> = {
@@ -16,6 +20,7 @@ const UNREACHABLE: Record<string, string> = {
   EHOSTUNREACH: "there is no way to its host",
   ENETUNREACH: "the network is not reachable",
   ETIMEDOUT: "it did not accept a connection in time",
+  ECONNRESET: "it closed the connection before it was ready",
   CERT_HAS_EXPIRED: "its certificate has expired, or this machine's clock is wrong",
   CERT_NOT_YET_VALID: "its certificate is not valid yet, or this machine's clock is wrong",
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
@@ -33,10 +38,29 @@ const UNTRUSTED: Record<string, string> = {
   CERT_SIGNATURE_FAILURE: "its certificate was not made by the issuer that it names",
 };
 
-const NAME_AUTHORITY =
-  'if your network has a certificate authority of its own, name its file in "outbound.caFile": tollkeeper config edit';
+/** Without a network, macOS says of every host that its name is not known. Linux distinguishes the two (EAI_AGAIN). */
+const LASTING_LOOKUP = process.platform === "darwin" ? [] : ["ENOTFOUND"];
 
-const CORRECT_PROXY = 'correct "outbound.httpsProxy": tollkeeper config edit';
+/** Codes of failures that every retry meets again, until somebody has changed something. */
+const LASTING = new Set([
+  ...Object.keys(UNTRUSTED),
+  ...LASTING_LOOKUP,
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "EPROTO",
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_PROXY_NOT_HTTP",
+  "ERR_PROXY_AUTH_MISSING",
+  "ERR_PROXY_AUTH_WRONG",
+  "ERR_PROXY_AUTH_UNKNOWN",
+  "ERR_PROXY_REFUSED",
+]);
+
+const NAME_AUTHORITY =
+  'if your network has a certificate authority of its own, name its file in "outbound.caFile"';
+
+const CORRECT_PROXY = 'correct "outbound.httpsProxy"';
 
 /** `detail` is from the {@link TunnelError}. */
 const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => ConnectFailure> = {
@@ -44,11 +68,17 @@ const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => ConnectFailure> = {
     why: `the proxy cannot be reached: ${wordsFor(detail)}`,
     fix: detail in UNTRUSTED ? NAME_AUTHORITY : CORRECT_PROXY,
   }),
-  ERR_PROXY_CLOSED: () => ({ why: "the proxy hung up without an answer", fix: CORRECT_PROXY }),
-  ERR_PROXY_NOT_HTTP: () => ({ why: "what is there is no HTTP proxy", fix: CORRECT_PROXY }),
+  ERR_PROXY_CLOSED: () => ({
+    why: "the proxy closed the connection without a response",
+    fix: CORRECT_PROXY,
+  }),
+  ERR_PROXY_NOT_HTTP: () => ({
+    why: "what responds there is not an HTTP proxy",
+    fix: CORRECT_PROXY,
+  }),
   ERR_PROXY_AUTH_MISSING: () => ({
     why: "the proxy asks for user name and password",
-    fix: 'write them into "outbound.httpsProxy" as http://USER:PASSWORD@HOST:PORT: tollkeeper config edit',
+    fix: 'write them into "outbound.httpsProxy" as http://USER:PASSWORD@HOST:PORT',
   }),
   ERR_PROXY_AUTH_WRONG: () => ({
     why: "the proxy does not accept user name and password",
@@ -56,15 +86,15 @@ const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => ConnectFailure> = {
   }),
   ERR_PROXY_AUTH_UNKNOWN: () => ({
     why: "the proxy asks for an authentication other than user name and password",
-    fix: 'run a local proxy that can do it, such as px or cntlm, and name that in "outbound.httpsProxy": tollkeeper config edit',
+    fix: 'run a local proxy that can do it, such as px or cntlm, and name that in "outbound.httpsProxy"',
   }),
   ERR_PROXY_REFUSED: (detail) => ({
     why: `the proxy does not allow connections to it (${detail})`,
-    fix: 'ask whoever runs the proxy, or name the upstream in "outbound.noProxy": tollkeeper config edit',
+    fix: 'ask whoever runs the proxy, or name the upstream in "outbound.noProxy"',
   }),
   ERR_PROXY_FAILED: (detail) => ({
     why: `the proxy finds no way to it (${detail})`,
-    fix: 'try again; if it is to be reached without the proxy, name it in "outbound.noProxy": tollkeeper config edit',
+    fix: 'try again; if the upstream can be reached without the proxy, name it in "outbound.noProxy"',
   }),
 };
 
@@ -72,31 +102,46 @@ const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => ConnectFailure> = {
 export function explainConnectFailure(error: Error): ConnectFailure {
   if (error instanceof TunnelError) return NO_TUNNEL[error.code](error.detail);
   const code = codeOf(error) ?? NO_CODE;
-  return { why: wordsFor(code), fix: code in UNTRUSTED ? NAME_AUTHORITY : null };
+  return { why: wordsFor(code), fix: fixFor(code) };
 }
 
-/**
- * Explains a transport error of an upstream to the client. `isConnected`: the upstream may have seen the request, which is why
- * it is not sent again, and the client is told so.
- */
-export function explainUpstreamError(error: Error, isConnected: boolean): Refusal {
-  if (!isConnected) {
-    const { why, fix } = explainConnectFailure(error);
-    return {
-      code: "upstream_unreachable",
-      message: `the upstream cannot be reached: ${why}; ${fix ?? "to see more, type: tollkeeper status"}`,
-    };
-  }
-  const code = codeOf(error) ?? NO_CODE;
-  if (code.startsWith("HPE_")) {
-    return { code: "upstream_invalid", message: `the upstream's answer is not valid HTTP (${code})` };
-  }
+/** The refusal of a request for which no connection could be opened. */
+export function noUpstream(error: Error): Refusal {
+  const { why, fix } = explainConnectFailure(error);
   return {
-    code: "upstream_broke",
-    message: `the upstream broke the connection before it answered (${code}); it may have seen the request`,
+    code: isLasting(error) ? "upstream_misconfigured" : "upstream_unreachable",
+    problem: "the upstream cannot be reached",
+    command: fix === null ? DOCTOR : "tollkeeper config edit",
+    details: fix === null ? why : `${why}; ${fix}`,
   };
 }
 
+function fixFor(code: string): string | null {
+  if (code in UNTRUSTED) return NAME_AUTHORITY;
+  return LASTING_LOOKUP.includes(code) ? 'correct "baseUrl"' : null;
+}
+
+function isLasting(error: Error): boolean {
+  const codes = error instanceof TunnelError ? [error.code, error.detail] : [codeOf(error) ?? NO_CODE];
+  return codes.some((code) => LASTING.has(code));
+}
+
+/** The refusal for a response that is not valid HTTP. `fault` is a whole sentence. */
+export function invalidResponse(fault: string): Refusal {
+  return {
+    code: "upstream_invalid",
+    problem: "the upstream sent no valid response",
+    command: DOCTOR,
+    details: fault,
+  };
+}
+
+/** Returns the fault of a response that Node's parser refused; null for an error of the connection. */
+export function findParserFault(error: Error): string | null {
+  const code = codeOf(error);
+  return code?.startsWith("HPE_") === true ? `it is not valid HTTP (${code})` : null;
+}
+
 function wordsFor(code: string): string {
-  return UNTRUSTED[code] ?? UNREACHABLE[code] ?? code;
+  return UNTRUSTED[code] ?? UNREACHABLE[code] ?? `error ${code}`;
 }

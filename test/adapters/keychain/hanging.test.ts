@@ -21,7 +21,12 @@ import {
 } from "../../helpers/process/processes.ts";
 
 const skip = noKeyring;
-const ref: KeyRef = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };
+const ref: KeyRef = {
+  name: "default",
+  origin: "https://api.example.com",
+  source: { kind: "keychain" },
+  setArguments: "key set",
+};
 const secret = new Secret("sk-test-0123456789");
 
 /** The limit that `KeyStore` promises for every method. */

@@ -13,7 +13,12 @@ import { setEnvironment } from "../../helpers/process/set-environment.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 const skip = noKeyring;
-const ref: KeyRef = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };
+const ref: KeyRef = {
+  name: "default",
+  origin: "https://api.example.com",
+  source: { kind: "keychain" },
+  setArguments: "key set",
+};
 const secret = new Secret("sk-test-0123456789");
 
 test("every method reports a locked keychain as locked, without a prompt", { skip }, async (t) => {
@@ -60,7 +65,7 @@ test("reports a missing key and a missing collection before the first login", { 
   assert.equal(await keychain.remove(ref), false);
   await assert.rejects(keychain.write(ref, secret), {
     code: "unavailable",
-    message: "the keychain has no collection yet that a key could be put in",
+    message: "the keychain has no collection yet to put a key in",
     hint: /create a default keyring/,
   });
 });

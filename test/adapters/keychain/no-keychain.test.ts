@@ -12,7 +12,12 @@ import { setEnvironment } from "../../helpers/process/set-environment.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
 const skip = noKeyring;
-const ref: KeyRef = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };
+const ref: KeyRef = {
+  name: "default",
+  origin: "https://api.example.com",
+  source: { kind: "keychain" },
+  setArguments: "key set",
+};
 const secret = new Secret("sk-test-0123456789");
 
 interface Expected {
@@ -24,7 +29,7 @@ interface Expected {
 const NO_SESSION: Expected = {
   code: "unavailable",
   message: /^there is no D-Bus session/,
-  hint: /XDG_RUNTIME_DIR=.*"keySource": \{"file": PATH\}/,
+  hint: /XDG_RUNTIME_DIR=.*"keySource" to \{"file": PATH\}/,
 };
 
 const DEAD_SESSION: Expected = {
@@ -102,7 +107,7 @@ test("names the loader's error when libsecret is not installed", async (t) => {
   const script = `
     import { createKeychain } from ${JSON.stringify(new URL("adapters/keychain.ts", source).href)};
     import { Secret } from ${JSON.stringify(new URL("core/secrets/secret.ts", source).href)};
-    const ref = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };
+    const ref = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" }, setArguments: "key set" };
     await createKeychain().write(ref, new Secret("x")).catch((error) => console.log(error.message));
   `;
   const program = `${hidden(work)} && exec "$0" --import tsx --input-type=module -e "$1"`;

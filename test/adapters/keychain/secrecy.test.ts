@@ -27,7 +27,7 @@ const CHILD_ENVIRONMENT = new Set([
 const PROGRAM = `
   import { createKeychain } from ${sourceFile("adapters/keychain.ts")};
   import { parseApiKey } from ${sourceFile("core/secrets/api-key.ts")};
-  const ref = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" } };
+  const ref = { name: "default", origin: "https://api.example.com", source: { kind: "keychain" }, setArguments: "key set" };
   let text = "";
   for await (const chunk of process.stdin) text += chunk;
   const keychain = createKeychain();

@@ -10,7 +10,7 @@ const skip = noKeyring;
 const GENERIC = ["xdg:schema", "org.freedesktop.Secret.Generic", "service", "tollkeeper"];
 
 function ref(name: string, origin = "https://api.example.com"): KeyRef {
-  return { name, origin, source: { kind: "keychain" } };
+  return { name, origin, source: { kind: "keychain" }, setArguments: "key set" };
 }
 
 test("stores, reads, replaces and removes a key", { skip }, async (t) => {
@@ -27,7 +27,8 @@ test("stores, reads, replaces and removes a key", { skip }, async (t) => {
   await assert.rejects(keychain.read(ref("default")), {
     code: "missing",
     message: 'no key "default" is stored for https://api.example.com',
-    hint: "store it: tollkeeper key set default",
+    hint: "store it: tollkeeper key set",
+    command: "tollkeeper key set",
   });
 });
 

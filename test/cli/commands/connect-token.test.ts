@@ -45,7 +45,7 @@ test("connect creates a token, connecting with another model keeps it, disconnec
   assert.deepEqual([written(), await statusWith(token), (await tokens()).length], [token, 200, 1]);
 
   const undone = await command("disconnect", "claude", "--yes");
-  assert.deepEqual([undone.code, await statusWith(token), await tokens()], [0, 401, []]);
+  assert.deepEqual([undone.code, await statusWith(token), await tokens()], [0, 400, []]);
   for (const { stdout, stderr } of [first, again, changed, undone])
     assert.ok(!`${stdout}${stderr}`.includes(token.slice(-20)));
 });
@@ -57,7 +57,7 @@ test("connect replaces a token that was revoked", async (t) => {
   await command("token", "revoke", "claude-code");
   const { code, stderr } = await command("connect", "claude", "--yes");
   assert.equal(code, 0, stderr);
-  assert.deepEqual([await statusWith(token), await statusWith(written())], [401, 200]);
+  assert.deepEqual([await statusWith(token), await statusWith(written())], [400, 200]);
   assert.equal((await tokens()).length, 1);
 });
 

@@ -128,6 +128,22 @@ test("connect suggests the nearest name for an unknown tool, and --print", async
   );
 });
 
+test("connect with a library's name, as the daemon gives it, says how programs that use it are connected", async (t) => {
+  const { command } = prepare(t);
+  for (const library of ["anthropic-sdk", "openai-sdk", "ai-sdk", "langchain", "openai-agents", "curl"]) {
+    const { code, stderr } = await command("connect", library);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      new RegExp(
+        `^error: ${library} has no settings of its own .*\nhint: .*tollkeeper run -- .*connect sdk; .*`,
+      ),
+    );
+    const printed = await command("connect", library, "--print");
+    assert.match(printed.stdout, new RegExp(`127\\.0\\.0\\.1:${PORT}/t/${library}`));
+  }
+});
+
 test("connect refuses a scope that the tool does not have, and names those it has", async (t) => {
   const { command } = prepare(t);
   const cursor = await command("connect", "cursor", "--yes");

@@ -59,7 +59,7 @@ test(
       [again.code, again.out],
       [0, `There is no key "default" for ${ORIGIN} in the keychain.\n`],
     );
-    assert.match((await command.run(["list"])).out, /missing[^]*tollkeeper key set/);
+    assert.match((await command.run(["list"])).out, /missing[^]*store it: tollkeeper key set\n/);
   },
 );
 

@@ -28,7 +28,7 @@ test("a leased token is valid while its holder lives, and is in no file", { time
   kill();
   const noLeases = async () => ((await daemon.status()).access.tokens.leased === 0 ? true : null);
   await waitUntil("the daemon to drop the lease", noLeases);
-  assert.equal(await status(), 401);
+  assert.equal(await status(), 400);
 });
 
 test(
@@ -83,7 +83,7 @@ test(
     assert.equal((await second.status()).access.tokens.leased, 1);
     child.stdin.end();
     assert.deepEqual(await once(child, "exit"), [1, null]);
-    await waitUntil("the lease to end", async () => ((await status(token)) === 401 ? true : null));
+    await waitUntil("the lease to end", async () => ((await status(token)) === 400 ? true : null));
   },
 );
 

@@ -177,7 +177,7 @@ test("run leases a token to the command where tokens are required, until the com
   assert.deepEqual([status, stderr], ["200", ""]);
   const [record] = await daemon.ledger();
   assert.equal(record?.tool, "claude-code");
-  await waitUntil("the lease to end", async () => ((await statusWith(daemon, token)) === 401 ? true : null));
+  await waitUntil("the lease to end", async () => ((await statusWith(daemon, token)) === 400 ? true : null));
 });
 
 test("a leased token becomes invalid when run is killed", { skip: !existsSync("/proc") }, async (t) => {
@@ -197,7 +197,7 @@ test("a leased token becomes invalid when run is killed", { skip: !existsSync("/
   assert.equal(await statusWith(daemon, token), 200);
   child.kill("SIGKILL");
   await once(child, "exit");
-  await waitUntil("the lease to end", async () => ((await statusWith(daemon, token)) === 401 ? true : null));
+  await waitUntil("the lease to end", async () => ((await statusWith(daemon, token)) === 400 ? true : null));
   process.kill(Number(pid), "SIGKILL");
   await waitForExit(Number(pid));
 });

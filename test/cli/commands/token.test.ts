@@ -98,7 +98,7 @@ test("a running daemon accepts a token from add to revoke", async (t) => {
     /^access +with a local token only; 1 token registered$/m,
   );
   await daemon.command("token", "revoke", "codex");
-  assert.equal(await status(), 401);
+  assert.equal(await status(), 400);
   assert.match(
     (await daemon.command("status")).stdout,
     /^access +with a local token only; 0 tokens registered\n +register one with: tollkeeper token add TOOL$/m,
@@ -157,7 +157,7 @@ test("a daemon refuses a token that was revoked while it started", async (t) => 
     },
   });
   const { status } = await fetch(`${daemon.url}/v1/models`, { headers: { "x-api-key": token } });
-  assert.equal(status, 401);
+  assert.equal(status, 400);
 });
 
 test("token list escapes control characters in a note", async (t) => {
@@ -179,7 +179,7 @@ test("a daemon reads the registered tokens when it starts and on SIGHUP", async 
   assert.equal((await command("token", "revoke", "codex")).code, 0);
   process.kill(daemon.pid, "SIGHUP");
   await daemon.waitForOutput(/keys are forgotten/);
-  assert.equal(await status(), 401);
+  assert.equal(await status(), 400);
 });
 
 for (const [what, args] of [

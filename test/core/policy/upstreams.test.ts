@@ -36,11 +36,13 @@ test("resolves a key by its upstream's origin and the given name, else the upstr
     origin: "https://gateway.example.com",
     name: "team",
     source,
+    setArguments: "key set --upstream gateway",
   });
   assert.deepEqual(resolveKeyRef(gateway, "own"), {
     origin: "https://gateway.example.com",
     name: "own",
     source,
+    setArguments: "key set own --upstream gateway",
   });
 });
 

@@ -98,7 +98,7 @@ export const FLOODS: Record<string, Scenario> = {
     client.socket.end();
     const statuses = statusesOf(await client.closed);
     assert.equal(statuses[0], 200);
-    assert.deepEqual([...new Set(statuses.slice(1))], [400]);
+    assert.deepEqual([...new Set(statuses.slice(1))], [503]);
     assert.deepEqual([upstream.seen.length, gate.ledger.records.length], [1, 1]);
   },
 
@@ -111,7 +111,9 @@ export const FLOODS: Record<string, Scenario> = {
         `${rawRequest(gate.port)}${beginRequest(gate.port, "Content-Length: 2")}{`,
       );
       (await held).end("data: the end\n\n");
-      await client.until(/the end[^]*\r\nHTTP\/1\.1 400 [^]*connection: close/i);
+      await client.until(
+        /the end[^]*\r\nHTTP\/1\.1 503 [^]*x-tollkeeper-refusal: pipelined[^]*connection: close/i,
+      );
       client.write(`}${rawRequest(gate.port)}`);
       await client.closed;
       assert.deepEqual([upstream.seen.length, gate.ledger.records.length], [1, 1]);

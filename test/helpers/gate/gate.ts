@@ -9,7 +9,7 @@ import { PeerGuard } from "../../../src/proxy/client/peer-guard.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
 import type { Clock, Ledger, PeerInfo } from "../../../src/ports.ts";
-import { REQUEST_SIGNATURES } from "../../../src/tools/all.ts";
+import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
 import { MemoryKeys, MemoryLedger, MemoryLog, MemoryTokens, peersOf, realClock } from "./memory.ts";
 
 /** A key that tests can search for wherever it must not appear. */
@@ -73,6 +73,7 @@ export async function startGate(
     peers,
     tokens: tokenGuard,
     signatures: REQUEST_SIGNATURES,
+    connectable: WRITABLE_TOOL_NAMES,
     clock,
     log,
     descriptorLimit: options.descriptorLimit ?? Infinity,

@@ -81,8 +81,9 @@ export class MemoryKeys implements KeyStore {
     if (this.failure !== null) throw this.failure;
     const value = this.values.get(`${ref.name}@${ref.origin}`);
     if (value !== undefined) return new Secret(value);
-    const hint = `store it with: tollkeeper key set ${ref.name}`;
-    throw new KeyFailure("missing", `no key ${ref.name} is stored for ${ref.origin}`, hint);
+    const command = `tollkeeper ${ref.setArguments}`;
+    const message = `no key ${ref.name} is stored for ${ref.origin}`;
+    throw new KeyFailure("missing", message, { hint: `store it: ${command}`, command });
   }
 }
 

@@ -234,5 +234,6 @@ test("the process of another user's connection is not looked for", async (t) => 
     }),
   };
   const { gate } = await startGateWithUpstream(t, respondWithMessage, { peers });
-  assert.equal((await post(gate, "/v1/messages", {})).status, 403);
+  const res = await post(gate, "/v1/messages", {});
+  assert.equal(res.headers.get("x-tollkeeper-refusal"), "peer_not_allowed");
 });

@@ -39,7 +39,7 @@ test("trap 1: a request with Expect: 100-continue that is refused gets its refus
   gate.keys.values.clear();
   const client = await sendRaw(t, gate.port, expectContinue(gate.port));
   const received = await client.until(/key_missing/);
-  assert.match(received, /^HTTP\/1\.1 503 /);
+  assert.match(received, /^HTTP\/1\.1 402 /);
 });
 
 test("trap 6: the key is not printed under DEBUG=*", async (t) => {

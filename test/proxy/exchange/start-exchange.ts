@@ -8,7 +8,7 @@ import { ExchangeRecorder } from "../../../src/proxy/exchange/exchange-recorder.
 import { RunningExchanges } from "../../../src/proxy/exchange/running-exchanges.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { TokenRegistry } from "../../../src/proxy/token-registry.ts";
-import { REQUEST_SIGNATURES } from "../../../src/tools/all.ts";
+import { REQUEST_SIGNATURES, WRITABLE_TOOL_NAMES } from "../../../src/tools/all.ts";
 import { upstreamAt } from "../../helpers/gate/gate.ts";
 import { MemoryLedger, MemoryLog, MemoryTokens, ManualClock } from "../../helpers/gate/memory.ts";
 
@@ -32,6 +32,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
     peer: new Peer(UNKNOWN_OWNER, false),
     mode: "open",
     signatures: REQUEST_SIGNATURES,
+    connectable: WRITABLE_TOOL_NAMES,
   } as const;
   const running = new RunningExchanges(clock);
   const start = () => {

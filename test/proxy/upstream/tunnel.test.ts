@@ -170,7 +170,7 @@ test("a proxy with an https address is reached over TLS, and its certificate is 
     return post(gate, "/v1/messages", {});
   };
   const refused = await askTrusting(outbound.authorities);
-  assert.equal(refused.status, 502);
+  assert.equal(refused.headers.get("x-tollkeeper-refusal"), "upstream_misconfigured");
   assert.match(
     await refused.text(),
     /the proxy cannot be reached: its certificate is self-signed; .*outbound\.caFile/,
@@ -221,30 +221,47 @@ function rawStatus(status: number, fields = "proxy-authenticate: Basic realm=x\r
   return `HTTP/1.1 ${status} Some words\r\n${fields}content-length: 2\r\n\r\nno`;
 }
 
-const REFUSALS: [proxy: string, respondWith: ConnectProxyOptions["respondWith"], message: RegExp][] = [
+/** Whether a retry may help, or every one would fail until the configuration is changed. */
+type Prospect = "upstream_unreachable" | "upstream_misconfigured";
+
+const REFUSALS: [
+  proxy: string,
+  respondWith: ConnectProxyOptions["respondWith"],
+  message: RegExp,
+  code: Prospect,
+][] = [
   [
     "that asks for a user",
     () => rawStatus(407),
-    /the proxy asks for user name and password; write them into \\"outbound.httpsProxy\\" as .*: tollkeeper config edit/,
+    /type: tollkeeper config edit; the proxy asks for user name and password; write them into \\"outbound.httpsProxy\\" as /,
+    "upstream_misconfigured",
   ],
   [
     "that asks for another authentication than basic",
     () => rawStatus(407, "Proxy-Authenticate: Negotiate\r\nProxy-Authenticate: NTLM\r\n"),
     /the proxy asks for an authentication other than user name and password; run a local proxy/,
+    "upstream_misconfigured",
   ],
   [
     "that forbids the upstream",
     () => rawStatus(403),
     /the proxy does not allow connections to it \(403\); .*outbound\.noProxy/,
+    "upstream_misconfigured",
   ],
-  ["that cannot reach the upstream", () => rawStatus(502), /the proxy finds no way to it \(502\)/],
+  [
+    "that cannot reach the upstream",
+    () => rawStatus(502),
+    /the proxy finds no way to it \(502\)/,
+    "upstream_unreachable",
+  ],
   [
     "that closes the connection without a response",
     (_head, socket) => {
       socket.end();
       return "";
     },
-    /the proxy hung up without an answer; correct \\"outbound.httpsProxy\\"/,
+    /the proxy closed the connection without a response; correct \\"outbound.httpsProxy\\"/,
+    "upstream_unreachable",
   ],
   [
     "that resets the connection",
@@ -252,34 +269,46 @@ const REFUSALS: [proxy: string, respondWith: ConnectProxyOptions["respondWith"],
       socket.resetAndDestroy();
       return "";
     },
-    /the proxy hung up without an answer/,
+    /the proxy closed the connection without a response/,
+    "upstream_unreachable",
   ],
-  ["that does not respond with HTTP", () => "SSH-2.0-OpenSSH_9.2\r\n", /what is there is no HTTP proxy/],
+  [
+    "that does not respond with HTTP",
+    () => "SSH-2.0-OpenSSH_9.2\r\n",
+    /what responds there is not an HTTP proxy/,
+    "upstream_misconfigured",
+  ],
   [
     "whose response head never ends",
     () => `HTTP/1.1 200 OK\r\nx: ${"x".repeat(20_000)}`,
-    /what is there is no HTTP proxy/,
+    /what responds there is not an HTTP proxy/,
+    "upstream_misconfigured",
   ],
 ];
 
 /** Sends a request that must be refused before anything of it reaches the upstream; returns the refusal's body. */
-async function expectUnreachable(gate: TestGate, upstream: ScriptedUpstream): Promise<string> {
+async function expectUnreachable(
+  gate: TestGate,
+  upstream: ScriptedUpstream,
+  code: Prospect = "upstream_unreachable",
+): Promise<string> {
   const res = await post(gate, "/v1/messages", {});
-  assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [502, "upstream_unreachable"]);
+  const status = code === "upstream_unreachable" ? 502 : 402;
+  assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [status, code]);
   assert.deepEqual(upstream.seen, []);
   const record = await gate.ledger.only();
   assert.deepEqual(
-    [record.outcome, record.cut_by, record.error_type],
-    ["rejected", null, "upstream_unreachable"],
+    [record.outcome, record.cut_by, record.error_type, record.status],
+    ["rejected", null, code, status],
   );
   return res.text();
 }
 
-for (const [description, respondWith, message] of REFUSALS) {
-  test(`a request through a proxy ${description} is refused with 502, the cause and what to do`, async (t) => {
+for (const [description, respondWith, message, code] of REFUSALS) {
+  test(`a request through a proxy ${description} is refused as ${code}, with the cause and what to do`, async (t) => {
     const options = respondWith === undefined ? {} : { respondWith };
     const { upstream, gate, proxy } = await startProxied(t, options);
-    const body = await expectUnreachable(gate, upstream);
+    const body = await expectUnreachable(gate, upstream, code);
     assert.match(body, message);
     assert.ok(!body.includes("127.0.0.1") && !body.includes(String(proxy.port)), body);
   });
@@ -291,7 +320,7 @@ test("a password that the proxy rejects is refused with a message of its own, an
   const credentials = new Secret("ada:sentinel-value");
   const config = { outbound: { ...outbound, proxy: { origin: proxy.url, credentials } } };
   const gate = await startGate(t, remote.baseUrl, { config });
-  const body = await expectUnreachable(gate, upstream);
+  const body = await expectUnreachable(gate, upstream, "upstream_misconfigured");
   assert.match(body, /the proxy does not accept user name and password/);
   assert.ok(!`${body}${gate.log.lines.join("\n")}`.includes("sentinel-value"));
 });
@@ -314,8 +343,8 @@ test("an upstream behind a proxy whose certificate authority is not trusted is r
   for (const authorities of [[], [other]]) {
     const { upstream, gate } = await startProxied(t, { outbound: { authorities } });
     assert.match(
-      await expectUnreachable(gate, upstream),
-      /its certificate is self-signed; .*\\"outbound\.caFile\\": tollkeeper config edit/,
+      await expectUnreachable(gate, upstream, "upstream_misconfigured"),
+      /type: tollkeeper config edit; its certificate is self-signed; .*\\"outbound\.caFile\\"/,
     );
   }
 });
@@ -327,7 +356,10 @@ test("an upstream that closes the tunnel during the TLS handshake is refused as 
       return "";
     },
   });
-  assert.match(await expectUnreachable(gate, upstream), /cannot be reached: ECONNRESET/);
+  assert.match(
+    await expectUnreachable(gate, upstream),
+    /type: tollkeeper doctor; it closed the connection before it was ready/,
+  );
 });
 
 /** A tunnel that has sent its CONNECT request, and the proxy's end of its connection, which the test writes to. */
@@ -401,7 +433,7 @@ test("a request through a proxy that never responds is refused with 504 and the 
   assert.match(received, /^HTTP\/1\.1 504 /);
   assert.match(
     received,
-    /did not accept a connection through the proxy \(\\"outbound.httpsProxy\\" in the configuration\) within 30000 ms/,
+    /accepted no connection through the proxy \(\\"outbound.httpsProxy\\"\) within 30000 ms/,
   );
   await closed;
 });

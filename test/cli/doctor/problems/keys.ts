@@ -12,7 +12,7 @@ import type { Problem } from "./problem.ts";
 const inKeychain = (baseUrl: string) => ({ upstreams: { default: { baseUrl } } });
 
 const ELSEWHERE =
-  'or keep the key elsewhere: "keySource": {"file": PATH}, {"command": [...]} or {"credential": NAME} in the file that `tollkeeper config path` names';
+  'or take the key from elsewhere: set "keySource" to {"file": PATH}, {"command": [...]} or {"credential": NAME} with: tollkeeper config edit';
 
 /** Problems of the keychain, of keys, and of upstreams. */
 export const KEY_PROBLEMS: Problem[] = [
@@ -22,8 +22,8 @@ export const KEY_PROBLEMS: Problem[] = [
     build: (t) => setUpMachine(t, { config: inKeychain }),
     finds: [
       [
-        "failure keychain: there is no D-Bus session, and the keychain is reached through it",
-        `run it in your login session, or name that session's bus: export XDG_RUNTIME_DIR=/run/user/$(id -u); ${ELSEWHERE}`,
+        "failure keychain: there is no D-Bus session, through which the keychain is reached",
+        `run tollkeeper in your login session, or name that session's bus: export XDG_RUNTIME_DIR=/run/user/$(id -u); ${ELSEWHERE}`,
       ],
     ],
   },
@@ -34,7 +34,7 @@ export const KEY_PROBLEMS: Problem[] = [
     finds: [
       [
         "failure keychain: no keychain runs here: nothing provides org.freedesktop.secrets",
-        `install and start one (gnome-keyring, KWallet, or KeePassXC with its Secret Service switched on), ${ELSEWHERE}`,
+        `install and start one (gnome-keyring, KWallet, or KeePassXC with its Secret Service enabled), ${ELSEWHERE}`,
       ],
     ],
   },
@@ -69,7 +69,7 @@ export const KEY_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure keychain: libsecret, which the keychain is reached through, cannot be loaded: DIRECTORY/libsecret-1.so.0: file too short",
+        "failure keychain: libsecret, through which the keychain is reached, cannot be loaded: DIRECTORY/libsecret-1.so.0: file too short",
         `install it: apt install libsecret-1-0 (Debian, Ubuntu), dnf install libsecret (Fedora), pacman -S libsecret (Arch); ${ELSEWHERE}`,
       ],
     ],

@@ -1,0 +1,210 @@
+// Some screens show 80 characters of an error and no more (docs/wire.md section 4). The command to type is among them.
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { createKeySources } from "../../src/adapters/key-sources.ts";
+import * as keychainFailures from "../../src/adapters/keychain/failures.ts";
+import { createUpstream } from "../../src/core/config/config.ts";
+import { KeyFailure } from "../../src/core/failure.ts";
+import { admit } from "../../src/core/http/admission.ts";
+import { HeaderIndex } from "../../src/core/http/header-index.ts";
+import { renderRefusal, type Refusal } from "../../src/core/http/refusal.ts";
+import { resolveKeyRef } from "../../src/core/policy/upstreams.ts";
+import type { KeySource } from "../../src/core/secrets/key-source.ts";
+import * as gateRefusals from "../../src/proxy/gate-refusals.ts";
+import * as limitRefusals from "../../src/proxy/exchange/limit-refusals.ts";
+import { invalidResponse, noUpstream } from "../../src/proxy/upstream/failures.ts";
+import { TunnelError, type TunnelErrorCode } from "../../src/proxy/upstream/tunnel.ts";
+import { TOOLS, WRITABLE_TOOL_NAMES } from "../../src/tools/all.ts";
+import { LIBRARY_SIGNATURES } from "../../src/tools/libraries.ts";
+import { MemoryKeys } from "../helpers/gate/memory.ts";
+import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
+
+const SCREEN = 80;
+
+/** Fails unless the message, as both APIs carry it, has the whole command within the first 80 characters. */
+function assertCommandIsSeen(refusal: Refusal | null): void {
+  assert.ok(refusal !== null);
+  for (const api of ["messages", "responses"] as const) {
+    const { error } = JSON.parse(renderRefusal(refusal, api).body.toString()) as {
+      error: { message: string };
+    };
+    const seen = error.message.slice(0, SCREEN);
+    assert.ok(
+      seen.endsWith(`; type: ${refusal.command}`) || seen.includes(`; type: ${refusal.command};`),
+      seen,
+    );
+    assert.doesNotMatch(error.message, /undefined|null|\[object/);
+  }
+}
+
+/** A key with names of ordinary length, at an upstream other than the default. */
+const REF = resolveKeyRef(createUpstream("openrouter", "https://openrouter.ai/api/v1"), "claude-code");
+
+/** The files that create refusals. This test covers each export of theirs that does. */
+const PRODUCERS = [
+  "core/http/admission.ts",
+  "core/http/refusal.ts",
+  "proxy/exchange/limit-refusals.ts",
+  "proxy/gate-refusals.ts",
+  "proxy/upstream/failures.ts",
+];
+
+test("no other file of the request path creates refusals", () => {
+  const root = fileURLToPath(new URL("../../src/", import.meta.url));
+  const files = (readdirSync(root, { recursive: true }) as string[]).filter((file) =>
+    /^(?:core.http|proxy).*\.ts$/.test(file),
+  );
+  const isProducer = (file: string) =>
+    /\bproblem\b[:,][^{}]*\bcommand\b/.test(readFileSync(join(root, file), "utf8"));
+  assert.deepEqual(files.filter(isProducer).toSorted(), PRODUCERS);
+});
+
+test("a request that is not admitted names the command", () => {
+  const HOST = ["host", "127.0.0.1:65535"];
+  const POST = [...HOST, "content-type", "application/json"];
+  const requests: [method: string, httpVersion: string, headers: string[]][] = [
+    ["GET", "1.1", ["host", "evil.example"]],
+    ["GET", "1.1", [...HOST, "origin", "https://evil.example"]],
+    ["GET", "1.0", HOST],
+    ["GET", "1.1", [...HOST, "transfer-encoding", "gzip"]],
+    ["GET", "1.1", [...HOST, "content-length", "0x5"]],
+    ["GET", "1.1", [...HOST, "anthropic-version", "1", "anthropic-version", "2"]],
+    ["GET", "1.1", [...HOST, "x-tollkeeper-tool", "a", "x-tollkeeper-tool", "b"]],
+    ["POST", "1.1", HOST],
+    ["POST", "1.1", [...POST, "transfer-encoding", "chunked", "content-length", "1"]],
+  ];
+  const rules = { allowedHosts: [], allowedOrigins: [] };
+  for (const [method, httpVersion, headers] of requests) {
+    assertCommandIsSeen(
+      admit({ method, httpVersion, headers: new HeaderIndex(headers), localPort: 65_535 }, rules),
+    );
+  }
+});
+
+test("a request that is not forwarded names the command", () => {
+  const { noKey, tokenRequired, wrongMethod, ...fixed } = gateRefusals;
+  Object.values(fixed).forEach(assertCommandIsSeen);
+  assertCommandIsSeen(wrongMethod("GET, POST"));
+  assert.equal(typeof noKey, "function");
+  assert.equal(typeof tokenRequired, "function");
+});
+
+test("a request without a token names a command that works for its tool", () => {
+  const names = [...TOOLS, ...LIBRARY_SIGNATURES.map(({ tool: name }) => ({ name }))].map(({ name }) => name);
+  for (const tool of [...names, "my-script"]) {
+    const refusal = gateRefusals.tokenRequired({ tool, by: "path", session: null }, WRITABLE_TOOL_NAMES);
+    assertCommandIsSeen(refusal);
+    const command = WRITABLE_TOOL_NAMES.has(tool) ? "connect" : "token add";
+    assert.equal(refusal.command, `tollkeeper ${command} ${tool}`);
+  }
+  const unknown = { tool: "unknown", by: "unknown", session: null } as const;
+  assert.equal(gateRefusals.tokenRequired(unknown, WRITABLE_TOOL_NAMES).command, "tollkeeper token add NAME");
+});
+
+test("a request that a limit ends names the command", () => {
+  for (const limit of Object.values(limitRefusals)) assertCommandIsSeen(limit(Number.MAX_SAFE_INTEGER, true));
+});
+
+test("an upstream that fails names the command", () => {
+  const codes = [
+    "ECONNREFUSED",
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ENETUNREACH",
+    "ETIMEDOUT",
+    "ECONNRESET",
+    "CERT_HAS_EXPIRED",
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "EPROTO",
+    "SELF_SIGNED_CERT_IN_CHAIN",
+    "CERT_SIGNATURE_FAILURE",
+    "EOTHER",
+  ];
+  for (const code of codes) {
+    assertCommandIsSeen(noUpstream(Object.assign(new Error(), { code })));
+    assertCommandIsSeen(noUpstream(new TunnelError("ERR_PROXY_UNREACHABLE", code)));
+  }
+  const tunnel: TunnelErrorCode[] = [
+    "ERR_PROXY_CLOSED",
+    "ERR_PROXY_NOT_HTTP",
+    "ERR_PROXY_AUTH_MISSING",
+    "ERR_PROXY_AUTH_WRONG",
+    "ERR_PROXY_AUTH_UNKNOWN",
+    "ERR_PROXY_REFUSED",
+    "ERR_PROXY_FAILED",
+  ];
+  for (const code of tunnel) assertCommandIsSeen(noUpstream(new TunnelError(code, "503")));
+  assertCommandIsSeen(invalidResponse("the upstream answered with status 999"));
+});
+
+test("a keychain that fails names the command", () => {
+  const texts = [
+    "Cannot autolaunch D-Bus",
+    "Could not connect",
+    "libsecret-1.so.0: cannot open",
+    "keytar.node is missing",
+    "The name is not provided by any .service files",
+    "Process exited with status 1",
+    "IsLocked",
+    "Object does not exist at path",
+    "-25293",
+    "Timeout was reached",
+    "something else",
+  ];
+  const { failureOf, knownFailure, noSuchKey, invalidKey, childDied, ...known } = keychainFailures;
+  const failures = [
+    ...texts.map((text) => failureOf(text, REF)),
+    ...Object.values(known).map((failure) => knownFailure(failure, REF)),
+    noSuchKey(REF, false),
+    noSuchKey(REF, true),
+    invalidKey(REF, "it has spaces"),
+    childDied("SIGSEGV"),
+  ];
+  for (const failure of failures) assertCommandIsSeen(gateRefusals.noKey(failure));
+});
+
+test("another key source that fails names the command", async (t) => {
+  const directory = scratchDirectory(t);
+  const path = (name: string) => join(directory, name);
+  for (const name of ["open", "empty"]) writeFileSync(path(name), "", { mode: 0o600 });
+  chmodSync(path("open"), 0o644);
+  mkdirSync(path("directory"));
+  symlinkSync(path("empty"), path("link"));
+  const sources: KeySource[] = [
+    ...["open", "empty", "directory", "link", "none"].map(
+      (name) => ({ kind: "file", path: path(name) }) as const,
+    ),
+    ...[["false"], ["no-such-command"], [path("empty")], ["yes"]].map(
+      (argv) => ({ kind: "command", argv: argv as [string] }) as const,
+    ),
+    ...["none", "a/b"].map((name) => ({ kind: "credential", name }) as const),
+  ];
+  const store = createKeySources(new MemoryKeys());
+  for (const source of sources) {
+    const failure: unknown = await store.read({ ...REF, source }).catch((error: unknown) => error);
+    assert.ok(failure instanceof KeyFailure, JSON.stringify(source));
+    assertCommandIsSeen(gateRefusals.noKey(failure));
+  }
+});
+
+test("a key that is not stored names the whole command for its upstream", () => {
+  const [first, other] = [
+    createUpstream("default", "https://api.example.com/v1"),
+    createUpstream("other", "https://api.example.org/v1"),
+  ];
+  const commands = [
+    resolveKeyRef(first, null),
+    resolveKeyRef(first, "codex"),
+    resolveKeyRef(other, null),
+    resolveKeyRef({ ...other, key: "team" }, "default"),
+  ].map((ref) => gateRefusals.noKey(keychainFailures.noSuchKey(ref, false)).command);
+  assert.deepEqual(commands, [
+    "tollkeeper key set",
+    "tollkeeper key set codex",
+    "tollkeeper key set --upstream other",
+    "tollkeeper key set default --upstream other",
+  ]);
+});
