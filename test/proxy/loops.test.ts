@@ -20,7 +20,10 @@ for (const name of ["127.0.0.1", "localhost", "[::1]"]) {
     point(gate, `http://${name}:${gate.port}`);
     const res = await post(gate, "/v1/messages", {});
     assert.deepEqual([res.status, res.headers.get("x-should-retry")], [508, "false"]);
-    assert.match(await res.text(), /a baseUrl leads to tollkeeper itself; type: tollkeeper config edit; .* names port \d+, where tollkeeper listens/);
+    assert.match(
+      await res.text(),
+      /a baseUrl leads to tollkeeper itself; type: tollkeeper config edit; .* names port \d+, where tollkeeper listens/,
+    );
     const { status, outcome } = await gate.ledger.only();
     assert.deepEqual([status, outcome], [508, "error"]);
   });
