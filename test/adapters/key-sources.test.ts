@@ -168,13 +168,6 @@ test(
   },
 );
 
-test("does not kill what a successful key command left running in the background", async (t) => {
-  const pids = join(scratchDirectory(t), "pids");
-  await assertGivesKey(command("sh", "-c", `sleep 60 > /dev/null 2>&1 & echo $! > ${pids}; echo ${KEY}`));
-  // Throws when the process does not exist.
-  process.kill(Number(readFileSync(pids, "utf8")), "SIGKILL");
-});
-
 test("reads a systemd credential from the service's directory", async (t) => {
   const directory = scratchDirectory(t);
   setEnvironment(t, { CREDENTIALS_DIRECTORY: directory });

@@ -1,7 +1,8 @@
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { launchDaemon, type Daemon, type DaemonStart } from "../helpers/daemon/daemon.ts";
 import type { Observations } from "./observations.ts";
 import type { HostileUpstream } from "./hostile-upstream.ts";
@@ -11,6 +12,7 @@ import { KEY_START } from "./searcher.ts";
 /** How long a daemon may take to load a configuration. */
 const LOAD_WITHIN_MS = 10_000;
 const SAMPLE_MS = 250;
+const MAX_NOTE_LENGTH = 100;
 
 /** Limits small enough to be exceeded. The time limits are far above normal durations. */
 export const CHAOS_LIMITS = {
@@ -155,11 +157,19 @@ export class DaemonUnderChaos {
 
   /** Writes an invalid configuration and waits until the daemon reports it. */
   async breakConfiguration(text: string): Promise<void> {
-    this.#note(`invalid configuration ${text}`);
+    this.#note(`invalid configuration ${text.slice(0, MAX_NOTE_LENGTH)}`);
     writeFileSync(this.current.configFile, text);
     await this.#waitUntil("an invalid configuration reported", async () => {
       return (await this.current.status()).config.problems.length > 0;
     });
+  }
+
+  /** Lets a process write to another file in the configuration's directory all the time; returns what ends it. */
+  startNeighbour(): () => void {
+    this.#note("another file beside the configuration is written all the time");
+    const script = 'while :; do echo written > "$0"; sleep 0.01; done';
+    const neighbour = spawn("sh", ["-c", script, join(dirname(this.current.configFile), "neighbour")]);
+    return () => neighbour.kill("SIGKILL");
   }
 
   /** Records a disturbance that the daemon has handled. */

@@ -13,6 +13,9 @@ const BROKEN_CONFIGURATIONS = [
   '{ "__proto__": {}, "upstreams": { "default": { "baseUrl": "http://evil.example/v1" } } }',
 ];
 
+/** 60 kB with 30 000 faults on one line. */
+const FLOOD = "x,".repeat(30_000);
+
 /** Disturbances that the daemon survives. */
 const DISTURBANCES: Record<string, Disturbance> = {
   reload: async (daemon) => daemon.reload(),
@@ -30,6 +33,20 @@ const DISTURBANCES: Record<string, Disturbance> = {
   "invalid configuration": async (daemon, random) => {
     await daemon.breakConfiguration(oneOf(random, BROKEN_CONFIGURATIONS));
     await daemon.configure({});
+  },
+
+  "a flood of faults": async (daemon) => {
+    await daemon.breakConfiguration(FLOOD);
+    await daemon.configure({});
+  },
+
+  "a busy neighbour of the configuration": async (daemon) => {
+    const stopNeighbour = daemon.startNeighbour();
+    try {
+      await daemon.configure({ port: await freePort() });
+    } finally {
+      stopNeighbour();
+    }
   },
 
   "another port": async (daemon) => daemon.configure({ port: await freePort() }),

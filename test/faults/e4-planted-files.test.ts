@@ -111,14 +111,65 @@ function modesBelow(directory: string): [path: string, kind: "directory" | "othe
   });
 }
 
-test("a ledger directory and file that others may read get modes 0700 and 0600", async (t) => {
+for (const mode of [0o750, 0o755, 0o711, 0o701]) {
+  const octal = mode.toString(8);
+  test(`a ledger directory that exists with mode ${octal} is refused at the start and at a move, with the command, and keeps its mode`, (t) => {
+    const directory = join(ledgerScratchDirectory(t), "shared");
+    fs.mkdirSync(directory);
+    fs.chmodSync(directory, mode);
+    const refused = {
+      name: "Failure",
+      message: `the ledger directory ${directory} is open to other users`,
+      hint: `chmod 700 '${directory}'`,
+    };
+    assert.throws(() => startLedger(t, { directory }), refused);
+    const { ledger, ...other } = startLedger(t);
+    assert.throws(() => ledger.moveTo({ directory, retainDays: 400 }), refused);
+    assert.equal(ledger.health().directory, other.directory);
+    assert.equal(fs.statSync(directory).mode & 0o777, mode);
+    fs.chmodSync(directory, 0o700);
+    ledger.moveTo({ directory, retainDays: 400 });
+  });
+}
+
+test("a daemon does not start with a ledger directory that is open to others, and keeps the old one when a reload names it", async (t) => {
+  const shared = join(ledgerScratchDirectory(t), "shared");
+  fs.mkdirSync(shared);
+  fs.chmodSync(shared, 0o755);
+  const { daemon } = await startDaemonWithUpstream(t, respondWithMessage);
+  const config = JSON.parse(fs.readFileSync(daemon.configFile, "utf8")) as object;
+  fs.writeFileSync(daemon.configFile, JSON.stringify({ ...config, ledger: { directory: shared } }));
+  await daemon.waitForOutput(/the old one stays: .*shared is open to other users; chmod 700 '/);
+  assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
+  assert.equal(await daemon.stop(), 0);
+  const { code, stderr } = await daemon.command("serve");
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: the ledger directory .*shared is open to other users\nhint: chmod 700 '/m);
+  assert.deepEqual([fs.statSync(shared).mode & 0o777, fs.readdirSync(shared)], [0o755, []]);
+});
+
+test("a ledger directory that is opened to readers while the daemon runs costs no record, and its files stay private", async (t) => {
+  const { gate, directory, clock, ledger, ids } = await startLedgerGate(
+    t,
+    (await startMessageUpstream(t)).baseUrl,
+  );
+  const file = join(directory, `${TODAY}.ndjson`);
+  assert.equal((await post(gate, "/v1/messages", {})).status, 200);
+  fs.chmodSync(directory, 0o755);
+  fs.renameSync(file, `${file}.away`);
+  clock.advance(1000);
+  assert.equal((await post(gate, "/v1/messages", {})).status, 200);
+  assert.deepEqual([ids().length, ledger.health().waiting, fs.statSync(file).mode & 0o777], [1, 0, 0o600]);
+});
+
+test("a file of the ledger that others may read gets mode 0600", async (t) => {
   const directory = join(ledgerScratchDirectory(t), "ledger");
   const file = join(directory, `${TODAY}.ndjson`);
-  fs.mkdirSync(directory, { mode: 0o755 });
+  fs.mkdirSync(directory, { mode: 0o700 });
   fs.writeFileSync(file, "", { mode: 0o644 });
   const { gate } = await startLedgerGate(t, (await startMessageUpstream(t)).baseUrl, { directory });
   assert.equal((await post(gate, "/v1/messages", {})).status, 200);
-  assert.deepEqual([fs.statSync(directory).mode & 0o777, fs.statSync(file).mode & 0o777], [0o700, 0o600]);
+  assert.equal(fs.statSync(file).mode & 0o777, 0o600);
 });
 
 test("under umask 000 everything that a daemon creates has mode 0700 or 0600", async (t) => {

@@ -81,6 +81,53 @@ const anyConfig = fc.oneof(
 /** A word of few letters, so that many words are similar. */
 const shortWord = fc.string({ unit: fc.constantFrom("a", "b", "c"), minLength: 1 });
 
+/** Where a flood can stand in a file. */
+const FRAMES = [
+  ["{", "}"],
+  ['{"upstreams":{', "}}"],
+  ['{"tools":{', "}}"],
+  ['{"upstreams":{"default":{"baseUrl":"https://a.example/v1","routes":[', "]}}}"],
+  ['{"listen":{"allowedHosts":[', "]}}"],
+] as const;
+
+/** Entries of objects and lists. `#` stands for a number that grows. */
+const ENTRIES = [
+  '"a":1,',
+  '"a#":1,',
+  '"a#":{},',
+  '"a#":{"upstream":"u#"},',
+  '"a#":{"baseUrl":"https://a#.example/v1"},',
+  '"__proto__":{},',
+  '{"path":"/#"},',
+  '"#",',
+  "1,",
+];
+
+const TOKENS = [...'x,:{}[]"\\\n\r -1\0é'.split(""), "//", "/*", "*/", "null"];
+
+/** Nearly the largest file that is read. */
+const FLOOD_BYTES = 1_000_000;
+
+/** Four times what any flood takes. Work that grows with the square of a flood's length takes more. */
+const FLOOD_CPU_MS = 2_500;
+
+const flood = fc
+  .record({
+    frame: fc.constantFrom(...FRAMES),
+    unit: fc.array(fc.oneof(fc.constantFrom(...ENTRIES), fc.constantFrom(...TOKENS)), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+  })
+  .map(({ frame: [start, end], unit }) => {
+    const part = unit.join("");
+    const parts: string[] = [start];
+    for (let bytes = 0; bytes < FLOOD_BYTES; bytes += Buffer.byteLength(parts.at(-1) ?? "")) {
+      parts.push(part.replaceAll("#", String(parts.length)));
+    }
+    return [...parts, end].join("");
+  });
+
 export const CONFIGURATION: readonly Property[] = [
   property(
     "configuration: a valid file is accepted with every upstream and tool that it names",
@@ -116,6 +163,20 @@ export const CONFIGURATION: readonly Property[] = [
     fc.asyncProperty(editedConfig, damages, (config, damage) => {
       const text = toText(config);
       return assertReadOrRefused(applyDamage(text, damage, text), false);
+    }),
+  ),
+  property(
+    "configuration: a flood of faults costs little processor time, and at most fifty problems are reported",
+    { batch: 2 },
+    fc.asyncProperty(flood, async (text) => {
+      const before = process.cpuUsage();
+      const reading = await readFrom(Buffer.from(text));
+      const { user, system } = process.cpuUsage(before);
+      assert.ok(user + system < FLOOD_CPU_MS * 1000, `${(user + system) / 1000} ms`);
+      assertNothingPolluted();
+      if (reading.ok) return assertUsable(reading.config);
+      assert.ok(reading.problems.length >= 1 && reading.problems.length <= 51);
+      for (const problem of reading.problems) assertSafeMessage(problem);
     }),
   ),
   property(

@@ -2,9 +2,8 @@ import type { Mutant } from "./mutant.ts";
 
 const B5 = { row: "B5", test: "test/security/b5-tls.test.ts" };
 const B6 = { row: "B6", test: "test/security/b6-repointed-key.test.ts" };
-const B7 = { row: "B7", test: "test/security/b7-hostile-config.test.ts" };
 
-/** Rules on who receives the key: B5 to B7. */
+/** Rules on who receives the key: B5 and B6. */
 export const TRUST: readonly Mutant[] = [
   {
     ...B5,
@@ -61,35 +60,5 @@ export const TRUST: readonly Mutant[] = [
     file: "src/adapters/paths.ts",
     find: `return pathModuleOf(host).join(baseDirectory("config", host), "tollkeeper", "config.jsonc");`,
     replace: `return "config.jsonc";`,
-  },
-  {
-    ...B7,
-    without: "refusing prototype keys",
-    file: "src/core/config/rules.ts",
-    find: "...findForbiddenKeys(file, []),",
-    replace: "",
-  },
-  {
-    ...B7,
-    without: "defining properties instead of assigning them",
-    file: "src/adapters/config-file/jsonc.ts",
-    find: "return Object.fromEntries(entries);",
-    replace:
-      "return [...entries].reduce<Record<string, unknown>>((all, [key, value]) => ((all[key] = value), all), {});",
-  },
-  {
-    ...B7,
-    without: "refusing unknown keys",
-    file: "src/core/config/shape.ts",
-    find: "!known.includes(key) &&",
-    replace: "false &&",
-  },
-  {
-    ...B7,
-    without: "keeping the last valid configuration",
-    file: "src/adapters/config-file.ts",
-    find: "this.#problems = problems;",
-    replace:
-      "this.#problems = problems;\n    this.#config = defaultConfig;\n    void this.#apply(defaultConfig);",
   },
 ];

@@ -1,6 +1,7 @@
+import { CONFIG } from "./b-config.ts";
 import { LEAKS } from "./b-leaks.ts";
-import type { Mutant } from "./mutant.ts";
 import { TARGETS } from "./b-targets.ts";
 import { TRUST } from "./b-trust.ts";
+import type { Mutant } from "./mutant.ts";
 
-export const B: readonly Mutant[] = [...TARGETS, ...TRUST, ...LEAKS];
+export const B: readonly Mutant[] = [...TARGETS, ...TRUST, ...CONFIG, ...LEAKS];

@@ -1,10 +1,12 @@
 import type { Mutant } from "./mutant.ts";
 
 const UPLOAD = "src/proxy/exchange/upload.ts";
+const CONTROL = "src/adapters/control-socket.ts";
 const CONNECTIONS = "src/proxy/client/connections.ts";
 
 const D8 = { row: "D8", test: "test/faults/d8-slow-and-flooding.test.ts" };
 const D8_POOL = { row: "D8", test: "test/proxy/upstream/pool.test.ts" };
+const D8_TAIL = { row: "D8", test: "test/adapters/control-socket.test.ts" };
 const D9 = { row: "D9", test: "test/faults/d9-load.test.ts" };
 
 /** Limits on time, size and number: D8 and D9. */
@@ -127,6 +129,27 @@ export const FLOODS: readonly Mutant[] = [
     file: "src/proxy/upstream/pool.ts",
     find: "!this.#canPreconnect ||",
     replace: "",
+  },
+  {
+    ...D8_TAIL,
+    without: "a limit on the clients of tail",
+    file: CONTROL,
+    find: "if (clients.size >= MAX_TAIL_CLIENTS) {",
+    replace: "if (clients.size < 0) {",
+  },
+  {
+    ...D8_TAIL,
+    without: "forgetting a client of tail that has left",
+    file: CONTROL,
+    find: `res.once("close", () => clients.delete(res));`,
+    replace: "",
+  },
+  {
+    ...D8_TAIL,
+    without: "a small queue for a client of tail",
+    file: CONTROL,
+    find: "const MAX_QUEUED_BYTES = 256 * 1024;",
+    replace: "const MAX_QUEUED_BYTES = 4096 * 1024;",
   },
   {
     ...D9,

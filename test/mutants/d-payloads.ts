@@ -5,8 +5,13 @@ const METER = "src/proxy/exchange/response-meter.ts";
 const COMPRESSED_ERROR = "src/proxy/exchange/compressed-error.ts";
 
 const D6 = { row: "D6", test: "test/faults/d6-hostile-payloads.test.ts" };
+const D6_NAMES = { row: "D6", test: "test/core/usage/sentences.test.ts" };
 const D7 = { row: "D7", test: "test/faults/d7-nothing-ends-the-daemon.test.ts" };
 const D7_TLS = { row: "D7", test: "test/proxy/upstream/tls.test.ts" };
+const D7_SIGNALS = { row: "D7", test: "test/daemon/stop.test.ts" };
+const D7_KEYS = { row: "D7", test: "test/adapters/key-sources/left-running.test.ts" };
+
+const KEY_COMMAND = "src/adapters/key-sources/key-command.ts";
 
 /** Rules that withstand hostile payloads: D6 and D7. */
 export const PAYLOADS: readonly Mutant[] = [
@@ -53,6 +58,13 @@ export const PAYLOADS: readonly Mutant[] = [
     replace: "if (text === null) return undefined;",
   },
   {
+    ...D6_NAMES,
+    without: "dropping usage members with names of the prototype",
+    file: "src/core/usage/fields.ts",
+    find: `return WORD.test(name) && name !== "__proto__" && name !== "constructor" && name !== "prototype";`,
+    replace: "return WORD.test(name);",
+  },
+  {
     ...D7_TLS,
     without: "dropping a TLS session after a failed handshake",
     file: "src/proxy/upstream/dial.ts",
@@ -93,5 +105,54 @@ export const PAYLOADS: readonly Mutant[] = [
     file: "src/adapters/log/line-output.ts",
     find: "} catch {\n      return false;",
     replace: "} catch (error) {\n      throw error;",
+  },
+  {
+    ...D7_SIGNALS,
+    without: "ignoring signals that mean nothing to it",
+    file: "src/daemon/start.ts",
+    find: "for (const signal of IGNORED_SIGNALS) process.on(signal, () => {});",
+    replace: "",
+  },
+  {
+    ...D7_SIGNALS,
+    without: "draining at SIGQUIT",
+    file: "src/daemon/lifecycle.ts",
+    find: `"SIGINT", "SIGQUIT"]`,
+    replace: `"SIGINT"]`,
+  },
+  {
+    ...D7_KEYS,
+    without: "ending with the key command itself",
+    file: KEY_COMMAND,
+    find: `child.on("exit", () => void settleAfterExit());`,
+    replace: "",
+  },
+  {
+    ...D7_KEYS,
+    without: "reading what a key command printed just before its exit",
+    file: KEY_COMMAND,
+    find: "const settleAfterExit = async () => {\n      await readPipes();",
+    replace: "const settleAfterExit = async () => {",
+  },
+  {
+    ...D7_KEYS,
+    without: "waiting for output that comes after the key command's exit",
+    file: KEY_COMMAND,
+    find: `if (child.exitCode !== 0 || output.stdout !== "") settle(null);`,
+    replace: "settle(null);",
+  },
+  {
+    ...D7_KEYS,
+    without: "leaving alone what a key command has left running",
+    file: KEY_COMMAND,
+    find: `settle(hasExited(child) ? null : "time")`,
+    replace: `settle("time")`,
+  },
+  {
+    ...D7_KEYS,
+    without: "closing the pipes of what a key command has left running",
+    file: KEY_COMMAND,
+    find: "closePipes(child);\n      resolve(",
+    replace: "resolve(",
   },
 ];

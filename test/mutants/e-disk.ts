@@ -3,7 +3,6 @@ import type { Mutant } from "./mutant.ts";
 const E1 = { row: "E1", test: "test/faults/e1-record-before-last-byte.test.ts" };
 const E1_KILL = { row: "E1", test: "test/faults/kill-under-load.test.ts" };
 const E2 = { row: "E2", test: "test/faults/e2-disk-refuses.test.ts" };
-const E2_RETENTION = { row: "E2", test: "test/adapters/ledger-file/retention.test.ts" };
 const E2_MOVE = { row: "E2", test: "test/adapters/ledger-file/move.test.ts" };
 const E4_MOVE = { row: "E4", test: "test/adapters/ledger-file/move.test.ts" };
 const E4 = { row: "E4", test: "test/faults/e4-planted-files.test.ts" };
@@ -173,20 +172,6 @@ export const DISK: readonly Mutant[] = [
     replace: "",
   },
   {
-    ...E2_RETENTION,
-    without: "distrusting a clock that is years ahead",
-    file: "src/core/ledger/day.ts",
-    find: "Math.min(now, Date.parse(reference) + TRUSTED_MS)",
-    replace: "now",
-  },
-  {
-    ...E2_RETENTION,
-    without: "judging the clock by more than the newest day",
-    file: "src/core/ledger/day.ts",
-    find: "const REFERENCE_DAY = 3;",
-    replace: "const REFERENCE_DAY = 1;",
-  },
-  {
     ...E2_MOVE,
     without: "writing queued records after a move to another directory",
     file: WRITER,
@@ -237,10 +222,24 @@ export const DISK: readonly Mutant[] = [
   },
   {
     ...E4,
-    without: "tightening the mode of a directory",
+    without: "refusing an existing directory that is open to others",
     file: OWN_FILE,
-    find: "if (mode !== 0o700) fs.chmodSync(directory, 0o700);",
-    replace: "",
+    find: `if ((mode & OPEN_TO_OTHERS) !== 0 && !isWindows) throw withLooseMode(directory, "is open to other users");`,
+    replace: "void mode;",
+  },
+  {
+    ...E4,
+    without: "leaving the mode of an existing directory alone",
+    file: OWN_FILE,
+    find: "if (created !== undefined) fs.chmodSync(directory, 0o700);",
+    replace: "fs.chmodSync(directory, 0o700);",
+  },
+  {
+    ...E4,
+    without: "writing on in a directory that others can only read",
+    file: WRITER,
+    find: "ensureSafeDirectory(directory);\n    this.#file =",
+    replace: "ensurePrivateDirectory(directory);\n    this.#file =",
   },
   {
     ...E4,

@@ -1,7 +1,7 @@
 // B7, invalid, hostile or half-written configuration: it is parsed as a whole into new objects, unknown keys and prototype keys are
 // refused at every level, the last valid configuration stays in force and the invalid one is reported.
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readConfigFile } from "../../src/adapters/config-file.ts";
@@ -99,6 +99,26 @@ test("a daemon keeps its last valid configuration, reports what is wrong with th
   await daemon.waitForOutput(/"msg":"the new configuration is in force"/);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   assert.deepEqual([upstream.seen.length, other.seen.length], [refusals + 1, 1]);
+});
+
+test("a daemon serves on while its configuration is full of faults or 300 MB long, and lists no more than fifty problems", async (t) => {
+  const upstream = await startUpstream(t, respondWithEmptyJson);
+  const { config } = writeKeyFile(t, upstream.baseUrl, "a-key");
+  const daemon = await startDaemon(t, { config });
+  const good = readFileSync(daemon.configFile, "utf8");
+  const flood = `{${Array.from({ length: 60_000 }, (_, i) => `"key${i}": 1`).join()}}`;
+  writeFileSync(daemon.configFile, flood);
+  await daemon.waitForOutput(/is not accepted, the old one stays: .*unknown key \\"key0/);
+  assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
+  const { problems } = (await daemon.status()).config;
+  assert.equal(problems.length, 51);
+  assert.match(problems[50]?.message ?? "", /^there are more problems/);
+  truncateSync(daemon.configFile, 300e6);
+  await daemon.waitForOutput(/is not accepted, the old one stays: .*larger than 1 MiB/);
+  assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
+  writeFileSync(daemon.configFile, good);
+  await daemon.waitForOutput(/"msg":"the configuration file is good again"/);
+  assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
 });
 
 test("a daemon does not start with a hostile configuration", async (t) => {

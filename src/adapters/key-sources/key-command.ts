@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { setImmediate } from "node:timers/promises";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { KeyFailure, type KeyFix } from "../../core/failure.ts";
 
@@ -33,8 +34,9 @@ interface CommandResult {
 }
 
 /**
- * Runs the command without a shell and resolves to the first line of its output. Kills its process group when it takes
- * longer than 4.5 seconds. Rejects with a KeyFailure, whose message contains nothing of the command because clients get
+ * Runs the command without a shell and resolves to the first line of what it has printed when it exits, or soon after if
+ * that is nothing. Processes that it leaves running are left alone, and what they print is not read any further. Kills its
+ * process group when it takes longer than 4.5 seconds. Rejects with a KeyFailure, whose message contains nothing of the command because clients get
  * it; or with Node's error for an invalid command line.
  */
 export async function runKeyCommand([file, ...args]: readonly [string, ...string[]]): Promise<string> {
@@ -58,15 +60,23 @@ function run(file: string, args: string[]): Promise<CommandResult> {
     // for a passphrase fails instead of waiting.
     const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
     const output = { stdout: "", stderr: "" };
-    const settle = (code: number | null, signal: NodeJS.Signals | null, limit: CommandResult["limit"]) => {
+    const settle = (limit: CommandResult["limit"]) => {
       clearTimeout(timer);
+      const { exitCode: code, signalCode: signal } = child;
       if (limit !== null) killGroup(child);
+      closePipes(child);
       resolve({ code, signal, limit, ...output });
     };
-    const timer = setTimeout(() => settle(null, null, "time"), TIMEOUT_MS);
+    // The pipes reach their end much later, if the command has left a process running that holds them.
+    const settleAfterExit = async () => {
+      await readPipes();
+      if (child.exitCode !== 0 || output.stdout !== "") settle(null);
+    };
+    const timer = setTimeout(() => settle(hasExited(child) ? null : "time"), TIMEOUT_MS);
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       output.stdout += text;
-      if (output.stdout.length > MAX_OUTPUT) settle(null, null, "output");
+      if (output.stdout.length > MAX_OUTPUT) settle("output");
+      else if (hasExited(child)) void settleAfterExit();
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       output.stderr = (output.stderr + text).slice(-MAX_OUTPUT);
@@ -75,14 +85,32 @@ function run(file: string, args: string[]): Promise<CommandResult> {
       clearTimeout(timer);
       reject(cannotRun(file, error));
     });
-    child.on("close", (code, signal) => settle(code, signal, null));
+    child.on("exit", () => void settleAfterExit());
+    child.on("close", () => settle(null));
   });
+}
+
+function hasExited(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/**
+ * Resolves when everything that is in the pipes has been read: between two calls of setImmediate, Node reads whatever is
+ * there to be read.
+ */
+async function readPipes(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
+}
+
+/** Processes that hold the other ends must not keep ours open, or the daemon alive. */
+function closePipes(child: ChildProcess): void {
+  child.stdout?.destroy();
+  child.stderr?.destroy();
 }
 
 /** Kills the command and its process group. Processes that have left the group are not waited for. */
 function killGroup(child: ChildProcess): void {
-  child.stdout?.destroy();
-  child.stderr?.destroy();
   child.unref();
   if (child.pid === undefined) return;
   try {

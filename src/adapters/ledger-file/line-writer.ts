@@ -4,7 +4,7 @@ import type { Clock, LedgerHealth, LedgerLocation, Log } from "../../ports.ts";
 import { Backlog, type PendingLine } from "./backlog.ts";
 import { DayFile } from "./day-file.ts";
 import type { Notes } from "./notes.ts";
-import { refuseUnwritable, ensurePrivateDirectory } from "./private-file.ts";
+import { ensurePrivateDirectory, ensureSafeDirectory, refuseUnwritable } from "./private-file.ts";
 import { deleteExpiredDays, repairDayFiles } from "./maintenance.ts";
 
 const RETRY_MS = 1000;
@@ -158,7 +158,7 @@ export class LineWriter {
   #open(day: string): DayFile {
     const { directory, log } = this.#options;
     this.#closeFile();
-    ensurePrivateDirectory(directory);
+    ensureSafeDirectory(directory);
     this.#file = DayFile.open(directory, day, log);
     return this.#file;
   }

@@ -13,8 +13,8 @@ export function repairDayFiles(directory: string, log: Log): void {
 }
 
 /**
- * Deletes the files of days more than `retainDays` days before `now`, milliseconds since 1970; a clock that is ahead
- * deletes nothing at first (see `oldestKeptDay`). Leaves files that are not the ledger's.
+ * Deletes the files of days more than `retainDays` days before `now`, milliseconds since 1970, as far as `oldestKeptDay`
+ * trusts it. Leaves files that are not the ledger's.
  */
 export function deleteExpiredDays(directory: string, retainDays: number, now: number, log: Log): void {
   const files = fs.readdirSync(directory).flatMap((name) => {

@@ -5,15 +5,27 @@ import { quoteForShell } from "../../core/text/shell-words.ts";
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = fs.constants;
 const PERMISSIONS = 0o777;
 const WRITABLE_BY_OTHERS = 0o022;
+const OPEN_TO_OTHERS = 0o077;
 
 /**
- * Creates the directory with mode 0700, whatever the umask, or narrows an existing one to it. Throws a Failure when it
- * cannot be created, or when others could have put files into it: a symbolic link, another user's directory, or one that
- * others can write (SECURITY.md E4).
+ * Creates the directory with mode 0700, whatever the umask. Throws a Failure when it cannot be created, for whatever
+ * {@link ensureSafeDirectory} refuses, and when it exists and is open to others: they may be meant to use it, so its mode is
+ * only changed by the person who gave it (SECURITY.md E4).
  */
 export function ensurePrivateDirectory(directory: string): void {
+  const { mode } = ensureSafeDirectory(directory);
+  if ((mode & OPEN_TO_OTHERS) !== 0 && !isWindows) throw withLooseMode(directory, "is open to other users");
+}
+
+/**
+ * As {@link ensurePrivateDirectory}, but accepts a directory that others can only read. One that is opened while the daemon
+ * runs must not cost records: the files in it are still ours alone. Throws a Failure when others could have put files into
+ * it: a symbolic link, another user's directory, or one that others can write.
+ */
+export function ensureSafeDirectory(directory: string): fs.Stats {
   try {
-    fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const created = fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (created !== undefined) fs.chmodSync(directory, 0o700);
   } catch (cause) {
     throw unlessDiskFault(cause, `cannot make the ledger directory ${directory}`);
   }
@@ -25,14 +37,10 @@ export function ensurePrivateDirectory(directory: string): void {
     );
   }
   refuseOtherOwners(directory, found);
-  const mode = found.mode & PERMISSIONS;
-  if ((mode & WRITABLE_BY_OTHERS) !== 0 && !isWindows) {
-    throw new Failure(
-      `the ledger directory ${directory} can be written by other users`,
-      `chmod 700 ${quoteForShell(directory)}`,
-    );
+  if ((found.mode & WRITABLE_BY_OTHERS) !== 0 && !isWindows) {
+    throw withLooseMode(directory, "can be written by other users");
   }
-  if (mode !== 0o700) fs.chmodSync(directory, 0o700);
+  return found;
 }
 
 /**
@@ -107,6 +115,10 @@ function hasSecondName(path: string): Failure {
     `${path} is a hard link to a file that has another name, and is not written to`,
     `cp ${quoteForShell(path)} ${quoteForShell(`${path}.own`)} && mv ${quoteForShell(`${path}.own`)} ${quoteForShell(path)}`,
   );
+}
+
+function withLooseMode(directory: string, what: string): Failure {
+  return new Failure(`the ledger directory ${directory} ${what}`, `chmod 700 ${quoteForShell(directory)}`);
 }
 
 function refuseOtherOwners(path: string, found: fs.Stats): void {

@@ -8,7 +8,10 @@ import type { UsageRecord } from "../../core/ledger/record.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
 
 const NEWLINE = 0x0a;
-/** The fastest of the sizes measured; reading takes a few times this much memory (docs/platform.md section 7). */
+/**
+ * How much is read at once, and the longest line that is: several times as much as a record has. The fastest of the sizes
+ * measured; reading takes a few times this much memory (docs/platform.md section 7).
+ */
 const BLOCK_BYTES = 4 * 1024 * 1024;
 
 /** A range of UTC days, `YYYY-MM-DD`, both inclusive. Without `to` it extends to the newest day. */
@@ -17,7 +20,7 @@ export interface DayRange {
   to?: string;
 }
 
-/** A line that is not a record: truncated, or not written by tollkeeper. Lines count from 1. */
+/** A line that is not a record: truncated, far too long, or not written by tollkeeper. Lines count from 1. */
 export interface UnreadableLine {
   unreadable: true;
   file: string;
@@ -40,7 +43,7 @@ export async function* readLedger(
     try {
       let line = 0;
       for await (const block of blocksOf(file)) {
-        for (const text of linesOf(block)) {
+        for (const text of block === null ? [null] : linesOf(block)) {
           line += 1;
           const record = text === null ? "unreadable" : parseRecord(text);
           if (record === "unreadable") yield { unreadable: true, file: name, line };
@@ -88,14 +91,17 @@ async function nullIfMissing<T>(opening: Promise<T>, path: string): Promise<T | 
 }
 
 /**
- * Yields the file in blocks of whole lines; a last line without a newline is a block of its own. Blocks share one buffer,
- * so a block is valid until the next one is requested. The buffer grows for a line that does not fit.
+ * Yields the file in blocks of whole lines; a last line without a newline is in a block of its own. Yields null for a line
+ * that is longer than a block. Blocks share one buffer, so a block is valid until the next one is requested.
  */
-async function* blocksOf(file: FileHandle): AsyncGenerator<Buffer> {
-  let buffer = Buffer.allocUnsafe(BLOCK_BYTES);
+async function* blocksOf(file: FileHandle): AsyncGenerator<Buffer | null> {
+  const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
   let held = 0;
   for (;;) {
-    if (held === buffer.length) buffer = Buffer.concat([buffer, Buffer.alloc(BLOCK_BYTES)]);
+    if (held === buffer.length) {
+      yield null;
+      held = await skipLine(file, buffer);
+    }
     const { bytesRead } = await file.read(buffer, held, buffer.length - held);
     held += bytesRead;
     const filled = buffer.subarray(0, held);
@@ -107,6 +113,17 @@ async function* blocksOf(file: FileHandle): AsyncGenerator<Buffer> {
     if (end > 0) yield filled.subarray(0, end);
     buffer.copyWithin(0, end, held);
     held -= end;
+  }
+}
+
+/** Reads up to the next newline. Moves what follows it to the buffer's start, and returns how much that is. */
+async function skipLine(file: FileHandle, buffer: Buffer): Promise<number> {
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length);
+    const end = buffer.subarray(0, bytesRead).indexOf(NEWLINE) + 1;
+    if (bytesRead > 0 && end === 0) continue;
+    buffer.copyWithin(0, end, bytesRead);
+    return bytesRead - end;
   }
 }
 

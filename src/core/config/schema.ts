@@ -154,8 +154,10 @@ const ledger = object({
   directory: text(checkFilePath)
     .nullable()
     .default(null)
-    .describe("Where usage records are kept; null for `ledger` in the state directory."),
-  retainDays: integer(1).default(400).describe("Days after which records are removed."),
+    .describe(
+      "Where usage records are kept, a directory that only you can enter; null for `ledger` in the state directory.",
+    ),
+  retainDays: integer(1).default(400).describe("Days after which records are deleted."),
   noteAfterMs: milliseconds(0)
     .default(1_000)
     .describe(

@@ -6,9 +6,8 @@ const LEDGER_FILE = /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\.(ndjson
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The clock is trusted up to this far past the n-th newest day. See {@link oldestKeptDay}. */
-const REFERENCE_DAY = 3;
-const TRUSTED_MS = 7 * DAY_MS;
+/** So many days with records confirm the first of them. See {@link oldestKeptDay}. */
+const CONFIRMING_DAYS = 3;
 
 /** Returns the UTC day of an ISO 8601 time in UTC. */
 export function dayOf(ts: string): string {
@@ -40,13 +39,22 @@ export function parseLedgerFileName(name: string): { day: string; isTorn: boolea
 }
 
 /**
- * Returns the first day to keep when files are kept for `retainDays` days; `days` are those that have a file. The clock may
- * be wrong and deletion is final, so `now` is trusted only up to a week past the third newest day: a start or two in a wrong
- * year delete at most a week of old days. After years without a run, the old days go once there are three new ones.
+ * Returns the first day to keep when files are kept for `retainDays` days; `days` are those that have a file. Deletion is
+ * final and a clock may be wrong, so `now` only counts as far as the ledger confirms it: up to the third newest day that has
+ * a file, and on from there as long as each day follows the one before. A clock that leaps two days or more deletes nothing
+ * because of the leap before there are records of three days after it; one that is behind deletes less.
  */
 export function oldestKeptDay(days: readonly string[], now: number, retainDays: number): string {
-  const sorted = [...new Set(days)].toSorted();
-  const reference = sorted.at(-REFERENCE_DAY) ?? sorted[0];
-  const trusted = reference === undefined ? now : Math.min(now, Date.parse(reference) + TRUSTED_MS);
-  return dayAt(trusted - retainDays * DAY_MS);
+  return addDays(confirmedDay(days, dayAt(now)), -retainDays);
+}
+
+function confirmedDay(days: readonly string[], today: string): string {
+  const past = [...new Set(days)].filter((day) => day < today).toSorted();
+  let confirmed = past.at(-CONFIRMING_DAYS) ?? past[0] ?? today;
+  for (const day of [...past, today]) if (day === addDays(confirmed, 1)) confirmed = day;
+  return confirmed;
+}
+
+function addDays(day: string, count: number): string {
+  return dayAt(Date.parse(day) + count * DAY_MS);
 }

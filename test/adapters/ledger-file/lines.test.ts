@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -104,13 +104,6 @@ for (const umask of [0o000, 0o777]) {
     assert.equal(statSync(join(directory, `${TODAY}.ndjson`)).mode & 0o777, 0o600);
   });
 }
-
-test("removes other users' access to an existing directory", (t) => {
-  const directory = join(ledgerScratchDirectory(t), "ledger");
-  mkdirSync(directory, { mode: 0o755 });
-  startLedger(t, { directory });
-  assert.equal(statSync(directory).mode & 0o777, 0o700);
-});
 
 test("keeps every appended record when the daemon is killed", async (t) => {
   const directory = join(ledgerScratchDirectory(t), "ledger");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { readLedger, type DayRange } from "../../../src/adapters/ledger-file.ts";
@@ -85,13 +85,59 @@ test("skips records of a later format", async (t) => {
   assert.deepEqual(await readAll(directoryWith(t, { "2026-11-21.ndjson": text })), ["a", "c"]);
 });
 
-test("reads lines that cross the end of a block or are longer than one", async (t) => {
-  const wide = (id: string, bytes: number) => line(id, { raw_usage: { é: "é".repeat(bytes / 2) } });
-  const text = [wide("a", 3e6), wide("b", 3e6), wide("c", 10e6), line("d"), wide("e", 5e6), line("f")].join(
-    "",
-  );
+/** How much the reader reads at once. A line of this length or more is not read. */
+const BLOCK_BYTES = 4 * 1024 * 1024;
+
+test("reads lines that cross the end of a block, up to the longest that fit in one", async (t) => {
+  const wide = (id: string, bytes: number) => {
+    const without = line(id, { raw_usage: { x: "" } }).length;
+    return line(id, { raw_usage: { x: "x".repeat(bytes - without) } });
+  };
+  const text = [wide("a", 3e6), wide("b", 3e6), line("c"), wide("d", BLOCK_BYTES), line("e")].join("");
   const seen = await readAll(directoryWith(t, { "2026-11-21.ndjson": text }));
-  assert.deepEqual(seen, ["a", "b", "c", "d", "e", "f"]);
+  assert.deepEqual(seen, ["a", "b", "c", "d", "e"]);
+});
+
+for (const blocks of [1, 2, 3]) {
+  for (const more of [-1, 0, 1]) {
+    const bytes = blocks * BLOCK_BYTES + more;
+    test(`reports a line of ${bytes} bytes once, wherever it stands, and reads the records around it`, async (t) => {
+      const long = "\0".repeat(bytes);
+      const directory = directoryWith(t, {
+        "2026-11-19.ndjson": `${long}\n${long}\n${line("a")}\n`,
+        "2026-11-20.ndjson": `${line("b")}${long}\n${line("c")}${line("d")}`,
+        "2026-11-21.ndjson": `${line("e")}${long}`,
+      });
+      assert.deepEqual(await readAll(directory), [
+        "2026-11-19.ndjson:1",
+        "2026-11-19.ndjson:2",
+        "a",
+        "2026-11-19.ndjson:4",
+        "b",
+        "2026-11-20.ndjson:2",
+        "c",
+        "d",
+        "e",
+        "2026-11-21.ndjson:2",
+      ]);
+    });
+  }
+}
+
+test("reads past a line of 700 MB in bounded memory", async (t) => {
+  const directory = directoryWith(t, { "2026-11-21.ndjson": line("a") });
+  const path = join(directory, "2026-11-21.ndjson");
+  // Zeros that take no space on the disk, as a crash of the machine leaves them.
+  truncateSync(path, 700e6);
+  appendFileSync(path, `\n${line("b")}`);
+  const before = process.memoryUsage().arrayBuffers;
+  const seen: string[] = [];
+  for await (const item of readLedger(directory, { from: "" })) {
+    seen.push("unreadable" in item ? `${item.file}:${item.line}` : item.id);
+    const held = process.memoryUsage().arrayBuffers - before;
+    assert.ok(held < 2 * BLOCK_BYTES, `${held} bytes`);
+  }
+  assert.deepEqual(seen, ["a", "2026-11-21.ndjson:2", "b"]);
 });
 
 test("reads no records from a directory that does not exist", async (t) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
@@ -15,6 +15,8 @@ interface UsageInput {
   records?: UsageRecord[];
   /** Lines appended to today's ledger file. */
   foreign?: string;
+  /** Changes the ledger once the records and lines are written. */
+  prepare?: (directory: string) => void;
   config?: string;
   /** The option `ledger.project`. */
   project?: boolean;
@@ -38,6 +40,7 @@ async function usage(
     });
   }
   if (foreign !== "") writeFileSync(join(directory, `${today()}.ndjson`), foreign, { flag: "a" });
+  given.prepare?.(directory);
   const child = spawn(process.execPath, [PROGRAM, "usage", "--config", config, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, TZ: "UTC", FORCE_COLOR: "1", ...given.env },
@@ -198,6 +201,21 @@ test("usage --csv prints rows without a total, quotes by RFC 4180, disarms formu
 test("usage escapes control characters in names", async (t) => {
   const { out } = await usage(t, [], { records: [now({ tool: "a\u001b[31m\u009b\u202e\nb" })] });
   assert.match(out, /^a\\u001b\[31m\\u009b\\u202e\\u000ab +1 /m);
+});
+
+test("usage names the file and the line of what is not readable, be it 700 MB long, and counts the records around it", async (t) => {
+  const prepare = (directory: string) => {
+    const path = join(directory, `${today()}.ndjson`);
+    truncateSync(path, 700e6);
+    appendFileSync(path, `\n${JSON.stringify(now())}\n`);
+  };
+  const { out, code } = await usage(t, ["--by", "tool"], { records: [now()], prepare });
+  assert.match(out, /^codex +2 +20 /m);
+  assert.match(
+    out,
+    new RegExp(`^unreadable: 1 line of the ledger, the first in ${today()}\\.ndjson, line 2`, "m"),
+  );
+  assert.equal(code, 0);
 });
 
 test("usage of an empty ledger says where it looked and what to do next", async (t) => {

@@ -83,7 +83,7 @@ async function newestLine(directory: string): Promise<string | null> {
   try {
     const names = (await readdir(directory)).filter((name) => parseLedgerFileName(name)?.isTorn === false);
     const newest = names.toSorted().at(-1);
-    return newest === undefined ? null : lastLineOf(join(directory, newest));
+    return newest === undefined ? null : await lastLineOf(join(directory, newest));
   } catch {
     return null;
   }

@@ -29,7 +29,7 @@ export function ledgerDirectoryFindings(directory: string, found: Stats, self: n
   if ((found.mode & WRITABLE_BY_OTHERS) !== 0) {
     return [failure(`${directory} can be written by other users`, fix)];
   }
-  if ((found.mode & OPEN_TO_OTHERS) !== 0) return [warning(`${directory} can be read by other users`, fix)];
+  if ((found.mode & OPEN_TO_OTHERS) !== 0) return [failure(`${directory} is open to other users`, fix)];
   return [];
 }
 
@@ -54,7 +54,8 @@ export function ledgerFileFindings(
     }
     return self !== null && stats.uid !== self ? [foreignOwnerFailure(path, stats, self)] : [];
   });
-  const open = files.filter(({ stats }) => self !== null && (stats.mode & OPEN_TO_OTHERS) !== 0);
+  const own = files.filter(({ stats }) => self !== null && stats.isFile());
+  const open = own.filter(({ stats }) => (stats.mode & OPEN_TO_OTHERS) !== 0);
   if (open.length > 0) {
     const what = `${pluralize(open.length, "file")} in ${directory} can be read by other users`;
     findings.push(warning(what, `chmod go= ${quoteForShell(directory)}/*`));

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { setUpMachine, type Machine, type MachineOptions } from "../../../helpers/daemon/machine.ts";
@@ -14,11 +14,11 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Problems of the ledger, of the clock, and of files of shells and tools. */
 export const FILE_PROBLEMS: Problem[] = [
   {
-    name: "other users can read the ledger",
+    name: "the ledger directory is open to other users",
     build: (t) => withLedger(t, (directory) => chmodSync(directory, 0o755)),
     finds: [
       [
-        "warning ledger: HOME/state/tollkeeper/ledger can be read by other users",
+        "failure ledger: HOME/state/tollkeeper/ledger is open to other users",
         "chmod 700 'HOME/state/tollkeeper/ledger'",
       ],
     ],
@@ -54,6 +54,16 @@ export const FILE_PROBLEMS: Problem[] = [
       [
         "failure ledger: HOME/state/tollkeeper/ledger/under-way can be written by other users",
         "chmod 700 'HOME/state/tollkeeper/ledger/under-way'",
+      ],
+    ],
+  },
+  {
+    name: "the newest day of the ledger is a link",
+    build: (t) => withLedger(t, (directory) => symlinkSync("/nowhere", join(directory, "2099-01-01.ndjson"))),
+    finds: [
+      [
+        "failure ledger: HOME/state/tollkeeper/ledger/2099-01-01.ndjson is a link, or no file, and is not written to",
+        "mv 'HOME/state/tollkeeper/ledger/2099-01-01.ndjson' 'HOME/state/tollkeeper/ledger/2099-01-01.ndjson.away'",
       ],
     ],
   },

@@ -1,0 +1,112 @@
+import type { Mutant } from "./mutant.ts";
+
+const B7 = { row: "B7", test: "test/security/b7-hostile-config.test.ts" };
+const B7_FLOODS = { row: "B7", test: "test/adapters/config-file/floods.test.ts" };
+
+const CONFIG_FILE = "src/adapters/config-file.ts";
+const JSONC = "src/adapters/config-file/jsonc.ts";
+const SHAPE = "src/core/config/shape.ts";
+
+/** Rules on invalid, hostile and flooded configurations: B7. */
+export const CONFIG: readonly Mutant[] = [
+  {
+    ...B7,
+    without: "refusing prototype keys",
+    file: "src/core/config/rules.ts",
+    find: "...findForbiddenKeys(file, []),",
+    replace: "",
+  },
+  {
+    ...B7,
+    without: "defining properties instead of assigning them",
+    file: JSONC,
+    find: "return Object.fromEntries(entries);",
+    replace:
+      "return [...entries].reduce<Record<string, unknown>>((all, [key, value]) => ((all[key] = value), all), {});",
+  },
+  {
+    ...B7,
+    without: "refusing unknown keys",
+    file: SHAPE,
+    find: "!known.includes(key) &&",
+    replace: "false &&",
+  },
+  {
+    ...B7,
+    without: "keeping the last valid configuration",
+    file: CONFIG_FILE,
+    find: "this.#problems = problems;",
+    replace:
+      "this.#problems = problems;\n    this.#config = defaultConfig;\n    void this.#apply(defaultConfig);",
+  },
+  {
+    ...B7_FLOODS,
+    without: "a size limit for the configuration",
+    file: "src/adapters/config-file/trusted-file.ts",
+    find: `if (stats.size > MAX_BYTES) return "it is larger than 1 MiB";`,
+    replace: "",
+  },
+  {
+    ...B7_FLOODS,
+    without: "counting the lines once",
+    file: JSONC,
+    find: "const lineOf = createLineIndex(text);",
+    replace: `const lineOf = (offset: number) => text.slice(0, offset).split("\\n").length;`,
+  },
+  {
+    ...B7_FLOODS,
+    without: "a limit on the problems that are reported",
+    file: "src/adapters/config-file/read.ts",
+    find: "if (problems.length <= MAX_PROBLEMS) return problems;",
+    replace: "if (problems.length > 0) return problems;",
+  },
+  {
+    ...B7_FLOODS,
+    without: "a limit on unknown keys",
+    file: SHAPE,
+    find: ".slice(0, MAX_UNKNOWN_KEYS)",
+    replace: "",
+  },
+  {
+    ...B7_FLOODS,
+    without: "a limit on named entries",
+    file: SHAPE,
+    find: "const entries = Object.entries(value);\n    if (entries.length > MAX_ENTRIES) return tooMany(entries.length, path);",
+    replace: "const entries = Object.entries(value);",
+  },
+  {
+    ...B7_FLOODS,
+    without: "a limit on list items",
+    file: SHAPE,
+    find: "if (value.length > MAX_ENTRIES) return tooMany(value.length, path);\n    return joinItems(value.map(",
+    replace: "return joinItems(value.map(",
+  },
+  {
+    ...B7_FLOODS,
+    without: "comparing the routes of no list that is too long",
+    file: "src/core/config/rules.ts",
+    find: "if (!Array.isArray(routes) || routes.length > MAX_ENTRIES) return [];",
+    replace: "if (!Array.isArray(routes)) return [];",
+  },
+  {
+    ...B7_FLOODS,
+    without: "a limit on the length of names that are compared",
+    file: "src/core/text/did-you-mean.ts",
+    find: "if (word.length > MAX_LENGTH) return null;",
+    replace: "",
+  },
+  {
+    ...B7_FLOODS,
+    without: "telling the file from its neighbours",
+    file: CONFIG_FILE,
+    find: "if (!isAboutNeighbour(this.#path, name, details)) this.#onEvent();",
+    replace: "this.#onEvent();",
+  },
+  {
+    ...B7_FLOODS,
+    without: "reading a file that is never left alone",
+    file: CONFIG_FILE,
+    find: "&& performance.now() < until",
+    replace: "",
+  },
+];

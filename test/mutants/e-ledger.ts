@@ -1,0 +1,77 @@
+import type { Mutant } from "./mutant.ts";
+
+const E1_TORN = { row: "E1", test: "test/adapters/ledger-file/truncated-line.test.ts" };
+const E2_RETENTION = { row: "E2", test: "test/adapters/ledger-file/retention.test.ts" };
+const E3_READER = { row: "E3", test: "test/adapters/ledger-file/reader.test.ts" };
+
+const TORN = "src/adapters/ledger-file/truncated-line.ts";
+const DAYS = "src/core/ledger/day.ts";
+const READER = "src/adapters/ledger-file/reader.ts";
+
+/** Rules on what stands in the ledger's files, and how long: E1 to E3. */
+export const LEDGER: readonly Mutant[] = [
+  {
+    ...E1_TORN,
+    without: "moving a torn tail in blocks",
+    file: TORN,
+    find: "const block = Buffer.alloc(BLOCK_BYTES);\n  try {",
+    replace: "const block = Buffer.alloc(end - start);\n  try {",
+  },
+  {
+    ...E1_TORN,
+    without: "removing what the disk took of a torn tail",
+    file: TORN,
+    find: "fs.ftruncateSync(to, size);",
+    replace: "",
+  },
+  {
+    ...E2_RETENTION,
+    without: "distrusting a clock that leaps ahead",
+    file: DAYS,
+    find: "let confirmed = past.at(-CONFIRMING_DAYS) ?? past[0] ?? today;",
+    replace: "let confirmed = today;",
+  },
+  {
+    ...E2_RETENTION,
+    without: "waiting for three days with records after a leap",
+    file: DAYS,
+    find: "const CONFIRMING_DAYS = 3;",
+    replace: "const CONFIRMING_DAYS = 2;",
+  },
+  {
+    ...E2_RETENTION,
+    without: "stopping at a gap between the days",
+    file: DAYS,
+    find: "if (day === addDays(confirmed, 1)) confirmed = day;",
+    replace: "if (day > confirmed) confirmed = day;",
+  },
+  {
+    ...E2_RETENTION,
+    without: "ignoring days of the future",
+    file: DAYS,
+    find: ".filter((day) => day < today)",
+    replace: "",
+  },
+  {
+    ...E3_READER,
+    without: "a limit on the length of a line that is read",
+    file: READER,
+    find: "const buffer = Buffer.allocUnsafe(BLOCK_BYTES);\n  let held = 0;\n  for (;;) {\n    if (held === buffer.length) {\n      yield null;\n      held = await skipLine(file, buffer);\n    }",
+    replace:
+      "let buffer = Buffer.allocUnsafe(BLOCK_BYTES);\n  let held = 0;\n  for (;;) {\n    if (held === buffer.length) buffer = Buffer.concat([buffer, Buffer.alloc(BLOCK_BYTES)]);",
+  },
+  {
+    ...E3_READER,
+    without: "skipping the rest of a line that is too long",
+    file: READER,
+    find: "held = await skipLine(file, buffer);",
+    replace: "held = 0;",
+  },
+  {
+    ...E3_READER,
+    without: "reporting a line that is too long",
+    file: READER,
+    find: "yield null;\n      held = await",
+    replace: "held = await",
+  },
+];
