@@ -128,10 +128,10 @@ test("through sockets that a service manager holds, an upgrade refuses no connec
   const old = await first.ready;
   const clients = await streams.open(sockets.port, 3);
 
-  let isOver = false;
+  const load = new AbortController();
   const statuses: (number | string)[] = [];
-  const load = Array.from({ length: 4 }, async () => {
-    while (!isOver) statuses.push(await requestModels(sockets.port));
+  const clientsOfLoad = Array.from({ length: 4 }, async () => {
+    while (!load.signal.aborted) statuses.push(await requestModels(sockets.port));
   });
   const waitForMore = async () => {
     const goal = statuses.length + 40;
@@ -148,8 +148,8 @@ test("through sockets that a service manager holds, an upgrade refuses no connec
   t.after(() => second.kill());
   const upgraded = await second.ready;
   await waitForMore();
-  isOver = true;
-  await Promise.all(load);
+  load.abort();
+  await Promise.all(clientsOfLoad);
 
   await assertComplete(clients);
   assert.deepEqual([...new Set(statuses)], [200]);

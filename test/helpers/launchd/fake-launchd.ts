@@ -20,9 +20,15 @@ export const ON_MACOS = `--import=data:text/javascript,Object.defineProperty(pro
  * the test. Its output has the lines that are read, as public reports show them; none of it was recorded here.
  */
 export function createFakeLaunchd(t: TestContext, command: readonly string[]): FakeLaunchd {
+  let pidFile = "";
+  // Before the directory is removed, which happens in the order of registration.
+  t.after(() => {
+    if (existsSync(pidFile)) killIfAlive(Number(readFileSync(pidFile, "utf8")));
+  });
   const state = join(scratchDirectory(t), "launchd");
   mkdirSync(state);
-  const [loaded, pidFile] = [join(state, "loaded"), join(state, "pid")];
+  const loaded = join(state, "loaded");
+  pidFile = join(state, "pid");
   const words = command.map((word) => `'${word}'`).join(" ");
   const isAlive = `kill -0 "$(cat ${pidFile} 2>/dev/null)" 2>/dev/null`;
   const start = `touch ${loaded}; env -u NODE_OPTIONS ${words} >/dev/null 2>&1 & echo $! >${pidFile}`;
@@ -38,9 +44,6 @@ export function createFakeLaunchd(t: TestContext, command: readonly string[]): F
       { match: "kickstart -k *", does: `kill -KILL "$(cat ${pidFile})" 2>/dev/null; ${start}` },
       { match: "kickstart *", does: start },
     ],
-  });
-  t.after(() => {
-    if (existsSync(pidFile)) killIfAlive(Number(readFileSync(pidFile, "utf8")));
   });
   return {
     directory,
