@@ -10,7 +10,7 @@ const FAILURES = new URL("../../../src/adapters/keychain/failures.ts", import.me
 function failureOnMac(text: string): { message: string; hint: string } {
   const program = `
     const { failureOf } = await import(${JSON.stringify(FAILURES)});
-    const { message, hint } = failureOf(${JSON.stringify(text)});
+    const { message, hint } = failureOf(${JSON.stringify(text)}, { setArguments: "key set" });
     console.log(JSON.stringify({ message, hint }));
   `;
   const words = [ON_MACOS, "--import", "tsx", "--input-type=module", "--eval", program];

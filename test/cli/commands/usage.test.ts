@@ -213,7 +213,7 @@ test("usage names the file and the line of what is not readable, be it 700 MB lo
   assert.match(out, /^codex +2 +20 /m);
   assert.match(
     out,
-    new RegExp(`^unreadable: 1 line of the ledger, the first in ${today()}\\.ndjson, line 2`, "m"),
+    new RegExp(`^The sums do not include 1 unreadable line .* The first is ${today()}\\.ndjson:2\\.$`, "m"),
   );
   assert.equal(code, 0);
 });
