@@ -3,33 +3,29 @@ import * as zlib from "node:zlib";
 import { HeaderIndex } from "../../core/http/header-index.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { writeHead, type Head, type ResponseWriter } from "./response-writer.ts";
-import type { SendQueue } from "./send-queue.ts";
 
-/** Errors are short. One that is longer when decoded is not searched. */
-const DECODED_LIMIT_BYTES = 1024 * 1024;
+/** Errors are short. A longer one, compressed or decoded, is not searched. */
+const LIMIT_BYTES = 1024 * 1024;
 
 /**
  * Writes an error that is compressed although we asked for `identity`. The body is held until its end and searched for our key
  * in plain text (SECURITY.md B8). Without the key it is sent as it came; with it, as redacted plain text. A body that cannot
- * be searched, because it is longer than a queue may be or Node lacks the encoding, is dropped.
+ * be searched, because it is too large or Node lacks the encoding, is dropped.
  */
 export class CompressedError implements ResponseWriter {
   bytes = 0;
   readonly #res: ServerResponse;
-  readonly #queue: SendQueue;
   readonly #head: Head;
   readonly #encoding: string;
   readonly #secret: Secret;
-  /** null for a body that is too long. */
-  #chunks: Buffer[] | null = [];
+  readonly #chunks: Buffer[] = [];
   #heldBytes = 0;
   #headers: HeaderIndex;
   #body: Buffer = Buffer.alloc(0);
 
   /** `encoding` is the body's `content-encoding`, in lower case. */
-  constructor(res: ServerResponse, queue: SendQueue, head: Head, encoding: string, secret: Secret) {
+  constructor(res: ServerResponse, head: Head, encoding: string, secret: Secret) {
     this.#res = res;
-    this.#queue = queue;
     this.#head = head;
     this.#encoding = encoding;
     this.#secret = secret;
@@ -39,17 +35,16 @@ export class CompressedError implements ResponseWriter {
   /** Does nothing: the head depends on the body. */
   flush(): void {}
 
-  write(chunk: Buffer): void {
-    if (!this.#queue.hasRoom) this.#chunks = null;
-    this.#chunks?.push(chunk);
-    this.#heldBytes = this.#chunks === null ? 0 : this.#heldBytes + chunk.length;
-    this.#queue.hold(this.#heldBytes);
+  write(chunk: Buffer): boolean {
+    this.#heldBytes += chunk.length;
+    if (this.#heldBytes <= LIMIT_BYTES) this.#chunks.push(chunk);
+    return true;
   }
 
   complete(): void {
-    const compressed = this.#chunks === null ? null : Buffer.concat(this.#chunks);
-    const plain = compressed === null ? null : decode(compressed, this.#encoding);
-    if (compressed !== null && plain !== null && !this.#secret.isIn(plain.toString("latin1"))) {
+    const compressed = Buffer.concat(this.#chunks);
+    const plain = this.#heldBytes <= LIMIT_BYTES ? decode(compressed, this.#encoding) : null;
+    if (plain !== null && !this.#secret.isIn(plain.toString("latin1"))) {
       this.#body = compressed;
     } else {
       this.#body = plain ?? Buffer.alloc(0);
@@ -63,13 +58,12 @@ export class CompressedError implements ResponseWriter {
   end(): void {
     writeHead(this.#res, { ...this.#head, headers: this.#headers }, this.#secret);
     this.#res.end(this.#body);
-    this.#queue.hold(0);
   }
 }
 
 /** Returns null for an encoding that Node lacks, and for a body that inflates beyond the limit (SECURITY.md D6). */
 function decode(bytes: Buffer, encoding: string): Buffer | null {
-  const options = { maxOutputLength: DECODED_LIMIT_BYTES };
+  const options = { maxOutputLength: LIMIT_BYTES };
   if (bytes.length === 0) return bytes;
   try {
     switch (encoding) {
