@@ -45,7 +45,7 @@ for (const [what, path, init] of [
 
 test("another user gets no page", async (t) => {
   const { gate } = await start(t, { peers: peersOf(12_345) });
-  assert.equal((await fetch(gate.url, { headers: NAVIGATION })).status, 403);
+  assert.equal((await fetch(gate.url, { headers: NAVIGATION })).status, 400);
 });
 
 test("a real browser gets the page", { skip: noBrowser }, async (t) => {

@@ -97,6 +97,10 @@ test("a port with an address is refused", async (t) => {
 });
 
 test("serve has no option that changes the listening address", async (t) => {
-  const args = ["--host=0.0.0.0", "--listen=0.0.0.0", "--address=0.0.0.0"];
-  await assert.rejects(startDaemon(t, { args }), /error: unknown arguments: host, listen, address\n/);
+  for (const option of ["--host", "--listen", "--address"]) {
+    await assert.rejects(
+      startDaemon(t, { args: [`${option}=0.0.0.0`] }),
+      new RegExp(`error: there is no option ${option}\\b`),
+    );
+  }
 });

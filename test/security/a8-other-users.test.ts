@@ -305,7 +305,7 @@ test(
     await untilRefused(gate);
     t.mock.timers.tick(CLOSED_AFTER_MS - 1);
     client.write(requestTo(gate.port));
-    assert.match(await client.closed, /^HTTP\/1\.1 403 [^]*^connection: close\r$[^]*peer_not_allowed/im);
+    assert.match(await client.closed, /^HTTP\/1\.1 400 [^]*peer_not_allowed[^]*^connection: close\r$/im);
   },
 );
 

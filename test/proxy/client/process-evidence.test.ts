@@ -178,7 +178,7 @@ test("a refusal's record has the process that is known, too", async (t) => {
   const { peers } = createSystemThatRecalls();
   const { gate } = await startGateWithUpstream(t, respondWithMessage, { peers });
   gate.keys.values.clear();
-  assert.equal((await post(gate, "/v1/messages", {})).status, 503);
+  assert.equal((await post(gate, "/v1/messages", {})).status, 402);
   assert.deepEqual((await gate.ledger.only()).process, CLAUDE.record);
 });
 
