@@ -2,9 +2,11 @@ import type { Mutant } from "./mutant.ts";
 
 const B7 = { row: "B7", test: "test/security/b7-hostile-config.test.ts" };
 const B7_FLOODS = { row: "B7", test: "test/adapters/config-file/floods.test.ts" };
+const B7_ISSUES = { row: "B7", test: "test/core/config/floods.test.ts" };
 
 const CONFIG_FILE = "src/adapters/config-file.ts";
 const JSONC = "src/adapters/config-file/jsonc.ts";
+const RULES = "src/core/config/rules.ts";
 const SHAPE = "src/core/config/shape.ts";
 
 /** Rules on invalid, hostile and flooded configurations: B7. */
@@ -12,7 +14,7 @@ export const CONFIG: readonly Mutant[] = [
   {
     ...B7,
     without: "refusing prototype keys",
-    file: "src/core/config/rules.ts",
+    file: RULES,
     find: "...findForbiddenKeys(file, []),",
     replace: "",
   },
@@ -48,10 +50,31 @@ export const CONFIG: readonly Mutant[] = [
   },
   {
     ...B7_FLOODS,
-    without: "counting the lines once",
+    without: "a limit on the tokens of the configuration",
     file: JSONC,
-    find: "const lineOf = createLineIndex(text);",
-    replace: `const lineOf = (offset: number) => text.slice(0, offset).split("\\n").length;`,
+    find: "first === undefined || tokens === MAX_TOKENS || depth > MAX_DEPTH",
+    replace: "first === undefined || depth > MAX_DEPTH",
+  },
+  {
+    ...B7_FLOODS,
+    without: "a limit on the nesting of the configuration",
+    file: JSONC,
+    find: "first === undefined || tokens === MAX_TOKENS || depth > MAX_DEPTH",
+    replace: "first === undefined || tokens === MAX_TOKENS",
+  },
+  {
+    ...B7_FLOODS,
+    without: "leaving out errors where the text is cut",
+    file: JSONC,
+    find: "end < text.length ? errors.filter(({ offset }) => offset < end) : errors",
+    replace: "errors",
+  },
+  {
+    ...B7_FLOODS,
+    without: "leaving out issues of a value that is cut",
+    file: JSONC,
+    find: "isCut ? end - 1 : end",
+    replace: "end",
   },
   {
     ...B7_FLOODS,
@@ -61,35 +84,49 @@ export const CONFIG: readonly Mutant[] = [
     replace: "if (problems.length > 0) return problems;",
   },
   {
-    ...B7_FLOODS,
+    ...B7_ISSUES,
     without: "a limit on unknown keys",
     file: SHAPE,
     find: ".slice(0, MAX_UNKNOWN_KEYS)",
     replace: "",
   },
   {
-    ...B7_FLOODS,
+    ...B7_ISSUES,
     without: "a limit on named entries",
     file: SHAPE,
     find: "const entries = Object.entries(value);\n    if (entries.length > MAX_ENTRIES) return tooMany(entries.length, path);",
     replace: "const entries = Object.entries(value);",
   },
   {
-    ...B7_FLOODS,
+    ...B7_ISSUES,
     without: "a limit on list items",
     file: SHAPE,
     find: "if (value.length > MAX_ENTRIES) return tooMany(value.length, path);\n    return joinItems(value.map(",
     replace: "return joinItems(value.map(",
   },
   {
-    ...B7_FLOODS,
+    ...B7_ISSUES,
+    without: "a limit on tools with issues",
+    file: RULES,
+    find: "if (issues.length >= MAX_TOOL_ISSUES) break;",
+    replace: "",
+  },
+  {
+    ...B7_ISSUES,
+    without: "a limit on the names that a misspelled one is compared with",
+    file: RULES,
+    find: "upstreams.slice(0, MAX_GUESSES).map(([candidate]) => candidate)",
+    replace: "upstreams.map(([candidate]) => candidate)",
+  },
+  {
+    ...B7_ISSUES,
     without: "comparing the routes of no list that is too long",
-    file: "src/core/config/rules.ts",
+    file: RULES,
     find: "if (!Array.isArray(routes) || routes.length > MAX_ENTRIES) return [];",
     replace: "if (!Array.isArray(routes)) return [];",
   },
   {
-    ...B7_FLOODS,
+    ...B7_ISSUES,
     without: "a limit on the length of names that are compared",
     file: "src/core/text/did-you-mean.ts",
     find: "if (word.length > MAX_LENGTH) return null;",

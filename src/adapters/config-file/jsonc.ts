@@ -1,5 +1,6 @@
 import {
   applyEdits,
+  createScanner,
   findNodeAtLocation,
   getNodeValue,
   modify,
@@ -14,11 +15,19 @@ import type { Issue, Problem } from "../../core/config/problem.ts";
 /** No more problems of one kind are collected: nobody reads further before correcting these. */
 export const MAX_PROBLEMS = 50;
 
+/** Far more than anyone writes: a thousand upstreams have some 20 000. Checking more would block the daemon's requests. */
+const MAX_TOKENS = 50_000;
+
+/** Several times as deep as a configuration is. The parser recurses. */
+const MAX_DEPTH = 50;
+
+const TOO_MUCH = "there is more than a configuration can hold; what follows is not checked";
+
 /** A parsed JSONC text. */
 interface Jsonc {
   /** Plain objects, as far as the text could be parsed. A key such as `__proto__` is an own property like any other. */
   value: unknown;
-  /** Syntax errors and duplicate keys. */
+  /** Syntax errors, duplicate keys, and where checking ended, if that is before the end. */
   problems: Problem[];
   /**
    * Turns an issue into a problem with a line. For something missing, that is the line of the object it is missing in.
@@ -27,25 +36,49 @@ interface Jsonc {
   locate(issue: Issue): Problem | null;
 }
 
-/** Parses JSON with comments and trailing commas. Throws for nothing but nesting too deep for the stack. */
+/** Parses JSON with comments and trailing commas, up to {@link MAX_TOKENS} and {@link MAX_DEPTH}. */
 export function readJsonc(text: string): Jsonc {
-  const errors: ParseError[] = [];
-  const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
+  const end = findExcess(text);
+  const { tree, errors } = parseUpTo(text, end);
   const lineOf = createLineIndex(text);
   if (tree === undefined && errors.length === 0) {
     const message = "the file is empty; write at least {}";
     return { value: undefined, problems: [{ path: "", line: null, message }], locate: () => null };
   }
-  const validEnd = errors.reduce((end, { offset }) => Math.min(end, offset), text.length);
+  const isCut = end < text.length;
+  const excess = isCut ? [{ path: "", line: lineOf(end), message: TOO_MUCH }] : [];
+  // A value that reaches the cut has lost a part.
+  const validEnd = errors.reduce((least, { offset }) => Math.min(least, offset), isCut ? end - 1 : end);
   return {
     value: tree === undefined ? undefined : valueOf(tree),
-    problems: [...describeErrors(errors, lineOf), ...findDuplicates(tree, lineOf)],
+    problems: [...describeErrors(errors, lineOf), ...findDuplicates(tree, lineOf), ...excess],
     locate({ path, message }) {
       const node = nearestNode(tree, path);
       if (node === undefined || node.offset + node.length > validEnd) return null;
       return { path: formatConfigPath(path), line: lineOf(startOf(node)), message };
     },
   };
+}
+
+/** Returns where the text has too many tokens, or is nested too deeply; its length when nowhere. */
+function findExcess(text: string): number {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  for (let tokens = 0; ; tokens += 1) {
+    scanner.scan();
+    const at = scanner.getTokenOffset();
+    const first = text[at];
+    if (first === "{" || first === "[") depth += 1;
+    if (first === "}" || first === "]") depth -= 1;
+    if (first === undefined || tokens === MAX_TOKENS || depth > MAX_DEPTH) return at;
+  }
+}
+
+/** Parses the part of the text before `end`. Leaves out errors at its end, which are about what was cut off. */
+function parseUpTo(text: string, end: number): { tree: Node | undefined; errors: ParseError[] } {
+  const errors: ParseError[] = [];
+  const tree = parseTree(text.slice(0, end), errors, { allowTrailingComma: true, allowEmptyContent: true });
+  return { tree, errors: end < text.length ? errors.filter(({ offset }) => offset < end) : errors };
 }
 
 /** Returns the text with a value set in place. Everything else stays, comments included. Creates the objects on the way. */

@@ -24,18 +24,23 @@ export function findNearest(word: string, candidates: readonly string[]): string
 function editDistance(from: string, to: string, limit: number): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
+  let leastOfLast = 0;
   for (let i = 1; i <= from.length; i += 1) {
     const row = [i];
+    let least = i;
     for (let j = 1; j <= to.length; j += 1) {
       const replaced = (last[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
       const isSwap = i > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
       const swapped = isSwap ? (beforeLast[j - 2] ?? 0) + 1 : replaced;
-      row.push(Math.min(replaced, swapped, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+      const distance = Math.min(replaced, swapped, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
+      row.push(distance);
+      least = Math.min(least, distance);
     }
     // Two rows, because a swap continues from the one before the last.
-    if (Math.min(...last, ...row) > limit) return Infinity;
+    if (Math.min(leastOfLast, least) > limit) return Infinity;
     beforeLast = last;
     last = row;
+    leastOfLast = least;
   }
   return last[to.length] ?? 0;
 }

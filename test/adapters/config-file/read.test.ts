@@ -110,11 +110,6 @@ test("reports invalid values before a syntax error, and nothing that follows fro
   assert.deepEqual(rest, []);
 });
 
-test("reports nesting that overflows the parser's stack as a problem", async (t) => {
-  const [problem] = await problemsOf(t, "[".repeat(500_000));
-  assert.match(problem ?? "", /^F: the file cannot be used: /);
-});
-
 test("refuses a file that every user can write and names the chmod command, but accepts one that its group can write", async (t) => {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1));
