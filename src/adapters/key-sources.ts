@@ -107,11 +107,11 @@ async function readPrivateFile(path: string): Promise<string> {
 async function readCredential(name: string): Promise<string> {
   const directory = process.env["CREDENTIALS_DIRECTORY"];
   if (directory === undefined) {
-    throw unavailable(`this process was given no systemd credentials, so ${name} is not there`, give(name));
+    throw unavailable(`this process was given no systemd credentials, so ${name} is not there`, giveToService(name));
   }
   if (basename(name) !== name)
     throw unavailable(`${name} is not the name of a systemd credential`, CORRECT_SOURCE);
-  const file = await openSource(`systemd credential ${name}`, join(directory, name), 0, give(name));
+  const file = await openSource(`systemd credential ${name}`, join(directory, name), 0, giveToService(name));
   try {
     return await readStart(file);
   } finally {
@@ -119,12 +119,9 @@ async function readCredential(name: string): Promise<string> {
   }
 }
 
-function give(credential: string): KeyFix {
+function giveToService(credential: string): KeyFix {
   const command = "systemctl --user edit tollkeeper";
-  return {
-    hint: `give it to the service: LoadCredential=${credential}:PATH below [Service]; ${command}`,
-    command,
-  };
+  return { hint: `write LoadCredential=${credential}:PATH below [Service] in its unit: ${command}`, command };
 }
 
 async function openSource(
@@ -139,7 +136,7 @@ async function openSource(
     const code = codeOf(error) ?? String(error);
     if (code === "ENOENT") throw unavailable(`${what} does not exist`, fix);
     if (code === "EACCES") throw unavailable(`${what} may not be read by this user`, fix);
-    if (code === "ELOOP") throw unsafe(`${what} is a symbolic link`, "name the file itself in keySource");
+    if (code === "ELOOP") throw unsafe(`${what} is a symbolic link`, CORRECT_SOURCE);
     throw unavailable(`${what} cannot be opened (${code})`, fix);
   }
 }
