@@ -3,7 +3,8 @@ import { setImmediate } from "node:timers/promises";
 
 /** Stops `setTimeout` and `performance.now` for the test. Returns a function that lets milliseconds pass. */
 export function holdTime(t: TestContext): (ms: number) => void {
-  let now = performance.now();
+  // An integer, as the sums of times must be exact.
+  let now = Math.ceil(performance.now());
   t.mock.timers.enable({ apis: ["setTimeout"] });
   t.mock.method(performance, "now", () => now);
   return (ms) => {
