@@ -106,7 +106,7 @@ test("a daemon serves on while its configuration is full of faults or 300 MB lon
   const { config } = writeKeyFile(t, upstream.baseUrl, "a-key");
   const daemon = await startDaemon(t, { config });
   const good = readFileSync(daemon.configFile, "utf8");
-  const flood = `{${Array.from({ length: 60_000 }, (_, i) => `"key${i}": 1`).join()}}`;
+  const flood = `{${Array.from({ length: 10_000 }, (_, i) => `"key${i}": 1`).join()}}`;
   writeFileSync(daemon.configFile, flood);
   await daemon.waitForOutput(/is not accepted, the old one stays: .*unknown key \\"key0/);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
