@@ -107,7 +107,10 @@ async function readPrivateFile(path: string): Promise<string> {
 async function readCredential(name: string): Promise<string> {
   const directory = process.env["CREDENTIALS_DIRECTORY"];
   if (directory === undefined) {
-    throw unavailable(`this process was given no systemd credentials, so ${name} is not there`, giveToService(name));
+    throw unavailable(
+      `this process was given no systemd credentials, so ${name} is not there`,
+      giveToService(name),
+    );
   }
   if (basename(name) !== name)
     throw unavailable(`${name} is not the name of a systemd credential`, CORRECT_SOURCE);

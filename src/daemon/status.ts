@@ -35,6 +35,8 @@ export interface DaemonStatus {
   config: ConfigStatus;
   ledger: LedgerHealth;
   openExchanges: number;
+  /** Bytes in memory that wait until tools and upstreams read them. */
+  bufferedBytes: number;
   /** The newest warning or error since the start; null when there was none. */
   lastError: LastError | null;
 }
@@ -101,6 +103,7 @@ export function describeDaemon(parts: StatusParts): DaemonStatus {
     config: source.status(),
     ledger: ledger.health(),
     openExchanges: gate.openExchanges,
+    bufferedBytes: gate.bufferedBytes,
     lastError: parts.lastError(),
   };
 }

@@ -20,6 +20,8 @@ import { createForwarder, type Forwarder } from "./exchange/forward.ts";
 import { tooLarge } from "./exchange/limit-refusals.ts";
 import { peekModel } from "./exchange/peek-model.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
+import { readAhead } from "./exchange/read-ahead.ts";
+import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity } from "./authenticate-client.ts";
 import type { Keyring } from "./keyring.ts";
 import { INTERNAL, noKey, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
@@ -57,6 +59,7 @@ export class Gate implements ConnectionHandler {
   readonly #connections: Connections;
   readonly #books: Books;
   readonly #refusals: RefusalSummary;
+  readonly #buffer: SharedBuffer;
   #settings: Settings;
   #draining = false;
 
@@ -68,6 +71,7 @@ export class Gate implements ConnectionHandler {
     this.#books = { ledger, running: new RunningExchanges(clock), clock };
     this.#connections = new Connections(maxConnections(descriptorLimit));
     this.#refusals = new RefusalSummary(clock, log);
+    this.#buffer = new SharedBuffer(settings.config.limits.bufferBytes);
     peers.setAllowedUids(settings.config.access.peerUid);
   }
 
@@ -125,7 +129,8 @@ export class Gate implements ConnectionHandler {
 
       // 6. Get the key. After the last wait, see whether the client is still there; the round trip notices from then on.
       const cached = this.#parts.keyring.cached(choice.key);
-      const secret = cached ?? (await this.#readKey(choice.key));
+      const secret =
+        cached ?? (await readAhead(req, announcedBytes, this.#buffer, this.#readKey(choice.key)));
       if ((cached === null && (await this.#parts.peers.hasLeft(req.socket))) || req.socket.destroyed) {
         exchange.recordUnanswered("cut", null, "client");
         return;
@@ -139,6 +144,7 @@ export class Gate implements ConnectionHandler {
         secret,
         announcedBytes,
         refusals: this.#refusals,
+        buffer: this.#buffer,
         onKeyRejected: () => this.#parts.keyring.recheck(choice.key, secret),
         hasClientLeft: () => this.#parts.peers.hasLeft(req.socket),
       });
@@ -154,6 +160,7 @@ export class Gate implements ConnectionHandler {
     this.#settings = settings;
     this.#parts.peers.setAllowedUids(settings.config.access.peerUid);
     this.#forwarder.setOutbound(settings.config.outbound);
+    this.#buffer.setLimit(settings.config.limits.bufferBytes);
   }
 
   /** Does work ahead that would otherwise slow the first request down. Call it when nothing waits for it. */
@@ -168,6 +175,11 @@ export class Gate implements ConnectionHandler {
   /** Number of exchanges that are under way. */
   get openExchanges(): number {
     return this.#books.running.size;
+  }
+
+  /** Bytes that wait until a client or an upstream reads them. */
+  get bufferedBytes(): number {
+    return this.#buffer.usedBytes;
   }
 
   /**

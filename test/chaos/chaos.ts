@@ -72,7 +72,7 @@ async function disturbClients(
   for (; done() < 1; turn += 1) {
     const due = clients.count + disturbEvery;
     while (clients.count < due && done() < 1) await delay(20);
-    if (done() < 1) await disturb(daemon, { seed, turn, done: done() });
+    if (done() < 1) await disturb(daemon, clients, { seed, turn, done: done() });
   }
   await running;
 }
@@ -83,9 +83,13 @@ async function measureIdle(
   upstream: HostileUpstream,
   descriptorLimit: number,
 ): Promise<IdleState> {
-  const openExchanges = async () => (await daemon.current.status()).openExchanges;
-  await becomesTrue(async () => upstream.open.size === 0 && (await openExchanges()) === 0, IDLE_WITHIN_MS);
-  const found = { openExchanges: await openExchanges(), openAtUpstream: [...upstream.open] };
+  const isIdle = async () => {
+    const { openExchanges, bufferedBytes } = await daemon.current.status();
+    return upstream.open.size === 0 && openExchanges === 0 && bufferedBytes === 0;
+  };
+  await becomesTrue(isIdle, IDLE_WITHIN_MS);
+  const { openExchanges, bufferedBytes } = await daemon.current.status();
+  const found = { openExchanges, bufferedBytes, openAtUpstream: [...upstream.open] };
   const pooledConnections = upstream.sockets.size;
   upstream.closeConnections();
   const { pid } = daemon.current;

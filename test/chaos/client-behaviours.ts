@@ -5,7 +5,7 @@ export interface ClientBehaviour {
   name: string;
   /** True when it pauses between writes. */
   isSlowWriter: boolean;
-  reading: "at once" | "slowly" | "not for a while";
+  reading: "at once" | "slowly" | "not for a while" | "never";
   /** When and how it disconnects before the response is complete; null when it waits. */
   leaving: {
     when: "while writing" | "while waiting" | "in the response";
@@ -14,6 +14,8 @@ export interface ClientBehaviour {
   /** The number of pipelined requests. */
   requests: number;
   isHostile: boolean;
+  /** True when it asks for a response that is longer than what everybody between can hold. */
+  wantsHugeResponse: boolean;
 }
 
 const WAITS = {
@@ -22,6 +24,7 @@ const WAITS = {
   leaving: null,
   requests: 1,
   isHostile: false,
+  wantsHugeResponse: false,
 } as const;
 
 const LEAVES = (["while writing", "while waiting", "in the response"] as const).flatMap((when) =>
@@ -39,6 +42,15 @@ const CLIENT_BEHAVIOURS: [weight: number, ClientBehaviour][] = [
   [1, { ...WAITS, name: "pipelines", requests: 2 }],
   [2, { ...WAITS, name: "hostile", isHostile: true }],
 ];
+
+/** A client that reads nothing of a long response until it leaves. It comes in crowds. */
+export const NEVER_READS: ClientBehaviour = {
+  ...WAITS,
+  name: "never reads",
+  reading: "never",
+  leaving: { when: "while waiting", how: "reset" },
+  wantsHugeResponse: true,
+};
 
 /** The names of all behaviours. */
 export const CLIENT_BEHAVIOUR_NAMES = CLIENT_BEHAVIOURS.map(([, { name }]) => name);

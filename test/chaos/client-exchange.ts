@@ -56,6 +56,7 @@ export class ClientExchange {
     const onEnd = () => this.#onEnd();
     const onClose = () => this.#finish();
     this.#socket.on("data", onData).on("end", onEnd).on("close", onClose);
+    if (this.#behaviour.reading === "never") this.#socket.pause();
     if (this.#socket.destroyed) this.#finish();
     const timer = setTimeout(() => this.#onHanging(), HANGING_MS);
     let isWritten = false;
@@ -72,7 +73,7 @@ export class ClientExchange {
 
   /** Resolves to true when everything was written and the connection is still open. */
   async #write(): Promise<boolean> {
-    const { leaving } = this.#behaviour;
+    const { leaving, reading } = this.#behaviour;
     const chunks = this.#requests.flatMap(piecesOf);
     const stopAt = leaving?.when === "while writing" ? between(this.#random, 0, chunks.length - 1) : Infinity;
     for (const [i, { bytes, completes }] of chunks.entries()) {
@@ -87,7 +88,7 @@ export class ClientExchange {
       if (i === 0 && this.#requests[0]?.expectsContinue === true) await this.#waitForContinue();
       if (this.#behaviour.isSlowWriter) await delay(between(this.#random, 0, 40));
     }
-    if (leaving?.when === "while waiting") await this.#leaveWithin(600);
+    if (leaving?.when === "while waiting") await this.#leaveWithin(reading === "never" ? 3_000 : 600);
     return true;
   }
 

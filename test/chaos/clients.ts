@@ -3,8 +3,13 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Observations } from "./observations.ts";
 import { ClientExchange } from "./client-exchange.ts";
-import { IGNORES_CLOSE, drawClientBehaviour } from "./client-behaviours.ts";
-import { chance, createRandom } from "./random.ts";
+import {
+  IGNORES_CLOSE,
+  NEVER_READS,
+  drawClientBehaviour,
+  type ClientBehaviour,
+} from "./client-behaviours.ts";
+import { chance, createRandom, type Random } from "./random.ts";
 import { createRequest } from "./requests.ts";
 
 /** What the clients need to know of the run. */
@@ -48,6 +53,12 @@ export class Clients {
     await Promise.all(Array.from({ length: this.#options.concurrency }, () => this.#one()));
   }
 
+  /** Opens so many connections at once whose clients do not read. Resolves when all of them have left. */
+  async crowd(size: number): Promise<void> {
+    const sockets = await Promise.all(Array.from({ length: size }, () => open(this.#options.port())));
+    await Promise.all(sockets.map((socket) => socket && this.#exchange(socket, NEVER_READS)));
+  }
+
   /** Runs one client after another, on a connection that is reused while it is open and the client wants to. */
   async #one(): Promise<void> {
     const onIdleData = () => this.#options.observations.reportViolation("unsolicited bytes", "a client");
@@ -65,13 +76,15 @@ export class Clients {
     connection.kept?.destroy();
   }
 
-  /** Resolves to true when the connection is kept. */
-  async #exchange(socket: Socket): Promise<boolean> {
+  #drawBehaviour(socket: Socket, random: Random): ClientBehaviour {
+    return this.#closing.has(socket) ? IGNORES_CLOSE : drawClientBehaviour(this.#exchanges++, random);
+  }
+
+  /** Resolves to true when the connection is kept. `wanted` is a behaviour that is not drawn. */
+  async #exchange(socket: Socket, wanted: ClientBehaviour | null = null): Promise<boolean> {
     const { seed, run, observations } = this.#options;
     const random = createRandom(`${seed} client ${this.#count}`);
-    const behaviour = this.#closing.has(socket)
-      ? IGNORES_CLOSE
-      : drawClientBehaviour(this.#exchanges++, random);
+    const behaviour = wanted ?? this.#drawBehaviour(socket, random);
     const port = socket.remotePort ?? 0;
     const requests = Array.from({ length: behaviour.requests }, () => {
       const nonce = `${run}-${String(this.#count).padStart(7, "0")}`;

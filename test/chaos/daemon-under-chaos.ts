@@ -17,6 +17,7 @@ const MAX_NOTE_LENGTH = 100;
 /** Limits small enough to be exceeded. The time limits are far above normal durations. */
 export const CHAOS_LIMITS = {
   bodyBytes: 4_000_000,
+  bufferBytes: 10_000_000,
   firstByteMs: 2_000,
   betweenBytesMs: 2_000,
   drainMs: 1_500,

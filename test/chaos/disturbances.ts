@@ -1,9 +1,13 @@
 import { freePort } from "../helpers/process/free-port.ts";
+import type { Clients } from "./clients.ts";
 import { CHAOS_LIMITS, type DaemonUnderChaos } from "./daemon-under-chaos.ts";
 import { between, chance, createRandom, oneOf, type Random } from "./random.ts";
 
 /** Something that happens to the daemon under load. */
-type Disturbance = (daemon: DaemonUnderChaos, random: Random) => Promise<void>;
+type Disturbance = (daemon: DaemonUnderChaos, random: Random, clients: Clients) => Promise<void>;
+
+/** Together they want many times what may wait for them. */
+const CROWD_SIZE = 30;
 
 const BROKEN_CONFIGURATIONS = [
   "",
@@ -24,6 +28,7 @@ const DISTURBANCES: Record<string, Disturbance> = {
     const limits = {
       ...CHAOS_LIMITS,
       bodyBytes: between(random, 1_000_000, 6_000_000),
+      bufferBytes: oneOf(random, [0, 1_000_000, 30_000_000]),
       firstByteMs: between(random, 1_500, 3_000),
       betweenBytesMs: between(random, 1_500, 3_000),
     };
@@ -48,6 +53,8 @@ const DISTURBANCES: Record<string, Disturbance> = {
       stopNeighbour();
     }
   },
+
+  "a crowd that does not read": async (_daemon, _random, clients) => clients.crowd(CROWD_SIZE),
 
   "another port": async (daemon) => daemon.configure({ port: await freePort() }),
 
@@ -88,12 +95,13 @@ const LAST_RESTART = 0.4;
 /** Causes the next disturbance and resolves when the daemon has handled it. `done` is the completed share of the run. */
 export async function disturb(
   daemon: DaemonUnderChaos,
+  clients: Clients,
   { seed, turn, done }: { seed: string; turn: number; done: number },
 ): Promise<void> {
   const random = createRandom(`${seed} disturbance ${turn}`);
   const mayRestart = done < LAST_RESTART && turn % 2 === 0;
   const names = Object.keys(mayRestart ? RESTARTS : DISTURBANCES);
   const name = DISTURBANCE_NAMES[turn] ?? oneOf(random, names);
-  await ALL[name]?.(daemon, random);
+  await ALL[name]?.(daemon, random, clients);
   daemon.recordDisturbance(name);
 }

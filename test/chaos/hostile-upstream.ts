@@ -1,15 +1,21 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { createErrorResponse, type ChaosRoute } from "./responses.ts";
-import { drawUpstreamBehaviour, type UpstreamBehaviour } from "./upstream-behaviours.ts";
+import {
+  drawUpstreamBehaviour,
+  findUpstreamBehaviour,
+  type UpstreamBehaviour,
+} from "./upstream-behaviours.ts";
 import type { Observations, ReceivedRequest } from "./observations.ts";
 import { Call } from "./call.ts";
 import { isTainted } from "./hostile-behaviours.ts";
-import { createRandom } from "./random.ts";
+import { createRandom, type Random } from "./random.ts";
 
 /** Tells that a stream is requested before the body has arrived. */
 export const STREAM_HEADER = "x-chaos-stream";
 export const NONCE_HEADER = "x-session-id";
+/** Asks for a response of several megabytes. */
+export const HUGE_HEADER = "x-chaos-huge";
 
 const NO_TIME_LIMITS = { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0 };
 
@@ -83,7 +89,8 @@ export class HostileUpstream {
     const random = createRandom(`${this.#seed} upstream ${nonce}`);
     const key = this.#judgeCredentials(req, nonce);
     const isAccepted = this.acceptedKeys.has(key);
-    const [name, behaviour] = isAccepted ? drawUpstreamBehaviour(this.#accepted++, random) : OLD_KEY;
+    const isHuge = req.headers[HUGE_HEADER] !== undefined;
+    const [name, behaviour] = isAccepted ? this.#drawBehaviour(random, isHuge) : OLD_KEY;
     received.behaviour = name;
     this.#observations.note(nonce, `upstream: saw ${req.method} ${req.url}; ${received.behaviour}`);
     this.open.add(nonce);
@@ -102,6 +109,10 @@ export class HostileUpstream {
       res,
     );
     await behaviour(call);
+  }
+
+  #drawBehaviour(random: Random, isHuge: boolean): [name: string, UpstreamBehaviour] {
+    return isHuge ? findUpstreamBehaviour("huge event") : drawUpstreamBehaviour(this.#accepted++, random);
   }
 
   #enter(nonce: string): ReceivedRequest {

@@ -1,6 +1,6 @@
 import { digestOf, type ChaosRoute } from "./responses.ts";
 import type { SentRequest } from "./observations.ts";
-import { NONCE_HEADER, STREAM_HEADER } from "./hostile-upstream.ts";
+import { HUGE_HEADER, NONCE_HEADER, STREAM_HEADER } from "./hostile-upstream.ts";
 import { IGNORES_CLOSE, type ClientBehaviour } from "./client-behaviours.ts";
 import { acrossMagnitudes, between, chance, oneOf, pick, type Random } from "./random.ts";
 
@@ -86,6 +86,7 @@ export function createRequest({ nonce, port, behaviour, random }: RequestSpec): 
       ["authorization", `Bearer ${CLIENT_CREDENTIAL}`],
     ],
   };
+  if (behaviour.wantsHugeResponse) draft.headers.push([HUGE_HEADER, "1"]);
   if (content !== null) describeBody(draft, content, { isChunked, expectsContinue });
   const expectedRefusal = isHostile
     ? makeHostile(draft, random)

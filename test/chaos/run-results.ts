@@ -18,6 +18,7 @@ export interface RunResults {
 export interface IdleState {
   /** From its status. */
   openExchanges: number;
+  bufferedBytes: number;
   /** Nonces of requests that have not ended at the upstream. */
   openAtUpstream: string[];
   /** Idle connections to the upstream. */

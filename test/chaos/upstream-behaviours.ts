@@ -18,7 +18,11 @@ export const UPSTREAM_BEHAVIOUR_NAMES = Object.keys(UPSTREAM_BEHAVIOURS);
 /** Draws the behaviour for the nth request with a valid key: each one once in order, then randomly. */
 export function drawUpstreamBehaviour(request: number, random: Random): [name: string, UpstreamBehaviour] {
   const drawn = chance(random, PLAIN_SHARE) ? "plain" : oneOf(random, UPSTREAM_BEHAVIOUR_NAMES);
-  const name = UPSTREAM_BEHAVIOUR_NAMES[request] ?? drawn;
+  return findUpstreamBehaviour(UPSTREAM_BEHAVIOUR_NAMES[request] ?? drawn);
+}
+
+/** Throws when there is none of this name. */
+export function findUpstreamBehaviour(name: string): [name: string, UpstreamBehaviour] {
   const behaviour = UPSTREAM_BEHAVIOURS[name];
   if (behaviour === undefined) throw new Error(`no behaviour is called ${name}`);
   return [name, behaviour];

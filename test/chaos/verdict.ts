@@ -147,8 +147,10 @@ function internalFaults({ texts, ledger }: RunResults): Check {
 }
 
 function leftovers({ idle }: RunResults): Check {
-  const { openExchanges, openAtUpstream, pooledConnections, descriptors, descriptorLimit } = idle;
+  const { openExchanges, bufferedBytes, openAtUpstream, pooledConnections, descriptors, descriptorLimit } =
+    idle;
   const faults: string[] = [];
+  if (bufferedBytes > 0) faults.push(`daemon holds ${bufferedBytes} bytes for nobody`);
   if (openExchanges > 0) faults.push(`daemon has ${openExchanges} open exchanges`);
   faults.push(...openAtUpstream.map((nonce) => `${nonce} is still open at the upstream`));
   if (descriptors > descriptorLimit)

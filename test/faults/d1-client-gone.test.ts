@@ -120,6 +120,25 @@ for (const bytes of [2, 20_000_000]) {
   );
 }
 
+test(
+  "a client that disconnects while the key is read is noticed without the system's help when Node can read its whole request",
+  LIMIT,
+  async (t) => {
+    const bytes = 900_000;
+    const upstream = await startUpstream(t, respondWithMessage);
+    const gate = await startGate(t, upstream.baseUrl);
+    const reading = gate.keys.hold();
+    const client = await sendRaw(t, gate.port, beginRequest(gate.port, `Content-Length: ${bytes}`));
+    client.write("x".repeat(bytes));
+    await reading.started;
+    await disconnect(client);
+    await waitUntilHandled(gate);
+    reading.release();
+    await recordCutByClient(gate, null);
+    assert.equal(upstream.sockets.size, 0);
+  },
+);
+
 /** The number of connections that this process is still opening. */
 function countPendingConnections(): number {
   return process.getActiveResourcesInfo().filter((name) => name === "ConnectWrap").length;

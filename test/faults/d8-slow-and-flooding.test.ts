@@ -4,9 +4,17 @@ import { test } from "node:test";
 import { FLOODS } from "./floods/connections.ts";
 import { LARGE_BODIES } from "./floods/large-bodies.ts";
 import { SLOW_CLIENTS } from "./floods/slow-clients.ts";
+import { STUCK_ENDINGS } from "./floods/stuck-endings.ts";
+import { STUCK_READERS } from "./floods/stuck-readers.ts";
 
 const LIMIT = { timeout: 20_000 };
 
-for (const [name, run] of Object.entries({ ...SLOW_CLIENTS, ...LARGE_BODIES, ...FLOODS })) {
+for (const [name, run] of Object.entries({
+  ...SLOW_CLIENTS,
+  ...STUCK_READERS,
+  ...STUCK_ENDINGS,
+  ...LARGE_BODIES,
+  ...FLOODS,
+})) {
   test(name, LIMIT, run);
 }

@@ -242,8 +242,8 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A9,
     without: "redacting the key in error bodies",
     file: "src/proxy/exchange/upstream-response.ts",
-    find: "return new StreamingWriter(res, head, secret, createStreamRedactor(secret));",
-    replace: "return new StreamingWriter(res, head, secret, null);",
+    find: "return new StreamingWriter(res, queue, head, secret, createStreamRedactor(secret));",
+    replace: "return new StreamingWriter(res, queue, head, secret, null);",
   },
   {
     ...A10,

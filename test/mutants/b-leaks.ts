@@ -30,8 +30,8 @@ export const LEAKS: readonly Mutant[] = [
     ...B8,
     without: "redacting compressed error bodies",
     file: "src/proxy/exchange/compressed-error.ts",
-    find: `if (plain !== null && !this.#secret.isIn(plain.toString("latin1"))) {`,
-    replace: "if (plain !== null) {",
+    find: `if (compressed !== null && plain !== null && !this.#secret.isIn(plain.toString("latin1"))) {`,
+    replace: "if (compressed !== null && plain !== null) {",
   },
   {
     ...B8,

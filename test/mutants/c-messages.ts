@@ -80,15 +80,8 @@ export const MESSAGES: readonly Mutant[] = [
     ...C1,
     without: "stopping an upload after an early response",
     file: UPLOAD,
-    find: "#send(chunk: Buffer): void {\n    if (this.#isStopped) return;",
-    replace: "#send(chunk: Buffer): void {",
-  },
-  {
-    ...C1,
-    without: "leaving an aborted upload unfinished",
-    file: UPLOAD,
-    find: "if (this.#isStopped) return;\n      this.#stopIdleTimer();",
-    replace: "this.#stopIdleTimer();",
+    find: "this.#isStopped = true;\n    if (this.#queue !== null) this.#leaveRest(this.#queue);",
+    replace: "",
   },
   {
     ...C1,

@@ -2,9 +2,13 @@ import type { Mutant } from "./mutant.ts";
 
 const UPLOAD = "src/proxy/exchange/upload.ts";
 const CONTROL = "src/adapters/control-socket.ts";
+const SHARED_BUFFER = "src/proxy/exchange/shared-buffer.ts";
+const SEND_QUEUE = "src/proxy/exchange/send-queue.ts";
 const CONNECTIONS = "src/proxy/client/connections.ts";
 
 const D8 = { row: "D8", test: "test/faults/d8-slow-and-flooding.test.ts" };
+const D8_SHARES = { row: "D8", test: "test/proxy/exchange/shared-buffer.test.ts" };
+const D8_QUEUE = { row: "D8", test: "test/proxy/exchange/send-queue.test.ts" };
 const D8_POOL = { row: "D8", test: "test/proxy/upstream/pool.test.ts" };
 const D8_TAIL = { row: "D8", test: "test/adapters/control-socket.test.ts" };
 const D9 = { row: "D9", test: "test/faults/d9-load.test.ts" };
@@ -29,21 +33,21 @@ export const FLOODS: readonly Mutant[] = [
     ...D8,
     without: "distinguishing the client's silence from the upstream's",
     file: UPLOAD,
-    find: `if (this.#req.isPaused()) this.#idleTimer?.refresh();\n    else onFailed(tooSlow(limits.bodyIdleMs), "client");`,
+    find: `if (this.#isBlocked) this.#idleTimer?.refresh();\n    else onFailed(tooSlow(limits.bodyIdleMs), "client");`,
     replace: `onFailed(tooSlow(limits.bodyIdleMs), "client");`,
   },
   {
     ...D8,
     without: "back-pressure from the client",
     file: "src/proxy/exchange/upstream-response.ts",
-    find: "this.#isBlocked = this.#writer?.write(bytes) === false;",
-    replace: "this.#writer?.write(bytes);",
+    find: "this.#isBlocked = this.#queue?.hasRoom === false;",
+    replace: "",
   },
   {
     ...D8,
     without: "back-pressure from the upstream",
     file: UPLOAD,
-    find: "this.#req.pause();\n    this.#checkClientLater();",
+    find: "this.#req.socket.pause();\n    this.#checkClientLater();",
     replace: "this.#checkClientLater();",
   },
   {
@@ -106,22 +110,85 @@ export const FLOODS: readonly Mutant[] = [
     ...D8,
     without: "closing a connection with pipelined requests",
     file: CONNECTIONS,
-    find: "if (isUnderWay(latest)) connection.isOverrun = true;\n    if (connection.isOverrun ||",
-    replace: "if (isUnderWay(latest) ||",
+    find: "if (connection.pipelined > 0 || isUnsent(latest, socket)) {",
+    replace: "if (isUnsent(latest, socket)) {",
   },
   {
     ...D8,
     without: "detecting pipelined requests",
     file: CONNECTIONS,
-    find: "if (isUnderWay(latest)) connection.isOverrun = true;",
-    replace: "",
+    find: "if (connection.pipelined > 0 || isUnsent(latest, socket)) {",
+    replace: "if (connection.pipelined > 0) {",
   },
   {
     ...D8,
     without: "closing a connection after its last response",
     file: CONNECTIONS,
-    find: "if (connection.isOverrun || latest?.shouldKeepAlive === false || socket.writableEnded) return false;",
-    replace: "if (isUnderWay(latest)) return false;",
+    find: "if (latest?.shouldKeepAlive === false || socket.writableEnded) return false;",
+    replace: "",
+  },
+  {
+    ...D8,
+    without: "noticing that a response has not been taken",
+    file: CONNECTIONS,
+    find: "return res !== null && (isUnderWay(res) || socket.writableLength > 0);",
+    replace: "return isUnderWay(res);",
+  },
+  {
+    ...D8,
+    without: "disconnecting a client that pipelines without end",
+    file: CONNECTIONS,
+    find: "if (connection.pipelined > MOST_PIPELINED) socket.destroy();",
+    replace: "",
+  },
+  {
+    ...D8,
+    without: "one limit over all that waits",
+    file: SHARED_BUFFER,
+    find: "return bytes <= MOST_BYTES && bytes + READ_BYTES <= (this.#limitBytes - this.#usedBytes) * SHARE;",
+    replace: "return bytes <= MOST_BYTES;",
+  },
+  {
+    ...D8_SHARES,
+    without: "equal shares of what may wait",
+    file: SHARED_BUFFER,
+    find: "bytes + READ_BYTES <= (this.#limitBytes - this.#usedBytes) * SHARE",
+    replace: "bytes + READ_BYTES <= this.#limitBytes - this.#usedBytes",
+  },
+  {
+    ...D8_SHARES,
+    without: "room for a queue that is empty",
+    file: SHARED_BUFFER,
+    find: "if (bytes === 0) return true;",
+    replace: "",
+  },
+  {
+    ...D8_QUEUE,
+    without: "counting what small chunks cost",
+    file: SEND_QUEUE,
+    find: "const CHUNK_OVERHEAD_BYTES = 1024;",
+    replace: "const CHUNK_OVERHEAD_BYTES = 0;",
+  },
+  {
+    ...D8,
+    without: "giving back what waited when the client leaves",
+    file: SEND_QUEUE,
+    find: `this.#destination.once("close", () => this.close());`,
+    replace: "",
+  },
+  {
+    ...D8,
+    without: "counting a body whose key is being read",
+    file: "src/proxy/exchange/read-ahead.ts",
+    find: "if (!mayRead) process.nextTick(() => stopReading(req));",
+    replace: "",
+  },
+  {
+    ...D8,
+    without: "a new limit after a reload",
+    file: "src/proxy/gate.ts",
+    find: "this.#buffer.setLimit(settings.config.limits.bufferBytes);",
+    replace: "",
   },
   {
     ...D8_POOL,

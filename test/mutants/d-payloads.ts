@@ -26,14 +26,14 @@ export const PAYLOADS: readonly Mutant[] = [
     ...D6,
     without: "a limit on the held bytes of a compressed error",
     file: COMPRESSED_ERROR,
-    find: "if (this.#heldBytes <= LIMIT_BYTES) this.#chunks.push(chunk);",
-    replace: "this.#chunks.push(chunk);",
+    find: "if (!this.#queue.hasRoom) this.#drop();",
+    replace: "",
   },
   {
     ...D6,
     without: "a limit on the decompressed size of an error",
     file: COMPRESSED_ERROR,
-    find: "const options = { maxOutputLength: LIMIT_BYTES };",
+    find: "const options = { maxOutputLength: DECODED_LIMIT_BYTES };",
     replace: "const options = {};",
   },
   {

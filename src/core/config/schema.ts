@@ -181,6 +181,9 @@ const limits = object({
   bodyIdleMs: milliseconds(1)
     .default(60_000)
     .describe("Longest silence of a tool within its request's body, in milliseconds."),
+  bufferBytes: integer(0)
+    .default(268_435_456)
+    .describe("Memory for what waits until tools and upstreams read it, of all of them together, in bytes."),
   firstByteMs: milliseconds(1)
     .default(600_000)
     .describe("Wait for the answer's first byte, in milliseconds."),
@@ -207,7 +210,7 @@ export const configSchema = object({
   outbound: outbound.default({}).describe("How upstreams are reached. The environment is not asked."),
   ledger: ledger.default({}).describe("The usage records."),
   abort: abort.default({}).describe("What happens when a client leaves."),
-  limits: limits.default({}).describe("Bounds of one request."),
+  limits: limits.default({}).describe("Bounds of requests."),
 }).resolve(({ $schema: _forEditors, ...config }) => config);
 
 /** Returns the file's JSON Schema, with every key described. Draft 7, which editors support best. */

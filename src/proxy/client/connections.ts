@@ -21,13 +21,19 @@ export function maxConnections(descriptorLimit: number): number {
  */
 const LAST_REQUEST_MS = 1_000;
 
+/**
+ * After so many requests that did not wait for their turn, a connection is closed. Node keeps 4 KB for each of them until the
+ * response before it has been sent, which takes for ever when the client does not read.
+ */
+const MOST_PIPELINED = 64;
+
 interface Connection {
   /** The latest response on it; null before the first request. */
   latest: ServerResponse | null;
   /** Order of the latest use among all connections. */
   usedAt: number;
-  /** True once a request was refused for coming before the previous response had ended. That refusal is the last response. */
-  isOverrun: boolean;
+  /** Requests that came before the previous response had been sent. The refusal of the first is the last response. */
+  pipelined: number;
   /** Resolves when the connection has closed; null before it is released. */
   released: Promise<void> | null;
 }
@@ -51,7 +57,7 @@ export class Connections {
   open(socket: Socket): void {
     if (this.#all.size >= this.#most) (this.#longestIdle() ?? socket).destroy();
     if (socket.destroyed) return;
-    this.#all.set(socket, { latest: null, usedAt: this.#uses++, isOverrun: false, released: null });
+    this.#all.set(socket, { latest: null, usedAt: this.#uses++, pipelined: 0, released: null });
     socket.once("close", () => this.#all.delete(socket));
   }
 
@@ -63,8 +69,12 @@ export class Connections {
     const connection = this.#all.get(socket);
     if (connection === undefined) return false;
     const { latest } = connection;
-    if (isUnderWay(latest)) connection.isOverrun = true;
-    if (connection.isOverrun || latest?.shouldKeepAlive === false || socket.writableEnded) return false;
+    if (connection.pipelined > 0 || isUnsent(latest, socket)) {
+      connection.pipelined += 1;
+      if (connection.pipelined > MOST_PIPELINED) socket.destroy();
+      return false;
+    }
+    if (latest?.shouldKeepAlive === false || socket.writableEnded) return false;
     connection.latest = res;
     connection.usedAt = this.#uses++;
     if (connection.released !== null) endWith(res, socket);
@@ -117,6 +127,11 @@ export class Connections {
 function endWith(res: ServerResponse, socket: Socket): void {
   res.shouldKeepAlive = false;
   res.once("finish", () => socket.destroySoon());
+}
+
+/** True until the whole response has left. The bytes of a response that has ended wait in the socket for a client that does not read. */
+function isUnsent(res: ServerResponse | null, socket: Socket): boolean {
+  return res !== null && (isUnderWay(res) || socket.writableLength > 0);
 }
 
 /** True until the response has been ended. Waiting for 'finish' would be too late: the client may have the last byte before. */

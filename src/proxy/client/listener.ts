@@ -11,10 +11,10 @@ const KEEP_ALIVE_MS = 95_000;
 const HEADERS_LIMIT_MS = 60_000;
 const MAX_HEADER_BYTES = 32 * 1024;
 /**
- * How much of a body Node reads ahead. Node notices that a client has disconnected only after reading everything it sent, and
- * most requests fit into this. The same size limits how much of a response waits for a client that does not read.
+ * How much of a body Node reads before anybody takes it, which is while the key is read. Node notices that a client has
+ * disconnected only after reading everything it sent, and most requests fit into this.
  */
-const READ_AHEAD_BYTES = 1024 * 1024;
+export const READ_AHEAD_BYTES = 1024 * 1024;
 
 /** Handles connections and requests: the gate. */
 export interface ConnectionHandler {

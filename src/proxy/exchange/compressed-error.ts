@@ -3,29 +3,33 @@ import * as zlib from "node:zlib";
 import { HeaderIndex } from "../../core/http/header-index.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { writeHead, type Head, type ResponseWriter } from "./response-writer.ts";
+import type { SendQueue } from "./send-queue.ts";
 
-/** Errors are short. A longer one, compressed or decoded, is not searched. */
-const LIMIT_BYTES = 1024 * 1024;
+/** Errors are short. One that is longer when decoded is not searched. */
+const DECODED_LIMIT_BYTES = 1024 * 1024;
 
 /**
  * Writes an error that is compressed although we asked for `identity`. The body is held until its end and searched for our key
  * in plain text (SECURITY.md B8). Without the key it is sent as it came; with it, as redacted plain text. A body that cannot
- * be searched, because it is too large or Node lacks the encoding, is dropped.
+ * be searched, because it is longer than a queue may be or Node lacks the encoding, is dropped.
  */
 export class CompressedError implements ResponseWriter {
   bytes = 0;
   readonly #res: ServerResponse;
+  readonly #queue: SendQueue;
   readonly #head: Head;
   readonly #encoding: string;
   readonly #secret: Secret;
-  readonly #chunks: Buffer[] = [];
+  /** null for a body that is too long. */
+  #chunks: Buffer[] | null = [];
   #heldBytes = 0;
   #headers: HeaderIndex;
   #body: Buffer = Buffer.alloc(0);
 
   /** `encoding` is the body's `content-encoding`, in lower case. */
-  constructor(res: ServerResponse, head: Head, encoding: string, secret: Secret) {
+  constructor(res: ServerResponse, queue: SendQueue, head: Head, encoding: string, secret: Secret) {
     this.#res = res;
+    this.#queue = queue;
     this.#head = head;
     this.#encoding = encoding;
     this.#secret = secret;
@@ -35,16 +39,19 @@ export class CompressedError implements ResponseWriter {
   /** Does nothing: the head depends on the body. */
   flush(): void {}
 
-  write(chunk: Buffer): boolean {
+  write(chunk: Buffer): void {
+    if (this.#chunks === null) return;
+    this.#chunks.push(chunk);
     this.#heldBytes += chunk.length;
-    if (this.#heldBytes <= LIMIT_BYTES) this.#chunks.push(chunk);
-    return true;
+    this.#queue.hold(this.#heldBytes);
+    // Nothing will be taken from it before its end, so waiting for room would be waiting for ever.
+    if (!this.#queue.hasRoom) this.#drop();
   }
 
   complete(): void {
-    const compressed = Buffer.concat(this.#chunks);
-    const plain = this.#heldBytes <= LIMIT_BYTES ? decode(compressed, this.#encoding) : null;
-    if (plain !== null && !this.#secret.isIn(plain.toString("latin1"))) {
+    const compressed = this.#chunks === null ? null : Buffer.concat(this.#chunks);
+    const plain = compressed === null ? null : decode(compressed, this.#encoding);
+    if (compressed !== null && plain !== null && !this.#secret.isIn(plain.toString("latin1"))) {
       this.#body = compressed;
     } else {
       this.#body = plain ?? Buffer.alloc(0);
@@ -58,12 +65,18 @@ export class CompressedError implements ResponseWriter {
   end(): void {
     writeHead(this.#res, { ...this.#head, headers: this.#headers }, this.#secret);
     this.#res.end(this.#body);
+    this.#queue.hold(0);
+  }
+
+  #drop(): void {
+    this.#chunks = null;
+    this.#queue.hold(0);
   }
 }
 
 /** Returns null for an encoding that Node lacks, and for a body that inflates beyond the limit (SECURITY.md D6). */
 function decode(bytes: Buffer, encoding: string): Buffer | null {
-  const options = { maxOutputLength: LIMIT_BYTES };
+  const options = { maxOutputLength: DECODED_LIMIT_BYTES };
   if (bytes.length === 0) return bytes;
   try {
     switch (encoding) {

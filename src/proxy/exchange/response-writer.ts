@@ -19,8 +19,8 @@ export interface ResponseWriter {
   readonly bytes: number;
   /** Sends the head of a stream now if it has not been sent: it must not wait for the first event. */
   flush(): void;
-  /** Writes the next chunk of the body. Returns false when the client does not keep up: wait for 'drain'. */
-  write(chunk: Buffer): boolean;
+  /** Writes the next chunk of the body. */
+  write(chunk: Buffer): void;
   /** Counts the bytes that are still held back. Call it before the record is written, and {@link ResponseWriter.end} after. */
   complete(): void;
   /** Sends what is held back, and ends the response. */

@@ -12,6 +12,7 @@ import { CONNECT_LIMIT_MS, Deadline, type Phase } from "../upstream/deadline.ts"
 import { findParserFault, invalidResponse, noUpstream } from "../upstream/failures.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import { noConnection, tooSilent, tooStuck } from "./limit-refusals.ts";
+import type { SharedBuffer } from "./shared-buffer.ts";
 import { Upload } from "./upload.ts";
 import { UpstreamResponse } from "./upstream-response.ts";
 
@@ -35,6 +36,8 @@ export interface RoundTripOptions {
   announcedBytes: number | null;
   /** Counts what the round trip refuses itself. */
   refusals: RefusalSummary;
+  /** Counts what waits for the client and for the upstream. */
+  buffer: SharedBuffer;
   /** Called when the upstream rejects the key (401). */
   onKeyRejected(): void;
   /** Asks the system whether the client has closed its end of the connection. */
@@ -66,7 +69,7 @@ export class RoundTrip {
     options: RoundTripOptions,
     transport: UpstreamTransport,
   ) {
-    const { exchange, headers, announcedBytes, hasClientLeft } = options;
+    const { exchange, headers, announcedBytes, buffer, hasClientLeft } = options;
     const { choice, limits } = exchange;
     this.#req = req;
     this.#res = res;
@@ -84,6 +87,7 @@ export class RoundTrip {
       announcedBytes,
       limits,
       deadline: this.#deadline,
+      buffer,
       hasClientLeft,
       onFailed: (refusal, cutBy) => this.#fail(refusal, cutBy),
     });
@@ -117,7 +121,6 @@ export class RoundTrip {
   #listenToClient(): void {
     // The socket's 'close', not the response's: a response queued behind another one on the connection never emits it.
     this.#req.socket.on("close", this.#onClientClose);
-    this.#res.on("drain", () => this.#response?.onDrain());
     // 'close' follows and does the cleanup. Without a listener, an error would crash the process.
     this.#res.on("error", ignore);
     this.#req.on("error", ignore);
@@ -142,6 +145,7 @@ export class RoundTrip {
       exchange: this.#exchange,
       secret: this.#options.secret,
       deadline: this.#deadline,
+      buffer: this.#options.buffer,
       res: this.#isClientGone ? null : this.#res,
       onEnd: (isWhole) => this.#settle("upstream", isWhole),
     });
@@ -254,7 +258,6 @@ export class RoundTrip {
       // A reset after a response without framing: Node reports it only here, before it calls the response complete.
       if (response.isComplete) return;
       // Takes what arrived together with the error: it may contain the usage.
-      response.onDrain();
       response.read();
       this.#settle("upstream", false);
       return;

@@ -6,12 +6,17 @@ import type { Deadline } from "../upstream/deadline.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import { tooLarge, tooSlow } from "./limit-refusals.ts";
 import type { RoundTripLimits } from "./limits.ts";
+import { SendQueue } from "./send-queue.ts";
+import type { SharedBuffer } from "./shared-buffer.ts";
 
 /** Up to this size a body is sent as a string, which Node joins with the head in one write: 6 µs less than two buffers. */
 const ONE_WRITE_BYTES = 64 * 1024;
 
 /** How often to check whether the client is still connected while the upstream is not reading. */
 const CLIENT_CHECK_MS = 400;
+
+/** At most so much is written at a time, so that the progress of a slow upstream can be seen. */
+const PIECE_BYTES = 64 * 1024;
 
 const NOTHING = Buffer.alloc(0);
 
@@ -22,6 +27,7 @@ interface UploadOptions {
   announcedBytes: number | null;
   limits: RoundTripLimits;
   deadline: Deadline;
+  buffer: SharedBuffer;
   /**
    * Asks the system whether the client has closed its end. Node cannot tell while the body is not being read, because it sees
    * the end only after the bytes before it.
@@ -36,6 +42,9 @@ export class Upload {
   readonly #req: IncomingMessage;
   readonly #upstream: ClientRequest;
   readonly #options: UploadOptions;
+  /** null for a body that was complete at once. */
+  #queue: SendQueue | null = null;
+  #isBlocked = false;
   #isStopped = false;
   #idleTimer: NodeJS.Timeout | null = null;
   #checkTimer: NodeJS.Timeout | null = null;
@@ -51,12 +60,13 @@ export class Upload {
 
   /** True while the upstream is what keeps the rest from being sent. */
   get isBlocked(): boolean {
-    return this.#upstream.writableEnded || this.#req.isPaused();
+    return this.#isBlocked || this.#req.readableEnded || this.#upstream.writableEnded;
   }
 
   /** Sends nothing more. */
   stop(): void {
     this.#isStopped = true;
+    if (this.#queue !== null) this.#leaveRest(this.#queue);
     this.#stopIdleTimer();
     this.#stopCheckTimer();
   }
@@ -70,9 +80,18 @@ export class Upload {
     else discardBody(req, () => void (req.complete || req.socket.destroySoon()));
   }
 
+  /** Lets others read what is left of the body. */
+  #leaveRest(queue: SendQueue): void {
+    queue.close();
+    this.#req.removeAllListeners("readable");
+    if (this.#isBlocked) this.#req.socket.resume();
+  }
+
   #start(): void {
     if (this.#isStopped) return;
-    if (this.#req.readableLength === this.#options.announcedBytes) this.#sendWhole();
+    const { readableLength } = this.#req;
+    if (readableLength === this.#options.announcedBytes && readableLength <= ONE_WRITE_BYTES)
+      this.#sendWhole();
     else this.#stream();
   }
 
@@ -81,45 +100,71 @@ export class Upload {
     const body = (this.#req.read() as Buffer | null) ?? NOTHING;
     // Lets Node emit 'end'.
     this.#req.resume();
-    if (body.length <= ONE_WRITE_BYTES) this.#upstream.end(body.toString("latin1"), "latin1");
-    else this.#upstream.end(body);
+    this.#upstream.end(body.toString("latin1"), "latin1");
     this.#options.exchange.sawRequestBytes(body);
     this.#onProgress();
   }
 
   #stream(): void {
-    const [req, upstream] = [this.#req, this.#upstream];
+    const req = this.#req;
+    const queue = new SendQueue(this.#upstream, this.#options.buffer, () => this.#onTaken(queue));
+    this.#queue = queue;
     // Not the socket's own timeout: that would also fire while the upstream is what blocks the upload.
     this.#idleTimer = setTimeout(() => this.#onIdle(), this.#options.limits.bodyIdleMs);
-    req.on("data", (chunk: Buffer) => this.#send(chunk));
-    upstream.on("drain", () => this.#onDrain());
+    // Not 'data', for which the body comes in chunks as small as the client's.
+    req.on("readable", () => this.#read(queue));
     req.on("end", () => {
-      // A stopped upload is incomplete: ending it would return a half-used connection to the pool.
-      if (this.#isStopped) return;
       this.#stopIdleTimer();
-      upstream.end();
+      this.#endWhenFlushed(queue);
     });
   }
 
-  #send(chunk: Buffer): void {
-    if (this.#isStopped) return;
+  /** Takes everything that has arrived, and stops Node from reading more when the queue is as long as it may be. */
+  #read(queue: SendQueue): void {
+    while (!this.#isStopped) {
+      const isLong = this.#req.readableLength > PIECE_BYTES;
+      const chunk = this.#req.read(isLong ? PIECE_BYTES : undefined) as Buffer | null;
+      if (chunk === null) break;
+      this.#send(chunk, queue);
+    }
+    // Node notices by itself when a client leaves that has sent everything.
+    if (!queue.hasRoom && !this.#req.complete && !this.#isStopped) this.#block();
+  }
+
+  #send(chunk: Buffer, queue: SendQueue): void {
     const { exchange, limits, onFailed } = this.#options;
     if (exchange.bytesIn + chunk.length > limits.bodyBytes) {
       onFailed(tooLarge(limits.bodyBytes), null);
       return;
     }
-    const hasRoom = this.#upstream.write(chunk);
+    queue.write(chunk);
     exchange.sawRequestBytes(chunk);
     this.#onProgress();
-    if (hasRoom) return;
-    this.#req.pause();
+  }
+
+  #onTaken(queue: SendQueue): void {
+    this.#onProgress();
+    this.#endWhenFlushed(queue);
+    if (this.#isBlocked && queue.hasRoom) this.#unblock(queue);
+  }
+
+  #block(): void {
+    this.#isBlocked = true;
+    // It would not hold while Node's own buffer has something: Node then resumes the socket to fill it.
+    this.#req.socket.pause();
     this.#checkClientLater();
   }
 
-  #onDrain(): void {
+  #unblock(queue: SendQueue): void {
+    this.#isBlocked = false;
     this.#stopCheckTimer();
-    this.#onProgress();
-    this.#req.resume();
+    this.#req.socket.resume();
+    this.#read(queue);
+  }
+
+  #endWhenFlushed({ isFlushed }: SendQueue): void {
+    // A stopped upload is incomplete: ending it would return a half-used connection to the pool.
+    if (this.#req.readableEnded && isFlushed && !this.#isStopped) this.#upstream.end();
   }
 
   #onProgress(): void {
@@ -130,8 +175,8 @@ export class Upload {
   #onIdle(): void {
     if (this.#isStopped) return;
     const { limits, onFailed } = this.#options;
-    // While paused, the silence is ours: the upstream is not reading.
-    if (this.#req.isPaused()) this.#idleTimer?.refresh();
+    // While blocked, the silence is ours: the upstream is not reading.
+    if (this.#isBlocked) this.#idleTimer?.refresh();
     else onFailed(tooSlow(limits.bodyIdleMs), "client");
   }
 
@@ -147,7 +192,7 @@ export class Upload {
 
   async #checkClient(): Promise<void> {
     if (await this.#options.hasClientLeft()) this.#req.socket.destroy();
-    else if (this.#req.isPaused() && !this.#isStopped) this.#checkClientLater();
+    else if (this.#isBlocked && !this.#isStopped) this.#checkClientLater();
   }
 
   #stopCheckTimer(): void {

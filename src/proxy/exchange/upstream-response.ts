@@ -6,6 +6,8 @@ import type { Deadline } from "../upstream/deadline.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import { createResponseMeter, type ResponseMeter } from "./response-meter.ts";
 import type { Head, ResponseWriter } from "./response-writer.ts";
+import { SendQueue } from "./send-queue.ts";
+import type { SharedBuffer } from "./shared-buffer.ts";
 import { StreamingWriter } from "./streaming-writer.ts";
 import { CompressedError } from "./compressed-error.ts";
 import { createStreamRedactor } from "../../core/secrets/stream-redactor.ts";
@@ -19,6 +21,7 @@ interface UpstreamResponseOptions {
   exchange: ExchangeRecorder;
   secret: Secret;
   deadline: Deadline;
+  buffer: SharedBuffer;
   /** The client's response; null when the client has disconnected. */
   res: ServerResponse | null;
   /** Called when the body has ended (`true`) or broken off (`false`). The first call counts. */
@@ -31,22 +34,26 @@ export class UpstreamResponse {
   readonly #headers: HeaderIndex;
   readonly #options: UpstreamResponseOptions;
   readonly #meter: ResponseMeter;
-  /** null once the client has disconnected: the rest of the body only goes to the meter. */
-  #writer: ResponseWriter | null;
+  /** Both null once the client has disconnected: the rest of the body only goes to the meter. */
+  #writer: ResponseWriter | null = null;
+  #queue: SendQueue | null = null;
   /** Body bytes that were written before the client disconnected. */
   #bytesWritten = 0;
   #isBlocked = false;
   #isSettled = false;
 
   constructor(incoming: IncomingMessage, headers: HeaderIndex, options: UpstreamResponseOptions) {
-    const { exchange, res, secret } = options;
+    const { exchange, res, secret, buffer } = options;
     const { statusCode: status = 0, statusMessage: reason = "" } = incoming;
     this.#incoming = incoming;
     this.#headers = headers;
     this.#options = options;
     exchange.status = status;
     this.#meter = this.#createMeter(status);
-    this.#writer = res === null ? null : createWriter(res, { status, reason, headers }, secret);
+    if (res !== null) {
+      this.#queue = new SendQueue(res, buffer, () => this.#onProgress());
+      this.#writer = createWriter(res, this.#queue, { status, reason, headers }, secret);
+    }
     this.#listen();
   }
 
@@ -65,24 +72,17 @@ export class UpstreamResponse {
     return this.#writer?.bytes ?? this.#bytesWritten;
   }
 
-  /** Continues after the client has taken what was written to it. */
-  onDrain(): void {
-    if (!this.#isBlocked) return;
-    this.#isBlocked = false;
-    this.#options.deadline.restart();
-    this.read();
-  }
-
   /** The client has disconnected: the rest only goes to the meter. */
   onClientGone(): void {
     this.#bytesWritten = this.bytes;
     this.#writer = null;
-    this.onDrain();
+    this.#queue = null;
+    this.#readIfRoom();
   }
 
   /** Takes what has arrived since the last call. */
   read(): void {
-    if (this.#isBlocked || this.#isSettled) return;
+    if (this.#isSettled) return;
     const bytes = this.#incoming.read() as Buffer | null;
     if (bytes !== null) this.#take(bytes);
     if (this.#incoming.complete && this.#incoming.readableLength === 0) this.#options.onEnd(true);
@@ -134,7 +134,7 @@ export class UpstreamResponse {
    */
   #listen(): void {
     const incoming = this.#incoming;
-    incoming.on("readable", () => this.read());
+    incoming.on("readable", () => this.#readIfRoom());
     incoming.on("error", () => this.#options.onEnd(false));
     incoming.on("close", () => this.#options.onEnd(false));
     if (this.#headers.has("content-length")) return;
@@ -145,10 +145,19 @@ export class UpstreamResponse {
     });
   }
 
+  #onProgress(): void {
+    if (this.#isBlocked) this.#readIfRoom();
+  }
+
+  #readIfRoom(): void {
+    this.#isBlocked = this.#queue?.hasRoom === false;
+    if (!this.#isBlocked) this.read();
+  }
+
   #take(bytes: Buffer): void {
     const { exchange, deadline } = this.#options;
     deadline.restart();
-    this.#isBlocked = this.#writer?.write(bytes) === false;
+    this.#writer?.write(bytes);
     // After the write, so that the client does not wait for the meter.
     this.#meter.feed(bytes);
     if (exchange.hasFirstContent) return;
@@ -156,10 +165,11 @@ export class UpstreamResponse {
   }
 }
 
-function createWriter(res: ServerResponse, head: Head, secret: Secret): ResponseWriter {
+function createWriter(res: ServerResponse, queue: SendQueue, head: Head, secret: Secret): ResponseWriter {
   res.sendDate = false;
-  if (head.status < FIRST_SEARCHED_STATUS) return new StreamingWriter(res, head, secret, null);
+  if (head.status < FIRST_SEARCHED_STATUS) return new StreamingWriter(res, queue, head, secret, null);
   const encoding = head.headers.all("content-encoding")?.toLowerCase() ?? "identity";
-  if (encoding !== "identity" && encoding !== "") return new CompressedError(res, head, encoding, secret);
-  return new StreamingWriter(res, head, secret, createStreamRedactor(secret));
+  if (encoding !== "identity" && encoding !== "")
+    return new CompressedError(res, queue, head, encoding, secret);
+  return new StreamingWriter(res, queue, head, secret, createStreamRedactor(secret));
 }

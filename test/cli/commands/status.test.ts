@@ -87,6 +87,7 @@ test("status --json prints the whole status as one object", async (t) => {
       lastError: null,
     },
     openExchanges: 0,
+    bufferedBytes: 0,
     lastError: null,
   });
   assert.deepEqual([config.path, config.exists, config.problems], [daemon.configFile, true, []]);

@@ -24,6 +24,7 @@ test("resolves an empty file to the documented defaults", () => {
     limits: {
       bodyBytes: 134_217_728,
       bodyIdleMs: 60_000,
+      bufferBytes: 268_435_456,
       firstByteMs: 600_000,
       betweenBytesMs: 900_000,
       drainMs: 30_000,

@@ -3,11 +3,12 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { connect, Socket } from "node:net";
 import type { TestContext } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { createPeerInfo } from "../../../src/adapters/peer.ts";
 import { PROCESS_SIGNATURES } from "../../../src/tools/all.ts";
 import { post } from "../../helpers/gate/gate.ts";
 import { statusesOf } from "../../helpers/client/http-messages.ts";
-import { beginRequest, rawRequest, sendRaw } from "../../helpers/client/raw-client.ts";
+import { beginRequest, rawClient, rawRequest, sendRaw } from "../../helpers/client/raw-client.ts";
 import { waitUntilStill } from "../../helpers/upstream/tcp-upstream.ts";
 import { sendJson, respondWithMessage } from "../../helpers/upstream/scripted-upstream.ts";
 import { measureUsedMemory } from "../../helpers/process/used-memory.ts";
@@ -17,6 +18,9 @@ import { startGateWithUpstream, startGateWithHeldUpstream } from "../../helpers/
 const IDLE = 5_000;
 /** For both ends of a connection, which share this process. */
 const MAX_BYTES_EACH = 16 * 1024;
+
+const head = (port: number) => `HEAD / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+const get = (port: number, path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
 
 /** How many descriptors this process may have; 0, with the test skipped, when they are too few. */
 function openFilesLimit(t: TestContext): number {
@@ -65,7 +69,7 @@ export const FLOODS: Record<string, Scenario> = {
       const idle = Array.from({ length: 10_000 }, () => new Socket());
       for (const socket of idle) gate.accept(socket);
       assert.deepEqual([idle[0]?.destroyed, idle[1]?.destroyed], [true, false]);
-      const late = await sendRaw(t, port, `HEAD / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+      const late = await sendRaw(t, port, head(port));
       assert.match(await late.until(/\r\n\r\n/), /^HTTP\/1\.1 200 /);
       assert.deepEqual([idle[1]?.destroyed, idle[2]?.destroyed], [true, false]);
       response.end("data: the end\n\n");
@@ -84,13 +88,9 @@ export const FLOODS: Record<string, Scenario> = {
     assert.equal(upstream.seen.length, 1);
   },
 
-  "of two thousand requests pipelined on one connection only one is forwarded": async (t) => {
+  "of sixty requests pipelined on one connection only one is forwarded": async (t) => {
     const { upstream, gate } = await startGateWithUpstream(t, () => {});
-    const client = await sendRaw(
-      t,
-      gate.port,
-      `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${gate.port}\r\n\r\n`.repeat(2000),
-    );
+    const client = await sendRaw(t, gate.port, get(gate.port, "/v1/models").repeat(60));
     const [, response] = (await once(upstream.server, "request")) as [unknown, ServerResponse];
     await waitUntilStill(() => client.socket.writableLength + upstream.seen.length + upstream.sockets.size);
     assert.deepEqual([upstream.seen.length, upstream.sockets.size, gate.gate.openExchanges], [1, 1, 1]);
@@ -100,6 +100,40 @@ export const FLOODS: Record<string, Scenario> = {
     assert.equal(statuses[0], 200);
     assert.deepEqual([...new Set(statuses.slice(1))], [503]);
     assert.deepEqual([upstream.seen.length, gate.ledger.records.length], [1, 1]);
+  },
+
+  "a client that pipelines two thousand requests is disconnected, and the first of them is recorded as cut by it":
+    async (t) => {
+      const { upstream, gate } = await startGateWithUpstream(t, () => {});
+      const client = await sendRaw(t, gate.port, get(gate.port, "/v1/models").repeat(2000));
+      assert.equal(await client.closed, "");
+      const { outcome, cut_by } = await gate.ledger.only();
+      assert.deepEqual([outcome, cut_by, upstream.sockets.size <= 1], ["cut", "client", true]);
+    },
+
+  "a client that sends one refused request after another, and reads none of the refusals, is disconnected":
+    async (t) => {
+      const { gate } = await startGateWithUpstream(t, () => assert.fail("it was forwarded"));
+      const client = await rawClient(t, gate.port);
+      client.socket.pause();
+      while (!client.socket.destroyed) {
+        client.write(get(gate.port, "/nowhere").repeat(100));
+        await setImmediate();
+      }
+      assert.equal(gate.ledger.records.length, 0);
+    },
+
+  "a request that comes together with the last one on its connection is not forwarded": async (t) => {
+    const { upstream, gate } = await startGateWithUpstream(t, () => assert.fail("it was forwarded"));
+    let connections = 0;
+    upstream.server.on("connection", () => (connections += 1));
+    const client = await sendRaw(t, gate.port, head(gate.port));
+    await client.until(/\r\n\r\n/);
+    const drained = gate.gate.drain();
+    client.write(head(gate.port) + rawRequest(gate.port));
+    assert.match(await client.closed, / 200 OK[^]* 200 OK[^]*connection: close/i);
+    await drained;
+    assert.deepEqual([connections, gate.ledger.records.length], [0, 0]);
   },
 
   "after a pipelined request was refused nothing more is forwarded, even while its body still arrives":

@@ -40,7 +40,7 @@ test(
   },
 );
 
-const isAtRest = (req: IncomingMessage) => req.complete || req.isPaused();
+const isAtRest = (req: IncomingMessage) => req.complete || req.socket.isPaused();
 
 /** Collects the requests that HTTP servers of this process receive from now on. */
 function collectRequests(t: TestContext): IncomingMessage[] {

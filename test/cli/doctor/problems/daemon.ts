@@ -227,6 +227,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
     config: { path: machine.configFile, exists: true, loadedAt: now, judgedAt: now, problems: [] },
     ledger: { directory: "", written: 0, waiting: 0, lost: 0, lastError: null },
     openExchanges: 0,
+    bufferedBytes: 0,
     lastError: null,
   };
   const handlers = controlHandlers({ status: () => change(status) });

@@ -1,0 +1,32 @@
+import type { IncomingMessage } from "node:http";
+import { READ_AHEAD_BYTES } from "../client/listener.ts";
+import type { SharedBuffer } from "./shared-buffer.ts";
+
+/**
+ * Counts what Node reads of a request's body while nobody takes it, until `awaited` settles. Where that is too much, nothing
+ * more is read meanwhile. `announcedBytes` is null for a chunked body, which may be of any size.
+ */
+export async function readAhead<T>(
+  req: IncomingMessage,
+  announcedBytes: number | null,
+  buffer: SharedBuffer,
+  awaited: Promise<T>,
+): Promise<T> {
+  const bytes = Math.min(announcedBytes ?? READ_AHEAD_BYTES, READ_AHEAD_BYTES);
+  buffer.resize(0, bytes);
+  const mayRead = buffer.hasRoom(bytes);
+  if (!mayRead) process.nextTick(() => stopReading(req));
+  try {
+    return await awaited;
+  } finally {
+    buffer.resize(bytes, 0);
+    if (!mayRead) req.socket.resume();
+  }
+}
+
+/** After what has arrived with the head, in the next tick. Without the `read`, Node would resume the socket in the one after. */
+function stopReading(req: IncomingMessage): void {
+  if (req.complete) return;
+  req.read(0);
+  req.socket.pause();
+}

@@ -1,0 +1,48 @@
+/** The most that one queue may hold, however much is free. */
+const MOST_BYTES = 1024 * 1024;
+
+/** The part of what is free that one queue may hold. A thousand stuck clients then leave a sixteenth of the buffer free. */
+const SHARE = 1 / 64;
+
+/** The most that one reading of a socket brings, by which a queue that may grow will grow. */
+const READ_BYTES = 64 * 1024;
+
+/**
+ * The memory for bytes that wait until somebody reads: a stuck client, a stuck upstream, a request whose key is being read.
+ * One limit over all of them, shared by the dynamic threshold of shared-memory switches (Choudhury and Hahne, "Dynamic Queue
+ * Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking 6, 1998): a queue may grow up to
+ * a fixed share of what is free. A few may be long, many are short, some of the buffer is always free for the next, and a
+ * client that reads is never held up, because its queue is empty.
+ *
+ * Sockets are read in pieces of up to 64 KiB, and for each connection one or two of them may come on top of the limit: the one
+ * with which an upload reaches its share, or those that Node reads of a response although nobody takes them.
+ */
+export class SharedBuffer {
+  #limitBytes: number;
+  #usedBytes = 0;
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes;
+  }
+
+  /** The length of all queues together. */
+  get usedBytes(): number {
+    return this.#usedBytes;
+  }
+
+  /** Sets another limit. Queues that are longer than it allows only stop growing. */
+  setLimit(bytes: number): void {
+    this.#limitBytes = bytes;
+  }
+
+  /** Notes that a queue has become longer or shorter. */
+  resize(before: number, after: number): void {
+    this.#usedBytes += after - before;
+  }
+
+  /** Returns true when a queue of this length may grow by another reading. An empty one always may. */
+  hasRoom(bytes: number): boolean {
+    if (bytes === 0) return true;
+    return bytes <= MOST_BYTES && bytes + READ_BYTES <= (this.#limitBytes - this.#usedBytes) * SHARE;
+  }
+}
