@@ -56,7 +56,8 @@ export class Clients {
   /** Opens so many connections at once whose clients do not read. Resolves when all of them have left. */
   async crowd(size: number): Promise<void> {
     const sockets = await Promise.all(Array.from({ length: size }, () => open(this.#options.port())));
-    await Promise.all(sockets.map((socket) => socket && this.#exchange(socket, NEVER_READS)));
+    const opened = sockets.filter((socket) => socket !== null);
+    await Promise.all(opened.map((socket) => this.#exchange(socket, NEVER_READS)));
   }
 
   /** Runs one client after another, on a connection that is reused while it is open and the client wants to. */
