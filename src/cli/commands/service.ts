@@ -133,9 +133,11 @@ async function showOnTerminal([file = "", ...args]: string[]): Promise<void> {
   let isInterrupted = false;
   process.on("SIGINT", () => (isInterrupted = true));
   const child = spawn(file, args, { stdio: "inherit" });
-  const [code] = (await once(child, "exit").catch((cause: unknown) => {
+  const [code, signal] = (await once(child, "exit").catch((cause: unknown) => {
     const message = `the log cannot be shown: ${file} is not there, or cannot be run`;
     throw new Failure(message, "install it, or look where this system keeps its logs: /var/log", { cause });
-  })) as [number | null];
-  process.exitCode = isInterrupted ? EXIT.done : (code ?? EXIT.failed);
+  })) as [number | null, NodeJS.Signals | null];
+  // Either may be noticed first: the signal here, or that the command has ended by it.
+  const isStopped = isInterrupted || signal === "SIGINT";
+  process.exitCode = isStopped ? EXIT.done : (code ?? EXIT.failed);
 }
