@@ -1,4 +1,5 @@
-// `npm test [FILE...]`: runs every test, or those in the files given, without anything of the caller's environment.
+// `npm test [FILE...]`: runs the tests, or those in the files given, without anything of the caller's environment.
+// `npm run test:slow`: runs those that take long instead.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,9 +14,12 @@ import { preparePrograms, reportMissing } from "./run/programs.ts";
 const TEST_ROOT = fileURLToPath(new URL(".", import.meta.url));
 const EXECUTE = fileURLToPath(new URL("run/execute.ts", import.meta.url));
 
-function allTestFiles(): string[] {
+/** Kills, full disks, floods, random inputs, installed packages, and test runs within a test: a fifth of the time of all tests. */
+const SLOW = /^(faults|fuzz|chaos)\/|^package\.test|^run\/environment\.test/;
+
+function findTestFiles({ areSlow }: { areSlow: boolean }): string[] {
   return readdirSync(TEST_ROOT, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".test.ts"))
+    .filter((file) => file.endsWith(".test.ts") && SLOW.test(file) === areSlow)
     .map((file) => TEST_ROOT + file)
     .sort();
 }
@@ -37,12 +41,13 @@ function runTests(files: readonly string[]): number {
   return status ?? 1;
 }
 
-const named = process.argv.slice(2);
+const areSlow = process.argv[2] === "--slow";
+const named = areSlow ? [] : process.argv.slice(2);
 if (named.length > 0) {
   buildIfOutdated();
   process.exitCode = runTests(named);
 } else {
   await prepareAll();
-  process.exitCode = runTests(allTestFiles());
+  process.exitCode = runTests(findTestFiles({ areSlow }));
   reportMissing();
 }

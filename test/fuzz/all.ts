@@ -15,7 +15,7 @@ import { VALID_RESPONSES } from "./valid-responses.ts";
 import { TEXTS } from "./texts.ts";
 import { TOOLS } from "./tools.ts";
 
-/** The properties that `npm test` checks. */
+/** The properties that `npm run test:slow` checks. */
 export const PROPERTIES: readonly Property[] = [
   ...TARGETS,
   ...ADMISSION,
@@ -33,5 +33,5 @@ export const PROPERTIES: readonly Property[] = [
   ...TOOLS,
 ];
 
-/** All properties, including those that take too long for `npm test`. */
+/** All properties, including those that take too long for that. */
 export const ALL_PROPERTIES: readonly Property[] = [...PROPERTIES, ...GATES];
