@@ -6,6 +6,16 @@ import { examplesOf, findCommandPath, subcommandsOf } from "./examples.ts";
 /** More are not listed in a sentence. */
 const MAX_LISTED = 10;
 
+/** What a command cannot do without. */
+const NEEDED: Readonly<Record<string, string>> = {
+  "token add": "a name for the tool",
+  "token revoke": "the name of a tool",
+  env: "the name of a tool",
+  "config get": "the path of a value",
+  "config set": "the path of a value, and the value",
+  completion: "the name of a shell: bash, zsh or fish",
+};
+
 /** What the program knows where a command line stops making sense. */
 interface Knowledge {
   words: readonly string[];
@@ -18,19 +28,23 @@ interface Knowledge {
 export function explainWrongUsage(message: string, known: Knowledge): WrongUsage {
   const path = findCommandPath(known.words);
   if (known.words.some((word) => looksLikeKey(word))) return keyAsArgument();
-  return new WrongUsage(rephrase(message, path, known), hintFor(path));
+  return new WrongUsage(rephrase(message, path, known), hintFor(path, known.words));
 }
 
 /** The key must not be printed: the terminal's log may be kept, too. */
 function keyAsArgument(): WrongUsage {
   return new WrongUsage(
-    "an argument looks like an API key, and every program of this machine can read arguments",
-    "it is in your shell's history now: revoke the key, or clear the history; then type: tollkeeper key set, and paste the key when asked",
+    "an argument looks like an API key; every program on this machine can read arguments",
+    "it is in your shell's history now: revoke the key or clear the history. Then type: tollkeeper key set, and paste the key at the prompt",
   );
 }
 
-function hintFor(path: string): string {
-  const [example] = examplesOf(path);
+/** The example is the one that has an option of the command line, if there is one. */
+function hintFor(path: string, words: readonly string[]): string {
+  const examples = examplesOf(path);
+  const options = words.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.replace(/=.*/, ""));
+  const example =
+    examples.find((line) => options.some((option) => line.includes(` ${option} `))) ?? examples[0];
   if (example === undefined) return "to see all commands, type: tollkeeper --help";
   return `for example: ${example}; for more, type: tollkeeper ${path} --help`;
 }
@@ -38,12 +52,14 @@ function hintFor(path: string): string {
 function rephrase(message: string, path: string, known: Knowledge): string {
   const [, unknown] = /^Unknown (?:argument|command)s?: ([^,]+)/.exec(message) ?? [];
   if (unknown !== undefined) return describeUnknown(unknown, path, known);
-  if (message.startsWith("Not enough non-option arguments")) return `something is missing after "${path}"`;
+  if (message.startsWith("Not enough non-option arguments"))
+    return `"${path}" needs ${NEEDED[path] ?? "more"}`;
   const [, name, given, choices] = /Argument: (\S+), Given: (.*), Choices: (.*)/.exec(message) ?? [];
   if (name !== undefined)
     return `${dashed(name, known)} cannot be ${given}; it is one of: ${choices?.replaceAll('"', "")}`;
   const [, one, other] = /^Arguments (\S+) and (\S+) are mutually exclusive/.exec(message) ?? [];
-  if (one !== undefined) return `${dashed(one, known)} and ${dashed(other ?? "", known)} exclude each other`;
+  if (one !== undefined)
+    return `${dashed(one, known)} and ${dashed(other ?? "", known)} cannot be used together`;
   return message;
 }
 

@@ -16,7 +16,7 @@ import { requireEnvironment, resolveEnvironment } from "../connect/environment.t
 import { printFailure } from "../terminal/console.ts";
 import { withLease } from "../tokens/lease.ts";
 
-const NO_COMMAND = "say what to run, after a -- of its own: tollkeeper run -- claude";
+const NO_COMMAND = "the command to run is missing; it stands after a --";
 
 /** A terminal sends these to the whole foreground process group, and so to the command. */
 const TERMINAL_SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGQUIT"];

@@ -63,16 +63,20 @@ for (const [line, error, hint] of [
   ["usage --by", "--by needs a value", /tollkeeper usage --help$/],
   ["usage --by --json", "--by needs a value", /tollkeeper usage --help$/],
   ["usage --since=", "--since needs a value", /tollkeeper usage --help$/],
-  ["usage --by tool --by model", "--by may be given only once", /tollkeeper usage --help$/],
+  [
+    "usage --by tool --by model",
+    "--by may be given only once",
+    /^for example: tollkeeper usage --by model --since today; .*tollkeeper usage --help$/,
+  ],
   [
     "usage --by colour",
     '--by cannot be "colour"; it is one of: tool, model, day, session, project, key',
     /--help$/,
   ],
-  ["usage --json --csv", "--json and --csv exclude each other", /--help$/],
+  ["usage --json --csv", "--json and --csv cannot be used together", /--help$/],
   ["connect codex --model", "--model needs a value", /tollkeeper connect --help$/],
-  ["env", 'something is missing after "env"', /^for example: eval "\$\(tollkeeper env my-script\)";/],
-  ["token add", 'something is missing after "token add"', /^for example: tollkeeper token add my-script;/],
+  ["env", '"env" needs the name of a tool', /^for example: eval "\$\(tollkeeper env my-script\)";/],
+  ["token add", '"token add" needs a name for the tool', /^for example: tollkeeper token add my-script;/],
   ["completion csh", 'shell cannot be "csh"; it is one of: bash, zsh, fish', /tollkeeper completion --help$/],
 ] as const) {
   test(`tollkeeper ${line} is wrong usage: ${error}`, async (t) => {
