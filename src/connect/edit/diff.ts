@@ -1,6 +1,6 @@
 import { structuredPatch } from "diff";
 import { redactSecrets } from "../../core/secrets/redact-text.ts";
-import { toPrintable } from "../../core/text/printable.ts";
+import { toPrintableLines } from "../../core/text/printable.ts";
 import type { FileChange } from "./file-change.ts";
 
 /** Longer lines are cut: a file without line breaks may be one line of megabytes. */
@@ -11,7 +11,7 @@ const CONTEXT_LENGTH = 50;
 
 /**
  * Returns the lines of a unified diff (POSIX.1-2024, `diff -u`) without the two that name the files; none when nothing
- * changes. Redacts secrets, escapes control characters, and cuts long lines down to where they differ.
+ * changes. Redacts secrets, escapes control characters but tabs, and cuts long lines down to where they differ.
  */
 export function renderDiff(change: Pick<FileChange, "before" | "after" | "secrets">): string[] {
   const before = redactSecrets(change.before ?? "", change.secrets);
@@ -22,7 +22,7 @@ export function renderDiff(change: Pick<FileChange, "before" | "after" | "secret
   });
   return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
-    ...shortenLines(lines).map((line) => toPrintable(line)),
+    ...shortenLines(lines).map(toPrintableLines),
   ]);
 }
 

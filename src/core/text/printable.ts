@@ -17,7 +17,10 @@ export function toPrintable(text: string): string {
   return text.replace(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Applies {@link toPrintable} to each line of `text`. Keeps the line feeds. */
+/**
+ * Applies {@link toPrintable} to text of several lines for a terminal, between its line feeds and tabs. A tab only moves the
+ * cursor to the right, so that indented files stay aligned.
+ */
 export function toPrintableLines(text: string): string {
-  return text.split("\n").map(toPrintable).join("\n");
+  return text.replaceAll(/[^\n\t]+/g, (part) => toPrintable(part));
 }

@@ -48,3 +48,16 @@ test("the diff of a file of one very long line is short", () => {
   assert.ok(lines.join("\n").length < 1000);
   assert.match(lines.join("\n"), /^\+….*,"base":"u"\}$/m);
 });
+
+test("the diff of a file that is indented by tabs shows the tabs, and escapes every other control", () => {
+  const before = '{\n\t"a": 1\n}\n';
+  const after = '{\n\t"a": 1,\n\t"b": "\u001b[2J"\n}\n';
+  assert.deepEqual(renderDiff({ before, after, secrets: [] }), [
+    "@@ -1,3 +1,4 @@",
+    " {",
+    '-\t"a": 1',
+    '+\t"a": 1,',
+    '+\t"b": "\\u001b[2J"',
+    " }",
+  ]);
+});

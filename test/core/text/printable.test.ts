@@ -17,6 +17,6 @@ test("escapes lone surrogates, which UTF-8 cannot encode, and keeps surrogate pa
   assert.equal(toPrintable("\ud800a\udc00\ud83d\ude00"), "\\ud800a\\udc00\ud83d\ude00");
 });
 
-test("keeps the line feeds of several lines, and escapes all other controls", () => {
-  assert.equal(toPrintableLines("a\n\u001b[2J\r\nb"), "a\n\\u001b[2J\\u000d\nb");
+test("keeps the line feeds and tabs of several lines, and escapes all other controls", () => {
+  assert.equal(toPrintableLines("a\n\u001b[2J\r\n\tb\tc\u000b"), "a\n\\u001b[2J\\u000d\n\tb\tc\\u000b");
 });
