@@ -1,5 +1,5 @@
 import { findAssignments, isCommentLine } from "../core/text/assignments.ts";
-import type { FileSettings, Setting } from "../tools/tool.ts";
+import type { FileSettings, Setting } from "../tools/setting.ts";
 import { formatKeyPath, isTable, resolveKeyPath } from "./edit/key-path.ts";
 import { editorFor } from "./formats/editor-for.ts";
 import type { ResolvedPath } from "./formats/format-editor.ts";

@@ -3,7 +3,8 @@ import { PRESENT } from "../core/identity/signatures.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
 import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
 import { toEnvironment, type Variable } from "./recipe/variables.ts";
-import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
+import type { Setting } from "./setting.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
 const configDirectory = directoryOf("CLAUDE_CONFIG_DIR", ".claude");
 

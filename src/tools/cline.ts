@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
 import { credentialPurpose, inferModelApi, PURPOSE } from "./recipe/settings.ts";
-import type { ConnectableTool, Setting } from "./tool.ts";
+import type { Setting } from "./setting.ts";
+import type { ConnectableTool } from "./tool.ts";
 
 /** `openai-native` speaks Responses; `openai` speaks chat completions. */
 const PROVIDERS = { messages: "anthropic", responses: "openai-native" } as const;

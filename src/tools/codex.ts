@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
 import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
-import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
+import type { Setting } from "./setting.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
 const PROVIDER = "tollkeeper";
 

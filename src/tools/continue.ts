@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
 import { credentialPurpose, inferModelApi, PROVIDERS, PURPOSE } from "./recipe/settings.ts";
-import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
+import type { Setting } from "./setting.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
 /** Names the entry in its list of models. */
 const ENTRY = "tollkeeper";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { filesIn } from "./recipe/directories.ts";
 import { credentialPurpose, inferModelApi, PROVIDERS, PURPOSE } from "./recipe/settings.ts";
-import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
+import type { Setting } from "./setting.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
 /** Selects the entry in its list of models. Without an id of its own the entry would be known by its position. */
 const ENTRY_ID = "custom:tollkeeper";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { configHome, filesIn } from "./recipe/directories.ts";
 import { PURPOSE } from "./recipe/settings.ts";
-import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
+import type { Setting } from "./setting.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
 /** Its provider `openai` mostly speaks chat completions, a route that tollkeeper does not serve by default. */
 const PROVIDER = "anthropic";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { credentialPurpose, inferModelApi, PURPOSE } from "./recipe/settings.ts";
-import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
+import type { Setting } from "./setting.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
 /** Its `baseUrl` is the whole URL of the route; it appends nothing. */
 const ROUTES = { messages: "/v1/messages", responses: "/v1/responses" };

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { configHome, dataHome, filesIn } from "./recipe/directories.ts";
 import { credentialPurpose, inferModelApi, PROVIDERS, PURPOSE } from "./recipe/settings.ts";
-import type { ConnectableTool, LocalEndpoint, Recipe, Setting, ToolHost } from "./tool.ts";
+import type { Setting } from "./setting.ts";
+import type { ConnectableTool, LocalEndpoint, Recipe, ToolHost } from "./tool.ts";
 
 export const opencode: ConnectableTool = {
   name: "opencode",

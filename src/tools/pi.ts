@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { PRESENT } from "../core/identity/signatures.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
 import { credentialPurpose, inferModelApi, PROVIDERS, PURPOSE } from "./recipe/settings.ts";
-import type { ConnectableTool, FileSettings, Setting } from "./tool.ts";
+import type { FileSettings, Setting } from "./setting.ts";
+import type { ConnectableTool } from "./tool.ts";
 
 const configDirectory = directoryOf("PI_CODING_AGENT_DIR", ".pi", "agent");
 

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
 import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
-import type { ConnectableTool, LocalEndpoint, Setting } from "./tool.ts";
+import type { Setting } from "./setting.ts";
+import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
 /** Its settings hold the name of a variable for each key, never the key. */
 const KEY_VARIABLE = "TOLLKEEPER_QWEN_CODE";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { applySettings } from "../../src/connect/edit/apply-settings.ts";
 import { DocumentError } from "../../src/connect/formats/format-editor.ts";
-import type { Format, Setting, PathSegment, Value } from "../../src/tools/tool.ts";
+import type { Format, Setting, PathSegment, Value } from "../../src/tools/setting.ts";
 import { undoSettings } from "../../src/connect/edit/undo-settings.ts";
 
 /** A setting, as its key path and value. */

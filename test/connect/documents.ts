@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Format, Setting, PathSegment, Value } from "../../src/tools/tool.ts";
+import type { Format, Setting, PathSegment, Value } from "../../src/tools/setting.ts";
 
 /** Edits that a person makes outside our settings. */
 export function edits(format: Format): fc.Arbitrary<(text: string) => string> {

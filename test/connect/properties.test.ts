@@ -6,7 +6,7 @@ import { applySettings } from "../../src/connect/edit/apply-settings.ts";
 import { splitByteOrderMark } from "../../src/connect/formats/text-edits.ts";
 import { DocumentError } from "../../src/connect/formats/format-editor.ts";
 import { editorFor } from "../../src/connect/formats/editor-for.ts";
-import type { Format, Setting } from "../../src/tools/tool.ts";
+import type { Format, Setting } from "../../src/tools/setting.ts";
 import { undoSettings } from "../../src/connect/edit/undo-settings.ts";
 import { documents, edits, settings } from "./documents.ts";
 

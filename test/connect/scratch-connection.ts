@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import type { ConnectionId, PreparedChange } from "../../src/connect/connection.ts";
 import { prepareConnection, prepareDisconnection } from "../../src/connect/connection.ts";
-import type { FileSettings, Format } from "../../src/tools/tool.ts";
+import type { FileSettings, Format } from "../../src/tools/setting.ts";
 import { ledgerScratchDirectory } from "../helpers/ledger/ledger.ts";
 import { settingsOf, type SettingPair } from "./apply-to.ts";
 

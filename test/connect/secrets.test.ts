@@ -3,7 +3,7 @@ import fs from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { renderDiff } from "../../src/connect/edit/diff.ts";
-import type { Format } from "../../src/tools/tool.ts";
+import type { Format } from "../../src/tools/setting.ts";
 import { Secret } from "../../src/core/secrets/secret.ts";
 import { scratchConnection } from "./scratch-connection.ts";
 

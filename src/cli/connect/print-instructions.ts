@@ -1,7 +1,8 @@
 import { applySettings } from "../../connect/edit/apply-settings.ts";
 import { formatKeyPath } from "../../connect/edit/key-path.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import type { Environment, FileSettings, LocalEndpoint } from "../../tools/tool.ts";
+import type { FileSettings } from "../../tools/setting.ts";
+import type { Environment, LocalEndpoint } from "../../tools/tool.ts";
 import { print } from "../terminal/console.ts";
 import { displayPath } from "../terminal/format.ts";
 import type { ConnectOptions } from "./connect-tool.ts";

@@ -1,5 +1,5 @@
 import { redactSecrets } from "../../core/secrets/redact-text.ts";
-import type { Format, PathSegment, Setting, Value } from "../../tools/tool.ts";
+import type { Format, PathSegment, Setting, Value } from "../../tools/setting.ts";
 import { editorFor } from "../formats/editor-for.ts";
 import { DocumentError, type FormatEditor, type ResolvedPath } from "../formats/format-editor.ts";
 import { applyEdit, splitByteOrderMark, type Edit } from "../formats/text-edits.ts";

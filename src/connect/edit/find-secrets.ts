@@ -1,7 +1,7 @@
 import { extractKey } from "../../core/secrets/detect-key.ts";
 import { extractSecrets } from "../../core/secrets/redact-text.ts";
 import { Secret } from "../../core/secrets/secret.ts";
-import type { Format, PathSegment, Setting } from "../../tools/tool.ts";
+import type { Format, PathSegment, Setting } from "../../tools/setting.ts";
 import { readDocument } from "../formats/editor-for.ts";
 import { isEqual, resolveKeyPath } from "./key-path.ts";
 

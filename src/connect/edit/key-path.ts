@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../core/json.ts";
-import type { PathSegment, Value } from "../../tools/tool.ts";
+import type { PathSegment, Value } from "../../tools/setting.ts";
 import type { ResolvedPath } from "../formats/format-editor.ts";
 
 /** The part of a key path that exists in a document. */

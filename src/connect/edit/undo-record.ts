@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Format, PathSegment, Value } from "../../tools/tool.ts";
+import type { Format, PathSegment, Value } from "../../tools/setting.ts";
 
 // The journal stores these types as JSON: renaming a field makes existing connections unreadable.
 

@@ -1,4 +1,4 @@
-import type { PathSegment } from "../../tools/tool.ts";
+import type { PathSegment } from "../../tools/setting.ts";
 import { editorFor } from "../formats/editor-for.ts";
 import { DocumentError, type FormatEditor, type ResolvedPath } from "../formats/format-editor.ts";
 import { applyEdit, splitByteOrderMark, type Span } from "../formats/text-edits.ts";

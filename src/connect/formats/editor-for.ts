@@ -1,4 +1,4 @@
-import type { Format } from "../../tools/tool.ts";
+import type { Format } from "../../tools/setting.ts";
 import type { FormatEditor } from "./format-editor.ts";
 import { jsonc } from "./jsonc.ts";
 import { shellEditor } from "./shell.ts";

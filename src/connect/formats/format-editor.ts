@@ -1,4 +1,4 @@
-import type { Value } from "../../tools/tool.ts";
+import type { Value } from "../../tools/setting.ts";
 import type { Edit, Span } from "./text-edits.ts";
 
 /** Object keys and list indexes, from the top of a document to a value in it. */

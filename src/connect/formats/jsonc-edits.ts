@@ -1,4 +1,4 @@
-import type { Value } from "../../tools/tool.ts";
+import type { Value } from "../../tools/setting.ts";
 import type { Node } from "./jsonc-library.ts";
 import { detectIndentUnit, isCompact, isOnOneLine } from "./jsonc-print.ts";
 import {

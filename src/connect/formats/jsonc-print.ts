@@ -1,4 +1,4 @@
-import type { Value } from "../../tools/tool.ts";
+import type { Value } from "../../tools/setting.ts";
 import type { Node } from "./jsonc-library.ts";
 
 /** Prints a value on one line if `node` is on one line, otherwise on several, which end in `\n`. */

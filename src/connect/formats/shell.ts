@@ -1,5 +1,5 @@
 import { quoteForShell, unquoteShell, type Shell } from "../../core/text/shell-words.ts";
-import type { Value } from "../../tools/tool.ts";
+import type { Value } from "../../tools/setting.ts";
 import { DocumentError, type FormatEditor, type ResolvedPath } from "./format-editor.ts";
 import { detectLineEnding, insertAt, isTerminated, removeSpans, type Span } from "./text-edits.ts";
 

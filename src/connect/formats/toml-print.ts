@@ -1,5 +1,5 @@
 import { isObject } from "../../core/json.ts";
-import type { Value } from "../../tools/tool.ts";
+import type { Value } from "../../tools/setting.ts";
 import { DocumentError } from "./format-editor.ts";
 
 /** Prints `[a.b]`. */

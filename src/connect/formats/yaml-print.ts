@@ -1,4 +1,4 @@
-import type { Value } from "../../tools/tool.ts";
+import type { Value } from "../../tools/setting.ts";
 import { stringify } from "./yaml-library.ts";
 
 /** Returns the lines of a map or list in block style, which a YAML 1.1 parser reads the same way. */

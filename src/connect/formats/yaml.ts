@@ -1,4 +1,4 @@
-import type { Value } from "../../tools/tool.ts";
+import type { Value } from "../../tools/setting.ts";
 import { DocumentError, type FormatEditor, type ResolvedPath } from "./format-editor.ts";
 import { detectLineEnding, type Edit, findLineEnd, insertAt, isTerminated } from "./text-edits.ts";
 import {

@@ -1,5 +1,5 @@
 import { Failure } from "../../core/failure.ts";
-import type { FileSettings, Setting } from "../../tools/tool.ts";
+import type { FileSettings, Setting } from "../../tools/setting.ts";
 import { applySettings } from "../edit/apply-settings.ts";
 import type { FileChange, FileOutcome, OverwrittenKey, UnrestoredSetting } from "../edit/file-change.ts";
 import { findOverwrittenKeys, findSecrets } from "../edit/find-secrets.ts";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { configHome } from "../recipe/directories.ts";
 import { inferModelApi, PROVIDERS, PURPOSE } from "../recipe/settings.ts";
-import type { ConnectableTool, LocalEndpoint, Setting } from "../tool.ts";
+import type { Setting } from "../setting.ts";
+import type { ConnectableTool, LocalEndpoint } from "../tool.ts";
 import { EDITOR_LIST } from "./editor.ts";
 
 /** Its settings cannot hold keys. */

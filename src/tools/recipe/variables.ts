@@ -1,5 +1,6 @@
 import { basename, join } from "node:path";
-import type { FileSettings, SettingsPlan, ToolHost } from "../tool.ts";
+import type { FileSettings } from "../setting.ts";
+import type { SettingsPlan, ToolHost } from "../tool.ts";
 import { configHome, zshHome } from "./directories.ts";
 
 /** An environment variable and what it is for. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { applySettings } from "../../../src/connect/edit/apply-settings.ts";
-import type { Setting } from "../../../src/tools/tool.ts";
+import type { Setting } from "../../../src/tools/setting.ts";
 import { undoSettings } from "../../../src/connect/edit/undo-settings.ts";
 
 /** Like Cline: it discards the whole file when an entry has no time of last use. */

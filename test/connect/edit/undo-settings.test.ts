@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { applySettings } from "../../../src/connect/edit/apply-settings.ts";
 import { DocumentError } from "../../../src/connect/formats/format-editor.ts";
 import { formatKeyPath } from "../../../src/connect/edit/key-path.ts";
-import type { Format } from "../../../src/tools/tool.ts";
+import type { Format } from "../../../src/tools/setting.ts";
 import { undoSettings } from "../../../src/connect/edit/undo-settings.ts";
 import { settingsOf, type SettingPair } from "../apply-to.ts";
 

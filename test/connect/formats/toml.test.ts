@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PathSegment } from "../../../src/tools/tool.ts";
+import type { PathSegment } from "../../../src/tools/setting.ts";
 import { applyTo, refusalOf, type SettingPair } from "../apply-to.ts";
 
 const SETTINGS: SettingPair[] = [

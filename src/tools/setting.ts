@@ -1,0 +1,30 @@
+/** What a setting can hold: whatever JSON, TOML and YAML have in common. */
+export type Value = string | number | boolean | readonly Value[] | { readonly [name: string]: Value };
+
+/** One step on the path to a setting: a key, or the item of a list with these values, which is added where there is none. */
+export type PathSegment = string | { readonly where: Readonly<Record<string, string>> };
+
+/** One setting that `connect` writes into a tool's configuration. */
+export interface Setting {
+  /** From the top of the file; never empty. */
+  keyPath: readonly PathSegment[];
+  value: Value;
+  /** What the setting is for, in one line; shown to the user who is asked to confirm it. */
+  purpose: string;
+  /**
+   * The tool requires the setting, and any value will do: an existing value stays. Disconnecting removes a value that
+   * connecting wrote even if the tool has changed it since, such as the time of its last run.
+   */
+  acceptsAnyValue?: true;
+}
+
+/** How a file is written. `sh` and `fish`: as a block of lines that set variables, in a shell's start-up file. */
+export type Format = "jsonc" | "toml" | "yaml" | "sh" | "fish";
+
+/** The settings for one file, none of them inside another. The file need not exist. */
+export interface FileSettings {
+  /** Absolute. */
+  path: string;
+  format: Format;
+  settings: readonly Setting[];
+}
