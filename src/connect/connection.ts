@@ -86,6 +86,11 @@ export function readConnections(journalDirectory: string): Connection[] {
   }));
 }
 
+/** Returns the directories that connecting has created, for all tools. @throws Failure when a journal cannot be read */
+export function directoriesMade(journalDirectory: string): string[] {
+  return readJournals(journalDirectory).flatMap(({ files }) => files.flatMap(({ made }) => made));
+}
+
 function toPreparedChange(
   id: ConnectionId,
   plans: readonly FilePlan[],

@@ -1,53 +1,106 @@
 import { join } from "node:path";
+import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
+import {
+  elsewhere,
+  findOtherCredential,
+  findSetting,
+  findText,
+  leadsHere,
+  repositoryOf,
+  stringsOf,
+} from "./recipe/layers.ts";
 import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
-import { planVariables, type Variable } from "./recipe/variables.ts";
-import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
+import type { Setting } from "./setting.ts";
+import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
+
+const FILE = ".aider.conf.yml";
+
+/** Its library takes the base URL from this variable (https://docs.litellm.ai/docs/providers/anthropic). */
+const URL_VARIABLE = "ANTHROPIC_API_BASE";
+
+/** Its settings for models. By default the others follow from the main one. */
+const MODELS = ["model", "weak-model", "editor-model"];
 
 /** With `openai` it speaks chat completions, a route that tollkeeper does not serve by default. */
 function modelName(model: string): string {
   return model.includes("/") ? model : `anthropic/${model}`;
 }
 
-/**
- * Variables that no other program reads. Its configuration file has a list for them, and an item added to it could not
- * be taken out again without touching the user's. AIDER_SET_ENV sets the variable from which its library takes the base
- * URL (https://docs.litellm.ai/docs/providers/anthropic).
- */
-function variablesFor(endpoint: LocalEndpoint): Variable[] {
+/** aider knows Claude's models by short names as well: `sonnet`. */
+function isClaude(model: string): boolean {
+  return /^(?:anthropic\/|[^/]*(?:claude|sonnet|opus|haiku))/.test(model);
+}
+
+/** aider has no setting for this base URL: `set-env` sets the variable. */
+function settingsFor(endpoint: LocalEndpoint): Setting[] {
   const { baseUrl, credential, model } = endpoint;
-  const variables: Variable[] = [
-    { name: "AIDER_SET_ENV", value: `ANTHROPIC_API_BASE=${baseUrl}`, purpose: PURPOSE.baseUrl },
-    { name: "AIDER_ANTHROPIC_API_KEY", value: credential, purpose: credentialPurpose(endpoint) },
+  const assignment = `${URL_VARIABLE}=${baseUrl}`;
+  const settings: Setting[] = [
+    { keyPath: ["set-env", { item: assignment }], value: assignment, purpose: PURPOSE.baseUrl },
+    { keyPath: ["anthropic-api-key"], value: credential, purpose: credentialPurpose(endpoint) },
   ];
-  if (model !== null)
-    variables.push({ name: "AIDER_MODEL", value: modelName(model), purpose: PURPOSE.model });
-  return variables;
+  return model === null ? settings : [...settings, modelSetting("model", model)];
+}
+
+function modelSetting(name: string, model: string): Setting {
+  return { keyPath: [name], value: modelName(model), purpose: PURPOSE.model };
+}
+
+/** https://aider.chat/docs/config/aider_conf.html; variables override all of them. */
+function sources(host: ToolHost): SettingsSource[] {
+  const projects = [repositoryOf(host) ?? host.directory, host.directory].filter((one) => one !== host.home);
+  const variables = MODELS.map((name) => [name, host.env[`AIDER_${name.toUpperCase().replace("-", "_")}`]]);
+  return [
+    { kind: "user", path: join(host.home, FILE), format: "yaml" },
+    ...[...new Set(projects)].map(
+      (directory) => ({ kind: "project", path: join(directory, FILE), format: "yaml" }) as const,
+    ),
+    { kind: "environment", settings: Object.fromEntries(variables) },
+  ];
+}
+
+function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
+  const { model } = endpoint;
+  return [
+    ...MODELS.flatMap((name) => {
+      const found = findText(layers, name);
+      if (found === null || isClaude(found.value)) return [];
+      const remedies = model === null ? [] : [modelSetting(name, model)];
+      return [elsewhere(found, `it chooses ${found.value}`, { remedies })];
+    }),
+    ...findReplacedUrl(layers, endpoint),
+    ...findOtherCredential(findText(layers, "anthropic-api-key"), endpoint, "it is sent in place of ours"),
+  ];
+}
+
+/** A `set-env` replaces that of a weaker file as a whole. */
+function findReplacedUrl(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
+  const list = findSetting(layers, "set-env");
+  if (list === null) return [];
+  const assignment = stringsOf(list).findLast((item) => item.startsWith(`${URL_VARIABLE}=`));
+  if (leadsHere(assignment?.slice(URL_VARIABLE.length + 1), endpoint)) return [];
+  return [elsewhere(list, `it sets ${URL_VARIABLE} to another base URL, or leaves it out`)];
 }
 
 export const aider: ConnectableTool = {
   name: "aider",
   title: "aider",
-  source: "https://aider.chat/docs/config/dotenv.html",
+  source: "https://aider.chat/docs/config/aider_conf.html",
   date: "2026-11-22",
   tried: null,
   programs: ["aider"],
   homePaths: [".aider.conf.yml", ".aider"],
   processSignatures: [{ names: ["aider"], source: "https://aider.chat/docs/install.html" }],
-  configFiles: ({ home }) => [join(home, ".aider.conf.yml")],
+  configFiles: ({ home }) => [join(home, FILE)],
+  conflicts: { sources, find: findConflicts },
   scopes: ["user"],
   modelApi: "messages",
   plan(host, endpoint) {
-    const { files, remarks } = planVariables(host, variablesFor(endpoint));
-    return {
-      files,
-      remarks: [
-        ...remarks,
-        "A set-env in .aider.conf.yml is not read meanwhile: aider takes one of the two.",
-      ],
-    };
+    const path = join(host.home, FILE);
+    return { files: [{ path, format: "yaml", settings: settingsFor(endpoint) }], remarks: [] };
   },
   environment(_host, { baseUrl, credential, model }) {
-    const variables = { ANTHROPIC_API_BASE: baseUrl, ANTHROPIC_API_KEY: credential };
+    const variables = { [URL_VARIABLE]: baseUrl, ANTHROPIC_API_KEY: credential };
     const choice = model === null ? {} : { AIDER_MODEL: modelName(model) };
     return { variables: { ...variables, ...choice }, flags: [] };
   },

@@ -1,10 +1,20 @@
 import { join } from "node:path";
 import { PRESENT } from "../core/identity/signatures.ts";
-import { directoryOf, filesIn } from "./recipe/directories.ts";
+import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
+import { CLAUDE_CLOUDS } from "./recipe/conflicting-variables.ts";
+import { directoryOf, filesIn, managedDirectory } from "./recipe/directories.ts";
+import {
+  elsewhere,
+  findOtherBaseUrl,
+  findOtherCredential,
+  findSetting,
+  findText,
+  jsonSource,
+} from "./recipe/layers.ts";
 import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
 import { toEnvironment, type Variable } from "./recipe/variables.ts";
 import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
+import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
 const configDirectory = directoryOf("CLAUDE_CONFIG_DIR", ".claude");
 
@@ -23,6 +33,49 @@ function variablesFor(endpoint: LocalEndpoint): Variable[] {
   ];
 }
 
+/** Of two credentials the bearer token wins: https://code.claude.com/docs/en/authentication, "Authentication precedence". */
+const SECOND_CREDENTIAL = "Claude Code sends it beside ANTHROPIC_AUTH_TOKEN, which wins";
+
+/** https://code.claude.com/docs/en/settings, "Settings precedence". Settings override the shell's variables. */
+function sources(host: ToolHost): SettingsSource[] {
+  const managed = managedDirectory(host, "claude-code", "ClaudeCode");
+  const parts = join(managed, "managed-settings.d");
+  return [
+    { kind: "environment", settings: { env: host.env } },
+    jsonSource("user", join(configDirectory(host), "settings.json")),
+    ...filesIn(join(host.directory, ".claude"), "settings.json", "settings.local.json").map((path) =>
+      jsonSource("project", path),
+    ),
+    jsonSource("managed", join(managed, "managed-settings.json")),
+    ...host
+      .list(parts)
+      .filter((name) => name.endsWith(".json"))
+      .toSorted()
+      .map((name) => jsonSource("managed", join(parts, name))),
+  ];
+}
+
+function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
+  return [
+    ...findOtherBaseUrl(findSetting(layers, "env", "ANTHROPIC_BASE_URL"), endpoint),
+    ...Object.entries(CLAUDE_CLOUDS).flatMap(([name, cloud]) => {
+      const found = findSetting(layers, "env", name);
+      if (found === null || !/^(?:1|true|yes|on)$/i.test(String(found.value))) return [];
+      const purpose = `Claude Code asks tollkeeper, not ${cloud}`;
+      const remedies = [{ keyPath: ["env", name], value: "0", purpose }];
+      return [elsewhere(found, `it makes Claude Code ask ${cloud}`, { remedies })];
+    }),
+    ...[["env", "ANTHROPIC_API_KEY"], ["apiKeyHelper"]].flatMap((keyPath) => {
+      const found = findText(layers, ...keyPath);
+      // Programs that Claude Code runs may need the shell's.
+      const isEmptied = found?.source.kind !== "environment";
+      const purpose = `left empty: ${SECOND_CREDENTIAL}`;
+      const remedies = isEmptied ? [{ keyPath, value: "", purpose }] : [];
+      return findOtherCredential(found, endpoint, SECOND_CREDENTIAL, remedies);
+    }),
+  ];
+}
+
 /** Claude Code, and what is built on its Agent SDK and reads its settings. */
 export const claudeCode: ConnectableTool = {
   name: "claude-code",
@@ -31,7 +84,7 @@ export const claudeCode: ConnectableTool = {
   date: "2026-11-22",
   tried: "2.1.329",
   programs: ["claude"],
-  homePaths: [".claude.json", ".claude/projects"],
+  homePaths: [".claude", ".claude.json"],
   recorded: { source: "npm package @anthropic-ai/claude-code 2.1.329", date: "2026-11-21" },
   requestSignatures: [
     { when: { "x-claude-code-session-id": PRESENT } },
@@ -52,6 +105,7 @@ export const claudeCode: ConnectableTool = {
   },
   scopes: ["user", "project"],
   modelApi: null,
+  conflicts: { sources, find: findConflicts },
   plan(host, endpoint, scope) {
     const path =
       scope === "user"

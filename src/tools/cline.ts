@@ -1,13 +1,26 @@
 import { join } from "node:path";
+import type { Conflict, SettingsLayer } from "./conflict.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
+import { elsewhere, findSetting, findText, jsonSource, leadsHere } from "./recipe/layers.ts";
 import { credentialPurpose, inferModelApi, PURPOSE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
-import type { ConnectableTool } from "./tool.ts";
+import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
 /** `openai-native` speaks Responses; `openai` speaks chat completions. */
 const PROVIDERS = { messages: "anthropic", responses: "openai-native" } as const;
 
 const dataDirectory = directoryOf("CLINE_DATA_DIR", ".cline", "data");
+
+const settingsFile = (host: ToolHost) => join(dataDirectory(host), "settings", "providers.json");
+
+/** Choosing a provider in Cline changes this setting. */
+function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
+  const chosen = findText(layers, "lastUsedProvider");
+  if (chosen === null) return [];
+  const url = findSetting(layers, "providers", chosen.value, "settings", "baseUrl");
+  if (leadsHere(url?.value, endpoint)) return [];
+  return [elsewhere(chosen, `Cline asks the provider ${chosen.value}`)];
+}
 
 /** The program. Cline's extension for editors keeps its settings elsewhere. */
 export const cline: ConnectableTool = {
@@ -22,6 +35,10 @@ export const cline: ConnectableTool = {
   requestSignatures: [{ when: { "user-agent": /^ai-sdk\/.* runtime\/bun\// }, isWeak: true }],
   processSignatures: [{ names: ["cline"] }],
   configFiles: (host) => filesIn(dataDirectory(host), "settings/providers.json", "secrets.json"),
+  conflicts: {
+    sources: (host) => [jsonSource("user", settingsFile(host))],
+    find: findConflicts,
+  },
   scopes: ["user"],
   modelApi: "messages",
   plan(host, endpoint) {
@@ -42,9 +59,8 @@ export const cline: ConnectableTool = {
     ];
     if (model !== null)
       settings.push({ keyPath: [...fields, "model"], value: model, purpose: PURPOSE.model });
-    const path = join(dataDirectory(host), "settings", "providers.json");
     return {
-      files: [{ path, format: "jsonc", settings }],
+      files: [{ path: settingsFile(host), format: "jsonc", settings }],
       remarks: [
         "Cline's extension for VS Code has settings of its own: choose the provider and its base URL there.",
       ],

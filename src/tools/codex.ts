@@ -1,8 +1,10 @@
 import { join } from "node:path";
-import { directoryOf, filesIn } from "./recipe/directories.ts";
+import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
+import { directoryOf, filesIn, managedDirectory } from "./recipe/directories.ts";
+import { elsewhere, findOtherBaseUrl, findSetting, findText } from "./recipe/layers.ts";
 import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
+import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
 const PROVIDER = "tollkeeper";
 
@@ -25,6 +27,66 @@ function providerFields({ baseUrl }: LocalEndpoint) {
   ];
 }
 
+/** The file of a profile, which `codex --profile NAME` lays over config.toml: Codex 0.134 and later. */
+const PROFILE_FILE = /([\w-]+)\.config\.toml$/;
+
+/** In a project's config.toml it ignores providers. */
+function sources(host: ToolHost): SettingsSource[] {
+  const directory = configDirectory(host);
+  const profiles = host.list(directory).filter((name) => PROFILE_FILE.test(name));
+  return [
+    ...["config.toml", ...profiles].map(
+      (name) => ({ kind: "user", path: join(directory, name), format: "toml" }) as const,
+    ),
+    { kind: "managed", path: join(managedDirectory(host, "codex"), "managed_config.toml"), format: "toml" },
+  ];
+}
+
+function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
+  const always = layers.filter((layer) => profileOf(layer) === null);
+  return [
+    ...findOtherProvider(always, ["model_provider"], "Codex asks the provider"),
+    ...findOtherBaseUrl(findSetting(always, "model_providers", PROVIDER, "base_url"), endpoint),
+    ...findActiveProfile(always),
+    ...layers.flatMap((layer) => {
+      const profile = profileOf(layer);
+      if (profile === null) return [];
+      return findOtherProvider(
+        [layer],
+        ["model_provider"],
+        `with --profile ${profile} Codex asks the provider`,
+      );
+    }),
+  ];
+}
+
+function profileOf({ source }: SettingsLayer): string | null {
+  return source.kind === "environment" ? null : (PROFILE_FILE.exec(source.path)?.[1] ?? null);
+}
+
+/** Codex before 0.134 follows the profile that `profile` names; later ones refuse that setting. */
+function findActiveProfile(layers: readonly SettingsLayer[]): Conflict[] {
+  const profile = findText(layers, "profile")?.value;
+  if (profile === undefined) return [];
+  const keyPath = ["profiles", profile, "model_provider"];
+  const remedies = [
+    { keyPath, value: PROVIDER, purpose: "the active profile uses the provider that leads here" },
+  ];
+  return findOtherProvider(layers, keyPath, "the active profile asks the provider").map((conflict) => {
+    return { ...conflict, remedies };
+  });
+}
+
+function findOtherProvider(
+  layers: readonly SettingsLayer[],
+  keyPath: readonly string[],
+  reason: string,
+): Conflict[] {
+  const found = findText(layers, ...keyPath);
+  if (found === null || found.value === PROVIDER) return [];
+  return [elsewhere(found, `${reason} ${found.value}`)];
+}
+
 /** Codex: the program, its SDK, and its extensions for editors, which read the same file. */
 export const codex: ConnectableTool = {
   name: "codex",
@@ -33,7 +95,7 @@ export const codex: ConnectableTool = {
   date: "2026-11-22",
   tried: "0.169.0",
   programs: ["codex"],
-  homePaths: [".codex/auth.json", ".codex/sessions"],
+  homePaths: [".codex"],
   recorded: { source: "npm package @openai/codex 0.169.0", date: "2026-11-21" },
   requestSignatures: [{ when: { originator: /^codex/ } }, { when: { "user-agent": /^codex/ } }],
   processSignatures: [{ names: ["codex", "codex-code-mode-host"] }, { path: /\/@openai\/codex[^/]*\// }],
@@ -41,6 +103,7 @@ export const codex: ConnectableTool = {
   // In a project's config.toml it ignores providers, and warns of them.
   scopes: ["user"],
   modelApi: null,
+  conflicts: { sources, find: findConflicts },
   plan(host, endpoint) {
     const table = ["model_providers", PROVIDER];
     const settings: Setting[] = [

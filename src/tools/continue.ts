@@ -1,8 +1,10 @@
 import { join } from "node:path";
+import type { Conflict, SettingsLayer } from "./conflict.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
+import { elsewhere, findText, jsonSource } from "./recipe/layers.ts";
 import { credentialPurpose, inferModelApi, PROVIDERS, PURPOSE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
+import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
 /** Names the entry in its list of models. */
 const ENTRY = "tollkeeper";
@@ -29,6 +31,16 @@ function settingsFor(endpoint: LocalEndpoint): Setting[] {
   ];
 }
 
+/** What cn remembers between its runs. */
+const memoryFile = (host: ToolHost) => join(configDirectory(host), "index", "globalContext.json");
+
+/** Choosing a model in cn changes this setting. */
+function findConflicts(layers: readonly SettingsLayer[]): Conflict[] {
+  const selected = findText(layers, "cliSelectedModel");
+  if (selected === null || selected.value === ENTRY) return [];
+  return [elsewhere(selected, `cn begins with the model ${selected.value}`)];
+}
+
 /** Continue's program and its extensions for editors, which share a file. */
 export const continueDev: ConnectableTool = {
   name: "continue",
@@ -42,10 +54,13 @@ export const continueDev: ConnectableTool = {
   requestSignatures: [{ when: { "user-agent": /^(?:ls\/JS |node-fetch$)/ }, isWeak: true }],
   processSignatures: [{ names: ["cn"] }, { path: /\/@continuedev\/cli\// }],
   configFiles: (host) => filesIn(configDirectory(host), "config.yaml", "config.json", ".env"),
+  conflicts: {
+    sources: (host) => [jsonSource("user", memoryFile(host))],
+    find: findConflicts,
+  },
   scopes: ["user"],
   modelApi: "messages",
   plan(host, endpoint) {
-    const directory = configDirectory(host);
     // Without it, cn starts with the first model of its list.
     const selected: Setting = {
       keyPath: ["cliSelectedModel"],
@@ -54,8 +69,8 @@ export const continueDev: ConnectableTool = {
     };
     return {
       files: [
-        { path: join(directory, "config.yaml"), format: "yaml", settings: settingsFor(endpoint) },
-        { path: join(directory, "index", "globalContext.json"), format: "jsonc", settings: [selected] },
+        { path: join(configDirectory(host), "config.yaml"), format: "yaml", settings: settingsFor(endpoint) },
+        { path: memoryFile(host), format: "jsonc", settings: [selected] },
       ],
       remarks: [`In editors, choose the model "${ENTRY}" in Continue's list.`],
     };

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { PRESENT } from "../core/identity/signatures.ts";
 import { credentialPurpose, inferModelApi, PURPOSE } from "./recipe/settings.ts";
-import { planVariables, toEnvironment, type Variable } from "./recipe/variables.ts";
+import { planVariables, toEnvironment, variableConflicts, type Variable } from "./recipe/variables.ts";
 import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
 /** See `copilot help providers`. With a base URL it needs no GitHub login, and by default it sends no credential. */
@@ -43,6 +43,10 @@ export const copilot: ConnectableTool = {
   requestSignatures: [{ when: { "x-initiator": PRESENT, "user-agent": /^(?:OpenAI|Anthropic)\/JS / } }],
   processSignatures: [{ names: ["copilot", "copilot-linux-x64"] }, { path: /\/@github\/copilot[^/]*\// }],
   configFiles: ({ home }) => [join(home, ".copilot", "config.json")],
+  conflicts: variableConflicts(
+    ["COPILOT_PROVIDER_BASE_URL"],
+    ["COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN"],
+  ),
   scopes: ["user"],
   modelApi: "messages",
   plan: (host, endpoint) => planVariables(host, variablesFor(endpoint)),

@@ -1,11 +1,20 @@
 import { join } from "node:path";
+import { isObject } from "../core/json.ts";
+import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import { filesIn } from "./recipe/directories.ts";
+import { elsewhere, findSetting, findText, jsonSource, otherModel } from "./recipe/layers.ts";
 import { credentialPurpose, inferModelApi, PROVIDERS, PURPOSE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
+import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
 /** Selects the entry in its list of models. Without an id of its own the entry would be known by its position. */
 const ENTRY_ID = "custom:tollkeeper";
+
+const DEFAULT_MODEL = {
+  keyPath: ["sessionDefaultSettings", "model"],
+  value: ENTRY_ID,
+  purpose: "sessions begin with it",
+};
 
 /** Every current model of both makers can return this many. */
 const MAX_TOKENS = 16_384;
@@ -23,8 +32,43 @@ function settingsFor(endpoint: LocalEndpoint): Setting[] {
     { keyPath: [...entry, "apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
     { keyPath: [...entry, "provider"], value: PROVIDERS[api], purpose: PURPOSE.provider },
     { keyPath: [...entry, "maxOutputTokens"], value: MAX_TOKENS, purpose: "how long an answer may get" },
-    { keyPath: ["sessionDefaultSettings", "model"], value: ENTRY_ID, purpose: "sessions begin with it" },
+    DEFAULT_MODEL,
   ];
+}
+
+function sources({ home, directory }: ToolHost): SettingsSource[] {
+  return [...sourcesIn("user", home), ...sourcesIn("project", directory)];
+}
+
+function sourcesIn(kind: "user" | "project", parent: string): SettingsSource[] {
+  const files = filesIn(join(parent, ".factory"), "settings.json", "settings.local.json");
+  return files.map((path) => jsonSource(kind, path));
+}
+
+/** Choosing a model in Droid changes this setting. */
+function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
+  const chosen = findText(layers, ...DEFAULT_MODEL.keyPath);
+  const hidden = findHiddenEntry(layers, endpoint);
+  if (chosen === null || chosen.value === ENTRY_ID) return hidden;
+  const remedies = [DEFAULT_MODEL];
+  return [...hidden, elsewhere(chosen, `sessions begin with ${chosen.value}`, { remedies })];
+}
+
+/** The local settings' list of models replaces that beside it; the project's is added to the user's. */
+function findHiddenEntry(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
+  const lists = ["user", "project"].flatMap((kind) => {
+    return (
+      findSetting(
+        layers.filter(({ source }) => source.kind === kind),
+        "customModels",
+      ) ?? []
+    );
+  });
+  const entries = lists.flatMap(({ value }) => (Array.isArray(value) ? (value as unknown[]) : []));
+  const [list] = lists;
+  if (list === undefined || entries.some((entry) => isObject(entry) && entry["id"] === ENTRY_ID)) return [];
+  const remedies = (model: string) => settingsFor({ ...endpoint, model });
+  return [otherModel(list, "it leaves out the model that leads here", endpoint, remedies)];
 }
 
 /** Factory's Droid. A custom model needs no login at Factory. */
@@ -40,6 +84,7 @@ export const droid: ConnectableTool = {
   requestSignatures: [{ when: { "user-agent": /^factory-cli\// } }],
   processSignatures: [{ names: ["droid"] }],
   configFiles: ({ home }) => filesIn(join(home, ".factory"), "settings.json", "config.json"),
+  conflicts: { sources, modelApis: ["messages"], find: findConflicts },
   scopes: ["user", "project"],
   modelApi: "messages",
   plan(host, endpoint, scope) {

@@ -1,8 +1,10 @@
 import { join } from "node:path";
+import type { Conflict, SettingsLayer } from "./conflict.ts";
 import { configHome, filesIn } from "./recipe/directories.ts";
+import { elsewhere, findOtherBaseUrl, findSetting, findText } from "./recipe/layers.ts";
 import { PURPOSE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
-import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
+import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
 /** Its provider `openai` mostly speaks chat completions, a route that tollkeeper does not serve by default. */
 const PROVIDER = "anthropic";
@@ -13,6 +15,20 @@ function keyRemark({ credential, isToken }: LocalEndpoint): string {
     ? "a local token, made with: tollkeeper token add goose"
     : `any text, such as ${credential}`;
   return `goose keeps keys in the system's keychain: run goose configure and enter ${what}, as Anthropic's key.`;
+}
+
+const settingsFile = (host: ToolHost) => join(configHome(host), "goose", "config.yaml");
+
+/** The variable overrides the setting (config-files.md of its documentation, "Provider Configuration"). */
+function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
+  const variables = layers.filter(({ source }) => source.kind === "environment");
+  const chosen = findText(variables, "GOOSE_PROVIDER") ?? findText(layers, "active_provider");
+  return [
+    ...(chosen === null || chosen.value === PROVIDER
+      ? []
+      : [elsewhere(chosen, `goose asks the provider ${chosen.value}`)]),
+    ...findOtherBaseUrl(findSetting(layers, "ANTHROPIC_HOST"), endpoint),
+  ];
 }
 
 /** The program and the desktop application, which share a file. */
@@ -30,6 +46,13 @@ export const goose: ConnectableTool = {
   },
   processSignatures: [{ names: ["goose", "goosed"] }],
   configFiles: (host) => filesIn(configHome(host), "goose/config.yaml", "goose/secrets.yaml"),
+  conflicts: {
+    sources: (host) => [
+      { kind: "user", path: settingsFile(host), format: "yaml" },
+      { kind: "environment", settings: host.env },
+    ],
+    find: findConflicts,
+  },
   scopes: ["user"],
   modelApi: "messages",
   plan(host, endpoint) {
@@ -42,8 +65,10 @@ export const goose: ConnectableTool = {
       const keyPath = ["providers", PROVIDER, "model"];
       settings.push({ keyPath, value: endpoint.model, purpose: PURPOSE.model });
     }
-    const path = join(configHome(host), "goose", "config.yaml");
-    return { files: [{ path, format: "yaml", settings }], remarks: [keyRemark(endpoint)] };
+    return {
+      files: [{ path: settingsFile(host), format: "yaml", settings }],
+      remarks: [keyRemark(endpoint)],
+    };
   },
   environment(_host, { baseUrl, credential, model }) {
     const variables = { GOOSE_PROVIDER: PROVIDER, ANTHROPIC_HOST: baseUrl, ANTHROPIC_API_KEY: credential };

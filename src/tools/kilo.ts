@@ -10,7 +10,7 @@ export const kilo: ConnectableTool = {
   date: "2026-11-22",
   tried: "7.7.7",
   programs: ["kilo", "kilocode"],
-  homePaths: [".local/share/kilo"],
+  homePaths: [".config/kilo", ".local/share/kilo"],
   recorded: { source: "npm package @kilocode/cli 7.7.7", date: "2026-11-21" },
   requestSignatures: [
     { when: { "x-title": /^Kilo Code/ } },
@@ -23,5 +23,9 @@ export const kilo: ConnectableTool = {
     ...filesIn(configHome(host), "kilo/kilo.json", "kilo/kilo.jsonc"),
     ...filesIn(dataHome(host), "kilo/auth.json"),
   ],
-  ...opencodeRecipe("kilo", "KILO_CONFIG_CONTENT"),
+  ...opencodeRecipe({
+    name: "kilo",
+    files: ["kilo", "opencode"],
+    projectDirectories: [".kilocode", ".kilo"],
+  }),
 };

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { configHome, dataHome, filesIn } from "./recipe/directories.ts";
-import { credentialPurpose, inferModelApi, PROVIDERS, PURPOSE } from "./recipe/settings.ts";
+import { opencodeConflicts, type OpencodeNames } from "./opencode/conflicts.ts";
+import { credentialPurpose, isOwnProvider, PROVIDERS, PURPOSE, qualifyModel } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, Recipe, ToolHost } from "./tool.ts";
 
@@ -11,7 +12,7 @@ export const opencode: ConnectableTool = {
   date: "2026-11-22",
   tried: "1.18.33",
   programs: ["opencode"],
-  homePaths: [".local/share/opencode"],
+  homePaths: [".config/opencode", ".local/share/opencode"],
   recorded: { source: "npm package opencode-ai 1.18.33", date: "2026-11-21" },
   requestSignatures: [{ when: { "user-agent": /^opencode\// } }],
   processSignatures: [{ names: ["opencode"] }],
@@ -19,17 +20,16 @@ export const opencode: ConnectableTool = {
     ...filesIn(configHome(host), "opencode/opencode.json", "opencode/opencode.jsonc", "opencode/config.json"),
     ...filesIn(dataHome(host), "opencode/auth.json"),
   ],
-  ...opencodeRecipe("opencode", "OPENCODE_CONFIG_CONTENT"),
+  ...opencodeRecipe({ name: "opencode", files: ["opencode"], projectDirectories: [".opencode"] }),
 };
 
-/**
- * The recipe of opencode and its forks. It redirects the built-in providers, so that their model lists stay available.
- * `name` is that of their directory and of their file; `variable` holds settings without a file.
- */
-export function opencodeRecipe(name: string, variable: string): Recipe {
+/** The recipe of opencode and its forks. It redirects the built-in providers, so that their model lists stay available. */
+export function opencodeRecipe(names: OpencodeNames): Recipe {
+  const { name } = names;
   return {
     scopes: ["user", "project"],
     modelApi: null,
+    conflicts: opencodeConflicts(names),
     plan(host, endpoint, scope) {
       const { baseUrl, credential, model } = endpoint;
       const parent = scope === "user" ? join(configHome(host), name) : host.directory;
@@ -41,12 +41,11 @@ export function opencodeRecipe(name: string, variable: string): Recipe {
           { keyPath: [...options, "apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
         ];
       });
-      if (model !== null)
-        settings.push({ keyPath: ["model"], value: qualifyModel(model), purpose: PURPOSE.model });
+      if (model !== null) settings.push(...modelSettings(model));
       return { files: [{ path, format: "jsonc", settings }], remarks: [] };
     },
     environment: (_host, endpoint) => ({
-      variables: { [variable]: JSON.stringify(inlineSettings(endpoint)) },
+      variables: { [`${name.toUpperCase()}_CONFIG_CONTENT`]: JSON.stringify(inlineSettings(endpoint)) },
       flags: [],
     }),
   };
@@ -57,13 +56,19 @@ function settingsFile(host: ToolHost, path: string): string {
   return host.exists(`${path}c`) ? `${path}c` : path;
 }
 
+/** Without an entry of its own a model that the program does not list ends every prompt with an error. */
+function modelSettings(model: string): Setting[] {
+  const [provider = "", ...id] = qualifyModel(model).split("/");
+  const purpose = "a model that the program does not list is taken, too";
+  const keyPath = ["provider", provider, "models", id.join("/")];
+  return [
+    { keyPath: ["model"], value: qualifyModel(model), purpose: PURPOSE.model },
+    ...(isOwnProvider(provider) ? [{ keyPath, value: {}, purpose, acceptsAnyValue: true } as const] : []),
+  ];
+}
+
 function inlineSettings({ baseUrl, credential, model }: LocalEndpoint): object {
   const options = { baseURL: `${baseUrl}/v1`, apiKey: credential };
   const provider = Object.fromEntries(Object.values(PROVIDERS).map((name) => [name, { options }]));
   return model === null ? { provider } : { provider, model: qualifyModel(model) };
-}
-
-/** Returns `PROVIDER/MODEL`; a model that has a provider already as it is. */
-function qualifyModel(model: string): string {
-  return model.includes("/") ? model : `${PROVIDERS[inferModelApi(model)]}/${model}`;
 }

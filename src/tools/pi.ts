@@ -1,11 +1,59 @@
 import { join } from "node:path";
 import { PRESENT } from "../core/identity/signatures.ts";
+import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
-import { credentialPurpose, inferModelApi, PROVIDERS, PURPOSE } from "./recipe/settings.ts";
+import { findSetting, findText, jsonSource, otherModel, stringsOf } from "./recipe/layers.ts";
+import {
+  credentialPurpose,
+  inferModelApi,
+  isOwnProvider,
+  PROVIDERS,
+  PURPOSE,
+  qualifyModel,
+} from "./recipe/settings.ts";
 import type { FileSettings, Setting } from "./setting.ts";
-import type { ConnectableTool } from "./tool.ts";
+import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
 const configDirectory = directoryOf("PI_CODING_AGENT_DIR", ".pi", "agent");
+
+/** Its documentation, settings.md: the project's settings override the user's. */
+function sources(host: ToolHost): SettingsSource[] {
+  return [
+    jsonSource("user", join(configDirectory(host), "settings.json")),
+    jsonSource("project", join(host.directory, ".pi", "settings.json")),
+  ];
+}
+
+function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
+  const provider = findText(layers, "defaultProvider");
+  const enabled = findSetting(layers, "enabledModels");
+  const patterns = stringsOf(enabled);
+  const conflicts: Conflict[] = [];
+  // Without a default model Pi ignores the default provider.
+  if (provider !== null && !isOwnProvider(provider.value) && findText(layers, "defaultModel") !== null)
+    conflicts.push(otherModel(provider, `Pi asks the provider ${provider.value}`, endpoint, choiceOf));
+  // Where the default model is not among them, Pi begins with the first.
+  if (enabled !== null && patterns.length > 0 && patterns.every(namesOtherProvider)) {
+    const purpose = "the model is one of those that Pi offers";
+    const remedies = (model: string) => {
+      return [{ keyPath: ["enabledModels"], value: [...patterns, qualifyModel(model)], purpose }];
+    };
+    conflicts.push(otherModel(enabled, "it leaves only models of other providers", endpoint, remedies));
+  }
+  return conflicts;
+}
+
+function namesOtherProvider(pattern: string): boolean {
+  const slash = pattern.indexOf("/");
+  return slash > 0 && !isOwnProvider(pattern.slice(0, slash));
+}
+
+function choiceOf(model: string): Setting[] {
+  return [
+    { keyPath: ["defaultProvider"], value: PROVIDERS[inferModelApi(model)], purpose: PURPOSE.provider },
+    { keyPath: ["defaultModel"], value: model, purpose: PURPOSE.model },
+  ];
+}
 
 /** The recipe redirects the built-in providers, so that their model lists stay available. */
 export const pi: ConnectableTool = {
@@ -15,7 +63,7 @@ export const pi: ConnectableTool = {
   date: "2026-11-22",
   tried: "0.74.2",
   programs: ["pi"],
-  homePaths: [".pi/agent"],
+  homePaths: [".pi"],
   recorded: { source: "npm package @earendil-works/pi-coding-agent 0.74.2", date: "2026-11-21" },
   requestSignatures: [
     { when: { session_id: PRESENT, "user-agent": /^OpenAI\/JS / }, isWeak: true },
@@ -37,6 +85,7 @@ export const pi: ConnectableTool = {
   configFiles: (host) => filesIn(configDirectory(host), "models.json", "auth.json", "settings.json"),
   scopes: ["user"],
   modelApi: null,
+  conflicts: { sources, modelApis: ["messages", "responses"], find: findConflicts },
   plan(host, endpoint) {
     const { baseUrl, credential, model } = endpoint;
     const baseUrls = { messages: baseUrl, responses: `${baseUrl}/v1` };
@@ -54,12 +103,9 @@ export const pi: ConnectableTool = {
       settings: providers,
     };
     if (model === null) return { files: [models], remarks: [] };
-    const choice: Setting[] = [
-      { keyPath: ["defaultProvider"], value: PROVIDERS[inferModelApi(model)], purpose: PURPOSE.provider },
-      { keyPath: ["defaultModel"], value: model, purpose: PURPOSE.model },
-    ];
+    const settings = choiceOf(model);
     return {
-      files: [models, { path: join(directory, "settings.json"), format: "jsonc", settings: choice }],
+      files: [models, { path: join(directory, "settings.json"), format: "jsonc", settings }],
       remarks: [
         "Pi passes over a default model that it does not know: see those that it does with pi --list-models.",
       ],

@@ -1,5 +1,5 @@
 import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
-import { planVariables, toEnvironment, type Variable } from "./recipe/variables.ts";
+import { planVariables, toEnvironment, variableConflicts, type Variable } from "./recipe/variables.ts";
 import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
 /** ANTHROPIC_BASE_URL has no `/v1`: all but the AI SDK append it, and tollkeeper serves each route with and without. */
@@ -22,6 +22,11 @@ export const sdk: ConnectableTool = {
   tried: "@anthropic-ai/sdk 1.11.0, openai 7.55.0, ai 7.0.173",
   programs: [],
   homePaths: [],
+  // Older libraries of OpenAI read OPENAI_API_BASE.
+  conflicts: variableConflicts(
+    ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE"],
+    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"],
+  ),
   scopes: ["user"],
   modelApi: null,
   plan(host, endpoint) {

@@ -1,8 +1,14 @@
 /** What a setting can hold: whatever JSON, TOML and YAML have in common. */
 export type Value = string | number | boolean | readonly Value[] | { readonly [name: string]: Value };
 
-/** One step on the path to a setting: a key, or the item of a list with these values, which is added where there is none. */
-export type PathSegment = string | { readonly where: Readonly<Record<string, string>> };
+/**
+ * One step on the path to a setting: a key, or an item of a list, which is added where there is none. `where`: the object
+ * with these values. `item`: this string, which is then the setting's value.
+ */
+export type PathSegment =
+  | string
+  | { readonly where: Readonly<Record<string, string>> }
+  | { readonly item: string };
 
 /** One setting that `connect` writes into a tool's configuration. */
 export interface Setting {

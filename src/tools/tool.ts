@@ -1,5 +1,6 @@
 import type { HostInfo } from "../core/host-info.ts";
 import type { Evidence, ProcessSignature } from "../core/identity/signatures.ts";
+import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import type { FileSettings } from "./setting.ts";
 
 /** Everything that is known about one AI tool: data and pure functions, no I/O. */
@@ -43,6 +44,18 @@ export interface Recipe {
   plan(host: ToolHost, endpoint: LocalEndpoint, scope: Scope): SettingsPlan;
   /** null where the tool follows neither its environment nor its flags. */
   environment(host: ToolHost, endpoint: LocalEndpoint): Environment | null;
+  /** Absent where no setting is known that works against a connection. */
+  conflicts?: ConflictRules;
+}
+
+/** Which of a tool's other settings work against a connection. */
+export interface ConflictRules {
+  /** Where the tool reads settings from, existing or not, in its order: a later source overrides an earlier one. */
+  sources(host: ToolHost): readonly SettingsSource[];
+  /** The APIs whose models `connect` chooses from where a conflict needs one, the preferred one first. */
+  modelApis?: readonly ModelApi[];
+  /** Finds the conflicts in the sources that exist. */
+  find(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): readonly Conflict[];
 }
 
 /** A tool that tollkeeper can connect, or whose users it can tell how to. */
@@ -67,6 +80,8 @@ export interface ToolHost extends HostInfo {
   directory: string;
   /** True when something exists at this absolute path. It decides which of two files some tools read. */
   exists(path: string): boolean;
+  /** Names in the directory at this absolute path; none when there is none. */
+  list(directory: string): readonly string[];
 }
 
 /** The local endpoint that a tool is pointed at. */

@@ -48,12 +48,22 @@ export function settings(format: Format): fc.Arbitrary<Setting[]> {
     value,
     purpose: fc.constant("a test"),
   });
+  const listed = fc.record({
+    names: fc.array(name, { minLength: 1, maxLength: 2 }),
+    item: fc.constantFrom("NAME=value", "one", "- x: y", "# no comment", "yes"),
+  });
+  const inList = listed.map(({ names, item }): Setting => {
+    return { keyPath: [...names, { item }], value: item, purpose: "a test" };
+  });
   const variable = fc.record({
     keyPath: fc.constantFrom("A", "B_2", "PATH_").map((variableName): PathSegment[] => [variableName]),
     value: fc.constantFrom<Value>("x", "it's", "a\\b'c", "$HOME `ls`", ""),
     purpose: fc.constant("a test"),
   });
-  const some = fc.array(isShell ? variable : any, { minLength: 1, maxLength: 4 });
+  const some = fc.array(isShell ? variable : fc.oneof({ weight: 3, arbitrary: any }, inList), {
+    minLength: 1,
+    maxLength: 4,
+  });
   return some.map((all) => all.filter((one, i) => all.slice(0, i).every((other) => !isWithin(one, other))));
 }
 

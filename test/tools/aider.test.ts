@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { environmentOf, toolOfProcess } from "./tool-support.ts";
+import { applySettings } from "../../src/connect/edit/apply-settings.ts";
+import { undoSettings } from "../../src/connect/edit/undo-settings.ts";
+import {
+  conflictsOf,
+  environmentOf,
+  findTool,
+  plansFor,
+  toolOfProcess,
+  writtenFiles,
+} from "./tool-support.ts";
 
 test("aider is run with the variables of the library below it, and with a model qualified by its provider", () => {
   assert.deepEqual(environmentOf("aider"), {
@@ -16,3 +25,52 @@ test("aider is run with the variables of the library below it, and with a model 
 for (const path of ["/usr/bin/python3.11 > aider", "/usr/bin/python3 > /home/u/.local/bin/aider"]) {
   test(`${path} is a process of aider`, () => assert.equal(toolOfProcess(path), "aider"));
 }
+
+const FILE = "~/.aider.conf.yml";
+
+test("aider is connected in its own file: by a variable that it sets, a key and a model with its provider", () => {
+  assert.equal(
+    writtenFiles("aider")[FILE],
+    `set-env:
+  - ANTHROPIC_API_BASE=http://127.0.0.1:8655/t/aider
+anthropic-api-key: tk-aider
+model: anthropic/claude-sonnet-5
+`,
+  );
+});
+
+test("aider's variables are added to those that its file sets", () => {
+  const [file] = plansFor(findTool("aider"))[0]?.files ?? [];
+  assert.ok(file);
+  const before = "set-env:\n  - A=1   # mine\n  - B=2\nmodel: gpt-5\n";
+  const { text, undo } = applySettings(before, file, "aider");
+  assert.match(text, /^set-env:\n  - A=1   # mine\n  - B=2\n  - ANTHROPIC_API_BASE=http:\S+\n/);
+  assert.equal(undoSettings(text, undo).text, before);
+  // The user adds one more in the meantime.
+  const edited = undoSettings(text.replace("  - B=2\n", "  - B=2\n  - C=3\n"), undo);
+  assert.deepEqual([edited.text, edited.isExact], [before.replace("B=2\n", "B=2\n  - C=3\n"), false]);
+});
+
+test("aider's requests go elsewhere by another maker's model, in any of its settings for models", () => {
+  const settings = { model: "sonnet", "weak-model": "gpt-5-mini", "editor-model": "anthropic/claude-x" };
+  const options = { model: "claude-sonnet-5" };
+  assert.deepEqual(conflictsOf("aider", { [FILE]: settings }, options), {
+    [`${FILE} (weak-model): it chooses gpt-5-mini`]: { "weak-model": "anthropic/claude-sonnet-5" },
+  });
+  const project = { "./.aider.conf.yml": { model: "openrouter/anthropic/claude-x" } };
+  assert.deepEqual(conflictsOf("aider", { [FILE]: { model: "sonnet" }, ...project }), {
+    "./.aider.conf.yml (model): it chooses openrouter/anthropic/claude-x": {},
+  });
+  assert.deepEqual(conflictsOf("aider", {}, { env: { AIDER_WEAK_MODEL: "deepseek/v3" } }), {
+    "env (weak-model): it chooses deepseek/v3": {},
+  });
+});
+
+test("aider's requests go elsewhere where a project's set-env replaces the user's", () => {
+  const here = { "set-env": ["A=1", "ANTHROPIC_API_BASE=http://127.0.0.1:8655/t/aider"] };
+  assert.deepEqual(conflictsOf("aider", { [FILE]: here }), {});
+  const reason = "it sets ANTHROPIC_API_BASE to another base URL, or leaves it out";
+  assert.deepEqual(conflictsOf("aider", { [FILE]: here, "./.aider.conf.yml": { "set-env": ["B=2"] } }), {
+    [`./.aider.conf.yml (set-env): ${reason}`]: {},
+  });
+});

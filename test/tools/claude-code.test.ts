@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  conflictsOf,
   environmentOf,
   findTool,
   firstFile,
@@ -55,3 +56,65 @@ for (const path of [
 ]) {
   test(`${path} is a process of Claude Code`, () => assert.equal(toolOfProcess(path), "claude-code"));
 }
+
+const SETTINGS = "~/.claude/settings.json";
+const HERE = { ANTHROPIC_BASE_URL: "http://127.0.0.1:8655/t/claude-code" };
+
+test("Claude Code's requests go elsewhere by a base URL of stronger settings: the project's, then the administrator's", () => {
+  const other = { env: { ANTHROPIC_BASE_URL: "https://models.work.example" } };
+  const reason = "(env.ANTHROPIC_BASE_URL): it is another base URL";
+  assert.deepEqual(conflictsOf("claude-code", { [SETTINGS]: { env: HERE } }), {});
+  for (const path of [
+    "./.claude/settings.json",
+    "./.claude/settings.local.json",
+    "/etc/claude-code/managed-settings.json",
+    "/etc/claude-code/managed-settings.d/10-gateway.json",
+  ]) {
+    assert.deepEqual(conflictsOf("claude-code", { [SETTINGS]: { env: HERE }, [path]: other }), {
+      [`${path} ${reason}`]: {},
+    });
+  }
+  const overridden = { "./.claude/settings.json": other, "./.claude/settings.local.json": { env: HERE } };
+  assert.deepEqual(conflictsOf("claude-code", overridden), {});
+});
+
+for (const [variable, cloud] of [
+  ["CLAUDE_CODE_USE_BEDROCK", "Amazon Bedrock"],
+  ["CLAUDE_CODE_USE_VERTEX", "Google Vertex AI"],
+  ["CLAUDE_CODE_USE_FOUNDRY", "Microsoft Foundry"],
+  ["CLAUDE_CODE_USE_MANTLE", "Amazon Bedrock"],
+  ["CLAUDE_CODE_USE_ANTHROPIC_AWS", "Anthropic on AWS"],
+  ["CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD", "Anthropic on Google Cloud"],
+] as const) {
+  test(`Claude Code's requests go elsewhere by ${variable}, in its settings or its environment, unless it is off`, () => {
+    const remedy = { [`env.${variable}`]: "0" };
+    const reason = `(env.${variable}): it makes Claude Code ask ${cloud}`;
+    assert.deepEqual(conflictsOf("claude-code", { [SETTINGS]: { env: { [variable]: "1" } } }), {
+      [`${SETTINGS} ${reason}`]: remedy,
+    });
+    assert.deepEqual(conflictsOf("claude-code", {}, { env: { [variable]: "true" } }), {
+      [`env ${reason}`]: remedy,
+    });
+    const off = { [SETTINGS]: { env: { [variable]: "0" } } };
+    assert.deepEqual(conflictsOf("claude-code", off, { env: { [variable]: "1" } }), {});
+  });
+}
+
+test("Claude Code sends an API key and a helper's key beside our token; those in its settings can be emptied", () => {
+  const reason = "Claude Code sends it beside ANTHROPIC_AUTH_TOKEN, which wins";
+  const settings = { env: { ANTHROPIC_API_KEY: "another" }, apiKeyHelper: "/usr/local/bin/key" };
+  assert.deepEqual(conflictsOf("claude-code", { [SETTINGS]: settings }), {
+    [`${SETTINGS} (env.ANTHROPIC_API_KEY): ${reason}`]: { "env.ANTHROPIC_API_KEY": "" },
+    [`${SETTINGS} (apiKeyHelper): ${reason}`]: { apiKeyHelper: "" },
+  });
+  // Programs that Claude Code runs may need the shell's.
+  assert.deepEqual(conflictsOf("claude-code", {}, { env: { ANTHROPIC_API_KEY: "another" } }), {
+    [`env (env.ANTHROPIC_API_KEY): ${reason}`]: {},
+  });
+  const empty = { env: { ANTHROPIC_API_KEY: "" }, apiKeyHelper: "" };
+  assert.deepEqual(conflictsOf("claude-code", { [SETTINGS]: empty }), {});
+  assert.deepEqual(
+    conflictsOf("claude-code", { [SETTINGS]: { env: { ANTHROPIC_API_KEY: "tk-claude-code" } } }),
+    {},
+  );
+});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { firstFile, toolOfProcess, toolOfRequest, writtenObject } from "./tool-support.ts";
+import { conflictsOf, firstFile, toolOfProcess, toolOfRequest, writtenObject } from "./tool-support.ts";
 
 for (const [model, provider] of [
   ["claude-sonnet-5", "anthropic"],
@@ -25,4 +25,16 @@ test("Cline is recognized by the AI SDK's User-Agent on Bun", () => {
 
 test("/x/node_modules/@cline/cli-linux-x64/bin/cline is a process of Cline", () => {
   assert.equal(toolOfProcess("/x/node_modules/@cline/cli-linux-x64/bin/cline"), "cline");
+});
+
+test("Cline's requests go elsewhere once another provider was chosen in it", () => {
+  const path = "~/.cline/data/settings/providers.json";
+  const providers = {
+    anthropic: { settings: { baseUrl: "http://127.0.0.1:8655/t/cline/v1" } },
+    openrouter: { settings: { provider: "openrouter" } },
+  };
+  assert.deepEqual(conflictsOf("cline", { [path]: { lastUsedProvider: "anthropic", providers } }), {});
+  assert.deepEqual(conflictsOf("cline", { [path]: { lastUsedProvider: "openrouter", providers } }), {
+    [`${path} (lastUsedProvider): Cline asks the provider openrouter`]: {},
+  });
 });

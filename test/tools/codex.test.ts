@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LocalEndpoint } from "../../src/tools/tool.ts";
 import {
+  conflictsOf,
   environmentOf,
   firstFile,
   TOKEN,
@@ -59,3 +60,45 @@ for (const path of [
 ]) {
   test(`${path} is a process of Codex`, () => assert.equal(toolOfProcess(path), "codex"));
 }
+
+const CONFIG = "~/.codex/config.toml";
+
+test("Codex's requests go elsewhere by another provider in its settings, or in the administrator's, which override them", () => {
+  assert.deepEqual(conflictsOf("codex", { [CONFIG]: { model_provider: "tollkeeper" } }), {});
+  assert.deepEqual(conflictsOf("codex", { [CONFIG]: { model_provider: "azure" } }), {
+    [`${CONFIG} (model_provider): Codex asks the provider azure`]: {},
+  });
+  const managed = "/etc/codex/managed_config.toml";
+  const both = { [CONFIG]: { model_provider: "tollkeeper" }, [managed]: { model_provider: "azure" } };
+  assert.deepEqual(conflictsOf("codex", both), {
+    [`${managed} (model_provider): Codex asks the provider azure`]: {},
+  });
+});
+
+test("an older Codex's requests go elsewhere by the provider of its active profile", () => {
+  const profiles = { work: { model_provider: "azure" }, home: { model: "x" } };
+  const config = { model_provider: "tollkeeper", profiles };
+  assert.deepEqual(conflictsOf("codex", { [CONFIG]: config }), {});
+  assert.deepEqual(conflictsOf("codex", { [CONFIG]: { ...config, profile: "home" } }), {});
+  assert.deepEqual(conflictsOf("codex", { [CONFIG]: { ...config, profile: "work" } }), {
+    [`${CONFIG} (profiles.work.model_provider): the active profile asks the provider azure`]: {
+      "profiles.work.model_provider": "tollkeeper",
+    },
+  });
+});
+
+test("Codex's requests go elsewhere with a profile in a file of its own that names another provider", () => {
+  const profile = "~/.codex/work.config.toml";
+  const here = { [CONFIG]: { model_provider: "tollkeeper" } };
+  assert.deepEqual(conflictsOf("codex", { ...here, [profile]: { model: "x" } }), {});
+  assert.deepEqual(conflictsOf("codex", { ...here, [profile]: { model_provider: "azure" } }), {
+    [`${profile} (model_provider): with --profile work Codex asks the provider azure`]: {},
+  });
+});
+
+test("Codex's requests go elsewhere by another base URL of the provider tollkeeper", () => {
+  const model_providers = { tollkeeper: { base_url: "https://models.work.example/v1" } };
+  assert.deepEqual(conflictsOf("codex", { [CONFIG]: { model_provider: "tollkeeper", model_providers } }), {
+    [`${CONFIG} (model_providers.tollkeeper.base_url): it is another base URL`]: {},
+  });
+});

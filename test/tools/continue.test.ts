@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { firstFile, toolOfProcess, toolOfRequest, writtenFiles } from "./tool-support.ts";
+import { conflictsOf, firstFile, toolOfProcess, toolOfRequest, writtenFiles } from "./tool-support.ts";
 
 test("Continue is connected by an entry in its list of models, which cn starts with", () => {
   assert.deepEqual(writtenFiles("continue"), {
@@ -30,4 +30,12 @@ test("Continue is recognized by the User-Agents of its two libraries", () => {
 
 test("/usr/bin/node-22 > /x/node_modules/@continuedev/cli/dist/cn.js is a process of Continue", () => {
   assert.equal(toolOfProcess("/usr/bin/node-22 > /x/node_modules/@continuedev/cli/dist/cn.js"), "continue");
+});
+
+test("Continue's requests go elsewhere once another model was chosen in cn", () => {
+  const path = "~/.continue/index/globalContext.json";
+  assert.deepEqual(conflictsOf("continue", { [path]: { cliSelectedModel: "tollkeeper" } }), {});
+  assert.deepEqual(conflictsOf("continue", { [path]: { cliSelectedModel: "Local" } }), {
+    [`${path} (cliSelectedModel): cn begins with the model Local`]: {},
+  });
 });

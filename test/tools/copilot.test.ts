@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { environmentOf, TOKEN, toolOfProcess, toolOfRequest } from "./tool-support.ts";
+import { conflictsOf, environmentOf, TOKEN, toolOfProcess, toolOfRequest } from "./tool-support.ts";
 
 test("Copilot is pointed at Messages for Claude's models, without a credential", () => {
   assert.deepEqual(environmentOf("copilot")?.variables, {
@@ -29,4 +29,17 @@ test("Copilot is recognized by x-initiator beside a library's User-Agent, also w
 
 test("/x/node_modules/@github/copilot-linux-x64/copilot is a process of Copilot", () => {
   assert.equal(toolOfProcess("/x/node_modules/@github/copilot-linux-x64/copilot"), "copilot");
+});
+
+test("Copilot's requests go elsewhere by another base URL in the shell's file, and a token there comes along", () => {
+  const COPILOT_PROVIDER_BASE_URL = "http://127.0.0.1:8655/t/copilot";
+  assert.deepEqual(conflictsOf("copilot", { "~/.bashrc": { COPILOT_PROVIDER_BASE_URL } }), {});
+  const other = {
+    COPILOT_PROVIDER_BASE_URL: "https://models.work.example",
+    COPILOT_PROVIDER_BEARER_TOKEN: "another",
+  };
+  assert.deepEqual(conflictsOf("copilot", { "~/.bashrc": other }), {
+    "~/.bashrc (COPILOT_PROVIDER_BASE_URL): it is another base URL": {},
+    "~/.bashrc (COPILOT_PROVIDER_BEARER_TOKEN): it is sent beside ours or in its place": {},
+  });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  conflictsOf,
   environmentOf,
   findTool,
   HOST,
@@ -19,7 +20,11 @@ const WITH_MODEL = { ...CONTENT, model: "openai/gpt-5.5" };
 
 test("Kilo is connected by the options of both of its built-in providers", () => {
   assert.deepEqual(writtenObject("kilo", PATH, { model: null }), CONTENT);
-  assert.deepEqual(writtenObject("kilo", PATH, { model: "gpt-5.5" }), WITH_MODEL);
+  const openai = { options, models: { "gpt-5.5": {} } };
+  assert.deepEqual(writtenObject("kilo", PATH, { model: "gpt-5.5" }), {
+    ...WITH_MODEL,
+    provider: { ...CONTENT.provider, openai },
+  });
 });
 
 test("Kilo is run with the same settings in a variable", () => {
@@ -48,4 +53,12 @@ test("Kilo is recognized by its User-Agent, unless another tool's own header is 
 
 test("/x/node_modules/@kilocode/cli-linux-x64/bin/kilo is a process of Kilo", () => {
   assert.equal(toolOfProcess("/x/node_modules/@kilocode/cli-linux-x64/bin/kilo"), "kilo");
+});
+
+test("Kilo's requests go elsewhere by a model of another provider, in its own files or in opencode's beside them", () => {
+  const other = { model: "openrouter/x" };
+  const reason = "(model): it chooses a model of openrouter";
+  for (const path of [PATH, "~/.config/kilo/opencode.json", "./kilo.jsonc", "./.kilocode/kilo.json"]) {
+    assert.deepEqual(conflictsOf("kilo", { [path]: other }), { [`${path} ${reason}`]: "needs a model" });
+  }
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  conflictsOf,
   environmentOf,
   findTool,
   firstFile,
@@ -20,7 +21,11 @@ const WITH_MODEL = { ...CONTENT, model: "openai/gpt-5.5" };
 
 test("opencode is connected by the options of both of its built-in providers", () => {
   assert.deepEqual(writtenObject("opencode", PATH, { model: null }), CONTENT);
-  assert.deepEqual(writtenObject("opencode", PATH, { model: "gpt-5.5" }), WITH_MODEL);
+  const openai = { options, models: { "gpt-5.5": {} } };
+  assert.deepEqual(writtenObject("opencode", PATH, { model: "gpt-5.5" }), {
+    ...WITH_MODEL,
+    provider: { ...CONTENT.provider, openai },
+  });
 });
 
 test("opencode is run with the same settings in a variable", () => {
@@ -45,4 +50,108 @@ test("opencode is recognized by its User-Agent", () => {
 
 test("/x/node_modules/opencode-ai/bin/opencode.exe is a process of opencode", () => {
   assert.equal(toolOfProcess("/x/node_modules/opencode-ai/bin/opencode.exe"), "opencode");
+});
+
+const DIRECTORY = "~/.config/opencode";
+
+test("opencode's requests go elsewhere where neither of its providers that lead here is enabled", () => {
+  const reason = "it leaves out anthropic and openai, which lead here";
+  assert.deepEqual(conflictsOf("opencode", { [PATH]: { enabled_providers: ["openrouter"] } }), {
+    [`${PATH} (enabled_providers): ${reason}`]: { enabled_providers: ["openrouter", "anthropic", "openai"] },
+  });
+  assert.deepEqual(conflictsOf("opencode", { [PATH]: { enabled_providers: ["openai"] } }), {});
+  const disabled_providers = ["openai", "xai", "anthropic"];
+  assert.deepEqual(conflictsOf("opencode", { [PATH]: { disabled_providers } }), {
+    [`${PATH} (disabled_providers): ${reason}`]: { disabled_providers: ["xai"] },
+  });
+  assert.deepEqual(conflictsOf("opencode", { [PATH]: { disabled_providers: ["openai"] } }), {});
+});
+
+test("opencode's requests go elsewhere by every choice of another provider's model", () => {
+  const model = "openrouter/some/model";
+  const settings = {
+    model,
+    small_model: "openai/gpt-5-mini",
+    agent: { build: { model }, plan: { model: "anthropic/claude-opus-5" } },
+    command: { review: { model } },
+  };
+  const reason = "it chooses a model of openrouter";
+  assert.deepEqual(conflictsOf("opencode", { [PATH]: settings }), {
+    [`${PATH} (model): ${reason}`]: "needs a model",
+    [`${PATH} (agent.build.model): ${reason}`]: "needs a model",
+    [`${PATH} (command.review.model): ${reason}`]: "needs a model",
+  });
+  const chosen = "anthropic/claude-sonnet-5";
+  assert.deepEqual(conflictsOf("opencode", { [PATH]: settings }, { model: "claude-sonnet-5" }), {
+    [`${PATH} (model): ${reason}`]: { model: chosen },
+    [`${PATH} (agent.build.model): ${reason}`]: { "agent.build.model": chosen },
+    [`${PATH} (command.review.model): ${reason}`]: { "command.review.model": chosen },
+  });
+});
+
+test("opencode without a model chooses the one used last, else the first provider of its settings that is enabled", () => {
+  const other = { provider: { ollama: {}, anthropic: {} } };
+  assert.deepEqual(conflictsOf("opencode", { [PATH]: other }), {
+    [`${PATH} (provider.ollama): it chooses a model of ollama`]: "needs a model",
+  });
+  assert.deepEqual(conflictsOf("opencode", { [PATH]: { provider: { anthropic: {}, ollama: {} } } }), {});
+  assert.deepEqual(conflictsOf("opencode", { [PATH]: { ...other, disabled_providers: ["ollama"] } }), {});
+  const memory = "~/.local/state/opencode/model.json";
+  const recent = { recent: [{ providerID: "opencode", modelID: "big-pickle" }] };
+  const reason = "(recent.0.providerID): it chooses a model of opencode";
+  assert.deepEqual(conflictsOf("opencode", { [memory]: recent }), {
+    [`${memory} ${reason}`]: "needs a model",
+  });
+  assert.deepEqual(
+    conflictsOf("opencode", { [memory]: recent, [PATH]: { model: "anthropic/claude-opus-5" } }),
+    {},
+  );
+});
+
+test("opencode's settings override each other: the user's, OPENCODE_CONFIG's, the project's, a variable's, the administrator's", () => {
+  const OTHER = { model: "openrouter/x" };
+  const HERE = { model: "anthropic/claude-opus-5" };
+  const env = { OPENCODE_CONFIG: "/home/ada/opencode-work.json" };
+  const paths = [
+    `${DIRECTORY}/config.json`,
+    PATH,
+    `${PATH}c`,
+    "~/opencode-work.json",
+    "./opencode.json",
+    "./.opencode/opencode.jsonc",
+    "/etc/opencode/opencode.json",
+  ];
+  for (const [index, path] of paths.entries()) {
+    const weaker = Object.fromEntries(paths.slice(0, index).map((one) => [one, HERE]));
+    assert.deepEqual(conflictsOf("opencode", { ...weaker, [path]: OTHER }, { env }), {
+      [`${path} (model): it chooses a model of openrouter`]: "needs a model",
+    });
+    const stronger = Object.fromEntries(paths.slice(index + 1).map((one) => [one, HERE]));
+    const expected = index + 1 < paths.length ? 0 : 1;
+    const found = conflictsOf("opencode", { [path]: OTHER, ...stronger }, { env });
+    assert.equal(Object.keys(found).length, expected, path);
+  }
+  const inline = { OPENCODE_CONFIG_CONTENT: JSON.stringify(OTHER) };
+  assert.deepEqual(conflictsOf("opencode", { "./opencode.json": HERE }, { env: inline }), {
+    "env (model): it chooses a model of openrouter": "needs a model",
+  });
+});
+
+test("opencode's requests go elsewhere by another base URL in the project, and by a ChatGPT login for models of openai", () => {
+  assert.deepEqual(
+    conflictsOf("opencode", {
+      "./opencode.json": {
+        provider: { anthropic: { options: { baseURL: "https://models.work.example/v1" } } },
+      },
+    }),
+    {
+      "./opencode.json (provider.anthropic.options.baseURL): it is another base URL": {},
+    },
+  );
+  const login = { "~/.local/share/opencode/auth.json": { openai: { type: "oauth" } } };
+  assert.deepEqual(conflictsOf("opencode", { ...login, [PATH]: { model: "openai/gpt-5.5" } }), {
+    "~/.local/share/opencode/auth.json (openai.type): by this login models of openai are asked at chatgpt.com":
+      {},
+  });
+  assert.deepEqual(conflictsOf("opencode", { ...login, [PATH]: { model: "anthropic/claude-opus-5" } }), {});
 });

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { firstFile, toolOfProcess, toolOfRequest, writtenFiles, writtenObject } from "./tool-support.ts";
+import {
+  conflictsOf,
+  firstFile,
+  toolOfProcess,
+  toolOfRequest,
+  writtenFiles,
+  writtenObject,
+} from "./tool-support.ts";
 
 test("Pi is connected by its built-in providers", () => {
   const providers = {
@@ -33,4 +40,33 @@ test("Pi is recognized by its session header, and for older Claude models by the
 
 test("Pi is recognized by the title that its process gives itself", () => {
   assert.equal(toolOfProcess("/usr/bin/node > pi"), "pi");
+});
+
+const SETTINGS = "~/.pi/agent/settings.json";
+
+test("Pi's requests go elsewhere by another default provider that has a default model, the user's or the project's", () => {
+  const other = { defaultProvider: "ollama", defaultModel: "llama3.1:8b" };
+  const reason = "(defaultProvider): Pi asks the provider ollama";
+  assert.deepEqual(conflictsOf("pi", { [SETTINGS]: other }), { [`${SETTINGS} ${reason}`]: "needs a model" });
+  assert.deepEqual(conflictsOf("pi", { [SETTINGS]: other }, { model: "gpt-5.5" }), {
+    [`${SETTINGS} ${reason}`]: { defaultProvider: "openai", defaultModel: "gpt-5.5" },
+  });
+  assert.deepEqual(conflictsOf("pi", { [SETTINGS]: { defaultProvider: "ollama" } }), {});
+  const here = { defaultProvider: "anthropic", defaultModel: "claude-sonnet-5" };
+  assert.deepEqual(conflictsOf("pi", { [SETTINGS]: here, "./.pi/settings.json": other }), {
+    [`./.pi/settings.json ${reason}`]: "needs a model",
+  });
+  assert.deepEqual(conflictsOf("pi", { [SETTINGS]: other, "./.pi/settings.json": here }), {});
+});
+
+test("Pi's requests go elsewhere where it offers models of other providers only", () => {
+  const enabledModels = ["ollama/*", "openrouter/some/model"];
+  assert.deepEqual(conflictsOf("pi", { [SETTINGS]: { enabledModels } }, { model: "claude-sonnet-5" }), {
+    [`${SETTINGS} (enabledModels): it leaves only models of other providers`]: {
+      enabledModels: [...enabledModels, "anthropic/claude-sonnet-5"],
+    },
+  });
+  for (const pattern of ["claude-*", "anthropic/*"]) {
+    assert.deepEqual(conflictsOf("pi", { [SETTINGS]: { enabledModels: [...enabledModels, pattern] } }), {});
+  }
 });

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { environmentOf, firstFile, toolOfProcess, toolOfRequest, writtenObject } from "./tool-support.ts";
+import {
+  conflictsOf,
+  environmentOf,
+  firstFile,
+  toolOfProcess,
+  toolOfRequest,
+  writtenObject,
+} from "./tool-support.ts";
 
 const BASE_URL = "http://127.0.0.1:8655/t/qwen-code";
 const MODEL = "claude-sonnet-5";
@@ -40,3 +47,58 @@ for (const path of [
 ]) {
   test(`${path} is a process of Qwen Code`, () => assert.equal(toolOfProcess(path), "qwen-code"));
 }
+
+const SETTINGS = "~/.qwen/settings.json";
+const HERE = {
+  security: { auth: { selectedType: "anthropic" } },
+  model: { name: "claude-sonnet-5" },
+  modelProviders: {
+    anthropic: [
+      {
+        id: "claude-sonnet-5",
+        name: "tollkeeper",
+        baseUrl: "http://127.0.0.1:8655/t/qwen-code",
+        envKey: "K",
+      },
+    ],
+  },
+};
+
+test("Qwen Code's requests go elsewhere by another type of service, the user's, the project's or the administrator's", () => {
+  assert.deepEqual(conflictsOf("qwen-code", { [SETTINGS]: HERE }), {});
+  const other = { security: { auth: { selectedType: "openai" } } };
+  for (const path of [SETTINGS, "./.qwen/settings.json", "/etc/qwen-code/settings.json"]) {
+    assert.deepEqual(conflictsOf("qwen-code", { [SETTINGS]: HERE, [path]: other }), {
+      [`${path} (security.auth.selectedType): Qwen Code asks a service of the type openai`]: {
+        "security.auth.selectedType": "anthropic",
+      },
+    });
+  }
+  const defaults = "/etc/qwen-code/system-defaults.json";
+  assert.deepEqual(conflictsOf("qwen-code", { [defaults]: other, [SETTINGS]: HERE }), {});
+});
+
+test("Qwen Code's requests go elsewhere by another entry for its model, of which the first counts", () => {
+  const other = { id: "claude-sonnet-5", name: "Work", baseUrl: "https://models.work.example", envKey: "W" };
+  const [own] = HERE.modelProviders.anthropic;
+  const before = { ...HERE, modelProviders: { anthropic: [other, own] } };
+  const reason = "it leads claude-sonnet-5 elsewhere, before the entry of tollkeeper";
+  assert.deepEqual(conflictsOf("qwen-code", { [SETTINGS]: before }), {
+    [`${SETTINGS} (modelProviders.anthropic.0): ${reason}`]: {
+      "modelProviders.anthropic[id=claude-sonnet-5].baseUrl": "http://127.0.0.1:8655/t/qwen-code",
+      "modelProviders.anthropic[id=claude-sonnet-5].envKey": "TOLLKEEPER_QWEN_CODE",
+    },
+  });
+  const behind = { ...HERE, modelProviders: { anthropic: [own, other] } };
+  assert.deepEqual(conflictsOf("qwen-code", { [SETTINGS]: behind }), {});
+});
+
+test("Qwen Code's requests go elsewhere where a project's list of models leaves ours out", () => {
+  const project = { modelProviders: { anthropic: [{ id: "x", baseUrl: "https://models.work.example" }] } };
+  assert.deepEqual(conflictsOf("qwen-code", { [SETTINGS]: HERE, "./.qwen/settings.json": project }), {
+    "./.qwen/settings.json (modelProviders.anthropic): it leaves out the entry for claude-sonnet-5 that leads here":
+      "needs a model",
+  });
+  const openai = { modelProviders: { openai: [{ id: "x", baseUrl: "https://models.work.example" }] } };
+  assert.deepEqual(conflictsOf("qwen-code", { [SETTINGS]: HERE, "./.qwen/settings.json": openai }), {});
+});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { environmentOf, firstFile, toolOfRequest } from "./tool-support.ts";
+import { conflictsOf, environmentOf, firstFile, toolOfRequest } from "./tool-support.ts";
 
 test("programs on the makers' libraries are pointed at tollkeeper by the variables of both makers", () => {
   assert.deepEqual(environmentOf("sdk")?.variables, {
@@ -34,3 +34,22 @@ for (const [userAgent, library] of [
   test(`a program that sends only the User-Agent ${userAgent} is attributed to ${library}`, () =>
     assert.equal(toolOfRequest({ "user-agent": userAgent }), `${library} by library`));
 }
+
+test("requests of SDKs go elsewhere by a later base URL, and by the variable of older libraries", () => {
+  const here = {
+    ANTHROPIC_BASE_URL: "http://127.0.0.1:8655/t/sdk",
+    ANTHROPIC_API_KEY: "tk-sdk",
+    OPENAI_BASE_URL: "http://127.0.0.1:8655/t/sdk/v1",
+    OPENAI_API_KEY: "tk-sdk",
+  };
+  assert.deepEqual(conflictsOf("sdk", { "~/.bashrc": here }), {});
+  const other = { OPENAI_BASE_URL: "https://a.example/v1", OPENAI_API_BASE: "https://b.example/v1" };
+  assert.deepEqual(
+    conflictsOf("sdk", { "~/.bashrc": { ...here, ...other, ANTHROPIC_AUTH_TOKEN: "another" } }),
+    {
+      "~/.bashrc (OPENAI_BASE_URL): it is another base URL": {},
+      "~/.bashrc (OPENAI_API_BASE): it is another base URL": {},
+      "~/.bashrc (ANTHROPIC_AUTH_TOKEN): it is sent beside ours or in its place": {},
+    },
+  );
+});

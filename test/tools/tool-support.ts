@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { relative } from "node:path";
 import { applySettings } from "../../src/connect/edit/apply-settings.ts";
+import { formatKeyPath } from "../../src/connect/edit/key-path.ts";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
 import { nameProcess } from "../../src/core/identity/process-name.ts";
 import { identifyTool } from "../../src/core/identity/tool-identity.ts";
 import { CONNECTABLE_TOOLS, PROCESS_SIGNATURES, REQUEST_SIGNATURES } from "../../src/tools/all.ts";
+import type { Value } from "../../src/tools/setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "../../src/tools/tool.ts";
 import { parseProgram } from "../helpers/tools/parse-program.ts";
 
@@ -14,6 +17,7 @@ export const HOST: ToolHost = {
   platform: "linux",
   directory: "/home/ada/project",
   exists: () => false,
+  list: () => [],
 };
 
 export const TOKEN = "tk-of-this-test";
@@ -71,4 +75,37 @@ export function toolOfRequest(headers: Record<string, string>): string {
   const index = new HeaderIndex(Object.entries(headers).flat());
   const { tool, by } = identifyTool(null, index, REQUEST_SIGNATURES);
   return `${tool} by ${by}`;
+}
+
+/** Settings that a tool reads: by the path of a file, where `~` is the home directory and `.` the project's. */
+type SettingsByPath = Readonly<Record<string, object>>;
+
+/** The conflicts of a tool with these settings, as `PATH (SETTING): REASON`, and the remedies of each. */
+export function conflictsOf(
+  name: string,
+  settings: SettingsByPath,
+  { env = {}, ...changes }: Partial<LocalEndpoint> & { env?: NodeJS.ProcessEnv } = {},
+): Record<string, Record<string, Value> | "needs a model"> {
+  const { conflicts: rules } = findTool(name);
+  const files = Object.entries(settings).map(([path, top]) => [absolute(path), top] as const);
+  const list = (directory: string) => files.map(([path]) => relative(directory, path));
+  const host = { ...HOST, env: { ...HOST.env, ...env }, list };
+  const layers = (rules?.sources(host) ?? []).flatMap((source) => {
+    const top =
+      source.kind === "environment" ? source.settings : files.find(([path]) => path === source.path)?.[1];
+    return top === undefined ? [] : [{ source, top: top as Record<string, unknown> }];
+  });
+  const found = rules?.find(layers, endpointFor(name, { model: null, ...changes })) ?? [];
+  return Object.fromEntries(
+    found.map(({ source, path, reason, remedies, needsModel }) => {
+      const place = source.kind === "environment" ? "env" : source.path.replace(HOST.directory, ".");
+      const values = remedies.map(({ keyPath, value }) => [formatKeyPath(keyPath), value]);
+      const resolved = needsModel ? "needs a model" : (Object.fromEntries(values) as Record<string, Value>);
+      return [`${place.replace(HOST.home, "~")} (${path.join(".")}): ${reason}`, resolved];
+    }),
+  );
+}
+
+function absolute(path: string): string {
+  return path.replace(/^~/, HOST.home).replace(/^\.\//, `${HOST.directory}/`);
 }

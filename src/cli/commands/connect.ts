@@ -1,3 +1,5 @@
+import { connectionsDirectory } from "../../adapters/paths.ts";
+import { directoriesMade } from "../../connect/connection.ts";
 import { isInstalled } from "../../connect/installed.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import { hardenProcess } from "../../daemon/harden.ts";
@@ -40,7 +42,9 @@ export const command = defineCommand({
     for (const warning of hardenProcess()) note(`warning: ${warning}`);
     const options = { scope, model, isDryRun: argv.dryRun, isConfirmed: argv.yes };
     if (all === true) return changeEach(connectInstalled(daemon, options));
-    const decision = await connectTool(requireTool(tool), daemon, options);
+    const selected = requireTool(tool);
+    if (selected.scopes.length === 0) return printInstructions(selected.name, daemon, options);
+    const decision = await connectTool(selected, daemon, options);
     if (decision === "declined") process.exitCode = EXIT.failed;
   },
 });
@@ -48,15 +52,16 @@ export const command = defineCommand({
 async function showTools(configFile: string | undefined, json: boolean): Promise<void> {
   const status = await daemonStatus();
   const port = knownPort(status, await loadConfig(configFile ?? status?.config.path));
-  const tools = await listTools();
+  const tools = await listTools(readToolHost());
   if (json) printJson(tools);
   else print(renderTools(tools, port));
 }
 
 function connectInstalled(daemon: LocalDaemon, options: ConnectOptions): ToolChange[] {
   const host = readToolHost();
+  const made = directoriesMade(connectionsDirectory());
   const installed = CONNECTABLE_TOOLS.filter(
-    (tool) => tool.scopes.includes(options.scope) && isInstalled(tool, host),
+    (tool) => tool.scopes.includes(options.scope) && isInstalled(tool, host, made),
   );
   return installed.map((tool) => ({ title: tool.title, make: () => connectTool(tool, daemon, options) }));
 }

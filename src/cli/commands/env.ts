@@ -1,4 +1,4 @@
-import { findConflictingVariables } from "../../connect/conflicting-variables.ts";
+import { findConflictingVariables } from "../../tools/recipe/conflicting-variables.ts";
 import { Failure } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";

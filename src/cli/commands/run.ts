@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import { basename } from "node:path";
 import { isatty } from "node:tty";
-import { findConflictingVariables } from "../../connect/conflicting-variables.ts";
+import { findConflictingVariables } from "../../tools/recipe/conflicting-variables.ts";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import { runningDaemon } from "../../daemon/running-daemon.ts";

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { createKeychain } from "../../adapters/keychain.ts";
 import { connectionsDirectory, currentHost } from "../../adapters/paths.ts";
-import { findConflictingSettings } from "../../connect/conflicting-variables.ts";
 import { readConnections, type ConnectionId, type PreparedChange } from "../../connect/connection.ts";
 import { Failure } from "../../core/failure.ts";
 import { notifyDaemon } from "../../daemon/running-daemon.ts";
-import type { ConnectableTool, Scope, SettingsPlan } from "../../tools/tool.ts";
+import type { ConnectableTool, Scope } from "../../tools/tool.ts";
 import { findKeys } from "../dotfiles/find-keys.ts";
 import { note, print } from "../terminal/console.ts";
 import { displayLocation, displayPath } from "../terminal/format.ts";
+import { describeConflict, describeException } from "./describe-conflict.ts";
 import { planKeyMigration } from "./key-migration.ts";
 import { readToolHost } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
@@ -32,10 +32,20 @@ export async function connectTool(
 ): Promise<Decision> {
   requireScope(tool, scope);
   const id = connectionIdFor(tool.name, scope);
-  const { baseUrl, plan, change, commit } = await prepareToolConnection(tool, daemon, id, model);
-  for (const warning of findConflictWarnings(plan, change)) note(`warning: ${warning}`);
+  const { baseUrl, plan, change, conflicts, commit } = await prepareToolConnection(tool, daemon, id, model);
+  const described = conflicts.map((conflict) => describeConflict(conflict, tool, scope));
+  const keys = locateKeys(change);
+  for (const { where, what, fix } of described) {
+    if (!keys.includes(where)) note(`warning: ${where} ${what}; ${fix}`);
+  }
+  for (const where of keys) {
+    note(
+      `warning: what looks like an API key stands in ${where}: store it with: tollkeeper key set; then take it out`,
+    );
+  }
+  const exception = describeException(conflicts, tool, scope);
   if (change.isUnchanged) {
-    print(`${tool.title} is connected already: ${baseUrl}`);
+    print(`${tool.title} is connected already${exception}: ${baseUrl}`);
     return "done";
   }
   const migration = await planKeyMigration(change.keys, tool.name, daemon.config, createKeychain());
@@ -52,7 +62,7 @@ export async function connectTool(
   await commit();
   printWrittenFiles(id);
   for (const remark of plan.remarks) print(remark);
-  printConnected(tool, id, daemon);
+  printConnected(tool, id, exception, daemon);
   return "done";
 }
 
@@ -61,40 +71,20 @@ export function connectionIdFor(tool: string, scope: Scope): ConnectionId {
   return { tool, scope, directory: scope === "project" ? readToolHost().directory : null };
 }
 
-function requireScope({ title, name, scopes }: ConnectableTool, scope: Scope): void {
+function requireScope({ title, scopes }: ConnectableTool, scope: Scope): void {
   if (scopes.includes(scope)) return;
-  if (scopes.length === 0) {
-    const hint = `see what to do there by hand: tollkeeper connect ${name} --print`;
-    throw new Failure(`${title} has no settings that could be written for it`, hint);
-  }
   const hint = `connect it with: ${scopes.map((known) => `--scope ${known}`).join(" or ")}`;
   throw new Failure(`${title} has no settings of that scope`, hint);
 }
 
-/**
- * Returns a warning for everything in the changed files that overrides our settings or looks like a real key. Names the
- * location and the setting, never the value.
- */
-function findConflictWarnings({ files }: SettingsPlan, { id, changes }: PreparedChange): string[] {
+/** Returns the location of everything in the changed files that looks like a real key. */
+function locateKeys({ changes }: PreparedChange): string[] {
   const { home } = currentHost();
-  return files.flatMap((file) => {
-    const after = changes.find(({ path }) => path === file.path)?.after ?? null;
-    if (after === null) return [];
-    const locate = (line: number, name: string | null) =>
-      displayLocation(`${displayPath(file.path, home)}:${line}`, name);
-    const keys = findKeys(after, []);
-    const conflicts = findConflictingSettings(file, after, id.tool);
-    return [
-      ...conflicts
-        .filter(({ line }) => keys.every((key) => key.line !== line))
-        .map(({ line, setting }) => {
-          return `${locate(line, setting)} leads elsewhere, or takes another key along: take it out`;
-        }),
-      ...keys.map(({ line, name }) => {
-        return `what looks like an API key stands in ${locate(line, name)}: store it with: tollkeeper key set; then take it out`;
-      }),
-    ];
-  });
+  return changes.flatMap(({ path, after }) =>
+    findKeys(after ?? "", []).map(({ line, name }) => {
+      return displayLocation(`${displayPath(path, home)}:${line}`, name);
+    }),
+  );
 }
 
 function printWrittenFiles(id: ConnectionId): void {
@@ -110,10 +100,11 @@ function printWrittenFiles(id: ConnectionId): void {
 function printConnected(
   { title, name }: ConnectableTool,
   { scope }: ConnectionId,
+  exception: string,
   { config, port, isRunning }: LocalDaemon,
 ): void {
   const option = scope === "user" ? "" : ` --scope ${scope}`;
-  print(`${title} is connected; undo it with: tollkeeper disconnect ${name}${option}`);
+  print(`${title} is connected${exception}; undo it with: tollkeeper disconnect ${name}${option}`);
   if (!isRunning) {
     note("note: tollkeeper is not running; start it with: tollkeeper service install; or: tollkeeper serve");
   } else if (config.listen.port === 0) {

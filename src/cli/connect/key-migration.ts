@@ -34,7 +34,7 @@ export async function planKeyMigration(
   const keyName = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.key : null;
   const ref = resolveKeyRef(upstream, keyName ?? null);
   if (ref.source.kind !== "keychain") throw otherSource(where, upstream, ref);
-  if (keys.some(({ key }) => !key.isSameAs(first.key))) throw twoKeys(where, ref, upstream);
+  if (keys.some(({ key }) => !key.isSameAs(first.key))) throw twoKeys(keys, ref, upstream);
   const stored = await readStored(keychain, ref);
   if (stored !== null && !stored.isSameAs(first.key)) throw anotherKey(where, ref, upstream);
   const destination = stored === null ? "goes into the keychain" : "is in the keychain already";
@@ -75,9 +75,12 @@ function otherSource(where: string, { name }: Upstream, { source }: KeyRef): Fai
   );
 }
 
-function twoKeys(where: string, ref: KeyRef, upstream: Upstream): Failure {
+function twoKeys(keys: readonly OverwrittenKey[], ref: KeyRef, upstream: Upstream): Failure {
+  const [used, ...others] = keys.filter(({ isEmptied }) => !isEmptied);
+  const isKnown = used !== undefined && others.length === 0;
+  const winner = isKnown ? ` (of two, the tool uses ${used.setting})` : "";
   return new Failure(
-    `different keys stand in ${where}, and one alone can be kept as ${describe(ref, upstream)}`,
+    `different keys stand in ${keys.map(locate).join(" and ")}${winner}, and one alone can be kept as ${describe(ref, upstream)}`,
     `store the right one: tollkeeper ${ref.setArguments}; then take both out of there, and connect again`,
   );
 }

@@ -1,18 +1,22 @@
 import { connectionsDirectory } from "../../adapters/paths.ts";
 import {
+  directoriesMade,
   readConnectionState,
   readConnections,
   type Connection,
   type ConnectionState,
 } from "../../connect/connection.ts";
+import { findConflicts } from "../../connect/conflicts.ts";
 import { isInstalled } from "../../connect/installed.ts";
 import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
+import type { Conflict } from "../../tools/conflict.ts";
 import type { ConnectableTool, Scope, ToolHost } from "../../tools/tool.ts";
 import { findBaseUrls } from "../dotfiles/find-base-urls.ts";
 import { readDotfiles } from "../dotfiles/read.ts";
 import { displayPath } from "../terminal/format.ts";
 import { formatTable, type Column } from "../terminal/table.ts";
-import { placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
+import { describeConflict, type DescribedConflict } from "./describe-conflict.ts";
+import { connectedEndpoint, placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
 
 /** One connection of a tool, which can have one for the user and one per project. */
 interface ListedConnection {
@@ -25,6 +29,8 @@ interface ListedConnection {
   state: ConnectionState | "by-hand";
   /** The port in the tool's base URL; null when its files have none. */
   port: number | null;
+  /** What works against it; in a project's connection, in that project, otherwise in the working directory. */
+  conflicts: (DescribedConflict & Pick<Conflict, "effect">)[];
 }
 
 /** A known tool, as `connect --list --json` prints it. */
@@ -37,34 +43,66 @@ export interface ListedTool extends Pick<ConnectableTool, "title" | "scopes" | "
 }
 
 /** Returns every known tool with its connections on this machine. */
-export async function listTools(): Promise<ListedTool[]> {
-  const host = readToolHost();
+export async function listTools(host: ToolHost): Promise<ListedTool[]> {
   const connections = readConnections(connectionsDirectory());
+  const made = directoriesMade(connectionsDirectory());
   const tools: ListedTool[] = [];
   for (const tool of CONNECTABLE_TOOLS) {
     const { name, title, scopes, tried, source, date } = tool;
     const own = connections.filter(({ id }) => id.tool === name);
-    const listed = await Promise.all(own.map(describeConnection));
+    const listed = await Promise.all(own.map((connection) => describeConnection(connection, tool, host)));
     if (!listed.some(({ scope }) => scope === "user"))
       listed.push(...(await findManualConnection(tool, host)));
-    const facts = { tool: name, title, scopes, tried, source, date, isInstalled: isInstalled(tool, host) };
+    const facts = {
+      tool: name,
+      title,
+      scopes,
+      tried,
+      source,
+      date,
+      isInstalled: isInstalled(tool, host, made),
+    };
     const isRunnable = tool.environment(host, placeholderEndpoint(name)) !== null;
     tools.push({ ...facts, isRunnable, connections: listed });
   }
   return tools;
 }
 
-async function describeConnection({ id, since, files }: Connection): Promise<ListedConnection> {
+async function describeConnection(
+  { id, since, files }: Connection,
+  tool: ConnectableTool,
+  host: ToolHost,
+): Promise<ListedConnection> {
   const state = readConnectionState(connectionsDirectory(), id) ?? "gone";
-  const { tool, scope, directory } = id;
-  return { scope, directory, since, state, port: await findPort(files, tool) };
+  const { scope, directory } = id;
+  const port = await findPort(files, tool.name);
+  const conflicts =
+    state === "gone"
+      ? []
+      : listConflicts(tool, { ...host, directory: directory ?? host.directory }, scope, port);
+  return { scope, directory, since, state, port, conflicts };
+}
+
+function listConflicts(
+  tool: ConnectableTool,
+  host: ToolHost,
+  scope: Scope,
+  port: number | null,
+): ListedConnection["conflicts"] {
+  const endpoint = connectedEndpoint(tool.name, port);
+  const plan = tool.plan(host, endpoint, scope);
+  return findConflicts(tool, host, endpoint, scope, plan, []).map((conflict) => {
+    return { effect: conflict.effect, ...describeConflict(conflict, tool, scope) };
+  });
 }
 
 async function findManualConnection(tool: ConnectableTool, host: ToolHost): Promise<ListedConnection[]> {
   const { name, scopes } = tool;
   if (!scopes.includes("user")) return [];
   const port = await findPort(tool.plan(host, placeholderEndpoint(name), "user").files, name);
-  return port === null ? [] : [{ scope: "user", directory: null, since: null, state: "by-hand", port }];
+  if (port === null) return [];
+  const conflicts = listConflicts(tool, host, "user", port);
+  return [{ scope: "user", directory: null, since: null, state: "by-hand", port, conflicts }];
 }
 
 async function findPort(files: readonly { path: string }[], tool: string): Promise<number | null> {
@@ -92,7 +130,19 @@ export function renderTools(tools: readonly ListedTool[], port: number | null): 
     scopes.join(", ") || (isRunnable ? "none; tollkeeper run" : "none; by hand"),
     facts.tried ?? "not tried here",
   ]);
-  return formatTable(COLUMNS, rows);
+  return [formatTable(COLUMNS, rows), ...describeDiversions(tools)].join("\n");
+}
+
+/** Returns a line for each setting that sends a connected tool's requests elsewhere. */
+function describeDiversions(tools: readonly ListedTool[]): string[] {
+  return tools.flatMap(({ tool, connections }) =>
+    diversionsOf(connections).map(({ where, what, fix }) => `\n${tool}: ${where} ${what}\n  -> ${fix}`),
+  );
+}
+
+/** Returns the conflicts by which requests go elsewhere. */
+export function diversionsOf(connections: readonly ListedConnection[]): DescribedConflict[] {
+  return connections.flatMap(({ conflicts }) => conflicts.filter(({ effect }) => effect === "elsewhere"));
 }
 
 const STATES: Record<ListedConnection["state"], string> = {
@@ -102,12 +152,10 @@ const STATES: Record<ListedConnection["state"], string> = {
   "by-hand": "by hand",
 };
 
-function formatConnection(
-  { state, directory, port: connectedPort }: ListedConnection,
-  port: number | null,
-  home: string,
-): string {
+function formatConnection(connection: ListedConnection, port: number | null, home: string): string {
+  const { state, directory, port: connectedPort } = connection;
   const where = directory === null ? "" : ` in ${displayPath(directory, home)}`;
   const target = connectedPort === null || connectedPort === port ? "" : `, to port ${connectedPort}`;
-  return `${STATES[state]}${where}${target}`;
+  const exception = diversionsOf([connection]).length > 0 ? ", but see below" : "";
+  return `${STATES[state]}${where}${target}${exception}`;
 }

@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { currentHost } from "../../adapters/paths.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import { runningDaemon } from "../../daemon/running-daemon.ts";
-import type { LocalEndpoint, ToolHost } from "../../tools/tool.ts";
+import type { ConnectableTool, LocalEndpoint, ModelApi, ToolHost } from "../../tools/tool.ts";
 import { note } from "../terminal/console.ts";
 import { withLease } from "../tokens/lease.ts";
 import { locateDaemon, type LocalDaemon } from "./locate-daemon.ts";
@@ -20,6 +20,7 @@ const MODEL_NAMES = { messages: /^claude/i, responses: /^(?:gpt|o\d)/i };
  * Returns the base URL, credential and model for a tool.
  * @param token null for a placeholder credential
  * @param model the requested one; undefined lets the daemon's list decide
+ * @param apis those whose models fit, the preferred one first; none when the tool needs no model
  * @throws Failure when the tool needs a model and none is known
  */
 export async function resolveEndpoint(
@@ -27,13 +28,28 @@ export async function resolveEndpoint(
   daemon: LocalDaemon,
   token: string | null,
   model: string | undefined,
+  apis = apisOf(selected.tool),
 ): Promise<LocalEndpoint> {
-  return buildEndpoint(selected.name, daemon.port, token, await chooseModel(selected, model, daemon));
+  return buildEndpoint(
+    selected.name,
+    daemon.port,
+    token,
+    model ?? (await chooseModel(selected, apis, daemon)),
+  );
+}
+
+function apisOf({ modelApi }: ConnectableTool): readonly ModelApi[] {
+  return modelApi === null ? [] : [modelApi];
 }
 
 /** Returns an endpoint for callers that do not depend on it, for example to see where a tool keeps its settings. */
 export function placeholderEndpoint(name: string): LocalEndpoint {
   return buildEndpoint(name, 0, null, "any");
+}
+
+/** Returns the endpoint of an existing connection, whose model is the tool's own choice. */
+export function connectedEndpoint(name: string, port: number | null): LocalEndpoint {
+  return buildEndpoint(name, port ?? 0, null, null);
 }
 
 function buildEndpoint(
@@ -53,27 +69,34 @@ function buildEndpoint(
 
 /** Returns what decides where tools keep their settings on this machine. */
 export function readToolHost(): ToolHost {
-  return { ...currentHost(), directory: process.cwd(), exists: existsSync };
+  return { ...currentHost(), directory: process.cwd(), exists: existsSync, list: listNames };
+}
+
+function listNames(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
 }
 
 /**
- * Returns the model to configure: the requested one, else the first of the daemon's list that fits the tool's API, which
- * is printed. null for a tool that needs none.
+ * Returns the first model of the daemon's list that fits one of the APIs, and prints it; null without any API.
  * @throws Failure, naming `--model`, when no model is found
  */
 async function chooseModel(
-  { tool: { title, modelApi }, name }: SelectedTool,
-  requested: string | undefined,
+  { tool: { title }, name }: SelectedTool,
+  apis: readonly ModelApi[],
   { port, config, isRunning }: LocalDaemon,
 ): Promise<string | null> {
-  if (requested !== undefined || modelApi === null) return requested ?? null;
+  if (apis.length === 0) return null;
   if (!isRunning) throw noModel(title, "tollkeeper is not running, and so cannot be asked for one");
   const models = await withLease(config, name, (token) =>
     listModels(buildEndpoint(name, port, token, null)),
   ).catch((error: unknown) => {
     throw noModel(title, `tollkeeper was asked for one in vain: ${messageOf(error)}`);
   });
-  const model = models.find((id) => MODEL_NAMES[modelApi].test(id));
+  const [model] = apis.flatMap((api) => models.filter((id) => MODEL_NAMES[api].test(id)));
   if (model === undefined) throw noModel(title, "none of those that tollkeeper lists is known to fit");
   note(`model: ${model}, the first that fits; another one: --model MODEL`);
   return model;

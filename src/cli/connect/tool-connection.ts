@@ -1,7 +1,10 @@
 import { connectionsDirectory } from "../../adapters/paths.ts";
-import { prepareConnection, type ConnectionId, type PreparedChange } from "../../connect/connection.ts";
-import type { ConnectableTool, SettingsPlan } from "../../tools/tool.ts";
+import type { ConnectionId } from "../../connect/connection.ts";
+import { prepareTool, type PreparedTool } from "../../connect/tool-connection.ts";
+import type { ConnectableTool, LocalEndpoint } from "../../tools/tool.ts";
 import { findConnectionToken, replaceConnectionToken } from "./connection-token.ts";
+import { note } from "../terminal/console.ts";
+import { describeConflict } from "./describe-conflict.ts";
 import { readToolHost, resolveEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 
@@ -9,10 +12,8 @@ import type { LocalDaemon } from "./locate-daemon.ts";
 const NEW_TOKEN = "a-new-local-token";
 
 /** The connection of a tool, prepared but not yet made. */
-interface ToolConnection {
+interface ToolConnection extends Omit<PreparedTool, "modelConflicts"> {
   baseUrl: string;
-  plan: SettingsPlan;
-  change: PreparedChange;
   /** Makes it, and creates the token it needs. @throws Failure, with nothing changed */
   commit(): Promise<void>;
 }
@@ -29,13 +30,21 @@ export async function prepareToolConnection(
   model: string | undefined,
 ): Promise<ToolConnection> {
   const token = daemon.config.access.mode === "token" ? NEW_TOKEN : null;
-  const endpoint = await resolveEndpoint({ tool, name: tool.name }, daemon, token, model);
-  const prepareWith = (credential: string) => {
-    const plan = tool.plan(readToolHost(), { ...endpoint, credential }, id.scope);
-    return { plan, change: prepareConnection(plan, connectionsDirectory(), id) };
+  const prepare = (endpoint: LocalEndpoint) => {
+    return { endpoint, ...prepareTool(tool, readToolHost(), endpoint, connectionsDirectory(), id) };
   };
-  const { baseUrl, credential } = endpoint;
-  const prepared = prepareWith(credential);
+  const selected = { tool, name: tool.name };
+  const first = prepare(await resolveEndpoint(selected, daemon, token, model));
+  for (const conflict of first.modelConflicts) {
+    const { where, what } = describeConflict(conflict, tool, id.scope);
+    note(`note: ${where} ${what}`);
+  }
+  const { endpoint, ...prepared } =
+    first.modelConflicts.length > 0
+      ? prepare(await resolveEndpoint(selected, daemon, token, model, tool.conflicts?.modelApis))
+      : first;
+  const prepareWith = (credential: string) => prepare({ ...endpoint, credential });
+  const { baseUrl } = endpoint;
   const needsToken = JSON.stringify(prepared.plan.files).includes(NEW_TOKEN);
   const texts = prepared.change.changes.map(({ before }) => before ?? "");
   const existing = needsToken ? findConnectionToken(id, texts) : null;
@@ -44,5 +53,5 @@ export async function prepareToolConnection(
     return { baseUrl, ...prepared, commit: () => replaceConnectionToken(id, write) };
   }
   const connection = existing === null ? prepared : prepareWith(existing);
-  return { baseUrl, ...connection, commit: async () => void connection.change.commit() };
+  return { ...connection, baseUrl, commit: async () => void connection.change.commit() };
 }

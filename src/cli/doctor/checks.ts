@@ -12,6 +12,7 @@ import { nodeCheck } from "./checks/node.ts";
 import { otherUsersCheck } from "./checks/other-users.ts";
 import { portCheck } from "./checks/port.ts";
 import { serviceCheck } from "./checks/service.ts";
+import { toolsCheck } from "./checks/tools.ts";
 import { upstreamsCheck } from "./checks/upstreams.ts";
 import { versionCheck } from "./checks/version.ts";
 import type { Evidence } from "./evidence.ts";
@@ -33,6 +34,7 @@ export const CHECKS: readonly Check<Evidence>[] = [
   clockCheck,
   leftoverKeysCheck,
   baseUrlsCheck,
+  toolsCheck,
 ];
 
 /** More than the waits of one check can add up to: ten seconds for an upstream, five for a keychain. */

@@ -11,6 +11,8 @@ import type { DaemonStatus } from "../../daemon/status.ts";
 import { findServiceManager } from "../../service/find-manager.ts";
 import type { ServiceState } from "../../service/service-manager.ts";
 import { attempt } from "../attempt.ts";
+import { listTools, type ListedTool } from "../connect/list-tools.ts";
+import { readToolHost } from "../connect/local-endpoint.ts";
 import { listDotfiles } from "../dotfiles/locations.ts";
 import { readDotfiles, type Dotfile } from "../dotfiles/read.ts";
 import { findFailureCause, type FailureCause } from "../service/failure-cause.ts";
@@ -63,6 +65,8 @@ export interface Evidence {
   upstreams(): Promise<UpstreamProbe[]>;
   /** Shell start-up files and tools' configuration files, as far as they exist. */
   dotfiles(): Promise<Dotfile[]>;
+  /** Every known tool with its connections. */
+  tools(): Promise<ListedTool[]>;
 }
 
 /** Returns the evidence about this user on this machine, with the configuration at `configFile`. */
@@ -99,6 +103,7 @@ export function gatherEvidence(configFile: string): Evidence {
       const current = await config();
       return current === null ? [] : probeUpstreams(await keys(), current.outbound);
     }),
+    tools: once(() => listTools({ ...readToolHost(), env })),
     dotfiles: once(() => readDotfiles(listDotfiles({ home, env, platform: process.platform }))),
   };
 }

@@ -133,7 +133,7 @@ function wrapValue(segments: readonly PathSegment[], value: Value): Value {
   );
 }
 
-/** @throws DocumentError when the former value is a login: it may not be kept, and could not be restored */
+/** @throws DocumentError when what is replaced is or holds a login: it may not be kept, and could not be restored */
 function classifyFormer(
   keyPath: readonly PathSegment[],
   { path, value }: ResolvedKeyPath,
@@ -141,8 +141,12 @@ function classifyFormer(
   offset: number,
   replaced: string,
 ): WrittenSetting["before"] {
-  if (path.length < keyPath.length) return original.value === null ? "null" : "nothing";
+  const isHarmless = redactSecrets(replaced, []) === replaced;
+  if (path.length < keyPath.length) {
+    if (isHarmless) return original.value === null ? "null" : "nothing";
+    throw new DocumentError(`${formatKeyPath(keyPath)} cannot go behind a comment that holds a key`, offset);
+  }
   if (findKeys(keyPath, value).length > 0) return "key";
-  if (!holdsSecret(keyPath, value) && redactSecrets(replaced, []) === replaced) return "value";
+  if (!holdsSecret(keyPath, value) && isHarmless) return "value";
   throw new DocumentError(`${formatKeyPath(keyPath)} holds a login, which would be lost`, offset);
 }

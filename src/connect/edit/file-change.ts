@@ -38,6 +38,8 @@ export interface OverwrittenKey {
   path: string;
   setting: string;
   key: Secret;
+  /** True when the setting is left empty, because the tool prefers another credential. */
+  isEmptied: boolean;
 }
 
 /**

@@ -10,12 +10,13 @@ export function findOverwrittenKeys(
   text: string,
   { format, settings }: { format: Format; settings: readonly Setting[] },
   owner: string,
-): { keyPath: readonly PathSegment[]; key: Secret }[] {
+): { keyPath: readonly PathSegment[]; key: Secret; isEmptied: boolean }[] {
   const top = readDocument(text, format, owner);
   return settings.flatMap(({ keyPath, value }) => {
     const resolved = resolveKeyPath(top, keyPath);
     const changes = resolved.path.length === keyPath.length && !isEqual(resolved.value, value);
-    return changes ? findKeys(keyPath, resolved.value).map((key) => ({ keyPath, key })) : [];
+    if (!changes) return [];
+    return findKeys(keyPath, resolved.value).map((key) => ({ keyPath, key, isEmptied: value === "" }));
   });
 }
 

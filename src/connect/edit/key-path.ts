@@ -38,17 +38,21 @@ function findObstacle(value: unknown, segment: PathSegment): ResolvedKeyPath["ob
 function findKey(value: unknown, segment: PathSegment): string | number | null {
   if (typeof segment === "string") return isTable(value) && Object.hasOwn(value, segment) ? segment : null;
   if (!Array.isArray(value)) return null;
-  const fields = Object.entries(segment.where);
-  const index = value.findIndex(
-    (item) => isTable(item) && fields.every(([name, expected]) => item[name] === expected),
-  );
+  const index = value.findIndex((item) => isItem(item, segment));
   return index === -1 ? null : index;
 }
 
-/** Returns a list item with the fields that identify it. */
-export function toListItem({ where }: Exclude<PathSegment, string>, value: Value): Value {
+function isItem(item: unknown, segment: Exclude<PathSegment, string>): boolean {
+  if ("item" in segment) return item === segment.item;
+  const fields = Object.entries(segment.where);
+  return isTable(item) && fields.every(([name, expected]) => item[name] === expected);
+}
+
+/** Returns a list item with what identifies it. */
+export function toListItem(segment: Exclude<PathSegment, string>, value: Value): Value {
+  if ("item" in segment) return segment.item;
   if (!isTable(value)) throw new Error("an item of a list that is found by its fields must be an object");
-  return { ...where, ...value };
+  return { ...segment.where, ...value };
 }
 
 /** True when a container holds only `key` and the fields by which `segment` identifies it. */
@@ -59,7 +63,7 @@ export function isEmptyWithout(
 ): boolean {
   if (Array.isArray(container)) return container.length === 1;
   if (!isTable(container)) return false;
-  const where = typeof segment === "object" ? segment.where : {};
+  const where = typeof segment === "object" && "where" in segment ? segment.where : {};
   return Object.entries(container).every(
     ([name, value]) => name === key || (Object.hasOwn(where, name) && where[name] === value),
   );
@@ -90,10 +94,11 @@ export function toJson(value: unknown): Value | null {
   return JSON.parse(JSON.stringify(value)) as Value | null;
 }
 
-/** Formats a key path for display: `models[name=tollkeeper].apiBase`. */
+/** Formats a key path for display: `models[name=tollkeeper].apiBase`, `set-env[NAME=value]`. */
 export function formatKeyPath(keyPath: readonly PathSegment[]): string {
   const words = keyPath.map((segment) => {
     if (typeof segment === "string") return `.${segment}`;
+    if ("item" in segment) return `[${segment.item}]`;
     const fields = Object.entries(segment.where).map(([name, value]) => `${name}=${value}`);
     return `[${fields.join(",")}]`;
   });
@@ -101,6 +106,6 @@ export function formatKeyPath(keyPath: readonly PathSegment[]): string {
 }
 
 /** True for an object with members. A TOML date is an object in JavaScript but a scalar in the document. */
-export function isTable(value: unknown): value is Record<string, unknown> {
+function isTable(value: unknown): value is Record<string, unknown> {
   return isObject(value) && !(value instanceof Date);
 }

@@ -45,6 +45,16 @@ export function readTarget(path: string): TargetFile {
   return { path, realPath, existing: { bytes, text, stats: fs.statSync(realPath) }, missingDirectories: [] };
 }
 
+/** Returns a file's text; null when it does not exist or cannot be read. */
+export function tryReadText(path: string): string | null {
+  try {
+    return readTarget(path).existing?.text ?? null;
+  } catch (error) {
+    if (error instanceof Failure) return null;
+    throw error;
+  }
+}
+
 function lstat(path: string): fs.Stats | undefined {
   try {
     return fs.lstatSync(path, { throwIfNoEntry: false });

@@ -30,9 +30,11 @@ export function addToContainer(text: string, container: Node, printed: string): 
   const end = last.offset + last.length;
   const comma = findComma(text, end);
   if (comma !== null) return insertAt(skipLineComments(text, comma + 1), gap + entry);
-  if (skipLineComments(text, end) === end) return insertAt(end, `,${gap}${entry}`);
-  // A comment follows the last entry: the comma would go before it and the new entry after it. A single edit is
-  // easier to undo, so the new entry goes first.
+  const behind = text.slice(end, skipLineComments(text, end));
+  // A comment that follows the last item of a list goes between the comma and the new item.
+  if (behind === "" || container.type === "array")
+    return { offset: end, length: behind.length, text: `,${behind}${gap}${entry}` };
+  // In an object the order does not count: the new member goes first, and the edit replaces nothing.
   const start = container.offset + 1;
   if (!gap.includes("\n")) return insertAt(start, `${entry},${gap}`);
   return insertAt(skipLineComments(text, start), `${gap}${entry},`);

@@ -1,6 +1,5 @@
-import { Failure } from "../../core/failure.ts";
 import { isEqual, resolveKeyPath } from "../edit/key-path.ts";
-import { readTarget } from "../edit/target-file.ts";
+import { tryReadText } from "../edit/target-file.ts";
 import type { UndoRecord } from "../edit/undo-record.ts";
 import { readDocument } from "../formats/editor-for.ts";
 import { DocumentError } from "../formats/format-editor.ts";
@@ -40,16 +39,6 @@ function compareSettings(text: string, { format, owner, written }: UndoRecord): 
     });
   } catch (error) {
     if (error instanceof DocumentError) return written.map(() => "other");
-    throw error;
-  }
-}
-
-/** null when the file does not exist or cannot be read. */
-function tryReadText(path: string): string | null {
-  try {
-    return readTarget(path).existing?.text ?? null;
-  } catch (error) {
-    if (error instanceof Failure) return null;
     throw error;
   }
 }

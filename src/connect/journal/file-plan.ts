@@ -47,7 +47,7 @@ export function planConnect(file: FileSettings, record: FileRecord | null, tool:
       original,
       undo,
       record,
-      keys: keys.map(({ keyPath, key }) => ({ path, setting: formatKeyPath(keyPath), key })),
+      keys: keys.map(({ keyPath, ...key }) => ({ path, setting: formatKeyPath(keyPath), ...key })),
       unrestored: [],
     };
   });

@@ -22,7 +22,7 @@ export const cursor: ConnectableTool = {
   ],
   configFiles: (host) => [join(applicationHome(host), "Cursor", "User", "settings.json")],
   ...manualRecipe(() => [
-    "Cursor cannot be led here: its own servers build every prompt and ask the model, and they cannot reach this machine.",
+    "Cursor cannot be connected: its own servers build every prompt and ask the model, and they cannot reach this machine.",
     "Its setting Override OpenAI Base URL refuses local addresses for that reason. A tunnel would open tollkeeper to the internet: do not build one.",
     "Claude Code and Codex in Cursor's terminal can be connected, each with its own recipe.",
   ]),

@@ -18,12 +18,20 @@ export const configHome = directoryOf("XDG_CONFIG_HOME", ".config");
 /** The data directory of the same specification. */
 export const dataHome = directoryOf("XDG_DATA_HOME", ".local", "share");
 
+/** The directory of the same specification for what programs remember. */
+export const stateHome = directoryOf("XDG_STATE_HOME", ".local", "state");
+
 /** The directory of zsh's start-up files. */
 export const zshHome = directoryOf("ZDOTDIR");
 
 /** Returns the directory in which desktop applications keep their settings. */
 export function applicationHome(host: HostInfo): string {
   return host.platform === "darwin" ? join(host.home, "Library", "Application Support") : configHome(host);
+}
+
+/** Returns the directory of settings for all users, which an administrator manages; `name` on macOS and elsewhere. */
+export function managedDirectory({ platform }: HostInfo, name: string, macName = name): string {
+  return platform === "darwin" ? `/Library/Application Support/${macName}` : `/etc/${name}`;
 }
 
 /** Returns the paths of files in a directory. */

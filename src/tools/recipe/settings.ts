@@ -16,6 +16,16 @@ export function credentialPurpose({ isToken }: LocalEndpoint): string {
 /** The provider of each API, as the AI SDK and the tools built on it call it. */
 export const PROVIDERS = { messages: "anthropic", responses: "openai" } as const;
 
+/** True for the provider of one of the APIs. */
+export function isOwnProvider(provider: string): boolean {
+  return Object.values<string>(PROVIDERS).includes(provider);
+}
+
+/** Returns `PROVIDER/MODEL`; a model that has a provider already as it is. */
+export function qualifyModel(model: string): string {
+  return model.includes("/") ? model : `${PROVIDERS[inferModelApi(model)]}/${model}`;
+}
+
 /** Returns the API that serves a model, judged by its name: Messages serves Claude's models, Responses all others. */
 export function inferModelApi(model: string): ModelApi {
   return /claude/i.test(model) ? "messages" : "responses";

@@ -1,6 +1,7 @@
 import { basename, join } from "node:path";
 import type { FileSettings } from "../setting.ts";
-import type { SettingsPlan, ToolHost } from "../tool.ts";
+import type { ConflictRules, SettingsPlan, ToolHost } from "../tool.ts";
+import { findOtherBaseUrl, findOtherCredential, findText } from "./layers.ts";
 import { configHome, zshHome } from "./directories.ts";
 
 /** An environment variable and what it is for. */
@@ -24,6 +25,22 @@ export function planVariables(host: ToolHost, variables: readonly Variable[]): S
   return {
     files: [{ ...startUpFile(host), settings }],
     remarks: ["Shells that are open already do not know of it: open a new terminal."],
+  };
+}
+
+/**
+ * Returns the rules for a tool that follows the variables of its shell's start-up file: which of them set a base URL, and
+ * which a credential. In that file the last assignment counts.
+ */
+export function variableConflicts(urls: readonly string[], credentials: readonly string[]): ConflictRules {
+  return {
+    sources: (host) => [{ kind: "user", ...startUpFile(host) }],
+    find: (layers, endpoint) => [
+      ...urls.flatMap((name) => findOtherBaseUrl(findText(layers, name), endpoint)),
+      ...credentials.flatMap((name) =>
+        findOtherCredential(findText(layers, name), endpoint, "it is sent beside ours or in its place"),
+      ),
+    ],
   };
 }
 

@@ -2,47 +2,220 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { prepareHome } from "../../helpers/daemon/daemon.ts";
+import type { CheckedFinding } from "../../../src/check/check.ts";
+import type { ListedTool } from "../../../src/cli/connect/list-tools.ts";
+import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
+import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
+import { runProgram } from "../../helpers/daemon/program.ts";
 import { sentinelKey } from "../../helpers/keychain/key-command.ts";
 
-/** Prepares a home directory with one file, in which no daemon runs. */
-function prepare(t: TestContext, file: string, text: string) {
-  const env = { SHELL: "/bin/bash" };
-  const machine = prepareHome(t, { config: { listen: { port: 4711 } }, env });
-  const path = join(machine.home, file);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-  return { ...machine, text: () => readFileSync(path, "utf8") };
+/** A home directory with these files, by path below it, and a project. */
+interface Scene {
+  home: string;
+  /** Runs a command in the project. */
+  run(...words: string[]): ReturnType<typeof runProgram>;
+  read(path: string): string;
+  /** What `connect --list` and `doctor` say of the tool that is connected, without the home's path. */
+  listed(): Promise<{ state: string; where: string; what: string; fix: string }[]>;
 }
 
-test("connect warns of a real key and an overriding variable in the same settings, without their values", async (t) => {
-  const key = sentinelKey();
-  const variables = { CLAUDE_CODE_USE_BEDROCK: "1", ANTHROPIC_API_KEY: key, PATH: "/bin" };
-  const settings = JSON.stringify({ env: variables }, null, 2);
-  const { command } = prepare(t, ".claude/settings.json", settings);
-  const dry = await command("connect", "claude", "--dry-run");
-  const { code, stdout, stderr } = await command("connect", "claude", "--yes");
-  assert.equal(code, 0, stderr);
-  for (const said of [dry.stderr, stderr]) {
-    assert.match(
-      said,
-      /^warning: ~\/\.claude\/settings\.json:3 \(env\.CLAUDE_CODE_USE_BEDROCK\) leads elsewhere, .*: take it out$/m,
-    );
-    assert.match(
-      said,
-      /^warning: what looks like an API key stands in ~\/\.claude\/settings\.json:4 \(ANTHROPIC_API_KEY\): .*key set; then take it out$/m,
-    );
-    assert.equal(said.match(/warning/g)?.length, 2);
+async function prepare(
+  t: TestContext,
+  files: Record<string, string>,
+  { env = {}, isRunning = false }: { env?: Record<string, string>; isRunning?: boolean } = {},
+): Promise<Scene> {
+  const config = { listen: { port: isRunning ? 0 : 4711 } };
+  const machine = isRunning ? await startDaemon(t, { config }) : prepareHome(t, { config });
+  const { home, configFile } = machine;
+  const project = join(home, "project");
+  mkdirSync(join(project, ".git"), { recursive: true });
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), text);
   }
-  assert.ok(![dry.stdout, dry.stderr, stdout, stderr].join().includes(key));
-  const again = await command("connect", "claude");
-  assert.match(again.stdout, /is connected already/);
-  assert.match(again.stderr, /CLAUDE_CODE_USE_BEDROCK/);
-  const doctor = await command("doctor");
-  assert.match(doctor.stdout, /settings\.json:4 \(ANTHROPIC_API_KEY\)/);
+  const run = (...words: string[]) =>
+    runProgram([...words, "--config", configFile], {
+      env: { ...machine.env, SHELL: "/bin/bash", ...env },
+      cwd: project,
+    });
+  return {
+    home,
+    run,
+    read: (path) => readFileSync(join(home, path), "utf8"),
+    async listed() {
+      const tools = parseJsonOutput((await run("connect", "--list", "--json")).stdout) as ListedTool[];
+      const { checks } = parseJsonOutput((await run("doctor", "--json")).stdout) as {
+        checks: CheckedFinding[];
+      };
+      const found = tools.flatMap(({ title, connections }) =>
+        connections.flatMap(({ state, conflicts }) =>
+          conflicts.filter(({ effect }) => effect === "elsewhere").map((one) => ({ title, state, ...one })),
+        ),
+      );
+      const warnings = checks.filter(({ id, verdict }) => id === "tools" && verdict === "warning");
+      assert.deepEqual(
+        warnings.map(({ message, fix }) => [message, fix]),
+        found.map(({ title, where, what, fix }) => [`${title} is connected, but ${where} ${what}`, fix]),
+      );
+      return found.map(({ state, where, what, fix }) => ({ state, where, what, fix }));
+    },
+  };
+}
+
+/** Each case: a setting that sends requests elsewhere, and that connecting changes. */
+const RESOLVED = [
+  {
+    tool: "claude-code",
+    path: ".claude/settings.json",
+    text: '{\n\t"env": {\n\t\t"CLAUDE_CODE_USE_BEDROCK": "1" // at work\n\t}\n}\n',
+    diff: [/^-\t\t"CLAUDE_CODE_USE_BEDROCK": "1" \/\/ at work$/m, /^\+\t\t"CLAUDE_CODE_USE_BEDROCK": "0"/m],
+    purpose: "env.CLAUDE_CODE_USE_BEDROCK: Claude Code asks tollkeeper, not Amazon Bedrock",
+  },
+  {
+    tool: "codex",
+    path: ".codex/config.toml",
+    text: 'profile = "work"\n\n[profiles.work]\nmodel = "x"\nmodel_provider = "azure"   # theirs\n',
+    diff: [/^-model_provider = "azure" {3}# theirs$/m, /^\+model_provider = "tollkeeper" {3}# theirs$/m],
+    purpose: "profiles.work.model_provider: the active profile uses the provider that leads here",
+  },
+  {
+    tool: "opencode",
+    path: "config/opencode/opencode.jsonc",
+    text: '// mine\n{\n  "enabled_providers": [\n    "openrouter", // cheap\n  ],\n}\n',
+    diff: [/^-.*"openrouter", \/\/ cheap$/m, /^\+.*"anthropic"/m],
+    purpose: "enabled_providers: anthropic and openai, which lead here, can be used",
+  },
+  {
+    tool: "droid",
+    path: ".factory/settings.local.json",
+    text: '{ "sessionDefaultSettings": { "model": "claude-opus" } }',
+    diff: [/^\+.*"custom:tollkeeper"/m],
+    purpose: "sessionDefaultSettings.model: sessions begin with it",
+  },
+] as const;
+
+for (const { tool, path, text, diff, purpose } of RESOLVED) {
+  test(`connect ${tool} changes a setting that sends requests elsewhere, and disconnect restores it byte for byte`, async (t) => {
+    const { run, read, listed } = await prepare(t, { [path]: text });
+    const model = ["--model", "claude-sonnet-5"];
+    const { code, stdout, stderr } = await run("connect", tool, "--yes", ...(tool === "droid" ? model : []));
+    assert.equal(code, 0, stderr);
+    for (const line of diff) assert.match(stdout, line);
+    assert.ok(stdout.includes(`  ${purpose}\n`), stdout);
+    assert.doesNotMatch(stderr, /warning/);
+    assert.match(stdout, / is connected; undo it with/);
+    assert.notEqual(read(path), text);
+    assert.deepEqual(await listed(), []);
+    const again = await run("connect", tool, ...(tool === "droid" ? model : []));
+    assert.match(again.stdout, / is connected already: http/);
+    assert.equal((await run("disconnect", tool, "--yes")).code, 0);
+    assert.equal(read(path), text);
+  });
+}
+
+/** Each case: a choice of another provider's model. */
+const OTHER_MODELS = [
+  {
+    tool: "opencode",
+    path: "config/opencode/opencode.json",
+    text: '{ "model": "openrouter/x", "agent": { "plan": { "model": "openrouter/y" } } }\n',
+    where: "~/config/opencode/opencode.json:1 (model)",
+    written: /"model": "anthropic\/claude-[^]*"plan": \{ "model": "anthropic\/claude-/,
+  },
+  {
+    tool: "pi",
+    path: ".pi/agent/settings.json",
+    text: '{\n  "defaultProvider": "ollama",\n  "defaultModel": "llama3.1:8b"\n}\n',
+    where: "~/.pi/agent/settings.json:2 (defaultProvider)",
+    written: /"defaultProvider": "anthropic",\n {2}"defaultModel": "claude-/,
+  },
+] as const;
+
+for (const { tool, path, text, where, written } of OTHER_MODELS) {
+  test(`connect ${tool} replaces a choice of another provider's model by the first model that fits, and disconnect restores it`, async (t) => {
+    const { run, read, listed } = await prepare(t, { [path]: text }, { isRunning: true });
+    const { code, stdout, stderr } = await run("connect", tool, "--yes");
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stderr,
+      /^note: model: claude-\S+, the first that fits; another one: --model MODEL$|^model: /m,
+    );
+    assert.match(stdout, /^-.*(?:openrouter|ollama)/m);
+    assert.match(read(path), written);
+    assert.deepEqual(await listed(), []);
+    assert.match((await run("connect", tool)).stdout, / is connected already: http/);
+    assert.equal((await run("disconnect", tool, "--yes")).code, 0);
+    assert.equal(read(path), text);
+  });
+
+  test(`connect ${tool} wants a model where another provider's is chosen and tollkeeper does not run`, async (t) => {
+    const { run, read } = await prepare(t, { [path]: text });
+    const { code, stderr } = await run("connect", tool, "--yes");
+    assert.equal(code, 1);
+    assert.match(stderr, /must be told a model, [^]*\nhint: name one: --model MODEL\n$/);
+    assert.equal(read(path), text);
+    assert.equal((await run("connect", tool, "--yes", "--model", "claude-x")).code, 0);
+  });
+
+  test(`connect --list and doctor say that ${tool} sends requests elsewhere once another model was chosen in it`, async (t) => {
+    const { home, run, listed } = await prepare(t, {});
+    await run("connect", tool, "--yes");
+    const current = existsSync(join(home, path)) ? readFileSync(join(home, path), "utf8") : "";
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(
+      join(home, path),
+      current === "" ? text : current.replace(/^\{/, `{${text.trim().slice(1, -1)},`),
+    );
+    const [conflict] = await listed();
+    assert.ok(conflict);
+    assert.equal(conflict.where.replace(/:\d+/, ""), where.replace(/:\d+/, ""));
+    assert.match(conflict.what, /^sends requests elsewhere: /);
+    assert.equal(conflict.fix, `tollkeeper connect ${tool}`);
+    const { stdout } = await run("connect", "--list");
+    assert.match(stdout, new RegExp(`^\\S.* ${tool} .* yes, but see below `, "m"));
+    assert.ok(stdout.includes(`${tool}: ${conflict.where} ${conflict.what}\n  -> ${conflict.fix}`), stdout);
+  });
+}
+
+test("connect does not change a project's settings: it says where they send requests, and what overrides them there", async (t) => {
+  const path = "project/.claude/settings.json";
+  const text = '{\n  "env": {\n    "ANTHROPIC_BASE_URL": "https://models.work.example"\n  }\n}\n';
+  const { run, read, listed } = await prepare(t, { [path]: text });
+  const where = "~/project/.claude/settings.json:3 (env.ANTHROPIC_BASE_URL)";
+  const what = "sends requests elsewhere: it is another base URL";
+  const fix = "take it out, or override it in this project: tollkeeper connect claude-code --scope project";
+  const { code, stdout, stderr } = await run("connect", "claude", "--yes");
+  assert.equal(code, 0);
+  assert.ok(stderr.includes(`warning: ${where} ${what}; ${fix}\n`), stderr);
+  assert.match(
+    stdout,
+    /^Claude Code is connected, but ~\/project\/\S+ \(\S+\) sends requests elsewhere; undo it/m,
+  );
+  assert.deepEqual(await listed(), [{ state: "connected", where, what, fix }]);
+  const again = await run("connect", "claude");
+  assert.match(
+    again.stdout,
+    /^Claude Code is connected already, but \S+ \(\S+\) sends requests elsewhere: http/m,
+  );
+  assert.equal(read(path), text);
+  // The command that the hint names.
+  assert.equal((await run("connect", "claude-code", "--scope", "project", "--yes")).code, 0);
+  assert.deepEqual(await listed(), []);
+  assert.equal(read(path), text);
 });
 
-test("connect warns of keys and overriding variables elsewhere in a start-up file", async (t) => {
+test("connect turns off a switch of the environment that its settings override, and warns of a second credential there", async (t) => {
+  const env = { CLAUDE_CODE_USE_VERTEX: "1", ANTHROPIC_API_KEY: "another" };
+  const { run, read } = await prepare(t, {}, { env });
+  const { stderr } = await run("connect", "claude", "--yes");
+  assert.match(read(".claude/settings.json"), /"CLAUDE_CODE_USE_VERTEX": "0"/);
+  assert.match(
+    stderr,
+    /^warning: the environment \(ANTHROPIC_API_KEY\) brings another credential along: Claude Code sends it beside ANTHROPIC_AUTH_TOKEN, which wins; unset ANTHROPIC_API_KEY, /m,
+  );
+});
+
+test("connect warns of base URLs and keys elsewhere in a start-up file, without their values", async (t) => {
   const key = sentinelKey();
   const lines = [
     "# export OPENAI_API_BASE=https://old",
@@ -50,29 +223,55 @@ test("connect warns of keys and overriding variables elsewhere in a start-up fil
     "OPENAI_API_BASE=https://elsewhere/v1",
     "alias ll='ls -l'",
   ];
-  const { command, text } = prepare(t, ".bashrc", `${lines.join("\n")}\n`);
-  const { code, stdout, stderr } = await command("connect", "sdk", "--yes");
+  const { run, read } = await prepare(t, { ".bashrc": `${lines.join("\n")}\n` });
+  const { code, stdout, stderr } = await run("connect", "sdk", "--yes");
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^SDK environment is connected; /m);
-  assert.match(stderr, /^warning: ~\/\.bashrc:3 \(OPENAI_API_BASE\) leads elsewhere, .*$/m);
+  assert.match(
+    stdout,
+    /^SDK environment is connected, but ~\/\.bashrc:3 \(OPENAI_API_BASE\) sends requests elsewhere; /m,
+  );
+  assert.match(
+    stderr,
+    /^warning: ~\/\.bashrc:3 \(OPENAI_API_BASE\) sends requests elsewhere: it is another base URL; take it out$/m,
+  );
   assert.match(stderr, /^warning: what looks like an API key stands in ~\/\.bashrc:2 \(OPENAI_API_KEY\): /m);
   assert.equal(stderr.match(/warning/g)?.length, 2);
-  assert.ok(text().startsWith(lines.join("\n")));
-  const other = await command("connect", "copilot", "--model", "claude-x", "--yes");
+  assert.ok(!(stdout + stderr).includes(key));
+  assert.ok(read(".bashrc").startsWith(lines.join("\n")));
+  const other = await run("connect", "copilot", "--model", "claude-x", "--yes");
   assert.match(other.stderr, /~\/\.bashrc:2 \(OPENAI_API_KEY\)/);
   assert.doesNotMatch(other.stderr, /OPENAI_API_BASE/);
 });
 
-test("connect warns of an active Codex profile with another provider", async (t) => {
-  const profile = 'profile = "work"\n\n[profiles.work]\nmodel = "x"\nmodel_provider = "azure"\n';
-  const { command } = prepare(t, ".codex/config.toml", profile);
-  const { stderr } = await command("connect", "codex", "--yes");
-  assert.match(stderr, /config\.toml:\d+ \(profiles\.work\.model_provider\) leads elsewhere, /);
+test("a base URL behind the block in a start-up file is found, which overrides it", async (t) => {
+  const { home, run, listed } = await prepare(t, {
+    ".bashrc": "export COPILOT_PROVIDER_BASE_URL=https://old\n",
+  });
+  const args = ["connect", "copilot", "--model", "claude-x", "--yes"];
+  assert.doesNotMatch((await run(...args)).stderr, /warning/);
+  assert.deepEqual(await listed(), []);
+  writeFileSync(join(home, ".bashrc"), "export COPILOT_PROVIDER_BASE_URL=https://new\n", { flag: "a" });
+  const [conflict] = await listed();
+  assert.match(conflict?.where ?? "", /^~\/\.bashrc:\d+ \(COPILOT_PROVIDER_BASE_URL\)$/);
 });
 
-test("connect does not warn of an active Codex profile without a provider", async (t) => {
-  const { command } = prepare(t, ".codex/config.toml", 'profile = "work"\n\n[profiles.work]\nmodel = "x"\n');
-  assert.doesNotMatch((await command("connect", "codex", "--yes")).stderr, /warning/);
+test("a Codex profile in a file of its own is found and told, and stays as it is", async (t) => {
+  const path = ".codex/work.config.toml";
+  const text = '# at work\nmodel_provider = "azure"\n';
+  const { run, read, listed } = await prepare(t, { [path]: text });
+  const { stderr } = await run("connect", "codex", "--yes");
+  assert.match(
+    stderr,
+    /^warning: ~\/\.codex\/work\.config\.toml:2 \(model_provider\) sends requests elsewhere: with --profile work Codex asks the provider azure; /m,
+  );
+  assert.equal((await listed()).length, 1);
+  assert.equal(read(path), text);
+});
+
+test("connect codex has nothing to say of a profile without a provider", async (t) => {
+  const text = 'profile = "work"\n\n[profiles.work]\nmodel = "x"\n';
+  const { run } = await prepare(t, { ".codex/config.toml": text });
+  assert.doesNotMatch((await run("connect", "codex", "--yes")).stderr, /warning/);
 });
 
 for (const [tool, name] of [
@@ -83,13 +282,13 @@ for (const [tool, name] of [
     const directory = join("config", tool);
     const options = { options: { baseURL: "https://elsewhere/v1" } };
     const before = `// mine\n${JSON.stringify({ provider: { anthropic: options } }, null, 2)}\n`;
-    const { home, command, text } = prepare(t, join(directory, `${name}c`), before);
-    const { code, stdout } = await command("connect", tool, "--yes");
+    const { home, run, read } = await prepare(t, { [join(directory, `${name}c`)]: before });
+    const { code, stdout } = await run("connect", tool, "--yes");
     assert.equal(code, 0);
-    assert.match(text(), /^\/\/ mine\n[^]*"baseURL": "http:\/\/127\.0\.0\.1:4711/);
+    assert.match(read(join(directory, `${name}c`)), /^\/\/ mine\n[^]*"baseURL": "http:\/\/127\.0\.0\.1:4711/);
     assert.ok(!existsSync(join(home, directory, name)));
     assert.doesNotMatch(stdout, /beside it/);
-    assert.equal((await command("disconnect", tool, "--yes")).code, 0);
-    assert.equal(text(), before);
+    assert.equal((await run("disconnect", tool, "--yes")).code, 0);
+    assert.equal(read(join(directory, `${name}c`)), before);
   });
 }

@@ -157,3 +157,48 @@ test("connect stores the key under the key name configured for the tool", { skip
   assert.match(stdout, /goes into the keychain, as "of-claude" for /);
   assert.deepEqual(await stored(), ["missing", "stored"]);
 });
+
+test(
+  "connect claude moves the key of env.ANTHROPIC_API_KEY as well, and leaves that setting empty",
+  { skip },
+  async (t) => {
+    const { home, key, settings, run, text, stored } = await prepare(t);
+    const before = JSON.stringify({ env: { ANTHROPIC_API_KEY: key } }, null, 2);
+    writeFileSync(settings, before);
+    const done = await run(["connect", "claude", "--yes"]);
+    assert.equal(done.code, 0, done.stderr);
+    assert.match(
+      done.stdout,
+      /^the key in ~\/\.claude\/settings\.json \(env\.ANTHROPIC_API_KEY\) goes into the keychain, /m,
+    );
+    assert.match(
+      done.stdout,
+      /^ {2}env\.ANTHROPIC_API_KEY: left empty: Claude Code sends it beside ANTHROPIC_AUTH_TOKEN, which wins$/m,
+    );
+    assert.doesNotMatch(done.stderr, /warning/);
+    assert.match(text(), /"ANTHROPIC_API_KEY": ""/);
+    assert.deepEqual(await stored(), ["stored"]);
+    const undone = await run(["disconnect", "claude", "--yes"]);
+    assert.match(
+      undone.stdout,
+      /env\.ANTHROPIC_API_KEY in .* held a real key, which stays where it was moved to/,
+    );
+    const outputs = [done, undone].map(({ stdout, stderr }) => stdout + stderr).join("\n");
+    assertNowhere(key, { outputs, ...readFilesBelow(home, null) });
+  },
+);
+
+test("connect refuses two different keys, and says which of them the tool uses", { skip }, async (t) => {
+  const { key, settings, run, text } = await prepare(t);
+  const env = { ANTHROPIC_API_KEY: sentinelKey(), ANTHROPIC_AUTH_TOKEN: key };
+  const before = JSON.stringify({ env });
+  writeFileSync(settings, before);
+  const { code, stdout, stderr } = await run(["connect", "claude", "--yes"]);
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^error: different keys stand in \S+ \(env\.ANTHROPIC_AUTH_TOKEN\) and \S+ \(env\.ANTHROPIC_API_KEY\) \(of two, the tool uses env\.ANTHROPIC_AUTH_TOKEN\), and one alone can be kept as "default" for /m,
+  );
+  assert.equal(text(), before);
+  for (const one of Object.values(env)) assert.ok(!(stdout + stderr).includes(one));
+});

@@ -52,7 +52,7 @@ test("connect --list shows a connection's state from the current files of the to
   const [connection] = (await claude())?.connections ?? [];
   assert.deepEqual(
     { ...connection, since: typeof connection?.since },
-    { scope: "user", directory: null, since: "string", state: "connected", port: PORT },
+    { scope: "user", directory: null, since: "string", state: "connected", port: PORT, conflicts: [] },
   );
   const written = readFileSync(settings, "utf8");
   writeFileSync(settings, written.replace("tk-claude-code", "mine"));
@@ -85,4 +85,18 @@ test("connect --list shows a project's connection with its directory", async (t)
     (await claude())?.connections.map(({ directory }) => directory),
     [project],
   );
+});
+
+test("connect --list counts a tool as installed whose directory is there, unless connecting has created it", async (t) => {
+  const { home, run } = prepare(t);
+  const isShown = async (title: string) =>
+    new RegExp(`^${title} +\\S+ +(yes|no) `, "m").exec((await run("connect", "--list")).stdout)?.[1];
+  assert.equal(await isShown("Codex"), "no");
+  await run("connect", "codex", "--yes");
+  assert.equal(await isShown("Codex"), "no");
+  await run("disconnect", "codex", "--yes");
+  mkdirSync(join(home, ".codex"));
+  assert.equal(await isShown("Codex"), "yes");
+  await run("connect", "codex", "--yes");
+  assert.equal(await isShown("Codex"), "yes");
 });

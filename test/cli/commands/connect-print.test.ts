@@ -44,7 +44,7 @@ test("connect --print says why a tool cannot be connected", async (t) => {
   const { command } = prepareHome(t, { config });
   const { code, stdout } = await command("connect", "cursor", "--print");
   assert.equal(code, 0);
-  assert.match(stdout, /^Cursor cannot be led here: /);
+  assert.match(stdout, /^Cursor cannot be connected: /);
 });
 
 test("connect --print explains the placeholder for a token in a file", async (t) => {
@@ -70,3 +70,19 @@ test("connect --print refuses an invalid tool name, and says what is valid", asy
   assert.equal(code, 1);
   assert.match(stderr, /^error: "a b" cannot be a tool's name\nhint: a name is [^;]*\n$/);
 });
+
+for (const [tool, words] of [
+  ["cursor", /^Cursor cannot be connected: /],
+  ["vscode", /^From VS Code 1\.122 on, by hand: /],
+  ["jetbrains", /with the URL http:\/\/127\.0\.0\.1:4711\/t\/jetbrains\/v1 and the key tk-jetbrains\.$/m],
+] as const) {
+  test(`connect ${tool}, whose settings nobody but its user can change, prints the same as with --print`, async (t) => {
+    const { home, command } = prepareHome(t, { config });
+    const printed = await command("connect", tool, "--print");
+    assert.match(printed.stdout, words);
+    for (const options of [[], ["--yes"], ["--dry-run"]])
+      assert.deepEqual(await command("connect", tool, ...options), printed);
+    assert.deepEqual([printed.code, printed.stderr], [0, ""]);
+    assert.ok(!existsSync(join(home, "state")));
+  });
+}

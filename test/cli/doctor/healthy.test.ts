@@ -39,6 +39,7 @@ ok       ledger           ~/state/tollkeeper/ledger: 0 days, 0 bytes; SIZE of th
 ok       clock            TIME; nothing speaks against it
 ok       leftover keys    none in the environment and 3 files of shells and tools
 ok       base URLs        those that lead to tollkeeper: 2
+ok       tools            connected: Claude Code, Codex; nothing sends requests elsewhere
 
 all is well
 `;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PathSegment } from "../../../src/tools/setting.ts";
+import { sentinelKey } from "../../helpers/keychain/key-command.ts";
 import { applyTo, refusalOf, type SettingPair } from "../apply-to.ts";
 
 const URL = "http://127.0.0.1:8655/t/claude-code";
@@ -102,3 +103,28 @@ for (const [text, why] of REFUSED) {
   test(`refuses the JSON text ${JSON.stringify(text)}: ${why}`, () =>
     assert.equal(refusalOf("jsonc", text, SETTING), why));
 }
+
+test("finds a string in a JSON list, and appends it when it is not there", () => {
+  const ours: SettingPair = [["only", { item: "ours" }], "ours"];
+  const text = '{\n  "only": [\n    "theirs" // cheap\n  ]\n}\n';
+  const added = '{\n  "only": [\n    "theirs", // cheap\n    "ours"\n  ]\n}\n';
+  assert.equal(applyTo("jsonc", text, ours), added);
+  assert.equal(applyTo("jsonc", added, ours), added);
+  assert.equal(refusalOf("jsonc", '{"only": "theirs"}', ours), "1:10 only is not a list");
+});
+
+test("puts a JSON list item behind the comment of the last one, unless that comment holds a key", () => {
+  const added = applyTo("jsonc", '{"models": [\n  { "name": "theirs" } // at work\n]}\n', [
+    urlOf("ours"),
+    "u",
+  ]);
+  assert.equal(
+    added,
+    '{"models": [\n  { "name": "theirs" }, // at work\n  {\n    "name": "ours",\n    "url": "u"\n  }\n]}\n',
+  );
+  const key = sentinelKey();
+  assert.equal(
+    refusalOf("jsonc", `{"models": [\n  {} // ${key}\n]}`, [urlOf("ours"), "u"]),
+    "2:5 models[name=ours].url cannot go behind a comment that holds a key",
+  );
+});

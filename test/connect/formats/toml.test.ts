@@ -114,3 +114,12 @@ for (const [text, why] of REFUSED) {
   test(`refuses the TOML text ${JSON.stringify(text)}: ${why}`, () =>
     assert.equal(refusalOf("toml", text, ...SETTINGS), why));
 }
+
+test("finds a string in a TOML list, and appends it when it is not there", () => {
+  const ours: SettingPair = [["only", { item: "ours" }], "ours"];
+  const text = 'only = [ "theirs" ] # cheap\n';
+  const added = 'only = [ "theirs", "ours" ] # cheap\n';
+  assert.equal(applyTo("toml", text, ours), added);
+  assert.equal(applyTo("toml", added, ours), added);
+  assert.equal(refusalOf("toml", 'only = "theirs"', ours), "1:8 only is not a list");
+});

@@ -117,3 +117,12 @@ test("accepts a YAML text with aliases and merge keys outside the setting's path
   const text = "x: &m [{name: a}]\nmodels: [{<<: {a: 1}}]\ny: *m\n";
   assert.equal(refusalOf("yaml", text, NEW), "not refused");
 });
+
+test("finds a string in a YAML list, and appends it when it is not there", () => {
+  const ours: SettingPair = [["only", { item: "ours" }], "ours"];
+  const text = "only:\n- theirs   # cheap\n";
+  const added = "only:\n- theirs   # cheap\n- ours\n";
+  assert.equal(applyTo("yaml", text, ours), added);
+  assert.equal(applyTo("yaml", added, ours), added);
+  assert.equal(refusalOf("yaml", "only: theirs", ours), "1:7 only is not a list");
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PROCESS_SIGNATURES, TOOLS } from "../../../src/tools/all.ts";
-import { toolOfProcess, writtenObject } from "../tool-support.ts";
+import { conflictsOf, toolOfProcess, writtenObject } from "../tool-support.ts";
 
 for (const [path, name] of [
   ["/usr/libexec/zed-editor", "zed"],
@@ -35,4 +35,24 @@ test("Zed is connected by the URL of Anthropic's provider, and by the default mo
   const default_model = { provider: "anthropic", model: "claude-sonnet-5" };
   assert.deepEqual(writtenObject("zed", path), { language_models, agent: { default_model } });
   assert.deepEqual(writtenObject("zed", path, { model: "gpt-5.5" }), { language_models });
+});
+
+test("Zed's requests go elsewhere by another provider's model for any of its features", () => {
+  const path = "~/.config/zed/settings.json";
+  const agent = {
+    default_model: { provider: "anthropic", model: "claude-opus-5" },
+    commit_message_model: { provider: "zed.dev", model: "gpt-5-nano" },
+  };
+  const place = `${path} (agent.commit_message_model.provider): Zed asks the provider zed.dev`;
+  assert.deepEqual(conflictsOf("zed", { [path]: { agent } }), { [place]: "needs a model" });
+  assert.deepEqual(conflictsOf("zed", { [path]: { agent } }, { model: "claude-sonnet-5" }), {
+    [place]: {
+      "agent.commit_message_model.provider": "anthropic",
+      "agent.commit_message_model.model": "claude-sonnet-5",
+    },
+  });
+  const language_models = { anthropic: { api_url: "https://models.work.example" } };
+  assert.deepEqual(conflictsOf("zed", { [path]: { language_models } }), {
+    [`${path} (language_models.anthropic.api_url): it is another base URL`]: {},
+  });
 });

@@ -209,6 +209,22 @@ export const FILE_PROBLEMS: Problem[] = [
       ],
     ],
   },
+  {
+    name: "a connected tool's requests go elsewhere",
+    build: (t) => {
+      const env = { ANTHROPIC_BASE_URL: "http://127.0.0.1:%PORT%/t/claude-code" };
+      return setUpMachine(t, {
+        files: { ".claude/settings.json": JSON.stringify({ env }) },
+        env: { CLAUDE_CODE_USE_BEDROCK: "1" },
+      });
+    },
+    finds: [
+      [
+        "warning tools: Claude Code is connected, but the environment (CLAUDE_CODE_USE_BEDROCK) sends requests elsewhere: it makes Claude Code ask Amazon Bedrock",
+        "tollkeeper connect claude-code",
+      ],
+    ],
+  },
 ];
 
 /** Sets up a machine and changes its ledger. */

@@ -1,0 +1,38 @@
+import type { ConnectableTool, LocalEndpoint, SettingsPlan, ToolHost } from "../tools/tool.ts";
+import { findConflicts, withRemedies, type LocatedConflict } from "./conflicts.ts";
+import { prepareConnection, type ConnectionId, type PreparedChange } from "./connection.ts";
+
+/** The connection of a tool, prepared but not yet made. */
+export interface PreparedTool {
+  plan: SettingsPlan;
+  change: PreparedChange;
+  /** What still works against the connection once it is made. */
+  conflicts: readonly LocatedConflict[];
+  /** The conflicts that a model would resolve; none when the endpoint has one. */
+  modelConflicts: readonly LocatedConflict[];
+}
+
+/**
+ * Prepares the connection of a tool, and resolves the conflicts with its other settings where these may be changed. Reads
+ * the tool's files and writes nothing.
+ * @throws Failure, with file and line, when a file cannot be parsed or changed
+ */
+export function prepareTool(
+  tool: ConnectableTool,
+  host: ToolHost,
+  endpoint: LocalEndpoint,
+  journalDirectory: string,
+  id: ConnectionId,
+): PreparedTool {
+  const plan = tool.plan(host, endpoint, id.scope);
+  const find = ({ changes }: PreparedChange) => findConflicts(tool, host, endpoint, id.scope, plan, changes);
+  const found = find(prepareConnection(plan, journalDirectory, id));
+  const resolving = withRemedies(plan, found);
+  const change = prepareConnection(resolving, journalDirectory, id);
+  return {
+    plan: resolving,
+    change,
+    conflicts: find(change),
+    modelConflicts: found.filter(({ needsModel, target }) => needsModel && target !== null),
+  };
+}
