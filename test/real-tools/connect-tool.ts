@@ -39,9 +39,9 @@ export function runTollkeeper(
   ...args: string[]
 ): Promise<CommandResult> {
   const env = {
+    XDG_STATE_HOME: join(daemon.home, "state"),
     ...toolHome.env,
     XDG_RUNTIME_DIR: join(daemon.home, "run"),
-    XDG_STATE_HOME: join(daemon.home, "state"),
   };
   return runBounded(t, [process.execPath, PROGRAM, ...args], { ...toolHome, env });
 }

@@ -23,6 +23,7 @@ export function listFiles(tool: string, home: string): string[] {
     platform: process.platform,
     directory: home,
     exists: existsSync,
+    list: () => [],
   };
   const to = { baseUrl: "http://127.0.0.1", credential: "any", isToken: false, model: "any" };
   return recipe?.plan(on, to, "user").files.map(({ path }) => path) ?? [];
