@@ -86,9 +86,10 @@ export function readConnections(journalDirectory: string): Connection[] {
   }));
 }
 
-/** Returns the directories that connecting has created, for all tools. @throws Failure when a journal cannot be read */
-export function directoriesMade(journalDirectory: string): string[] {
-  return readJournals(journalDirectory).flatMap(({ files }) => files.flatMap(({ made }) => made));
+/** Returns the directories and files that connecting has created, for all tools. @throws Failure when a journal cannot be read */
+export function pathsMade(journalDirectory: string): string[] {
+  const files = readJournals(journalDirectory).flatMap((journal) => journal.files);
+  return files.flatMap(({ path, made, backup }) => (backup === null ? [...made, path] : made));
 }
 
 function toPreparedChange(

@@ -1,5 +1,5 @@
 import { connectionsDirectory } from "../../adapters/paths.ts";
-import { directoriesMade } from "../../connect/connection.ts";
+import { pathsMade } from "../../connect/connection.ts";
 import { isInstalled } from "../../connect/installed.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import { hardenProcess } from "../../daemon/harden.ts";
@@ -59,7 +59,7 @@ async function showTools(configFile: string | undefined, json: boolean): Promise
 
 function connectInstalled(daemon: LocalDaemon, options: ConnectOptions): ToolChange[] {
   const host = readToolHost();
-  const made = directoriesMade(connectionsDirectory());
+  const made = pathsMade(connectionsDirectory());
   const installed = CONNECTABLE_TOOLS.filter(
     (tool) => tool.scopes.includes(options.scope) && isInstalled(tool, host, made),
   );

@@ -1,6 +1,6 @@
 import { connectionsDirectory } from "../../adapters/paths.ts";
 import {
-  directoriesMade,
+  pathsMade,
   readConnectionState,
   readConnections,
   type Connection,
@@ -45,7 +45,7 @@ export interface ListedTool extends Pick<ConnectableTool, "title" | "scopes" | "
 /** Returns every known tool with its connections on this machine. */
 export async function listTools(host: ToolHost): Promise<ListedTool[]> {
   const connections = readConnections(connectionsDirectory());
-  const made = directoriesMade(connectionsDirectory());
+  const made = pathsMade(connectionsDirectory());
   const tools: ListedTool[] = [];
   for (const tool of CONNECTABLE_TOOLS) {
     const { name, title, scopes, tried, source, date } = tool;

@@ -100,3 +100,15 @@ test("connect --list counts a tool as installed whose directory is there, unless
   await run("connect", "codex", "--yes");
   assert.equal(await isShown("Codex"), "yes");
 });
+
+test("connect --list counts a tool as installed whose directory a variable has moved, and not one whose file connecting has created", async (t) => {
+  const { home, run } = prepare(t);
+  const shown = async (name: string) =>
+    new RegExp(` ${name} +(yes|no) `, "m").exec((await run("connect", "--list")).stdout)?.[1];
+  await run("connect", "aider", "--model", "claude-x", "--yes");
+  assert.equal(await shown("aider"), "no");
+  assert.equal(await shown("opencode"), "no");
+  // XDG_CONFIG_HOME.
+  mkdirSync(join(home, "config", "opencode"), { recursive: true });
+  assert.equal(await shown("opencode"), "yes");
+});
