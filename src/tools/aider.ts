@@ -69,7 +69,11 @@ function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint
       return [elsewhere(found, `it chooses ${found.value}`, { remedies })];
     }),
     ...findReplacedUrl(layers, endpoint),
-    ...findOtherCredential(findText(layers, "anthropic-api-key"), endpoint, "it is sent in place of ours"),
+    ...findOtherCredential(
+      findText(layers, "anthropic-api-key"),
+      endpoint,
+      "it is sent in place of tollkeeper's",
+    ),
   ];
 }
 

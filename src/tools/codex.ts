@@ -22,7 +22,7 @@ function providerFields({ baseUrl }: LocalEndpoint) {
     {
       name: "supports_websockets",
       value: false,
-      purpose: "no websocket is tried, which tollkeeper would refuse",
+      purpose: "tollkeeper refuses WebSockets, so Codex need not try one",
     },
   ];
 }
@@ -51,11 +51,11 @@ function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint
     ...layers.flatMap((layer) => {
       const profile = profileOf(layer);
       if (profile === null) return [];
-      return findOtherProvider(
-        [layer],
-        ["model_provider"],
-        `with --profile ${profile} Codex asks the provider`,
-      );
+      const reason = `with --profile ${profile} Codex asks the provider`;
+      const advice = `if you did not mean that, write there: model_provider = "${PROVIDER}"`;
+      return findOtherProvider([layer], ["model_provider"], reason).map((conflict) => {
+        return { ...conflict, advice };
+      });
     }),
   ];
 }
@@ -69,9 +69,7 @@ function findActiveProfile(layers: readonly SettingsLayer[]): Conflict[] {
   const profile = findText(layers, "profile")?.value;
   if (profile === undefined) return [];
   const keyPath = ["profiles", profile, "model_provider"];
-  const remedies = [
-    { keyPath, value: PROVIDER, purpose: "the active profile uses the provider that leads here" },
-  ];
+  const remedies = [{ keyPath, value: PROVIDER, purpose: "the provider of the active profile" }];
   return findOtherProvider(layers, keyPath, "the active profile asks the provider").map((conflict) => {
     return { ...conflict, remedies };
   });

@@ -68,7 +68,7 @@ function findHiddenEntry(layers: readonly SettingsLayer[], endpoint: LocalEndpoi
   const [list] = lists;
   if (list === undefined || entries.some((entry) => isObject(entry) && entry["id"] === ENTRY_ID)) return [];
   const remedies = (model: string) => settingsFor({ ...endpoint, model });
-  return [otherModel(list, "it leaves out the model that leads here", endpoint, remedies)];
+  return [otherModel(list, "it leaves out the model that points at tollkeeper", endpoint, remedies)];
 }
 
 /** Factory's Droid. A custom model needs no login at Factory. */

@@ -107,7 +107,7 @@ export const pi: ConnectableTool = {
     return {
       files: [models, { path: join(directory, "settings.json"), format: "jsonc", settings }],
       remarks: [
-        "Pi passes over a default model that it does not know: see those that it does with pi --list-models.",
+        "Pi ignores a default model that it does not know. The command pi --list-models shows those that it knows.",
       ],
     };
   },

@@ -79,7 +79,7 @@ function findOtherEntry(
   const entry = entries[index];
   if (!isObject(entry)) {
     const entryFor = (name: string) => settingsFor({ ...endpoint, model: name });
-    return [otherModel(list, `it leaves out the entry for ${model} that leads here`, endpoint, entryFor)];
+    return [otherModel(list, `it leaves out tollkeeper's entry for ${model}`, endpoint, entryFor)];
   }
   if (leadsHere(entry["baseUrl"], endpoint)) return [];
   const at = ["modelProviders", AUTH_TYPE, { where: { id: model } }];
@@ -88,7 +88,7 @@ function findOtherEntry(
     { keyPath: [...at, "envKey"], value: KEY_VARIABLE, purpose: KEY_PURPOSE },
   ];
   const found = { source: list.source, path: [...list.path, index] };
-  return [elsewhere(found, `it leads ${model} elsewhere, before the entry of tollkeeper`, { remedies })];
+  return [elsewhere(found, `it comes before tollkeeper's entry for ${model}`, { remedies })];
 }
 
 export const qwenCode: ConnectableTool = {

@@ -55,7 +55,7 @@ test("Droid does not come here where its local settings have a list of models wi
     "~/.factory/settings.local.json",
     "./.factory/settings.json",
   ] as const;
-  const reason = "(customModels): it leaves out the model that leads here";
+  const reason = "(customModels): it leaves out the model that points at tollkeeper";
   const hidden = { [own]: { customModels: [ours] }, [local]: { customModels: [theirs] } };
   assert.deepEqual(conflictsOf("droid", hidden), { [`${local} ${reason}`]: "needs a model" });
   const [remedies] = Object.values(conflictsOf("droid", hidden, { model: "claude-sonnet-5" }));

@@ -54,8 +54,8 @@ test("/x/node_modules/opencode-ai/bin/opencode.exe is a process of opencode", ()
 
 const DIRECTORY = "~/.config/opencode";
 
-test("opencode's requests go elsewhere where neither of its providers that lead here is enabled", () => {
-  const reason = "it leaves out anthropic and openai, which lead here";
+test("opencode's requests go elsewhere where neither of the providers that point at tollkeeper is enabled", () => {
+  const reason = "it leaves out anthropic and openai, which point at tollkeeper";
   assert.deepEqual(conflictsOf("opencode", { [PATH]: { enabled_providers: ["openrouter"] } }), {
     [`${PATH} (enabled_providers): ${reason}`]: { enabled_providers: ["openrouter", "anthropic", "openai"] },
   });
@@ -150,7 +150,7 @@ test("opencode's requests go elsewhere by another base URL in the project, and b
   );
   const login = { "~/.local/share/opencode/auth.json": { openai: { type: "oauth" } } };
   assert.deepEqual(conflictsOf("opencode", { ...login, [PATH]: { model: "openai/gpt-5.5" } }), {
-    "~/.local/share/opencode/auth.json (openai.type): by this login models of openai are asked at chatgpt.com":
+    "~/.local/share/opencode/auth.json (openai.type): with this login, models of openai are asked at chatgpt.com":
       {},
   });
   assert.deepEqual(conflictsOf("opencode", { ...login, [PATH]: { model: "anthropic/claude-opus-5" } }), {});

@@ -82,7 +82,7 @@ test("Qwen Code's requests go elsewhere by another entry for its model, of which
   const other = { id: "claude-sonnet-5", name: "Work", baseUrl: "https://models.work.example", envKey: "W" };
   const [own] = HERE.modelProviders.anthropic;
   const before = { ...HERE, modelProviders: { anthropic: [other, own] } };
-  const reason = "it leads claude-sonnet-5 elsewhere, before the entry of tollkeeper";
+  const reason = "it comes before tollkeeper's entry for claude-sonnet-5";
   assert.deepEqual(conflictsOf("qwen-code", { [SETTINGS]: before }), {
     [`${SETTINGS} (modelProviders.anthropic.0): ${reason}`]: {
       "modelProviders.anthropic[id=claude-sonnet-5].baseUrl": "http://127.0.0.1:8655/t/qwen-code",
@@ -96,7 +96,7 @@ test("Qwen Code's requests go elsewhere by another entry for its model, of which
 test("Qwen Code's requests go elsewhere where a project's list of models leaves ours out", () => {
   const project = { modelProviders: { anthropic: [{ id: "x", baseUrl: "https://models.work.example" }] } };
   assert.deepEqual(conflictsOf("qwen-code", { [SETTINGS]: HERE, "./.qwen/settings.json": project }), {
-    "./.qwen/settings.json (modelProviders.anthropic): it leaves out the entry for claude-sonnet-5 that leads here":
+    "./.qwen/settings.json (modelProviders.anthropic): it leaves out tollkeeper's entry for claude-sonnet-5":
       "needs a model",
   });
   const openai = { modelProviders: { openai: [{ id: "x", baseUrl: "https://models.work.example" }] } };

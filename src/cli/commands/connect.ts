@@ -51,8 +51,10 @@ export const command = defineCommand({
 
 async function showTools(configFile: string | undefined, json: boolean): Promise<void> {
   const status = await daemonStatus();
-  const port = knownPort(status, await loadConfig(configFile ?? status?.config.path));
-  const tools = await listTools(readToolHost());
+  const config = await loadConfig(configFile ?? status?.config.path);
+  const port = knownPort(status, config);
+  const { mode } = status?.access ?? config.access;
+  const tools = await listTools(readToolHost(), mode === "token");
   if (json) printJson(tools);
   else print(renderTools(tools, port));
 }

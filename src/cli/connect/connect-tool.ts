@@ -9,7 +9,7 @@ import { findKeys } from "../dotfiles/find-keys.ts";
 import { note, print } from "../terminal/console.ts";
 import { displayLocation, displayPath } from "../terminal/format.ts";
 import { describeConflict, describeException } from "./describe-conflict.ts";
-import { planKeyMigration } from "./key-migration.ts";
+import { adviseOnKey, planKeyMigration } from "./key-migration.ts";
 import { readToolHost } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./tool-changes.ts";
@@ -33,17 +33,15 @@ export async function connectTool(
   requireScope(tool, scope);
   const id = connectionIdFor(tool.name, scope);
   const { baseUrl, plan, change, conflicts, commit } = await prepareToolConnection(tool, daemon, id, model);
-  const described = conflicts.map((conflict) => describeConflict(conflict, tool, scope));
+  const described = conflicts.map((conflict) => describeConflict(conflict, id));
   const keys = locateKeys(change);
   for (const { where, what, fix } of described) {
     if (!keys.includes(where)) note(`warning: ${where} ${what}; ${fix}`);
   }
   for (const where of keys) {
-    note(
-      `warning: what looks like an API key stands in ${where}: store it with: tollkeeper key set; then take it out`,
-    );
+    note(`warning: ${where} looks like an API key; ${adviseOnKey(tool.name, daemon.config)}`);
   }
-  const exception = describeException(conflicts, tool, scope);
+  const exception = describeException(conflicts, id);
   if (change.isUnchanged) {
     print(`${tool.title} is connected already${exception}: ${baseUrl}`);
     return "done";

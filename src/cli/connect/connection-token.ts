@@ -2,13 +2,27 @@ import type { ConnectionId } from "../../connect/connection.ts";
 import type { TokenEntry } from "../../core/identity/token-entry.ts";
 import { findLocalTokens } from "../../core/secrets/local-token.ts";
 import { hashToken } from "../../proxy/token-hash.ts";
+import type { SettingsPlan } from "../../tools/tool.ts";
 import { addToken, listTokens, revokeTokens } from "../tokens/tokens.ts";
 
 /** Returns the connection's token in one of these texts that is still registered; null when there is none. @throws Failure */
 export function findConnectionToken(id: ConnectionId, texts: readonly string[]): string | null {
-  const hashes = new Set(listTokens().flatMap((entry) => (belongsTo(id, entry) ? [entry.hash] : [])));
-  const tokens = texts.flatMap(findLocalTokens);
-  return tokens.find((token) => hashes.has(hashToken(token).toString("hex"))) ?? null;
+  const own = listTokens().filter((entry) => belongsTo(id, entry));
+  return findRegisteredTokens(texts, own)[0] ?? null;
+}
+
+/** Stands for a token in a plan: it is created only after the user has confirmed the change. */
+export const NEW_TOKEN = "a-new-local-token";
+
+/** True when a plan for {@link NEW_TOKEN} writes it. Some tools keep their credential elsewhere. */
+export function writesToken({ files }: SettingsPlan): boolean {
+  return JSON.stringify(files).includes(NEW_TOKEN);
+}
+
+/** Returns those of the local tokens in these texts that are registered. */
+export function findRegisteredTokens(texts: readonly string[], registered: readonly TokenEntry[]): string[] {
+  const hashes = new Set(registered.map(({ hash }) => hash));
+  return texts.flatMap(findLocalTokens).filter((token) => hashes.has(hashToken(token).toString("hex")));
 }
 
 /**

@@ -1,8 +1,8 @@
 import { currentHost } from "../../adapters/paths.ts";
+import type { ConnectionId } from "../../connect/connection.ts";
 import type { LocatedConflict } from "../../connect/conflicts.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
 import type { Conflict } from "../../tools/conflict.ts";
-import type { ConnectableTool, Scope } from "../../tools/tool.ts";
 import { displayPath } from "../terminal/format.ts";
 
 /** A conflict in words. Never contains the setting's value. */
@@ -16,35 +16,27 @@ export interface DescribedConflict {
 }
 
 /** Describes a conflict with the connection of a tool. */
-export function describeConflict(
-  conflict: LocatedConflict,
-  tool: ConnectableTool,
-  scope: Scope,
-): DescribedConflict {
+export function describeConflict(conflict: LocatedConflict, id: ConnectionId): DescribedConflict {
   const { effect, reason } = conflict;
   return {
     where: locate(conflict),
     what: `${EFFECTS[effect]}: ${reason}`,
-    fix: fixFor(conflict, tool, scope),
+    fix: fixFor(conflict, id),
   };
 }
 
 /** Returns what the sentence "TOOL is connected" continues with; empty when all of the tool's requests come here. */
-export function describeException(
-  conflicts: readonly LocatedConflict[],
-  tool: ConnectableTool,
-  scope: Scope,
-): string {
+export function describeException(conflicts: readonly LocatedConflict[], id: ConnectionId): string {
   const places = conflicts
     .filter(({ effect }) => effect === "elsewhere")
-    .map((conflict) => describeConflict(conflict, tool, scope).where);
+    .map((conflict) => describeConflict(conflict, id).where);
   if (places.length === 0) return "";
   return `, but ${places.join(" and ")} ${places.length === 1 ? "sends" : "send"} requests elsewhere`;
 }
 
 const EFFECTS = {
   elsewhere: "sends requests elsewhere",
-  credential: "brings another credential along",
+  credential: "sends another credential as well",
 };
 
 function locate(conflict: LocatedConflict): string {
@@ -58,18 +50,22 @@ function variableOf({ source, path }: Conflict): string {
   return (source.kind === "environment" ? source.variable : null) ?? String(path.at(-1));
 }
 
-function fixFor(conflict: LocatedConflict, tool: ConnectableTool, scope: Scope): string {
+function fixFor(conflict: LocatedConflict, id: ConnectionId): string {
   const { source, target, advice, isResolvedByProject } = conflict;
-  if (target !== null) return connectCommand(tool, scope);
+  if (target !== null) return connectCommand(id);
   if (advice !== undefined) return advice;
   if (source.kind === "environment")
-    return `unset ${variableOf(conflict)}, and take it out of where it is set`;
-  if (source.kind === "managed") return "ask the administrator of this machine to take it out";
+    return `unset ${variableOf(conflict)}, and remove it from where it is set`;
+  if (source.kind === "managed") return "ask the administrator of this machine to remove it";
   return isResolvedByProject
-    ? `take it out, or override it in this project: ${connectCommand(tool, "project")}`
-    : "take it out";
+    ? `remove it, or override it in this project: ${connectCommand({ ...id, scope: "project", directory: null })}`
+    : "remove it";
 }
 
-function connectCommand({ name }: ConnectableTool, scope: Scope): string {
-  return formatCommand(["tollkeeper", "connect", name, ...(scope === "user" ? [] : ["--scope", scope])]);
+/** Returns the command that connects a tool once more; in another directory, after changing to that. */
+export function connectCommand({ tool, scope, directory }: ConnectionId): string {
+  const option = scope === "user" ? [] : ["--scope", scope];
+  const command = formatCommand(["tollkeeper", "connect", tool, ...option]);
+  if (directory === null || directory === process.cwd()) return command;
+  return `${formatCommand(["cd", directory])} && ${command}`;
 }

@@ -31,8 +31,7 @@ export async function planKeyMigration(
   const where = keys.map(locate).join(" and ");
   const upstream = upstreamForTool(config, tool);
   if (upstream === null) throw noUpstream(where);
-  const keyName = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.key : null;
-  const ref = resolveKeyRef(upstream, keyName ?? null);
+  const ref = refForTool(tool, upstream, config);
   if (ref.source.kind !== "keychain") throw otherSource(where, upstream, ref);
   if (keys.some(({ key }) => !key.isSameAs(first.key))) throw twoKeys(keys, ref, upstream);
   const stored = await readStored(keychain, ref);
@@ -42,6 +41,19 @@ export async function planKeyMigration(
     description: `the key in ${where} ${destination}, as ${describe(ref, upstream)}`,
     store: stored === null ? () => keychain.write(ref, first.key) : null,
   };
+}
+
+/** Returns what to do with a key in a tool's file that connecting does not move. It may be another service's. */
+export function adviseOnKey(tool: string, config: Config): string {
+  const upstream = upstreamForTool(config, tool);
+  const ref = upstream === null ? null : refForTool(tool, upstream, config);
+  if (ref?.source.kind !== "keychain") return "remove it if no other program needs it";
+  return `if it is a key for ${ref.origin}, store it with: tollkeeper ${ref.setArguments}; then remove it there`;
+}
+
+function refForTool(tool: string, upstream: Upstream, { tools }: Config): KeyRef {
+  const name = Object.hasOwn(tools, tool) ? tools[tool]?.key : null;
+  return resolveKeyRef(upstream, name ?? null);
 }
 
 async function readStored(keychain: WritableKeyStore, ref: KeyRef): Promise<Secret | null> {
@@ -63,31 +75,31 @@ function describe(ref: KeyRef, { name }: Upstream): string {
 
 function noUpstream(where: string): Failure {
   return new Failure(
-    `a real key stands in ${where}, and no upstream is configured that it could be kept for`,
+    `${where} holds a real key, and no upstream is configured that it could be stored for`,
     "add the upstream first: tollkeeper config edit",
   );
 }
 
 function otherSource(where: string, { name }: Upstream, { source }: KeyRef): Failure {
   return new Failure(
-    `a real key stands in ${where}, and the keys of upstream ${name} do not live in the keychain, but in: ${describeKeySource(source)}`,
-    "take it out of there first, and keep it where it is needed",
+    `${where} holds a real key, and upstream ${name} takes its keys from elsewhere: ${describeKeySource(source)}`,
+    "remove the key from there, then connect again",
   );
 }
 
 function twoKeys(keys: readonly OverwrittenKey[], ref: KeyRef, upstream: Upstream): Failure {
   const [used, ...others] = keys.filter(({ isEmptied }) => !isEmptied);
   const isKnown = used !== undefined && others.length === 0;
-  const winner = isKnown ? ` (of two, the tool uses ${used.setting})` : "";
+  const winner = isKnown ? ` (the tool uses ${used.setting})` : "";
   return new Failure(
-    `different keys stand in ${keys.map(locate).join(" and ")}${winner}, and one alone can be kept as ${describe(ref, upstream)}`,
-    `store the right one: tollkeeper ${ref.setArguments}; then take both out of there, and connect again`,
+    `${keys.map(locate).join(" and ")} hold different keys${winner}, and only one can be stored as ${describe(ref, upstream)}`,
+    `store the right one with: tollkeeper ${ref.setArguments}; then remove both from there, and connect again`,
   );
 }
 
 function anotherKey(where: string, ref: KeyRef, upstream: Upstream): Failure {
   return new Failure(
-    `the key in ${where} is another one than the keychain has as ${describe(ref, upstream)}`,
-    `store the right one: tollkeeper ${ref.setArguments}; then take the other one out of there, and connect again`,
+    `the key in ${where} differs from the one stored as ${describe(ref, upstream)}`,
+    `if the stored one is right, remove the other from there; else replace it with: tollkeeper ${ref.setArguments} --replace; then connect again`,
   );
 }

@@ -1,5 +1,6 @@
 import { connectionsDirectory } from "../../adapters/paths.ts";
 import {
+  type ConnectionId,
   pathsMade,
   readConnectionState,
   readConnections,
@@ -8,15 +9,23 @@ import {
 } from "../../connect/connection.ts";
 import { findConflicts } from "../../connect/conflicts.ts";
 import { isInstalled } from "../../connect/installed.ts";
+import { Failure } from "../../core/failure.ts";
+import type { TokenEntry } from "../../core/identity/token-entry.ts";
 import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import type { Conflict } from "../../tools/conflict.ts";
 import type { ConnectableTool, Scope, ToolHost } from "../../tools/tool.ts";
+import { attempt } from "../attempt.ts";
 import { findBaseUrls } from "../dotfiles/find-base-urls.ts";
 import { readDotfiles } from "../dotfiles/read.ts";
 import { displayPath } from "../terminal/format.ts";
+import { listTokens } from "../tokens/tokens.ts";
 import { formatTable, type Column } from "../terminal/table.ts";
-import { describeConflict, type DescribedConflict } from "./describe-conflict.ts";
+import { findRegisteredTokens, NEW_TOKEN, writesToken } from "./connection-token.ts";
+import { connectCommand, describeConflict, type DescribedConflict } from "./describe-conflict.ts";
 import { connectedEndpoint, placeholderEndpoint, readToolHost } from "./local-endpoint.ts";
+
+/** The rest of a sentence that begins with a connected tool. */
+export const NO_TOKEN = "it has no registered local token, so its requests are refused";
 
 /** One connection of a tool, which can have one for the user and one per project. */
 interface ListedConnection {
@@ -31,6 +40,8 @@ interface ListedConnection {
   port: number | null;
   /** What works against it; in a project's connection, in that project, otherwise in the working directory. */
   conflicts: (DescribedConflict & Pick<Conflict, "effect">)[];
+  /** Where tokens are required and it has none that is registered: what gives it one. Otherwise null. */
+  tokenFix: string | null;
 }
 
 /** A known tool, as `connect --list --json` prints it. */
@@ -42,17 +53,20 @@ export interface ListedTool extends Pick<ConnectableTool, "title" | "scopes" | "
   connections: ListedConnection[];
 }
 
-/** Returns every known tool with its connections on this machine. */
-export async function listTools(host: ToolHost): Promise<ListedTool[]> {
+/** Returns every known tool with its connections on this machine. Tokens that cannot be read count as not required. */
+export async function listTools(host: ToolHost, requiresToken: boolean): Promise<ListedTool[]> {
   const connections = readConnections(connectionsDirectory());
   const made = pathsMade(connectionsDirectory());
+  const { value: tokens } = requiresToken ? await attempt(Failure, listTokens) : { value: null };
   const tools: ListedTool[] = [];
   for (const tool of CONNECTABLE_TOOLS) {
     const { name, title, scopes, tried, source, date } = tool;
     const own = connections.filter(({ id }) => id.tool === name);
-    const listed = await Promise.all(own.map((connection) => describeConnection(connection, tool, host)));
+    const listed = await Promise.all(
+      own.map((connection) => describeConnection(connection, tool, host, tokens)),
+    );
     if (!listed.some(({ scope }) => scope === "user"))
-      listed.push(...(await findManualConnection(tool, host)));
+      listed.push(...(await findManualConnection(tool, host, tokens)));
     const facts = {
       tool: name,
       title,
@@ -72,42 +86,75 @@ async function describeConnection(
   { id, since, files }: Connection,
   tool: ConnectableTool,
   host: ToolHost,
+  tokens: readonly TokenEntry[] | null,
 ): Promise<ListedConnection> {
   const state = readConnectionState(connectionsDirectory(), id) ?? "gone";
   const { scope, directory } = id;
-  const port = await findPort(files, tool.name);
-  const conflicts =
-    state === "gone"
-      ? []
-      : listConflicts(tool, { ...host, directory: directory ?? host.directory }, scope, port);
-  return { scope, directory, since, state, port, conflicts };
+  const texts = await readTexts(files);
+  const port = findPort(texts, tool.name);
+  const listed = { scope, directory, since, state, port };
+  if (state === "gone") return { ...listed, conflicts: [], tokenFix: null };
+  const there = { ...host, directory: directory ?? host.directory };
+  const conflicts = listConflicts(tool, there, id, port);
+  const writesOwn = writesToken(tool.plan(there, placeholderEndpoint(tool.name, NEW_TOKEN), scope));
+  const hasOne = tokens === null || hasToken(texts, tool.name, writesOwn, tokens);
+  return { ...listed, conflicts, tokenFix: hasOne ? null : describeTokenFix(tool, id, writesOwn) };
+}
+
+/** Where connecting writes no token, the tool keeps it elsewhere, and any that is registered for the tool may be that one. */
+function hasToken(
+  texts: readonly string[],
+  tool: string,
+  writesOwn: boolean,
+  tokens: readonly TokenEntry[],
+): boolean {
+  const isForTool = tokens.some((entry) => entry.tool === tool);
+  return findRegisteredTokens(texts, tokens).length > 0 || (!writesOwn && isForTool);
+}
+
+function describeTokenFix({ name, title }: ConnectableTool, id: ConnectionId, writesOwn: boolean): string {
+  if (writesOwn) return connectCommand(id);
+  return `tollkeeper token add ${name}; then enter that token in ${title} as its API key`;
 }
 
 function listConflicts(
   tool: ConnectableTool,
   host: ToolHost,
-  scope: Scope,
+  id: ConnectionId,
   port: number | null,
 ): ListedConnection["conflicts"] {
   const endpoint = connectedEndpoint(tool.name, port);
-  const plan = tool.plan(host, endpoint, scope);
-  return findConflicts(tool, host, endpoint, scope, plan, []).map((conflict) => {
-    return { effect: conflict.effect, ...describeConflict(conflict, tool, scope) };
+  const plan = tool.plan(host, endpoint, id.scope);
+  return findConflicts(tool, host, endpoint, id.scope, plan, []).map((conflict) => {
+    return { effect: conflict.effect, ...describeConflict(conflict, id) };
   });
 }
 
-async function findManualConnection(tool: ConnectableTool, host: ToolHost): Promise<ListedConnection[]> {
+async function findManualConnection(
+  tool: ConnectableTool,
+  host: ToolHost,
+  tokens: readonly TokenEntry[] | null,
+): Promise<ListedConnection[]> {
   const { name, scopes } = tool;
   if (!scopes.includes("user")) return [];
-  const port = await findPort(tool.plan(host, placeholderEndpoint(name), "user").files, name);
+  const texts = await readTexts(tool.plan(host, placeholderEndpoint(name), "user").files);
+  const port = findPort(texts, name);
   if (port === null) return [];
-  const conflicts = listConflicts(tool, host, "user", port);
-  return [{ scope: "user", directory: null, since: null, state: "by-hand", port, conflicts }];
+  const id = { tool: name, scope: "user", directory: null } as const;
+  const conflicts = listConflicts(tool, host, id, port);
+  const hasOne = tokens === null || hasToken(texts, name, false, tokens);
+  const { scope, directory } = id;
+  const listed = { scope, directory, since: null, state: "by-hand", port, conflicts } as const;
+  return [{ ...listed, tokenFix: hasOne ? null : connectCommand(id) }];
 }
 
-async function findPort(files: readonly { path: string }[], tool: string): Promise<number | null> {
-  const texts = await readDotfiles(files.map(({ path }) => ({ kind: "tool", path })));
-  const urls = texts.flatMap(({ text }) => findBaseUrls(text, []));
+async function readTexts(files: readonly { path: string }[]): Promise<string[]> {
+  const dotfiles = await readDotfiles(files.map(({ path }) => ({ kind: "tool", path })));
+  return dotfiles.map(({ text }) => text);
+}
+
+function findPort(texts: readonly string[], tool: string): number | null {
+  const urls = texts.flatMap((text) => findBaseUrls(text, []));
   return urls.find(({ mark }) => mark === `/t/${tool}`)?.port ?? null;
 }
 
@@ -130,14 +177,16 @@ export function renderTools(tools: readonly ListedTool[], port: number | null): 
     scopes.join(", ") || (isRunnable ? "none; tollkeeper run" : "none; by hand"),
     facts.tried ?? "not tried here",
   ]);
-  return [formatTable(COLUMNS, rows), ...describeDiversions(tools)].join("\n");
+  return [formatTable(COLUMNS, rows), ...tools.flatMap(describeProblems)].join("\n");
 }
 
-/** Returns a line for each setting that sends a connected tool's requests elsewhere. */
-function describeDiversions(tools: readonly ListedTool[]): string[] {
-  return tools.flatMap(({ tool, connections }) =>
-    diversionsOf(connections).map(({ where, what, fix }) => `\n${tool}: ${where} ${what}\n  -> ${fix}`),
-  );
+/** Says what keeps a connected tool's requests from tollkeeper, and what to do. */
+function describeProblems({ tool, connections }: ListedTool): string[] {
+  const diversions = diversionsOf(connections);
+  return [
+    ...connections.flatMap(({ tokenFix }) => (tokenFix === null ? [] : { what: NO_TOKEN, fix: tokenFix })),
+    ...diversions.map(({ where, what, fix }) => ({ what: `${where} ${what}`, fix })),
+  ].map(({ what, fix }) => `\n${tool}: ${what}\n  -> ${fix}`);
 }
 
 /** Returns the conflicts by which requests go elsewhere. */
@@ -156,6 +205,7 @@ function formatConnection(connection: ListedConnection, port: number | null, hom
   const { state, directory, port: connectedPort } = connection;
   const where = directory === null ? "" : ` in ${displayPath(directory, home)}`;
   const target = connectedPort === null || connectedPort === port ? "" : `, to port ${connectedPort}`;
-  const exception = diversionsOf([connection]).length > 0 ? ", but see below" : "";
+  const isFine = connection.tokenFix === null && diversionsOf([connection]).length === 0;
+  const exception = isFine ? "" : ", but see below";
   return `${STATES[state]}${where}${target}${exception}`;
 }

@@ -43,8 +43,8 @@ function apisOf({ modelApi }: ConnectableTool): readonly ModelApi[] {
 }
 
 /** Returns an endpoint for callers that do not depend on it, for example to see where a tool keeps its settings. */
-export function placeholderEndpoint(name: string): LocalEndpoint {
-  return buildEndpoint(name, 0, null, "any");
+export function placeholderEndpoint(name: string, token: string | null = null): LocalEndpoint {
+  return buildEndpoint(name, 0, token, "any");
 }
 
 /** Returns the endpoint of an existing connection, whose model is the tool's own choice. */
@@ -90,15 +90,15 @@ async function chooseModel(
   { port, config, isRunning }: LocalDaemon,
 ): Promise<string | null> {
   if (apis.length === 0) return null;
-  if (!isRunning) throw noModel(title, "tollkeeper is not running, and so cannot be asked for one");
+  if (!isRunning) throw noModel(title, "tollkeeper is not running, so it cannot list any");
   const models = await withLease(config, name, (token) =>
     listModels(buildEndpoint(name, port, token, null)),
   ).catch((error: unknown) => {
-    throw noModel(title, `tollkeeper was asked for one in vain: ${messageOf(error)}`);
+    throw noModel(title, `tollkeeper could not list any: ${messageOf(error)}`);
   });
   const [model] = apis.flatMap((api) => models.filter((id) => MODEL_NAMES[api].test(id)));
   if (model === undefined) throw noModel(title, "none of those that tollkeeper lists is known to fit");
-  note(`model: ${model}, the first that fits; another one: --model MODEL`);
+  note(`model: ${model}, the first that fits; for another one, add: --model MODEL`);
   return model;
 }
 
@@ -111,7 +111,7 @@ export async function listRunningModels(): Promise<string[]> {
 }
 
 function noModel(title: string, why: string): Failure {
-  return new Failure(`${title} must be told a model, and ${why}`, "name one: --model MODEL");
+  return new Failure(`${title} needs a model, and ${why}`, "add one to this command: --model MODEL");
 }
 
 async function listModels({ baseUrl, credential }: LocalEndpoint): Promise<string[]> {

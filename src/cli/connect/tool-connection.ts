@@ -2,14 +2,11 @@ import { connectionsDirectory } from "../../adapters/paths.ts";
 import type { ConnectionId } from "../../connect/connection.ts";
 import { prepareTool, type PreparedTool } from "../../connect/tool-connection.ts";
 import type { ConnectableTool, LocalEndpoint } from "../../tools/tool.ts";
-import { findConnectionToken, replaceConnectionToken } from "./connection-token.ts";
+import { findConnectionToken, NEW_TOKEN, replaceConnectionToken, writesToken } from "./connection-token.ts";
 import { note } from "../terminal/console.ts";
 import { describeConflict } from "./describe-conflict.ts";
 import { readToolHost, resolveEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
-
-/** Stands for the token, which is created only after the user has confirmed the change. */
-const NEW_TOKEN = "a-new-local-token";
 
 /** The connection of a tool, prepared but not yet made. */
 interface ToolConnection extends Omit<PreparedTool, "modelConflicts"> {
@@ -36,7 +33,7 @@ export async function prepareToolConnection(
   const selected = { tool, name: tool.name };
   const first = prepare(await resolveEndpoint(selected, daemon, token, model));
   for (const conflict of first.modelConflicts) {
-    const { where, what } = describeConflict(conflict, tool, id.scope);
+    const { where, what } = describeConflict(conflict, id);
     note(`note: ${where} ${what}`);
   }
   const { endpoint, ...prepared } =
@@ -45,7 +42,7 @@ export async function prepareToolConnection(
       : first;
   const prepareWith = (credential: string) => prepare({ ...endpoint, credential });
   const { baseUrl } = endpoint;
-  const needsToken = JSON.stringify(prepared.plan.files).includes(NEW_TOKEN);
+  const needsToken = writesToken(prepared.plan);
   const texts = prepared.change.changes.map(({ before }) => before ?? "");
   const existing = needsToken ? findConnectionToken(id, texts) : null;
   if (needsToken && existing === null) {

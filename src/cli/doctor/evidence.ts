@@ -86,6 +86,7 @@ export function gatherEvidence(configFile: string): Evidence {
     if (current === null || (await hardening()).refusal !== null) return [];
     return readKeys(current, createKeySources(createKeychain()), keychainFailure);
   });
+  const daemon = once(probeDaemon);
   return {
     configFile,
     isDefaultConfigFile: configFile === configPath(),
@@ -95,7 +96,7 @@ export function gatherEvidence(configFile: string): Evidence {
     configReading,
     config,
     hardening,
-    daemon: once(probeDaemon),
+    daemon,
     service: once(probeService),
     keychainFailure,
     keys,
@@ -103,7 +104,12 @@ export function gatherEvidence(configFile: string): Evidence {
       const current = await config();
       return current === null ? [] : probeUpstreams(await keys(), current.outbound);
     }),
-    tools: once(() => listTools({ ...readToolHost(), env })),
+    tools: once(async () => {
+      const { status } = await daemon();
+      // A running daemon goes by the configuration that it has read.
+      const access = status?.access ?? (await config())?.access;
+      return listTools({ ...readToolHost(), env }, access?.mode === "token");
+    }),
     dotfiles: once(() => readDotfiles(listDotfiles({ home, env, platform: process.platform }))),
   };
 }

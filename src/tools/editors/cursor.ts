@@ -22,8 +22,9 @@ export const cursor: ConnectableTool = {
   ],
   configFiles: (host) => [join(applicationHome(host), "Cursor", "User", "settings.json")],
   ...manualRecipe(() => [
-    "Cursor cannot be connected: its own servers build every prompt and ask the model, and they cannot reach this machine.",
-    "Its setting Override OpenAI Base URL refuses local addresses for that reason. A tunnel would open tollkeeper to the internet: do not build one.",
-    "Claude Code and Codex in Cursor's terminal can be connected, each with its own recipe.",
+    "Cursor cannot be connected: its own servers build each prompt and call the model, and they cannot reach this machine.",
+    'For that reason its setting "Override OpenAI Base URL" rejects local addresses.',
+    "Do not open a tunnel for it: that would expose tollkeeper to the internet.",
+    "Claude Code and Codex in Cursor's terminal can be connected: tollkeeper connect claude-code; tollkeeper connect codex",
   ]),
 };

@@ -3,6 +3,10 @@ import { manualRecipe } from "./editor.ts";
 
 const IDES = "idea pycharm webstorm phpstorm goland clion rider rubymine rustrover datagrip dataspell";
 
+/** In the configuration, below an upstream. */
+const CHAT_COMPLETIONS =
+  '"routes": [{ "method": "POST", "path": "/chat/completions", "auth": "bearer", "dialect": "none" }]';
+
 /** The assistant in JetBrains' editors. Junie, Claude Code and Codex in them have recipes of their own. */
 export const jetbrains: ConnectableTool = {
   name: "jetbrains",
@@ -23,9 +27,11 @@ export const jetbrains: ConnectableTool = {
     },
   ],
   ...manualRecipe(({ baseUrl, credential }) => [
-    "It keeps the address and the key in its own dialogue and keychain: Settings, Tools, AI Assistant, Models & API keys.",
-    `Choose OpenAI-compatible there, with the URL ${baseUrl}/v1 and the key ${credential}.`,
-    "It speaks chat completions only, which tollkeeper does not serve by itself: add the route first, with tollkeeper config edit.",
-    "What comes with a JetBrains AI subscription goes through JetBrains' own servers, and never comes here.",
+    "tollkeeper cannot write these settings. Make them by hand:",
+    "1. The assistant speaks chat completions only. To switch that route on, type: tollkeeper config edit; then add to the upstream:",
+    `   ${CHAT_COMPLETIONS}`,
+    "2. In JetBrains' editor, open Settings, Tools, AI Assistant, Models & API keys, and choose OpenAI-compatible.",
+    `3. Enter the URL ${baseUrl}/v1 and the key ${credential}.`,
+    "Models of a JetBrains AI subscription go through JetBrains' own servers and never reach tollkeeper.",
   ]),
 };

@@ -26,10 +26,12 @@ export const vscode: ConnectableTool = {
   ],
   configFiles: (host) => [join(applicationHome(host), "Code", "User", "settings.json")],
   ...manualRecipe(({ baseUrl, credential }) => [
-    "From VS Code 1.122 on, by hand: run the command Chat: Manage Language Models, then Add Models, Custom Endpoint.",
-    `As the key enter ${credential}, as the API Messages or Responses; then, in the file that opens, one entry for each model:`,
-    `{ "id": "claude-sonnet-5", "name": "claude-sonnet-5", "url": "${baseUrl}/v1/messages", "toolCalling": true, "vision": true, "maxInputTokens": 200000, "maxOutputTokens": 16000 }`,
-    `Models of the Responses API have the url ${baseUrl}/v1/responses.`,
-    "Inline completions and Copilot's own models go through GitHub's servers, and never come here.",
+    "tollkeeper cannot write these settings. In VS Code 1.122 or later, make them by hand:",
+    '1. Run the command "Chat: Manage Language Models". Choose "Add Models", then "Custom Endpoint".',
+    `2. Enter the key ${credential}. Choose the API: Messages for Claude's models, Responses for OpenAI's.`,
+    "3. In the file that opens, add an entry for each model. For a model of the Messages API:",
+    `   { "id": "claude-sonnet-5", "name": "claude-sonnet-5", "url": "${baseUrl}/v1/messages", "toolCalling": true, "vision": true, "maxInputTokens": 200000, "maxOutputTokens": 16000 }`,
+    `   For a model of the Responses API the url is ${baseUrl}/v1/responses`,
+    "Inline completions and Copilot's own models go through GitHub's servers and never reach tollkeeper.",
   ]),
 };

@@ -28,7 +28,7 @@ export interface OpencodeNames {
   projectDirectories: readonly string[];
 }
 
-/** The providers that lead here. */
+/** The providers whose base URLs `connect` sets. */
 const OWN: readonly string[] = Object.values(PROVIDERS);
 
 /** https://opencode.ai/docs/config, "Precedence order"; the order within a directory is from the program. */
@@ -72,7 +72,7 @@ function sourcesOf({ name, files, projectDirectories }: OpencodeNames, host: Too
   ];
 }
 
-/** Finds lists that leave out both of the providers that lead here. */
+/** Finds lists that leave out both of our providers. */
 function findHiddenProviders(layers: readonly SettingsLayer[]): Conflict[] {
   const { enabled, disabled } = providerLists(layers);
   const wanted = stringsOf(enabled);
@@ -93,9 +93,9 @@ function findHiddenProviders(layers: readonly SettingsLayer[]): Conflict[] {
 }
 
 function leftOut(list: FoundSetting, value: string[]): Conflict {
-  const purpose = `${OWN.join(" and ")}, which lead here, can be used`;
+  const purpose = `allows ${OWN.join(" and ")}, which point at tollkeeper`;
   const remedies = [{ keyPath: list.path.map(String), value, purpose }];
-  return elsewhere(list, `it leaves out ${OWN.join(" and ")}, which lead here`, { remedies });
+  return elsewhere(list, `it leaves out ${OWN.join(" and ")}, which point at tollkeeper`, { remedies });
 }
 
 function providerLists(layers: readonly SettingsLayer[]) {
@@ -112,7 +112,7 @@ function findOtherModels(
   const choices = findChoices(layers);
   const conflicts = choices.flatMap(({ found, provider, keyPath }) => {
     if (isOwnProvider(provider)) return [];
-    const purpose = keyPath[0] === "model" ? PURPOSE.model : "what is asked with it comes here, too";
+    const purpose = keyPath[0] === "model" ? PURPOSE.model : "so that its requests reach tollkeeper, too";
     const remedies = (model: string) => [{ keyPath, value: qualifyModel(model), purpose }];
     return [otherModel(found, `it chooses a model of ${provider}`, endpoint, remedies)];
   });
@@ -122,7 +122,7 @@ function findOtherModels(
   const advice = `log out: ${name} auth logout`;
   return [
     ...conflicts,
-    elsewhere(login, "by this login models of openai are asked at chatgpt.com", { advice }),
+    elsewhere(login, "with this login, models of openai are asked at chatgpt.com", { advice }),
   ];
 }
 

@@ -4,8 +4,8 @@ import type { LocalEndpoint, ModelApi } from "../tool.ts";
 export const PURPOSE = {
   baseUrl: "requests go to tollkeeper, with the tool's name in the path",
   model: "the model to use",
-  provider: "chooses the provider that leads here",
-  required: "the tool refuses a file without it",
+  provider: "the provider that points at tollkeeper",
+  required: "the tool rejects a file without it",
 };
 
 /** Returns the purpose of the setting that holds the credential. */

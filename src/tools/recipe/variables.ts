@@ -24,7 +24,7 @@ export function planVariables(host: ToolHost, variables: readonly Variable[]): S
   const settings = variables.map(({ name, value, purpose }) => ({ keyPath: [name], value, purpose }));
   return {
     files: [{ ...startUpFile(host), settings }],
-    remarks: ["Shells that are open already do not know of it: open a new terminal."],
+    remarks: ["Open a new terminal: shells that are already open do not see the change."],
   };
 }
 
@@ -38,7 +38,11 @@ export function variableConflicts(urls: readonly string[], credentials: readonly
     find: (layers, endpoint) => [
       ...urls.flatMap((name) => findOtherBaseUrl(findText(layers, name), endpoint)),
       ...credentials.flatMap((name) =>
-        findOtherCredential(findText(layers, name), endpoint, "it is sent beside ours or in its place"),
+        findOtherCredential(
+          findText(layers, name),
+          endpoint,
+          "it is sent beside tollkeeper's or in its place",
+        ),
       ),
     ],
   };

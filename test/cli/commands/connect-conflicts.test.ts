@@ -76,14 +76,14 @@ const RESOLVED = [
     path: ".codex/config.toml",
     text: 'profile = "work"\n\n[profiles.work]\nmodel = "x"\nmodel_provider = "azure"   # theirs\n',
     diff: [/^-model_provider = "azure" {3}# theirs$/m, /^\+model_provider = "tollkeeper" {3}# theirs$/m],
-    purpose: "profiles.work.model_provider: the active profile uses the provider that leads here",
+    purpose: "profiles.work.model_provider: the provider of the active profile",
   },
   {
     tool: "opencode",
     path: "config/opencode/opencode.jsonc",
     text: '// mine\n{\n  "enabled_providers": [\n    "openrouter", // cheap\n  ],\n}\n',
     diff: [/^-.*"openrouter", \/\/ cheap$/m, /^\+.*"anthropic"/m],
-    purpose: "enabled_providers: anthropic and openai, which lead here, can be used",
+    purpose: "enabled_providers: allows anthropic and openai, which point at tollkeeper",
   },
   {
     tool: "droid",
@@ -136,10 +136,7 @@ for (const { tool, path, text, where, written } of OTHER_MODELS) {
     const { run, read, listed } = await prepare(t, { [path]: text }, { isRunning: true });
     const { code, stdout, stderr } = await run("connect", tool, "--yes");
     assert.equal(code, 0, stderr);
-    assert.match(
-      stderr,
-      /^note: model: claude-\S+, the first that fits; another one: --model MODEL$|^model: /m,
-    );
+    assert.match(stderr, /^model: claude-\S+, the first that fits; for another one, add: --model MODEL$/m);
     assert.match(stdout, /^-.*(?:openrouter|ollama)/m);
     assert.match(read(path), written);
     assert.deepEqual(await listed(), []);
@@ -152,7 +149,7 @@ for (const { tool, path, text, where, written } of OTHER_MODELS) {
     const { run, read } = await prepare(t, { [path]: text });
     const { code, stderr } = await run("connect", tool, "--yes");
     assert.equal(code, 1);
-    assert.match(stderr, /must be told a model, [^]*\nhint: name one: --model MODEL\n$/);
+    assert.match(stderr, / needs a model, [^]*\nhint: add one to this command: --model MODEL\n$/);
     assert.equal(read(path), text);
     assert.equal((await run("connect", tool, "--yes", "--model", "claude-x")).code, 0);
   });
@@ -183,7 +180,7 @@ test("connect does not change a project's settings: it says where they send requ
   const { run, read, listed } = await prepare(t, { [path]: text });
   const where = "~/project/.claude/settings.json:3 (env.ANTHROPIC_BASE_URL)";
   const what = "sends requests elsewhere: it is another base URL";
-  const fix = "take it out, or override it in this project: tollkeeper connect claude-code --scope project";
+  const fix = "remove it, or override it in this project: tollkeeper connect claude-code --scope project";
   const { code, stdout, stderr } = await run("connect", "claude", "--yes");
   assert.equal(code, 0);
   assert.ok(stderr.includes(`warning: ${where} ${what}; ${fix}\n`), stderr);
@@ -211,7 +208,7 @@ test("connect turns off a switch of the environment that its settings override, 
   assert.match(read(".claude/settings.json"), /"CLAUDE_CODE_USE_VERTEX": "0"/);
   assert.match(
     stderr,
-    /^warning: the environment \(ANTHROPIC_API_KEY\) brings another credential along: Claude Code sends it beside ANTHROPIC_AUTH_TOKEN, which wins; unset ANTHROPIC_API_KEY, /m,
+    /^warning: the environment \(ANTHROPIC_API_KEY\) sends another credential as well: Claude Code sends it beside ANTHROPIC_AUTH_TOKEN, which wins; unset ANTHROPIC_API_KEY, /m,
   );
 });
 
@@ -232,9 +229,9 @@ test("connect warns of base URLs and keys elsewhere in a start-up file, without 
   );
   assert.match(
     stderr,
-    /^warning: ~\/\.bashrc:3 \(OPENAI_API_BASE\) sends requests elsewhere: it is another base URL; take it out$/m,
+    /^warning: ~\/\.bashrc:3 \(OPENAI_API_BASE\) sends requests elsewhere: it is another base URL; remove it$/m,
   );
-  assert.match(stderr, /^warning: what looks like an API key stands in ~\/\.bashrc:2 \(OPENAI_API_KEY\): /m);
+  assert.match(stderr, /^warning: ~\/\.bashrc:2 \(OPENAI_API_KEY\) looks like an API key; /m);
   assert.equal(stderr.match(/warning/g)?.length, 2);
   assert.ok(!(stdout + stderr).includes(key));
   assert.ok(read(".bashrc").startsWith(lines.join("\n")));
@@ -262,7 +259,7 @@ test("a Codex profile in a file of its own is found and told, and stays as it is
   const { stderr } = await run("connect", "codex", "--yes");
   assert.match(
     stderr,
-    /^warning: ~\/\.codex\/work\.config\.toml:2 \(model_provider\) sends requests elsewhere: with --profile work Codex asks the provider azure; /m,
+    /^warning: ~\/\.codex\/work\.config\.toml:2 \(model_provider\) sends requests elsewhere: with --profile work Codex asks the provider azure; if you did not mean that, write there: model_provider = "tollkeeper"$/m,
   );
   assert.equal((await listed()).length, 1);
   assert.equal(read(path), text);

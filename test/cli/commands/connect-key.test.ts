@@ -119,10 +119,11 @@ test(
     await set(sentinelKey());
     const { code, stdout, stderr } = await run(["connect", "claude", "--yes"]);
     assert.equal(code, 1);
-    assert.ok(
-      stderr.startsWith(`error: the key in ${PLACE} is another one than the keychain has as "default" for`),
+    assert.ok(stderr.startsWith(`error: the key in ${PLACE} differs from the one stored as "default" for`));
+    assert.match(
+      stderr,
+      /\nhint: if the stored one is right, .*; else replace it with: tollkeeper key set --replace; then connect again\n/,
     );
-    assert.match(stderr, /\nhint: store the right one: tollkeeper key set; then /);
     assert.equal(text(), before);
     assertNowhere(key, { stdout, stderr });
   },
@@ -132,7 +133,7 @@ test("connect refuses a key without a configured upstream", { skip }, async (t) 
   const { key, before, run, text } = await prepare(t, {});
   const { code, stdout, stderr } = await run(["connect", "claude", "--yes"]);
   assert.equal(code, 1);
-  assert.ok(stderr.startsWith(`error: a real key stands in ${PLACE}, and no upstream is configured`));
+  assert.ok(stderr.startsWith(`error: ${PLACE} holds a real key, and no upstream is configured`));
   assert.match(stderr, /\nhint: add the upstream first: tollkeeper config edit\n$/);
   assert.equal(text(), before);
   assertNowhere(key, { stdout, stderr });
@@ -146,7 +147,10 @@ test(
     const { before, run, text } = await prepare(t, { upstreams: { default: upstream } });
     const { code, stderr } = await run(["connect", "claude", "--yes"]);
     assert.equal(code, 1);
-    assert.match(stderr, /do not live in the keychain, but in: file \/nowhere\/key\nhint: /);
+    assert.match(
+      stderr,
+      / holds a real key, and upstream default takes its keys from elsewhere: file \/nowhere\/key\nhint: /,
+    );
     assert.equal(text(), before);
   },
 );
@@ -197,7 +201,7 @@ test("connect refuses two different keys, and says which of them the tool uses",
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^error: different keys stand in \S+ \(env\.ANTHROPIC_AUTH_TOKEN\) and \S+ \(env\.ANTHROPIC_API_KEY\) \(of two, the tool uses env\.ANTHROPIC_AUTH_TOKEN\), and one alone can be kept as "default" for /m,
+    /^error: \S+ \(env\.ANTHROPIC_AUTH_TOKEN\) and \S+ \(env\.ANTHROPIC_API_KEY\) hold different keys \(the tool uses env\.ANTHROPIC_AUTH_TOKEN\), and only one can be stored as "default" for /m,
   );
   assert.equal(text(), before);
   for (const one of Object.values(env)) assert.ok(!(stdout + stderr).includes(one));

@@ -52,7 +52,15 @@ test("connect --list shows a connection's state from the current files of the to
   const [connection] = (await claude())?.connections ?? [];
   assert.deepEqual(
     { ...connection, since: typeof connection?.since },
-    { scope: "user", directory: null, since: "string", state: "connected", port: PORT, conflicts: [] },
+    {
+      scope: "user",
+      directory: null,
+      since: "string",
+      state: "connected",
+      port: PORT,
+      conflicts: [],
+      tokenFix: null,
+    },
   );
   const written = readFileSync(settings, "utf8");
   writeFileSync(settings, written.replace("tk-claude-code", "mine"));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { prepareHome } from "../../helpers/daemon/daemon.ts";
@@ -73,8 +73,8 @@ test("connect --print refuses an invalid tool name, and says what is valid", asy
 
 for (const [tool, words] of [
   ["cursor", /^Cursor cannot be connected: /],
-  ["vscode", /^From VS Code 1\.122 on, by hand: /],
-  ["jetbrains", /with the URL http:\/\/127\.0\.0\.1:4711\/t\/jetbrains\/v1 and the key tk-jetbrains\.$/m],
+  ["vscode", /^tollkeeper cannot write these settings\. In VS Code 1\.122 or later, make them by hand:$/m],
+  ["jetbrains", /Enter the URL http:\/\/127\.0\.0\.1:4711\/t\/jetbrains\/v1 and the key tk-jetbrains\.$/m],
 ] as const) {
   test(`connect ${tool}, whose settings nobody but its user can change, prints the same as with --print`, async (t) => {
     const { home, command } = prepareHome(t, { config });
@@ -86,3 +86,13 @@ for (const [tool, words] of [
     assert.ok(!existsSync(join(home, "state")));
   });
 }
+
+test("connect jetbrains prints a route that the configuration takes", async (t) => {
+  const { command, configFile } = prepareHome(t, { config });
+  const { stdout } = await command("connect", "jetbrains");
+  const [line = ""] = /"routes": .*/.exec(stdout) ?? [];
+  const upstream = `{ "baseUrl": "https://api.example.com/v1", ${line} }`;
+  writeFileSync(configFile, `{ "upstreams": { "default": ${upstream} } }`);
+  const { code, stderr } = await command("config", "check");
+  assert.equal(code, 0, stderr);
+});

@@ -45,7 +45,7 @@ test("env chooses the first model that fits the tool, or takes the requested one
   const daemon = await startDaemon(t);
   const taken = await daemon.command("env", "copilot");
   assert.match(taken.stdout, /^export COPILOT_MODEL='claude-[^']*'$/m);
-  assert.match(taken.stderr, /^model: claude-.*, the first that fits; another one: --model MODEL\n/);
+  assert.match(taken.stderr, /^model: claude-.*, the first that fits; for another one, add: --model MODEL\n/);
   const asked = await daemon.command("env", "copilot", "--model", "claude-mine");
   assert.match(asked.stdout, /^export COPILOT_MODEL='claude-mine'$/m);
   assert.doesNotMatch(asked.stderr, /^model:/m);
@@ -55,7 +55,10 @@ test("env chooses the first model that fits the tool, or takes the requested one
     "copilot",
   );
   assert.equal(code, 1);
-  assert.match(stderr, /^error: Copilot CLI must be told a model, and .*\nhint: name one: --model MODEL\n$/);
+  assert.match(
+    stderr,
+    /^error: Copilot CLI needs a model, and .*\nhint: add one to this command: --model MODEL\n$/,
+  );
 });
 
 test("env prints flags, which a shell cannot set, on standard error", async (t) => {

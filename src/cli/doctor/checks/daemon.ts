@@ -6,6 +6,9 @@ import { failure, ok, warning, type Check, type Finding } from "../../../check/c
 import { displayPath } from "../../terminal/format.ts";
 import { commandFor, logsCommand, restartCommand, startCommand } from "../fix-commands.ts";
 
+const NO_TOKENS =
+  "tollkeeper connect TOOL; for a program that connect does not know: tollkeeper token add NAME";
+
 /** An older error that has not recurred is not reported. */
 const RECENT_MS = 24 * 60 * 60 * 1000;
 
@@ -65,7 +68,7 @@ function accessFindings({ access: { mode, tokens } }: DaemonStatus): Finding[] {
     return [finding(problem.message, problem.hint ?? "tollkeeper token list")];
   }
   if (mode === "open" || registered + leased > 0) return [];
-  return [failure("it asks for a local token, and none is registered", "tollkeeper token add TOOL")];
+  return [failure("it asks for a local token, and none is registered", NO_TOKENS)];
 }
 
 function ledgerFindings({ ledger: { waiting, lost, lastError } }: DaemonStatus): Finding[] {

@@ -1,20 +1,34 @@
-import { ok, warning, type Check } from "../../../check/check.ts";
-import { diversionsOf } from "../../connect/list-tools.ts";
+import { failure, ok, warning, type Check, type Finding } from "../../../check/check.ts";
+import { diversionsOf, NO_TOKEN, type ListedTool } from "../../connect/list-tools.ts";
+import { displayPath } from "../../terminal/format.ts";
 import type { Evidence } from "../evidence.ts";
 
-/** Checks that nothing sends a connected tool's requests elsewhere. */
+/** Checks that connected tools' requests come to tollkeeper, and that it accepts them. */
 export const toolsCheck: Check<Evidence> = {
   id: "tools",
   title: "tools",
   async run(evidence) {
     const connected = (await evidence.tools()).filter(({ connections }) => connections.length > 0);
     if (connected.length === 0) return [ok("none is connected")];
-    const findings = connected.flatMap(({ title, connections }) =>
-      diversionsOf(connections).map(({ where, what, fix }) =>
-        warning(`${title} is connected, but ${where} ${what}`, fix),
-      ),
-    );
+    const findings = [
+      ...connected.flatMap((tool) => missingTokens(tool, evidence)),
+      ...connected.flatMap(diversions),
+    ];
     const names = connected.map(({ title }) => title).join(", ");
     return findings.length > 0 ? findings : [ok(`connected: ${names}; nothing sends requests elsewhere`)];
   },
 };
+
+function missingTokens({ title, connections }: ListedTool, { home }: Evidence): Finding[] {
+  return connections.flatMap(({ directory, tokenFix }) => {
+    if (tokenFix === null) return [];
+    const where = directory === null ? "" : ` in ${displayPath(directory, home)}`;
+    return [failure(`${title} is connected${where}, but ${NO_TOKEN}`, tokenFix)];
+  });
+}
+
+function diversions({ title, connections }: ListedTool): Finding[] {
+  return diversionsOf(connections).map(({ where, what, fix }) =>
+    warning(`${title} is connected, but ${where} ${what}`, fix),
+  );
+}

@@ -111,7 +111,10 @@ export const DAEMON_PROBLEMS: Problem[] = [
     name: "the daemon requires local tokens and none is registered",
     build: (t) => withAccess(t, { registered: 0, leased: 0, problem: null }),
     finds: [
-      ["failure daemon: it asks for a local token, and none is registered", "tollkeeper token add TOOL"],
+      [
+        "failure daemon: it asks for a local token, and none is registered",
+        "tollkeeper connect TOOL; for a program that connect does not know: tollkeeper token add NAME",
+      ],
     ],
   },
   {

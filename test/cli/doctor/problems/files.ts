@@ -225,6 +225,26 @@ export const FILE_PROBLEMS: Problem[] = [
       ],
     ],
   },
+  {
+    name: "a connected tool has no local token, and the daemon requires one",
+    build: (t) => {
+      const env = { ANTHROPIC_BASE_URL: "http://127.0.0.1:%PORT%/t/claude-code" };
+      return setUpMachine(t, {
+        config: () => ({ access: "token" }),
+        files: { ".claude/settings.json": JSON.stringify({ env }) },
+      });
+    },
+    finds: [
+      [
+        "failure daemon: it asks for a local token, and none is registered",
+        "tollkeeper connect TOOL; for a program that connect does not know: tollkeeper token add NAME",
+      ],
+      [
+        "failure tools: Claude Code is connected, but it has no registered local token, so its requests are refused",
+        "tollkeeper connect claude-code",
+      ],
+    ],
+  },
 ];
 
 /** Sets up a machine and changes its ledger. */
