@@ -59,7 +59,7 @@ function settingsFile(host: ToolHost, path: string): string {
 /** Without an entry of its own a model that the program does not list ends every prompt with an error. */
 function modelSettings(model: string): Setting[] {
   const [provider = "", ...id] = qualifyModel(model).split("/");
-  const purpose = "a model that the program does not list is taken, too";
+  const purpose = "lets a model be chosen that the program does not list";
   const keyPath = ["provider", provider, "models", id.join("/")];
   return [
     { keyPath: ["model"], value: qualifyModel(model), purpose: PURPOSE.model },

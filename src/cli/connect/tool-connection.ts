@@ -34,7 +34,7 @@ export async function prepareToolConnection(
   const first = prepare(await resolveEndpoint(selected, daemon, token, model));
   for (const conflict of first.modelConflicts) {
     const { where, what } = describeConflict(conflict, id);
-    note(`note: ${where} ${what}`);
+    note(`note: without a model, ${where} ${what}`);
   }
   const { endpoint, ...prepared } =
     first.modelConflicts.length > 0
