@@ -13,7 +13,7 @@ import type { DaemonStatus } from "../../daemon/status.ts";
 import type { Log } from "../../ports.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";
 import { loadConfig, resolveConfigPath } from "../load-config.ts";
-import { EXIT, hasColours, printJson, printStyled } from "../terminal/console.ts";
+import { EXIT, hasColours, printJson, printStyled, withProgramName } from "../terminal/console.ts";
 import { formatTable } from "../terminal/table.ts";
 import { openIsolatedProxy } from "./check/isolated-proxy.ts";
 
@@ -47,7 +47,7 @@ export const command: Command<ReportArguments> = {
     const report = await check(path, await loadConfig(path), await daemonStatus());
     const passed = allResults(report).every(({ isOk }) => isOk);
     if (json) printJson({ passed, ...report });
-    else printStyled(renderReport(report, hasColours()));
+    else printStyled(withProgramName(renderReport(report, hasColours())));
     if (!passed) process.exitCode = EXIT.failed;
   },
 };

@@ -5,7 +5,7 @@ import { reportOptions, type Command, type ReportArguments } from "../command.ts
 import { CHECKS, runChecks } from "../doctor/checks.ts";
 import { gatherEvidence } from "../doctor/evidence.ts";
 import { resolveConfigPath } from "../load-config.ts";
-import { EXIT, hasColours, printJson, printStyled } from "../terminal/console.ts";
+import { EXIT, hasColours, printJson, printStyled, withProgramName } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
 
 /** `tollkeeper doctor`: finds problems and says how to fix them. Changes nothing. Exits with 1 when there is a failure, else 0. */
@@ -15,7 +15,7 @@ export const command: Command<ReportArguments> = {
     const evidence = gatherEvidence(resolveConfigPath(config));
     const checks = await runChecks(CHECKS, evidence);
     if (json) printJson({ version: programVersion(), checks });
-    else printStyled(renderFindings(checks, hasColours()));
+    else printStyled(withProgramName(renderFindings(checks, hasColours())));
     if (!isHealthy(checks)) process.exitCode = EXIT.failed;
   },
 };

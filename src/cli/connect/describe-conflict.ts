@@ -5,7 +5,7 @@ import { formatCommand } from "../../core/text/shell-words.ts";
 import type { Conflict } from "../../tools/conflict.ts";
 import { displayPath } from "../terminal/format.ts";
 
-/** A conflict in words. Never contains the setting's value. */
+/** A conflict in words. Never contains a URL or a credential. */
 export interface DescribedConflict {
   /** Where it is: `~/.codex/config.toml:4 (model_provider)`. */
   where: string;

@@ -39,8 +39,8 @@ export function note(text: string): void {
 const OWN_COMMAND =
   /\btollkeeper(?= (?:serve|key|token|usage|status|tail|check|doctor|connect|disconnect|run|env|config|service|sandbox|completion|--help)\b)/g;
 
-/** Messages name commands as `tollkeeper key set`. Where the program is not installed, a person has to type something else. */
-function withProgramName(text: string): string {
+/** Messages name commands as `tollkeeper key set`. Returns them as a person has to type them where the program is not installed. */
+export function withProgramName(text: string): string {
   return text.includes("tollkeeper ") ? text.replaceAll(OWN_COMMAND, programName()) : text;
 }
 

@@ -122,6 +122,9 @@ test("a program that is not installed names the command that runs it in its mess
     options,
   );
   assert.match(npx, /type: npx tollkeeper --help$/m);
+  const doctor = execFileSync("sh", ["-c", `${process.execPath} ${script} doctor || true`], options);
+  assert.match(doctor, /-> .*\bnode dist\/main\.js (?:serve|service)/);
+  assert.doesNotMatch(doctor, /\btollkeeper serve/);
 });
 
 const words = async (t: TestContext, ...typed: string[]) => {
