@@ -28,7 +28,7 @@ function variablesFor(endpoint: LocalEndpoint): Variable[] {
     {
       name: "ENABLE_TOOL_SEARCH",
       value: "true",
-      purpose: "versions which turn tool search off behind a proxy keep it",
+      purpose: "keeps tool search on in versions that turn it off behind a proxy",
     },
   ];
 }

@@ -102,7 +102,7 @@ function printConnected(
   { config, port, isRunning }: LocalDaemon,
 ): void {
   const option = scope === "user" ? "" : ` --scope ${scope}`;
-  print(`${title} is connected${exception}; undo it with: tollkeeper disconnect ${name}${option}`);
+  print(`${title} is connected${exception}. To disconnect it, type: tollkeeper disconnect ${name}${option}`);
   if (!isRunning) {
     note("note: tollkeeper is not running; start it with: tollkeeper service install; or: tollkeeper serve");
   } else if (config.listen.port === 0) {

@@ -103,7 +103,7 @@ for (const { tool, path, text, diff, purpose } of RESOLVED) {
     for (const line of diff) assert.match(stdout, line);
     assert.ok(stdout.includes(`  ${purpose}\n`), stdout);
     assert.doesNotMatch(stderr, /warning/);
-    assert.match(stdout, / is connected; undo it with/);
+    assert.match(stdout, / is connected\. To disconnect it, type: /);
     assert.notEqual(read(path), text);
     assert.deepEqual(await listed(), []);
     const again = await run("connect", tool, ...(tool === "droid" ? model : []));
@@ -186,7 +186,7 @@ test("connect does not change a project's settings: it says where they send requ
   assert.ok(stderr.includes(`warning: ${where} ${what}; ${fix}\n`), stderr);
   assert.match(
     stdout,
-    /^Claude Code is connected, but ~\/project\/\S+ \(\S+\) sends requests elsewhere; undo it/m,
+    /^Claude Code is connected, but ~\/project\/\S+ \(\S+\) sends requests elsewhere\. To disconnect it, type: /m,
   );
   assert.deepEqual(await listed(), [{ state: "connected", where, what, fix }]);
   const again = await run("connect", "claude");
@@ -225,7 +225,7 @@ test("connect warns of base URLs and keys elsewhere in a start-up file, without 
   assert.equal(code, 0, stderr);
   assert.match(
     stdout,
-    /^SDK environment is connected, but ~\/\.bashrc:3 \(OPENAI_API_BASE\) sends requests elsewhere; /m,
+    /^SDK environment is connected, but ~\/\.bashrc:3 \(OPENAI_API_BASE\) sends requests elsewhere\. /m,
   );
   assert.match(
     stderr,

@@ -61,7 +61,7 @@ test("connect --yes writes the change and names its backup, and disconnect resto
   assert.match(text(), new RegExp(`^ {2}// mine$[^]*"ANTHROPIC_BASE_URL": "${URL}"`, "m"));
   const backup = /^wrote ~\/\.claude\/settings\.json; as it was before: ~(\/.*)$/m.exec(stdout)?.[1] ?? "";
   assert.equal(readFileSync(home + backup, "utf8"), SETTINGS);
-  assert.match(stdout, /undo it with: tollkeeper disconnect claude-code$/m);
+  assert.match(stdout, /To disconnect it, type: tollkeeper disconnect claude-code$/m);
 
   const again = await command("connect", "claude-code");
   assert.deepEqual([again.code, again.stdout], [0, `Claude Code is connected already: ${URL}\n`]);
