@@ -127,12 +127,21 @@ export interface Clock {
   monotonic(): number;
 }
 
+/** What a warning or an error is about, where the daemon's own state tells whether that is in order again. */
+export type LogSubject = "configuration" | "keys" | "tokens" | "ledger";
+
+/** Facts of a warning or an error. `about` is not written; with it, `status` forgets the message once that is in order. */
+interface ProblemFacts {
+  about?: LogSubject | null;
+  [name: string]: unknown;
+}
+
 /** The daemon's log: short messages and named facts; never headers, bodies, queries or key values. */
 export interface Log {
   debug(facts: object, message: string): void;
   info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
+  warn(facts: ProblemFacts, message: string): void;
+  error(facts: ProblemFacts, message: string): void;
 }
 
 /** Reports the daemon's state to the service manager that started it, if there is one. No method throws. */

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { basename, dirname, resolve, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -8,7 +9,7 @@ import type { Problem } from "../core/config/problem.ts";
 import { defaultConfig } from "../core/config/config.ts";
 import type { Config } from "../core/config/config.ts";
 import { isSameOutbound } from "../core/config/outbound.ts";
-import { messageOf } from "../core/failure.ts";
+import { codeOf } from "../core/failure.ts";
 import { isObject } from "../core/json.ts";
 import type { ConfigSource, ConfigStatus } from "../ports.ts";
 import { getConfigValue, setConfigValue } from "./config-file/jsonc.ts";
@@ -23,6 +24,12 @@ const SETTLE_MS = 50;
 
 /** How long an invalid or missing file must be left alone before it counts: an editor may be in the middle of a save. */
 const RECHECK_MS = 250;
+
+/**
+ * How often the file is compared with what was last read. A watch belongs to a directory, not to its name: it is lost when
+ * the directory is closed to us for a moment, or when another one takes the place of one of its ancestors.
+ */
+const POLL_MS = 2_000;
 
 /** A file that is written all the time is read nevertheless, and holds up no reload. */
 const MAX_WAIT_MS = 2_000;
@@ -55,7 +62,11 @@ class ConfigFile implements ConfigSource {
   #isFromFile = false;
   #exists = false;
   #problems: Problem[] = [];
-  #watchProblem: Problem | null = null;
+  /** True when the same file may be in order later: what is at fault is another file, or a port that is taken. */
+  #isTransient = false;
+  #poll: NodeJS.Timeout | undefined;
+  /** The version of the file that was last read. */
+  #version = "";
   #events = 0;
   /** True while a read is queued that will see every change up to now. */
   #isReadQueued = false;
@@ -75,13 +86,12 @@ class ConfigFile implements ConfigSource {
   }
 
   status(): ConfigStatus {
-    const problems = this.#watchProblem === null ? this.#problems : [...this.#problems, this.#watchProblem];
     return {
       path: this.#path,
       exists: this.#exists,
       loadedAt: this.#loadedAt.toISOString(),
       judgedAt: this.#judgedAt.toISOString(),
-      problems,
+      problems: this.#problems,
     };
   }
 
@@ -95,11 +105,12 @@ class ConfigFile implements ConfigSource {
 
   /** Reads the file for the first time and resolves to its problems. */
   async open(): Promise<Problem[]> {
+    this.#poll = setInterval(() => void this.#lookAgain(), POLL_MS).unref();
     await this.reload();
     return this.#problems;
   }
 
-  /** Also restarts the watch, which is lost when its directory is removed. */
+  /** Also restarts the watch, which may have been lost. */
   reload(): Promise<void> {
     this.#reads = this.#reads.then(async () => {
       await this.#watch();
@@ -110,6 +121,7 @@ class ConfigFile implements ConfigSource {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearInterval(this.#poll);
     await this.#watcher?.close();
   }
 
@@ -117,7 +129,6 @@ class ConfigFile implements ConfigSource {
   async #watch(): Promise<void> {
     await this.#watcher?.close();
     if (this.#isClosed) return;
-    this.#watchProblem = null;
     const watcher = watch(nearestDirectory(this.#path), {
       ignored: (path) => !isFileOrAncestor(this.#path, path),
     });
@@ -133,13 +144,18 @@ class ConfigFile implements ConfigSource {
     });
     await new Promise<void>((done) => {
       watcher.once("ready", done);
-      watcher.on("error", (error) => {
-        const why = messageOf(error);
-        this.#watchProblem = { path: "", line: null, message: `changes are not noticed: ${why}` };
-        for (const listener of this.#problemListeners) listener([this.#watchProblem]);
-        done();
-      });
+      // Where nothing can be watched, changes are noticed by looking at the path.
+      watcher.on("error", () => done());
     });
+  }
+
+  /** Reads the file again, and restarts the watch, after a change that the watch has missed. */
+  async #lookAgain(): Promise<void> {
+    if (this.#isReadQueued) return;
+    const reads = this.#reads;
+    const version = await versionOf(this.#path);
+    // A read that began in the meantime has set the version of its own.
+    if ((version !== this.#version || this.#isTransient) && reads === this.#reads) await this.reload();
   }
 
   #onEvent(): void {
@@ -164,6 +180,7 @@ class ConfigFile implements ConfigSource {
   }
 
   async #read(): Promise<void> {
+    this.#version = await versionOf(this.#path);
     let reading = await readConfigFile(this.#path);
     if (this.#isDoubtful(reading)) {
       await this.#waitUntilQuiet(RECHECK_MS);
@@ -180,6 +197,7 @@ class ConfigFile implements ConfigSource {
   async #handle(reading: ConfigReading): Promise<void> {
     this.#judgedAt = new Date();
     this.#exists = !reading.ok || reading.exists;
+    this.#isTransient = !reading.ok && reading.isTransient;
     if (!reading.ok) this.#reportProblems(reading.problems);
     else if (this.#isDoubtful(reading)) this.#reportProblems([GONE]);
     else await this.#accept(reading.config);
@@ -201,6 +219,7 @@ class ConfigFile implements ConfigSource {
     }
     const problems = await this.#apply(config);
     if (problems.length > 0) {
+      this.#isTransient = true;
       this.#reportProblems(problems);
       return;
     }
@@ -208,6 +227,16 @@ class ConfigFile implements ConfigSource {
     this.#loadedAt = new Date();
     this.#problems = [];
     this.#isFromFile = this.#exists;
+  }
+}
+
+/** Returns what changes with the file, its permissions, or whether it can be reached. */
+async function versionOf(path: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);
+    return [dev, ino, size, mtimeMs, ctimeMs].join(" ");
+  } catch (error) {
+    return codeOf(error) ?? "unknown";
   }
 }
 

@@ -8,11 +8,11 @@ import { callKeytar } from "./keychain/call-keytar.ts";
 import { keychainEnvironment } from "./keychain/environment.ts";
 import {
   LOCKED,
-  NO_COLLECTION,
   UNRESPONSIVE,
   childDied,
   failureOf,
   knownFailure,
+  noDefaultCollection,
   noSuchKey,
   invalidKey,
 } from "./keychain/failures.ts";
@@ -59,7 +59,7 @@ export function checkKeychain(): Promise<void> {
 /** Calls keytar as well: the bus can work on a system without libsecret. */
 async function check(operation: Operation): Promise<void> {
   const probe = await probeUnlocked(probeCollection, operation);
-  if (probe.state === "missing") throw knownFailure(NO_COLLECTION, operation.ref);
+  if (probe.state === "missing") throw noDefaultCollection(operation.ref, probe.others);
   await operation.keytar({ call: "get", account: operation.account });
 }
 
@@ -109,7 +109,7 @@ async function read(operation: Operation): Promise<Secret> {
 
 async function write(operation: Operation, secret: Secret): Promise<void> {
   const probe = await probeUnlocked(probeCollection, operation);
-  if (probe.state === "missing") throw knownFailure(NO_COLLECTION, operation.ref);
+  if (probe.state === "missing") throw noDefaultCollection(operation.ref, probe.others);
   await operation.keytar({ call: "set", account: operation.account, value: secret.reveal() });
 }
 

@@ -5,9 +5,16 @@ import { toPrintable } from "../core/text/printable.ts";
 import type { MovableLedger } from "../ports.ts";
 import { LineWriter, type LedgerOptions } from "./ledger-file/line-writer.ts";
 import { Notes } from "./ledger-file/notes.ts";
+import { ensurePrivateDirectory, refuseUnwritable } from "./ledger-file/private-file.ts";
 
 export { readLedger, type DayRange, type UnreadableLine } from "./ledger-file/reader.ts";
 export type { LedgerOptions };
+
+/** Throws the Failure that a ledger in this directory would meet. Makes the directory when it is missing. */
+export function checkLedgerDirectory(directory: string): void {
+  ensurePrivateDirectory(directory);
+  refuseUnwritable(directory);
+}
 
 /**
  * Opens the ledger for writing: one NDJSON file per UTC day in `directory`, one line per record. Moves truncated last lines

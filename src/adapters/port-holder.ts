@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { Failure } from "../core/failure.ts";
 import { toPrintable } from "../core/text/printable.ts";
-import { listKernelSockets, socketLink } from "./socket-table.ts";
+import { acceptsConnectionsTo, listKernelSockets, socketLink } from "./socket-table.ts";
 
 /** Its place on macOS. A PATH without /usr/sbin does not lead to it, and another one may lead to another program. */
 const LSOF = "/usr/sbin/lsof";
@@ -18,7 +18,7 @@ export function portTaken(port: number, cause: unknown): Failure {
 
 /**
  * Checks that no program listens on the port while no tollkeeper daemon runs: it would receive what tools send (SECURITY.md
- * A11). Resolves to the failure for such a program, or to null. Connects to the port without sending anything.
+ * A11). Resolves to the failure for such a program, or to null.
  */
 export async function checkPortFree(port: number): Promise<Failure | null> {
   if (!(await isPortInUse(port))) return null;
@@ -32,8 +32,18 @@ export async function isPortInUse(port: number): Promise<boolean> {
   return results.includes(true);
 }
 
-/** Resolves to true when a program accepts connections there. Connects without sending anything. */
+/**
+ * Resolves to true when a program accepts connections there. On Linux the kernel is asked, because a connection would start a
+ * service whose sockets systemd holds. launchd holds none for us, so elsewhere it connects, without sending anything.
+ */
 export function isListening(port: number, address: string): Promise<boolean> {
+  if (process.platform !== "linux") return acceptsConnection(port, address);
+  return Promise.resolve(
+    listKernelSockets().some((socket) => acceptsConnectionsTo(socket, { address, port })),
+  );
+}
+
+function acceptsConnection(port: number, address: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(port, address);
     probe.once("connect", () => {
@@ -44,27 +54,55 @@ export function isListening(port: number, address: string): Promise<boolean> {
   });
 }
 
-/** Returns the hint for a port that another program holds. */
-export function hintForPort(port: number): string {
-  const look =
-    process.platform === "linux" ? `ss -ltnp 'sport = :${port}'` : `${LSOF} -nP -iTCP:${port} -sTCP:LISTEN`;
-  return `see who listens with: ${look}; then stop it, or set another "listen.port" with: tollkeeper config edit`;
+/** Returns what to do about a port that another program holds, on one of the addresses if none is named. */
+export function hintForPort(port: number, address?: string): string {
+  return `${freePortHint(port, address)}; or set another "listen.port" with: tollkeeper config edit`;
+}
+
+/** Returns how to stop the program that holds the port. */
+export function freePortHint(port: number, address?: string): string {
+  const holder = findHolder(port, address);
+  if (holder === null) return `see who listens with: ${lookUp(port)}; then stop it`;
+  // Killing the user's systemd would end the session. It listens for a socket unit, which can be stopped.
+  if (/(?:^|\/)systemd(?: |$)/.test(holder.command)) {
+    return "it listens for a unit of its own: see which with: systemctl --user list-sockets; then stop that";
+  }
+  return `stop it with: kill ${holder.pid}`;
+}
+
+function lookUp(port: number): string {
+  return process.platform === "linux"
+    ? `sudo ss -ltnp 'sport = :${port}'`
+    : `sudo ${LSOF} -nP -iTCP:${port} -sTCP:LISTEN`;
 }
 
 /** Returns who listens on the port: "pid 4711 (node server.js)", or "another program" where that is unknown. */
 export function describeHolder(port: number): string {
-  const holder = process.platform === "linux" ? findHolderInProc(port) : findHolderWithLsof(port);
-  return holder ?? "another program";
+  const holder = findHolder(port);
+  return holder === null ? "another program" : `pid ${holder.pid} (${holder.command})`;
+}
+
+/** A process that listens on a port. */
+interface PortHolder {
+  pid: number;
+  /** The beginning of its command line, or its name. */
+  command: string;
 }
 
 /** Returns null when the holder is another user's process, or has ended. */
-function findHolderInProc(port: number): string | null {
+function findHolder(port: number, address?: string): PortHolder | null {
+  return process.platform === "linux"
+    ? findHolderInProc(port, address === undefined ? LOOPBACK_ADDRESSES : [address])
+    : findHolderWithLsof(port, address);
+}
+
+function findHolderInProc(port: number, addresses: readonly string[]): PortHolder | null {
   try {
-    const links = listeningSocketLinks(port);
+    const links = listeningSocketLinks(port, addresses);
     for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
       if (!hasSocket(pid, links)) continue;
       const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
-      return `pid ${pid} (${toPrintable(commandLine.slice(0, 80))})`;
+      return { pid: Number(pid), command: toPrintable(commandLine.slice(0, 80)) };
     }
   } catch {
     // The holder is a detail: the port is taken all the same.
@@ -72,8 +110,10 @@ function findHolderInProc(port: number): string | null {
   return null;
 }
 
-function listeningSocketLinks(port: number): Set<string> {
-  const listening = listKernelSockets().filter((socket) => socket.isListening && socket.localPort === port);
+function listeningSocketLinks(port: number, addresses: readonly string[]): Set<string> {
+  const listening = listKernelSockets().filter((socket) =>
+    addresses.some((address) => acceptsConnectionsTo(socket, { address, port })),
+  );
   return new Set(listening.map(({ inode }) => socketLink(inode)));
 }
 
@@ -85,16 +125,17 @@ function hasSocket(pid: string, links: Set<string>): boolean {
   }
 }
 
-function findHolderWithLsof(port: number): string | null {
+function findHolderWithLsof(port: number, address?: string): PortHolder | null {
+  const host = address === undefined ? "" : `@${address.includes(":") ? `[${address}]` : address}`;
   try {
-    const out = execFileSync(LSOF, ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-Fpc"], {
+    const out = execFileSync(LSOF, ["-nP", `-iTCP${host}:${port}`, "-sTCP:LISTEN", "-Fpc"], {
       encoding: "utf8",
       timeout: 2_000,
       stdio: ["ignore", "pipe", "ignore"],
     });
     const pid = /^p(\d+)/m.exec(out)?.[1];
     const command = /^c(.+)/m.exec(out)?.[1];
-    return pid === undefined ? null : `pid ${pid} (${command ?? "?"})`;
+    return pid === undefined ? null : { pid: Number(pid), command: command ?? "?" };
   } catch {
     return null;
   }

@@ -11,6 +11,8 @@ export interface Endpoint {
 
 /** One row of a table. */
 export interface KernelSocket {
+  /** As the kernel spells it; see {@link acceptsConnectionsTo}. */
+  localAddress: string;
   localPort: number;
   remotePort: number;
   isRemoteLoopback: boolean;
@@ -54,15 +56,27 @@ export function listKernelSockets(): KernelSocket[] {
 /** Parses a row: `  0: 0100007F:A3B4 0100007F:21CF 01 00000000:00000000 00:00000000 00000000  1000        0 12345 ...`. */
 export function parseSocketRow(row: string): KernelSocket {
   const [, local = "", remote = "", state, , , , uid, , inode] = row.trim().split(/\s+/);
+  const [localAddress = "", localPort = ""] = local.split(":");
   const [remoteAddress = "", remotePort = ""] = remote.split(":");
   return {
-    localPort: Number.parseInt(local.slice(local.indexOf(":") + 1), 16),
+    localAddress,
+    localPort: Number.parseInt(localPort, 16),
     remotePort: Number.parseInt(remotePort, 16),
     isRemoteLoopback: LOOPBACK_SPELLINGS.has(remoteAddress),
     isListening: state === LISTEN_STATE,
     uid: Number(uid),
     inode: Number(inode),
   };
+}
+
+/** True for a socket that listens on the port at this loopback address, or at every address of the machine. */
+export function acceptsConnectionsTo(socket: KernelSocket, { address, port }: Endpoint): boolean {
+  if (!socket.isListening || socket.localPort !== port) return false;
+  const spellings = isV6(address)
+    ? [spellV6(address)]
+    : [spellV4(address), spellV6(address), spellV4("0.0.0.0")];
+  // A socket on all v6 addresses takes v4 connections too, unless its owner said otherwise, which the table does not show.
+  return [...spellings, EVERY_ADDRESS].includes(socket.localAddress);
 }
 
 /** Returns the target of the symbolic link in `/proc/PID/fd` that stands for the socket with this inode. */
@@ -90,5 +104,8 @@ function spellPort(port: number): string {
 function isV6(address: string): boolean {
   return address === "::1";
 }
+
+/** `::`. */
+const EVERY_ADDRESS = "0".repeat(32);
 
 const LOOPBACK_SPELLINGS = new Set([spellV4("127.0.0.1"), spellV6("127.0.0.1"), spellV6("::1")]);

@@ -1,4 +1,4 @@
-import type { Clock, Log } from "../ports.ts";
+import type { Clock, Log, LogSubject } from "../ports.ts";
 
 /** The newest warning or error of the daemon, for `status`. */
 export interface LastError {
@@ -6,15 +6,27 @@ export interface LastError {
   message: string;
 }
 
-/** Wraps a log so that the newest warning or error can be asked for. */
-export function trackLastError(log: Log, clock: Clock): { log: Log; lastError: () => LastError | null } {
-  let last: LastError | null = null;
-  const track = (level: "warn" | "error") => (facts: object, message: string) => {
-    last = { at: new Date(clock.now()).toISOString(), message };
-    log[level](facts, message);
-  };
+/** A log whose newest warning or error can be asked for. */
+export interface TrackedLog {
+  log: Log;
+  /** Returns null when there was none, or when what it was about is in order again. */
+  lastError(isInOrder: (subject: LogSubject) => boolean): LastError | null;
+}
+
+/** Wraps a log so that its newest warning or error is kept. */
+export function trackLastError(log: Log, clock: Clock): TrackedLog {
+  let last: (LastError & { about: LogSubject | null }) | null = null;
+  const track =
+    (level: "warn" | "error") =>
+    ({ about = null, ...facts }: { about?: LogSubject | null }, message: string) => {
+      last = { at: new Date(clock.now()).toISOString(), message, about };
+      log[level](facts, message);
+    };
   return {
-    lastError: () => last,
+    lastError(isInOrder) {
+      if (last === null || (last.about !== null && isInOrder(last.about))) return null;
+      return { at: last.at, message: last.message };
+    },
     log: {
       debug: (facts, message) => log.debug(facts, message),
       info: (facts, message) => log.info(facts, message),

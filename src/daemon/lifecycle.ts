@@ -1,4 +1,5 @@
 import type { ControlSocket } from "../adapters/control-socket.ts";
+import { checkLedgerDirectory } from "../adapters/ledger-file.ts";
 import { ledgerLocation } from "../adapters/paths.ts";
 import type { Config } from "../core/config/config.ts";
 import { formatProblem, type Problem } from "../core/config/problem.ts";
@@ -115,12 +116,15 @@ export class Lifecycle {
     let opened: Listener | null = null;
     try {
       const settings = prepareSettings(await sandbox.complete(config));
+      const location = ledgerLocation(config);
+      // Before a port is opened: this is tried again and again, and nobody shall connect to what is closed at once.
+      if (location.directory !== ledger.health().directory) checkLedgerDirectory(location.directory);
       opened = await listeners.prepare(config.listen.port);
       if (this.#isStopping) {
         await opened?.destroy();
         return [];
       }
-      ledger.moveTo(ledgerLocation(config));
+      ledger.moveTo(location);
       if (opened !== null) {
         listeners.moveTo(opened);
         log.info({ listening: this.addresses }, "moved to another port");
@@ -145,7 +149,7 @@ export class Lifecycle {
     }
     const what = formatProblem(source.status().path, first);
     const message = `the new configuration is not accepted, the old one stays: ${what}`;
-    log.error({ problems: problems.length }, message);
+    log.error({ about: "configuration", problems: problems.length }, message);
     notifier.status(`${this.#describe()}; the newest configuration is not accepted`);
   }
 
@@ -186,6 +190,6 @@ export class Lifecycle {
 
 /** Reports what prevents a configuration as a problem of its file. */
 function problemOf(error: unknown): Problem {
-  const hint = error instanceof Failure && error.hint !== undefined ? `; ${error.hint}` : "";
-  return { path: "", line: null, message: messageOf(error) + hint };
+  const hint = error instanceof Failure ? error.hint : undefined;
+  return { path: "", line: null, message: messageOf(error), ...(hint !== undefined && { hint }) };
 }

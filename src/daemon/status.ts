@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { programBuild, programVersion } from "../adapters/program.ts";
 import type { Access } from "../core/config/config.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
@@ -5,13 +6,16 @@ import { describeOutbound } from "../core/config/outbound.ts";
 import { listConfiguredKeys } from "../core/policy/upstreams.ts";
 import { describeKeySource, identifyKey } from "../core/secrets/key-source.ts";
 import type { Outcome } from "../core/usage/reading.ts";
-import type { Clock, ConfigSource, ConfigStatus, LedgerHealth } from "../ports.ts";
+import type { Clock, ConfigSource, ConfigStatus, LedgerHealth, LogSubject } from "../ports.ts";
 import type { Keyring } from "../proxy/keyring.ts";
 import type { TokenStatus } from "../proxy/token-registry.ts";
-import type { LastError } from "./last-error.ts";
+import type { LastError, TrackedLog } from "./last-error.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { RecordFeed } from "./record-feed.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
+
+/** A keychain that does not answer, or a disk, must not keep `status` waiting. */
+const RETRY_LIMIT_MS = 1_500;
 
 /** The status that a running daemon sends over its control socket. Times are ISO 8601, UTC. */
 export interface DaemonStatus {
@@ -66,6 +70,8 @@ export interface KeyStatus {
   problem: string | null;
   /** When it was last looked up; null when it has not been. */
   at: string | null;
+  /** When it was last there; null when it has not been since the start. */
+  workedAt: string | null;
 }
 
 /** The parts that the status describes. */
@@ -74,13 +80,24 @@ interface StatusParts extends Pick<AssembledGate, "gate" | "keyring" | "ledger" 
   source: ConfigSource;
   feed: RecordFeed;
   clock: Clock;
-  lastError: () => LastError | null;
+  lastError: TrackedLog["lastError"];
 }
 
-/** Describes the daemon's present state. */
-export function describeDaemon(parts: StatusParts): DaemonStatus {
-  const { lifecycle, source, tokens, gate, ledger, feed, clock } = parts;
+/** Describes the daemon's present state. What has failed before and may be in order again is looked at first. */
+export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> {
+  const { lifecycle, source, tokens, gate, ledger, feed, clock, keyring } = parts;
+  if (tokens.status.problem !== null) tokens.reload();
+  const isConfigBad = source.status().problems.length > 0;
+  const retries = Promise.all([keyring.retryFailed(), isConfigBad ? source.reload() : null]);
+  await Promise.race([retries, delay(RETRY_LIMIT_MS, null, { ref: false })]);
   const { access, upstreams, outbound } = gate.settings.config;
+  const keys = keyStatuses(source, keyring);
+  const isInOrder: Record<LogSubject, boolean> = {
+    configuration: source.status().problems.length === 0,
+    keys: keys.every(({ problem }) => problem === null),
+    tokens: tokens.status.problem === null,
+    ledger: ledger.health().waiting === 0,
+  };
   return {
     at: isoTime(clock.now()),
     version: programVersion(),
@@ -99,12 +116,12 @@ export function describeDaemon(parts: StatusParts): DaemonStatus {
       };
     }),
     outbound: describeOutbound(outbound),
-    keys: keyStatuses(source, parts.keyring),
+    keys,
     config: source.status(),
     ledger: ledger.health(),
     openExchanges: gate.openExchanges,
     bufferedBytes: gate.bufferedBytes,
-    lastError: parts.lastError(),
+    lastError: parts.lastError((subject) => isInOrder[subject]),
   };
 }
 
@@ -130,6 +147,7 @@ function keyStatuses(source: ConfigSource, keyring: Keyring): KeyStatus[] {
       state: known?.state ?? "not asked yet",
       problem: known?.problem ?? null,
       at: known === undefined ? null : isoTime(known.at),
+      workedAt: typeof known?.presentAt === "number" ? isoTime(known.presentAt) : null,
     };
   });
 }

@@ -240,7 +240,8 @@ export class Gate implements ConnectionHandler {
       return await this.#parts.keyring.get(ref);
     } catch (error) {
       if (!(error instanceof KeyFailure)) throw error;
-      this.#parts.log.warn({ key: ref.name, origin: ref.origin, hint: error.hint }, error.message);
+      const facts = { key: ref.name, origin: ref.origin, hint: error.hint };
+      this.#parts.log.warn({ about: "keys", ...facts }, error.message);
       throw new RefusalError(noKey(error));
     }
   }

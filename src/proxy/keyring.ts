@@ -6,6 +6,9 @@ import type { Clock, KeyStore, Log } from "../ports.ts";
 /** After a 401 from an upstream the stored key is read again, at most this often. */
 const RECHECK_INTERVAL_MS = 10_000;
 
+/** A key that was not there is looked for again for `status`, at most this often: a key command may ask somebody. */
+const RETRY_INTERVAL_MS = 1_000;
+
 /** What is known about one key, for `status`. Never its value. */
 interface KeyState {
   ref: KeyRef;
@@ -14,6 +17,8 @@ interface KeyState {
   problem: string | null;
   /** When this was learned; milliseconds since 1970. */
   at: number;
+  /** When the key was last there; null when it has not been. */
+  presentAt: number | null;
 }
 
 interface Entry {
@@ -35,6 +40,8 @@ export class Keyring {
   readonly #entries = new Map<string, Entry>();
   /** The same entries by the `KeyRef` object, which is the same for each request. */
   #byRef = new WeakMap<KeyRef, Entry>();
+  /** When each key was last there, by its id, however often it was forgotten since. */
+  readonly #presentAt = new Map<string, number>();
   /** Counts calls of `forget`, so that the result of a read that began before one is not kept after it. */
   #generation = 0;
 
@@ -89,6 +96,16 @@ export class Keyring {
     );
   }
 
+  /** Looks again for each key that was not there, so that its state is that of now. Never rejects. */
+  async retryFailed(): Promise<void> {
+    const failed = [...this.#entries.values()].flatMap(({ known }) => {
+      const isDue =
+        known !== null && known.problem !== null && this.#clock.now() - known.at >= RETRY_INTERVAL_MS;
+      return isDue ? [known.ref] : [];
+    });
+    await Promise.allSettled(failed.map((ref) => this.get(ref)));
+  }
+
   /** Lists what is known about each key that was asked for. */
   states(): KeyState[] {
     return [...this.#entries.values()].flatMap((entry) => entry.known ?? []);
@@ -99,15 +116,26 @@ export class Keyring {
     try {
       const secret = await this.#store.read(ref);
       if (generation === this.#generation) entry.secret = secret;
-      entry.known = { ref, state: "present", problem: null, at: this.#clock.now() };
+      this.#presentAt.set(identifyKey(ref), this.#clock.now());
+      entry.known = this.#know(ref, "present", null);
       return secret;
     } catch (error) {
       const [state, problem] = describeFailure(error);
-      entry.known = { ref, state, problem, at: this.#clock.now() };
+      entry.known = this.#know(ref, state, problem);
       throw error;
     } finally {
       entry.pending = null;
     }
+  }
+
+  #know(ref: KeyRef, state: KeyState["state"], problem: string | null): KeyState {
+    return {
+      ref,
+      state,
+      problem,
+      at: this.#clock.now(),
+      presentAt: this.#presentAt.get(identifyKey(ref)) ?? null,
+    };
   }
 
   /** Building the id takes 0.5 µs, so requests find their entry by the `KeyRef` object. */

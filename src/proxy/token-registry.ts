@@ -100,7 +100,7 @@ export class TokenRegistry {
 
   /** Logs each problem once. */
   #onProblem(message: string, hint: string | null): void {
-    if (this.#problem?.message !== message) this.#log.error({ hint }, message);
+    if (this.#problem?.message !== message) this.#log.error({ about: "tokens", hint }, message);
     this.#problem = { message, hint };
   }
 

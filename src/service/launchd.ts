@@ -6,12 +6,24 @@ import { LABEL, parseAgent, readLauncher, renderAgent, startupLogFile } from "./
 import { Launchctl } from "./launchd/launchctl.ts";
 import { readLastLines } from "./launchd/log-lines.ts";
 import { findProtectedFiles } from "./launchd/protected-folders.ts";
+import { missingProgramProblems } from "./missing-program.ts";
 import type { RunProgram } from "./run-program.ts";
 import type { PathProbes } from "./stable-paths.ts";
-import type { LogStart, Plan, ServiceManager, ServiceState, ServiceTarget, Step } from "./service-manager.ts";
+import type {
+  LogStart,
+  Plan,
+  ServiceManager,
+  ServiceProblem,
+  ServiceState,
+  ServiceTarget,
+  Step,
+} from "./service-manager.ts";
 
 /** launchd's default for ExitTimeOut (launchd.plist(5)). */
 const DEFAULT_EXIT_MS = 20_000;
+
+/** The PATH of agents (launchd.plist(5), confstr(3)). */
+const DEFAULT_PATH = "/usr/bin:/bin:/usr/sbin:/sbin";
 
 const KEYCHAIN_NOTE =
   'macOS lets the Node that stored a key read it; after an upgrade of Node it may ask once: choose "Always Allow"; if it asks again all the same: tollkeeper key remove, then: tollkeeper key set';
@@ -125,6 +137,24 @@ export class Launchd implements ServiceManager {
       drainMs: agent?.drainMs ?? null,
       detail: job?.detail ?? (await this.#whyNotLoaded(text !== null, isDisabled)),
     };
+  }
+
+  async problems(): Promise<ServiceProblem[]> {
+    const agent = parseAgent((await this.#readFile()) ?? "");
+    return agent === null ? [] : missingProgramProblems(agent);
+  }
+
+  findChanges(): Promise<string[]> {
+    return Promise.resolve([]);
+  }
+
+  async environment(): Promise<Record<string, string>> {
+    const inherited = await this.#launchctl.getVariables(["PATH", "NODE_OPTIONS", "NODE_DEBUG"]);
+    return { PATH: DEFAULT_PATH, ...inherited };
+  }
+
+  unsetCommand(names: readonly string[]): string[] {
+    return ["launchctl", "unsetenv", ...names];
   }
 
   /** launchd does not report when it last started a service, so "last start" stands for all times. */

@@ -57,6 +57,16 @@ export type Step =
       repeats?: { while: RegExp; limitMs: number };
     };
 
+/** Something wrong with the service's definition that starting it again does not fix. */
+export interface ServiceProblem {
+  /** Names the file, and what is wrong with it. */
+  message: string;
+  /** The command that fixes it. */
+  fix: string;
+  /** True when the service cannot start like this; one that runs already may go on. */
+  preventsStart: boolean;
+}
+
 /** What a service manager knows about the service. The fields of its command are null when it is not installed. */
 export interface ServiceState extends ServiceCommand {
   /** Those of its files that exist, absolute. */
@@ -100,6 +110,14 @@ export interface ServiceManager {
   stop(): Promise<Plan>;
   restart(): Promise<Plan>;
   state(): Promise<ServiceState>;
+  /** Returns what is wrong with the definition, what prevents a start first. */
+  problems(): Promise<ServiceProblem[]>;
+  /** Returns the user's own files that change the definition, as far as their text matches; absolute. */
+  findChanges(text: RegExp): Promise<string[]>;
+  /** Returns the variables with which it starts the service, as far as they are known. */
+  environment(): Promise<Record<string, string>>;
+  /** Returns the command that takes variables back from what it starts. */
+  unsetCommand(names: readonly string[]): string[];
   /** Returns the newest lines of the log, oldest first; none without a log. Omits those known to be older than `since`. */
   lastLines(count: number, since?: LogStart): Promise<string[]>;
   /** Returns the command that shows the log on a terminal. */

@@ -1,12 +1,28 @@
 import { existsSync } from "node:fs";
 import { Failure } from "../core/failure.ts";
 import type { RunProgram } from "./run-program.ts";
-import { parseServiceCommand } from "./service-command.ts";
-import type { LogStart, Plan, ServiceManager, ServiceState, ServiceTarget, Step } from "./service-manager.ts";
-import { installSteps, removeSandboxSteps } from "./systemd/install-steps.ts";
-import { NOT_LOADED, queryUnitStates, resetFailedStep, systemctlStep } from "./systemd/systemctl.ts";
-import { parseCommandLine, readValues } from "./systemd/unit-syntax.ts";
-import { readUnit, SERVICE, SOCKET, unitPaths, type UnitPaths } from "./systemd/render-units.ts";
+import type {
+  LogStart,
+  Plan,
+  ServiceManager,
+  ServiceProblem,
+  ServiceState,
+  ServiceTarget,
+  Step,
+} from "./service-manager.ts";
+import { readDropIns } from "./systemd/drop-ins.ts";
+import { findProblems } from "./systemd/find-problems.ts";
+import { installSteps, refuseMasked, removeSandboxSteps } from "./systemd/install-steps.ts";
+import {
+  NOT_LOADED,
+  queryEnvironment,
+  queryUnitStates,
+  resetFailedStep,
+  systemctlStep,
+  type UnitStates,
+} from "./systemd/systemctl.ts";
+import { readValues } from "./systemd/unit-syntax.ts";
+import { readCommand, readUnit, SERVICE, SOCKET, unitPaths, type UnitPaths } from "./systemd/render-units.ts";
 
 /** The user whose service is managed. Home and the directory of this user's own units are absolute. */
 interface SystemdOptions {
@@ -74,15 +90,16 @@ export class Systemd implements ServiceManager {
     if (units.length === 0) {
       throw new Failure("the service is not installed", "type: tollkeeper service install");
     }
-    const { isRunning, isListening } = await queryUnitStates(this.#options.run);
-    if (units.includes(SOCKET) && isRunning && !isListening) {
+    const states = await queryUnitStates(this.#options.run);
+    refuseMasked(states.masked);
+    if (units.includes(SOCKET) && states.isRunning && !states.isListening) {
       // systemd itself only reports "Job failed", and in the journal "Socket service already active, refusing".
       throw new Failure(
         "the service runs, and its socket does not: systemd starts a socket only before its service",
         "have both stopped and started anew with: tollkeeper service install",
       );
     }
-    return plan([resetFailedStep(units), systemctlStep("start", ...units)]);
+    return plan([...reloadSteps(states), resetFailedStep(units), systemctlStep("start", ...units)]);
   }
 
   /** Stops the socket too. On its own it would start the service again at the next connection. */
@@ -95,14 +112,14 @@ export class Systemd implements ServiceManager {
 
   /** Leaves the socket running, which queues connections until the service is back. */
   async restart(): Promise<Plan> {
-    const { isRunning } = await queryUnitStates(this.#options.run);
-    return isRunning ? plan([resetFailedStep([SERVICE]), systemctlStep("restart", SERVICE)]) : this.start();
+    const states = await queryUnitStates(this.#options.run);
+    if (!states.isRunning) return this.start();
+    return plan([...reloadSteps(states), resetFailedStep([SERVICE]), systemctlStep("restart", SERVICE)]);
   }
 
   async state(): Promise<ServiceState> {
     const { service, socket } = this.#paths;
     const [states, outlivesLogin] = await Promise.all([queryUnitStates(this.#options.run), this.#lingers()]);
-    const [command = ""] = readValues(readUnit(service), "ExecStart");
     const [address = ""] = readValues(readUnit(socket), "ListenStream");
     const port = /:(\d+)$/.exec(address)?.[1];
     return {
@@ -114,12 +131,31 @@ export class Systemd implements ServiceManager {
       pid: states.pid,
       holdsPort: states.isListening,
       outlivesLogin,
-      ...parseServiceCommand(parseCommandLine(command)),
+      ...readCommand(this.#paths),
       port: port === undefined ? null : Number(port),
       // The daemon requests the time that it needs (EXTEND_TIMEOUT_USEC).
       drainMs: null,
       detail: states.detail,
     };
+  }
+
+  async problems(): Promise<ServiceProblem[]> {
+    const { home, run } = this.#options;
+    return findProblems({ paths: this.#paths, states: await queryUnitStates(run), home, run });
+  }
+
+  async findChanges(pattern: RegExp): Promise<string[]> {
+    const { dropIns } = await queryUnitStates(this.#options.run);
+    const changes = readDropIns(dropIns, this.#paths).filter(({ text }) => pattern.test(text));
+    return changes.map(({ path }) => path);
+  }
+
+  environment(): Promise<Record<string, string>> {
+    return queryEnvironment(this.#options.run);
+  }
+
+  unsetCommand(names: readonly string[]): string[] {
+    return [...systemctlStep("unset-environment", ...names).argv];
   }
 
   async lastLines(count: number, since?: LogStart): Promise<string[]> {
@@ -162,6 +198,11 @@ export class Systemd implements ServiceManager {
   }
 }
 
+/** Has systemd read its files again where it would otherwise start the service from those of before. */
+function reloadSteps({ needsReload }: UnitStates): Step[] {
+  return needsReload ? [systemctlStep("daemon-reload")] : [];
+}
+
 function incompatibleNote(setting: string): string {
   return `${setting} is set, and from within a user namespace other users are not told apart, nor others' processes seen: sandbox.conf is left out`;
 }
@@ -175,11 +216,14 @@ function journalctlCommand(lines: number): string[] {
   return ["journalctl", "--quiet", `--user-unit=${SERVICE}`, `--user-unit=${SOCKET}`, `--lines=${lines}`];
 }
 
-/** Returns the option for {@link journalctlCommand} that omits older lines; none for a service that was never started. */
+/**
+ * Returns the option for {@link journalctlCommand} that omits older lines; none for a service that was never started. When
+ * systemd gives up after several starts, it leaves the inactive state once more, after the last line of the last process.
+ */
 async function sinceOption(start: LogStart, run: RunProgram): Promise<string[]> {
   if (start !== "last start") return [`--since=@${Math.floor(start / 1000)}`];
-  const { stdout } = await run(systemctlStep("show", SERVICE, "--property=InactiveExitTimestamp").argv);
-  const time = /^InactiveExitTimestamp=(.+)$/m.exec(stdout)?.[1];
+  const { stdout } = await run(systemctlStep("show", SERVICE, "--property=ExecMainStartTimestamp").argv);
+  const time = /^ExecMainStartTimestamp=(.+)$/m.exec(stdout)?.[1];
   // journalctl accepts the time as systemctl prints it (systemd.time(7), "Parsing timestamps").
   return time === undefined ? [] : [`--since=${time}`];
 }

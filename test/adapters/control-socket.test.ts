@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { EventEmitter, once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -14,6 +14,7 @@ import { Failure } from "../../src/core/failure.ts";
 import { controlHandlers } from "../helpers/daemon/control-handlers.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 import { MemoryLog } from "../helpers/gate/memory.ts";
+import { waitUntil } from "../helpers/async/wait-until.ts";
 import { withResolvers } from "../helpers/async/with-resolvers.ts";
 
 const SUN_PATH_BYTES = process.platform === "linux" ? 108 : 104;
@@ -249,4 +250,59 @@ test("refuses a seventeenth client of `tail`, and takes one again when another h
 
 test("following records resolves to null when no daemon listens", async (t) => {
   assert.equal(await followDaemon(join(scratchDirectory(t), "control.sock")), null);
+});
+
+/** Opens a socket, follows the records, and removes the socket as `remove` does. Resolves when it is there again. */
+async function reopenAfter(t: TestContext, remove: (path: string) => void) {
+  const path = join(scratchDirectory(t), "run", "control.sock");
+  let send: (record: object) => void = fail;
+  const { socket } = await open(t, path, {
+    status: () => ({ pid: 1 }),
+    tail(listener) {
+      send = listener;
+      return () => {};
+    },
+  });
+  const records = await followDaemon(path);
+  assert.ok(records !== null);
+  const next = records[Symbol.asyncIterator]().next();
+  remove(path);
+  assert.equal(await askDaemon(path, "status"), null);
+  const status = await waitUntil("the socket", () => askDaemon(path, "status"));
+  return { path, socket, status, next, send: (record: object) => send(record) };
+}
+
+for (const [what, remove] of Object.entries({
+  "the socket": (path: string) => rmSync(path),
+  "its directory": (path: string) => rmSync(dirname(path), { recursive: true }),
+})) {
+  test(`is there again after somebody has removed ${what}, private as before, and its connections stay`, async (t) => {
+    const { path, status, next, send } = await reopenAfter(t, remove);
+    assert.deepEqual(status, { pid: 1 });
+    assert.deepEqual([modeOf(path), modeOf(dirname(path))], [0o600, 0o700]);
+    send({ id: "a" });
+    assert.deepEqual((await next).value, { id: "a" });
+  });
+}
+
+test("closes and removes a socket that was made again", async (t) => {
+  const { path, socket } = await reopenAfter(t, (removed) => rmSync(removed));
+  await socket.close();
+  assert.equal(existsSync(path), false);
+});
+
+test("leaves the socket of another daemon at its path alone", async (t) => {
+  const path = join(scratchDirectory(t), "run", "control.sock");
+  await open(t, path, { status: () => ({ pid: 1 }) });
+  rmSync(path);
+  const probes = new EventEmitter();
+  const other = createServer((client) => {
+    client.destroy();
+    probes.emit("connected");
+  });
+  await listenOn(t, path, other);
+  const { ino } = statSync(path);
+  // Two looks: by the second one, whatever follows the first has been done.
+  for (let i = 0; i < 2; i += 1) await once(probes, "connected");
+  assert.equal(statSync(path).ino, ino);
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { test } from "node:test";
-import { portTaken } from "../../src/adapters/port-holder.ts";
+import { isListening, portTaken } from "../../src/adapters/port-holder.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { ON_MACOS } from "../helpers/launchd/fake-launchd.ts";
 import { fakePrograms } from "../helpers/process/fake-programs.ts";
@@ -61,3 +61,29 @@ test("does not name a process that merely has a connection from that port as its
   const [output] = (await once(client.stdout, "data")) as [Buffer];
   assert.match(portTaken(Number(output), new Error("taken")).message, /is taken by another program$/);
 });
+
+const skipElsewhere = process.platform !== "linux" && "needs Linux: elsewhere a connection is the probe";
+
+for (const [host, expected] of [
+  ["127.0.0.1", [true, false]],
+  ["::1", [false, true]],
+  ["0.0.0.0", [true, false]],
+  ["::", [true, true]],
+] as const) {
+  test(`finds what listens on ${host} without connecting to it`, { skip: skipElsewhere }, async (t) => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      socket.end();
+    }).listen(0, host);
+    t.after(() => server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const found = await Promise.all(["127.0.0.1", "::1"].map((address) => isListening(port, address)));
+    assert.deepEqual(found, expected);
+    // Connections are accepted in order: a probe's would have come before this one.
+    const own = connect(port, host === "::1" ? "::1" : "127.0.0.1").resume();
+    await once(own, "end");
+    assert.equal(connections, 1);
+  });
+}

@@ -7,6 +7,7 @@ import { startDaemonWithUpstream } from "../helpers/daemon/daemon-with-upstream.
 import { startDaemon } from "../helpers/daemon/daemon.ts";
 import { post } from "../helpers/gate/gate.ts";
 import { writeKeyFile } from "../helpers/keychain/key-file.ts";
+import { asUser, NOBODY, noOtherUser } from "../helpers/process/other-user.ts";
 import { freePort } from "../helpers/process/free-port.ts";
 import { respondWithMessage, startUpstream } from "../helpers/upstream/scripted-upstream.ts";
 import { editConfig, IN_FORCE, MOVED, READ_AGAIN } from "./config-edits.ts";
@@ -124,7 +125,7 @@ test("after a change of the ledger directory records are written to the new one,
   );
 });
 
-test("an edit with an unsafe ledger directory is rejected as a whole, and takes effect on SIGHUP once the directory is safe", async (t) => {
+test("an edit with an unsafe ledger directory is rejected as a whole, and takes effect by itself once the directory is safe", async (t) => {
   const upstream = await startUpstream(t, respondWithMessage);
   const { config } = writeKeyFile(t, upstream.baseUrl, "some-key");
   const daemon = await startDaemon(t);
@@ -140,8 +141,23 @@ test("an edit with an unsafe ledger directory is rejected as a whole, and takes 
   assert.equal(status.code, 1);
   assert.match(status.stdout, /not accepted [^:]*: .*can be written by other users/);
   chmodSync(directory, 0o700);
-  process.kill(daemon.pid, "SIGHUP");
   await daemon.waitForOutput(IN_FORCE);
   assert.equal((await post({ url: `http://127.0.0.1:${port}` }, "/v1/messages", {})).status, 200);
   assert.deepEqual([upstream.seen.length, (await daemon.status()).config.problems], [1, []]);
 });
+
+test(
+  "a daemon follows its configuration again after the directory was closed to it for a moment",
+  { skip: noOtherUser },
+  async (t) => {
+    const daemon = await startDaemon(t, { launcher: asUser(NOBODY) });
+    chmodSync(daemon.home, 0o000);
+    await daemon.waitForOutput(/EACCES/);
+    chmodSync(daemon.home, 0o700);
+    await daemon.waitForOutput(/the configuration file is good again/);
+    const port = await freePort();
+    editConfig(daemon, { listen: { port } });
+    await daemon.waitForOutput(MOVED);
+    assert.deepEqual((await daemon.status()).config.problems, []);
+  },
+);

@@ -170,13 +170,46 @@ test("states() reports what each key's latest read found and when, and nothing b
   keys.at(0).reject(new KeyFailure("missing", "no such key", "store it", { detail: "in the drawer" }));
   await got.catch(() => {});
   assert.deepEqual(keyring.states(), [
-    { ref: REF, state: "missing", problem: "no such key (in the drawer)", at: clock.wallMs },
+    { ref: REF, state: "missing", problem: "no such key (in the drawer)", at: clock.wallMs, presentAt: null },
   ]);
   clock.advance(1_000);
   const again = keyring.get(REF);
   keys.at(1).resolve("one");
   await again;
-  assert.deepEqual(keyring.states(), [{ ref: REF, state: "present", problem: null, at: clock.wallMs }]);
+  assert.deepEqual(keyring.states(), [
+    { ref: REF, state: "present", problem: null, at: clock.wallMs, presentAt: clock.wallMs },
+  ]);
   keyring.forget();
   assert.deepEqual(keyring.states(), []);
+});
+
+test("a key that was not there is looked for again on demand, a second later at the earliest", async () => {
+  const { keyring, keys, clock } = makeKeyring();
+  const got = keyring.get(REF);
+  keys.at(0).reject(new KeyFailure("locked", "the keychain is locked", "unlock it"));
+  await assert.rejects(got);
+  await keyring.retryFailed();
+  assert.equal(keys.reads.length, 1);
+  clock.advance(1_000);
+  const [again, atOnce] = [keyring.retryFailed(), keyring.retryFailed()];
+  assert.equal(keys.reads.length, 2);
+  keys.at(1).resolve("one");
+  await Promise.all([again, atOnce]);
+  const [state] = keyring.states();
+  assert.deepEqual([state?.state, state?.problem, state?.presentAt], ["present", null, clock.now()]);
+  assert.ok(isKey(keyring.cached(REF), "one"));
+  clock.advance(1_000);
+  await keyring.retryFailed();
+  assert.equal(keys.reads.length, 2);
+});
+
+test("a key that is still not there keeps the time at which it last was", async () => {
+  const { keyring, keys, clock } = await makeFilledKeyring("one");
+  const at = clock.now();
+  clock.advance(5_000);
+  keyring.forget();
+  const got = keyring.get(REF);
+  keys.at(1).reject(new KeyFailure("locked", "the keychain is locked", "unlock it"));
+  await assert.rejects(got);
+  assert.equal(keyring.states()[0]?.presentAt, at);
 });

@@ -154,10 +154,13 @@ test("a keychain that fails names the command", () => {
     "Timeout was reached",
     "something else",
   ];
-  const { failureOf, knownFailure, noSuchKey, invalidKey, childDied, ...known } = keychainFailures;
+  const { failureOf, knownFailure, noDefaultCollection, noSuchKey, invalidKey, childDied, ...known } =
+    keychainFailures;
   const failures = [
     ...texts.map((text) => failureOf(text, REF)),
     ...Object.values(known).map((failure) => knownFailure(failure, REF)),
+    noDefaultCollection(REF, []),
+    noDefaultCollection(REF, ["/org/freedesktop/secrets/collection/login"]),
     noSuchKey(REF, false),
     noSuchKey(REF, true),
     invalidKey(REF, "it has spaces"),

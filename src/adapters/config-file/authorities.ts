@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { Failure } from "../../core/failure.ts";
 import { readTrustedFile } from "./trusted-file.ts";
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
@@ -14,7 +15,10 @@ export async function readAuthorities(caFile: string): Promise<string[]> {
   const certificates = text.match(CERTIFICATE) ?? [];
   if (certificates.length === 0) {
     const convert = `openssl x509 -inform der -in ${caFile} -out ${caFile}.pem`;
-    throw new Error(`there is no PEM certificate in it; if it is one in binary form, run \`${convert}\``);
+    throw new Failure(
+      "there is no PEM certificate in it",
+      `if it is one in binary form, convert it with: ${convert}`,
+    );
   }
   certificates.forEach((certificate, index) => {
     if (!isCertificate(certificate)) throw new Error(`certificate ${index + 1} in it cannot be read`);

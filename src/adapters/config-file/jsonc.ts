@@ -52,10 +52,15 @@ export function readJsonc(text: string): Jsonc {
   return {
     value: tree === undefined ? undefined : valueOf(tree),
     problems: [...describeErrors(errors, lineOf), ...findDuplicates(tree, lineOf), ...excess],
-    locate({ path, message }) {
+    locate({ path, message, hint }) {
       const node = nearestNode(tree, path);
       if (node === undefined || node.offset + node.length > validEnd) return null;
-      return { path: formatConfigPath(path), line: lineOf(startOf(node)), message };
+      return {
+        path: formatConfigPath(path),
+        line: lineOf(startOf(node)),
+        message,
+        ...(hint !== undefined && { hint }),
+      };
     },
   };
 }

@@ -5,6 +5,8 @@ import { defaultConfig, checkConfig } from "../../core/config/config.ts";
 import type { Config } from "../../core/config/config.ts";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
+import { openUpHint } from "./open-up.ts";
 import { readAuthorities } from "./authorities.ts";
 import { MAX_PROBLEMS, readJsonc } from "./jsonc.ts";
 import { readTrustedFile, type TrustedFile } from "./trusted-file.ts";
@@ -12,7 +14,8 @@ import { readTrustedFile, type TrustedFile } from "./trusted-file.ts";
 /** The configuration in a file, or all its problems. */
 export type ConfigReading =
   | { ok: true; config: Config; exists: boolean }
-  | { ok: false; problems: Problem[] };
+  /** `isTransient`: only a file that it names is at fault, so that the same text may be good later. */
+  | { ok: false; problems: Problem[]; isTransient: boolean };
 
 /**
  * Reads and checks a configuration file. A missing file stands for the defaults. Never rejects: a file that cannot be read
@@ -23,17 +26,21 @@ export async function readConfigFile(path: string): Promise<ConfigReading> {
     return await checkFile(path, await readTrustedFile(path));
   } catch (error) {
     if (hasCode(error, "ENOENT")) return { ok: true, config: defaultConfig, exists: false };
-    const message = messageOf(error);
-    return {
-      ok: false,
-      problems: [{ path: "", line: null, message: `the file cannot be used: ${message}` }],
-    };
+    const problem = { path: "", line: null, message: `the file cannot be used: ${messageOf(error)}` };
+    return { ok: false, problems: [{ ...problem, ...hintOf(error, path) }], isTransient: false };
   }
 }
 
 /** Checks the text of a configuration file that is not written yet. Settles like {@link readConfigFile}. */
 export async function checkConfigText(path: string, text: string): Promise<ConfigReading> {
   return checkFile(path, { text, isPrivate: true });
+}
+
+/** Returns the command that helps against what prevents the use of a file, if it is known. */
+function hintOf(error: unknown, path: string): { hint?: string } {
+  const hint =
+    error instanceof Failure ? error.hint : hasCode(error, "EACCES") ? openUpHint(path) : undefined;
+  return hint === undefined ? {} : { hint };
 }
 
 /** Returns one failure that lists all problems of a configuration file, one per line. */
@@ -54,7 +61,7 @@ async function checkFile(path: string, { text, isPrivate }: TrustedFile): Promis
     return { ok: true, config: verdict.config, exists: true };
   const located = issues.map(jsonc.locate).filter((problem) => problem !== null);
   const problems = [...jsonc.problems, ...located].sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
-  return { ok: false, problems: shorten(problems) };
+  return { ok: false, problems: shorten(problems), isTransient: verdict.ok && jsonc.problems.length === 0 };
 }
 
 /** Keeps the first problems, and says that there are more. */
@@ -71,15 +78,15 @@ function shorten(problems: Problem[]): Problem[] {
 async function completeOutbound(path: string, outbound: Outbound, isPrivate: boolean): Promise<Issue[]> {
   const issues: Issue[] = [];
   if (!isPrivate && outbound.proxy !== null && outbound.proxy.credentials !== null) {
-    const message = `it holds a password, and others can read this file; run \`chmod 600 ${path}\``;
-    issues.push({ path: ["outbound", "httpsProxy"], message });
+    const message = "it holds a password, and others can read this file";
+    issues.push({ path: ["outbound", "httpsProxy"], message, hint: formatCommand(["chmod", "600", path]) });
   }
   if (outbound.caFile === null) return issues;
   try {
     outbound.authorities = await readAuthorities(outbound.caFile);
   } catch (error) {
     const message = `${outbound.caFile} cannot be used: ${messageOf(error)}`;
-    issues.push({ path: ["outbound", "caFile"], message });
+    issues.push({ path: ["outbound", "caFile"], message, ...hintOf(error, outbound.caFile) });
   }
   return issues;
 }

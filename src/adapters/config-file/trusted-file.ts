@@ -1,6 +1,9 @@
-import { constants, readFileSync } from "node:fs";
+import { constants } from "node:fs";
 import type { Stats } from "node:fs";
 import { open } from "node:fs/promises";
+import { Failure } from "../../core/failure.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
+import { isInSandbox } from "../user-namespace.ts";
 
 /** The content of a file that no untrusted user can write. */
 export interface TrustedFile {
@@ -16,7 +19,7 @@ const WRITABLE_BY_ALL = 0o002;
 const ACCESSIBLE_TO_OTHERS = 0o077;
 
 /**
- * Reads a file that decides where requests go. Throws an Error that says what is wrong when other users can write the file
+ * Reads a file that decides where requests go. Throws a Failure that says what to type when other users can write the file
  * (SECURITY.md E4). Checks the open descriptor, not the path, so that it reads the file it checked.
  */
 export async function readTrustedFile(path: string): Promise<TrustedFile> {
@@ -36,33 +39,22 @@ export async function readTrustedFile(path: string): Promise<TrustedFile> {
 }
 
 function refuseDistrusted(path: string, stats: Stats): void {
-  const distrust = findDistrust(path, stats);
-  if (distrust !== null) throw new Error(distrust);
-}
-
-function findDistrust(path: string, stats: Stats): string | null {
-  if (!stats.isFile()) return "it is not a regular file";
-  if (stats.size > MAX_BYTES) return "it is larger than 1 MiB";
+  if (!stats.isFile()) throw new Failure("it is not a regular file");
+  if (stats.size > MAX_BYTES) throw new Failure("it is larger than 1 MiB");
   const self = process.getuid?.();
   // Windows has neither owners nor mode bits.
-  if (self === undefined) return null;
-  if (stats.uid !== self && stats.uid !== 0) return `it belongs to ${describeOwner(path, self)}`;
-  if ((stats.mode & WRITABLE_BY_ALL) !== 0) return `anybody may change it; run \`chmod go-w ${path}\``;
-  return null;
+  if (self === undefined) return;
+  if (stats.uid !== self && stats.uid !== 0) throw belongsToAnother(path, self);
+  if ((stats.mode & WRITABLE_BY_ALL) !== 0) {
+    throw new Failure("anybody may change it", formatCommand(["chmod", "go-w", path]));
+  }
 }
 
 /** In a user namespace that does not map root, such as the service's sandbox, root's files appear to be nobody's. */
-function describeOwner(path: string, self: number): string {
-  if (isRootMapped()) return `another user; run \`chown ${self} ${path}\``;
-  return "nobody in the sandbox of the service; run `tollkeeper service install`, which leaves the sandbox out if it is root's";
-}
-
-/** Each line of the map is a range: the first uid inside, the first outside, and the length (user_namespaces(7)). */
-function isRootMapped(): boolean {
-  try {
-    return /^\s*0\s/m.test(readFileSync("/proc/self/uid_map", "utf8"));
-  } catch {
-    // There is no such file outside Linux.
-    return true;
+function belongsToAnother(path: string, self: number): Failure {
+  if (!isInSandbox()) {
+    return new Failure("it belongs to another user", formatCommand(["sudo", "chown", String(self), path]));
   }
+  const hint = "have the sandbox left out, if it is root's, with: tollkeeper service install";
+  return new Failure("it belongs to nobody in the sandbox of the service", hint);
 }

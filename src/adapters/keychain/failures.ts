@@ -1,5 +1,7 @@
 import { KeyFailure } from "../../core/failure.ts";
 import type { KeyFailureCode, KeyFix } from "../../core/failure.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
+import { setDefaultCommand } from "./probe.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
 
 const ELSEWHERE =
@@ -39,7 +41,7 @@ const DEAD_BUS: KnownFailure = {
   fix: `log in again, or leave it to the default: unset DBUS_SESSION_BUS_ADDRESS; or ${ELSEWHERE}`,
 };
 
-export const NO_COLLECTION: KnownFailure = {
+const NO_COLLECTION: KnownFailure = {
   text: /Object does not exist at path/,
   code: "unavailable",
   message: "the keychain has no collection yet to put a key in",
@@ -136,6 +138,19 @@ export function knownFailure(known: KnownFailure, ref: KeyRef, text = ""): KeyFa
   const message = known.isQuoted === true ? `${known.message}: ${text}` : known.message;
   const fix = typeof known.fix === "function" ? known.fix(ref) : known.fix;
   return new KeyFailure(known.code, message, fix);
+}
+
+/**
+ * Returns the failure of a keychain without a default collection, where keys are put. When it has `others`, the name of the
+ * default one leads nowhere, as after its collection was removed, and making one anew does not change that.
+ */
+export function noDefaultCollection(ref: KeyRef, others: readonly string[]): KeyFailure {
+  const [first] = others;
+  if (first === undefined) return knownFailure(NO_COLLECTION, ref);
+  const other = others.find((path) => path.endsWith("/login")) ?? first;
+  const message = "the keychain's default collection, where keys are put, is not there";
+  const hint = `make another one the default with: ${formatCommand(setDefaultCommand(other))}; or ${ELSEWHERE}`;
+  return new KeyFailure("unavailable", message, hint);
 }
 
 /**

@@ -1,9 +1,13 @@
 import type { BusReply } from "./bus.ts";
 import { SCHEMA, SERVICE } from "./protocol.ts";
 
-/** What the Secret Service reports without unlocking anything; `failed` has the bus's error text. */
+/**
+ * What the Secret Service reports without unlocking anything; `failed` has the bus's error text. `others`: the collections
+ * that there are when the default one is missing.
+ */
 export type Probe =
-  | { state: "open" | "locked" | "missing" }
+  | { state: "open" | "locked" }
+  | { state: "missing"; others: string[] }
   | { state: "unknown" }
   | { state: "failed"; text: string };
 
@@ -16,6 +20,9 @@ const CALL = ["call", NAME, PATH, "org.freedesktop.Secret.Service"];
 
 /** D-Bus's object path for "no object". */
 const NO_OBJECT = "/";
+
+/** gnome-keyring's collection in memory, which is lost at the end of the session. */
+const SESSION = `${PATH}/collection/session`;
 
 const UNKNOWN: Probe = { state: "unknown" };
 
@@ -34,7 +41,7 @@ export async function probeItem(bus: Bus, account: string): Promise<Probe> {
   if (unlocked.length > 0) return { state: "open" };
   if (locked.length > 0) return { state: "locked" };
   const collection = await probeCollection(bus);
-  return collection.state === "locked" ? collection : { state: "missing" };
+  return collection.state === "locked" ? collection : { state: "missing", others: [] };
 }
 
 /** Finds out whether there is a default collection, where new items are stored, and whether it is unlocked. */
@@ -43,11 +50,33 @@ export async function probeCollection(bus: Bus): Promise<Probe> {
   if (alias === null) return UNKNOWN;
   if (!alias.ok) return { state: "failed", text: alias.message };
   const [path] = Array.isArray(alias.data) ? alias.data : [];
-  if (path === NO_OBJECT) return { state: "missing" };
   if (typeof path !== "string") return UNKNOWN;
+  if (path === NO_OBJECT) return missingAmong(await listCollections(bus), path);
   const reply = await bus(["get-property", NAME, path, "org.freedesktop.Secret.Collection", "Locked"]);
-  if (reply === null || !reply.ok || typeof reply.data !== "boolean") return UNKNOWN;
-  return { state: reply.data ? "locked" : "open" };
+  if (reply === null) return UNKNOWN;
+  if (!reply.ok)
+    return NO_SUCH_OBJECT.test(reply.message) ? missingAmong(await listCollections(bus), path) : UNKNOWN;
+  return typeof reply.data === "boolean" ? { state: reply.data ? "locked" : "open" } : UNKNOWN;
+}
+
+/** What providers say of an alias that leads to a collection that was removed. */
+const NO_SUCH_OBJECT = /does not exist|[Nn]o such object|[Uu]nknown object/;
+
+function missingAmong(collections: readonly string[], missing: string): Probe {
+  return { state: "missing", others: collections.filter((path) => path !== missing) };
+}
+
+/** Returns the collections in which a key would stay. */
+async function listCollections(bus: Bus): Promise<string[]> {
+  const reply = await bus(["get-property", NAME, PATH, "org.freedesktop.Secret.Service", "Collections"]);
+  const paths: unknown[] = reply?.ok === true && Array.isArray(reply.data) ? reply.data : [];
+  return paths.filter((path): path is string => typeof path === "string" && path !== SESSION);
+}
+
+/** Returns the command that makes a collection the default one, where new items are put. */
+export function setDefaultCommand(path: string): string[] {
+  const service = [NAME, PATH, "org.freedesktop.Secret.Service"];
+  return ["busctl", "--user", "call", ...service, "SetAlias", "so", "default", path];
 }
 
 function listsOf(data: unknown): unknown[][] {

@@ -197,7 +197,7 @@ export class LineWriter {
     const hint = this.#lastError instanceof Failure ? this.#lastError.hint : undefined;
     const reason = messageOf(this.#lastError);
     log.error(
-      { directory, reason, hint, waiting: this.#backlog.length, lost: this.#lost },
+      { about: "ledger", directory, reason, hint, waiting: this.#backlog.length, lost: this.#lost },
       "the ledger cannot be written; records wait in memory",
     );
   }

@@ -1,6 +1,8 @@
 import * as fs from "node:fs";
+import { dirname } from "node:path";
 import { Failure, hasCode } from "../../core/failure.ts";
-import { quoteForShell } from "../../core/text/shell-words.ts";
+import { formatCommand, quoteForShell } from "../../core/text/shell-words.ts";
+import { isInSandbox } from "../user-namespace.ts";
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = fs.constants;
 const PERMISSIONS = 0o777;
@@ -27,7 +29,7 @@ export function ensureSafeDirectory(directory: string): fs.Stats {
     const created = fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (created !== undefined) fs.chmodSync(directory, 0o700);
   } catch (cause) {
-    throw unlessDiskFault(cause, `cannot make the ledger directory ${directory}`);
+    throw unlessDiskFault(cause, directory, `cannot make the ledger directory ${directory}`);
   }
   const found = fs.lstatSync(directory);
   if (!found.isDirectory()) {
@@ -52,9 +54,13 @@ export function refuseUnwritable(directory: string): void {
     fs.accessSync(directory, fs.constants.W_OK);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Failure(`the ledger directory ${directory} cannot be written to: ${why}`, UNWRITABLE_HINT, {
-      cause,
-    });
+    throw new Failure(
+      `the ledger directory ${directory} cannot be written to: ${why}`,
+      unwritableHint(directory),
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -82,10 +88,6 @@ export function openPrivateFile(path: string): number {
 /** Errors of the disk or of system limits. They are temporary, so a daemon keeps running in spite of them. */
 const DISK_FAULTS: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE"]);
 
-/** Names `service install`, because the service's sandbox can only write to the directories it was installed with. */
-const UNWRITABLE_HINT =
-  "check its owner and permissions, or name another directory (tollkeeper config edit); for the service then type: tollkeeper service install";
-
 /** Windows has neither owners nor mode bits. */
 const isWindows = process.platform === "win32";
 
@@ -99,7 +101,7 @@ function openNoFollow(path: string): number {
       });
     }
     if (hasCode(error, "EISDIR")) throw notAFile(path);
-    throw unlessDiskFault(error, `cannot open ${path}`);
+    throw unlessDiskFault(error, dirname(path), `cannot open ${path}`);
   }
 }
 
@@ -130,9 +132,16 @@ function refuseOtherOwners(path: string, found: fs.Stats): void {
   );
 }
 
-function unlessDiskFault(error: unknown, message: string): unknown {
+function unlessDiskFault(error: unknown, directory: string, message: string): unknown {
   if (!(error instanceof Error)) return error;
   const { code } = error as NodeJS.ErrnoException;
   if (DISK_FAULTS.has(code)) return error;
-  return new Failure(`${message}: ${error.message}`, UNWRITABLE_HINT, { cause: error });
+  return new Failure(`${message}: ${error.message}`, unwritableHint(directory), { cause: error });
+}
+
+function unwritableHint(directory: string): string {
+  const elsewhere = "or name another directory with: tollkeeper config edit";
+  if (isInSandbox())
+    return `have the service's sandbox let it in with: tollkeeper service install; ${elsewhere}`;
+  return `see who may write there with: ${formatCommand(["ls", "-ld", dirname(directory), directory])}; ${elsewhere}`;
 }

@@ -66,7 +66,7 @@ async function check(path: string, config: Config, daemon: DaemonStatus | null):
       checks,
       overhead: canMeasure ? await measureOverhead(port, upstream, SAMPLE_COUNTS) : null,
       daemon: daemon === null ? null : await checkDaemon(daemon),
-      lastError: lastError()?.message ?? null,
+      lastError: lastError(() => false)?.message ?? null,
     };
   } finally {
     await proxy.close();

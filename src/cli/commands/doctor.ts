@@ -2,9 +2,9 @@ import { programVersion } from "../../adapters/program.ts";
 import type { CheckedFinding, Verdict } from "../../check/check.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";
+import { chooseConfigFile } from "../doctor/choose-config.ts";
 import { CHECKS, runChecks } from "../doctor/checks.ts";
 import { gatherEvidence } from "../doctor/evidence.ts";
-import { resolveConfigPath } from "../load-config.ts";
 import { EXIT, hasColours, printJson, printStyled, withProgramName } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
 
@@ -12,7 +12,7 @@ import { pluralize } from "../terminal/format.ts";
 export const command: Command<ReportArguments> = {
   builder: reportOptions,
   handler: async ({ config, json }) => {
-    const evidence = gatherEvidence(resolveConfigPath(config));
+    const evidence = gatherEvidence(await chooseConfigFile(config));
     const checks = await runChecks(CHECKS, evidence);
     if (json) printJson({ version: programVersion(), checks });
     else printStyled(withProgramName(renderFindings(checks, hasColours())));

@@ -1,15 +1,15 @@
 import { readConfigFile } from "../../adapters/config-file.ts";
-import { configPath } from "../../adapters/paths.ts";
-import { checkPortFree } from "../../adapters/port-holder.ts";
 import { formatProblem } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
 import { formatAge } from "../../core/text/age.ts";
-import { daemonStatus, notRunning } from "../../daemon/running-daemon.ts";
+import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { AccessStatus, DaemonStatus, KeyStatus } from "../../daemon/status.ts";
 import type { LedgerHealth } from "../../ports.ts";
 import { findServiceManager } from "../../service/find-manager.ts";
 import { attempt } from "../attempt.ts";
 import { reportOptions, type Command, type ReportArguments } from "../command.ts";
+import { resolveConfigPath } from "../load-config.ts";
+import { explainAbsence } from "../service/explain-absence.ts";
 import { describeOtherProgram, replaceCommand } from "../service/other-program.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
 import { labelledLine, pluralize } from "../terminal/format.ts";
@@ -19,7 +19,7 @@ export const command: Command<ReportArguments> = {
   builder: reportOptions,
   handler: async ({ config, json }) => {
     const status = await daemonStatus();
-    if (status === null) throw await explainAbsence(config);
+    if (status === null) throw await explainAbsence(await configuredPort(config));
     await noteOtherProgram(status);
     if (json) printJson(status);
     else for (const line of renderStatus(status)) print(line);
@@ -35,11 +35,10 @@ async function noteOtherProgram(status: DaemonStatus): Promise<void> {
   note(`note: ${difference}; replace it with: ${replaceCommand(status, state)}`);
 }
 
-/** Returns why no daemon responds: another program has its port, or it is not running. An invalid configuration names no port. */
-async function explainAbsence(configFile = configPath()): Promise<Failure> {
-  const reading = await readConfigFile(configFile);
-  const portFailure = reading.ok ? await checkPortFree(reading.config.listen.port) : null;
-  return portFailure ?? notRunning();
+/** Returns null for a configuration that is not valid. */
+async function configuredPort(file: string | undefined): Promise<number | null> {
+  const reading = await readConfigFile(resolveConfigPath(file));
+  return reading.ok ? reading.config.listen.port : null;
 }
 
 /** True when the daemon has everything that a request needs. Lost records do not count: they do not affect new requests. */
@@ -105,9 +104,11 @@ function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: Describe
   return rows;
 }
 
-function keyRows({ upstream, name, source, state, at, problem }: KeyStatus, age: DescribeAge): Row[] {
+function keyRows(key: KeyStatus, age: DescribeAge): Row[] {
+  const { upstream, name, source, state, at, workedAt, problem } = key;
   const lookedUp = at === null ? "" : `, ${age(at)}`;
-  const row: Row = ["key", `${name} for ${upstream}: ${state} (${source}${lookedUp})`];
+  const worked = problem === null || workedAt === null ? "" : `; it was last there ${age(workedAt)}`;
+  const row: Row = ["key", `${name} for ${upstream}: ${state} (${source}${lookedUp}${worked})`];
   return problem === null ? [row] : [row, ["", problem]];
 }
 

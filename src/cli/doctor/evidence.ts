@@ -9,13 +9,13 @@ import { daemonStatus } from "../../daemon/running-daemon.ts";
 import { hardenProcess } from "../../daemon/harden.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import { findServiceManager } from "../../service/find-manager.ts";
-import type { ServiceState } from "../../service/service-manager.ts";
+import type { ServiceProblem, ServiceState } from "../../service/service-manager.ts";
 import { attempt } from "../attempt.ts";
 import { listTools, type ListedTool } from "../connect/list-tools.ts";
 import { readToolHost } from "../connect/local-endpoint.ts";
 import { listDotfiles } from "../dotfiles/locations.ts";
 import { readDotfiles, type Dotfile } from "../dotfiles/read.ts";
-import { findFailureCause, type FailureCause } from "../service/failure-cause.ts";
+import { diagnose, type Diagnosis } from "../service/diagnose.ts";
 import { probeUpstreams, type UpstreamProbe } from "./evidence/probe-upstreams.ts";
 import { readKeys, type KeyReading } from "./evidence/read-keys.ts";
 
@@ -39,8 +39,12 @@ interface ServiceProbe {
   state: ServiceState | null;
   /** Its hint says what to use instead. */
   failure: Failure | null;
-  /** Why the service has failed; null when it has not, or when the cause is unknown. */
-  cause: FailureCause | null;
+  /** What is wrong with its definition, even while it runs. */
+  problems: ServiceProblem[];
+  /** Why it does not start, and what to type; null when nothing is known to be wrong. */
+  diagnosis: Diagnosis | null;
+  /** The PATH of an installed service; null when there is none, or it is not known. */
+  searchPath: string | null;
 }
 
 /** What the checks look at. Each method gathers its part on the first call and returns the same on later ones. */
@@ -129,11 +133,15 @@ async function tryHardening(): Promise<Hardening> {
   return { refusal, warnings: warnings ?? [] };
 }
 
+const NO_SERVICE = { managerName: "", state: null, problems: [], diagnosis: null, searchPath: null };
+
 async function probeService(): Promise<ServiceProbe> {
   const { value, failure } = await attempt(Failure, async () => {
     const manager = await findServiceManager();
     const state = await manager.state();
-    return { managerName: manager.name, state, cause: await findFailureCause(manager, state) };
+    const { PATH: searchPath = null } = state.isInstalled ? await manager.environment() : {};
+    const found = { problems: await manager.problems(), diagnosis: await diagnose(manager, state) };
+    return { managerName: manager.name, state, searchPath, ...found };
   });
-  return { managerName: "", state: null, cause: null, ...value, failure };
+  return { ...NO_SERVICE, ...value, failure };
 }

@@ -1,31 +1,45 @@
 import type { ConfiguredKey } from "../../core/policy/upstreams.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import { buildServiceReport } from "../service/report.ts";
 import type { Evidence } from "./evidence.ts";
 
 /** Returns a tollkeeper command that applies to the configuration under examination. */
-export function commandFor({ configFile, isDefaultConfigFile }: Evidence, args: string): string {
+export function commandFor(evidence: Evidence, args: string): string {
+  return commandWith(evidence, args.split(" "));
+}
+
+/** Returns a tollkeeper command like {@link commandFor}, of words that may contain spaces. */
+export function commandWith({ configFile, isDefaultConfigFile }: Evidence, words: readonly string[]): string {
   const option = isDefaultConfigFile ? [] : ["--config", configFile];
-  return formatCommand(["tollkeeper", ...args.split(" "), ...option]);
+  return formatCommand(["tollkeeper", ...words, ...option]);
 }
 
 /** Returns the command that starts the daemon, as a service where possible, or that fixes what keeps the service from starting. */
 export async function startCommand(evidence: Evidence): Promise<string> {
-  const { state, cause } = await evidence.service();
+  const { state, diagnosis } = await evidence.service();
   if (state === null) return commandFor(evidence, "serve");
-  const { isInstalled, nodeExists, scriptExists } = buildServiceReport("", state, null, cause);
-  if (!isInstalled || nodeExists === false || scriptExists === false) {
-    return commandFor(evidence, "service install");
-  }
-  return cause?.hint ?? "tollkeeper service start";
+  if (!state.isInstalled) return commandFor(evidence, "service install");
+  return diagnosis?.fix ?? "tollkeeper service start";
 }
 
 /** Returns the command that replaces the running daemon by one of this version with this configuration. */
 export async function restartCommand(evidence: Evidence): Promise<string> {
   const { state } = await evidence.service();
   if (state?.isRunning === true) return "tollkeeper service restart";
+  return replaceCommand(evidence, await startCommand(evidence));
+}
+
+/** Returns the command that has the daemon run with the configuration under examination, whose path it names. */
+export async function useConfigurationCommand(evidence: Evidence): Promise<string> {
+  const { state } = await evidence.service();
+  const words = state?.isInstalled === true ? ["service", "install"] : ["serve"];
+  const command = formatCommand(["tollkeeper", ...words, "--config", evidence.configFile]);
+  return state?.isRunning === true ? command : replaceCommand(evidence, command);
+}
+
+/** Returns the command that stops the running daemon, and the one that starts another. */
+async function replaceCommand(evidence: Evidence, start: string): Promise<string> {
   const { status } = await evidence.daemon();
-  const start = await startCommand(evidence);
+  const { state } = await evidence.service();
   if (status === null) return start;
   return `${state === null ? `kill ${status.pid}` : "tollkeeper service stop"}, then: ${start}`;
 }

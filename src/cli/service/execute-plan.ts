@@ -9,7 +9,7 @@ import type { Plan, ServiceManager, ServiceState } from "../../service/service-m
 import { note, print } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
 import { isListeningOn } from "./conflicts.ts";
-import { matchCause } from "./failure-cause.ts";
+import { diagnoseFailure } from "./diagnose.ts";
 
 /** A start takes about 250 ms; the rest is for a machine under load. */
 const START_LIMIT_MS = 15_000;
@@ -84,12 +84,14 @@ async function explainFailedStart(
   startedMs: number,
   failed: CommandFailure | null,
 ): Promise<Failure> {
-  const { detail } = await manager.state();
+  const state = await manager.state();
   const lines = await manager.lastLines(SHOWN_LINES, startedMs);
   if (lines.length === 0) note("its log shows nothing of it to this user");
   else note(["the newest lines of its log:", ...lines].join("\n    "));
-  const cause = matchCause([detail, failed?.message ?? "", ...lines.toReversed()]);
-  const why = cause?.what ?? failed?.message ?? `it did not answer within ${START_LIMIT_MS / 1000} s`;
-  const hint = cause?.hint ?? failed?.hint ?? "see more of its log with: tollkeeper service logs -n 100";
-  return new Failure(`the service does not start (${detail}): ${why}`, hint);
+  const problem = (await manager.problems()).find(({ preventsStart }) => preventsStart);
+  const texts = [state.detail, failed?.message ?? "", ...lines.toReversed()];
+  const found = problem ?? (await diagnoseFailure(manager, state, texts));
+  const why = found?.message ?? failed?.message ?? `it did not answer within ${START_LIMIT_MS / 1000} s`;
+  const hint = found?.fix ?? failed?.hint ?? "see more of its log with: tollkeeper service logs -n 100";
+  return new Failure(`the service does not start (${state.detail}): ${why}`, hint);
 }

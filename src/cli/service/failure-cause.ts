@@ -1,63 +1,95 @@
-import type { ServiceManager, ServiceState } from "../../service/service-manager.ts";
+/** What keeps a service from starting. What helps depends on what is there now; see diagnose.ts. */
+export type CauseKind =
+  | "manual-daemon"
+  | "port"
+  | "configuration"
+  | "node-settings"
+  | "program"
+  | "sandbox"
+  | "credential"
+  | "definition";
 
-/** Why a service does not start, with the command that fixes it. */
-export interface FailureCause {
+/** A cause that can be recognized in a log. */
+export interface KnownCause {
+  kind: CauseKind;
+  trace: RegExp;
+  /** What is wrong, while it is. */
   what: string;
-  hint: string;
+  /** What was wrong, once it no longer is. */
+  whatWas: string;
+  /** Settings with which a file of the user's own (a drop-in of systemd's) can be the cause; null where none can. */
+  changes: RegExp | null;
 }
 
-/** The usual causes, by what systemd (systemd.exec(5), "Process exit codes"), launchd or the daemon's own log print. */
-const CAUSES: readonly (FailureCause & { trace: RegExp })[] = [
+/**
+ * The usual causes, by what systemd (systemd.exec(5), "Process exit codes"), launchd, Node or the daemon's own log print. The
+ * first that matches counts: Node's words about its options come before those that any program may use.
+ */
+const CAUSES: readonly KnownCause[] = [
   {
+    kind: "manual-daemon",
     trace: /is already running: pid/,
     what: "a daemon that was started by hand runs already",
-    hint: "stop it with: tollkeeper service stop; then: tollkeeper service start",
+    whatWas: "a daemon that was started by hand was running",
+    changes: null,
   },
   {
+    kind: "port",
     trace: /is taken by|EADDRINUSE|Address already in use/i,
     what: "its port is taken by another program",
-    hint: 'see which with: tollkeeper doctor; or set another "listen.port": tollkeeper config edit, tollkeeper service install',
+    whatWas: "its port was taken by another program, and is free now",
+    changes: null,
   },
   {
+    kind: "configuration",
     trace: /configuration is not usable/,
     what: "its configuration has faults",
-    hint: "see them with: tollkeeper config check",
+    whatWas: "its configuration had faults, which are corrected now",
+    changes: null,
   },
   {
+    kind: "node-settings",
+    trace: /NODE_OPTIONS|NODE_DEBUG|Node's inspector is open|under \S+ Node would /,
+    what: "Node is given settings with which it does not start, or would expose the key",
+    whatWas: "Node was given settings with which it did not start, or would have exposed the key",
+    changes: /\bNODE_(?:OPTIONS|DEBUG)=/,
+  },
+  {
+    kind: "program",
     trace: /status[ =]203|at step EXEC|Cannot find module|MODULE_NOT_FOUND|last exit code 78/,
     what: "its Node or its program is not there any more",
-    hint: "name those of today with: tollkeeper service install",
+    whatWas: "its Node or its program was not there",
+    changes: /^\s*ExecStart\s*=|\bNODE_OPTIONS=/m,
   },
   {
+    kind: "sandbox",
     trace: /status[ =](?:21[78]|226)|at step (?:USER|CAPABILITIES|NAMESPACE)/,
     what: "its sandbox cannot be set up: the kernel refuses it, or a directory that it names is gone",
-    hint: "have the directories made, and the sandbox tried again, with: tollkeeper service install",
+    whatWas: "its sandbox could not be set up",
+    changes: /^\s*(?:\w+Paths|Private\w+|Protect\w+|Root\w+|Temporary\w+|User|Capability\w+|Ambient\w+)\s*=/m,
   },
   {
+    kind: "credential",
     trace: /status[ =]243|at step CREDENTIALS/,
     what: "a credential cannot be read (LoadCredential=)",
-    hint: "see which with: tollkeeper service logs; then correct it: systemctl --user edit tollkeeper",
+    whatWas: "a credential could not be read (LoadCredential=)",
+    changes: null,
+  },
+  {
+    kind: "definition",
+    trace:
+      /status[ =]2\d\d|at step [A-Z_]+|^tollkeeper\.\w+: Failed to (?:run|load) |result 'resources'|unmet condition/,
+    what: "something that its definition names is not there",
+    whatWas: "something that its definition names was not there",
+    changes: /^\s*\w+\s*=/m,
   },
 ];
 
-/** More lines than a daemon writes when it cannot start. */
-const LOG_LINES = 20;
-
-/** Returns why a service has failed, by its state and the log since its last start; null when unknown or not failed. */
-export async function findFailureCause(
-  manager: ServiceManager,
-  state: ServiceState,
-): Promise<FailureCause | null> {
-  if (!state.hasFailed) return null;
-  const lines = await manager.lastLines(LOG_LINES, "last start");
-  return matchCause([state.detail, ...lines.toReversed()]);
-}
-
 /** Returns the cause that the first matching text points to, or null. Earlier texts take precedence. */
-export function matchCause(texts: readonly string[]): FailureCause | null {
+export function matchCause(texts: readonly string[]): KnownCause | null {
   for (const text of texts) {
     const cause = CAUSES.find(({ trace }) => trace.test(text));
-    if (cause !== undefined) return { what: cause.what, hint: cause.hint };
+    if (cause !== undefined) return cause;
   }
   return null;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../core/config/config.ts";
-import type { ServiceState } from "../../service/service-manager.ts";
-import type { FailureCause } from "./failure-cause.ts";
+import type { ServiceProblem, ServiceState } from "../../service/service-manager.ts";
+import type { Diagnosis } from "./diagnose.ts";
 import { labelledLine } from "../terminal/format.ts";
 
 /** The service's state, compared with the file system and the configuration. */
@@ -14,8 +14,10 @@ export interface ServiceReport extends ServiceState {
   configuredPort: number | null;
   /** In milliseconds; null when the configuration is unusable. */
   configuredDrainMs: number | null;
-  /** Why the service has failed; null when it has not, or when the cause is unknown. */
-  cause: FailureCause | null;
+  /** What is wrong with the definition, even while the service runs. */
+  problems: ServiceProblem[];
+  /** Why it does not start, and what to type; null when nothing is known to be wrong. */
+  diagnosis: Diagnosis | null;
 }
 
 /** Compares a state with the file system and the configuration, which is null when it is unusable. */
@@ -23,7 +25,7 @@ export function buildServiceReport(
   manager: string,
   state: ServiceState,
   config: Config | null,
-  cause: FailureCause | null,
+  { problems, diagnosis }: Pick<ServiceReport, "problems" | "diagnosis">,
 ): ServiceReport {
   const port = config?.listen.port ?? 0;
   return {
@@ -33,7 +35,8 @@ export function buildServiceReport(
     scriptExists: state.script === null ? null : existsSync(state.script),
     configuredPort: port === 0 ? null : port,
     configuredDrainMs: config?.limits.drainMs ?? null,
-    cause,
+    problems,
+    diagnosis,
   };
 }
 
@@ -53,7 +56,8 @@ export function renderServiceReport(report: ServiceReport): string[] {
   }
   const facts: Fact[] = [
     ["service", `${isRunning ? `running, pid ${pid}` : "not running"}: ${detail}`],
-    ...causeFacts(report),
+    ...diagnosisFacts(report),
+    ...problemFacts(report),
     ["enabled", isEnabled ? "yes, it starts at login" : "no; enable it with: tollkeeper service install"],
     ...pathFacts("node", report.node, report.nodeExists),
     ...pathFacts("script", report.script, report.scriptExists),
@@ -65,13 +69,27 @@ export function renderServiceReport(report: ServiceReport): string[] {
   return facts.map(([label, text]) => labelledLine(label, text));
 }
 
-function causeFacts({ hasFailed, cause }: ServiceReport): Fact[] {
-  if (!hasFailed) return [];
-  if (cause === null) return [["why", "its log may tell: tollkeeper service logs"]];
-  return [
-    ["why", cause.what],
-    ["", cause.hint],
-  ];
+/** What has to be typed stands on a line of its own. */
+function diagnosisFacts({ isRunning, hasFailed, diagnosis }: ServiceReport): Fact[] {
+  if (isRunning) return [];
+  if (diagnosis !== null) {
+    return [
+      ["why", diagnosis.message],
+      ["", diagnosis.fix],
+    ];
+  }
+  const more = hasFailed ? "; its log may say more: tollkeeper service logs" : "";
+  return [["", `start it with: tollkeeper service start${more}`]];
+}
+
+/** What keeps a stopped service from starting is its diagnosis. */
+function problemFacts({ isRunning, problems }: ServiceReport): Fact[] {
+  return problems
+    .filter(({ preventsStart }) => isRunning || !preventsStart)
+    .flatMap(({ message, fix }): Fact[] => [
+      ["problem", message],
+      ["", fix],
+    ]);
 }
 
 function pathFacts(label: string, path: string | null, exists: boolean | null): Fact[] {

@@ -7,12 +7,16 @@ export interface Problem {
   /** Line in the file, counted from 1; null when unknown. */
   line: number | null;
   message: string;
+  /** The command that fixes it, where an edit of the file would not. */
+  hint?: string | undefined;
 }
 
 /** One thing wrong with a JSON value: the keys and indexes that lead to it, and a message. */
 export interface Issue {
   path: (string | number)[];
   message: string;
+  /** The command that fixes it, where another value would not. */
+  hint?: string | undefined;
 }
 
 /** The message for a key value in the file. It never repeats the value. */
@@ -43,8 +47,9 @@ export function formatConfigPath(path: readonly (string | number)[]): string {
   return text;
 }
 
-/** Formats a problem as one line that editors and terminals can jump to: `FILE:LINE: json.path: message`. */
-export function formatProblem(file: string, { path, line, message }: Problem): string {
+/** Formats a problem as one line that editors and terminals can jump to: `FILE:LINE: json.path: message; hint`. */
+export function formatProblem(file: string, { path, line, message, hint }: Problem): string {
   const place = line === null ? file : `${file}:${line}`;
-  return path === "" ? `${place}: ${message}` : `${place}: ${path}: ${message}`;
+  const what = hint === undefined ? message : `${message}; ${hint}`;
+  return path === "" ? `${place}: ${what}` : `${place}: ${path}: ${what}`;
 }

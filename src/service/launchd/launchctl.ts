@@ -44,6 +44,13 @@ export class Launchctl {
     return new RegExp(`^\\s*"${LABEL}" => (?:disabled|true)\\s*$`, "m").test(stdout);
   }
 
+  /** Returns those of the variables that have been set for all services of the session (`launchctl setenv`). */
+  async getVariables(names: readonly string[]): Promise<Record<string, string>> {
+    const values = await Promise.all(names.map(async (name) => this.#run(["launchctl", "getenv", name])));
+    const pairs = names.map((name, i): [string, string] => [name, values[i]?.stdout.trim() ?? ""]);
+    return Object.fromEntries(pairs.filter(([, value]) => value !== ""));
+  }
+
   /** Returns the loaded service; null when it is not loaded. */
   async findJob(): Promise<Job | null> {
     const { code, stdout } = await this.#run(["launchctl", "print", this.service]);

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from "node:fs";
-import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../../core/failure.ts";
 import type { ServiceTarget, Step } from "../service-manager.ts";
+import { maskedProblem } from "./find-problems.ts";
 import { sandboxTrialCommand, TRIAL_EXIT_CODES } from "./trial-run.ts";
 import { parseSettings } from "./unit-syntax.ts";
 import { NOT_LOADED, resetFailedStep, systemctlStep, type UnitStates } from "./systemctl.ts";
@@ -29,7 +29,7 @@ export function installSteps(
   home: string,
 ): Step[] {
   refuseMasked(states.masked);
-  const socket = target.port === 0 ? null : renderSocket(target.port, hasIpv6());
+  const socket = target.port === 0 ? null : renderSocket(target.port);
   const units = [...(socket === null ? [] : [SOCKET]), SERVICE];
   return [
     ...target.writableDirectories.map((path): Step => ({ kind: "make-directory", path, mode: 0o700 })),
@@ -97,10 +97,11 @@ function sandboxSteps(target: ServiceTarget, paths: UnitPaths, home: string): St
   ];
 }
 
-function refuseMasked([unit]: readonly string[]): void {
-  if (unit === undefined) return;
-  const unmask = `systemctl --user unmask ${unit}`;
-  throw new Failure(`${unit} is masked`, `allow it with: ${unmask}; then: tollkeeper service install`);
+/** @throws Failure when there are masked units, which systemd does not start */
+export function refuseMasked(units: readonly string[]): void {
+  if (units.length === 0) return;
+  const { message, fix } = maskedProblem(units);
+  throw new Failure(message, fix);
 }
 
 /** Leaves a socket unit alone that differs in its comments only: a rewritten one would have to be stopped for a moment. */
@@ -123,10 +124,4 @@ function removeSocketSteps(paths: UnitPaths): Step[] {
 /** Units contain no secrets. */
 function writeStep(path: string, text: string): Step {
   return { kind: "write", path, text, mode: 0o644 };
-}
-
-function hasIpv6(): boolean {
-  return Object.values(networkInterfaces()).some((addresses) =>
-    addresses?.some(({ address }) => address === "::1"),
-  );
 }

@@ -1,7 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseServiceCommand, type ServiceCommand } from "../service-command.ts";
 import type { ServiceTarget } from "../service-manager.ts";
-import { quoteArgument, quoteExecutable, quoteWord, replaceValues } from "./unit-syntax.ts";
+import { listenAddresses } from "./listen-addresses.ts";
+import {
+  parseCommandLine,
+  quoteArgument,
+  quoteExecutable,
+  quoteWord,
+  readValues,
+  replaceValues,
+} from "./unit-syntax.ts";
 
 export const SERVICE = "tollkeeper.service";
 export const SOCKET = "tollkeeper.socket";
@@ -23,6 +32,12 @@ export function readUnit(path: string): string {
   return existsSync(path) ? readFileSync(path, "utf8") : "";
 }
 
+/** Returns the command of the installed service. */
+export function readCommand({ service }: UnitPaths): ServiceCommand {
+  const [command = ""] = readValues(readUnit(service), "ExecStart");
+  return parseServiceCommand(parseCommandLine(command));
+}
+
 /** Returns the unit that runs the daemon: the template with the target's command and variables. */
 export function renderService(target: ServiceTarget): string {
   const { node, script, configFile, environment } = target;
@@ -33,10 +48,9 @@ export function renderService(target: ServiceTarget): string {
   return variables.length === 0 ? unit : replaceValues(unit, "Environment", variables);
 }
 
-/** Returns the unit that listens for the daemon, on the addresses and in the order in which the daemon would. */
-export function renderSocket(port: number, hasIpv6: boolean): string {
-  const addresses = [`127.0.0.1:${port}`, ...(hasIpv6 ? [`[::1]:${port}`] : [])];
-  return replaceValues(readTemplate(SOCKET), "ListenStream", addresses);
+/** Returns the unit that listens for the daemon. */
+export function renderSocket(port: number, hasIpv6?: boolean): string {
+  return replaceValues(readTemplate(SOCKET), "ListenStream", listenAddresses(port, hasIpv6));
 }
 
 /** Returns the drop-in with the settings that need a user namespace. */

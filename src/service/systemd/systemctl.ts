@@ -1,6 +1,7 @@
 import type { RunProgram } from "../run-program.ts";
 import type { Step } from "../service-manager.ts";
 import { SERVICE, SOCKET } from "./render-units.ts";
+import { splitWords } from "./unit-syntax.ts";
 
 /** Returns a call of systemctl for the user's systemd. */
 export function systemctlStep(...words: string[]): Extract<Step, { kind: "run" }> {
@@ -29,8 +30,10 @@ export interface UnitStates {
   pid: number | null;
   /** When each unit was started, in milliseconds since 1970; null for one that is not running. */
   startedAt: { service: number | null; socket: number | null };
-  /** True when the service's files have changed since systemd read them. */
+  /** True when the files of a unit have changed since systemd read them. */
   needsReload: boolean;
+  /** Paths of all drop-ins that systemd has read, our own included. */
+  dropIns: string[];
   /** Names of the masked units (`systemctl mask`). */
   masked: string[];
   /** e.g. `active (running) since Sat 2026-11-21 10:00:00 UTC`, `failed (exit-code, status 203)`. */
@@ -38,8 +41,8 @@ export interface UnitStates {
 }
 
 const PROPERTIES =
-  "Id,LoadState,ActiveState,SubState,Result,UnitFileState,NeedDaemonReload,MainPID,ExecMainStatus," +
-  "ActiveEnterTimestamp,InactiveExitTimestampMonotonic";
+  "Id,LoadState,ActiveState,SubState,Result,UnitFileState,NeedDaemonReload,DropInPaths,MainPID,ExecMainStatus," +
+  "ConditionResult,ConditionTimestamp,ActiveEnterTimestamp,InactiveExitTimestampMonotonic";
 
 /** Queries systemd for the state of both units. */
 export async function queryUnitStates(run: RunProgram): Promise<UnitStates> {
@@ -55,10 +58,24 @@ export async function queryUnitStates(run: RunProgram): Promise<UnitStates> {
     isListening: socket["ActiveState"] === "active",
     pid: pid > 0 ? pid : null,
     startedAt: { service: startOf(service), socket: startOf(socket) },
-    needsReload: service["NeedDaemonReload"] === "yes",
+    needsReload: [service, socket].some((unit) => unit["NeedDaemonReload"] === "yes"),
+    dropIns: [service, socket].flatMap(({ DropInPaths: paths = "" }) => splitWords(paths)),
     masked: [service, socket].filter(({ LoadState }) => LoadState === "masked").map(({ Id = "" }) => Id),
     detail: describeState(service),
   };
+}
+
+/** Queries systemd for the variables with which it starts the service: its own, and those of the unit (systemd.exec(5)). */
+export async function queryEnvironment(run: RunProgram): Promise<Record<string, string>> {
+  const [manager, unit] = await Promise.all([
+    run(systemctlStep("show-environment").argv),
+    run(systemctlStep("show", SERVICE, "--property=Environment").argv),
+  ]);
+  const assigned = /^Environment=(.*)$/m.exec(unit.stdout)?.[1] ?? "";
+  // A value with special characters is printed as $'...'.
+  const inherited = manager.stdout.split("\n").map((line) => line.replace(/=\$'(.*)'$/, "=$1"));
+  const pairs = [...inherited, ...splitWords(assigned)].map((text) => /^(\w+)=(.*)$/s.exec(text));
+  return Object.fromEntries(pairs.flatMap((pair) => (pair === null ? [] : [[pair[1], pair[2]]])));
 }
 
 /** Parses the output of `systemctl show`: lines of `Property=value`, with an empty line between units. */
@@ -81,8 +98,14 @@ function startOf({ ActiveState: state, InactiveExitTimestampMonotonic: stamp }: 
 }
 
 /** True until the unit is active again, including while systemd waits to restart it. */
-function isFailed({ ActiveState: state, Result: result = "success" }: Properties): boolean {
-  return result !== "success" && state !== "active";
+function isFailed(unit: Properties): boolean {
+  const { ActiveState: state, Result: result = "success" } = unit;
+  return (result !== "success" || isConditionUnmet(unit)) && state !== "active";
+}
+
+/** True when systemd has skipped the last start because of a condition. A unit that was never started has no such time. */
+function isConditionUnmet({ ConditionResult: result, ConditionTimestamp: at = "" }: Properties): boolean {
+  return result === "no" && at !== "";
 }
 
 function describeState(service: Properties): string {
@@ -93,6 +116,7 @@ function describeState(service: Properties): string {
     const { ExecMainStatus: status = "0" } = service;
     details.push(result, ...(status === "0" ? [] : [`status ${status}`]));
   }
+  if (isConditionUnmet(service)) details.push("condition unmet");
   const since = state === "active" ? ` since ${service["ActiveEnterTimestamp"]}` : "";
   return `${state}${details.length === 0 ? "" : ` (${details.join(", ")})`}${since}`;
 }

@@ -37,7 +37,8 @@ test("refuses a certificate in binary form and names the command that converts i
   const { file: pem } = makeCertificate(t, "DNS:a.invalid");
   const file = write(t, execFileSync("openssl", ["x509", "-in", pem, "-outform", "der"]));
   await assert.rejects(readAuthorities(file), {
-    message: `there is no PEM certificate in it; if it is one in binary form, run \`openssl x509 -inform der -in ${file} -out ${file}.pem\``,
+    message: "there is no PEM certificate in it",
+    hint: `if it is one in binary form, convert it with: openssl x509 -inform der -in ${file} -out ${file}.pem`,
   });
 });
 
@@ -55,7 +56,10 @@ test("names a damaged certificate by its number in the file", async (t) => {
 test("refuses a certificate file that every user can write", async (t) => {
   const file = write(t, pemOf(t));
   chmodSync(file, 0o666);
-  await assert.rejects(readAuthorities(file), /anybody may change it; run `chmod go-w /);
+  await assert.rejects(readAuthorities(file), {
+    message: "anybody may change it",
+    hint: `chmod go-w ${file}`,
+  });
 });
 
 test("reports an unreadable caFile as a problem of the configuration with its line, together with other problems", async (t) => {
@@ -70,7 +74,8 @@ test("reports an unreadable caFile as a problem of the configuration with its li
     {
       path: "outbound.httpsProxy",
       line: 3,
-      message: `it holds a password, and others can read this file; run \`chmod 600 ${path}\``,
+      message: "it holds a password, and others can read this file",
+      hint: `chmod 600 ${path}`,
     },
     {
       path: "outbound.caFile",

@@ -21,7 +21,7 @@ function refusalUnder(words: readonly string[], path: string): string {
   const module = JSON.stringify(
     new URL("../../../src/adapters/config-file/trusted-file.ts", import.meta.url),
   );
-  const code = `import(${module}).then(({ readTrustedFile }) => readTrustedFile(${JSON.stringify(path)})).catch(({ message }) => console.log(message))`;
+  const code = `import(${module}).then(({ readTrustedFile }) => readTrustedFile(${JSON.stringify(path)})).catch(({ message, hint }) => console.log(message + "; " + hint))`;
   const [file, ...args] = [...words, process.execPath, "--import", "tsx", "-e", code];
   const { status, stdout, stderr } = spawnSync(file, args, { encoding: "utf8" });
   assert.equal(status, 0, stderr);
@@ -40,7 +40,7 @@ test(
     const refusal = refusalUnder(IN_NAMESPACE, ROOTS_FILE);
     assert.match(
       refusal,
-      /^it belongs to nobody in the sandbox of the service; run `tollkeeper service install`/,
+      /^it belongs to nobody in the sandbox of the service; .* with: tollkeeper service install/,
     );
     assert.doesNotMatch(refusal, /chown/);
     assert.equal(refusalUnder(asOtherUser, ROOTS_FILE), "");

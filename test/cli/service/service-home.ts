@@ -60,6 +60,7 @@ export function homeWithSystemd(
     ],
     "systemd-run": options.systemdRun ?? [],
     loginctl: options.linger === undefined ? [] : [{ match: "*", stdout: `Linger=${options.linger}\n` }],
+    "systemd-analyze": [],
     journalctl: [...(options.journalctl ?? []), { match: "*", stdout: options.journal ?? "" }],
   });
   const env = {
@@ -107,7 +108,7 @@ export function writeInstallation(
   const target = targetFor({ node: process.execPath, script: process.execPath, ...changes });
   writeUnits(unitPaths(units), {
     service: renderService(target),
-    socket: renderSocket(target.port, true),
+    socket: renderSocket(target.port),
     sandbox: "[Service]\n",
   });
 }

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { gatherEvidence } from "../../../src/cli/doctor/evidence.ts";
 import { serviceCheck } from "../../../src/cli/doctor/checks/service.ts";
@@ -11,6 +13,8 @@ import { defaultConfig, type Config } from "../../../src/core/config/config.ts";
 import { renderAgent } from "../../../src/service/launchd/agent.ts";
 import { OUTPUT, createMac } from "../../service/launchd/fake-mac.ts";
 import { targetFor } from "../../service/launchd/service-target.ts";
+import { startTcpUpstream } from "../../helpers/upstream/tcp-upstream.ts";
+import { freePort } from "../../helpers/process/free-port.ts";
 import { LISTENING, RUNNING } from "../../service/systemd/stub-systemd.ts";
 import { homeWithSystemd, noLinux, writeInstallation } from "./service-home.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
@@ -98,7 +102,7 @@ const FAILED = {
     SubState: "failed",
     Result: "exit-code",
     ExecMainStatus: 1,
-    InactiveExitTimestamp: "Sat 2026-11-21 10:00:00 UTC",
+    ExecMainStartTimestamp: "Sat 2026-11-21 10:00:00 UTC",
   },
   journalctl: [
     {
@@ -112,16 +116,35 @@ const FAILED = {
 
 test("service status explains why the last start failed and how to fix it", { skip: noLinux }, async (t) => {
   const home = homeWithSystemd(t, FAILED);
-  writeInstallation(home);
+  const holder = await startTcpUpstream(t, () => {});
+  writeFileSync(join(home.home, "c.jsonc"), JSON.stringify({ listen: { port: holder.port } }));
+  writeInstallation(home, { configFile: join(home.home, "c.jsonc"), port: holder.port });
   const { code, stdout } = await home.service("status");
   assert.equal(code, 1);
-  assert.match(
+  const stop = `stop it with: kill ${process.pid}; then: tollkeeper service start; or `;
+  assert.ok(
+    stdout.includes(
+      `not running: failed (exit-code, status 1)\nwhy         its port is taken by another program\n            ${stop}`,
+    ),
     stdout,
-    /^service +not running: failed \(exit-code, status 1\)\nwhy +its port is taken by another program\n +see which with: tollkeeper doctor; /,
   );
-  const { cause } = parseJsonOutput((await home.service("status", "--json")).stdout) as ServiceReport;
-  assert.equal(cause?.what, "its port is taken by another program");
+  const { diagnosis } = parseJsonOutput((await home.service("status", "--json")).stdout) as ServiceReport;
+  assert.ok(diagnosis?.fix.startsWith(stop));
 });
+
+test(
+  "service status says that only a start is missing once the cause is gone",
+  { skip: noLinux },
+  async (t) => {
+    const home = homeWithSystemd(t, FAILED);
+    writeInstallation(home, { configFile: join(home.home, "c.jsonc"), port: await freePort() });
+    const { stdout } = await home.service("status");
+    assert.match(
+      stdout,
+      /^why +its port was taken by another program, and is free now\n +tollkeeper service start$/m,
+    );
+  },
+);
 
 test(
   "service status points to the log when the cause of a failure is unknown, and gives no cause for a stopped service",
@@ -131,14 +154,19 @@ test(
     writeInstallation(silent);
     assert.match(
       (await silent.service("status")).stdout,
-      /^why +its log may tell: tollkeeper service logs$/m,
+      /^ +start it with: tollkeeper service start; its log may say more: tollkeeper service logs$/m,
     );
     const stopped = homeWithSystemd(t, { journal: FAILED.journal });
     writeInstallation(stopped);
     const { stdout } = await stopped.service("status");
-    assert.match(stdout, /^service +not running: inactive \(dead\)\nenabled /);
+    assert.match(
+      stdout,
+      /^service +not running: inactive \(dead\)\n +start it with: tollkeeper service start\nenabled /,
+    );
   },
 );
+
+const HEALTHY = { problems: [], diagnosis: null, searchPath: null };
 
 /** Returns the state of a launchd service that was installed with a `limits.drainMs` of 30 s, and a changed configuration. */
 async function launchdService(t: TestContext, drainMs: number) {
@@ -154,7 +182,7 @@ test("the status report says when launchd allows streams less time than the conf
     [120_000, /^drain +.* 30 s at a stop; the configuration says 120 s, .*tollkeeper service install$/],
   ] as const) {
     const { state, config } = await launchdService(t, drainMs);
-    const lines = renderServiceReport(buildServiceReport("launchd", state, config, null));
+    const lines = renderServiceReport(buildServiceReport("launchd", state, config, HEALTHY));
     assert.match(lines.find((line) => line.startsWith("drain")) ?? "", expected);
   }
 });
@@ -162,21 +190,21 @@ test("the status report says when launchd allows streams less time than the conf
 test("doctor warns when launchd allows streams less time than the configuration", async (t) => {
   const { state, config } = await launchdService(t, 120_000);
   const findings = await serviceCheck.run({
-    ...gatherEvidence("/c.jsonc"),
+    ...gatherEvidence(state.configFile ?? ""),
     config: () => Promise.resolve(config),
     service: () =>
       Promise.resolve({
         managerName: "launchd",
         state: { ...state, script: process.execPath },
         failure: null,
-        cause: null,
+        ...HEALTHY,
       }),
   });
   assert.deepEqual(findings, [
     {
       verdict: "warning",
       message: "launchd gives open streams 30 s at a stop, and the configuration says 120 s",
-      fix: "tollkeeper service install --config /c.jsonc",
+      fix: "tollkeeper service install",
     },
   ]);
 });

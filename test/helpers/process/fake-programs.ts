@@ -39,8 +39,9 @@ export function fakePrograms(t: TestContext, table: Record<string, readonly Fake
   return { directory, calls: () => readCalls(join(directory, "calls")) };
 }
 
+/** Writes the call at once, because two programs may be called at the same time. */
 function record(program: string): string {
-  return `{ printf '%s\\037' ${quote(program)} "$@"; printf '\\036'; } >>calls`;
+  return `call=$(printf '%s\\037' ${quote(program)} "$@"; printf '\\036'); printf %s "$call" >>calls`;
 }
 
 /** Counts the uses of each result in a file of its own, by one byte for each. */

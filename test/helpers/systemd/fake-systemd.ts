@@ -21,6 +21,8 @@ export interface FakeSystemd {
   isEnabled?: boolean;
   node?: string;
   log?: string;
+  /** The configuration that the unit names; none by default. */
+  configFile?: string;
 }
 
 const STOPPED = "ActiveState=inactive\nSubState=dead\nResult=success\nMainPID=0\n";
@@ -40,8 +42,8 @@ export function createFakeSystemd(t: TestContext, systemd: FakeSystemd): string 
   const directory = join(scratchDirectory(t), "systemd", "user");
   const paths = unitPaths(directory);
   const files = [
-    [paths.service, renderService(targetOf(node, port))],
-    [paths.socket, renderSocket(port, true)],
+    [paths.service, unitNaming(systemd.configFile, targetOf(node, port))],
+    [paths.socket, renderSocket(port)],
   ] as const;
   for (const [path, text] of files) {
     mkdirSync(dirname(path), { recursive: true });
@@ -57,7 +59,13 @@ export function createFakeSystemd(t: TestContext, systemd: FakeSystemd): string 
     ],
     loginctl: [{ match: "*", stdout: "Linger=yes\n" }],
     journalctl: [{ match: "*", stdout: log }],
+    "systemd-analyze": [],
   }).directory;
+}
+
+function unitNaming(configFile: string | undefined, target: ServiceTarget): string {
+  if (configFile !== undefined) return renderService({ ...target, configFile });
+  return renderService(target).replace(` --config ${target.configFile}`, "");
 }
 
 function targetOf(node: string, port: number): ServiceTarget {

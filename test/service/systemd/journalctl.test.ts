@@ -24,7 +24,7 @@ test("the log consists of the journal entries of both units", async (t) => {
 test("lastLines asks journalctl to omit lines from before a time or before the last start", async (t) => {
   const home = scratchDirectory(t);
   const calls: string[][] = [];
-  let started = "InactiveExitTimestamp=Sat 2026-11-21 10:00:00 CET\n";
+  let started = "ExecMainStartTimestamp=Sat 2026-11-21 10:00:00 CET\n";
   const run: RunProgram = (argv) => {
     calls.push([...argv]);
     return Promise.resolve({ code: 0, stdout: argv[0] === "systemctl" ? started : "one\n", stderr: "" });
@@ -36,6 +36,6 @@ test("lastLines asks journalctl to omit lines from before a time or before the l
   };
   assert.deepEqual(await sinceOf(1_795_302_842_999), ["--since=@1795302842"]);
   assert.deepEqual(await sinceOf("last start"), ["--since=Sat 2026-11-21 10:00:00 CET"]);
-  started = "InactiveExitTimestamp=\n";
+  started = "ExecMainStartTimestamp=\n";
   assert.deepEqual(await sinceOf("last start"), []);
 });

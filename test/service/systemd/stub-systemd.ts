@@ -12,6 +12,10 @@ export interface SystemdState {
   service?: Properties;
   socket?: Properties;
   linger?: "yes" | "no";
+  /** What `systemd-analyze verify` says; nothing by default. */
+  verdict?: string;
+  /** What `systemctl show-environment` prints. */
+  environment?: string;
 }
 
 type Properties = Record<string, string | number>;
@@ -46,11 +50,14 @@ export function createSystemd(t: TestContext, state: SystemdState = {}) {
   const paths = unitPaths(unitDirectory);
   const run: RunProgram = ([program, , verb]) => {
     const stdout = new Map([
-      ["systemctl", verb === "show" ? showUnits(state) : ""],
+      ["systemctl", verb === "show" ? showUnits(state) : (state.environment ?? "")],
       ["loginctl", state.linger === undefined ? "" : `Linger=${state.linger}\n`],
       ["journalctl", "one\ntwo\n"],
     ]).get(program ?? "");
-    return Promise.resolve({ code: 0, stdout: stdout ?? "", stderr: "" });
+    const verdict = program === "systemd-analyze" ? state.verdict : undefined;
+    // It succeeds as long as it only ignores what is wrong.
+    const code = verdict === undefined || /ignoring/.test(verdict) ? 0 : 1;
+    return Promise.resolve({ code, stdout: stdout ?? "", stderr: verdict ?? "" });
   };
   const systemd = new Systemd({ uid: 7, userName: "ada", home, unitDirectory, run });
   return { systemd, home, paths };

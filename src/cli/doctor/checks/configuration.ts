@@ -14,7 +14,9 @@ export const configurationCheck: Check<Evidence> = {
     const edit = commandFor(evidence, "config edit");
     const reading = await evidence.configReading();
     if (!reading.ok) {
-      return reading.problems.map((problem) => failure(formatProblem(path, problem), edit));
+      return reading.problems.map(({ hint, ...problem }) =>
+        failure(formatProblem(path, problem), hint ?? edit),
+      );
     }
     if (Object.keys(reading.config.upstreams).length === 0) {
       const file = reading.exists ? `${path} names no upstream` : `there is no ${path}`;

@@ -1,10 +1,11 @@
+import { existsSync } from "node:fs";
 import { formatAge } from "../../../core/text/age.ts";
 import { formatProblem } from "../../../core/config/problem.ts";
 import type { DaemonStatus, KeyStatus } from "../../../daemon/status.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, warning, type Check, type Finding } from "../../../check/check.ts";
 import { displayPath } from "../../terminal/format.ts";
-import { commandFor, logsCommand, restartCommand, startCommand } from "../fix-commands.ts";
+import { commandFor, logsCommand, startCommand, useConfigurationCommand } from "../fix-commands.ts";
 
 const NO_TOKENS =
   "tollkeeper connect TOOL; for a program that connect does not know: tollkeeper token add NAME";
@@ -25,7 +26,7 @@ export const daemonCheck: Check<Evidence> = {
       ...(await configFindings(status, evidence)),
       ...status.keys.flatMap((key) => keyFindings(key, logs)),
       ...accessFindings(status),
-      ...ledgerFindings(status),
+      ...(await ledgerFindings(status, evidence)),
     ];
     if (findings.length === 0) findings.push(...errorFindings(status, evidence.now(), logs));
     const age = formatAge(Date.parse(status.startedAt), evidence.now());
@@ -34,9 +35,15 @@ export const daemonCheck: Check<Evidence> = {
 };
 
 async function absenceFinding(evidence: Evidence): Promise<Finding> {
+  const { state, diagnosis } = await evidence.service();
+  if (state?.isRunning === true) {
+    const what = `it runs, pid ${state.pid}, and its control socket is gone; it makes it anew within seconds`;
+    return warning(what, "look again: tollkeeper doctor");
+  }
   const start = await startCommand(evidence);
-  const { state } = await evidence.service();
-  if (state?.holdsPort === true) return warning("it is not running; the first connection starts it", start);
+  if (state?.holdsPort === true && diagnosis === null) {
+    return warning("it is not running; the first connection starts it", start);
+  }
   return failure("it is not running", start);
 }
 
@@ -44,13 +51,16 @@ async function configFindings({ config }: DaemonStatus, evidence: Evidence): Pro
   const path = displayPath(config.path, evidence.home);
   if (config.path !== evidence.configFile) {
     const what = `it was started with another configuration, ${path}`;
-    return [warning(what, await restartCommand(evidence))];
+    return [warning(what, await useConfigurationCommand(evidence))];
   }
   if (config.problems.length === 0) return [];
   const [what, edit] = ["it runs on with the configuration from before", commandFor(evidence, "config edit")];
   // When the file is still invalid, the configuration check lists its problems.
-  if (!(await evidence.configReading()).ok) return [failure(what, edit)];
-  return config.problems.map((problem) => failure(`${what}: ${formatProblem(path, problem)}`, edit));
+  const reading = await evidence.configReading();
+  if (!reading.ok) return [failure(what, reading.problems[0]?.hint ?? edit)];
+  return config.problems.map(({ hint, ...problem }) =>
+    failure(`${what}: ${formatProblem(path, problem)}`, hint ?? edit),
+  );
 }
 
 /** Reports keys by the state the daemon sees: it may lack access that this terminal session has. */
@@ -71,12 +81,18 @@ function accessFindings({ access: { mode, tokens } }: DaemonStatus): Finding[] {
   return [failure("it asks for a local token, and none is registered", NO_TOKENS)];
 }
 
-function ledgerFindings({ ledger: { waiting, lost, lastError } }: DaemonStatus): Finding[] {
+async function ledgerFindings({ ledger, pid }: DaemonStatus, evidence: Evidence): Promise<Finding[]> {
+  const { directory, waiting, lost, lastError } = ledger;
   const why = lastError === null ? "" : ` (${lastError})`;
   const findings: Finding[] = [];
   if (waiting > 0) {
-    const what = `records that wait to be written: ${waiting}${why}`;
-    findings.push(failure(what, "mend what the ledger below says; they are written by themselves then"));
+    const { state } = await evidence.service();
+    // The sandbox of the service holds the directories that were there at its start.
+    const isMoved = state?.pid === pid && !existsSync(directory);
+    const fix = isMoved
+      ? `have it made anew with: tollkeeper service install; or move ${directory} back`
+      : "mend what the ledger below says; they are written by themselves then";
+    findings.push(failure(`records that wait to be written: ${waiting}${why}`, fix));
   }
   if (lost > 0) {
     const what = `records lost since its start: ${lost}${why}`;

@@ -1,8 +1,11 @@
+import { accessSync, constants } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { formatConfigPath } from "../../../core/config/problem.ts";
 import { describeKeySource } from "../../../core/secrets/key-source.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, skipped, type Check, type Finding } from "../../../check/check.ts";
 import type { KeyReading } from "../evidence/read-keys.ts";
-import { setKeyCommand } from "../fix-commands.ts";
+import { commandWith, setKeyCommand } from "../fix-commands.ts";
 
 /** Checks that every key the configuration names can be read. */
 export const keysCheck: Check<Evidence> = {
@@ -14,9 +17,40 @@ export const keysCheck: Check<Evidence> = {
     if ((await evidence.config()) === null) return [skipped("not looked for; the configuration is not good")];
     const keys = await evidence.keys();
     if (keys.length === 0) return [ok("the sandbox needs none")];
-    return keys.map((key) => findingFor(key, evidence));
+    const { searchPath } = await evidence.service();
+    return keys.map((key) => hiddenCommandFinding(key, searchPath, evidence) ?? findingFor(key, evidence));
   },
 };
+
+/** Reports a key command that this terminal finds and the service, which has another PATH, does not. */
+function hiddenCommandFinding(
+  { ref, upstream }: KeyReading,
+  searchPath: string | null,
+  evidence: Evidence,
+): Finding | null {
+  if (ref.source.kind !== "command" || searchPath === null) return null;
+  const [name] = ref.source.argv;
+  if (name.includes("/") || findProgram(name, searchPath) !== null) return null;
+  const program = findProgram(name, evidence.env["PATH"] ?? "");
+  if (program === null) return null;
+  const what = `the service does not find ${name}, which prints key "${ref.name}": it is ${program}, and the service looks in ${searchPath}`;
+  const path = formatConfigPath(["upstreams", upstream.name, "keySource", "command", 0]);
+  return failure(what, commandWith(evidence, ["config", "set", path, program]));
+}
+
+function findProgram(name: string, searchPath: string): string | null {
+  const candidates = searchPath.split(":").map((directory) => join(directory, name));
+  return candidates.find((path) => isAbsolute(path) && isExecutable(path)) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function findingFor(key: KeyReading, evidence: Evidence): Finding {
   const { ref, upstream, failure: problem, skipReason } = key;

@@ -37,7 +37,7 @@ async function runningDaemonFinding(
   for (const address of others) {
     if (!(await isListening(port, address))) continue;
     const what = `the daemon listens on ${where} only, and another program gets what tools send to ${address}`;
-    return failure(what, hintForPort(port));
+    return failure(what, hintForPort(port, address));
   }
   return ok(`${where}, the daemon's own`);
 }

@@ -1,67 +1,83 @@
 import { isDrainShortened, buildServiceReport, type ServiceReport } from "../../service/report.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
-import { commandFor, startCommand } from "../fix-commands.ts";
+import { displayPath } from "../../terminal/format.ts";
+import { commandFor, startCommand, useConfigurationCommand } from "../fix-commands.ts";
+
+/** Keeps the configuration that the service was installed with. */
+const INSTALL = "tollkeeper service install";
 
 /** Checks that the daemon is installed as a service, starts by itself, and that its definition is up to date. */
 export const serviceCheck: Check<Evidence> = {
   id: "service",
   title: "service",
   async run(evidence) {
-    const { state, managerName, failure: absence, cause } = await evidence.service();
+    const { state, managerName, failure: absence, problems, diagnosis } = await evidence.service();
     if (state === null) return [{ ...skipped(absence?.message ?? "unknown"), fix: absence?.hint ?? null }];
-    const report = buildServiceReport(managerName, state, await evidence.config(), cause);
-    const install = commandFor(evidence, "service install");
-    if (!report.isInstalled) {
-      return [warning("it is not installed: after a logout or a crash nobody starts the daemon", install)];
+    if (!state.isInstalled) {
+      const what = "it is not installed: after a logout or a crash nobody starts the daemon";
+      return [warning(what, commandFor(evidence, "service install"))];
     }
+    const found = { problems, diagnosis };
+    const report = buildServiceReport(managerName, state, await evidence.config(), found);
     const findings = [
-      ...programFindings(report, install),
-      ...portFindings(report, install),
-      ...drainFindings(report, install),
-      ...(report.isEnabled ? [] : [warning("it does not start at login", install)]),
+      ...(await runFindings(report, evidence)),
+      ...problemFindings(report),
+      ...(await configurationFindings(report, evidence)),
+      ...(report.isEnabled ? [] : [warning("it does not start at login", INSTALL)]),
     ];
-    if (findings.length === 0) findings.push(...(await runFindings(report, evidence)));
     return findings.length > 0 ? findings : [ok(describe(report))];
   },
 };
 
-/** An upgrade of Node or of a version manager may have removed the paths that the definition names. */
-function programFindings(report: ServiceReport, install: string): Finding[] {
-  const { node, nodeExists, script, scriptExists } = report;
-  const findings: Finding[] = [];
-  if (nodeExists === false) findings.push(failure(`its Node, ${node}, is not there any more`, install));
-  if (scriptExists === false)
-    findings.push(failure(`its program, ${script}, is not there any more`, install));
-  return findings;
-}
-
-function portFindings({ port, configuredPort }: ServiceReport, install: string): Finding[] {
-  if (port === null || configuredPort === null || port === configuredPort) return [];
-  return [failure(`its socket is for port ${port}, and the configuration says ${configuredPort}`, install)];
-}
-
-function drainFindings(report: ServiceReport, install: string): Finding[] {
-  if (!isDrainShortened(report)) return [];
-  const { manager, drainMs, configuredDrainMs } = report;
-  const [given, configured] = [drainMs, configuredDrainMs].map((ms) => `${Number(ms) / 1000} s`);
-  const what = `${manager} gives open streams ${given} at a stop, and the configuration says ${configured}`;
-  return [warning(what, install)];
-}
-
 async function runFindings(
-  { isRunning, holdsPort, detail, cause }: ServiceReport,
+  { isRunning, holdsPort, detail, diagnosis }: ServiceReport,
   evidence: Evidence,
 ): Promise<Finding[]> {
-  // A daemon that the manager starts on demand is the daemon check's concern.
-  if (isRunning || holdsPort) return [];
+  if (isRunning) return [];
   const { status } = await evidence.daemon();
   if (status !== null) {
     const fix = "tollkeeper service stop, then: tollkeeper service start";
     return [warning(`it does not run (${detail}): the daemon, pid ${status.pid}, was started by hand`, fix)];
   }
-  const why = cause === null ? "" : `: ${cause.what}`;
-  return [failure(`it does not run (${detail})${why}`, await startCommand(evidence))];
+  if (diagnosis !== null)
+    return [failure(`it does not run (${detail}): ${diagnosis.message}`, diagnosis.fix)];
+  // A daemon that the manager starts on demand is the daemon check's concern.
+  if (holdsPort) return [];
+  return [failure(`it does not run (${detail})`, await startCommand(evidence))];
+}
+
+/** What keeps the service from starting is told with the service that does not run. */
+function problemFindings({ isRunning, problems }: ServiceReport): Finding[] {
+  return problems
+    .filter(({ preventsStart }) => isRunning || !preventsStart)
+    .map(({ message, preventsStart, fix }) => {
+      return warning(preventsStart ? `it will not start again: ${message}` : message, fix);
+    });
+}
+
+/** Compares the definition with the configuration under examination, unless the service has another one. */
+async function configurationFindings(report: ServiceReport, evidence: Evidence): Promise<Finding[]> {
+  const { configFile } = report;
+  if (configFile === null || configFile === evidence.configFile) {
+    return [...portFindings(report), ...drainFindings(report)];
+  }
+  if (report.isRunning) return [];
+  const what = `it was installed with another configuration, ${displayPath(configFile, evidence.home)}`;
+  return [warning(what, await useConfigurationCommand(evidence))];
+}
+
+function portFindings({ port, configuredPort }: ServiceReport): Finding[] {
+  if (port === null || configuredPort === null || port === configuredPort) return [];
+  return [failure(`its socket is for port ${port}, and the configuration says ${configuredPort}`, INSTALL)];
+}
+
+function drainFindings(report: ServiceReport): Finding[] {
+  if (!isDrainShortened(report)) return [];
+  const { manager, drainMs, configuredDrainMs } = report;
+  const [given, configured] = [drainMs, configuredDrainMs].map((ms) => `${Number(ms) / 1000} s`);
+  const what = `${manager} gives open streams ${given} at a stop, and the configuration says ${configured}`;
+  return [warning(what, INSTALL)];
 }
 
 function describe({ outlivesLogin, detail }: ServiceReport): string {

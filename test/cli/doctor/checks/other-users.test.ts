@@ -49,6 +49,7 @@ test(
 
 test("another user who listens on the port is a failure, even a user who may connect to it", () => {
   const socket = {
+    localAddress: "0100007F",
     localPort: 8655,
     remotePort: 0,
     isRemoteLoopback: false,
@@ -64,6 +65,7 @@ test("another user who listens on the port is a failure, even a user who may con
 
 test("a socket that no process holds any more is not reported, whatever its uid", () => {
   const socket = {
+    localAddress: "0100007F",
     localPort: 40_000,
     remotePort: 8655,
     isRemoteLoopback: true,

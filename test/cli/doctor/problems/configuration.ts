@@ -89,7 +89,7 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     async build(t) {
       const taken = await occupiedPort(t);
       const machine = await setUpMachine(t, {
-        names: { TAKEN: String(taken), HOLDER: describeHolder(taken) },
+        names: { TAKEN: String(taken), HOLDER: describeHolder(taken), SELF: String(process.pid) },
       });
       const text = readFileSync(machine.configFile, "utf8");
       writeFileSync(machine.configFile, text.replace(String(machine.port), String(taken)));
@@ -98,8 +98,8 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure daemon: it runs on with the configuration from before: ~/config.jsonc: port TAKEN is taken by HOLDER; see who listens with: ss -ltnp 'sport = :TAKEN'; then stop it, or set another \"listen.port\" with: tollkeeper config edit",
-        "tollkeeper config edit --config HOME/config.jsonc",
+        "failure daemon: it runs on with the configuration from before: ~/config.jsonc: port TAKEN is taken by HOLDER",
+        'stop it with: kill SELF; or set another "listen.port" with: tollkeeper config edit',
       ],
     ],
   },
@@ -107,13 +107,14 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     name: "the daemon does not run, and another program has its port",
     async build(t) {
       const port = await occupiedPort(t);
-      return setUpMachine(t, { port, isStopped: true, names: { HOLDER: describeHolder(port) } });
+      const names = { HOLDER: describeHolder(port), SELF: String(process.pid) };
+      return setUpMachine(t, { port, isStopped: true, names });
     },
     finds: [
       NOT_RUNNING,
       [
         "failure port: tollkeeper is not running, and its port PORT is taken by HOLDER, who gets what tools send",
-        "see who listens with: ss -ltnp 'sport = :PORT'; then stop it, or set another \"listen.port\" with: tollkeeper config edit",
+        'stop it with: kill SELF; or set another "listen.port" with: tollkeeper config edit',
       ],
     ],
   },

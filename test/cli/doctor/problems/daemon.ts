@@ -67,7 +67,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     finds: [
       [
         "failure port: the daemon listens on 127.0.0.1:PORT only, and another program gets what tools send to ::1",
-        "see who listens with: ss -ltnp 'sport = :PORT'; then stop it, or set another \"listen.port\" with: tollkeeper config edit",
+        'stop it with: kill PID; or set another "listen.port" with: tollkeeper config edit',
       ],
     ],
   },
@@ -129,15 +129,15 @@ export const DAEMON_PROBLEMS: Problem[] = [
     name: "the service's Node was removed",
     build: (t) => withService(t, { state: "failed", node: "/opt/node-20/bin/node" }, { isStopped: true }),
     finds: [
-      ["failure daemon: it is not running", "tollkeeper service install --config HOME/config.jsonc"],
+      ["failure daemon: it is not running", "tollkeeper service install"],
       [
-        "failure service: its Node, /opt/node-20/bin/node, is not there any more",
-        "tollkeeper service install --config HOME/config.jsonc",
+        "failure service: it does not run (failed (exit-code, status 1)): its Node, /opt/node-20/bin/node, is not there any more",
+        "tollkeeper service install",
       ],
     ],
   },
   {
-    name: "the service fails with a reason in its log",
+    name: "the service has failed for a reason that is gone",
     build: (t) =>
       withService(
         t,
@@ -145,10 +145,10 @@ export const DAEMON_PROBLEMS: Problem[] = [
         { isStopped: true },
       ),
     finds: [
-      ["failure daemon: it is not running", "see them with: tollkeeper config check"],
+      ["failure daemon: it is not running", "tollkeeper service start"],
       [
-        "failure service: it does not run (failed (exit-code, status 1)): its configuration has faults",
-        "see them with: tollkeeper config check",
+        "failure service: it does not run (failed (exit-code, status 1)): its configuration had faults, which are corrected now",
+        "tollkeeper service start",
       ],
     ],
   },
@@ -172,12 +172,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
   {
     name: "the service does not start at login",
     build: (t) => withService(t, { isEnabled: false }),
-    finds: [
-      [
-        "warning service: it does not start at login",
-        "tollkeeper service install --config HOME/config.jsonc",
-      ],
-    ],
+    finds: [["warning service: it does not start at login", "tollkeeper service install"]],
   },
   {
     name: "the port was changed in the configuration but not in the socket unit",
@@ -188,7 +183,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     finds: [
       [
         "failure service: its socket is for port OLD, and the configuration says PORT",
-        "tollkeeper service install --config HOME/config.jsonc",
+        "tollkeeper service install",
       ],
     ],
   },

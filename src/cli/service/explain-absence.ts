@@ -1,0 +1,48 @@
+import { checkPortFree } from "../../adapters/port-holder.ts";
+import { Failure } from "../../core/failure.ts";
+import { notRunning } from "../../daemon/running-daemon.ts";
+import { findServiceManager } from "../../service/find-manager.ts";
+import type { ServiceManager, ServiceState } from "../../service/service-manager.ts";
+import { attempt } from "../attempt.ts";
+import { diagnose } from "./diagnose.ts";
+
+const START = "start it with: tollkeeper service start";
+
+/**
+ * Returns why no daemon responds, and what to type: what keeps its service from running, or another program on its port.
+ * Starts nothing.
+ * @param port the one in the configuration; null when that is not valid, 0 for any
+ */
+export async function explainAbsence(port: number | null): Promise<Failure> {
+  const { value: manager, failure: noManager } = await attempt(Failure, () => findServiceManager());
+  const state = await manager?.state();
+  if (manager !== null && state?.isInstalled === true) {
+    const failure = await explainService(manager, state);
+    if (failure !== null) return failure;
+  }
+  const taken = port === null || port === 0 ? null : await checkPortFree(port);
+  if (taken !== null) return taken;
+  if (state?.isInstalled === true)
+    return new Failure("tollkeeper is not running: its service is stopped", START);
+  // In a session that does not reach the user's systemd, a daemon that does run would not be found either.
+  return noManager === null ? notRunning() : new Failure("tollkeeper is not running", noManager.hint);
+}
+
+/** Returns null for a service that is stopped, and nothing more. */
+async function explainService(manager: ServiceManager, state: ServiceState): Promise<Failure | null> {
+  const { isRunning, holdsPort, port, pid, detail } = state;
+  if (isRunning) {
+    const message = `the service runs, pid ${pid}, and does not answer at its control socket`;
+    return new Failure(
+      message,
+      "if somebody removed that, it is back within seconds; try again: tollkeeper status",
+    );
+  }
+  const diagnosis = await diagnose(manager, state);
+  if (diagnosis !== null) {
+    return new Failure(`tollkeeper is not running (${detail}): ${diagnosis.message}`, diagnosis.fix);
+  }
+  if (!holdsPort) return null;
+  const message = `tollkeeper is not running: ${manager.name} starts it with the first connection to port ${port}`;
+  return new Failure(message, START);
+}

@@ -1,0 +1,5 @@
+// Broken set-ups, mended by what `doctor` says: units, drop-ins, masks, IPv6.
+import { BROKEN_DEFINITIONS } from "./broken-setups/definitions.ts";
+import { testRepairs } from "./mend.ts";
+
+testRepairs(BROKEN_DEFINITIONS);
