@@ -7,7 +7,9 @@ import { describeKeySource } from "../core/secrets/key-source.ts";
 import type { KeyRef, KeySource } from "../core/secrets/key-source.ts";
 import { MAX_KEY_LENGTH, parseApiKey } from "../core/secrets/api-key.ts";
 import type { Secret } from "../core/secrets/secret.ts";
+import { formatCommand, quoteForShell } from "../core/text/shell-words.ts";
 import type { KeyStore } from "../ports.ts";
+import { letRead } from "./open-up.ts";
 import { CORRECT_SOURCE, runKeyCommand } from "./key-sources/key-command.ts";
 
 /** Limit of one read, in case a process cannot be killed or a file is on a network disk that does not respond. */
@@ -89,10 +91,16 @@ async function readPrivateFile(path: string): Promise<string> {
     const status = await file.stat();
     if (!status.isFile()) throw unsafe(`key file ${path} is not a regular file`, CORRECT_SOURCE);
     if (status.uid !== process.getuid?.()) {
-      throw unsafe(`key file ${path} belongs to another user`, `make it yours: sudo chown $(id -u) ${path}`);
+      throw unsafe(
+        `key file ${path} belongs to another user`,
+        `make it yours: sudo chown $(id -u) ${quoteForShell(path)}`,
+      );
     }
     if ((status.mode & ACCESSIBLE_TO_OTHERS) !== 0) {
-      throw unsafe(`key file ${path} is open to other users`, `close it: chmod 600 ${path}`);
+      throw unsafe(
+        `key file ${path} is open to other users`,
+        `close it: ${formatCommand(["chmod", "600", path])}`,
+      );
     }
     return await readStart(file);
   } finally {
@@ -138,10 +146,15 @@ async function openSource(
   } catch (error) {
     const code = codeOf(error) ?? String(error);
     if (code === "ENOENT") throw unavailable(`${what} does not exist`, fix);
-    if (code === "EACCES") throw unavailable(`${what} may not be read by this user`, fix);
+    if (code === "EACCES") throw unavailable(`${what} may not be read by this user`, letReadFix(path) ?? fix);
     if (code === "ELOOP") throw unsafe(`${what} is a symbolic link`, CORRECT_SOURCE);
     throw unavailable(`${what} cannot be opened (${code})`, fix);
   }
+}
+
+function letReadFix(path: string): string | null {
+  const command = letRead(path);
+  return command === null ? null : `let yourself read it: ${command}`;
 }
 
 async function readStart(file: FileHandle): Promise<string> {
@@ -150,7 +163,7 @@ async function readStart(file: FileHandle): Promise<string> {
   return bytes.toString("utf8", 0, bytesRead);
 }
 
-function unavailable(message: string, fix: KeyFix): KeyFailure {
+function unavailable(message: string, fix: string | KeyFix): KeyFailure {
   return new KeyFailure("unavailable", message, fix);
 }
 

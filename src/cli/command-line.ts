@@ -1,4 +1,5 @@
 import yargs, { type Argv } from "yargs";
+import { refuseMissingConfig } from "../daemon/named-config.ts";
 import { programVersion } from "../adapters/program.ts";
 import { Failure, hasCode, messageOf } from "../core/failure.ts";
 import { findOptionFault } from "./command-line/check-options.ts";
@@ -80,7 +81,11 @@ function createProgram(words: readonly string[], commands: readonly ProgramComma
       .demandCommand(1)
       .strict()
       .wrap(Math.min(MAX_WIDTH, process.stdout.columns || MAX_WIDTH))
-      .check((argv, options) => findOptionFault(words, argv, options as never) ?? true, true)
+      .check((argv, options) => {
+        const fault = findOptionFault(words, argv, options as never);
+        if (fault === null) checkNamedConfig(argv._.join(" "), argv.config);
+        return fault ?? true;
+      }, true)
       .fail((message, error) => {
         // `error` is what a command threw; for wrong usage there is only a message.
         if (error instanceof Error) throw error;
@@ -91,6 +96,13 @@ function createProgram(words: readonly string[], commands: readonly ProgramComma
         });
       })
   );
+}
+
+/** Commands that create the configuration file where there is none. */
+const CREATE_CONFIG = ["config edit", "config set"];
+
+function checkNamedConfig(command: string, file: string | undefined): void {
+  if (file !== undefined && !CREATE_CONFIG.includes(command)) refuseMissingConfig(file);
 }
 
 /** What yargs knows of the options of the command that it has parsed last. Its types leave the method out. */

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { configFailure, readConfigFile } from "../adapters/config-file.ts";
+import { refuseMissingConfig } from "../daemon/named-config.ts";
 import { configPath } from "../adapters/paths.ts";
 import type { Config } from "../core/config/config.ts";
 
@@ -8,8 +9,9 @@ export function resolveConfigPath(option: string | undefined): string {
   return option === undefined ? configPath() : resolve(option);
 }
 
-/** Reads and validates a configuration file. @throws Failure listing every problem in it */
+/** Reads and validates a configuration file. @throws Failure listing every problem in it, or when it is named and missing */
 export async function loadConfig(path = configPath()): Promise<Config> {
+  refuseMissingConfig(path);
   const reading = await readConfigFile(path);
   if (reading.ok) return reading.config;
   throw configFailure(path, reading.problems);

@@ -4,6 +4,7 @@ import { openControlSocket, type ControlHandlers } from "../adapters/control-soc
 import { createKeySources } from "../adapters/key-sources.ts";
 import { createKeychain } from "../adapters/keychain.ts";
 import { openLog, type DaemonLog } from "../adapters/log.ts";
+import { refuseMissingConfig } from "./named-config.ts";
 import { tokenPath } from "../adapters/paths.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
@@ -66,6 +67,7 @@ async function buildDaemon(
   const { log, lastError } = trackLastError(daemonLog, clock);
   const sockets = takeActivatedSockets(process.env, process.pid);
   await refuseSecondDaemon();
+  refuseMissingConfig(configFile);
   const source = await openConfigFile(configFile);
   const sandbox = new SandboxUpstream();
   opened.push(source, sandbox);

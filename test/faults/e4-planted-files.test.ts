@@ -203,5 +203,5 @@ test("a world-writable configuration is neither loaded by a running daemon nor s
   assert.equal(await daemon.stop(), 0);
   const { code, stderr } = await daemon.command("serve");
   assert.equal(code, 1);
-  assert.match(stderr, /anybody may change it; chmod go-w .*config\.jsonc/);
+  assert.match(stderr, /anybody may change it\nhint: correct it with: chmod go-w .*config\.jsonc/);
 });

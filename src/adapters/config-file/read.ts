@@ -6,7 +6,7 @@ import type { Config } from "../../core/config/config.ts";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import { openUpHint } from "./open-up.ts";
+import { letRead } from "../open-up.ts";
 import { readAuthorities } from "./authorities.ts";
 import { MAX_PROBLEMS, readJsonc } from "./jsonc.ts";
 import { readTrustedFile, type TrustedFile } from "./trusted-file.ts";
@@ -38,16 +38,20 @@ export async function checkConfigText(path: string, text: string): Promise<Confi
 
 /** Returns the command that helps against what prevents the use of a file, if it is known. */
 function hintOf(error: unknown, path: string): { hint?: string } {
-  const hint =
-    error instanceof Failure ? error.hint : hasCode(error, "EACCES") ? openUpHint(path) : undefined;
-  return hint === undefined ? {} : { hint };
+  const hint = error instanceof Failure ? error.hint : hasCode(error, "EACCES") ? letRead(path) : null;
+  return typeof hint === "string" ? { hint } : {};
 }
 
-/** Returns one failure that lists all problems of a configuration file, one per line. */
+/**
+ * Returns one failure that lists all problems of a configuration file, one per line. Its hint names the command for each: an
+ * editor does not help against permissions.
+ */
 export function configFailure(path: string, problems: readonly Problem[]): Failure {
-  const lines = problems.map((problem) => `\n  ${formatProblem(path, problem)}`);
+  const lines = problems.map(({ hint: _, ...problem }) => `\n  ${formatProblem(path, problem)}`);
   const message = `the configuration is not usable${lines.join("")}`;
-  return new Failure(message, `correct it with: tollkeeper config edit --config ${path}`);
+  const edit = formatCommand(["tollkeeper", "config", "edit", "--config", path]);
+  const commands = new Set(problems.map(({ hint }) => hint ?? edit));
+  return new Failure(message, `correct it with: ${[...commands].join("; then: ")}`);
 }
 
 /** Checks the file's own content first. The files it refers to are only checked when that is valid. */

@@ -55,6 +55,6 @@ function belongsToAnother(path: string, self: number): Failure {
   if (!isInSandbox()) {
     return new Failure("it belongs to another user", formatCommand(["sudo", "chown", String(self), path]));
   }
-  const hint = "have the sandbox left out, if it is root's, with: tollkeeper service install";
-  return new Failure("it belongs to nobody in the sandbox of the service", hint);
+  const message = "in the service's sandbox its owner is unknown; root's files are read without the sandbox";
+  return new Failure(message, "tollkeeper service install");
 }

@@ -18,6 +18,12 @@ export const CORRECT_SOURCE: KeyFix = {
   command: "tollkeeper config edit",
 };
 
+/** For a command without permission to be run. Its path stands in the failure's detail, which clients do not get. */
+const MAKE_EXECUTABLE: KeyFix = {
+  hint: `see which file it is: tollkeeper status; make it executable with: chmod u+x FILE; or ${CORRECT_SOURCE.hint}`,
+  command: "tollkeeper status",
+};
+
 /** For a command that fails. `status` shows the failure's detail, which clients do not get. */
 const SEE_OUTPUT: KeyFix = {
   hint: `see what it printed: tollkeeper status; or try it in a terminal; then ${CORRECT_SOURCE.hint}`,
@@ -123,7 +129,7 @@ function killGroup(child: ChildProcess): void {
 
 function cannotRun(file: string, error: NodeJS.ErrnoException): KeyFailure {
   if (error.code === "ENOENT") return unavailable("is not found", CORRECT_SOURCE, file);
-  if (error.code === "EACCES") return unavailable("may not be run", CORRECT_SOURCE, file);
+  if (error.code === "EACCES") return unavailable("may not be run", MAKE_EXECUTABLE, file);
   return unavailable(`cannot be run (${error.code})`, CORRECT_SOURCE, file);
 }
 

@@ -2,6 +2,7 @@ import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { Failure, hasCode } from "../../core/failure.ts";
 import { formatCommand, quoteForShell } from "../../core/text/shell-words.ts";
+import { letWrite } from "../open-up.ts";
 import { isInSandbox } from "../user-namespace.ts";
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = fs.constants;
@@ -143,5 +144,7 @@ function unwritableHint(directory: string): string {
   const elsewhere = "or name another directory with: tollkeeper config edit";
   if (isInSandbox())
     return `have the service's sandbox let it in with: tollkeeper service install; ${elsewhere}`;
+  const open = letWrite(directory);
+  if (open !== null) return `let yourself write there with: ${open}; ${elsewhere}`;
   return `see who may write there with: ${formatCommand(["ls", "-ld", dirname(directory), directory])}; ${elsewhere}`;
 }

@@ -1,4 +1,5 @@
 import { readConfigFile, type ConfigReading } from "../../adapters/config-file.ts";
+import { findMissingConfig } from "../../daemon/named-config.ts";
 import { configPath } from "../../adapters/paths.ts";
 import { freePortHint, isPortInUse } from "../../adapters/port-holder.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
@@ -86,6 +87,12 @@ const REMEDIES: Record<CauseKind, (manager: ServiceManager, state: ServiceState)
     async configuration(_manager, state) {
       if ((await readServiceConfig(state)).ok) return null;
       return `correct it with: ${editCommand(state)}; then: ${START}`;
+    },
+    "missing-configuration": (_manager, state) => {
+      const isBack = findMissingConfig(state.configFile ?? configPath()) === null;
+      return Promise.resolve(
+        isBack ? null : `create it with: ${editCommand(state)}; then: ${START}; or put it back`,
+      );
     },
     async "node-settings"(manager) {
       const given = await manager.environment();

@@ -3,6 +3,7 @@ export type CauseKind =
   | "manual-daemon"
   | "port"
   | "configuration"
+  | "missing-configuration"
   | "node-settings"
   | "program"
   | "sandbox"
@@ -45,6 +46,13 @@ const CAUSES: readonly KnownCause[] = [
     trace: /configuration is not usable/,
     what: "its configuration has faults",
     whatWas: "its configuration had faults, which are corrected now",
+    changes: null,
+  },
+  {
+    kind: "missing-configuration",
+    trace: /there is no configuration file/,
+    what: "its configuration file is not there",
+    whatWas: "its configuration file was not there, and is back now",
     changes: null,
   },
   {

@@ -8,7 +8,11 @@ import type { ServiceTarget } from "../../service/service-manager.ts";
 import { chooseNode, chooseScript, createPathProbes } from "../../service/stable-paths.ts";
 
 /** Variables that move the directories of adapters/paths.ts. systemd sets XDG_RUNTIME_DIR itself. */
-const LOCATION_VARIABLES = ["XDG_STATE_HOME", ...(process.platform === "darwin" ? ["XDG_RUNTIME_DIR"] : [])];
+const LOCATION_VARIABLES = [
+  "XDG_CONFIG_HOME",
+  "XDG_STATE_HOME",
+  ...(process.platform === "darwin" ? ["XDG_RUNTIME_DIR"] : []),
+];
 
 /**
  * Returns what a service of this installation runs, and the risks of its paths.

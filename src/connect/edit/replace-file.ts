@@ -81,8 +81,13 @@ function isOtherProcessAlive(pid: number): boolean {
 export function toWriteFailure(path: string, realPath: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
   const directory = quoteForShell(dirname(realPath));
-  const [why, hint] = hasCode(error, "ENOSPC")
-    ? ["the disk is full", `make room: df -h ${directory}`]
-    : [messageOf(error), `look at its directory with: ls -ld ${directory}`];
+  const [why, hint] = explainWriteError(error, directory);
   return new Failure(`cannot change ${path}: ${why}`, hint, { cause: error });
+}
+
+function explainWriteError(error: unknown, directory: string): [why: string, hint: string] {
+  if (hasCode(error, "ENOSPC")) return ["the disk is full", `make room: df -h ${directory}`];
+  if (hasCode(error, "EACCES"))
+    return ["permission denied", `let yourself write there with: chmod u+rwx ${directory}`];
+  return [messageOf(error), `look at its directory with: ls -ld ${directory}`];
 }

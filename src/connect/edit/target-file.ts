@@ -90,14 +90,17 @@ function followLinks(path: string): string {
 }
 
 function readRegular(path: string, realPath: string): Buffer {
-  const fail = (words: string) =>
-    new Failure(`${path} ${words}`, `look at it with: ls -lL ${quoteForShell(path)}`);
+  const fail = (words: string, hint = `look at it with: ls -lL ${quoteForShell(path)}`) =>
+    new Failure(`${path} ${words}`, hint);
   let fd: number;
   try {
     // Without O_NONBLOCK, opening a named pipe would block until something writes to it.
     fd = fs.openSync(realPath, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    if (hasCode(error, "EACCES")) throw fail("cannot be read: permission denied");
+    if (hasCode(error, "EACCES")) {
+      const hint = `let yourself read it with: chmod u+r ${quoteForShell(realPath)}`;
+      throw fail("cannot be read: permission denied", hint);
+    }
     throw error;
   }
   try {

@@ -100,12 +100,17 @@ export function homeOfDaemon(t: TestContext, daemon: Daemon, options: FakeSystem
 /** Returns the option that names a daemon's configuration. */
 export const configOption = ({ configFile }: Daemon): string[] => ["--config", configFile];
 
-/** Writes the units of an installation, by default with a Node and a script that exist. */
+/** Writes the units of an installation, by default with a Node and a script that exist, and the default configuration. */
 export function writeInstallation(
   { units }: ServiceHome,
   changes: Parameters<typeof targetFor>[0] = {},
 ): void {
-  const target = targetFor({ node: process.execPath, script: process.execPath, ...changes });
+  const usual = {
+    node: process.execPath,
+    script: process.execPath,
+    configFile: join(units, "../../tollkeeper/config.jsonc"),
+  };
+  const target = targetFor({ ...usual, ...changes });
   writeUnits(unitPaths(units), {
     service: renderService(target),
     socket: renderSocket(target.port),

@@ -90,7 +90,7 @@ test("a missing Node or script is one problem, whatever systemd says of it", asy
   const verdict = "tollkeeper.service: Command /gone/node is not executable: No such file or directory\n";
   const { systemd, paths } = install(t, { verdict }, { innocent: "[Service]\nNice=1\n" });
   writeUnits(paths, { service: renderService(targetFor({ node: "/gone/node", script: "/gone/main.js" })) });
-  const message = "its Node, /gone/node, and its program, /gone/main.js, is not there any more";
+  const message = "its Node, /gone/node, and its program, /gone/main.js, are not there any more";
   assert.deepEqual(await systemd.problems(), [{ message, fix: INSTALL, preventsStart: true }]);
 });
 

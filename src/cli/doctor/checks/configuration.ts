@@ -1,4 +1,5 @@
 import type { Evidence } from "../evidence.ts";
+import { findMissingConfig } from "../../../daemon/named-config.ts";
 import { formatProblem } from "../../../core/config/problem.ts";
 import type { Config } from "../../../core/config/config.ts";
 import { pluralize, displayPath } from "../../terminal/format.ts";
@@ -12,6 +13,7 @@ export const configurationCheck: Check<Evidence> = {
   async run(evidence) {
     const path = displayPath(evidence.configFile, evidence.home);
     const edit = commandFor(evidence, "config edit");
+    if (findMissingConfig(evidence.configFile) !== null) return [failure(`there is no ${path}`, edit)];
     const reading = await evidence.configReading();
     if (!reading.ok) {
       return reading.problems.map(({ hint, ...problem }) =>

@@ -1,5 +1,6 @@
 import { access, constants, lstat, readdir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { letWrite } from "../../../adapters/open-up.ts";
 import { ledgerDirectory } from "../../../adapters/paths.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
 import { hasCode } from "../../../core/failure.ts";
@@ -34,7 +35,9 @@ export const ledgerCheck: Check<Evidence> = {
     const free = await freeBytes(existing);
     const space = diskSpaceFindings(free, existing);
     if (!(await isWritable(existing))) {
-      const move = `make it writable, or name another "ledger.directory" with: ${commandFor(evidence, "config edit")}`;
+      const open = letWrite(existing);
+      const allow = open === null ? "make it writable" : `let yourself write there with: ${open}`;
+      const move = `${allow}; or name another "ledger.directory" with: ${commandFor(evidence, "config edit")}`;
       return [failure(`${existing} cannot be written to`, move), ...space];
     }
     const name = displayPath(directory, evidence.home);

@@ -77,7 +77,7 @@ export const FILE_PROBLEMS: Problem[] = [
       ["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"],
       [
         "failure ledger: DISK cannot be written to",
-        'make it writable, or name another "ledger.directory" with: tollkeeper config edit --config HOME/config.jsonc',
+        'make it writable; or name another "ledger.directory" with: tollkeeper config edit --config HOME/config.jsonc',
       ],
     ],
   },

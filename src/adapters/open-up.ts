@@ -1,0 +1,57 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { hasCode } from "../core/failure.ts";
+import { formatCommand } from "../core/text/shell-words.ts";
+
+const { R_OK, W_OK, X_OK } = constants;
+
+/**
+ * Returns the command that lets this user read a file which permissions close, its own or those of a directory above it.
+ * Returns null when they do not, or when a directory above it is somebody else's.
+ */
+export function letRead(path: string): string | null {
+  const closed = findClosedAbove(path);
+  if (closed !== undefined) return letInto(closed);
+  return isClosed(path, R_OK) ? takeOver(path, "u+r") : null;
+}
+
+/** As {@link letRead}, for writing into a directory, which may be missing: then into the nearest one that it is made in. */
+export function letWrite(directory: string): string | null {
+  const closed = findClosedAbove(directory);
+  if (closed !== undefined) return letInto(closed);
+  if (!existsSync(directory)) return letWrite(dirname(directory));
+  return isClosed(directory, W_OK | X_OK) ? takeOver(directory, "u+rwx") : null;
+}
+
+/** Returns the outermost directory above a path that may not be entered. */
+function findClosedAbove(path: string): string | undefined {
+  return ancestorsOf(path).find((directory) => isClosed(directory, X_OK));
+}
+
+function letInto(directory: string): string | null {
+  return isOwn(directory) ? formatCommand(["chmod", "u+rwx", directory]) : null;
+}
+
+function takeOver(path: string, mode: string): string {
+  if (isOwn(path)) return formatCommand(["chmod", mode, path]);
+  return formatCommand(["sudo", "chown", String(process.geteuid?.()), path]);
+}
+
+function isOwn(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.uid === process.geteuid?.();
+}
+
+/** Returns the directories that lead to a path, the outermost first. */
+function ancestorsOf(path: string): string[] {
+  const parent = dirname(path);
+  return parent === path ? [] : [...ancestorsOf(parent), parent];
+}
+
+function isClosed(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return false;
+  } catch (error) {
+    return hasCode(error, "EACCES");
+  }
+}

@@ -1,0 +1,35 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { configPath } from "../adapters/paths.ts";
+import { Failure, hasCode } from "../core/failure.ts";
+import { formatCommand } from "../core/text/shell-words.ts";
+
+/**
+ * Throws a Failure when the configuration file is not there, unless it is the default one: without that, the defaults hold and
+ * the sandbox answers. A mistyped name must not have that effect.
+ */
+export function refuseMissingConfig(file: string): void {
+  const failure = findMissingConfig(file);
+  if (failure !== null) throw failure;
+}
+
+/** As {@link refuseMissingConfig}, but returns the Failure; null when the file is there. */
+export function findMissingConfig(file: string): Failure | null {
+  const path = resolve(file);
+  if (path === configPath() || isThere(path)) return null;
+  const create = formatCommand(["tollkeeper", "config", "edit", "--config", path]);
+  return new Failure(
+    `there is no configuration file ${path}`,
+    `check its name; or create it with: ${create}`,
+  );
+}
+
+/** A file in a directory that is closed to us may be there. Reading it says what is wrong. */
+function isThere(path: string): boolean {
+  try {
+    statSync(path);
+    return true;
+  } catch (error) {
+    return !hasCode(error, "ENOENT") && !hasCode(error, "ENOTDIR");
+  }
+}
