@@ -60,6 +60,7 @@ export async function assembleGate(parts: GateEnvironment): Promise<AssembledGat
     connectable: WRITABLE_TOOL_NAMES,
     clock,
     log,
+    onUnrecorded: (refusal) => feed.refused(refusal),
     descriptorLimit: descriptorLimit(),
   });
   const listeners = await Listeners.open(gate, config.listen.port, sockets);

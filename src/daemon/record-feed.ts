@@ -1,13 +1,16 @@
+import type { UnrecordedRefusal } from "../core/http/refusal.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import type { MovableLedger } from "../ports.ts";
+import { continueHistory, type UpstreamHistory } from "./upstream-history.ts";
 
-/** Receives a record after it was appended to the ledger. */
-type RecordListener = (record: UsageRecord) => void;
+/** Receives a record after it was appended to the ledger, and each refusal that leaves none. */
+type RecordListener = (record: UsageRecord | UnrecordedRefusal) => void;
 
-/** Publishes records as they are appended to the ledger: to `tail`, and the newest one to `status`. */
+/** Publishes records as they are appended to the ledger, and refusals without one: to `tail`, and the newest to `status`. */
 export class RecordFeed {
   readonly #listeners = new Set<RecordListener>();
-  readonly #newest = new Map<string, UsageRecord>();
+  readonly #histories = new Map<string, UpstreamHistory>();
+  #newestRefusal: UnrecordedRefusal | null = null;
 
   /** Wraps a ledger so that its records reach this feed. */
   observe(ledger: MovableLedger): MovableLedger {
@@ -18,8 +21,9 @@ export class RecordFeed {
       close: () => ledger.close(),
       append: (record) => {
         ledger.append(record);
-        this.#newest.set(record.upstream, record);
-        for (const listener of this.#listeners) listener(record);
+        const history = continueHistory(this.history(record.upstream), record);
+        this.#histories.set(record.upstream, history);
+        this.#publish(record);
       },
     };
   }
@@ -30,8 +34,23 @@ export class RecordFeed {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Returns the newest record of an upstream; null when there was none since the start. */
-  newest(upstream: string): UsageRecord | null {
-    return this.#newest.get(upstream) ?? null;
+  /** Publishes a refusal that leaves no record. */
+  refused(refusal: UnrecordedRefusal): void {
+    this.#newestRefusal = refusal;
+    this.#publish(refusal);
+  }
+
+  /** Returns what is known of an upstream; null when no exchange with it has ended since the start. */
+  history(upstream: string): UpstreamHistory | null {
+    return this.#histories.get(upstream) ?? null;
+  }
+
+  /** The newest refusal that left no record; null when there was none since the start. */
+  get newestRefusal(): UnrecordedRefusal | null {
+    return this.#newestRefusal;
+  }
+
+  #publish(record: UsageRecord | UnrecordedRefusal): void {
+    for (const listener of this.#listeners) listener(record);
   }
 }

@@ -3,6 +3,8 @@ import { programBuild, programVersion } from "../adapters/program.ts";
 import type { Access } from "../core/config/config.ts";
 import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
 import { describeOutbound } from "../core/config/outbound.ts";
+import type { RefusalCode, UnrecordedRefusal } from "../core/http/refusal.ts";
+import type { UsageRecord } from "../core/ledger/record.ts";
 import { listConfiguredKeys } from "../core/policy/upstreams.ts";
 import { describeKeySource, identifyKey } from "../core/secrets/key-source.ts";
 import type { Outcome } from "../core/usage/reading.ts";
@@ -12,6 +14,7 @@ import type { TokenStatus } from "../proxy/token-registry.ts";
 import type { LastError, TrackedLog } from "./last-error.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { RecordFeed } from "./record-feed.ts";
+import { describeFailure } from "./upstream-history.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
 
 /** A keychain that does not answer, or a disk, must not keep `status` waiting. */
@@ -31,7 +34,8 @@ export interface DaemonStatus {
   /** e.g. `127.0.0.1:8655`. */
   listening: string[];
   access: AccessStatus;
-  upstreams: { name: string; baseUrl: string; isSandbox: boolean; lastExchange: LastExchange | null }[];
+  upstreams: UpstreamStatus[];
+  refused: RefusedStatus;
   /** Sentences that describe proxy and TLS settings other than the defaults. Never contain a password. */
   outbound: string[];
   /** Every key that the configuration names, as of its last lookup. */
@@ -57,6 +61,26 @@ interface LastExchange {
   outcome: Outcome;
   /** Status of the response, the upstream's or our own; null when none was sent. */
   status: number | null;
+}
+
+/** One upstream, and how the exchanges with it went since the daemon's start. */
+interface UpstreamStatus {
+  name: string;
+  baseUrl: string;
+  isSandbox: boolean;
+  lastExchange: LastExchange | null;
+  /** The newest failure, in words; null when there was none, or an exchange has worked since. */
+  lastFailure: { at: string; reason: string } | null;
+  /** When an exchange last worked; null when none has. */
+  workedAt: string | null;
+}
+
+/** The requests that the daemon has refused since its start. */
+interface RefusedStatus {
+  /** How many, by refusal code. */
+  codes: Partial<Record<RefusalCode, number>>;
+  /** The newest one that left no record; null when there was none. */
+  newest: UnrecordedRefusal | null;
 }
 
 /** One key: its source, and whether it could be read. Never contains its value. */
@@ -108,13 +132,9 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     listening: lifecycle.addresses,
     access: { ...access, tokens: tokens.status },
     upstreams: Object.values(upstreams).map(({ name, baseUrl }) => {
-      return {
-        name,
-        baseUrl,
-        isSandbox: name === SANDBOX_UPSTREAM,
-        lastExchange: lastExchangeOf(feed, name),
-      };
+      return { name, baseUrl, isSandbox: name === SANDBOX_UPSTREAM, ...pastOf(name, parts) };
     }),
+    refused: { codes: gate.refusals.totals(), newest: feed.newestRefusal },
     outbound: describeOutbound(outbound),
     keys,
     config: source.status(),
@@ -125,11 +145,23 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
   };
 }
 
-function lastExchangeOf(feed: RecordFeed, upstream: string): LastExchange | null {
-  const record = feed.newest(upstream);
-  if (record === null) return null;
-  const { ts, duration_ms: durationMs, outcome, status } = record;
-  return { at: isoTime(Date.parse(ts) + durationMs), outcome, status };
+type Past = Pick<UpstreamStatus, "lastExchange" | "lastFailure" | "workedAt">;
+
+function pastOf(upstream: string, { feed, gate }: StatusParts): Past {
+  const history = feed.history(upstream);
+  if (history === null) return { lastExchange: null, lastFailure: null, workedAt: null };
+  const { newest, failed, worked } = history;
+  const { outcome, status } = newest;
+  const words = failed === null ? null : gate.refusals.reasonFor(upstream, failed.error_type);
+  return {
+    lastExchange: { at: endOf(newest), outcome, status },
+    lastFailure: failed === null ? null : { at: endOf(failed), reason: describeFailure(failed, words) },
+    workedAt: worked === null ? null : endOf(worked),
+  };
+}
+
+function endOf({ ts, duration_ms: durationMs }: UsageRecord): string {
+  return isoTime(Date.parse(ts) + durationMs);
 }
 
 function isoTime(ms: number): string {

@@ -1,5 +1,6 @@
 import type { KeyFailure } from "../core/failure.ts";
 import type { Refusal, RefusalCode } from "../core/http/refusal.ts";
+import { findOptionalRoute, showPath } from "../core/http/unknown-path.ts";
 import type { ToolIdentity } from "../core/identity/tool-identity.ts";
 
 // The refusals of requests that are not forwarded. Those that end a round trip are in exchange/limit-refusals.ts.
@@ -32,13 +33,24 @@ export const NO_WEBSOCKETS: Refusal = {
   closesConnection: true,
 };
 
-export const NO_ROUTE: Refusal = {
-  code: "not_found",
-  problem: "no such route",
-  command: "tollkeeper connect --list",
-  details:
-    "the routes are GET /v1/models, POST /v1/responses, POST /v1/messages and POST /v1/messages/count_tokens, each also below /t/TOOL",
-};
+/** 404. `path` is what was asked for. Where it can be carried, says how. */
+export function noRoute(method: string, path: string): Refusal {
+  const refusal = { code: "not_found", problem: "no such route" } as const;
+  const asked = `${method} ${showPath(path)}`;
+  const optional = findOptionalRoute(method, path);
+  if (optional === null) {
+    const details = `${asked} is not among the routes: ${ROUTES}, each also below /t/TOOL`;
+    return { ...refusal, command: "tollkeeper connect --list", details };
+  }
+  const route = JSON.stringify({ method, path: optional, auth: "bearer", dialect: "none" });
+  return {
+    ...refusal,
+    command: "tollkeeper config edit",
+    details: `${asked} is carried when "routes" of the upstream has ${route}; its tokens are not counted then; those of /v1/responses and /v1/messages are`,
+  };
+}
+
+const ROUTES = "GET /v1/models, POST /v1/responses, POST /v1/messages, POST /v1/messages/count_tokens";
 
 export const BODY_OF_GET: Refusal = {
   code: "bad_request",

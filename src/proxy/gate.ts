@@ -4,8 +4,14 @@ import { KeyFailure } from "../core/failure.ts";
 import { admit } from "../core/http/admission.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
 import { buildUpstreamHeaders } from "../core/http/headers.ts";
-import { getRefusalStatus, RefusalError, type Refusal } from "../core/http/refusal.ts";
+import {
+  getRefusalStatus,
+  RefusalError,
+  type Refusal,
+  type UnrecordedRefusal,
+} from "../core/http/refusal.ts";
 import { guessApi } from "../core/http/routes.ts";
+import { showPath } from "../core/http/unknown-path.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import type { Secret } from "../core/secrets/secret.ts";
@@ -48,6 +54,8 @@ interface GateParts {
   connectable: ReadonlySet<string>;
   clock: Clock;
   log: Log;
+  /** Receives the refusals that leave no record. */
+  onUnrecorded(refusal: UnrecordedRefusal): void;
   /** How many files and sockets the process may have open. */
   descriptorLimit: number;
 }
@@ -151,6 +159,7 @@ export class Gate implements ConnectionHandler {
     } catch (error) {
       const refusal = this.#refusalOf(error);
       this.#refusals.count(refusal.code, client?.tool ?? null);
+      if (exchange === null) this.#reportUnrecorded(req, client?.tool ?? null, refusal);
       this.#refuse(req, res, exchange, refusal);
     }
   }
@@ -170,6 +179,11 @@ export class Gate implements ConnectionHandler {
 
   get settings(): Settings {
     return this.#settings;
+  }
+
+  /** What was refused since the start. */
+  get refusals(): Pick<RefusalSummary, "totals" | "reasonFor"> {
+    return this.#refusals;
   }
 
   /** Number of exchanges that are under way. */
@@ -258,6 +272,21 @@ export class Gate implements ConnectionHandler {
     }
     this.#parts.log.debug({ code: refusal.code, method: req.method }, "refused a request");
     sendRefusal(req, res, refusal, exchange?.choice.route.api ?? guessApi(req.url ?? ""));
+  }
+
+  #reportUnrecorded(
+    { method = "", url = "" }: IncomingMessage,
+    tool: string | null,
+    { code }: Refusal,
+  ): void {
+    this.#parts.onUnrecorded({
+      ts: new Date(this.#parts.clock.now()).toISOString(),
+      refused: code,
+      status: getRefusalStatus(code, guessApi(url)),
+      tool,
+      method,
+      path: showPath(url),
+    });
   }
 
   #refusalOf(error: unknown): Refusal {

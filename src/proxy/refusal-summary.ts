@@ -1,4 +1,4 @@
-import type { RefusalCode } from "../core/http/refusal.ts";
+import type { Refusal, RefusalCode } from "../core/http/refusal.ts";
 import type { Clock, Log } from "../ports.ts";
 
 /** How long refusals are counted before a line about them is logged. */
@@ -15,12 +15,14 @@ interface Count {
 
 /**
  * Counts refused requests by code and tool, and logs one line about them an hour after the first. Nothing is logged of a single
- * one, because whoever is refused decides how many there are.
+ * one, because whoever is refused decides how many there are. Keeps for `status` why the newest round trip to an upstream failed.
  */
 export class RefusalSummary {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #counts = new Map<RefusalCode, Count>();
+  readonly #totals = new Map<RefusalCode, number>();
+  readonly #failures = new Map<string, { code: RefusalCode; words: string }>();
   #since = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -35,12 +37,29 @@ export class RefusalSummary {
       this.#since = this.#clock.now();
       this.#timer = setTimeout(() => this.flush(), INTERVAL_MS).unref();
     }
+    this.#totals.set(code, (this.#totals.get(code) ?? 0) + 1);
     const count = this.#counts.get(code) ?? { requests: 0, tools: new Map<string, number>() };
     this.#counts.set(code, count);
     count.requests += 1;
     if (tool === null || tool === "unknown") return;
     const known = count.tools.get(tool);
     if (known !== undefined || count.tools.size < MAX_TOOLS) count.tools.set(tool, (known ?? 0) + 1);
+  }
+
+  /** Returns how many requests were refused since the start, by code. */
+  totals(): Partial<Record<RefusalCode, number>> {
+    return Object.fromEntries(this.#totals);
+  }
+
+  /** Keeps what the newest refusal says that ended a round trip to this upstream. */
+  keepReason(upstream: string, { code, problem, details }: Refusal): void {
+    this.#failures.set(upstream, { code, words: details === undefined ? problem : `${problem}: ${details}` });
+  }
+
+  /** Returns what was kept, if it is of this code. */
+  reasonFor(upstream: string, code: string | null): string | null {
+    const failure = this.#failures.get(upstream);
+    return failure !== undefined && failure.code === code ? failure.words : null;
   }
 
   /** Logs what has been counted since the last line, if anything. */

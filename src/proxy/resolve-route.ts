@@ -8,7 +8,7 @@ import {
   type RouteMatch,
   type RouteTable,
 } from "../core/http/routes.ts";
-import { BODY_OF_GET, NO_ROUTE, NO_WEBSOCKETS, wrongMethod } from "./gate-refusals.ts";
+import { BODY_OF_GET, NO_WEBSOCKETS, noRoute, wrongMethod } from "./gate-refusals.ts";
 
 /** A path that tollkeeper answers itself. */
 export type LocalRoute = "probe" | "page";
@@ -45,7 +45,7 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
   // (RFC 9110 section 7.8; docs/wire.md section 1).
   if (/websocket/i.test(headers.get("upgrade") ?? ""))
     return { kind: "refusal", mark, refusal: NO_WEBSOCKETS };
-  if (target === null) return { kind: "refusal", mark, refusal: NO_ROUTE };
+  if (target === null) return { kind: "refusal", mark, refusal: noRoute(method, url) };
   const { path, query } = target;
   if (isProbe(method, path)) return { kind: "local", route: "probe" };
   if (isPageRequest(method, path, headers.get("accept")) && !hasBody(headers)) {
@@ -60,7 +60,7 @@ export function resolveRoute(req: IncomingMessage, headers: HeaderIndex, table: 
 /** Looks a route up. Returns the refusal for a path that does not exist (404) or takes other methods (405). */
 export function findRoute(table: RouteTable, method: string, path: string): RouteMatch | Refusal {
   const found = table.find(method, path);
-  if (found === null) return NO_ROUTE;
+  if (found === null) return noRoute(method, path);
   return "allow" in found ? wrongMethod(found.allow) : found;
 }
 

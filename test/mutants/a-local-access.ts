@@ -91,14 +91,14 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A7,
     without: "a private directory for the control socket",
-    file: "src/adapters/control-socket.ts",
+    file: "src/adapters/control-socket/listen.ts",
     find: "chmodSync(directory, 0o700);",
     replace: "chmodSync(directory, 0o755);",
   },
   {
     ...A7,
     without: "a private mode for the control socket",
-    file: "src/adapters/control-socket.ts",
+    file: "src/adapters/control-socket/listen.ts",
     find: "process.umask(0o177)",
     replace: "process.umask(0o000)",
   },
@@ -298,8 +298,8 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A11,
     without: "reporting that another program has the port",
-    file: "src/cli/commands/status.ts",
-    find: "reading.ok ? await checkPortFree(reading.config.listen.port) : null",
+    file: "src/cli/service/explain-absence.ts",
+    find: "port === null || port === 0 ? null : await checkPortFree(port)",
     replace: "null",
   },
   {

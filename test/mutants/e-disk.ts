@@ -265,7 +265,7 @@ export const DISK: readonly Mutant[] = [
   {
     ...E4,
     without: "checking the socket's directory itself: links are followed",
-    file: "src/adapters/control-socket.ts",
+    file: "src/adapters/control-socket/listen.ts",
     find: "import { chmodSync, lstatSync, mkdirSync, rmSync }",
     replace: "import { chmodSync, statSync as lstatSync, mkdirSync, rmSync }",
   },

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { KeyFailure } from "../../src/core/failure.ts";
+import { problemsOf } from "../helpers/config/config-problems.ts";
 import { startGateWithUpstream } from "../helpers/gate/gate-with-upstream.ts";
 import { post } from "../helpers/gate/gate.ts";
 import { respondWithEmptyJson, sendJson, type Script } from "../helpers/upstream/scripted-upstream.ts";
@@ -91,8 +92,27 @@ test("after a 401 from the upstream the stored key is read again, and the next r
 
 test("a path that no route has is refused with 404, is not forwarded, and leaves no record", async (t) => {
   const { gate, upstream } = await startGateWithUpstream(t, respondWithEmptyJson);
-  const res = await post(gate, "/v1/files", {});
-  await res.text();
+  const res = await post(gate, "/v1/files?key=private", {});
+  assert.match(
+    await res.text(),
+    /; type: tollkeeper connect --list; POST \/v1\/files is not among the routes: GET /,
+  );
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [404, "not_found"]);
   assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
+});
+
+test("the 404 of an endpoint that can be carried says how, and carrying it works as it says", async (t) => {
+  const { gate } = await startGateWithUpstream(t, respondWithEmptyJson);
+  const { error } = (await (await post(gate, "/v1/chat/completions", {})).json()) as {
+    error: { message: string };
+  };
+  assert.match(
+    error.message,
+    /; type: tollkeeper config edit; POST \/v1\/chat\/completions is carried when "routes" /,
+  );
+  const route = JSON.parse(/has (\{.*?\})/.exec(error.message)?.[1] ?? "") as object;
+  assert.deepEqual(
+    problemsOf({ upstreams: { default: { baseUrl: "https://a.example/v1", routes: [route] } } }),
+    [],
+  );
 });

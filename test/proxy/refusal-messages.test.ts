@@ -85,9 +85,11 @@ test("a request that is not admitted names the command", () => {
 });
 
 test("a request that is not forwarded names the command", () => {
-  const { noKey, tokenRequired, wrongMethod, ...fixed } = gateRefusals;
+  const { noKey, noRoute, tokenRequired, wrongMethod, ...fixed } = gateRefusals;
   Object.values(fixed).forEach(assertCommandIsSeen);
   assertCommandIsSeen(wrongMethod("GET, POST"));
+  assertCommandIsSeen(noRoute("DELETE", `/v1/${"x".repeat(9000)}`));
+  assertCommandIsSeen(noRoute("POST", "/v1/chat/completions"));
   assert.equal(typeof noKey, "function");
   assert.equal(typeof tokenRequired, "function");
 });

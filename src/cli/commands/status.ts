@@ -73,6 +73,7 @@ function renderStatus(status: DaemonStatus): string[] {
     }),
     ["ledger", `${ledger.directory}, ${ledger.written} written${ledgerProblem(ledger)}`],
     ["open", `${status.openExchanges} exchanges`],
+    ...refusedRows(status.refused, age),
   ];
   if (lastError !== null) rows.push(["last error", `${lastError.message} (${age(lastError.at)})`]);
   return rows.map(([label, text]) => labelledLine(label, text));
@@ -94,12 +95,31 @@ function accessRows({ mode, peerUid, tokens }: AccessStatus): Row[] {
 type DescribeAge = (at: string) => string;
 
 function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: DescribeAge): Row[] {
-  const { name, baseUrl, isSandbox, lastExchange } = upstream;
+  const { name, baseUrl, isSandbox, lastExchange, lastFailure, workedAt } = upstream;
   const where = isSandbox ? "the built-in sandbox, answers are made up" : baseUrl;
   const rows: Row[] = [["upstream", `${name}: ${where}`]];
   if (lastExchange !== null) {
     const { at, outcome, status } = lastExchange;
     rows.push(["", `last exchange ${outcome}${status === null ? "" : ` with ${status}`}, ${age(at)}`]);
+  }
+  if (lastFailure !== null) {
+    const worked = workedAt === null ? "" : `; it last worked ${age(workedAt)}`;
+    rows.push(["", `last failure ${age(lastFailure.at)}: ${lastFailure.reason}${worked}`]);
+  }
+  return rows;
+}
+
+function refusedRows({ codes, newest }: DaemonStatus["refused"], age: DescribeAge): Row[] {
+  const counts = Object.entries(codes).toSorted(([, one], [, other]) => other - one);
+  const total = counts.reduce((sum, [, count]) => sum + count, 0);
+  if (total === 0) return [];
+  const list = counts.map(([code, count]) => `${code} ${count}`).join(", ");
+  const rows: Row[] = [
+    ["refused", `${pluralize(total, "request")}: ${list}; see new ones with: tollkeeper tail`],
+  ];
+  if (newest !== null) {
+    const { method, path, status, refused, ts } = newest;
+    rows.push(["", `the last one without a record: ${method} ${path}, ${status} ${refused}, ${age(ts)}`]);
   }
   return rows;
 }

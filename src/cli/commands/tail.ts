@@ -1,4 +1,5 @@
 import { followDaemon } from "../../adapters/control-socket.ts";
+import type { UnrecordedRefusal } from "../../core/http/refusal.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { Command } from "../command.ts";
@@ -6,13 +7,13 @@ import { note, print } from "../terminal/console.ts";
 import { formatNumber } from "../terminal/format.ts";
 import { controlPath, notRunning } from "../../daemon/running-daemon.ts";
 
-/** `tollkeeper tail`: prints each exchange as it ends, until the daemon stops or Ctrl-C is pressed. */
+/** `tollkeeper tail`: prints each exchange as it ends, and each refused request, until the daemon stops or Ctrl-C is pressed. */
 export const command: Command<{ json: boolean }> = {
   builder: (yargs) =>
     yargs.option("json", {
       type: "boolean",
       default: false,
-      describe: "Print the records, one JSON line each",
+      describe: "Print the records, and refused requests without one, as JSON lines",
     }),
   handler: async ({ json }) => {
     const records = await followDaemon(controlPath());
@@ -21,20 +22,43 @@ export const command: Command<{ json: boolean }> = {
     process.stdout.once("error", () => process.exit());
     note("waiting for exchanges; Ctrl-C ends this");
     for await (const record of records)
-      print(json ? JSON.stringify(record) : toPrintable(describeExchange(record as UsageRecord)));
+      print(json ? JSON.stringify(record) : toPrintable(describe(record as UsageRecord | UnrecordedRefusal)));
     note("the daemon has stopped");
   },
 };
+
+function describe(record: UsageRecord | UnrecordedRefusal): string {
+  return "refused" in record ? describeRefusal(record) : describeExchange(record);
+}
+
+/** What was refused before it had an upstream has neither model nor usage. */
+function describeRefusal({ ts, tool, method, path, status, refused }: UnrecordedRefusal): string {
+  return [
+    timeOf(ts),
+    (tool ?? "unknown").padEnd(12),
+    `${method} ${path}`,
+    `${status} ${refusedAs(refused)}`,
+  ].join("  ");
+}
+
+/** The models' own word for what they decline is "refused", too. */
+function refusedAs(code: string): string {
+  return `refused by tollkeeper (${code})`;
+}
+
+function timeOf(ts: string): string {
+  return new Date(ts).toTimeString().slice(0, 8);
+}
 
 /** Returns an exchange in one line without what is unknown. Control characters in names are not escaped. */
 function describeExchange(record: UsageRecord): string {
   const { ts, tool, method, route, status, outcome, tokens, usage } = record;
   const words = [
-    new Date(ts).toTimeString().slice(0, 8),
+    timeOf(ts),
     tool.padEnd(12),
     `${method} ${route}`,
     record.model ?? record.model_requested ?? "",
-    `${status ?? ""} ${outcome}`.trim(),
+    `${status ?? ""} ${outcome === "rejected" ? refusedAs(record.error_type ?? "unknown") : outcome}`.trim(),
     tokens === null ? (usage === "none" ? "" : `usage ${usage}`) : describeTokens(tokens, usage),
     `${formatNumber(record.duration_ms / 1000)} s`,
   ];

@@ -52,6 +52,19 @@ export interface Refusal {
   closesConnection?: boolean;
 }
 
+/** A request that was refused before it had an upstream, and so leaves no record. */
+export interface UnrecordedRefusal {
+  /** ISO 8601, UTC. */
+  ts: string;
+  refused: RefusalCode;
+  status: number;
+  /** null where it was refused before anything named its tool. */
+  tool: string | null;
+  method: string;
+  /** Printable and without a query. */
+  path: string;
+}
+
 /** Thrown by a step of the request path to refuse the request. */
 export class RefusalError extends Error {
   readonly refusal: Refusal;

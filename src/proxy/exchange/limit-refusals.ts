@@ -4,8 +4,8 @@ import type { Refusal } from "../../core/http/refusal.ts";
 
 const EDIT = "tollkeeper config edit";
 
-/** Tries each upstream, and says what is wrong with it. */
-const DOCTOR = "tollkeeper doctor";
+/** Shows the last failure of each upstream. It may respond again by now, so that `doctor` would find nothing. */
+const STATUS = "tollkeeper status";
 
 /** 413: the body exceeds the limit, by its announced length or by the bytes received. */
 export function tooLarge(limitBytes: number): Refusal {
@@ -23,17 +23,17 @@ export function tooSlow(limitMs: number): Refusal {
 export function noConnection(limitMs: number, isProxied: boolean): Refusal {
   const how = isProxied ? ' through the proxy ("outbound.httpsProxy")' : "";
   const details = `it accepted no connection${how} within ${limitMs} ms`;
-  return { code: "upstream_timeout", problem: "the upstream does not answer", command: DOCTOR, details };
+  return { code: "upstream_timeout", problem: "the upstream does not answer", command: STATUS, details };
 }
 
 /** 504: the upstream does not read the request. */
 export function tooStuck(limitMs: number): Refusal {
   const details = `it read nothing of the request for ${limitMs} ms ("limits.firstByteMs")`;
-  return { code: "upstream_timeout", problem: "the upstream does not answer", command: DOCTOR, details };
+  return { code: "upstream_timeout", problem: "the upstream does not answer", command: STATUS, details };
 }
 
 /** 504: the upstream has the whole request and sends no response. */
 export function tooSilent(limitMs: number): Refusal {
   const details = `it sent no response for ${limitMs} ms ("limits.firstByteMs")`;
-  return { code: "upstream_timeout", problem: "the upstream does not answer", command: DOCTOR, details };
+  return { code: "upstream_timeout", problem: "the upstream does not answer", command: STATUS, details };
 }

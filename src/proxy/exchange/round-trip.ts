@@ -204,7 +204,9 @@ export class RoundTrip {
     this.#isSettled = true;
     this.#stopTimers();
     this.#upstream.destroy();
-    const { api } = this.#exchange.choice.route;
+    const { route, upstream } = this.#exchange.choice;
+    const { api } = route;
+    this.#options.refusals.keepReason(upstream.name, refusal);
     this.#exchange.status = this.#isClientGone ? null : getRefusalStatus(refusal.code, api);
     this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
     if (!this.#isClientGone) this.#refuse(refusal);

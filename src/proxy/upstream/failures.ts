@@ -131,7 +131,7 @@ export function invalidResponse(fault: string): Refusal {
   return {
     code: "upstream_invalid",
     problem: "the upstream sent no valid response",
-    command: DOCTOR,
+    command: "tollkeeper status",
     details: fault,
   };
 }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { test } from "node:test";
 import type { DaemonStatus } from "../../../src/daemon/status.ts";
 import { programBuild, programVersion } from "../../../src/adapters/program.ts";
@@ -7,6 +9,9 @@ import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstre
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
 import { waitUntil } from "../../helpers/async/wait-until.ts";
 import { post } from "../../helpers/gate/gate.ts";
+import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
+import { freePort } from "../../helpers/process/free-port.ts";
+import { sendJson } from "../../helpers/upstream/scripted-upstream.ts";
 import { READ_AGAIN } from "../../daemon/config-edits.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
 
@@ -67,7 +72,17 @@ test("status --json prints the whole status as one object", async (t) => {
     state: "serving",
     listening: [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`],
     access: { mode: "open", peerUid: [], tokens: { registered: 0, leased: 0, problem: null } },
-    upstreams: [{ name: "default", baseUrl: upstream.baseUrl, isSandbox: false, lastExchange: null }],
+    upstreams: [
+      {
+        name: "default",
+        baseUrl: upstream.baseUrl,
+        isSandbox: false,
+        lastExchange: null,
+        lastFailure: null,
+        workedAt: null,
+      },
+    ],
+    refused: { codes: {}, newest: null },
     outbound: [],
     keys: [
       {
@@ -135,4 +150,37 @@ test("status with an unknown option is wrong usage", async (t) => {
   const { code, stderr } = await daemon.command("status", "--jsn");
   assert.equal(code, 2);
   assert.match(stderr, /^error: .*jsn[^]*hint: /);
+});
+
+test("status says in words how an upstream failed, until an exchange works again", async (t) => {
+  const port = await freePort();
+  const { config } = writeKeyFile(t, `http://127.0.0.1:${port}/v1`, "some-key-of-the-test");
+  const daemon = await startDaemon(t, { config });
+  const refusal = await post(daemon, "/v1/messages", {});
+  assert.equal(refusal.status, 502);
+  assert.match(await refusal.text(), /; type: tollkeeper doctor; nothing listens there/);
+  const failing = await daemon.command("status");
+  assert.match(
+    failing.stdout,
+    /^ +last failure (?:just now|\d+ s ago): the upstream cannot be reached: nothing listens there$/m,
+  );
+  const upstream = createServer((_req, res) => sendJson(res, { data: [] })).listen(port, "127.0.0.1");
+  t.after(() => upstream.close());
+  await once(upstream, "listening");
+  assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
+  assert.doesNotMatch((await daemon.command("status")).stdout, /last failure/);
+});
+
+test("status counts refused requests by code, and shows the last one that left no record", async (t) => {
+  const daemon = await startDaemon(t);
+  assert.doesNotMatch((await daemon.command("status")).stdout, /^refused/m);
+  await (await fetch(`${daemon.url}/v1/models`, { headers: { origin: "https://evil.example" } })).text();
+  for (const path of ["/v1/embeddings", "/v1/completions?prompt=private"])
+    await (await post(daemon, path, {})).text();
+  const { stdout, code } = await daemon.command("status");
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^refused +3 requests: not_found 2, origin_not_allowed 1; see new ones with: tollkeeper tail\n +the last one without a record: POST \/v1\/completions, 404 not_found, (?:just now|\d+ s ago)$/m,
+  );
 });

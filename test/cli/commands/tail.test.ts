@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { test } from "node:test";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
 import { post } from "../../helpers/gate/gate.ts";
 import { startTail } from "../../helpers/daemon/tail.ts";
@@ -47,4 +49,37 @@ test("tail without a running daemon fails and says how to start it", async (t) =
     stderr:
       "error: tollkeeper is not running\nhint: start it with: tollkeeper service start; or in the foreground: tollkeeper serve\n",
   });
+});
+
+test("tail shows requests that are refused, with a record or without one, as refused", async (t) => {
+  const { daemon, keyFile } = await startDaemonWithUpstream(t);
+  const { lines } = await startTail(t, daemon);
+  await (await post(daemon, "/t/codex/v1/embeddings?key=secret", BODY)).text();
+  assert.match(
+    String((await lines.next()).value),
+    /^\d\d:\d\d:\d\d {2}codex {9}POST \/t\/codex\/v1\/embeddings {2}404 refused by tollkeeper \(not_found\)$/,
+  );
+  rmSync(keyFile.path);
+  await (await post(daemon, "/v1/messages", BODY)).text();
+  assert.match(
+    String((await lines.next()).value),
+    /POST \/messages {2}402 refused by tollkeeper \(key_missing\)/,
+  );
+});
+
+test("tail --json prints a refusal without a record as an object of its own", async (t) => {
+  const daemon = await startDaemon(t);
+  const { lines } = await startTail(t, daemon, "--json");
+  await (await post(daemon, "/v1/embeddings", BODY)).text();
+  const { ts, ...refusal } = JSON.parse(String((await lines.next()).value)) as Record<string, unknown>;
+  assert.ok(Date.parse(String(ts)) > 0);
+  const expected = {
+    refused: "not_found",
+    status: 404,
+    tool: "unknown",
+    method: "POST",
+    path: "/v1/embeddings",
+  };
+  assert.deepEqual(refusal, expected);
+  assert.deepEqual(await daemon.ledger(), []);
 });

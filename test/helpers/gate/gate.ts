@@ -1,3 +1,4 @@
+import type { UnrecordedRefusal } from "../../../src/core/http/refusal.ts";
 import type { TestContext } from "node:test";
 import { defaultConfig, type Config, type Upstream } from "../../../src/core/config/config.ts";
 import { respondToProbe } from "../../../src/local/connectivity-probe.ts";
@@ -40,6 +41,8 @@ export interface GateOptions {
   /** The registered tokens; none by default. */
   tokens?: MemoryTokens;
   clock?: Clock;
+  /** See `GateParts`. */
+  onUnrecorded?: (refusal: UnrecordedRefusal) => void;
   /** Receives the records instead of the in-memory ledger. */
   recordsTo?: Ledger;
   /** See `listen`. */
@@ -76,6 +79,7 @@ export async function startGate(
     connectable: WRITABLE_TOOL_NAMES,
     clock,
     log,
+    onUnrecorded: options.onUnrecorded ?? (() => {}),
     descriptorLimit: options.descriptorLimit ?? Infinity,
   });
   const listener = await listen(0, gate, { headersLimitMs: options.headersLimitMs });

@@ -220,6 +220,7 @@ async function withStatus(t: TestContext, change: (real: DaemonStatus) => Daemon
     listening: [`127.0.0.1:${machine.port}`, `[::1]:${machine.port}`],
     access: { mode: "open", peerUid: [], tokens: { registered: 0, leased: 0, problem: null } },
     upstreams: [],
+    refused: { codes: {}, newest: null },
     outbound: [],
     keys: [],
     config: { path: machine.configFile, exists: true, loadedAt: now, judgedAt: now, problems: [] },

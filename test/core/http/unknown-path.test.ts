@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { findOptionalRoute, showPath } from "../../../src/core/http/unknown-path.ts";
+
+for (const [url, shown] of [
+  ["/v1/chat/completions", "/v1/chat/completions"],
+  ["/v1/foo?key=secret&x=1", "/v1/foo"],
+  ["/v1/foo#part", "/v1/foo"],
+  ["/v1/sk-abc123/x", "/v1/[hidden]/x"],
+  [`/v1/${"k".repeat(40)}`, "/v1/[hidden]"],
+  ["/v1/\u009b2J\u202e", "/v1/\\u009b2J\\u202e"],
+  [`/${"ab/".repeat(100)}`, `/${"ab/".repeat(100).slice(0, 79)}...`],
+  ["http://ada:secret@evil.example/v1/models", "what is no path"],
+  ["*", "what is no path"],
+  ["", "what is no path"],
+] as const) {
+  test(`${JSON.stringify(url.slice(0, 50))} is shown without query, keys, controls and its end`, () => {
+    assert.equal(showPath(url), shown);
+  });
+}
+
+test("the JSON endpoints of other APIs can be carried, under every prefix, by POST only", () => {
+  for (const path of ["/chat/completions", "/completions", "/embeddings", "/moderations", "/rerank"]) {
+    for (const prefix of ["", "/v1", "/v1/v1"]) assert.equal(findOptionalRoute("POST", prefix + path), path);
+    assert.equal(findOptionalRoute("GET", path), null);
+  }
+  for (const path of [
+    "/v1/chat/completions/",
+    "/v2/embeddings",
+    "/v1/files",
+    "/v1/audio/transcriptions",
+    "/",
+  ])
+    assert.equal(findOptionalRoute("POST", path), null);
+});
