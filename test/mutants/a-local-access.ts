@@ -90,6 +90,13 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   },
   {
     ...A7,
+    without: "keeping markup out of what a 404 repeats",
+    file: "src/core/http/unknown-path.ts",
+    find: `path.replaceAll(UNUSUAL, "?")`,
+    replace: "path",
+  },
+  {
+    ...A7,
     without: "a private directory for the control socket",
     file: "src/adapters/control-socket/listen.ts",
     find: "chmodSync(directory, 0o700);",

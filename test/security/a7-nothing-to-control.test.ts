@@ -69,14 +69,15 @@ for (const path of PATHS) {
   });
 }
 
-test("our own responses cannot be taken for a page and do not echo the request", async (t) => {
+test("our own responses cannot be taken for a page, and echo nothing of the request but plain characters of its path", async (t) => {
   const { gate } = await openGate(t);
   const line = "GET /<script>alert(1)</script>?<script> HTTP/1.1";
   const fields = [`Host: 127.0.0.1:${gate.port}`, "User-Agent: <script>", "Accept: text/html"];
   const { headers, text } = await exchangeRaw(t, gate.port, [line, ...fields]);
   const named = Object.fromEntries(headers);
   assert.deepEqual([named["content-type"], named["x-content-type-options"]], ["application/json", "nosniff"]);
-  assert.doesNotMatch(text, /<script/);
+  assert.doesNotMatch(text, /[<>()]|\?\?script/);
+  assert.match(text, /GET \/\?script\?alert\?1\?\?\/script\? is not /);
 });
 
 /** What browsers send when a person types the address. */
@@ -118,8 +119,8 @@ test("the page at the root is subject to admission", async (t) => {
   );
 });
 
-/** A status without its times. */
-function withoutTimes({ at: _told, config, ...rest }: DaemonStatus) {
+/** A status without its times and the count of refused requests. */
+function withoutTimes({ at: _told, refused: _count, config, ...rest }: DaemonStatus) {
   const { judgedAt: _looked, ...steady } = config;
   return { ...rest, config: steady };
 }

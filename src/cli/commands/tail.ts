@@ -52,17 +52,23 @@ function timeOf(ts: string): string {
 
 /** Returns an exchange in one line without what is unknown. Control characters in names are not escaped. */
 function describeExchange(record: UsageRecord): string {
-  const { ts, tool, method, route, status, outcome, tokens, usage } = record;
+  const { ts, tool, method, route, status, outcome } = record;
   const words = [
     timeOf(ts),
     tool.padEnd(12),
     `${method} ${route}`,
     record.model ?? record.model_requested ?? "",
     `${status ?? ""} ${outcome === "rejected" ? refusedAs(record.error_type ?? "unknown") : outcome}`.trim(),
-    tokens === null ? (usage === "none" ? "" : `usage ${usage}`) : describeTokens(tokens, usage),
+    describeUsage(record),
     `${formatNumber(record.duration_ms / 1000)} s`,
   ];
   return words.filter((word) => word !== "").join("  ");
+}
+
+/** What was refused has cost nothing. */
+function describeUsage({ tokens, usage, outcome }: UsageRecord): string {
+  if (tokens !== null) return describeTokens(tokens, usage);
+  return usage === "none" || outcome === "rejected" ? "" : `usage ${usage}`;
 }
 
 function describeTokens(tokens: NonNullable<UsageRecord["tokens"]>, usage: UsageRecord["usage"]): string {

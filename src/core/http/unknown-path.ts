@@ -10,12 +10,15 @@ const MAX_SHOWN = 80;
 const JSON_ENDPOINT =
   /^(?:\/v1){0,2}(\/(?:chat\/completions|completions|embeddings|moderations|rerank|images\/generations|audio\/speech))$/;
 
-/** Makes a client's path fit for a message: without its query, without what looks like a key, printable, and short. */
+/** No path of an API has them. In the message they could be taken for markup or for a terminal's control (SECURITY.md A7, E3). */
+const UNUSUAL = /[^\w/.~%:@+,=-]/g;
+
+/** Makes a client's path fit for a message: without its query, what looks like a key, and unusual characters; and short. */
 export function showPath(url: string): string {
   const [path = ""] = url.split(/[?#]/, 1);
   // The absolute form may have a password in it.
   if (!path.startsWith("/")) return "what is no path";
-  const shown = sanitizeText(path);
+  const shown = sanitizeText(path.replaceAll(UNUSUAL, "?"));
   return shown.length <= MAX_SHOWN ? shown : `${shown.slice(0, MAX_SHOWN)}...`;
 }
 

@@ -63,7 +63,7 @@ test("tail shows requests that are refused, with a record or without one, as ref
   await (await post(daemon, "/v1/messages", BODY)).text();
   assert.match(
     String((await lines.next()).value),
-    /POST \/messages {2}402 refused by tollkeeper \(key_missing\)/,
+    /POST \/messages {2}402 refused by tollkeeper \(key_unavailable\)  [\d.]+ s$/,
   );
 });
 

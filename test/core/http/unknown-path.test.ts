@@ -8,9 +8,10 @@ for (const [url, shown] of [
   ["/v1/foo#part", "/v1/foo"],
   ["/v1/sk-abc123/x", "/v1/[hidden]/x"],
   [`/v1/${"k".repeat(40)}`, "/v1/[hidden]"],
-  ["/v1/\u009b2J\u202e", "/v1/\\u009b2J\\u202e"],
+  ["/v1/\u009b2J\u202e", "/v1/?2J?"],
   [`/${"ab/".repeat(100)}`, `/${"ab/".repeat(100).slice(0, 79)}...`],
   ["http://ada:secret@evil.example/v1/models", "what is no path"],
+  ["/<script>alert(1)</script>", "/?script?alert?1??/script?"],
   ["*", "what is no path"],
   ["", "what is no path"],
 ] as const) {

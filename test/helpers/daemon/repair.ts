@@ -55,7 +55,7 @@ function partsOf(fix: string): string[] {
   return before.split(/[;,] then: /);
 }
 
-const COMMAND = /^(?:tollkeeper|systemctl|sudo|chmod|mv|kill|gnome-keyring-daemon|unset|export) /;
+const COMMAND = /^(?:tollkeeper|systemctl|busctl|sudo|chmod|mv|kill|gnome-keyring-daemon|unset|export) /;
 
 /** Types the command at the end of a part, behind its last colon, or does what a part without a command asks for. */
 async function follow(part: string, thing: BrokenThing, typed: string[]): Promise<void> {
