@@ -53,6 +53,18 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
     typed: [START],
   },
   {
+    what: "a configuration file of its own that was deleted, with which systemd has given up",
+    async breaks() {
+      service.ownFile(GOOD, configWith({}));
+      await service.mustRun("service", "install", "--config", GOOD);
+      await shell(`rm ${GOOD}`);
+      await startUntilRefused();
+    },
+    edit: `cat ${CONFIG} > "$1"`,
+    says: /its configuration file is not there/,
+    typed: [`tollkeeper config edit --config ${GOOD}`, START, `${INSTALL} --config ${CONFIG}`],
+  },
+  {
     what: "a credential whose file is gone",
     breaks: loseCredential,
     says: /credential example cannot be read: .*\/\.keys\/example is not there \(LoadCredential= in .*test\.conf\)/,

@@ -6,7 +6,8 @@ import type { Evidence } from "../evidence.ts";
 import { findKeys, type FoundKey } from "../../dotfiles/find-keys.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
 import type { Dotfile } from "../../dotfiles/read.ts";
-import { commandFor } from "../fix-commands.ts";
+import type { KeyReading } from "../evidence/read-keys.ts";
+import { commandFor, setKeyCommand } from "../fix-commands.ts";
 
 /** Checks that no key is left in the environment or in files of shells and tools. Reports locations, never values. */
 export const leftoverKeysCheck: Check<Evidence> = {
@@ -18,9 +19,10 @@ export const leftoverKeysCheck: Check<Evidence> = {
     const sources = new Set(keys.flatMap(({ ref }) => (ref.source.kind === "file" ? [ref.source.path] : [])));
     // A key file that the configuration names is where its key belongs.
     const files = (await evidence.dotfiles()).filter(({ path }) => !sources.has(path));
+    const keep = adviseToKeep(keys, evidence);
     const findings = [
-      ...keysInEnvironment(evidence, own),
-      ...files.flatMap((file) => keysInFile(file, own, evidence)),
+      ...keysInEnvironment(evidence, own, keep),
+      ...files.flatMap((file) => keysInFile(file, own, keep, evidence.home)),
     ];
     const searched = `the environment and ${pluralize(files.length, "file")} of shells and tools`;
     const unread = files.flatMap(({ path, problem }) => {
@@ -30,20 +32,32 @@ export const leftoverKeysCheck: Check<Evidence> = {
   },
 };
 
-function keysInEnvironment(evidence: Evidence, own: readonly Secret[]): Finding[] {
-  return Object.entries(evidence.env).flatMap(([name, value = ""]) => {
+/** Returns how a key that is not ours comes to tollkeeper. Never with a command that would replace one that is stored. */
+function adviseToKeep(keys: readonly KeyReading[], evidence: Evidence): string {
+  const missing = keys.find(
+    ({ ref, failure }) => ref.source.kind === "keychain" && failure?.code === "missing",
+  );
+  if (missing === undefined) {
+    return `for tollkeeper to keep it, name its upstream with: ${commandFor(evidence, "config edit")}`;
+  }
+  const { name, origin } = missing.upstream;
+  return `if it is the one of upstream ${name} (${origin}), store it with: ${setKeyCommand(evidence, missing)}`;
+}
+
+function keysInEnvironment({ env }: Evidence, own: readonly Secret[], keep: string): Finding[] {
+  return Object.entries(env).flatMap(([name, value = ""]) => {
     const verdict = detectKey(name, value, own);
     if (verdict === null) return [];
     const fix = `unset ${sanitizeText(name)}, and take it out of where it is set`;
-    return [leftoverFinding(displayLocation("the environment", name), verdict.isOwn, fix, evidence)];
+    return [leftoverFinding(displayLocation("the environment", name), verdict.isOwn, fix, keep)];
   });
 }
 
-function keysInFile(file: Dotfile, own: readonly Secret[], evidence: Evidence): Finding[] {
-  const path = displayPath(file.path, evidence.home);
+function keysInFile(file: Dotfile, own: readonly Secret[], keep: string, home: string): Finding[] {
+  const path = displayPath(file.path, home);
   return findKeys(file.text, own).map(({ line, name, isOwn }) => {
     const where = displayLocation(`${path}:${line}`, name);
-    return leftoverFinding(where, isOwn, fixFor(file, path, line), evidence);
+    return leftoverFinding(where, isOwn, fixFor(file, path, line), keep);
   });
 }
 
@@ -54,8 +68,7 @@ function fixFor({ kind }: Dotfile, path: string, line: FoundKey["line"]): string
 }
 
 /** A key of ours is recognized with certainty and must not be elsewhere; another key may be there on purpose. */
-function leftoverFinding(where: string, isOwn: boolean, fix: string, evidence: Evidence): Finding {
+function leftoverFinding(where: string, isOwn: boolean, fix: string, keep: string): Finding {
   if (isOwn) return failure(`a key that tollkeeper keeps stands in ${where}`, fix);
-  const store = commandFor(evidence, "key set");
-  return warning(`what looks like an API key stands in ${where}`, `store it with: ${store}; then ${fix}`);
+  return warning(`what looks like an API key stands in ${where}`, `${keep}; then ${fix}`);
 }

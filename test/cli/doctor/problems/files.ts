@@ -160,7 +160,7 @@ export const FILE_PROBLEMS: Problem[] = [
     finds: [
       [
         "warning leftover-keys: what looks like an API key stands in ~/.codex/auth.json:2 (OPENAI_API_KEY)",
-        'store it with: tollkeeper key set --config HOME/config.jsonc; then write "placeholder" in its place in line 2 of ~/.codex/auth.json',
+        'for tollkeeper to keep it, name its upstream with: tollkeeper config edit --config HOME/config.jsonc; then write "placeholder" in its place in line 2 of ~/.codex/auth.json',
       ],
     ],
   },

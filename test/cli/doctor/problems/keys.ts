@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { makeCertificate, startTlsUpstream } from "../../../helpers/upstream/certificate.ts";
 import { setUpMachine } from "../../../helpers/daemon/machine.ts";
 import { freePort } from "../../../helpers/process/free-port.ts";
+import { sentinelKey } from "../../../helpers/keychain/key-command.ts";
 import { noKeyring, startSession, startUnlockedSession } from "../../../helpers/keychain/keychain-session.ts";
 import { scratchDirectory } from "../../../helpers/process/scratch-directory.ts";
 import { sendJson } from "../../../helpers/upstream/scripted-upstream.ts";
@@ -85,6 +86,26 @@ export const KEY_PROBLEMS: Problem[] = [
       [
         'failure keys: no key "default" is stored for UPSTREAM',
         "tollkeeper key set --config HOME/config.jsonc",
+      ],
+    ],
+  },
+  {
+    name: "the key of an upstream is missing, and one that may be it is in a tool's file",
+    skip: noKeyring,
+    async build(t) {
+      const session = await startUnlockedSession(t);
+      const file = JSON.stringify({ OPENAI_API_KEY: sentinelKey(), tokens: null }, null, 2);
+      const files = { ".codex/auth.json": file };
+      return setUpMachine(t, { config: inKeychain, session: session.busEnv, files });
+    },
+    finds: [
+      [
+        'failure keys: no key "default" is stored for UPSTREAM',
+        "tollkeeper key set --config HOME/config.jsonc",
+      ],
+      [
+        "warning leftover-keys: what looks like an API key stands in ~/.codex/auth.json:2 (OPENAI_API_KEY)",
+        'if it is the one of upstream default (UPSTREAM), store it with: tollkeeper key set --config HOME/config.jsonc; then write "placeholder" in its place in line 2 of ~/.codex/auth.json',
       ],
     ],
   },
