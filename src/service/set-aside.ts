@@ -11,7 +11,7 @@ export function setAside(files: readonly string[], next: string): string {
     const sudo = isWritable(dirname(path)) ? [] : ["sudo"];
     return formatCommand([...sudo, "mv", path, `${path}.off`]);
   });
-  return `set it aside with: ${moves.join(" && ")}; then: ${next}; or correct what stands in it`;
+  return `disable it with: ${moves.join(" && ")}; then: ${next}; or correct it`;
 }
 
 function isWritable(directory: string): boolean {

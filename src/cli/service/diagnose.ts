@@ -98,14 +98,13 @@ const REMEDIES: Record<CauseKind, (manager: ServiceManager, state: ServiceState)
       const given = await manager.environment();
       const names = ["NODE_OPTIONS", "NODE_DEBUG"].filter((name) => given[name] !== undefined);
       if (names.length === 0) return null;
-      return `take it back with: ${formatCommand(manager.unsetCommand(names))}; then: ${START}`;
+      return `unset with: ${formatCommand(manager.unsetCommand(names))}; then: ${START}`;
     },
-    program: () => Promise.resolve(`name those of today with: ${INSTALL}`),
-    sandbox: () =>
-      Promise.resolve(`have the directories made, and the sandbox tried again, with: ${INSTALL}`),
+    program: () => Promise.resolve(`point it at the current ones with: ${INSTALL}`),
+    sandbox: () => Promise.resolve(`create the directories and try the sandbox again with: ${INSTALL}`),
     // A file that is still missing is one of the manager's problems.
     credential: () => Promise.resolve(null),
-    definition: () => Promise.resolve(`have it written anew with: ${INSTALL}`),
+    definition: () => Promise.resolve(`rewrite it with: ${INSTALL}`),
   };
 
 function readServiceConfig({ configFile }: ServiceState): Promise<ConfigReading> {

@@ -40,7 +40,7 @@ export async function findProblems(installation: Installation): Promise<ServiceP
 export function maskedProblem(units: readonly string[]): ServiceProblem {
   const unmask = formatCommand(["systemctl", "--user", "unmask", ...units]);
   const message = `${units.join(" and ")} ${units.length === 1 ? "is" : "are"} masked`;
-  return { message, fix: `allow it with: ${unmask}; then: ${INSTALL}`, preventsStart: true };
+  return { message, fix: `unmask with: ${unmask}; then: ${INSTALL}`, preventsStart: true };
 }
 
 /** `FILE:LINE: what is wrong`, as systemd prints it for an assignment that it ignores. */

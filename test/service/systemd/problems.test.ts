@@ -24,7 +24,7 @@ function dropInPath(paths: UnitPaths, name: string): string {
 }
 
 function setAside(path: string, next: string): string {
-  return `set it aside with: mv ${path} ${path}.off; then: ${next}; or correct what stands in it`;
+  return `disable it with: mv ${path} ${path}.off; then: ${next}; or correct it`;
 }
 
 test("an installation that is well has no problems, whether it runs or not", async (t) => {
@@ -125,7 +125,7 @@ test("masked units are the only problem, and are all unmasked by one command", a
     verdict: "tollkeeper.service: masked\n",
   });
   const unmask = "systemctl --user unmask tollkeeper.service tollkeeper.socket";
-  const fix = `allow it with: ${unmask}; then: ${INSTALL}`;
+  const fix = `unmask with: ${unmask}; then: ${INSTALL}`;
   const message = "tollkeeper.service and tollkeeper.socket are masked";
   assert.deepEqual(await systemd.problems(), [{ message, fix, preventsStart: true }]);
   await assert.rejects(systemd.start(), { message, hint: fix });

@@ -177,7 +177,7 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
       assert.equal(await service.requestStatus(), 200);
       await waitForStatus(/1 waiting/);
     },
-    says: /records that wait to be written: 1/,
+    says: /records waiting to be written: 1/,
     typed: [INSTALL],
   },
   {

@@ -37,7 +37,7 @@ export const daemonCheck: Check<Evidence> = {
 async function absenceFinding(evidence: Evidence): Promise<Finding> {
   const { state, diagnosis } = await evidence.service();
   if (state?.isRunning === true) {
-    const what = `it runs, pid ${state.pid}, and its control socket is gone; it makes it anew within seconds`;
+    const what = `it runs, pid ${state.pid}, and its control socket is gone; the daemon recreates it within seconds`;
     return warning(what, "look again: tollkeeper doctor");
   }
   const start = await startCommand(evidence);
@@ -67,7 +67,7 @@ async function configFindings({ config }: DaemonStatus, evidence: Evidence): Pro
 function keyFindings({ name, upstream, state, problem }: KeyStatus, logs: string): Finding[] {
   if (state === "present" || state === "not asked yet") return [];
   const what = `it has no key "${name}" for upstream ${upstream}: ${problem ?? state}`;
-  return [failure(what, `mend what the keys above say, or see: ${logs}`)];
+  return [failure(what, `fix what is reported of keys above, or see: ${logs}`)];
 }
 
 /** In token mode no tool works without a token; in open mode tokens only identify tools. */
@@ -90,13 +90,15 @@ async function ledgerFindings({ ledger, pid }: DaemonStatus, evidence: Evidence)
     // The sandbox of the service holds the directories that were there at its start.
     const isMoved = state?.pid === pid && !existsSync(directory);
     const fix = isMoved
-      ? `have it made anew with: tollkeeper service install; or move ${directory} back`
-      : "mend what the ledger below says; they are written by themselves then";
-    findings.push(failure(`records that wait to be written: ${waiting}${why}`, fix));
+      ? `recreate it with: tollkeeper service install; or move ${directory} back`
+      : "fix what is reported of the ledger below; then they are written by themselves";
+    findings.push(failure(`records waiting to be written: ${waiting}${why}`, fix));
   }
   if (lost > 0) {
     const what = `records lost since its start: ${lost}${why}`;
-    findings.push(warning(what, "mend what the ledger below says; what is lost is lost"));
+    findings.push(
+      warning(what, "fix what is reported of the ledger below; lost records cannot be recovered"),
+    );
   }
   return findings;
 }
@@ -104,5 +106,5 @@ async function ledgerFindings({ ledger, pid }: DaemonStatus, evidence: Evidence)
 function errorFindings({ lastError }: DaemonStatus, now: number, logs: string): Finding[] {
   if (lastError === null || now - Date.parse(lastError.at) > RECENT_MS) return [];
   const age = formatAge(Date.parse(lastError.at), now);
-  return [warning(`what last went wrong, ${age}: ${lastError.message}`, logs)];
+  return [warning(`the last error, ${age}: ${lastError.message}`, logs)];
 }

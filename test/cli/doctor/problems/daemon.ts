@@ -98,12 +98,12 @@ export const DAEMON_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure daemon: records that wait to be written: 2 (no space left on device)",
-        "mend what the ledger below says; they are written by themselves then",
+        "failure daemon: records waiting to be written: 2 (no space left on device)",
+        "fix what is reported of the ledger below; then they are written by themselves",
       ],
       [
         "warning daemon: records lost since its start: 1 (no space left on device)",
-        "mend what the ledger below says; what is lost is lost",
+        "fix what is reported of the ledger below; lost records cannot be recovered",
       ],
     ],
   },
