@@ -47,7 +47,7 @@ function hintOf(error: unknown, path: string): { hint?: string } {
  * editor does not help against permissions.
  */
 export function configFailure(path: string, problems: readonly Problem[]): Failure {
-  const lines = problems.map(({ hint: _, ...problem }) => `\n  ${formatProblem(path, problem)}`);
+  const lines = problems.map((problem) => `\n  ${formatProblem(path, { ...problem, hint: undefined })}`);
   const message = `the configuration is not usable${lines.join("")}`;
   const edit = formatCommand(["tollkeeper", "config", "edit", "--config", path]);
   const commands = new Set(problems.map(({ hint }) => hint ?? edit));

@@ -77,7 +77,7 @@ function refusalProblem(
   paths: UnitPaths,
   next: string,
 ): ServiceProblem[] {
-  const traces = message.match(TRACES)?.filter((trace) => !/^tollkeeper\./.test(trace)) ?? [];
+  const traces = message.match(TRACES)?.filter((trace) => !trace.startsWith("tollkeeper.")) ?? [];
   const culprits = changes.filter(({ text }) => traces.some((trace) => text.includes(trace)));
   const files = culprits.map(({ path }) => path);
   if (files.length > 0) {

@@ -29,6 +29,9 @@ async function broken(t: TestContext, change: (machine: Machine) => void, option
   return machine;
 }
 
+/** A configuration with the key in the keychain. */
+const inKeychain = (baseUrl: string) => ({ upstreams: { default: { baseUrl } } });
+
 const skip = process.platform === "linux" ? false : "needs Linux: elsewhere the real keychain would be asked";
 
 test(
@@ -37,8 +40,7 @@ test(
   async (t) => {
     const session = await startUnlockedSession(t);
     const key = sentinelKey();
-    const config = (baseUrl: string) => ({ upstreams: { default: { baseUrl } } });
-    const machine = await setUpMachine(t, { key, config, session: session.busEnv });
+    const machine = await setUpMachine(t, { key, config: inKeychain, session: session.busEnv });
     await session.storeKey(key, machine.upstream);
     writeFileSync(join(session.directory, ".local/share/keyrings/default"), "gone");
     await session.startUnlocked("--replace");

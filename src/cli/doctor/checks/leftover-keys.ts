@@ -35,7 +35,7 @@ export const leftoverKeysCheck: Check<Evidence> = {
 /** Returns how a key that is not ours comes to tollkeeper. Never with a command that would replace one that is stored. */
 function adviseToKeep(keys: readonly KeyReading[], evidence: Evidence): string {
   const missing = keys.find(
-    ({ ref, failure }) => ref.source.kind === "keychain" && failure?.code === "missing",
+    ({ ref, failure: problem }) => ref.source.kind === "keychain" && problem?.code === "missing",
   );
   if (missing === undefined) {
     return `for tollkeeper to keep it, name its upstream with: ${commandFor(evidence, "config edit")}`;
