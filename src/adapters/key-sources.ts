@@ -6,7 +6,7 @@ import { codeOf, KeyFailure, messageOf, type KeyFix } from "../core/failure.ts";
 import { describeKeySource } from "../core/secrets/key-source.ts";
 import type { KeyRef, KeySource } from "../core/secrets/key-source.ts";
 import { MAX_KEY_LENGTH, parseApiKey } from "../core/secrets/api-key.ts";
-import type { Secret } from "../core/secrets/secret.ts";
+import { NO_SECRET, type Secret } from "../core/secrets/secret.ts";
 import { formatCommand, quoteForShell } from "../core/text/shell-words.ts";
 import type { KeyStore } from "../ports.ts";
 import { letRead } from "./open-up.ts";
@@ -25,13 +25,15 @@ const ACCESSIBLE_TO_OTHERS = 0o077;
 export function createKeySources(keychain: KeyStore): KeyStore {
   return {
     async read(ref) {
-      if (ref.source.kind === "keychain") return keychain.read(ref);
-      return parse(ref, await readWithTimeout(ref.source));
+      const { source } = ref;
+      if (source.kind === "none") return NO_SECRET;
+      if (source.kind === "keychain") return keychain.read(ref);
+      return parse(ref, await readWithTimeout(source));
     },
   };
 }
 
-type ExternalSource = Exclude<KeySource, { kind: "keychain" }>;
+type ExternalSource = Exclude<KeySource, { kind: "none" | "keychain" }>;
 
 function readText(source: ExternalSource): Promise<string> {
   switch (source.kind) {

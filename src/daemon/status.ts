@@ -170,7 +170,8 @@ function isoTime(ms: number): string {
 
 function keyStatuses(source: ConfigSource, keyring: Keyring): KeyStatus[] {
   const states = keyring.states();
-  return listConfiguredKeys(source.current()).map(({ upstream, ref }) => {
+  const keys = listConfiguredKeys(source.current()).filter(({ ref }) => ref.source.kind !== "none");
+  return keys.map(({ upstream, ref }) => {
     const known = states.find((state) => identifyKey(state.ref) === identifyKey(ref));
     return {
       upstream: upstream.name,

@@ -10,7 +10,7 @@ import {
   type Refusal,
   type UnrecordedRefusal,
 } from "../core/http/refusal.ts";
-import { guessApi } from "../core/http/routes.ts";
+import { guessApi, type Route } from "../core/http/routes.ts";
 import { showPath } from "../core/http/unknown-path.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
@@ -305,12 +305,17 @@ function checkLength(headers: HeaderIndex, settings: Settings): number | null {
   return Number(length);
 }
 
+/** The API whose keys are carried in `x-api-key` wants its version on every route. */
+function needsVersion({ dialect, auth }: Route): boolean {
+  return dialect === "messages" || auth === "x-api-key";
+}
+
 function composeHeaders(headers: HeaderIndex, { upstream, route }: Choice, secret: Secret): string[] {
   return buildUpstreamHeaders(headers, {
     host: upstream.host,
     auth: route.auth,
     secret,
-    defaultVersion: route.dialect === "messages" ? upstream.anthropicVersion : null,
+    defaultVersion: needsVersion(route) ? upstream.anthropicVersion : null,
     isLocal: upstream.isLocal,
   });
 }

@@ -12,6 +12,13 @@ const C8 = { row: "C8", test: "test/security/c8-browser-headers.test.ts" };
 export const HEADERS: readonly Mutant[] = [
   {
     ...C3,
+    without: "sending no key to an upstream that takes none",
+    file: HEADERS_FILE,
+    find: `if (options.auth !== "none") out.push`,
+    replace: "out.push",
+  },
+  {
+    ...C3,
     without: "removing headers whose names look like a credential",
     file: HEADER_POLICY,
     find: "!LOOKS_LIKE_FORWARDING.test(dashed) &&\n    !LOOKS_LIKE_CREDENTIAL.test(dashed)",

@@ -151,6 +151,38 @@ test("count_tokens can be configured to carry a bearer credential", async (t) =>
   assert.equal(upstream.seen[0]?.headers.authorization, `Bearer ${TEST_KEY}`);
 });
 
+test("an upstream's own way to carry the key holds on every route, with the API version beside x-api-key", async (t) => {
+  for (const [auth, name, value] of [
+    ["bearer", "authorization", `Bearer ${TEST_KEY}`],
+    ["x-api-key", "x-api-key", TEST_KEY],
+  ] as const) {
+    const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson, { upstream: { auth } });
+    await (await fetch(`${gate.url}/v1/models`)).text();
+    for (const path of ["/v1/responses", "/v1/messages", "/v1/messages/count_tokens"])
+      await (await post(gate, path, {})).text();
+    for (const { url, headers } of upstream.seen) {
+      assert.deepEqual(
+        [headers[name], headers[name === "x-api-key" ? "authorization" : "x-api-key"]],
+        [value, undefined],
+        url,
+      );
+      if (auth === "x-api-key") assert.equal(headers["anthropic-version"], "2023-06-01", url);
+    }
+    assert.equal(upstream.seen.length, 4);
+  }
+});
+
+test('an upstream with "auth": "none" gets no credential, ours or the client\'s, and its key is never read', async (t) => {
+  const { upstream, gate } = await startGateWithUpstream(t, respondWithEmptyJson, {
+    upstream: { auth: "none", keySource: { kind: "none" } },
+  });
+  await (await post(gate, "/v1/messages", {}, { "x-api-key": "sk-client" })).text();
+  await (await fetch(`${gate.url}/v1/models`, { headers: { authorization: "Bearer sk-client" } })).text();
+  assert.equal(upstream.seen.length, 2);
+  for (const { headers } of upstream.seen)
+    assert.deepEqual([headers.authorization, headers["x-api-key"]], [undefined, undefined]);
+});
+
 test("all 59 recorded requests are sent without placeholder, tool mark or client credential", async (t) => {
   const upstream = await startUpstream(t, respondWithEmptyJson);
   const chat = {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Auth, Upstream } from "../../core/config/config.ts";
+import type { RouteAuth, Upstream } from "../../core/config/config.ts";
 import { resolveKeyRef, upstreamForTool } from "../../core/policy/upstreams.ts";
 import { headerValues, post, type TestRequest } from "../client.ts";
 import { sendThrough, STOP_AND_REPORT, type Guarantee, type IsolatedProxy } from "../guarantee.ts";
@@ -51,41 +51,49 @@ export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [
         const [path, expected] = [received.path, `${upstream.basePath}/messages`];
         assert.ok(path === expected, `${tool}: asked the upstream for ${path} instead of ${expected}`);
         const key = Object.hasOwn(proxy.config.tools, tool) ? proxy.config.tools[tool]?.key : null;
-        assertKey(proxy, received, "x-api-key", resolveKeyRef(upstream, key ?? null).name);
+        assertKey(proxy, received, upstream.auth ?? "x-api-key", resolveKeyRef(upstream, key ?? null).name);
       }
     },
   },
 ];
 
 /** A request of one route, and the auth scheme it carries when it reaches the upstream. */
-type RouteSample = [request: TestRequest, auth: Auth];
+type RouteSample = [request: TestRequest, auth: RouteAuth];
 
 /** Returns a request for each of the service's four routes and each that the configuration adds. */
 function sampleRoutes(upstream: Upstream): RouteSample[] {
   const added = upstream.routes.map(({ method, path, auth }): RouteSample => {
     const fullPath = `/v1${path.replace("{id}", "id_1")}`;
-    return [method === "POST" ? post(fullPath) : { method, path: fullPath }, auth];
+    const sent = upstream.auth === "none" ? upstream.auth : auth;
+    return [method === "POST" ? post(fullPath) : { method, path: fullPath }, sent];
   });
+  const { auth } = upstream;
   return [
-    [{ method: "GET", path: "/v1/models" }, "bearer"],
-    [post("/v1/responses"), "bearer"],
-    [post("/v1/messages"), "x-api-key"],
-    [post("/v1/messages/count_tokens"), upstream.countTokensAuth],
+    [{ method: "GET", path: "/v1/models" }, auth ?? "bearer"],
+    [post("/v1/responses"), auth ?? "bearer"],
+    [post("/v1/messages"), auth ?? "x-api-key"],
+    [post("/v1/messages/count_tokens"), auth ?? upstream.countTokensAuth],
     ...added,
   ];
 }
 
-/** Throws unless the request carries the key with this name exactly once, and no other credential. */
+/** Throws unless the request carries the key with this name exactly once, or none where none is due, and no other credential. */
 function assertKey(
   { keyNamed }: IsolatedProxy,
   { path, headers }: RecordedRequest,
-  auth: Auth,
+  auth: RouteAuth,
   name: string,
 ): void {
+  if (auth === "none") return assertNoKey(path, headers);
   const [header, other] = auth === "bearer" ? ["authorization", "x-api-key"] : ["x-api-key", "authorization"];
   const expected = auth === "bearer" ? `Bearer ${keyNamed(name)}` : keyNamed(name);
   const values = headerValues(headers, header);
   assert.ok(values.length === 1, `${path}: ${values.length} ${header} headers instead of one`);
   assert.ok(values[0] === expected, `${path}: ${header} is not the key called ${name}`);
   assert.ok(headerValues(headers, other).length === 0, `${path}: ${other} is there besides ${header}`);
+}
+
+function assertNoKey(path: string, headers: RecordedRequest["headers"]): void {
+  const count = ["authorization", "x-api-key"].flatMap((name) => headerValues(headers, name)).length;
+  assert.ok(count === 0, `${path}: a key is sent to an upstream that takes none`);
 }

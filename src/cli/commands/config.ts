@@ -101,7 +101,7 @@ function describeReading(path: string, reading: ConfigReading): string[] {
 function describeConfig(config: Config): string[] {
   const upstreams = Object.values(config.upstreams).map(
     ({ name, baseUrl, key, keySource }) =>
-      `upstream ${name}: ${baseUrl}, key "${key}" from ${describeKeySource(keySource)}`,
+      `upstream ${name}: ${baseUrl}, ${keySource.kind === "none" ? "no key" : `key "${key}" from ${describeKeySource(keySource)}`}`,
   );
   const tools = Object.entries(config.tools).map(([name, { upstream, key }]) => {
     return `tool ${name}: upstream ${upstream}, ${key === null ? "its key" : `key "${key}"`}`;

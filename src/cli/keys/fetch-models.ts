@@ -65,7 +65,7 @@ export async function fetchModels(
   outbound: Outbound,
 ): Promise<ModelsResponse> {
   const { name, baseUrl } = upstream;
-  const { status, contentType, text, ...rest } = await get(new URL(`${baseUrl}/models`), secret, outbound);
+  const { status, contentType, text, ...rest } = await get(upstream, secret, outbound);
   const models = status >= 200 && status < 300 ? countModels(text) : null;
   if (models !== null) return { models, ...rest };
   const page = describeForeign(status, contentType);
@@ -108,7 +108,8 @@ function suggestBaseUrl({ name, baseUrl, origin }: Upstream): string {
 }
 
 /** Does not use `fetch`, which follows redirects by default (SECURITY.md B4) and ignores our proxy and TLS settings. */
-async function get(url: URL, secret: Secret, outbound: Outbound): Promise<RawResponse> {
+async function get(upstream: Upstream, secret: Secret, outbound: Outbound): Promise<RawResponse> {
+  const url = new URL(`${upstream.baseUrl}/models`);
   const dial = createDialer(outbound)(url.origin);
   const proxy = dial.isProxied ? (outbound.proxy?.origin ?? null) : null;
   const signal = AbortSignal.timeout(LIMIT_MS);
@@ -117,7 +118,7 @@ async function get(url: URL, secret: Secret, outbound: Outbound): Promise<RawRes
   let connectedAt = startedAt;
   socket.once(dial.readyEvent, () => (connectedAt = performance.now()));
   try {
-    const response = await send(socket, url, secret, signal);
+    const response = await send(socket, url, upstream, secret, signal);
     const tls = describeTls(socket);
     const text = await readText(response);
     const [connectMs, responseMs] = [connectedAt - startedAt, performance.now() - connectedAt];
@@ -140,11 +141,16 @@ async function get(url: URL, secret: Secret, outbound: Outbound): Promise<RawRes
   }
 }
 
-function send(socket: Socket, url: URL, secret: Secret, signal: AbortSignal): Promise<IncomingMessage> {
-  const [header, value] = buildCredentialHeader("bearer", secret);
+function send(
+  socket: Socket,
+  url: URL,
+  upstream: Upstream,
+  secret: Secret,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const headers = {
     host: url.host,
-    [header]: value,
+    ...buildCredential(upstream, secret),
     accept: "application/json",
     "accept-encoding": "identity",
     connection: "close",
@@ -156,6 +162,13 @@ function send(socket: Socket, url: URL, secret: Secret, signal: AbortSignal): Pr
       .once("error", reject)
       .end();
   });
+}
+
+/** The headers of the route `GET /models`, as the daemon sends them. */
+function buildCredential({ auth, anthropicVersion }: Upstream, secret: Secret): Record<string, string> {
+  if (auth === "none") return {};
+  const [header, value] = buildCredentialHeader(auth ?? "bearer", secret);
+  return { [header]: value, ...(auth === "x-api-key" ? { "anthropic-version": anthropicVersion } : {}) };
 }
 
 function describeTls(socket: Socket): ModelsResponse["tls"] {

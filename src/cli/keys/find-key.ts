@@ -41,6 +41,12 @@ export async function findKey({ config: path, upstream: name, name: key }: KeyAr
 /** Refuses keys that are not in the keychain: other sources are not ours to write to, and a key beside them would be unused. */
 export function requireKeychainSource({ upstream, ref }: Pick<KeyTarget, "upstream" | "ref">): void {
   if (ref.source.kind === "keychain") return;
+  if (ref.source.kind === "none") {
+    throw new Failure(
+      `upstream ${upstream.name} takes no key ("auth": "none")`,
+      "to have one sent, remove auth with: tollkeeper config edit",
+    );
+  }
   throw new Failure(
     `the keys of upstream ${upstream.name} are not in the keychain, but in: ${describeKeySource(ref.source)}`,
     "change it there; or to use the keychain, remove keySource with: tollkeeper config edit",

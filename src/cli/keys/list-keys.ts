@@ -39,7 +39,9 @@ export async function listKeys({ config, json }: ReportArguments): Promise<void>
 /** Looks up every key, one after another, because keychains serve one caller at a time. */
 async function lookUpAll(config: Config, store: KeyStore): Promise<ListedKey[]> {
   const keys: ListedKey[] = [];
-  for (const configured of listConfiguredKeys(config)) keys.push(await lookUp(configured, store));
+  for (const configured of listConfiguredKeys(config)) {
+    if (configured.ref.source.kind !== "none") keys.push(await lookUp(configured, store));
+  }
   return keys;
 }
 

@@ -6,6 +6,7 @@ import { EXIT, print, printJson } from "../terminal/console.ts";
 import { pluralize } from "../terminal/format.ts";
 import { fetchModels, KeyCheckFailure } from "./fetch-models.ts";
 import { findKey, type KeyArguments } from "./find-key.ts";
+import type { KeyRef } from "../../core/secrets/key-source.ts";
 
 /** Asks the upstream for its models with the key, which shows whether it accepts the key. */
 export async function testKey({ json, ...argv }: KeyArguments & { json: boolean }): Promise<void> {
@@ -17,7 +18,7 @@ export async function testKey({ json, ...argv }: KeyArguments & { json: boolean 
   if (!json) {
     if (failure !== null) throw failure;
     return print(
-      `${upstream.baseUrl} accepts the key "${ref.name}" and lists ${pluralize(value.models, "model")}.`,
+      `${upstream.baseUrl} ${describeAcceptance(ref)} and lists ${pluralize(value.models, "model")}.`,
     );
   }
   const verdict = failure instanceof KeyCheckFailure ? failure.code : "no_key";
@@ -31,4 +32,9 @@ export async function testKey({ json, ...argv }: KeyArguments & { json: boolean 
     hint: failure?.hint ?? null,
   });
   if (failure !== null) process.exitCode = EXIT.failed;
+}
+
+/** Says that an upstream has accepted a key, or needs none. */
+function describeAcceptance({ name, source }: KeyRef): string {
+  return source.kind === "none" ? "answers without a key" : `accepts the key "${name}"`;
 }

@@ -19,6 +19,9 @@ export type Access = Config["access"];
 /** The header that carries a route's credential: `Authorization: Bearer`, or `x-api-key`. */
 export type Auth = Upstream["countTokensAuth"];
 
+/** How a route carries its credential; `none` for an upstream that takes no key. */
+export type RouteAuth = Auth | "none";
+
 /** The configuration of an empty file. */
 export const defaultConfig: Config = resolve({});
 

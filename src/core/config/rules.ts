@@ -38,6 +38,7 @@ export function findRuleIssues(file: unknown): Issue[] {
       { port: valueAt(file, ["listen", "port"]), allowedHosts: valueAt(file, ["listen", "allowedHosts"]) },
     ),
     ...findAllToolIssues(tools, upstreams),
+    ...upstreams.flatMap(([name, upstream]) => findUnusedSource(name, upstream)),
     ...upstreams.flatMap(([name, upstream]) => findRouteIssues(name, valueAt(upstream, ["routes"]))),
   ];
 }
@@ -105,6 +106,13 @@ function findSecondKey(tool: string, key: unknown, upstream: unknown): Issue[] {
   const message =
     "this upstream's keySource gives one key only; leave the key out here, or add an upstream with its own keySource";
   return [{ path: ["tools", tool, "key"], message }];
+}
+
+/** A key that is named but never sent is a mistake, in one direction or the other. */
+function findUnusedSource(name: string, upstream: unknown): Issue[] {
+  if (valueAt(upstream, ["auth"]) !== "none" || valueAt(upstream, ["keySource"]) === undefined) return [];
+  const message = 'names a key, and "auth": "none" says that none is sent; remove one of the two';
+  return [{ path: ["upstreams", name, "keySource"], message }];
 }
 
 function findRouteIssues(upstream: string, routes: unknown): Issue[] {

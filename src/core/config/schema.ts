@@ -60,6 +60,9 @@ const extraRoute = object({
   spend: spend ?? (route.method === "GET" ? "attach_by_response_id" : "count"),
 }));
 
+const KEYCHAIN: KeySource = { kind: "keychain" };
+const NO_KEY: KeySource = { kind: "none" };
+
 const upstream = object({
   baseUrl: text()
     .keywords({ format: "uri" })
@@ -69,6 +72,12 @@ const upstream = object({
     .default("default")
     .describe("Name of the key, as `tollkeeper key set` stores it; never the key itself."),
   keySource: keySource.optional().describe("Where the key comes from when it is not in the keychain."),
+  auth: choice("bearer", "x-api-key", "none")
+    .nullable()
+    .default(null)
+    .describe(
+      'How the upstream wants the key on every built-in route; "none" sends no key at all, e.g. to a local server. Default: as each route has it.',
+    ),
   countTokensAuth: auth
     .default("x-api-key")
     .describe("How the upstream wants the key on /messages/count_tokens."),
@@ -85,7 +94,7 @@ const upstream = object({
 }).resolve(({ baseUrl, keySource: source, ...rest }) => ({
   ...baseUrl,
   ...rest,
-  keySource: source ?? ({ kind: "keychain" } as const),
+  keySource: rest.auth === "none" ? NO_KEY : (source ?? KEYCHAIN),
 }));
 
 const tool = object({

@@ -1,4 +1,4 @@
-import type { Auth } from "../config/config.ts";
+import type { Auth, RouteAuth } from "../config/config.ts";
 import type { HeaderIndex } from "./header-index.ts";
 import { CONTENT_NAMES, HOP_HEADER } from "./header-policy.ts";
 import type { Secret } from "../secrets/secret.ts";
@@ -7,7 +7,7 @@ import type { Secret } from "../secrets/secret.ts";
 export interface UpstreamHeaderOptions {
   /** Host and port of the upstream, for `Host`. */
   host: string;
-  auth: Auth;
+  auth: RouteAuth;
   secret: Secret;
   /** `anthropic-version` to add when the client sent none; null on routes without it. */
   defaultVersion: string | null;
@@ -43,7 +43,7 @@ export function buildProxyCredentialHeader(credentials: Secret): [name: string, 
 
 /**
  * Builds the headers of an upstream request as a flat list: the client's end-to-end headers in their order and spelling,
- * without any credential, then exactly one, which comes last so that nothing the client sends can replace it.
+ * without any credential, then exactly one, or none where the upstream takes none, which comes last so that nothing the client sends can replace it.
  */
 export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHeaderOptions): string[] {
   const hopByHop = listHopByHopNames(headers);
@@ -60,7 +60,7 @@ export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHead
   // Uncompressed, so that the meter can read the response, and a key echoed in an error can be found.
   out.push("accept-encoding", "identity");
   if (options.isLocal) out.push(HOP_HEADER, "1");
-  out.push(...buildCredentialHeader(options.auth, options.secret));
+  if (options.auth !== "none") out.push(...buildCredentialHeader(options.auth, options.secret));
   return out;
 }
 

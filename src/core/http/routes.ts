@@ -1,4 +1,4 @@
-import type { Auth, Upstream } from "../config/config.ts";
+import type { RouteAuth, Upstream } from "../config/config.ts";
 import type { Api } from "./refusal.ts";
 import { parseToolName } from "../config/names.ts";
 import type { Spend, Dialect } from "../usage/reading.ts";
@@ -8,7 +8,7 @@ export interface Route {
   method: "GET" | "POST";
   /** Relative to `/v1`, as recorded in the ledger; `{id}` stands for one segment. */
   path: string;
-  auth: Auth;
+  auth: RouteAuth;
   dialect: Dialect;
   spend: Spend;
   /** The API whose error shape refusals have. */
@@ -72,15 +72,22 @@ export function guessApi(path: string): Api {
 
 /** Lists an upstream's routes: the four built-in ones and those that the configuration adds. */
 export function listRoutes(upstream: Upstream): Route[] {
-  const auth = upstream.countTokensAuth;
+  const { auth, countTokensAuth, routes } = upstream;
   const builtIn: Omit<Route, "api">[] = [
-    { method: "GET", path: "/models", auth: "bearer", dialect: "none", spend: "never" },
-    { method: "POST", path: "/responses", auth: "bearer", dialect: "responses", spend: "count" },
-    { method: "POST", path: "/messages", auth: "x-api-key", dialect: "messages", spend: "count" },
-    { method: "POST", path: "/messages/count_tokens", auth, dialect: "messages", spend: "never" },
+    { method: "GET", path: "/models", auth: auth ?? "bearer", dialect: "none", spend: "never" },
+    { method: "POST", path: "/responses", auth: auth ?? "bearer", dialect: "responses", spend: "count" },
+    { method: "POST", path: "/messages", auth: auth ?? "x-api-key", dialect: "messages", spend: "count" },
+    {
+      method: "POST",
+      path: "/messages/count_tokens",
+      auth: auth ?? countTokensAuth,
+      dialect: "messages",
+      spend: "never",
+    },
   ];
-  return [...builtIn, ...upstream.routes].map((route) => ({
+  return [...builtIn, ...routes].map((route) => ({
     ...route,
+    auth: auth === "none" ? auth : route.auth,
     api: route.dialect === "messages" ? "messages" : "responses",
   }));
 }

@@ -29,7 +29,7 @@ function writeSetArguments(upstream: Upstream, name: string): string {
   return `key set${key}${upstream.name === "default" ? "" : ` --upstream ${upstream.name}`}`;
 }
 
-/** Lists every key that the configuration names, once each: upstreams of one origin share keys of the same name. */
+/** Lists every key that the configuration names, once each: upstreams of one origin share keys of the same name. An upstream without a key is listed with the source `none`. */
 export function listConfiguredKeys(config: Config): ConfiguredKey[] {
   const keys = new Map<string, ConfiguredKey>();
   const add = (upstream: Upstream, keyName: string | null, usedBy: string[]) => {

@@ -1,5 +1,6 @@
-/** Where an upstream's key comes from: the keychain, or what the configuration names as `keySource`. */
+/** Where an upstream's key comes from: the keychain, or what the configuration names as `keySource`; `none` if it takes no key. */
 export type KeySource =
+  | { kind: "none" }
   | { kind: "keychain" }
   | { kind: "file"; path: string }
   | { kind: "command"; argv: [string, ...string[]] }
@@ -26,6 +27,8 @@ export function identifyKey({ origin, name, source }: KeyRef): string {
 /** Describes a key source to people. Never includes a key. */
 export function describeKeySource(source: KeySource): string {
   switch (source.kind) {
+    case "none":
+      return "no key needed";
     case "keychain":
       return "keychain";
     case "file":

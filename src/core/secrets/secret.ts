@@ -80,3 +80,6 @@ function spellingPattern(char: string): string {
   // The longer spellings come first, because `%` is a prefix of its own escape.
   return `(?:\\\\u00${anyCase}|%${anyCase}|\\\\?[${char.replace(/[\]\\^]/, "\\$&")}])`;
 }
+
+/** Stands for the key of an upstream that takes none: it is never sent, and found in no text. */
+export const NO_SECRET = new Secret("");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { validConfig } from "./valid-config.ts";
+import { problemsOf } from "../../helpers/config/config-problems.ts";
 import { buildJsonSchema } from "../../../src/core/config/schema.ts";
 import { defaultConfig, type Access } from "../../../src/core/config/config.ts";
 import { valueAt } from "../../../src/core/config/rules.ts";
@@ -42,6 +43,7 @@ test("resolves an upstream with only a base URL to its name and every default", 
       basePath: "/v1",
       key: "default",
       keySource: { kind: "keychain" },
+      auth: null,
       countTokensAuth: "x-api-key",
       anthropicVersion: "2023-06-01",
       inputIncludesCache: false,
@@ -52,6 +54,15 @@ test("resolves an upstream with only a base URL to its name and every default", 
 
 test("leaves $schema out of the resolved configuration", () => {
   assert.deepEqual(validConfig({ $schema: "./config.schema.json" }), defaultConfig);
+});
+
+test("an upstream without a key has no key source, and one that names both is refused", () => {
+  const upstream = { baseUrl: "http://127.0.0.1:11434/v1", auth: "none" };
+  const { keySource } = validConfig({ upstreams: { default: upstream } }).upstreams["default"] ?? {};
+  assert.deepEqual(keySource, { kind: "none" });
+  assert.deepEqual(problemsOf({ upstreams: { default: { ...upstream, keySource: { file: "/run/key" } } } }), [
+    'upstreams.default.keySource: names a key, and "auth": "none" says that none is sent; remove one of the two',
+  ]);
 });
 
 test("resolves each form of keySource to the source that it names", () => {

@@ -141,6 +141,11 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     'upstreams.default.countTokensAuth: must be "bearer" or "x-api-key"',
   ],
   [
+    "an unknown way to carry the key",
+    withUpstream({ auth: "query" }),
+    'upstreams.default.auth: must be "bearer" or "x-api-key" or "none"',
+  ],
+  [
     "a version that is not a date",
     withUpstream({ anthropicVersion: "latest" }),
     'upstreams.default.anthropicVersion: must be a date such as "2023-06-01"',

@@ -6,7 +6,7 @@ import {
   buildUpstreamHeaders,
   type UpstreamHeaderOptions,
 } from "../../../src/core/http/headers.ts";
-import { Secret } from "../../../src/core/secrets/secret.ts";
+import { NO_SECRET, Secret } from "../../../src/core/secrets/secret.ts";
 
 const secret = new Secret("sk-real-one");
 const options: UpstreamHeaderOptions = {
@@ -34,6 +34,11 @@ test("sets exactly one credential, last, in the header of the route's auth schem
   const bearer = buildUpstreamHeaders(new HeaderIndex(["x-api-key", "y"]), { ...options, auth: "bearer" });
   assert.deepEqual(bearer.slice(-2), ["authorization", "Bearer sk-real-one"]);
   assert.ok(!bearer.includes("x-api-key"));
+});
+
+test("sends no credential, and none of the client's, where the upstream takes none", () => {
+  const sent = upstream(["authorization", "Bearer x", "X-Api-Key", "y"], { auth: "none", secret: NO_SECRET });
+  assert.deepEqual(Object.keys(sent).sort(), ["accept-encoding", "anthropic-version", "host"]);
 });
 
 test("marks a request for an upstream on this machine as one of ours, and no other", () => {

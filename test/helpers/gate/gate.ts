@@ -107,6 +107,7 @@ export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): 
     basePath: pathname,
     key: "default",
     keySource: { kind: "keychain" },
+    auth: null,
     countTokensAuth: "x-api-key",
     anthropicVersion: "2023-06-01",
     inputIncludesCache: false,

@@ -54,6 +54,7 @@ function isExecutable(path: string): boolean {
 
 function findingFor(key: KeyReading, evidence: Evidence): Finding {
   const { ref, upstream, failure: problem, skipReason } = key;
+  if (ref.source.kind === "none") return ok(`upstream ${upstream.name} takes none`);
   const name = `"${ref.name}" for upstream ${upstream.name}`;
   if (skipReason !== null) return skipped(`${name}: ${skipReason}`);
   if (problem === null) return ok(`${name} is there (${describeKeySource(ref.source)})`);

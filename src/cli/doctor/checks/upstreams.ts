@@ -31,7 +31,8 @@ function findingFor({ key, response, failure: problem }: UpstreamProbe, evidence
   const { upstream, ref } = key;
   if (problem !== null) return failureFinding(key, problem, evidence);
   const details = response === null ? "" : `, ${describe(response)}`;
-  return ok(`${upstream.name}: ${upstream.baseUrl} takes key "${ref.name}"${details}`);
+  const what = ref.source.kind === "none" ? "answers without a key" : `takes key "${ref.name}"`;
+  return ok(`${upstream.name}: ${upstream.baseUrl} ${what}${details}`);
 }
 
 function failureFinding(
