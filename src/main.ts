@@ -6,6 +6,11 @@ import { readServeLine } from "./cli/commands/serve/arguments.ts";
 
 /** All commands: name, description and module. */
 const COMMANDS = [
+  command(
+    "setup",
+    "Set everything up: upstream, key, background service, tools",
+    () => import("./cli/commands/setup.ts"),
+  ),
   command("serve", "Run the daemon in the foreground", () => import("./cli/commands/serve.ts")),
   command("key", "Store, list, test or remove API keys", () => import("./cli/commands/key.ts")),
   command("token", "Add, list or revoke local tokens", () => import("./cli/commands/token.ts")),
@@ -44,6 +49,11 @@ const COMMANDS = [
   ),
   command("config", "Show, check or edit the configuration", () => import("./cli/commands/config.ts")),
   command("service", "Install and control the background service", () => import("./cli/commands/service.ts")),
+  command(
+    "uninstall",
+    "Remove service, connections, tokens, keys and configuration again",
+    () => import("./cli/commands/uninstall.ts"),
+  ),
   command("sandbox", "Run the built-in stand-in for an upstream", () => import("./cli/commands/sandbox.ts")),
   command(
     "completion <shell>",

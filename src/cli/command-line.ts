@@ -22,6 +22,7 @@ const MAX_WIDTH = 100;
 const SHORT_HELP = `\
 tollkeeper keeps your API key out of your tools, and shows which tool spends how many tokens.
 
+  tollkeeper setup             set everything up: upstream, key, background service, tools
   tollkeeper serve             run in the foreground; without a configuration, with a built-in sandbox
   tollkeeper connect --list    see which tools can be connected
   tollkeeper usage             see which tool spent how many tokens

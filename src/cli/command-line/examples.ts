@@ -1,5 +1,10 @@
 /** Examples by command, shown in its help. The first is also shown after wrong usage. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  setup: [
+    "setup",
+    "setup --base-url https://api.openai.com/v1",
+    "pass show api-key | tollkeeper setup --base-url https://api.anthropic.com/v1 --key-stdin --service --connect all --yes",
+  ],
   serve: ["serve", "serve --config ./config.jsonc --debug"],
   key: ["key set", "key list", "key test"],
   "key set": ["key set", "key set --upstream other", "pass show api-key | tollkeeper key set"],
@@ -37,6 +42,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "service restart": ["service restart"],
   "service status": ["service status", "service status --json"],
   "service logs": ["service logs", "service logs -n 100 --follow"],
+  uninstall: ["uninstall", "uninstall --ledger --yes"],
   sandbox: ["sandbox", "sandbox --port 0"],
   completion: [
     'eval "$(tollkeeper completion bash)"',

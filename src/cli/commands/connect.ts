@@ -1,11 +1,8 @@
-import { connectionsDirectory } from "../../adapters/paths.ts";
-import { pathsMade } from "../../connect/connection.ts";
-import { isInstalled } from "../../connect/installed.ts";
 import { daemonStatus } from "../../daemon/running-daemon.ts";
 import { hardenProcess } from "../../daemon/harden.ts";
-import { CONNECTABLE_TOOLS } from "../../tools/all.ts";
 import { defineCommand } from "../command.ts";
 import { connectTool, type ConnectOptions } from "../connect/connect-tool.ts";
+import { findInstalledTools } from "../connect/installed-tools.ts";
 import { listTools, renderTools } from "../connect/list-tools.ts";
 import { readToolHost } from "../connect/local-endpoint.ts";
 import { knownPort, locateDaemon, type LocalDaemon } from "../connect/locate-daemon.ts";
@@ -41,7 +38,7 @@ export const command = defineCommand({
     if (isPrintOnly === true) return printInstructions(tool, daemon, { scope, model });
     for (const warning of hardenProcess()) note(`warning: ${warning}`);
     const options = { scope, model, isDryRun: argv.dryRun, isConfirmed: argv.yes };
-    if (all === true) return changeEach(connectInstalled(daemon, options));
+    if (all === true) return void (await changeEach(connectInstalled(daemon, options)));
     const selected = requireTool(tool);
     if (selected.scopes.length === 0) return printInstructions(selected.name, daemon, options);
     const decision = await connectTool(selected, daemon, options);
@@ -60,10 +57,8 @@ async function showTools(configFile: string | undefined, json: boolean): Promise
 }
 
 function connectInstalled(daemon: LocalDaemon, options: ConnectOptions): ToolChange[] {
-  const host = readToolHost();
-  const made = pathsMade(connectionsDirectory());
-  const installed = CONNECTABLE_TOOLS.filter(
-    (tool) => tool.scopes.includes(options.scope) && isInstalled(tool, host, made),
-  );
-  return installed.map((tool) => ({ title: tool.title, make: () => connectTool(tool, daemon, options) }));
+  return findInstalledTools(options.scope).map((tool) => ({
+    title: tool.title,
+    make: () => connectTool(tool, daemon, options),
+  }));
 }

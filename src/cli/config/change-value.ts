@@ -4,6 +4,7 @@ import {
   getConfigValue,
   setConfigValue,
 } from "../../adapters/config-file.ts";
+import type { Config } from "../../core/config/config.ts";
 import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.ts";
 import { sanitizeText, type Problem } from "../../core/config/problem.ts";
 import { buildJsonSchema } from "../../core/config/schema.ts";
@@ -11,6 +12,7 @@ import type { JsonSchema } from "../../core/config/shape.ts";
 import { Failure } from "../../core/failure.ts";
 import { parseJson } from "../../core/json.ts";
 import { readTarget, writeTarget } from "../../connect/edit/target-file.ts";
+import { attempt } from "../attempt.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 /** Where a value in force comes from. */
@@ -29,23 +31,51 @@ export function getValue(file: string, name: string): ConfigValue {
   return { value: schema["default"] ?? null, isDefault: true };
 }
 
+/** A change of a configuration file that has been judged, and not yet been written. */
+export interface PlannedChange {
+  /** The configuration that it results in. */
+  config: Config;
+  write(): void;
+}
+
+/**
+ * Plans to set several values of a configuration file and to keep the rest, comments included; `undefined` removes a value.
+ * @param template the text to start from when there is no file
+ * @throws Failure when the configuration would not be valid
+ */
+export async function planChanges(
+  file: string,
+  changes: readonly (readonly [ConfigPath, unknown])[],
+  template: string,
+): Promise<PlannedChange> {
+  const target = readTarget(file);
+  const before = target.existing?.text ?? template;
+  const after = changes.reduce((text, [path, value]) => setConfigValue(text, path, value), before);
+  const reading = await checkConfigText(file, after);
+  if (!reading.ok) throw refusedChange(file, reading.problems);
+  return { config: reading.config, write: () => writeTarget(target, after) };
+}
+
 /**
  * Sets one value of a configuration file and keeps the rest, comments included. `text` is JSON, or a string without its quotes.
  * @throws Failure, with nothing written, when the configuration would not be valid
  */
 export async function setValue(file: string, name: string, text: string, template: string): Promise<void> {
   const path = parsePath(name);
-  const target = readTarget(file);
-  const before = target.existing?.text ?? template;
-  let problems: Problem[] = [];
+  let first: Failure | null = null;
   for (const value of readings(text)) {
-    const after = setConfigValue(before, path, value);
-    const reading = await checkConfigText(file, after);
-    if (reading.ok) return writeTarget(target, after);
-    if (problems.length === 0) problems = reading.problems;
+    const { value: change, failure } = await attempt(Failure, () =>
+      planChanges(file, [[path, value]], template),
+    );
+    if (failure === null) return change.write();
+    first ??= failure;
   }
+  throw first ?? unknownPath(name);
+}
+
+function refusedChange(file: string, problems: readonly Problem[]): Failure {
   const { message } = configFailure(file, problems);
-  throw new Failure(
+  return new Failure(
     `nothing was written: with this value, ${message}`,
     "see what each key may be with: tollkeeper config schema",
   );

@@ -6,7 +6,8 @@ import { delimiter, dirname, join } from "node:path";
 import { buildJsonSchema } from "../../core/config/schema.ts";
 import { Failure, hasCode } from "../../core/failure.ts";
 
-const SCHEMA_FILE = "config.schema.json";
+/** The name of the JSON Schema beside a configuration file. */
+export const SCHEMA_FILE = "config.schema.json";
 
 /** The initial configuration file. It is valid, and has the same effect as no file. */
 export const TEMPLATE = `{

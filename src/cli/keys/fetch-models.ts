@@ -42,10 +42,18 @@ export interface ModelsResponse {
  */
 export class KeyCheckFailure extends Failure {
   readonly code: "refused" | "undecided" | "unreachable";
+  /** What the upstream's base URL probably is, if not the one that was asked. */
+  readonly likelyBaseUrl: string | null;
 
-  constructor(code: KeyCheckFailure["code"], message: string, hint: string) {
+  constructor(
+    code: KeyCheckFailure["code"],
+    message: string,
+    hint: string,
+    likelyBaseUrl: string | null = null,
+  ) {
     super(message, hint);
     this.code = code;
+    this.likelyBaseUrl = likelyBaseUrl;
   }
 }
 
@@ -71,7 +79,8 @@ export async function fetchModels(
   const page = describeForeign(status, contentType);
   if (page !== null) {
     const message = `not decided: ${baseUrl}/models responds with ${page}, which says nothing about the key`;
-    throw new KeyCheckFailure("undecided", message, suggestBaseUrl(upstream));
+    const likely = guessBaseUrl(upstream);
+    throw new KeyCheckFailure("undecided", message, suggestBaseUrl(upstream, likely), likely);
   }
   const summary = `${status}${messageIn(text, secret)}`;
   if (status === 401 || status === 403) {
@@ -99,10 +108,15 @@ function describeForeign(status: number, contentType: string): string | null {
 /** The path of the API at services whose origin is known; `/v1` everywhere else. */
 const API_PATHS: Readonly<Record<string, string>> = { "https://openrouter.ai": "/api/v1" };
 
-function suggestBaseUrl({ name, baseUrl, origin }: Upstream): string {
+/** Returns what the base URL probably is; null when it is that already. */
+function guessBaseUrl({ baseUrl, origin }: Upstream): string | null {
   const likely = `${origin}${API_PATHS[origin] ?? "/v1"}`;
+  return likely === baseUrl ? null : likely;
+}
+
+function suggestBaseUrl({ name }: Upstream, likely: string | null): string {
   const place = `upstreams.${name}.baseUrl`;
-  if (likely === baseUrl)
+  if (likely === null)
     return `it may work all the same; otherwise correct ${place} with: tollkeeper config edit`;
   return `the base URL is probably ${likely}; correct ${place} with: tollkeeper config edit`;
 }

@@ -1,16 +1,14 @@
 import { createKeychain } from "../../adapters/keychain.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
 import { listConfiguredKeys } from "../../core/policy/upstreams.ts";
-import { findUnlikelyKey, parseApiKey } from "../../core/secrets/api-key.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
-import type { Secret } from "../../core/secrets/secret.ts";
 import type { WritableKeyStore } from "../../ports.ts";
 import { attempt } from "../attempt.ts";
 import { confirm, isInteractive } from "../terminal/confirm.ts";
 import { note, print } from "../terminal/console.ts";
-import { readSecretText } from "../terminal/read-secret.ts";
 import { findKey, requireKeychainSource, type KeyArguments, type KeyTarget } from "./find-key.ts";
 import { notifyOfChange } from "./notify-of-change.ts";
+import { readKey } from "./read-key.ts";
 import { testKey } from "./test-key.ts";
 
 /** Arguments of `tollkeeper key set`. */
@@ -28,8 +26,7 @@ export async function setKey(argv: SetKeyArguments): Promise<void> {
   const keychain = createKeychain();
   const what = `key "${target.ref.name}" of upstream ${target.upstream.name}`;
   if (!(await mayReplace(target, keychain, argv.replace))) return print("Nothing was changed.");
-  const question = `Paste the ${what}; it is sent to ${target.ref.origin} only, and is not shown: `;
-  await keychain.write(target.ref, readKey(await readSecretText(question), argv.force));
+  await keychain.write(target.ref, await readKey(what, target.ref, argv.force));
   print(`Stored ${what}. It is sent to ${target.ref.origin} only.`);
   noteUnused(target);
   await notifyOfChange();
@@ -47,16 +44,6 @@ async function isStored(keychain: WritableKeyStore, ref: KeyRef): Promise<boolea
   const { failure } = await attempt(KeyFailure, () => keychain.read(ref));
   if (failure !== null && failure.code !== "missing") throw failure;
   return failure === null;
-}
-
-function readKey(text: string, force: boolean): Secret {
-  const key = parseApiKey(text);
-  const reason = force ? null : findUnlikelyKey(text);
-  if (reason === null) return key;
-  throw new Failure(
-    `this does not look like an API key: ${reason}`,
-    "if it is one all the same, add --force",
-  );
 }
 
 function noteUnused({ config, ref }: KeyTarget): void {

@@ -47,7 +47,8 @@ function readHidden(question: string): Promise<string> {
         line = edit(line, char);
       }
     };
-    terminal.on("data", onData).once("end", finish);
+    // A question that was answered before has paused the input, and a listener alone does not resume it.
+    terminal.on("data", onData).once("end", finish).resume();
   });
 }
 

@@ -1,0 +1,17 @@
+import { hardenProcess } from "../../daemon/harden.ts";
+import { defineCommand } from "../command.ts";
+import { note } from "../terminal/console.ts";
+import { uninstall } from "../uninstall/uninstall.ts";
+
+/** `tollkeeper uninstall`: takes everything of tollkeeper's away again, but the usage records, unless told to. */
+export const command = defineCommand({
+  builder: (yargs) =>
+    yargs
+      .option("config", { type: "string" })
+      .option("ledger", { type: "boolean", default: false, describe: "Remove the usage records, too" })
+      .option("yes", { alias: "y", type: "boolean", default: false, describe: "Remove it without asking" }),
+  handler: async (options) => {
+    for (const warning of hardenProcess()) note(`warning: ${warning}`);
+    await uninstall(options);
+  },
+});

@@ -1,0 +1,22 @@
+import { Failure } from "../../core/failure.ts";
+import { findUnlikelyKey, parseApiKey } from "../../core/secrets/api-key.ts";
+import type { KeyRef } from "../../core/secrets/key-source.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
+import { readSecretText } from "../terminal/read-secret.ts";
+
+/**
+ * Reads a key from the terminal, after saying what it is for and where it will be sent, or all of standard input.
+ * @param what the key, e.g. `key "default"`
+ * @param force accepts what does not look like a key
+ * @throws Failure that never repeats any of the text
+ */
+export async function readKey(what: string, { origin }: KeyRef, force: boolean): Promise<Secret> {
+  const text = await readSecretText(`Paste the ${what}; it is sent to ${origin} only, and is not shown: `);
+  const key = parseApiKey(text);
+  const reason = force ? null : findUnlikelyKey(text);
+  if (reason === null) return key;
+  throw new Failure(
+    `this does not look like an API key: ${reason}`,
+    "if it is one all the same, add --force",
+  );
+}

@@ -1,0 +1,63 @@
+import { Failure } from "../../core/failure.ts";
+import { findServiceManager } from "../../service/find-manager.ts";
+import type { ServiceManager } from "../../service/service-manager.ts";
+import { attempt } from "../attempt.ts";
+import { installService } from "../service/install.ts";
+import { confirm } from "../terminal/confirm.ts";
+import { EXIT, note, printFailure } from "../terminal/console.ts";
+import type { SetupOptions } from "./options.ts";
+import type { Progress } from "./progress.ts";
+
+/**
+ * Offers to run tollkeeper as a service. A failure is printed, and sets exit code 1.
+ * @returns `failed` when it was wanted and could not be had
+ */
+export async function offerService(
+  file: string,
+  options: SetupOptions,
+  progress: Progress,
+): Promise<"runs" | "declined" | "failed"> {
+  const { value: manager, failure } = await attempt(Failure, () => findServiceManager());
+  if (failure !== null) return reportMissing(failure, options, progress);
+  if (await isRunning(manager, file, options)) {
+    progress.add("service", "runs already, and starts at login");
+    return "runs";
+  }
+  const question = "Run tollkeeper in the background, now and after each login?";
+  if (!(options.service ?? (!options.yes && (await confirm(question, true))))) {
+    progress.add("service", "none; it runs while you have a terminal open with: tollkeeper serve");
+    return "declined";
+  }
+  const { failure: problem } = await attempt(Failure, () => installService(file, false));
+  if (problem === null)
+    progress.add("service", "runs, and starts at login; its log: tollkeeper service logs");
+  else fail(problem, progress);
+  return problem === null ? "runs" : "failed";
+}
+
+/** A service that is asked for is installed again, which brings it up to date. */
+async function isRunning(manager: ServiceManager, file: string, { service }: SetupOptions): Promise<boolean> {
+  if (service === true) return false;
+  const state = await manager.state();
+  return state.isRunning && state.isEnabled && state.configFile === file;
+}
+
+function reportMissing(
+  failure: Failure,
+  { service }: SetupOptions,
+  progress: Progress,
+): "declined" | "failed" {
+  if (service === true) {
+    fail(failure, progress);
+    return "failed";
+  }
+  note(`The background service is not offered: ${failure.message}.`);
+  progress.add("service", `none: ${failure.message}; ${failure.hint}`);
+  return "declined";
+}
+
+function fail(failure: Failure, progress: Progress): void {
+  printFailure(failure);
+  process.exitCode = EXIT.failed;
+  progress.add("service", "failed, see the error above; then: tollkeeper service install");
+}

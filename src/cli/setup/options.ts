@@ -1,0 +1,39 @@
+import type { Config } from "../../core/config/config.ts";
+import { isInteractive } from "../terminal/confirm.ts";
+import { WrongUsage } from "../wrong-usage.ts";
+
+/** Arguments of `tollkeeper setup`. What is undefined is asked, or with `yes` left alone. */
+export interface SetupOptions {
+  config?: string | undefined;
+  baseUrl?: string | undefined;
+  keyStdin: boolean;
+  service?: boolean | undefined;
+  connect?: readonly string[] | undefined;
+  /** Ask nothing. */
+  yes: boolean;
+  /** Replace a stored key that works. */
+  replace: boolean;
+  /** Store a key that could not be tested, or does not look like one. */
+  force: boolean;
+}
+
+const EXAMPLE =
+  "for example: pass show api-key | tollkeeper setup --base-url https://api.anthropic.com/v1 --key-stdin --service --connect all --yes";
+
+/** Throws WrongUsage, naming each missing option, when questions are left and there is nobody to ask. */
+export function requireAnswers({ yes, baseUrl, keyStdin }: SetupOptions, { upstreams }: Config): void {
+  const isNew = baseUrl === undefined && upstreams["default"] === undefined;
+  const canAsk = isInteractive() && !yes;
+  if (canAsk || (yes && !isNew)) return;
+  const missing = [
+    ...(isNew ? ["--base-url URL"] : []),
+    ...(isNew && !keyStdin ? ["--key-stdin"] : []),
+    ...(yes ? [] : ["--yes"]),
+  ];
+  throw missingOptions(yes ? "--yes asks nothing" : "setup asks questions, and here is no terminal", missing);
+}
+
+/** Returns the error for options that are missing where nothing can be asked. */
+export function missingOptions(why: string, options: readonly string[]): WrongUsage {
+  return new WrongUsage(`${why}; missing: ${options.join(", ")}`, EXAMPLE);
+}

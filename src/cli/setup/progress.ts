@@ -1,0 +1,20 @@
+import { print } from "../terminal/console.ts";
+import { labelledLine } from "../terminal/format.ts";
+
+/** What setup has done so far: its summary, and what an interrupted one has left. */
+export class Progress {
+  readonly #lines: string[] = [];
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0;
+  }
+
+  add(label: string, text: string): void {
+    this.#lines.push(`  ${labelledLine(label, text)}`);
+  }
+
+  /** Prints it below a heading. */
+  show(heading: string): void {
+    print([heading, ...this.#lines].join("\n"));
+  }
+}

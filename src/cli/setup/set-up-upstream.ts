@@ -1,0 +1,61 @@
+import { createKeychain } from "../../adapters/keychain.ts";
+import { currentHost } from "../../adapters/paths.ts";
+import type { ConfigPath } from "../../core/config/config-path.ts";
+import type { Config } from "../../core/config/config.ts";
+import { Failure } from "../../core/failure.ts";
+import { resolveKeyRef } from "../../core/policy/upstreams.ts";
+import { notifyDaemon } from "../../daemon/running-daemon.ts";
+import { planChanges, type PlannedChange } from "../config/change-value.ts";
+import { TEMPLATE, writeSchema } from "../config/edit-file.ts";
+import type { KeyTarget } from "../keys/find-key.ts";
+import { displayPath } from "../terminal/format.ts";
+import { chooseService } from "./choose-service.ts";
+import type { SetupOptions } from "./options.ts";
+import type { Progress } from "./progress.ts";
+import { provideKey } from "./provide-key.ts";
+import type { Service } from "./services.ts";
+
+const NAME = "default";
+
+/**
+ * Sets up where requests go and the key for it. Changes nothing before both are known and have been tested. The key is
+ * stored first, so that the configuration never names one that is missing.
+ * @throws Failure with nothing changed, unless the progress says so
+ */
+export async function setUpUpstream(
+  file: string,
+  config: Config,
+  options: SetupOptions,
+  progress: Progress,
+): Promise<void> {
+  for (;;) {
+    const service = await chooseService(options, config.upstreams[NAME] ?? null);
+    const change = service === null ? null : await planService(file, service);
+    const target = targetIn(change?.config ?? config);
+    const key = await provideKey(target, options);
+    if (key === null) continue;
+    if (key.secret !== null) await createKeychain().write(target.ref, key.secret);
+    progress.add("key", key.description);
+    change?.write();
+    if (change !== null) await writeSchema(file);
+    progress.add("upstream", `${target.upstream.baseUrl}, in ${displayPath(file, currentHost().home)}`);
+    if (key.secret !== null) await notifyDaemon("keys-changed");
+    return;
+  }
+}
+
+/** Takes away what belongs to the service before: its key's source must not be sent to another origin. */
+function planService(file: string, { baseUrl, auth }: Service): Promise<PlannedChange> {
+  const values = { baseUrl, auth: auth ?? undefined, keySource: undefined };
+  const changes = Object.entries(values).map(
+    ([name, value]) => [["upstreams", NAME, name] as ConfigPath, value] as const,
+  );
+  return planChanges(file, changes, TEMPLATE);
+}
+
+function targetIn(config: Config): KeyTarget {
+  const upstream = config.upstreams[NAME];
+  if (upstream === undefined)
+    throw new Failure("no upstream is configured", "add one with: tollkeeper setup");
+  return { config, upstream, ref: resolveKeyRef(upstream, null) };
+}

@@ -1,0 +1,88 @@
+import { existsSync, lstatSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { connectionsDirectory, currentHost, stateDirectory, tokenPath } from "../../adapters/paths.ts";
+import { listDirectory, removeEmptyDirectories } from "../../connect/edit/directories.ts";
+import { readConnections } from "../../connect/connection.ts";
+import { parseLedgerFileName } from "../../core/ledger/day.ts";
+import { NOTES_DIRECTORY, parseNoteFileName } from "../../core/ledger/note-file.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
+import { SCHEMA_FILE } from "../config/edit-file.ts";
+import { disconnectTool, nameOfConnection } from "../connect/disconnect-tool.ts";
+import { note } from "../terminal/console.ts";
+import { displayPath, pluralize } from "../terminal/format.ts";
+import type { Removal } from "./removal.ts";
+
+/** Finds the connected tools. */
+export function findConnectedTools(): Removal[] {
+  return readConnections(connectionsDirectory()).map(({ id }) => {
+    const place = id.directory === null ? [] : ["--directory", id.directory];
+    return {
+      label: "tool",
+      what: `${nameOfConnection(id)}: its settings as they were before`,
+      byHand: formatCommand(["tollkeeper", "disconnect", id.tool, ...place]),
+      async remove() {
+        await disconnectTool(id, { isDryRun: false, isConfirmed: true });
+      },
+    };
+  });
+}
+
+/** Finds the file of the local tokens. Without a daemon they are of no use, so they need not be revoked one by one. */
+export function findTokens(): Removal[] {
+  return existsSync(tokenPath()) ? [fileRemoval("tokens", tokenPath())] : [];
+}
+
+/** Finds the usage records. Files in the directory that are not the ledger's stay. */
+export function findLedger(directory: string): Removal[] {
+  const days = listDirectory(directory).filter((name) => parseLedgerFileName(name) !== null);
+  const notes = join(directory, NOTES_DIRECTORY);
+  if (days.length === 0 && !existsSync(notes)) return [];
+  return [
+    {
+      label: "ledger",
+      what: `${display(directory)}, ${pluralize(days.length, "file")}`,
+      byHand: formatCommand(["rm", "-r", directory]),
+      remove() {
+        for (const name of days) rmSync(join(directory, name));
+        for (const name of listDirectory(notes))
+          if (parseNoteFileName(name) !== null) rmSync(join(notes, name));
+        removeEmptyDirectories([notes, directory]);
+        if (existsSync(directory)) note(`note: ${display(directory)} stays: it holds files of others`);
+      },
+    },
+  ];
+}
+
+/** Finds the configuration file, and the schema beside it. */
+export function findConfiguration(file: string): Removal[] {
+  const schema = join(dirname(file), SCHEMA_FILE);
+  const files = [file, schema].filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+  return files.map((path) => fileRemoval("configuration", path));
+}
+
+function fileRemoval(label: string, path: string): Removal {
+  return {
+    label,
+    what: display(path),
+    byHand: formatCommand(["rm", path]),
+    remove() {
+      rmSync(path, { force: true });
+      removeEmptyDirectories([dirname(path)]);
+    },
+  };
+}
+
+/** Removes directories that are left empty, and says what stays in others. */
+export function tidyStateDirectory(): void {
+  const state = stateDirectory();
+  removeEmptyDirectories([connectionsDirectory(), join(state, "run"), state]);
+  const backups = listDirectory(connectionsDirectory());
+  if (backups.length > 0)
+    note(
+      `note: ${display(connectionsDirectory())} stays: it holds settings of tools as they were before, which have been changed since`,
+    );
+}
+
+function display(path: string): string {
+  return displayPath(path, currentHost().home);
+}

@@ -1,0 +1,37 @@
+import { createKeychain } from "../../adapters/keychain.ts";
+import type { Config } from "../../core/config/config.ts";
+import { Failure, KeyFailure } from "../../core/failure.ts";
+import { attempt } from "../attempt.ts";
+import type { Removal } from "./removal.ts";
+
+/** Finds every key in the keychain that tollkeeper has stored, whether or not the configuration names it. */
+export async function findStoredKeys(config: Config | null): Promise<Removal[]> {
+  const keychain = createKeychain();
+  const { value: keys, failure } = await attempt(KeyFailure, () => keychain.list());
+  if (failure !== null) return mayHaveKeys(config, failure) ? [unreadable(failure)] : [];
+  return keys.map(({ name, origin }) => ({
+    label: "key",
+    what: `"${name}" for ${origin}`,
+    byHand: "open the keychain, then: tollkeeper uninstall",
+    async remove() {
+      await keychain.remove({ name, origin, source: { kind: "keychain" }, setArguments: "key set" });
+    },
+  }));
+}
+
+/** Where no keychain can be reached and the configuration names none, as on a server, none is missed. */
+function mayHaveKeys(config: Config | null, { code }: KeyFailure): boolean {
+  const upstreams = Object.values(config?.upstreams ?? {});
+  return code !== "unavailable" || upstreams.some(({ keySource }) => keySource.kind === "keychain");
+}
+
+function unreadable(failure: KeyFailure): Removal {
+  return {
+    label: "keys",
+    what: `unknown: ${failure.message}`,
+    byHand: "open the keychain, then: tollkeeper uninstall",
+    remove() {
+      throw new Failure(failure.message, failure.hint);
+    },
+  };
+}
