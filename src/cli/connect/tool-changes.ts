@@ -70,7 +70,7 @@ export interface ToolChange {
 }
 
 /** What became of each change, by its title. */
-export type ChangeOutcomes = [title: string, outcome: Decision | "failed"][];
+type ChangeOutcomes = [title: string, outcome: Decision | "failed"][];
 
 /** Makes changes one after another and prints the totals. Continues after a failure, and then sets exit code 1. */
 export async function changeEach(changes: readonly ToolChange[]): Promise<ChangeOutcomes> {

@@ -8,15 +8,15 @@ import { EXIT, note, printFailure } from "../terminal/console.ts";
 import type { SetupOptions } from "./options.ts";
 import type { Progress } from "./progress.ts";
 
-/**
- * Offers to run tollkeeper as a service. A failure is printed, and sets exit code 1.
- * @returns `failed` when it was wanted and could not be had
- */
+/** Whether the daemon runs as a service; `failed` when that was wanted and could not be had. */
+export type ServiceOutcome = "runs" | "declined" | "failed";
+
+/** Offers to run tollkeeper as a service. A failure is printed, and sets exit code 1. */
 export async function offerService(
   file: string,
   options: SetupOptions,
   progress: Progress,
-): Promise<"runs" | "declined" | "failed"> {
+): Promise<ServiceOutcome> {
   const { value: manager, failure } = await attempt(Failure, () => findServiceManager());
   if (failure !== null) return reportMissing(failure, options, progress);
   if (await isRunning(manager, file, options)) {
@@ -42,11 +42,7 @@ async function isRunning(manager: ServiceManager, file: string, { service }: Set
   return state.isRunning && state.isEnabled && state.configFile === file;
 }
 
-function reportMissing(
-  failure: Failure,
-  { service }: SetupOptions,
-  progress: Progress,
-): "declined" | "failed" {
+function reportMissing(failure: Failure, { service }: SetupOptions, progress: Progress): ServiceOutcome {
   if (service === true) {
     fail(failure, progress);
     return "failed";

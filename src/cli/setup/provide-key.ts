@@ -14,7 +14,7 @@ import { pluralize } from "../terminal/format.ts";
 import { missingOptions, type SetupOptions } from "./options.ts";
 
 /** The key that an upstream is to have. Nothing is stored yet. */
-export interface ProvidedKey {
+interface ProvidedKey {
   /** For the summary, e.g. `"default", in the keychain`. */
   description: string;
   /** The key to store; null to leave what is there. */

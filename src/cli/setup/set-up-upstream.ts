@@ -39,7 +39,7 @@ export async function setUpUpstream(
     change?.write();
     if (change !== null) await writeSchema(file);
     progress.add("upstream", `${target.upstream.baseUrl}, in ${displayPath(file, currentHost().home)}`);
-    if (key.secret !== null) await notifyDaemon("keys-changed");
+    await notifyDaemon("reload");
     return;
   }
 }

@@ -4,8 +4,8 @@ import { toPrintableLines } from "../../core/text/printable.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { toSnakeCase } from "./snake-case.ts";
 
-/** Exit codes of all commands. */
-export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
+/** Exit codes of all commands. After Ctrl-C it is that of shells: 128 plus the number of SIGINT. */
+export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
 /**
  * Prints one or more lines of results on standard output. Control characters are escaped, because names, paths and

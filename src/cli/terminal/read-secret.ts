@@ -1,7 +1,5 @@
 import { Failure } from "../../core/failure.ts";
-
-/** Exit code after Ctrl-C, as in shells: 128 plus the number of SIGINT. */
-const INTERRUPTED = 130;
+import { EXIT } from "./console.ts";
 
 /** More than any key. A wrong file that is piped in is rejected without being read to its end. */
 const MAX_INPUT_LENGTH = 64 * 1024;
@@ -41,7 +39,7 @@ function readHidden(question: string): Promise<string> {
       for (const char of typed) {
         if (char === CTRL_C) {
           close();
-          process.exit(INTERRUPTED);
+          process.exit(EXIT.interrupted);
         }
         if (LINE_ENDS.has(char)) return finish();
         line = edit(line, char);

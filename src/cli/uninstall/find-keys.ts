@@ -4,15 +4,19 @@ import { Failure, KeyFailure } from "../../core/failure.ts";
 import { attempt } from "../attempt.ts";
 import type { Removal } from "./removal.ts";
 
+/** `key remove` needs a configuration that names the key; this finds it without one. */
+const AGAIN = "unlock the keychain, then type: tollkeeper uninstall";
+
 /** Finds every key in the keychain that tollkeeper has stored, whether or not the configuration names it. */
 export async function findStoredKeys(config: Config | null): Promise<Removal[]> {
   const keychain = createKeychain();
   const { value: keys, failure } = await attempt(KeyFailure, () => keychain.list());
   if (failure !== null) return mayHaveKeys(config, failure) ? [unreadable(failure)] : [];
-  return keys.map(({ name, origin }) => ({
+  const sorted = keys.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return sorted.map(({ name, origin }) => ({
     label: "key",
     what: `"${name}" for ${origin}`,
-    byHand: "open the keychain, then: tollkeeper uninstall",
+    byHand: AGAIN,
     async remove() {
       await keychain.remove({ name, origin, source: { kind: "keychain" }, setArguments: "key set" });
     },
@@ -29,7 +33,7 @@ function unreadable(failure: KeyFailure): Removal {
   return {
     label: "keys",
     what: `unknown: ${failure.message}`,
-    byHand: "open the keychain, then: tollkeeper uninstall",
+    byHand: AGAIN,
     remove() {
       throw new Failure(failure.message, failure.hint);
     },

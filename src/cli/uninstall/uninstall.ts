@@ -18,7 +18,7 @@ import { findService } from "./find-service.ts";
 import type { Removal } from "./removal.ts";
 
 /** Arguments of `tollkeeper uninstall`. */
-export interface UninstallOptions {
+interface UninstallOptions {
   config?: string | undefined;
   /** Remove the usage records, too, which cannot be had back. */
   ledger: boolean;

@@ -264,6 +264,17 @@ test(
     assert.deepEqual((await command.run(["set", "--replace"], second)).code, 0);
     const kept = await command.runOnTerminal(["set"], [["Replace it? [y/N] ", "n\n"]]);
     assert.deepEqual([kept.code, kept.out.endsWith("Nothing was changed.\r\n")], [0, true]);
+    const replaced = await command.runOnTerminal(
+      ["set"],
+      [
+        ["Replace it? [y/N] ", "y\n"],
+        ["is not shown: ", `${first}\n`],
+        ["Test it now? [y/N] ", "n\n"],
+      ],
+    );
+    assert.equal(replaced.code, 0);
+    assert.match(replaced.out, /Stored key "default"/);
+    assertNotPrinted(replaced, first);
   },
 );
 

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { noKeyring } from "../../helpers/keychain/keychain-session.ts";
+import { noTerminal } from "../../helpers/process/terminal.ts";
+import { startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
+import { prepareSetup } from "./setup-home.ts";
+
+const skip = noKeyring || noTerminal;
+
+const OTHER = ["Type a number, 1 to 5: ", "5\n"] as [string, string];
+const BASE_URL = "Its base URL, such as https://api.example.com/v1: ";
+const WANTS_KEY = ["Does it want an API key? [y/N] ", "y\n"] as [string, string];
+const PASTE = "is not shown: ";
+const CONNECT = "Connect them? You see each change first, and are asked. [Y/n] ";
+
+test(
+  "setup asks for service, key and tools, and asks again where an answer cannot be used",
+  { skip },
+  async (t) => {
+    const machine = await prepareSetup(t);
+    const { upstream, key, configFile } = machine;
+    const { code, text } = await machine.onTerminal(
+      ["setup"],
+      [
+        ["1 to 5: ", "\n"],
+        ["1 to 5: ", "anthropic\n"],
+        OTHER,
+        [BASE_URL, "example.com\n"],
+        [BASE_URL, `${upstream.baseUrl}/models\n`],
+        [BASE_URL, `${upstream.baseUrl}\n`],
+        WANTS_KEY,
+        [PASTE, "abc\n"],
+        [PASTE, "sk-not-the-right-one\n"],
+        [PASTE, `${key}\n`],
+        [CONNECT, "\n"],
+        ["connect Claude Code? [y/N] ", "y\n"],
+        ["connect Codex? [y/N] ", "n\n"],
+      ],
+    );
+    assert.equal(code, 0, text);
+    assert.match(text, /The base URL must end before the route; did you mean "http:.*\/v1"\?/);
+    assert.match(
+      text,
+      new RegExp(
+        `Paste the key for ${upstream.baseUrl}; it is sent to ${upstream.origin} only, and is not shown: \n`,
+      ),
+    );
+    assert.match(text, /error: this does not look like an API key: it has only 3 characters\n/);
+    assert.match(text, /error: refused: .* answers 401: no such key\n/);
+    assert.ok(!text.includes("sk-not-the-right-one"));
+    assert.match(text, /The background service is not offered: no systemd runs /);
+    assert.match(
+      text,
+      /\n {2}tool +Claude Code: connected.*\n {2}tool +Codex: not connected, as you chose\n/,
+    );
+    assert.deepEqual(await machine.storedKeys(), [`default@${upstream.origin}`]);
+    const configuration = readFileSync(configFile, "utf8");
+
+    const again = await machine.onTerminal(
+      ["setup"],
+      [
+        [`Requests go to ${upstream.baseUrl}. Keep that? [Y/n] `, "\n"],
+        [CONNECT, "n\n"],
+      ],
+    );
+    assert.equal(again.code, 0);
+    assert.match(
+      again.text,
+      /accepts the key[^]*Connected already: Claude Code\.\nAI tools found on this machine: Codex\.\n/,
+    );
+    assert.deepEqual(
+      [readFileSync(configFile, "utf8"), await machine.storedKeys()],
+      [configuration, [`default@${upstream.origin}`]],
+    );
+  },
+);
+
+test("Ctrl-C says what was done and that setup can be run again", { skip }, async (t) => {
+  const machine = await prepareSetup(t);
+  const { upstream, key } = machine;
+  const toKey: [string, string][] = [OTHER, [BASE_URL, `${upstream.baseUrl}\n`], WANTS_KEY];
+  for (const dialogue of [[["1 to 5: ", "\u0003"]], [...toKey, [PASTE, `${key}\u0003`]]] as [
+    string,
+    string,
+  ][][]) {
+    const { code, text } = await machine.onTerminal(["setup"], dialogue);
+    assert.equal(code, 130);
+    assert.match(text, /\nStopped\. Nothing was changed; to start again, type: tollkeeper setup\n$/);
+    assert.ok(!machine.exists(".config/tollkeeper"));
+  }
+  const halfway = await machine.onTerminal(["setup"], [...toKey, [PASTE, `${key}\n`], [CONNECT, "\u0003"]]);
+  assert.equal(halfway.code, 130);
+  assert.match(
+    halfway.text,
+    /\nStopped\. This was done; to go on, type: tollkeeper setup\n {2}key .*\n {2}upstream .*\n {2}service .*\n$/,
+  );
+});
+
+test(
+  "an upstream that says nothing about the key leads back to the choice of service",
+  { skip },
+  async (t) => {
+    const machine = await prepareSetup(t);
+    const { upstream, key } = machine;
+    const page = await startUpstream(t, (_seen, res) =>
+      res.writeHead(200, { "content-type": "text/html" }).end("<p>"),
+    );
+    const { code, text } = await machine.onTerminal(
+      ["setup"],
+      [
+        OTHER,
+        [BASE_URL, `${page.origin}/app\n`],
+        WANTS_KEY,
+        [PASTE, `${key}\n`],
+        ["Store the key untested? No lets you choose the service again. [y/N] ", "\n"],
+        OTHER,
+        [BASE_URL, `${upstream.baseUrl}\n`],
+        WANTS_KEY,
+        [PASTE, `${key}\n`],
+        [CONNECT, "n\n"],
+      ],
+    );
+    assert.equal(code, 0, text);
+    assert.match(text, new RegExp(`a web page \\(200\\)[^]*The base URL is probably ${page.origin}/v1\\.\n`));
+    assert.deepEqual(await machine.storedKeys(), [`default@${upstream.origin}`]);
+  },
+);
+
+test("a server on this machine is taken without a key, even before it is started", { skip }, async (t) => {
+  const machine = await prepareSetup(t);
+  const { code, text } = await machine.onTerminal(
+    ["setup"],
+    [
+      ["1 to 5: ", "4\n"],
+      ["Its base URL [http://127.0.0.1:11434/v1]: ", "http://127.0.0.1:9/v1\n"],
+      ["Does it want an API key? [y/N] ", "\n"],
+      [CONNECT, "n\n"],
+    ],
+  );
+  assert.equal(code, 0, text);
+  assert.match(text, /warning: unreachable: http:\/\/127\.0\.0\.1:9 /);
+  assert.match(
+    readFileSync(machine.configFile, "utf8"),
+    /"baseUrl": "http:\/\/127\.0\.0\.1:9\/v1",\n\s+"auth": "none"/,
+  );
+});
