@@ -21,6 +21,7 @@ const ARGUMENTS: Readonly<Record<string, Kind>> = {
 
 const OPTION_VALUES: Readonly<Record<string, Kind>> = {
   "--tool": "tool",
+  "--connect": "tool",
   "--upstream": "upstream",
   "--model": "model",
 };

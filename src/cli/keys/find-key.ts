@@ -28,7 +28,7 @@ export async function findKey({ config: path, upstream: name, name: key }: KeyAr
   const names = Object.keys(config.upstreams);
   if (names.length === 0) {
     const message = "no upstream is configured, and the built-in sandbox needs no key";
-    throw new Failure(message, "add an upstream first: tollkeeper config edit");
+    throw new Failure(message, "set up an upstream and its key with: tollkeeper setup");
   }
   const upstream = config.upstreams[name];
   if (upstream === undefined) {

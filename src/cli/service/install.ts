@@ -75,6 +75,6 @@ function printSummary({ pid, listening }: DaemonStatus, { upstreams }: Config): 
   print(
     Object.keys(upstreams).length > 0
       ? "see how it is with: tollkeeper status"
-      : "the built-in sandbox answers; name your upstream with: tollkeeper config edit; then: tollkeeper key set",
+      : "the built-in sandbox answers; to use a real service, type: tollkeeper setup",
   );
 }

@@ -1,8 +1,10 @@
 import { Failure } from "../../core/failure.ts";
+import { daemonStatus } from "../../daemon/running-daemon.ts";
 import { findServiceManager } from "../../service/find-manager.ts";
-import type { ServiceManager } from "../../service/service-manager.ts";
+import type { ServiceManager, ServiceState } from "../../service/service-manager.ts";
 import { attempt } from "../attempt.ts";
 import { installService } from "../service/install.ts";
+import { stopService } from "../service/stop.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { EXIT, note, printFailure } from "../terminal/console.ts";
 import type { SetupOptions } from "./options.ts";
@@ -28,7 +30,10 @@ export async function offerService(
     progress.add("service", "none; it runs while you have a terminal open with: tollkeeper serve");
     return "declined";
   }
-  const { failure: problem } = await attempt(Failure, () => installService(file, false));
+  const { failure: problem } = await attempt(Failure, async () => {
+    if (!options.yes) await offerToStop(await manager.state());
+    await installService(file, false);
+  });
   if (problem === null)
     progress.add("service", "runs, and starts at login; its log: tollkeeper service logs");
   else fail(problem, progress);
@@ -40,6 +45,14 @@ async function isRunning(manager: ServiceManager, file: string, { service }: Set
   if (service === true) return false;
   const state = await manager.state();
   return state.isRunning && state.isEnabled && state.configFile === file;
+}
+
+/** A daemon that was started by hand, for a first try, holds the port. */
+async function offerToStop({ pid }: ServiceState): Promise<void> {
+  const daemon = await daemonStatus();
+  if (daemon === null || daemon.pid === pid) return;
+  const question = `tollkeeper runs already, started by hand (pid ${daemon.pid}). Stop it first?`;
+  if (await confirm(question, true)) await stopService(false);
 }
 
 function reportMissing(failure: Failure, { service }: SetupOptions, progress: Progress): ServiceOutcome {

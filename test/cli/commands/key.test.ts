@@ -189,7 +189,7 @@ test("key set without a configured upstream fails with a hint", { skip }, async 
   const command = await prepareKeyCommand(t, {});
   const set = await command.run(["set"], sentinelKey());
   assert.deepEqual([set.code, set.out], [1, ""]);
-  assert.match(set.err, /^error: no upstream is configured[^]*hint: .*tollkeeper config edit/);
+  assert.match(set.err, /^error: no upstream is configured[^]*hint: .*tollkeeper setup/);
   assert.equal((await command.run(["list"])).out, "The configuration names no key, and none is stored.\n");
   assert.deepEqual(await listed(command), []);
 });

@@ -4,6 +4,13 @@ import { test } from "node:test";
 import { noKeyring } from "../../helpers/keychain/keychain-session.ts";
 import { noTerminal } from "../../helpers/process/terminal.ts";
 import { startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
+import { startDaemon } from "../../helpers/daemon/daemon.ts";
+import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { sentinelKey } from "../../helpers/keychain/key-command.ts";
+import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
+import { runOnTerminal } from "../../helpers/process/terminal.ts";
+import { sendJson } from "../../helpers/upstream/scripted-upstream.ts";
+import { homeWithSystemd } from "../service/service-home.ts";
 import { prepareSetup } from "./setup-home.ts";
 
 const skip = noKeyring || noTerminal;
@@ -145,3 +152,30 @@ test("a server on this machine is taken without a key, even before it is started
     /"baseUrl": "http:\/\/127\.0\.0\.1:9\/v1",\n\s+"auth": "none"/,
   );
 });
+
+test(
+  "a daemon that was started by hand is stopped for the service only after asking",
+  { skip: noTerminal },
+  async (t) => {
+    const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { data: [] }));
+    const daemon = await startDaemon(t, { config: writeKeyFile(t, upstream.baseUrl, sentinelKey()).config });
+    const failing = [{ match: "--user enable *", code: 1, stderr: "no such unit" }];
+    const { env } = homeWithSystemd(t, { systemctl: failing }, daemon.home);
+    const run = (answer: string) =>
+      runOnTerminal([process.execPath, PROGRAM, "setup", "--config", daemon.configFile], { env }, [
+        ["Keep that? [Y/n] ", "\n"],
+        ["Run tollkeeper in the background, now and after each login? [Y/n] ", "\n"],
+        [`tollkeeper runs already, started by hand (pid ${daemon.pid}). Stop it first? [Y/n] `, answer],
+      ]);
+    const kept = await run("n\n");
+    assert.equal(kept.code, 1);
+    assert.match(
+      kept.text,
+      /error: a daemon that was started by hand runs already: .*\r\nhint: stop it with: tollkeeper service stop/,
+    );
+    const stopped = await run("\n");
+    assert.equal(await daemon.ended, 0);
+    assert.match(stopped.text, /has stopped\r\n[^]*error: /);
+    assert.match(stopped.text, /What to type next:\r\n {2}tollkeeper service install /);
+  },
+);
