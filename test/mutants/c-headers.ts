@@ -14,8 +14,8 @@ export const HEADERS: readonly Mutant[] = [
     ...C3,
     without: "sending no key to an upstream that takes none",
     file: HEADERS_FILE,
-    find: `if (options.auth !== "none") out.push`,
-    replace: "out.push",
+    find: `if (options.auth !== "none") out.push(...buildCredentialHeader(options.auth, options.secret));`,
+    replace: `out.push(...buildCredentialHeader(options.auth === "none" ? "bearer" : options.auth, options.secret));`,
   },
   {
     ...C3,

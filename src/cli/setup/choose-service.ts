@@ -68,7 +68,7 @@ async function askBaseUrl(question: string, proposed: string | null): Promise<Se
 }
 
 async function askIfKeyless(baseUrl: string): Promise<Service> {
-  return serviceAt(baseUrl, isLocalService(baseUrl) && (await confirm("Does it want an API key?")));
+  return serviceAt(baseUrl, isLocalService(baseUrl) && (await confirm("Does it need an API key?")));
 }
 
 async function ask(question: string): Promise<string> {

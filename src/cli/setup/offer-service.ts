@@ -27,7 +27,7 @@ export async function offerService(
   }
   const question = "Run tollkeeper in the background, now and after each login?";
   if (!(options.service ?? (!options.yes && (await confirm(question, true))))) {
-    progress.add("service", "none; it runs while you have a terminal open with: tollkeeper serve");
+    progress.add("service", "none; start tollkeeper in a terminal with: tollkeeper serve");
     return "declined";
   }
   const { failure: problem } = await attempt(Failure, async () => {
@@ -60,7 +60,7 @@ function reportMissing(failure: Failure, { service }: SetupOptions, progress: Pr
     fail(failure, progress);
     return "failed";
   }
-  note(`The background service is not offered: ${failure.message}.`);
+  note(`The background service is not available: ${failure.message}.`);
   progress.add("service", `none: ${failure.message}; ${failure.hint}`);
   return "declined";
 }

@@ -51,7 +51,7 @@ export async function offerTools(
 }
 
 const OUTCOMES = {
-  done: "connected; start it anew if it is running",
+  done: "connected; restart it if it is running",
   shown: "not connected",
   declined: "not connected, as you chose",
   failed: "not connected, see the error above",
@@ -67,7 +67,7 @@ async function askTools(): Promise<ConnectableTool[]> {
     return connected;
   }
   note(`AI tools found on this machine: ${titlesOf(open)}.`);
-  const isWanted = await confirm("Connect them? You see each change first, and are asked.", true);
+  const isWanted = await confirm("Connect them? Each change is shown first and needs your yes.", true);
   return isWanted ? open : [];
 }
 

@@ -30,7 +30,10 @@ export function requireAnswers({ yes, baseUrl, keyStdin }: SetupOptions, { upstr
     ...(isNew && !keyStdin ? ["--key-stdin"] : []),
     ...(yes ? [] : ["--yes"]),
   ];
-  throw missingOptions(yes ? "--yes asks nothing" : "setup asks questions, and here is no terminal", missing);
+  throw missingOptions(
+    yes ? "--yes asks nothing" : "setup asks questions, and there is no terminal here",
+    missing,
+  );
 }
 
 /** Returns the error for options that are missing where nothing can be asked. */

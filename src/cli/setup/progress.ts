@@ -10,11 +10,19 @@ export class Progress {
   }
 
   add(label: string, text: string): void {
-    this.#lines.push(`  ${labelledLine(label, text)}`);
+    this.#lines.push(lineOf(label, text));
+  }
+
+  addFirst(label: string, text: string): void {
+    this.#lines.unshift(lineOf(label, text));
   }
 
   /** Prints it below a heading. */
   show(heading: string): void {
     print([heading, ...this.#lines].join("\n"));
   }
+}
+
+function lineOf(label: string, text: string): string {
+  return `  ${labelledLine(label, text)}`;
 }

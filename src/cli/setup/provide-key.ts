@@ -75,7 +75,7 @@ async function testKey(
   const verdict = isKeyless ? "answers without a key" : "accepts the key";
   print(`${upstream.baseUrl} ${verdict} and lists ${pluralize(value.models, "model")}.`);
   if (isKeyless && ref.source.kind !== "none")
-    note("note: whether the key is good shows with the first request, since anyone gets this list");
+    note("note: this list is public, so it does not prove the key; the first request will");
   return null;
 }
 
@@ -130,7 +130,7 @@ async function askKey(target: KeyTarget, { force }: SetupOptions): Promise<Secre
     note(`error: ${failure.message}`);
     if (failure.code === "refused") continue;
     if (failure.likelyBaseUrl !== null) note(`The base URL is probably ${failure.likelyBaseUrl}.`);
-    return (await confirm("Store the key untested? No lets you choose the service again.")) ? secret : null;
+    return (await confirm("Store the key untested? Answer no to choose the service again.")) ? secret : null;
   }
   throw new Failure("no usable key was given; nothing was changed", "to try again, type: tollkeeper setup");
 }

@@ -6,7 +6,7 @@ import { Failure } from "../../core/failure.ts";
 import { resolveKeyRef } from "../../core/policy/upstreams.ts";
 import { notifyDaemon } from "../../daemon/running-daemon.ts";
 import { planChanges, type PlannedChange } from "../config/change-value.ts";
-import { TEMPLATE, writeSchema } from "../config/edit-file.ts";
+import { SCHEMA_FILE, writeSchema } from "../config/edit-file.ts";
 import type { KeyTarget } from "../keys/find-key.ts";
 import { displayPath } from "../terminal/format.ts";
 import { chooseService } from "./choose-service.ts";
@@ -38,11 +38,26 @@ export async function setUpUpstream(
     progress.add("key", key.description);
     change?.write();
     if (change !== null) await writeSchema(file);
-    progress.add("upstream", `${target.upstream.baseUrl}, in ${displayPath(file, currentHost().home)}`);
+    progress.addFirst("upstream", `${target.upstream.baseUrl}, in ${displayPath(file, currentHost().home)}`);
     await notifyDaemon("reload");
     return;
   }
 }
+
+/** The file that a first setup writes its values into. */
+const TEMPLATE = `{
+  "$schema": "./${SCHEMA_FILE}",
+
+  // Written by "tollkeeper setup". To change it, type "tollkeeper config edit", or run setup again.
+  // Requests go to the upstream "default". Its key is in the keychain, never in this file.
+  "upstreams": {},
+
+  // Tools with a key of their own, such as "codex": { "key": "codex" }, stored by "tollkeeper key set codex".
+  "tools": {},
+
+  // Everything else has a default, which "tollkeeper config schema" explains.
+}
+`;
 
 /** Takes away what belongs to the service before: its key's source must not be sent to another origin. */
 function planService(file: string, { baseUrl, auth }: Service): Promise<PlannedChange> {

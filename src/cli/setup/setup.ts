@@ -10,7 +10,7 @@ import { setUpUpstream } from "./set-up-upstream.ts";
 
 const INTRODUCTION = `\
 This sets up tollkeeper: where requests go, the key for it, the background service, and your AI tools.
-You can stop at any time with Ctrl-C, and run it again: what is there is kept.`;
+You can stop at any time with Ctrl-C and run it again; it keeps what is there.`;
 
 /**
  * `tollkeeper setup`: the upstream and its key, the service, the tools; each is kept where it is there already.
@@ -31,7 +31,10 @@ export async function setUp(options: SetupOptions): Promise<void> {
     service = await offerService(file, options, progress);
     // Without the daemon that was wanted, a tool would be led to a port that nobody or another program listens on.
     if (service === "failed")
-      progress.add("tools", "left alone; connect them with: tollkeeper connect --all");
+      progress.add(
+        "tools",
+        "not connected, because the service failed; later, type: tollkeeper connect --all",
+      );
     else await offerTools(file, tools, options, progress);
   } catch (error) {
     if (!progress.isEmpty) progress.show("Before the error below, this was done:");

@@ -18,7 +18,7 @@ export function findConnectedTools(): Removal[] {
     const place = id.directory === null ? [] : ["--directory", id.directory];
     return {
       label: "tool",
-      what: `${nameOfConnection(id)}: its settings as they were before`,
+      what: `${nameOfConnection(id)}; its settings are restored`,
       byHand: formatCommand(["tollkeeper", "disconnect", id.tool, ...place]),
       async remove() {
         await disconnectTool(id, { isDryRun: false, isConfirmed: true });
@@ -57,7 +57,7 @@ export function findLedger(directory: string): Removal[] {
 export function findConfiguration(file: string): Removal[] {
   const schema = join(dirname(file), SCHEMA_FILE);
   const files = [file, schema].filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
-  return files.map((path) => fileRemoval("configuration", path));
+  return files.map((path) => fileRemoval("config", path));
 }
 
 function fileRemoval(label: string, path: string): Removal {

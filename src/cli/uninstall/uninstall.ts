@@ -35,7 +35,7 @@ export async function uninstall({ config, ledger, yes }: UninstallOptions): Prom
   const { removals, kept } = await findAll(config, ledger);
   if (removals.length === 0) print("There is nothing to remove.");
   else {
-    show("This is removed:", removals);
+    show("This will be removed:", removals);
     if (!(await isConfirmed(yes))) return print("Nothing was changed.");
     await removeEach(removals);
   }
@@ -74,7 +74,7 @@ async function isConfirmed(yes: boolean): Promise<boolean> {
   if (yes) return true;
   if (!isInteractive())
     throw new Failure("nothing was changed: nobody can be asked here", "to remove it all, add --yes");
-  return confirm("Remove it? Keys cannot be had back from here.");
+  return confirm("Remove all of this? Stored keys cannot be recovered.");
 }
 
 async function removeEach(removals: readonly Removal[]): Promise<void> {

@@ -17,9 +17,9 @@ const skip = noKeyring || noTerminal;
 
 const OTHER = ["Type a number, 1 to 5: ", "5\n"] as [string, string];
 const BASE_URL = "Its base URL, such as https://api.example.com/v1: ";
-const WANTS_KEY = ["Does it want an API key? [y/N] ", "y\n"] as [string, string];
+const WANTS_KEY = ["Does it need an API key? [y/N] ", "y\n"] as [string, string];
 const PASTE = "is not shown: ";
-const CONNECT = "Connect them? You see each change first, and are asked. [Y/n] ";
+const CONNECT = "Connect them? Each change is shown first and needs your yes. [Y/n] ";
 
 test(
   "setup asks for service, key and tools, and asks again where an answer cannot be used",
@@ -56,7 +56,7 @@ test(
     assert.match(text, /error: this does not look like an API key: it has only 3 characters\n/);
     assert.match(text, /error: refused: .* answers 401: no such key\n/);
     assert.ok(!text.includes("sk-not-the-right-one"));
-    assert.match(text, /The background service is not offered: no systemd runs /);
+    assert.match(text, /The background service is not available: no systemd runs /);
     assert.match(
       text,
       /\n {2}tool +Claude Code: connected.*\n {2}tool +Codex: not connected, as you chose\n/,
@@ -100,7 +100,7 @@ test("Ctrl-C says what was done and that setup can be run again", { skip }, asyn
   assert.equal(halfway.code, 130);
   assert.match(
     halfway.text,
-    /\nStopped\. This was done; to go on, type: tollkeeper setup\n {2}key .*\n {2}upstream .*\n {2}service .*\n$/,
+    /\nStopped\. This was done; to go on, type: tollkeeper setup\n {2}upstream .*\n {2}key .*\n {2}service .*\n$/,
   );
 });
 
@@ -120,7 +120,7 @@ test(
         [BASE_URL, `${page.origin}/app\n`],
         WANTS_KEY,
         [PASTE, `${key}\n`],
-        ["Store the key untested? No lets you choose the service again. [y/N] ", "\n"],
+        ["Store the key untested? Answer no to choose the service again. [y/N] ", "\n"],
         OTHER,
         [BASE_URL, `${upstream.baseUrl}\n`],
         WANTS_KEY,
@@ -141,7 +141,7 @@ test("a server on this machine is taken without a key, even before it is started
     [
       ["1 to 5: ", "4\n"],
       ["Its base URL [http://127.0.0.1:11434/v1]: ", "http://127.0.0.1:9/v1\n"],
-      ["Does it want an API key? [y/N] ", "\n"],
+      ["Does it need an API key? [y/N] ", "\n"],
       [CONNECT, "n\n"],
     ],
   );

@@ -26,11 +26,14 @@ test(
   async (t) => {
     const { run, exists } = await prepareSetup(t);
     const cases: [args: string[], message: string][] = [
-      [[], "setup asks questions, and here is no terminal; missing: --base-url URL, --key-stdin, --yes"],
+      [
+        [],
+        "setup asks questions, and there is no terminal here; missing: --base-url URL, --key-stdin, --yes",
+      ],
       [["--yes"], "--yes asks nothing; missing: --base-url URL, --key-stdin"],
       [
         ["--base-url", "https://api.example.com/v1"],
-        "setup asks questions, and here is no terminal; missing: --yes",
+        "setup asks questions, and there is no terminal here; missing: --yes",
       ],
       [
         ["--base-url", "https://api.example.com/v1", "--yes"],
@@ -66,13 +69,13 @@ test(
     assert.match(
       first.stdout,
       new RegExp(
-        `\nSet up:\n {2}key .*"default" for ${upstream.origin} \\(keychain\\)\n {2}upstream .*${upstream.baseUrl}, in ~/\\.config/tollkeeper/config\\.jsonc\n {2}service .*none: .*tollkeeper serve\n {2}tool .*Claude Code: connected.*\n {2}tool .*Codex: connected.*\n`,
+        `\nSet up:\n {2}upstream .*${upstream.baseUrl}, in ~/\\.config/tollkeeper/config\\.jsonc\n {2}key .*"default" for ${upstream.origin} \\(keychain\\)\n {2}service .*none: .*tollkeeper serve\n {2}tool .*Claude Code: connected.*\n {2}tool .*Codex: connected.*\n`,
       ),
     );
     assert.match(first.stdout, /\nWhat to type next:\n {2}tollkeeper serve /);
     assert.deepEqual(await machine.storedKeys(), [`default@${upstream.origin}`]);
     const text = readFileSync(configFile, "utf8");
-    assert.match(text, /^ {2}\/\/ Where requests go\./m);
+    assert.match(text, /^ {2}\/\/ Written by "tollkeeper setup"\./m);
     assert.match(text, new RegExp(`"default": \\{\n\\s+"baseUrl": "${upstream.baseUrl}"\n`));
     assert.equal((await run(["config", "check"])).code, 0);
     const settings = read(".claude/settings.json");
@@ -215,7 +218,7 @@ test("a list of models that anyone gets is not taken for the acceptance of a key
   );
   assert.equal(code, 0);
   assert.doesNotMatch(stdout, /accepts/);
-  assert.match(stderr, /^note: whether the key is good shows with the first request/m);
+  assert.match(stderr, /^note: this list is public, so it does not prove the key/m);
 });
 
 test("a server on this machine that wants no key gets none", { skip }, async (t) => {
@@ -313,7 +316,7 @@ test(
     assert.match(stderr, /^error: no systemd runs .*\nhint: .*tollkeeper serve/m);
     assert.match(
       stdout,
-      /service +failed.*tollkeeper service install\n +tools +left alone; .*tollkeeper connect --all\n/,
+      /service +failed.*tollkeeper service install\n +tools +not connected, because .*tollkeeper connect --all\n/,
     );
     assert.deepEqual(
       [await machine.storedKeys(), exists(".claude/settings.json")],
@@ -361,7 +364,7 @@ test(
         "m",
       ),
     );
-    assert.match(stdout, /tools +left alone/);
+    assert.match(stdout, /tools +not connected, because the service failed/);
     assert.ok(!exists(".claude/settings.json"));
     assert.deepEqual(await machine.storedKeys(), [`default@${upstream.origin}`]);
   },

@@ -48,13 +48,13 @@ test(
     assert.equal(code, 1);
     assert.equal(
       stdout.replaceAll(/ +/g, " "),
-      `This is removed:
- tool claude-code: its settings as they were before
+      `This will be removed:
+ tool claude-code; its settings are restored
  tokens ~/.local/state/tollkeeper/tokens.json
  key "default" for ${upstream.origin}
  key "second" for ${upstream.origin}
- configuration ~/.config/tollkeeper/config.jsonc
- configuration ~/.config/tollkeeper/config.schema.json
+ config ~/.config/tollkeeper/config.jsonc
+ config ~/.config/tollkeeper/config.schema.json
 `,
     );
     assert.equal(
@@ -74,7 +74,7 @@ test(
     const { code, stdout } = await run(["uninstall", "--yes"]);
     assert.equal(code, 0);
     const removed = stdout.split("\n").flatMap((line) => /^removed: (\w+)/.exec(line)?.[1] ?? []);
-    assert.deepEqual(removed, ["tool", "tokens", "key", "key", "configuration", "configuration"]);
+    assert.deepEqual(removed, ["tool", "tokens", "key", "key", "config", "config"]);
     assert.ok(
       stdout.endsWith(
         `The usage records stay in ~/${LEDGER}, 3 files; to remove them: rm -r ${join(home, LEDGER)}\n${PROGRAM}`,
@@ -97,7 +97,7 @@ test(
     const { run, exists } = await prepareUsed(t);
     const { code, stdout, stderr } = await run(["uninstall", "--ledger", "--yes"]);
     assert.equal(code, 0);
-    assert.match(stdout, /removed: ledger [^]*removed: configuration /);
+    assert.match(stdout, /removed: ledger [^]*removed: config /);
     assert.match(stderr, /^note: ~\/\.local\/state\/tollkeeper\/ledger stays: it holds files of others$/m);
     assert.ok(
       exists(`${LEDGER}/mine.txt`) && !exists(`${LEDGER}/2026-11-21.torn`) && !exists(`${LEDGER}/under-way`),
@@ -115,7 +115,7 @@ test("what cannot be removed is told with its command, and the rest is removed",
     /^error: the keychain is locked\nhint: unlock it.*\nnot removed: keys .*; by hand: unlock the keychain, then type: tollkeeper uninstall\n/m,
   );
   assert.match(stderr, /1 thing could not be removed; to try again, type: tollkeeper uninstall\n$/);
-  assert.match(stdout, /removed: tool [^]*removed: configuration /);
+  assert.match(stdout, /removed: tool [^]*removed: config /);
   assert.ok(!exists(".config/tollkeeper"));
   await session.startUnlocked("--replace");
   assert.equal((await run(["uninstall", "--yes"])).code, 0);
@@ -124,7 +124,7 @@ test("what cannot be removed is told with its command, and the rest is removed",
 
 test("uninstall asks once, and no changes nothing", { skip: skip || noTerminal }, async (t) => {
   const { onTerminal, exists, storedKeys } = await prepareUsed(t);
-  const question = "Remove it? Keys cannot be had back from here. [y/N] ";
+  const question = "Remove all of this? Stored keys cannot be recovered. [y/N] ";
   const no = await onTerminal(["uninstall"], [[question, "\n"]]);
   assert.equal(no.code, 0);
   assert.match(no.text, /\nNothing was changed\.\n$/);
