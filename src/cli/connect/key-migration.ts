@@ -76,11 +76,17 @@ function describe(ref: KeyRef, { name }: Upstream): string {
 function noUpstream(where: string): Failure {
   return new Failure(
     `${where} holds a real key, and no upstream is configured that it could be stored for`,
-    "add the upstream first: tollkeeper config edit",
+    "set up the upstream first: tollkeeper setup",
   );
 }
 
 function otherSource(where: string, { name }: Upstream, { source }: KeyRef): Failure {
+  if (source.kind === "none") {
+    return new Failure(
+      `${where} holds a real key, and upstream ${name} takes no key`,
+      "remove the key from there, then connect again",
+    );
+  }
   return new Failure(
     `${where} holds a real key, and upstream ${name} takes its keys from elsewhere: ${describeKeySource(source)}`,
     "remove the key from there, then connect again",

@@ -6,7 +6,7 @@ import { describeKeySource } from "../../core/secrets/key-source.ts";
 import { NO_SECRET, type Secret } from "../../core/secrets/secret.ts";
 import { attempt } from "../attempt.ts";
 import { fetchModels, KeyCheckFailure } from "../keys/fetch-models.ts";
-import type { KeyTarget } from "../keys/find-key.ts";
+import { requireKeychainSource, type KeyTarget } from "../keys/find-key.ts";
 import { readKey } from "../keys/read-key.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { note, print } from "../terminal/console.ts";
@@ -31,11 +31,12 @@ const MAX_ATTEMPTS = 3;
  */
 export async function provideKey(target: KeyTarget, options: SetupOptions): Promise<ProvidedKey | null> {
   const { upstream, ref } = target;
-  if (ref.source.kind === "none") return provideNoKey(target);
+  if (ref.source.kind === "none") return provideNoKey(target, options);
   const description = `"${ref.name}" for ${upstream.origin} (${describeKeySource(ref.source)})`;
   const store = createKeySources(createKeychain());
   const { value: stored, failure } = await attempt(KeyFailure, () => store.read(ref));
   if (ref.source.kind !== "keychain") {
+    if (options.keyStdin) requireKeychainSource(target);
     if (failure !== null) note(`warning: ${failure.message}`);
     else if (!(await isUsable(target, stored))) throw refusedElsewhere(target);
     return { description, secret: null };
@@ -50,9 +51,11 @@ export async function provideKey(target: KeyTarget, options: SetupOptions): Prom
 }
 
 /** A server on this machine may be started later. */
-async function provideNoKey(target: KeyTarget): Promise<ProvidedKey> {
-  await isUsable(target, NO_SECRET);
-  return { description: `none, ${target.upstream.origin} takes none`, secret: null };
+async function provideNoKey(target: KeyTarget, { yes }: SetupOptions): Promise<ProvidedKey | null> {
+  const { baseUrl, origin } = target.upstream;
+  if (await isUsable(target, NO_SECRET)) return { description: `none; ${origin} takes none`, secret: null };
+  if (!yes) return null;
+  throw missingOptions(`${origin} needs a key`, [`--base-url ${baseUrl}`, "--key-stdin"]);
 }
 
 /** Tests a key that is kept unless the upstream refuses it: a network that is down now proves nothing. */

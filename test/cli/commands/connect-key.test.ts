@@ -134,7 +134,7 @@ test("connect refuses a key without a configured upstream", { skip }, async (t) 
   const { code, stdout, stderr } = await run(["connect", "claude", "--yes"]);
   assert.equal(code, 1);
   assert.ok(stderr.startsWith(`error: ${PLACE} holds a real key, and no upstream is configured`));
-  assert.match(stderr, /\nhint: add the upstream first: tollkeeper config edit\n$/);
+  assert.match(stderr, /\nhint: set up the upstream first: tollkeeper setup\n$/);
   assert.equal(text(), before);
   assertNowhere(key, { stdout, stderr });
 });

@@ -237,6 +237,13 @@ test("a server on this machine that wants no key gets none", { skip }, async (t)
   assert.match(set.stderr, /^error: upstream default takes no key \("auth": "none"\)\nhint: .*config edit/);
   assert.match((await run(["key", "test"])).stdout, /answers without a key and lists 1 model/);
   assert.match((await run(["config", "check"])).stdout, /upstream default: .*, no key$/m);
+  local.respondWith((_seen, res) => sendJson(res, { error: { message: "who are you?" } }, 401));
+  const refused = await run(["setup", "--yes"]);
+  assert.equal(refused.code, 2);
+  assert.match(
+    refused.stderr,
+    new RegExp(`error: ${local.origin} needs a key; missing: --base-url ${local.baseUrl}, --key-stdin\n`),
+  );
 });
 
 test(
@@ -261,6 +268,9 @@ test(
     assert.equal(kept.code, 0, kept.stderr);
     assert.deepEqual([readFileSync(configFile, "utf8"), await machine.storedKeys()], [text, []]);
     assert.match(kept.stdout, new RegExp(`key +"default" for .* \\(file ${file}\\)`));
+    const given = await run(["setup", "--key-stdin", "--yes"], key);
+    assert.equal(given.code, 1);
+    assert.match(given.stderr, /^error: the keys of upstream default are not in the keychain, but in: file /);
     const moved = await run(["setup", "--base-url", `${upstream.origin}/v2`, "--key-stdin", "--yes"], key);
     assert.equal(moved.code, 0, moved.stderr);
     const expected = text.replace(
@@ -369,3 +379,13 @@ test(
     assert.deepEqual(await machine.storedKeys(), [`default@${upstream.origin}`]);
   },
 );
+
+test("a stored key stays when the upstream cannot be asked", { skip }, async (t) => {
+  const machine = await prepareSetup(t);
+  writeConfiguration(machine, '{ "upstreams": { "default": { "baseUrl": "http://127.0.0.1:9/v1" } } }');
+  await machine.session.storeKey(machine.key, "http://127.0.0.1:9");
+  const { code, stderr } = await machine.run(["setup", "--yes"]);
+  assert.equal(code, 0);
+  assert.match(stderr, /^warning: unreachable: http:\/\/127\.0\.0\.1:9 /);
+  assert.deepEqual(await machine.storedKeys(), ["default@http://127.0.0.1:9"]);
+});
