@@ -34,7 +34,7 @@ export async function offerTools(
 ): Promise<void> {
   const tools = chosen ?? (await askTools());
   if (tools.length === 0)
-    return progress.add("tools", "none connected; see them with: tollkeeper connect --list");
+    return progress.add("tools", "left as they are; see them with: tollkeeper connect --list");
   const { value: daemon, failure } = await attempt(Failure, async () =>
     locateDaemon(await daemonStatus(), file),
   );

@@ -18,7 +18,7 @@ export async function findService(): Promise<{ removals: Removal[]; configFile: 
       : [
           {
             label: "service",
-            what: `${manager.name}: ${state.detail}`,
+            what: `of ${manager.name}, ${state.isRunning ? "running" : "not running"}`,
             byHand: "tollkeeper service uninstall",
             remove: () => uninstall(manager),
           },

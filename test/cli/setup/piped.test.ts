@@ -90,7 +90,7 @@ test(
     // With what is there, nothing need be said again.
     const rest = await run(["setup", "--yes"]);
     assert.deepEqual([rest.code, readFileSync(configFile, "utf8")], [0, text]);
-    assert.match(rest.stdout, /accepts the key[^]*tools +none connected/);
+    assert.match(rest.stdout, /accepts the key[^]*tools +left as they are/);
   },
 );
 
