@@ -8,7 +8,7 @@ import { describeTrust } from "./trust.ts";
 
 const NOTHING = "–";
 
-/** Renders the results for people and for the README: ratios, figures, and how reliable they are. */
+/** Renders the results for people and for docs/performance.md: ratios, figures, and how reliable they are. */
 export function renderReport(result: BenchResult): string[] {
   const { machine, placement, rounds, versions, scenarios, far, meter, faults } = result;
   const names = Object.entries(versions).filter(([, version]) => version !== "");

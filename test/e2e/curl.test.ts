@@ -7,7 +7,9 @@ import { startDaemon, type Daemon } from "../helpers/daemon/daemon.ts";
 import { asTypedInTerminal } from "../helpers/process/tool-process.ts";
 import { readEvents } from "../sandbox/sandbox-client.ts";
 
-const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+/** Returns the curl lines of a page. */
+const linesOf = (page: string) =>
+  readFileSync(new URL(`../../${page}`, import.meta.url), "utf8").match(/^curl .*$/gm) ?? [];
 
 function reasonToSkip(): string | false {
   try {
@@ -64,9 +66,12 @@ test(
   },
 );
 
-test("the README contains the curl lines that the daemon prints", async (t) => {
+test("docs/sandbox.md lists the curl lines that the daemon prints, and the README has one of them", async (t) => {
   const daemon = await startDaemon(t);
-  const lines = await readPrintedLines(daemon);
-  assert.equal(lines.length, 4);
-  for (const line of lines) assert.ok(README.includes(line.replace(`:${daemon.port}/`, ":8655/")), line);
+  const printed = (await readPrintedLines(daemon)).map((line) => line.replace(`:${daemon.port}/`, ":8655/"));
+  assert.equal(printed.length, 4);
+  assert.deepEqual(linesOf("docs/sandbox.md"), printed);
+  const [line = "", ...others] = linesOf("README.md");
+  assert.deepEqual(others, []);
+  assert.ok(printed.includes(line), line);
 });

@@ -77,13 +77,13 @@ async function exists(file: string): Promise<boolean> {
   return (await service.container.user("test", "-e", file)).code === 0;
 }
 
-test("what README says that the complete unit does not stop: a program that systemd starts outside, asked over D-Bus", async () => {
+test("what docs/service.md says that the complete unit does not stop: a program that systemd starts outside, asked over D-Bus", async () => {
   const file = "/home/tk/.ssh/written-outside";
   const lines = linesOf(unit.map(({ name }) => name));
   await runUnit(service.container, lines, `-touch ${file}`);
   assert.equal(await exists(file), false);
   await runUnit(service.container, lines, `systemd-run --user --wait --quiet touch ${file}`);
   assert.equal(await exists(file), true);
-  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-  assert.match(readme, /does not stop[^]*?`systemd-run --user`/);
+  const page = readFileSync(new URL("../../docs/service.md", import.meta.url), "utf8");
+  assert.match(page, /does not stop[^]*?`systemd-run --user`/);
 });

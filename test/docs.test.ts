@@ -1,0 +1,123 @@
+// What the pages say: their links lead somewhere, and they describe every field that programs read.
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { startDaemon } from "./helpers/daemon/daemon.ts";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+const PAGES = ["README.md", ".github/SECURITY.md"].concat(
+  readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`),
+);
+
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+
+/** Removes code, whose brackets and number signs mean something else. */
+const withoutCode = (markdown: string) => markdown.replaceAll(/^```[^]*?^```$/gm, "");
+
+/** Returns the anchors that hosts of repositories give to the headings of a page. */
+function anchorsOf(path: string): string[] {
+  return [...withoutCode(read(path)).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+/** Says what is wrong with a relative link; null when it leads somewhere. */
+function explainLink(page: string, link: string): string | null {
+  const [path = "", anchor] = link.split("#", 2);
+  const target = path === "" ? page : join(dirname(page), path);
+  if (!existsSync(join(ROOT, target))) return `${page}: there is no ${target}`;
+  if (anchor === undefined || !target.endsWith(".md") || anchorsOf(target).includes(anchor)) return null;
+  return `${page}: ${target} has no heading #${anchor}`;
+}
+
+test("every relative link of README, SECURITY.md and docs leads to a file and a heading that exist", () => {
+  const faults = PAGES.flatMap((page) =>
+    [...withoutCode(read(page)).matchAll(/\]\(((?!\w+:)[^)\s]+)\)/g)].flatMap(
+      ([, link = ""]) => explainLink(page, link) ?? [],
+    ),
+  );
+  assert.deepEqual(faults, []);
+});
+
+test("docs/README.md lists every page", () => {
+  const index = read("docs/README.md");
+  for (const page of readdirSync(join(ROOT, "docs"))) {
+    if (page !== "README.md") assert.ok(index.includes(`](${page})`), page);
+  }
+});
+
+/** Returns the text below a heading of the second level, up to the next one. */
+function section(path: string, heading: string): string {
+  const text = read(path);
+  const start = text.indexOf(`\n## ${heading}\n`);
+  assert.notEqual(start, -1, `${path} has no section ${heading}`);
+  const end = text.indexOf("\n## ", start + 1);
+  return text.slice(start, end === -1 ? undefined : end);
+}
+
+/** Returns the names of all members of a JSON value, at any depth. */
+function namesIn(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap(namesIn);
+  return Object.entries(value).flatMap(([name, member]) => [name, ...namesIn(member)]);
+}
+
+function assertDescribed(names: Iterable<string>, text: string, where: string): void {
+  const missing = [...new Set(names)].filter((name) => !new RegExp(`(?<!\\w)${name}(?!\\w)`).test(text));
+  assert.deepEqual(missing, [], `not described in ${where}`);
+}
+
+/** The commands that print a document, by their heading in docs/json.md. */
+const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
+  "`usage`": ["usage", "--json"],
+  "`status`": ["status", "--json"],
+  "`doctor`": ["doctor", "--json"],
+  "`check`": ["check", "--json"],
+  "`connect --list`": ["connect", "--list", "--json"],
+  "`key list`": ["key", "list", "--json"],
+  "`key test`": ["key", "test", "--json"],
+  "`token list`": ["token", "list", "--json"],
+  "`config check`": ["config", "check", "--json"],
+};
+
+test("docs/json.md describes every field of the documents that commands print", async (t) => {
+  const upstream = { baseUrl: "http://127.0.0.1:9/v1", keySource: { file: "/nowhere" } };
+  const daemon = await startDaemon(t, { config: { upstreams: { default: upstream } } });
+  const headers = { "content-type": "application/json" };
+  await fetch(`${daemon.url}/v1/messages`, { method: "POST", headers, body: "{}" });
+  assert.equal((await daemon.command("token", "add", "some-tool")).code, 0);
+  assert.equal((await daemon.command("connect", "claude-code", "--yes")).code, 0);
+  for (const [heading, args] of Object.entries(DOCUMENTS)) {
+    const { stdout, stderr } = await daemon.command(...args);
+    assert.notEqual(stdout, "", `${heading}: ${stderr}`);
+    assertDescribed(
+      namesIn(JSON.parse(stdout)),
+      section("docs/json.md", heading),
+      `docs/json.md, ${heading}`,
+    );
+  }
+});
+
+test("docs/ledger.md describes every field of a record", async (t) => {
+  const daemon = await startDaemon(t);
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({
+    model: "claude-sonnet-5",
+    max_tokens: 1,
+    messages: [{ role: "user", content: "x" }],
+  });
+  await (await fetch(`${daemon.url}/v1/messages`, { method: "POST", headers, body })).arrayBuffer();
+  const [record, ...others] = await daemon.ledger();
+  assert.ok(record?.tokens);
+  assert.deepEqual(others, []);
+  assertDescribed(
+    [...Object.keys(record), ...Object.keys(record.tokens)],
+    read("docs/ledger.md"),
+    "docs/ledger.md",
+  );
+});
