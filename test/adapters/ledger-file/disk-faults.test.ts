@@ -199,7 +199,7 @@ test("refuses to move to a read-only disk and keeps writing to the old one", (t)
   const { ledger, ids } = startLedger(t);
   assert.throws(() => ledger.moveTo({ directory: other, retainDays: 400 }), {
     message: /ledger cannot be written to: EROFS/,
-    hint: /for the service then type: tollkeeper service install$/,
+    hint: /with: ls -ld .*; or name another directory with: tollkeeper config edit$/,
   });
   appendAll(ledger, ["still here"]);
   assert.deepEqual(ids(), ["still here"]);
