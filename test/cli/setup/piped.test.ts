@@ -370,7 +370,7 @@ test(
     assert.match(
       stderr,
       new RegExp(
-        `^error: tollkeeper is not running, and its port ${port} is taken by .*\nhint: see who listens with: `,
+        `^error: tollkeeper is not running, and its port ${port} is taken by .*\nhint: stop it with: kill \\d+; `,
         "m",
       ),
     );
