@@ -100,7 +100,7 @@ function createProgram(words: readonly string[], commands: readonly ProgramComma
 }
 
 /** Commands that create the configuration file where there is none. */
-const CREATE_CONFIG = ["config edit", "config set"];
+const CREATE_CONFIG = ["config edit", "config set", "setup"];
 
 function checkNamedConfig(command: string, file: string | undefined): void {
   if (file !== undefined && !CREATE_CONFIG.includes(command)) refuseMissingConfig(file);

@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { runProgram } from "../../helpers/daemon/program.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
 
-/** Every command that does something; `config edit` and `config set` create the file. */
+/** Every command that does something; `config edit`, `config set` and `setup` create the file. */
 const LINES = [
   "serve",
   "serve --debug",
@@ -41,6 +41,7 @@ const LINES = [
   "service restart",
   "service status",
   "service logs",
+  "uninstall --yes",
   "sandbox",
 ];
 
