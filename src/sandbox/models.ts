@@ -6,6 +6,7 @@ const CLAUDE_MODELS = [
   "claude-fable-5",
   "claude-opus-5-5",
   "claude-opus-5",
+  "claude-opus-4-8",
   "claude-sonnet-5-5",
   "claude-sonnet-5",
   "claude-sonnet-4-6",
