@@ -8,13 +8,13 @@ import { readServeLine } from "./cli/commands/serve/arguments.ts";
 const COMMANDS = [
   command(
     "setup",
-    "Set everything up: upstream, key, background service, tools",
+    "Set up everything: upstream, key, background service, tools",
     () => import("./cli/commands/setup.ts"),
   ),
   command("serve", "Run the daemon in the foreground", () => import("./cli/commands/serve.ts")),
   command("key", "Store, list, test or remove API keys", () => import("./cli/commands/key.ts")),
   command("token", "Add, list or revoke local tokens", () => import("./cli/commands/token.ts")),
-  command("usage", "Show which tool spent how many tokens", () => import("./cli/commands/usage.ts")),
+  command("usage", "Show how many tokens each tool used", () => import("./cli/commands/usage.ts")),
   command(
     "status",
     "Show the running daemon: addresses, upstreams, keys, configuration, ledger",
@@ -28,7 +28,7 @@ const COMMANDS = [
   ),
   command(
     "doctor",
-    "Find problems and print the command that fixes each; changes nothing",
+    "Find problems and print the command that fixes each; change nothing",
     () => import("./cli/commands/doctor.ts"),
   ),
   command("connect [tool]", "Point a tool at tollkeeper", () => import("./cli/commands/connect.ts")),
@@ -39,7 +39,7 @@ const COMMANDS = [
   ),
   command(
     "run",
-    "Run one command pointed at tollkeeper; writes nothing",
+    "Run one command pointed at tollkeeper; write no files",
     () => import("./cli/commands/run.ts"),
   ),
   command(
@@ -51,10 +51,14 @@ const COMMANDS = [
   command("service", "Install and control the background service", () => import("./cli/commands/service.ts")),
   command(
     "uninstall",
-    "Remove service, connections, tokens, keys and configuration again",
+    "Remove service, connections, tokens, keys and configuration",
     () => import("./cli/commands/uninstall.ts"),
   ),
-  command("sandbox", "Run the built-in stand-in for an upstream", () => import("./cli/commands/sandbox.ts")),
+  command(
+    "sandbox",
+    "Run the built-in sandbox, a simulated upstream",
+    () => import("./cli/commands/sandbox.ts"),
+  ),
   command(
     "completion <shell>",
     "Print the completion script for bash, zsh or fish",

@@ -20,13 +20,13 @@ export interface ProgramCommand {
 const MAX_WIDTH = 100;
 
 const SHORT_HELP = `\
-tollkeeper keeps your API key out of your tools, and shows which tool spends how many tokens.
+tollkeeper keeps your API key out of your tools and shows how many tokens each tool uses.
 
-  tollkeeper setup             set everything up: upstream, key, background service, tools
+  tollkeeper setup             set up everything: upstream, key, background service, tools
   tollkeeper serve             run in the foreground; without a configuration, with a built-in sandbox
   tollkeeper connect --list    see which tools can be connected
-  tollkeeper usage             see which tool spent how many tokens
-  tollkeeper doctor            find out what is wrong
+  tollkeeper usage             see how many tokens each tool used
+  tollkeeper doctor            find problems and how to fix them
   tollkeeper --help            see all commands`;
 
 /** Runs the command that the arguments name. Rejects with what the command throws, and with `WrongUsage`. */
@@ -143,8 +143,8 @@ function tolerateOutputErrors(): void {
   process.stdout.on("error", setExitCode);
   process.stdout.once("error", (error) => {
     if (isReaderGone(error)) return;
-    const message = `standard output cannot be written: ${messageOf(error)}`;
-    const hint = "the command went on to its end; make room, or send what it says elsewhere";
+    const message = `cannot write to standard output: ${messageOf(error)}`;
+    const hint = "the command completed; free disk space or redirect its output";
     printFailure(new Failure(message, hint));
   });
 }

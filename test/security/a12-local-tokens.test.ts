@@ -316,7 +316,7 @@ test("a token file that is open to others is not used, and the status says how t
   assert.equal(shown.code, 1);
   assert.match(
     shown.stdout,
-    /^access +with a local token only; 0 tokens registered\n +.* is open to other users; chmod 600 '.*'$/m,
+    /^access +local token required; 0 tokens registered\n +.* is open to other users; chmod 600 '.*'$/m,
   );
   chmodSync(path, 0o600);
   assert.equal(await status(), 200);

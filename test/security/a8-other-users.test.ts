@@ -142,7 +142,7 @@ test("a daemon admits a user once its configuration lists the uid", { skip: noOt
   assert.equal((await curlAs(NOBODY, url)).status, 200);
   assert.equal((await curlAs(OTHER_UID, url)).status, REFUSED);
   const { stdout } = await daemon.command("status");
-  assert.match(stdout, new RegExp(`^ +programs of other users are let in, by uid: ${NOBODY}$`, "m"));
+  assert.match(stdout, new RegExp(`^ +other users admitted, by uid: ${NOBODY}$`, "m"));
 });
 
 /** Any uid except root and nobody. In a user namespace of its own, as systemd makes one with `PrivateUsers=yes`. */

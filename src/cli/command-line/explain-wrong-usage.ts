@@ -8,11 +8,11 @@ const MAX_LISTED = 10;
 
 /** What a command cannot do without. */
 const NEEDED: Readonly<Record<string, string>> = {
-  "token add": "a name for the tool",
+  "token add": "the name of a tool",
   "token revoke": "the name of a tool",
   env: "the name of a tool",
   "config get": "the path of a value",
-  "config set": "the path of a value, and the value",
+  "config set": "the path of a value and the new value",
   completion: "the name of a shell: bash, zsh or fish",
 };
 
@@ -34,8 +34,8 @@ export function explainWrongUsage(message: string, known: Knowledge): WrongUsage
 /** The key must not be printed: the terminal's log may be kept, too. */
 function keyAsArgument(): WrongUsage {
   return new WrongUsage(
-    "an argument looks like an API key; every program on this machine can read arguments",
-    "it is in your shell's history now: revoke the key or clear the history. Then type: tollkeeper key set, and paste the key at the prompt",
+    "one argument looks like an API key, and every program on this machine can read arguments",
+    "the key is now in your shell's history: revoke it, or clear the history. Then type: tollkeeper key set, and paste the key at the prompt",
   );
 }
 
@@ -53,10 +53,10 @@ function rephrase(message: string, path: string, known: Knowledge): string {
   const [, unknown] = /^Unknown (?:argument|command)s?: ([^,]+)/.exec(message) ?? [];
   if (unknown !== undefined) return describeUnknown(unknown, path, known);
   if (message.startsWith("Not enough non-option arguments"))
-    return `"${path}" needs ${NEEDED[path] ?? "more"}`;
+    return `"${path}" needs ${NEEDED[path] ?? "more arguments"}`;
   const [, name, given, choices] = /Argument: (\S+), Given: (.*), Choices: (.*)/.exec(message) ?? [];
   if (name !== undefined)
-    return `${dashed(name, known)} cannot be ${given}; it is one of: ${choices?.replaceAll('"', "")}`;
+    return `${dashed(name, known)} cannot be ${given}; choose one of: ${choices?.replaceAll('"', "")}`;
   const [, one, other] = /^Arguments (\S+) and (\S+) are mutually exclusive/.exec(message) ?? [];
   if (one !== undefined)
     return `${dashed(one, known)} and ${dashed(other ?? "", known)} cannot be used together`;
@@ -81,5 +81,7 @@ function suggest(word: string, candidates: readonly string[], prefix: string): s
   const longer = candidates.filter((candidate) => candidate.startsWith(word));
   const nearest = (longer.length === 1 ? longer[0] : undefined) ?? findNearest(word, candidates);
   if (nearest !== null && word.length > 1) return `; did you mean "${prefix}${nearest}"?`;
-  return prefix === "--" || candidates.length > MAX_LISTED ? "" : `; there are: ${candidates.join(", ")}`;
+  return prefix === "--" || candidates.length > MAX_LISTED
+    ? ""
+    : `; the subcommands are: ${candidates.join(", ")}`;
 }

@@ -88,10 +88,10 @@ function allResults({ checks, daemon }: CheckReport): GuaranteeResult[] {
 function renderReport(report: CheckReport, isColoured: boolean): string {
   const { version, config, checks, daemon, overhead } = report;
   const blocks = [
-    `tollkeeper ${version}, with ${toPrintable(config)}, in front of an upstream of its own; made-up keys, nothing leaves this machine`,
+    `tollkeeper ${version}, with ${toPrintable(config)}, with a test upstream and made-up keys; nothing leaves this machine`,
     renderChecks(checks, isColoured),
     daemon === null
-      ? "no daemon of yours is running; nothing was tried on one"
+      ? "no daemon is running, so none was tested"
       : `the running daemon, tollkeeper ${toPrintable(daemon.version)}, pid ${daemon.pid}, port ${daemon.port}:\n${renderChecks(daemon.checks, isColoured)}`,
     overhead === null
       ? "overhead: not measured, because a check failed"
@@ -113,7 +113,7 @@ function renderOverhead({ request, firstByte }: Overhead, isColoured: boolean): 
   const heads = ["p50", "p90", "p99"].map((head) => ({ head, align: "right" as const }));
   const rows = [...rowsOf("request", request), ...rowsOf("first byte of a stream", firstByte)];
   return `${formatTable(["milliseconds", ...heads], rows, isColoured)}
-as measured now, ${request.count} requests and ${firstByte.count} streams of each kind, one after another; client, tollkeeper and upstream share one process`;
+measured just now: ${request.count} requests and ${firstByte.count} streams of each kind, in sequence; client, tollkeeper and upstream share one process`;
 }
 
 function rowsOf(what: string, { direct, through, added }: Comparison): string[][] {
@@ -136,6 +136,6 @@ function summaryOf(report: CheckReport): string {
   return [
     `${failed.length} of ${all.length} checks failed`,
     ...failed.map(({ name, remedy }) => `${name}: ${remedy}`),
-    ...(lastError === null ? [] : [`meanwhile tollkeeper logged: ${toPrintable(lastError)}`]),
+    ...(lastError === null ? [] : [`during the checks tollkeeper logged: ${toPrintable(lastError)}`]),
   ].join("\n");
 }

@@ -16,12 +16,12 @@ import { editConfig, TEMPLATE, writeSchema } from "../config/edit-file.ts";
 export const command: Command<object> = {
   builder: (yargs): Argv<object> =>
     yargs
-      .command("path", "Print where the configuration file is", configOption, ({ config }) =>
+      .command("path", "Print the path of the configuration file", configOption, ({ config }) =>
         print(resolveConfigPath(config)),
       )
       .command(
         "check",
-        "Say what is configured, or list everything that is wrong with the file",
+        "Check the file: show what it configures, or list every problem in it",
         reportOptions,
         ({ config, json }) => check(resolveConfigPath(config), json),
       )
@@ -33,7 +33,7 @@ export const command: Command<object> = {
       )
       .command(
         "edit",
-        "Open the configuration file in $VISUAL or $EDITOR, then check it",
+        "Open the configuration file in your editor, then check it",
         configOption,
         async ({ config }) => {
           const path = resolveConfigPath(config);
@@ -54,7 +54,12 @@ export const command: Command<object> = {
       .command(
         "set <path> <value>",
         "Change one value in place and keep the rest of the file",
-        (args: Argv<object>) => pathOption(args).positional("value", { type: "string", demandOption: true }),
+        (args: Argv<object>) =>
+          pathOption(args).positional("value", {
+            type: "string",
+            demandOption: true,
+            describe: "The new value: JSON, or a string without its quotes",
+          }),
         async ({ config, path, value }) => {
           const file = resolveConfigPath(config);
           await setValue(file, path, value, TEMPLATE);
@@ -94,7 +99,7 @@ function verdictOf(path: string, reading: ConfigReading): object {
 function describeReading(path: string, reading: ConfigReading): string[] {
   if (!reading.ok) return reading.problems.map((problem) => formatProblem(path, problem));
   const { config, exists } = reading;
-  const verdict = exists ? `${path} is good` : `there is no ${path}; the defaults hold`;
+  const verdict = exists ? `${path} is valid` : `${path} does not exist; the defaults apply`;
   return [verdict, ...describeConfig(config)];
 }
 
@@ -104,13 +109,13 @@ function describeConfig(config: Config): string[] {
       `upstream ${name}: ${baseUrl}, ${keySource.kind === "none" ? "no key" : `key "${key}" from ${describeKeySource(keySource)}`}`,
   );
   const tools = Object.entries(config.tools).map(([name, { upstream, key }]) => {
-    return `tool ${name}: upstream ${upstream}, ${key === null ? "its key" : `key "${key}"`}`;
+    return `tool ${name}: upstream ${upstream}, ${key === null ? "the upstream's key" : `key "${key}"`}`;
   });
   return [
     `listens on 127.0.0.1 and ::1, port ${config.listen.port}`,
-    ...(upstreams.length === 0 ? ["no upstream is configured: the built-in sandbox answers"] : upstreams),
+    ...(upstreams.length === 0 ? ["no upstream is configured: the built-in sandbox responds"] : upstreams),
     ...tools,
     ...describeOutbound(config.outbound),
-    `keeps usage records ${config.ledger.retainDays} days in ${ledgerDirectory(config)}`,
+    `keeps usage records for ${config.ledger.retainDays} days in ${ledgerDirectory(config)}`,
   ];
 }

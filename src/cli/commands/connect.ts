@@ -12,24 +12,31 @@ import { changeEach, SCOPES, type ToolChange } from "../connect/tool-changes.ts"
 import { loadConfig } from "../load-config.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
 
-const NO_TOOL = "name a tool, or say --list or --all";
+const NO_TOOL = '"connect" needs the name of a tool, --list or --all';
 
 /** `tollkeeper connect`: points tools at tollkeeper in their own settings. */
 export const command = defineCommand({
   builder: (yargs) =>
     yargs
-      .positional("tool", { type: "string", describe: "The tool" })
+      .positional("tool", { type: "string", describe: "Name of the tool" })
       .option("config", { type: "string" })
-      .option("scope", { choices: SCOPES, default: "user" as const, describe: "Everywhere, or here alone" })
-      .option("model", { type: "string", describe: "The model to use, where it must be told one" })
+      .option("scope", {
+        choices: SCOPES,
+        default: "user" as const,
+        describe: "For the user, or for this project only",
+      })
+      .option("model", { type: "string", describe: "Model to use, for tools that require one" })
       .option("dry-run", { type: "boolean", default: false, describe: "Only show what would change" })
-      .option("yes", { alias: "y", type: "boolean", default: false, describe: "Do it without asking" })
-      .option("print", { type: "boolean", describe: "Only print what to write by hand, for any tool at all" })
-      .option("list", { type: "boolean", describe: "Show the tools that are known, and which are connected" })
+      .option("yes", { alias: "y", type: "boolean", default: false, describe: "Connect without asking" })
+      .option("print", {
+        type: "boolean",
+        describe: "Print manual instructions, for any tool; change nothing",
+      })
+      .option("list", { type: "boolean", describe: "List the supported tools and which are connected" })
       .option("json", { type: "boolean", describe: "Print the list as JSON" })
-      .option("all", { type: "boolean", describe: "Connect every tool that is installed" })
+      .option("all", { type: "boolean", describe: "Connect every installed tool" })
       .conflicts({ list: ["tool", "all", "print"], all: ["tool", "print", "model"] })
-      .check(({ json, list }) => json !== true || list === true || "--json goes with --list")
+      .check(({ json, list }) => json !== true || list === true || "--json works only with --list")
       .check(({ tool, list, all }) => tool !== undefined || list === true || all === true || NO_TOOL),
   handler: async ({ tool = "", list, print: isPrintOnly, all, json, ...argv }) => {
     if (list === true) return showTools(argv.config, json === true);

@@ -12,17 +12,24 @@ import { EXIT } from "../terminal/console.ts";
 export const command = defineCommand({
   builder: (yargs) =>
     yargs
-      .positional("tool", { type: "string", describe: "The tool" })
-      .option("scope", { choices: SCOPES, default: "user" as const, describe: "Everywhere, or here alone" })
+      .positional("tool", { type: "string", describe: "Name of the tool" })
+      .option("scope", {
+        choices: SCOPES,
+        default: "user" as const,
+        describe: "For the user, or for this project only",
+      })
       .option("directory", {
         type: "string",
-        describe: "The project's, which may be gone; by default this one",
+        describe: "Directory of the project, even a deleted one; default: this one",
       })
       .option("dry-run", { type: "boolean", default: false, describe: "Only show what would change" })
-      .option("yes", { alias: "y", type: "boolean", default: false, describe: "Do it without asking" })
+      .option("yes", { alias: "y", type: "boolean", default: false, describe: "Disconnect without asking" })
       .option("all", { type: "boolean", describe: "Disconnect every tool, in every project" })
       .conflicts("all", ["tool", "directory"])
-      .check(({ tool, all }) => tool !== undefined || all === true || "name a tool, or say --all"),
+      .check(
+        ({ tool, all }) =>
+          tool !== undefined || all === true || '"disconnect" needs the name of a tool, or --all',
+      ),
   handler: async ({ tool = "", scope, directory, dryRun, yes, all }) => {
     const options = { isDryRun: dryRun, isConfirmed: yes };
     const known = readConnections(connectionsDirectory()).map(({ id }) => id);

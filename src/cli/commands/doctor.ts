@@ -51,7 +51,7 @@ function totalsOf(findings: readonly CheckedFinding[]): string {
   const count = (wanted: Verdict) => findings.filter(({ verdict }) => verdict === wanted).length;
   const totals = [pluralize(count("failure"), "failure"), pluralize(count("warning"), "warning")];
   const shown = totals.filter((total) => !total.startsWith("0 "));
-  return shown.length === 0 ? "all is well" : shown.join(", ");
+  return shown.length === 0 ? "no problems found" : shown.join(", ");
 }
 
 function widthOf(texts: readonly string[]): number {

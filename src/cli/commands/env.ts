@@ -18,10 +18,14 @@ import { note, print } from "../terminal/console.ts";
 export const command = defineCommand({
   builder: (yargs) =>
     yargs
-      .positional("name", { type: "string", demandOption: true, describe: "The tool, known to us or not" })
+      .positional("name", {
+        type: "string",
+        demandOption: true,
+        describe: "Name of the tool; any name works",
+      })
       .option("config", { type: "string" })
-      .option("shell", { choices: SHELLS, describe: "Whose language; by default that of $SHELL" })
-      .option("model", { type: "string", describe: "The model to use, where it must be told one" }),
+      .option("shell", { choices: SHELLS, describe: "Shell to print for; default: that of $SHELL" })
+      .option("model", { type: "string", describe: "Model to use, for tools that require one" }),
   handler: async ({ config, name, shell = detectShell(process.env), model }) => {
     const selected = selectToolByName(name);
     requireEnvironment(selected);
@@ -30,14 +34,15 @@ export const command = defineCommand({
     const { variables, flags } = await resolveEnvironment(selected, daemon, null, model);
     const conflicts = findConflictingVariables(process.env, variables);
     for (const line of formatEnvironment(shell, variables, conflicts)) print(line);
-    if (flags.length > 0) note(`note: ${selected.tool.title} needs flags, too: ${formatCommand(flags)}`);
+    if (flags.length > 0)
+      note(`note: ${selected.tool.title} also needs these flags: ${formatCommand(flags)}`);
   },
 });
 
 /** Every evaluation would have to create another token. */
 function tokenRequired(tool: string): Failure {
   return new Failure(
-    'tools must show a local token here ("access": "token"), and none is printed',
-    `run it with: tollkeeper run --tool ${tool} -- COMMAND; or: tollkeeper connect ${tool}; or make one: tollkeeper token add ${tool}`,
+    'every tool needs a local token ("access": "token"), and env prints none',
+    `run it with: tollkeeper run --tool ${tool} -- COMMAND; or: tollkeeper connect ${tool}; or register one: tollkeeper token add ${tool}`,
   );
 }

@@ -13,7 +13,7 @@ import { note } from "../terminal/console.ts";
 const COMMAND_WORDS = 2;
 
 const VALUE_ON_COMMAND_LINE =
-  "the key is never an argument, because every program of this machine can read arguments; paste it when asked, or pipe it in";
+  "a key cannot be an argument, because every program on this machine can read arguments; paste it when asked, or pipe it in";
 
 /** `tollkeeper key`: stores, lists, tests and removes keys. Never prints a key. */
 export const command: Command<object> = {
@@ -24,19 +24,19 @@ export const command: Command<object> = {
       })
       .command(
         "set [name]",
-        "Store a key in the keychain; it is pasted without being shown, or read from standard input",
+        "Store a key in the keychain; paste it at the hidden prompt, or pipe it in",
         setOptions,
         setKey,
       )
       .command(
         "list",
-        "Show which keys are named in the configuration and which are stored",
+        "List the keys that the configuration names and those that are stored",
         reportOptions,
         listKeys,
       )
       .command(
         "test [name]",
-        "Ask the upstream for its models with the key",
+        "Test a key by requesting the upstream's list of models",
         (args: Argv<object>) =>
           targetOptions(args).option("json", { type: "boolean", default: false, describe: "Print JSON" }),
         testKey,
@@ -61,7 +61,7 @@ function targetOptions(yargs: Argv<object>): Argv<KeyArguments> {
   return yargs
     .option("config", { type: "string" })
     .option("upstream", { type: "string", default: "default", describe: "Upstream that the key is for" })
-    .positional("name", { type: "string", describe: "Name of the key; by default the upstream's own" })
+    .positional("name", { type: "string", describe: "Name of the key; default: the key of the upstream" })
     .check(({ name }) => (name === undefined ? true : (checkKeyName(name) ?? true)));
 }
 

@@ -16,7 +16,7 @@ import { requireEnvironment, resolveEnvironment } from "../connect/environment.t
 import { printFailure } from "../terminal/console.ts";
 import { withLease } from "../tokens/lease.ts";
 
-const NO_COMMAND = "the command to run is missing; it stands after a --";
+const NO_COMMAND = "the command to run is missing; write it after --";
 
 /** A terminal sends these to the whole foreground process group, and so to the command. */
 const TERMINAL_SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGQUIT"];
@@ -36,14 +36,19 @@ type ExitStatus = { code: number } | { signal: NodeJS.Signals };
 export const command = defineCommand({
   builder: (yargs) =>
     yargs
-      .usage("tollkeeper run [options] -- COMMAND [ARGUMENTS...]")
+      .usage(
+        "tollkeeper run [options] -- COMMAND [ARGUMENTS...]\n\nRun one command pointed at tollkeeper; write no files",
+      )
       .parserConfiguration({ "populate--": true })
       // In strict mode yargs would call arguments before the `--` unknown options.
       .strict(false)
       .strictOptions()
       .option("config", { type: "string" })
-      .option("tool", { type: "string", describe: "Its name in the ledger; by default the command's own" })
-      .option("model", { type: "string", describe: "The model to use, where it must be told one" })
+      .option("tool", {
+        type: "string",
+        describe: "Name of the tool in the ledger; default: the command's name",
+      })
+      .option("model", { type: "string", describe: "Model to use, for tools that require one" })
       .check(({ _: words, "--": line }) => (words.length === 1 && Array.isArray(line)) || NO_COMMAND),
   handler: async ({ config, tool, model, "--": line }) => {
     const [file = "", ...args] = line as string[];
@@ -67,9 +72,9 @@ function needsOwnProgram(
   file: string,
 ): Failure {
   const own = `run its own program: tollkeeper run -- ${programs[0]}`;
-  const manual = `give it these flags by yourself, without tollkeeper run: ${formatCommand(flags)}`;
+  const manual = `pass these flags yourself, without tollkeeper run: ${formatCommand(flags)}`;
   return new Failure(
-    `${title} is led here by flags, and ${basename(file)} is another program`,
+    `${title} is pointed at tollkeeper by flags, which ${basename(file)} does not take`,
     `${own}; or: tollkeeper connect ${name}; or ${manual}`,
   );
 }
@@ -134,13 +139,13 @@ function exitLike(status: ExitStatus): void {
 
 function cannotRun(file: string, error: unknown): Failure {
   if (hasCode(error, "ENOENT")) {
-    const first = `look at that line with: ${formatCommand(["head", "-n", "1", file])}`;
-    return new Failure(`${file} cannot be run: the program that its first line names is not there`, first);
+    const first = `see that line with: ${formatCommand(["head", "-n", "1", file])}`;
+    return new Failure(`${file} cannot be run: the program that its first line names does not exist`, first);
   }
   if (hasCode(error, "EACCES")) {
-    const hint = `make it executable, if it is a program: ${formatCommand(["chmod", "+x", file])}`;
+    const hint = `if it is a program, make it executable with: ${formatCommand(["chmod", "+x", file])}`;
     return new Failure(`${file} cannot be run: permission denied`, hint);
   }
-  const look = `look at it with: ${formatCommand(["ls", "-l", file])}`;
+  const look = `inspect it with: ${formatCommand(["ls", "-l", file])}`;
   return new Failure(`${file} cannot be run: ${messageOf(error)}`, look);
 }

@@ -13,7 +13,7 @@ export const command: Command<{ port: number }> = {
     yargs.option("port", {
       type: "number",
       default: DEFAULT_PORT,
-      describe: "Port on 127.0.0.1; 0 takes any free one",
+      describe: "Port on 127.0.0.1; 0 for any free port",
     }),
   handler: async ({ port }) => {
     const sandbox = await start(port);
@@ -26,13 +26,16 @@ export const command: Command<{ port: number }> = {
 
 async function start(port: number): Promise<Sandbox> {
   if (!Number.isInteger(port) || port < 0 || port > 65535) {
-    throw new Failure("a port is a whole number from 0 to 65535", "tollkeeper sandbox --port 0");
+    throw new Failure(
+      "--port must be a whole number from 0 to 65535",
+      "for any free port, type: tollkeeper sandbox --port 0",
+    );
   }
   try {
     return await startSandbox({ port });
   } catch (error) {
     const message = `the sandbox cannot listen on port ${port}: ${messageOf(error)}`;
-    throw new Failure(message, "take any free port with: tollkeeper sandbox --port 0", { cause: error });
+    throw new Failure(message, "to use any free port, type: tollkeeper sandbox --port 0", { cause: error });
   }
 }
 
@@ -46,7 +49,7 @@ function introduce({ baseUrl, keys }: Sandbox): string[] {
     `sandbox at ${baseUrl}`,
     "A stand-in for a real service: made-up keys, models, text and token counts. Nothing leaves this machine.",
     "",
-    "Keys and the group of models that each may use:",
+    "Keys, each with the group of models that it may use:",
     ...keys.map(({ name, secret, group }) => `  ${name.padEnd(8)} ${secret.padEnd(20)} ${group}`),
     "",
     "One request for each route:",
@@ -55,7 +58,7 @@ function introduce({ baseUrl, keys }: Sandbox): string[] {
     `  curl -N ${baseUrl}/messages ${apiKey} ${json} -d '{"max_tokens":64,"stream":true,${hello}}'`,
     `  curl ${baseUrl}/messages/count_tokens ${apiKey} ${json} -d '{${hello}}'`,
     "",
-    "The header x-sandbox makes it misbehave: -H 'x-sandbox: pace=200', 'error=529', 'cut=3', ...",
+    "The header x-sandbox simulates faults: -H 'x-sandbox: pace=200', 'error=529', 'cut=3', ...",
     "Ctrl-C stops it.",
   ];
 }

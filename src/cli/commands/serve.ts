@@ -15,11 +15,14 @@ export const command: Command<ServeArguments> = {
       .option("debug", { type: "boolean", default: false, describe: "Log each refused request" })
       .epilogue(
         [
-          "Signals: SIGTERM, SIGINT and SIGQUIT let running streams finish (limits.drainMs), and a second one stops at once.",
-          "SIGHUP reads configuration, keys and tokens again and reopens the log file. SIGUSR1, SIGUSR2 and SIGALRM do nothing.",
+          "Signals: SIGTERM, SIGINT and SIGQUIT stop the daemon after running streams finish (limits.drainMs); a second signal stops it at once.",
+          "SIGHUP reloads configuration, keys and tokens and reopens the log file. SIGUSR1, SIGUSR2 and SIGALRM do nothing.",
         ].join(" "),
       )
-      .option("log-file", { type: "string", describe: "Log there, and rotate it; default: standard error" }),
+      .option("log-file", {
+        type: "string",
+        describe: "Write the log to this file and rotate it; default: standard error",
+      }),
   handler: serve,
 };
 
@@ -52,22 +55,21 @@ function sandboxWelcome(port: number): string[] {
   const json = `-H 'content-type: application/json'`;
   return [
     "",
-    `tollkeeper listens on ${base}. No upstream is configured, so the built-in SANDBOX answers:`,
-    "a stand-in with made-up models, text and token counts. Nothing leaves this machine. Try each route:",
+    `tollkeeper listens on ${base}. No upstream is configured, so the built-in SANDBOX responds`,
+    "with made-up models, text and token counts. Nothing leaves this machine. Try each route:",
     "",
     `  curl ${base}/v1/models`,
     `  curl -N ${base}/v1/messages ${json} -d '{"model":"claude-sonnet-5","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"hello"}]}'`,
     `  curl -N ${base}/v1/responses ${json} -d '{"model":"gpt-5","stream":true,"input":"hello"}'`,
     `  curl ${base}/v1/messages/count_tokens ${json} -d '{"model":"claude-sonnet-5","messages":[{"role":"user","content":"hello"}]}'`,
     "",
-    "Then see what was spent, by tool:",
+    "Then see how many tokens each tool used:",
     "",
     `  ${me} usage`,
     "",
-    "For real use, name your upstream and store its key in the keychain:",
+    "For real use, set up your service and its key:",
     "",
-    `  ${me} config edit     # "upstreams": { "default": { "baseUrl": "https://api.example.com/v1" } }`,
-    `  ${me} key set`,
+    `  ${me} setup`,
     "",
   ];
 }

@@ -22,39 +22,39 @@ export const command: Command<object> = {
     yargs
       .command(
         "install",
-        "Install, enable and start the daemon as your service, or bring an installed one up to date",
+        "Install, enable and start the background service, or update an installed one",
         changeOptions,
         ({ config, dryRun }) => installService(config, dryRun),
       )
       .command(
         "uninstall",
-        "Stop it and take it away again; configuration and ledger stay",
+        "Stop and remove the service; keep configuration and ledger",
         changeOptions,
         ({ config, dryRun }) => uninstallService(config, dryRun),
       )
-      .command("start", "Start it", changeOptions, ({ config, dryRun }) =>
+      .command("start", "Start the service", changeOptions, ({ config, dryRun }) =>
         startService("start", config, dryRun),
       )
       .command(
         "stop",
-        "Stop it, or a daemon that was started by hand, letting running streams finish",
+        "Stop the service, or a daemon started by hand, after running streams finish",
         changeOptions,
         ({ dryRun }) => stopService(dryRun),
       )
       .command(
         "restart",
-        "Stop it, letting running streams finish, and start it again",
+        "Stop the service after running streams finish, then start it again",
         changeOptions,
         ({ config, dryRun }) => startService("restart", config, dryRun),
       )
       .command(
         "status",
-        "Show whether it is installed, enabled and running; exits 0 when it runs",
+        "Show whether the service is installed, enabled and running; exit with 0 when it runs",
         reportOptions,
         ({ config, json }) => showServiceStatus(config, json),
       )
-      .command("logs", "Show the newest lines of its log", logsOptions, showLogs)
-      .demandCommand(1, "say what to do with it: install, uninstall, start, stop, restart, status or logs"),
+      .command("logs", "Show the newest lines of the log", logsOptions, showLogs)
+      .demandCommand(1, "a subcommand is missing: install, uninstall, start, stop, restart, status or logs"),
   handler: () => {},
 };
 
@@ -62,14 +62,14 @@ function changeOptions(yargs: Argv<object>) {
   return yargs.option("config", { type: "string" }).option("dry-run", {
     type: "boolean",
     default: false,
-    describe: "Only show every file and command",
+    describe: "Show every file and command; change nothing",
   });
 }
 
 function logsOptions(yargs: Argv<object>) {
   return yargs
-    .option("lines", { alias: "n", type: "number", default: 50, describe: "How many lines" })
-    .option("follow", { alias: "f", type: "boolean", default: false, describe: "Go on with new lines" })
+    .option("lines", { alias: "n", type: "number", default: 50, describe: "Number of lines" })
+    .option("follow", { alias: "f", type: "boolean", default: false, describe: "Follow new lines" })
     .check(({ lines }) => (Number.isInteger(lines) && lines > 0) || "-n must be a whole number above 0");
 }
 
@@ -82,8 +82,8 @@ async function uninstallService(configFile: string | undefined, dryRun: boolean)
   printNotes(plan);
   const reading = await readConfigFile(path);
   const ledger = reading.ok ? ledgerDirectory(reading.config) : stateDirectory();
-  if (existsSync(path)) print(`the configuration stays: ${path}`);
-  if (existsSync(ledger)) print(`the ledger stays: ${ledger}`);
+  if (existsSync(path)) print(`kept: the configuration, ${path}`);
+  if (existsSync(ledger)) print(`kept: the ledger, ${ledger}`);
 }
 
 /**
@@ -103,7 +103,7 @@ async function startService(
   if (dryRun) return executePlan(plan, true);
   if (verb === "restart" && running !== null) printRestart(running, state);
   const { pid, listening } = await executeStartPlan(manager, plan, port);
-  print(`tollkeeper runs (pid ${pid}) and listens on ${listening.join(" and ")}`);
+  print(`tollkeeper is running (pid ${pid}) and listens on ${listening.join(" and ")}`);
 }
 
 /** Prints the service's state as text or JSON. Sets exit code 1 unless the service is running. */
@@ -115,7 +115,7 @@ async function showServiceStatus(configFile: string | undefined, json: boolean):
   const report = buildServiceReport(manager.name, state, reading.ok ? reading.config : null, found);
   if (json) printJson(report);
   else for (const line of renderServiceReport(report)) print(line);
-  if (!json && report.isRunning) print("what the daemon does: tollkeeper status");
+  if (!json && report.isRunning) print("to see what the daemon is doing, type: tollkeeper status");
   if (!report.isRunning) process.exitCode = EXIT.failed;
 }
 
@@ -123,7 +123,7 @@ async function showServiceStatus(configFile: string | undefined, json: boolean):
 async function showLogs(options: { lines: number; follow: boolean }): Promise<void> {
   const manager = await findServiceManager();
   if ((await manager.lastLines(1)).length === 0) {
-    note("note: the log holds nothing that this user may read");
+    note("note: the log is empty, or you may not read it");
   }
   await showOnTerminal(manager.logsCommand(options));
 }
@@ -134,8 +134,8 @@ async function showOnTerminal([file = "", ...args]: string[]): Promise<void> {
   process.on("SIGINT", () => (isInterrupted = true));
   const child = spawn(file, args, { stdio: "inherit" });
   const [code, signal] = (await once(child, "exit").catch((cause: unknown) => {
-    const message = `the log cannot be shown: ${file} is not there, or cannot be run`;
-    throw new Failure(message, "install it, or look where this system keeps its logs: /var/log", { cause });
+    const message = `the log cannot be shown: ${file} is missing or cannot be run`;
+    throw new Failure(message, "install it, or look for the log in /var/log", { cause });
   })) as [number | null, NodeJS.Signals | null];
   // Either may be noticed first: the signal here, or that the command has ended by it.
   const isStopped = isInterrupted || signal === "SIGINT";

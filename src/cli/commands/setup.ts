@@ -16,18 +16,18 @@ export const command = defineCommand({
       })
       .option("service", {
         type: "boolean",
-        describe: "Install the background service, or bring it up to date",
+        describe: "Install the background service, or update it",
       })
       .option("connect", {
         type: "string",
         array: true,
-        describe: "Connect these tools; all: every one on this machine",
+        describe: 'Connect these tools; "all" connects every installed tool',
       })
       .option("yes", {
         alias: "y",
         type: "boolean",
         default: false,
-        describe: "Ask nothing, and do only what the options say",
+        describe: "Ask nothing; do only what the options say",
       })
       .option("replace", { type: "boolean", default: false, describe: "Replace a stored key that works" })
       .option("force", {

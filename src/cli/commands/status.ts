@@ -72,7 +72,7 @@ function renderStatus(status: DaemonStatus): string[] {
       return ["", `not accepted ${age(config.judgedAt)}: ${formatProblem(config.path, problem)}`];
     }),
     ["ledger", `${ledger.directory}, ${ledger.written} written${ledgerProblem(ledger)}`],
-    ["open", `${status.openExchanges} exchanges`],
+    ["requests", `${status.openExchanges} open`],
     ...refusedRows(status.refused, age),
   ];
   if (lastError !== null) rows.push(["last error", `${lastError.message} (${age(lastError.at)})`]);
@@ -81,11 +81,10 @@ function renderStatus(status: DaemonStatus): string[] {
 
 function accessRows({ mode, peerUid, tokens }: AccessStatus): Row[] {
   const { registered, leased, problem } = tokens;
-  const what = mode === "open" ? "open, no token is asked for" : "with a local token only";
-  const count = `${pluralize(registered, "token")} registered${leased === 0 ? "" : `, ${leased} lent`}`;
+  const what = mode === "open" ? "open, no token required" : "local token required";
+  const count = `${pluralize(registered, "token")} registered${leased === 0 ? "" : `, ${leased} leased`}`;
   const rows: Row[] = [["access", `${what}; ${count}`]];
-  if (peerUid.length > 0)
-    rows.push(["", `programs of other users are let in, by uid: ${peerUid.join(", ")}`]);
+  if (peerUid.length > 0) rows.push(["", `other users admitted, by uid: ${peerUid.join(", ")}`]);
   if (problem !== null) rows.push(["", [problem.message, problem.hint].filter(Boolean).join("; ")]);
   else if (mode === "token" && registered + leased === 0)
     rows.push(["", "register one with: tollkeeper token add TOOL"]);
@@ -96,11 +95,11 @@ type DescribeAge = (at: string) => string;
 
 function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: DescribeAge): Row[] {
   const { name, baseUrl, isSandbox, lastExchange, lastFailure, workedAt } = upstream;
-  const where = isSandbox ? "the built-in sandbox, answers are made up" : baseUrl;
+  const where = isSandbox ? "built-in sandbox, made-up responses" : baseUrl;
   const rows: Row[] = [["upstream", `${name}: ${where}`]];
   if (lastExchange !== null) {
     const { at, outcome, status } = lastExchange;
-    rows.push(["", `last exchange ${outcome}${status === null ? "" : ` with ${status}`}, ${age(at)}`]);
+    rows.push(["", `last request: ${outcome}${status === null ? "" : `, status ${status}`}, ${age(at)}`]);
   }
   if (lastFailure !== null) {
     const worked = workedAt === null ? "" : `; it last worked ${age(workedAt)}`;
@@ -119,7 +118,7 @@ function refusedRows({ codes, newest }: DaemonStatus["refused"], age: DescribeAg
   ];
   if (newest !== null) {
     const { method, path, status, refused, ts } = newest;
-    rows.push(["", `the last one without a record: ${method} ${path}, ${status} ${refused}, ${age(ts)}`]);
+    rows.push(["", `the latest without a record: ${method} ${path}, ${status} ${refused}, ${age(ts)}`]);
   }
   return rows;
 }
@@ -127,7 +126,7 @@ function refusedRows({ codes, newest }: DaemonStatus["refused"], age: DescribeAg
 function keyRows(key: KeyStatus, age: DescribeAge): Row[] {
   const { upstream, name, source, state, at, workedAt, problem } = key;
   const lookedUp = at === null ? "" : `, ${age(at)}`;
-  const worked = problem === null || workedAt === null ? "" : `; it was last there ${age(workedAt)}`;
+  const worked = problem === null || workedAt === null ? "" : `; last available ${age(workedAt)}`;
   const row: Row = ["key", `${name} for ${upstream}: ${state} (${source}${lookedUp}${worked})`];
   return problem === null ? [row] : [row, ["", problem]];
 }

@@ -13,14 +13,14 @@ export const command: Command<{ json: boolean }> = {
     yargs.option("json", {
       type: "boolean",
       default: false,
-      describe: "Print the records, and refused requests without one, as JSON lines",
+      describe: "Print JSON lines: records, and refused requests that have none",
     }),
   handler: async ({ json }) => {
     const records = await followDaemon(controlPath());
     if (records === null) throw notRunning();
     // The reader of a pipe, such as `head`, may close it at any time.
     process.stdout.once("error", () => process.exit());
-    note("waiting for exchanges; Ctrl-C ends this");
+    note("waiting for requests; stop with Ctrl-C");
     for await (const record of records)
       print(json ? JSON.stringify(record) : toPrintable(describe(record as UsageRecord | UnrecordedRefusal)));
     note("the daemon has stopped");

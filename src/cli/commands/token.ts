@@ -16,37 +16,38 @@ export const command: Command<object> = {
     yargs
       .command(
         "add <tool>",
-        "Make a token for a tool, and print it: once, for only its hash is kept",
+        "Register a token for a tool and print it once; only its hash is stored",
         addOptions,
         ({ config, tool, note: purpose }) => add(nameOf(tool), purpose ?? null, config),
       )
       .command(
         "list",
-        "Show every registered token, by its id; never the token",
+        "List the registered tokens by id; never show a token",
         (args) => args.option("json", { type: "boolean", default: false, describe: "Print JSON" }),
         ({ json }) => list(json),
       )
       .command(
         "revoke <tool>",
-        "Take back every token of a tool, or one of them",
-        (args) => toolArgument(args).option("id", { type: "string", describe: "The one with this id" }),
+        "Revoke all tokens of a tool, or one",
+        (args) =>
+          toolArgument(args).option("id", { type: "string", describe: "Revoke only the token with this id" }),
         ({ tool, id }) => revoke(nameOf(tool), id),
       )
-      .demandCommand(1, "say what to do with tokens: add, list or revoke"),
+      .demandCommand(1, "a subcommand is missing: add, list or revoke"),
   handler: () => {},
 };
 
 function addOptions(yargs: Argv<object>) {
   return toolArgument(yargs)
     .option("config", { type: "string" })
-    .option("note", { type: "string", describe: "What it is for, shown by token list" });
+    .option("note", { type: "string", describe: "What the token is for, shown by token list" });
 }
 
 function toolArgument(yargs: Argv<object>) {
   return yargs
-    .positional("tool", { type: "string", demandOption: true, describe: "Its name in the ledger" })
+    .positional("tool", { type: "string", demandOption: true, describe: "Name of the tool in the ledger" })
     .check(({ tool }) => {
-      if (looksLikeLocalToken(tool)) return "a token is never an argument; name the tool that it belongs to";
+      if (looksLikeLocalToken(tool)) return "a token cannot be an argument; name the tool that it belongs to";
       return checkName(tool.toLowerCase()) ?? true;
     });
 }
@@ -61,13 +62,15 @@ async function add(tool: string, purpose: string | null, configFile: string | un
   const { access } = await loadConfig(configFile);
   const { id, token } = await addToken(tool, purpose);
   print(token);
-  note(`note: this is shown once; take it back with: tollkeeper token revoke ${tool} --id ${id}`);
+  note(`note: this is shown only once; revoke it with: tollkeeper token revoke ${tool} --id ${id}`);
   if (access.mode === "open") {
-    note('note: no tool needs it yet, for "access" is "open"; ask for tokens with: tollkeeper config edit');
+    note(
+      'note: "access" is "open", so no tool needs it yet; to require tokens, type: tollkeeper config set access token',
+    );
   }
 }
 
-const COLUMNS = ["id", "tool", "made", "for"].map((head): Column => ({ head, align: "left" }));
+const COLUMNS = ["id", "tool", "created", "note"].map((head): Column => ({ head, align: "left" }));
 
 function list(isJson: boolean): void {
   const tokens = listTokens();
@@ -87,5 +90,5 @@ async function revoke(tool: string, id: string | undefined): Promise<void> {
   if (revoked.length > 0) return print(`revoked ${pluralize(revoked.length, "token")} of ${tool}`);
   const which = id === undefined ? "token" : "such token";
   // A mistyped name must not look like success.
-  throw new Failure(`${tool} has no ${which}`, "see all of them with: tollkeeper token list");
+  throw new Failure(`${tool} has no ${which}`, "to see all tokens, type: tollkeeper token list");
 }

@@ -8,8 +8,13 @@ export const command = defineCommand({
   builder: (yargs) =>
     yargs
       .option("config", { type: "string" })
-      .option("ledger", { type: "boolean", default: false, describe: "Remove the usage records, too" })
-      .option("yes", { alias: "y", type: "boolean", default: false, describe: "Remove it without asking" }),
+      .option("ledger", { type: "boolean", default: false, describe: "Also remove the usage records" })
+      .option("yes", {
+        alias: "y",
+        type: "boolean",
+        default: false,
+        describe: "Remove everything without asking",
+      }),
   handler: async (options) => {
     for (const warning of hardenProcess()) note(`warning: ${warning}`);
     await uninstall(options);

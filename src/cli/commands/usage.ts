@@ -27,11 +27,11 @@ export const command: Command<UsageArguments> = {
   builder: (yargs) =>
     yargs
       .option("config", { type: "string" })
-      .option("by", { choices: GROUPINGS, default: "tool" as const, describe: "What a row stands for" })
+      .option("by", { choices: GROUPINGS, default: "tool" as const, describe: "What each row represents" })
       .option("since", {
         type: "string",
         default: "30d",
-        describe: "today, 24h, 7d (with today) or a day like 2026-11-01",
+        describe: "Start of the period: today, 24h, 7d (including today) or a day like 2026-11-01",
       })
       .option("utc", { type: "boolean", describe: "Count days in UTC instead of local time" })
       .option("json", { type: "boolean", describe: "Print JSON" })

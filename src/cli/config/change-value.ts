@@ -77,7 +77,7 @@ function refusedChange(file: string, problems: readonly Problem[]): Failure {
   const { message } = configFailure(file, problems);
   return new Failure(
     `nothing was written: with this value, ${message}`,
-    "see what each key may be with: tollkeeper config schema",
+    "to see which values each key accepts, type: tollkeeper config schema",
   );
 }
 

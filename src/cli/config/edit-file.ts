@@ -13,13 +13,13 @@ export const SCHEMA_FILE = "config.schema.json";
 export const TEMPLATE = `{
   "$schema": "./${SCHEMA_FILE}",
 
-  // Where requests go. With no upstream here, the built-in sandbox answers.
-  // The key itself never stands in this file: store it with "tollkeeper key set".
+  // Where requests go. With no upstream here, the built-in sandbox responds.
+  // The key itself never belongs in this file: store it with "tollkeeper key set".
   "upstreams": {
     // "default": { "baseUrl": "https://api.example.com/v1" },
   },
 
-  // Tools that do not use the default upstream with its own key.
+  // Tools that use another upstream, or a key of their own.
   "tools": {
     // "codex": { "key": "codex" },
   },

@@ -43,7 +43,7 @@ export async function connectTool(
   }
   const exception = describeException(conflicts, id);
   if (change.isUnchanged) {
-    print(`${tool.title} is connected already${exception}: ${baseUrl}`);
+    print(`${tool.title} is already connected${exception}: ${baseUrl}`);
     return "done";
   }
   const migration = await planKeyMigration(change.keys, tool.name, daemon.config, createKeychain());
@@ -69,10 +69,14 @@ export function connectionIdFor(tool: string, scope: Scope): ConnectionId {
   return { tool, scope, directory: scope === "project" ? readToolHost().directory : null };
 }
 
-function requireScope({ title, scopes }: ConnectableTool, scope: Scope): void {
+function requireScope({ title, name, scopes }: ConnectableTool, scope: Scope): void {
   if (scopes.includes(scope)) return;
-  const hint = `connect it with: ${scopes.map((known) => `--scope ${known}`).join(" or ")}`;
-  throw new Failure(`${title} has no settings of that scope`, hint);
+  const commands = scopes.map((known) => `tollkeeper connect ${name} --scope ${known}`);
+  const hint =
+    scopes.length === 0
+      ? `to see what to enter by hand, type: tollkeeper connect ${name} --print`
+      : `connect it with: ${commands.join("; or: ")}`;
+  throw new Failure(`${title} has no settings that connect can change with --scope ${scope}`, hint);
 }
 
 /** Returns the location of everything in the changed files that looks like a real key. */
@@ -89,8 +93,8 @@ function printWrittenFiles(id: ConnectionId): void {
   const { home } = currentHost();
   const connection = readConnections(connectionsDirectory()).find((one) => isDeepStrictEqual(one.id, id));
   for (const { path, backup, isRedacted } of connection?.files ?? []) {
-    const like = isRedacted ? "as it was before, but for its keys" : "as it was before";
-    const copy = backup === null ? "" : `; ${like}: ${displayPath(backup, home)}`;
+    const label = isRedacted ? "backup, without its keys" : "backup";
+    const copy = backup === null ? "" : `; ${label}: ${displayPath(backup, home)}`;
     print(`wrote ${displayPath(path, home)}${copy}`);
   }
 }
@@ -104,10 +108,12 @@ function printConnected(
   const option = scope === "user" ? "" : ` --scope ${scope}`;
   print(`${title} is connected${exception}. To disconnect it, type: tollkeeper disconnect ${name}${option}`);
   if (!isRunning) {
-    note("note: tollkeeper is not running; start it with: tollkeeper service install; or: tollkeeper serve");
+    note(
+      "note: tollkeeper is not running; start it with: tollkeeper service install; or in a terminal: tollkeeper serve",
+    );
   } else if (config.listen.port === 0) {
     note(
-      `note: the next start may choose another port than ${port}; settle on one with: tollkeeper config edit`,
+      `note: tollkeeper may use another port than ${port} after its next start; to keep this one, type: tollkeeper config set listen.port ${port}`,
     );
   }
 }

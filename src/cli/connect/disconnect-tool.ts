@@ -27,15 +27,15 @@ export async function disconnectTool(id: ConnectionId, options: ChangeOptions): 
   printBackups(kept);
   print(`${nameOfConnection(id)} is disconnected`);
   if (change.hasOnlyEditedSettings)
-    note("note: none of its settings was as connecting wrote it, so it may come here still");
+    note("note: none of its settings was as connect wrote it, so it may still point at tollkeeper");
   return "done";
 }
 
 function printBackups(backups: readonly KeptBackup[]): void {
   const { home } = currentHost();
   for (const { path, backup, isRedacted } of backups) {
-    const but = isRedacted ? ", but for its keys" : "";
-    print(`${displayPath(path, home)} as it was before${but}: ${displayPath(backup, home)}`);
+    const without = isRedacted ? ", without its keys" : "";
+    print(`backup of ${displayPath(path, home)}${without}: ${displayPath(backup, home)}`);
   }
 }
 
@@ -47,8 +47,8 @@ function notConnected(id: ConnectionId): Failure {
   const [only] = projects;
   const hint =
     only === undefined || projects.length > 1
-      ? "see what is: tollkeeper connect --list"
-      : `it is in a project: ${formatCommand(["tollkeeper", "disconnect", id.tool, "--directory", only])}`;
+      ? "to see which tools are connected, type: tollkeeper connect --list"
+      : `it is connected in a project; disconnect it there with: ${formatCommand(["tollkeeper", "disconnect", id.tool, "--directory", only])}`;
   return new Failure(`${nameOfConnection(id)} is not connected`, hint);
 }
 

@@ -33,9 +33,9 @@ export async function resolveEnvironment(
 function noEnvironment({ title, name, scopes }: ConnectableTool): Failure {
   const hint =
     scopes.length === 0
-      ? `see what to do there by hand: tollkeeper connect ${name} --print`
+      ? `to see what to enter by hand, type: tollkeeper connect ${name} --print`
       : `connect it instead: tollkeeper connect ${name}`;
-  return new Failure(`${title} listens neither to its environment nor to flags`, hint);
+  return new Failure(`${title} reads neither environment variables nor flags for this`, hint);
 }
 
 export const SHELLS = ["sh", "fish"] as const satisfies readonly Shell[];

@@ -36,7 +36,7 @@ export async function planKeyMigration(
   if (keys.some(({ key }) => !key.isSameAs(first.key))) throw twoKeys(keys, ref, upstream);
   const stored = await readStored(keychain, ref);
   if (stored !== null && !stored.isSameAs(first.key)) throw anotherKey(where, ref, upstream);
-  const destination = stored === null ? "goes into the keychain" : "is in the keychain already";
+  const destination = stored === null ? "moves to the keychain" : "is already in the keychain";
   return {
     description: `the key in ${where} ${destination}, as ${describe(ref, upstream)}`,
     store: stored === null ? () => keychain.write(ref, first.key) : null,
@@ -75,7 +75,7 @@ function describe(ref: KeyRef, { name }: Upstream): string {
 
 function noUpstream(where: string): Failure {
   return new Failure(
-    `${where} holds a real key, and no upstream is configured that it could be stored for`,
+    `${where} contains a real key, but no upstream is configured for it`,
     "set up the upstream first: tollkeeper setup",
   );
 }
@@ -83,13 +83,13 @@ function noUpstream(where: string): Failure {
 function otherSource(where: string, { name }: Upstream, { source }: KeyRef): Failure {
   if (source.kind === "none") {
     return new Failure(
-      `${where} holds a real key, and upstream ${name} takes no key`,
-      "remove the key from there, then connect again",
+      `${where} contains a real key, but upstream ${name} takes no key`,
+      "remove the key from that file, then connect again",
     );
   }
   return new Failure(
-    `${where} holds a real key, and upstream ${name} takes its keys from elsewhere: ${describeKeySource(source)}`,
-    "remove the key from there, then connect again",
+    `${where} contains a real key, but upstream ${name} takes its key from another source: ${describeKeySource(source)}`,
+    "remove the key from that file, then connect again",
   );
 }
 
@@ -98,14 +98,14 @@ function twoKeys(keys: readonly OverwrittenKey[], ref: KeyRef, upstream: Upstrea
   const isKnown = used !== undefined && others.length === 0;
   const winner = isKnown ? ` (the tool uses ${used.setting})` : "";
   return new Failure(
-    `${keys.map(locate).join(" and ")} hold different keys${winner}, and only one can be stored as ${describe(ref, upstream)}`,
-    `store the right one with: tollkeeper ${ref.setArguments}; then remove both from there, and connect again`,
+    `${keys.map(locate).join(" and ")} contain different keys${winner}, and only one can be stored as ${describe(ref, upstream)}`,
+    `store the right one with: tollkeeper ${ref.setArguments}; then remove both from the files, and connect again`,
   );
 }
 
 function anotherKey(where: string, ref: KeyRef, upstream: Upstream): Failure {
   return new Failure(
     `the key in ${where} differs from the one stored as ${describe(ref, upstream)}`,
-    `if the stored one is right, remove the other from there; else replace it with: tollkeeper ${ref.setArguments} --replace; then connect again`,
+    `if the stored key is right, remove the other one from the file; if not, replace it with: tollkeeper ${ref.setArguments} --replace; then connect again`,
   );
 }

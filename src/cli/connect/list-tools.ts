@@ -174,7 +174,7 @@ export function renderTools(tools: readonly ListedTool[], port: number | null): 
     facts.tool,
     facts.isInstalled ? "yes" : "no",
     connections.map((connection) => formatConnection(connection, port, home)).join("; ") || "no",
-    scopes.join(", ") || (isRunnable ? "none; tollkeeper run" : "none; by hand"),
+    scopes.join(", ") || (isRunnable ? "none; use tollkeeper run" : "none; by hand"),
     facts.tried ?? "not tried here",
   ]);
   return [formatTable(COLUMNS, rows), ...tools.flatMap(describeProblems)].join("\n");

@@ -90,15 +90,15 @@ async function chooseModel(
   { port, config, isRunning }: LocalDaemon,
 ): Promise<string | null> {
   if (apis.length === 0) return null;
-  if (!isRunning) throw noModel(title, "tollkeeper is not running, so it cannot list any");
+  if (!isRunning) throw noModel(title, "tollkeeper is not running, so no model can be looked up");
   const models = await withLease(config, name, (token) =>
     listModels(buildEndpoint(name, port, token, null)),
   ).catch((error: unknown) => {
-    throw noModel(title, `tollkeeper could not list any: ${messageOf(error)}`);
+    throw noModel(title, `tollkeeper could not list its models: ${messageOf(error)}`);
   });
   const [model] = apis.flatMap((api) => models.filter((id) => MODEL_NAMES[api].test(id)));
-  if (model === undefined) throw noModel(title, "none of those that tollkeeper lists is known to fit");
-  note(`model: ${model}, the first that fits; for another one, add: --model MODEL`);
+  if (model === undefined) throw noModel(title, "none of the listed models is known to work");
+  note(`model: ${model}, the first suitable one; to use another, add: --model MODEL`);
   return model;
 }
 
@@ -111,7 +111,7 @@ export async function listRunningModels(): Promise<string[]> {
 }
 
 function noModel(title: string, why: string): Failure {
-  return new Failure(`${title} needs a model, and ${why}`, "add one to this command: --model MODEL");
+  return new Failure(`${title} needs a model, and ${why}`, "add to the command: --model MODEL");
 }
 
 async function listModels({ baseUrl, credential }: LocalEndpoint): Promise<string[]> {
@@ -124,9 +124,9 @@ async function listModels({ baseUrl, credential }: LocalEndpoint): Promise<strin
     request(`${baseUrl}/v1/models`, options, resolve).once("error", reject).end();
   });
   const body = await text(response);
-  if (response.statusCode !== 200) throw new Error(`it answers ${response.statusCode}`);
+  if (response.statusCode !== 200) throw new Error(`it responded ${response.statusCode}`);
   const { data } = JSON.parse(body) as { data?: unknown };
-  if (!Array.isArray(data)) throw new Error("its answer is no list");
+  if (!Array.isArray(data)) throw new Error("its response is not a list");
   const ids = data.map((entry: unknown) => (entry as { id?: unknown } | null)?.id);
   return ids.filter((id) => typeof id === "string");
 }

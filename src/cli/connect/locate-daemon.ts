@@ -25,8 +25,8 @@ export async function locateDaemon(
   const port = knownPort(status, config);
   if (port === null) {
     throw new Failure(
-      'no port is known: "listen.port" lets the system choose one, and tollkeeper is not running',
-      "start it first: tollkeeper serve; or choose a port: tollkeeper config edit",
+      'the port is unknown: "listen.port" is 0, so the system chooses a port at each start, and tollkeeper is not running',
+      "start it first with: tollkeeper serve; or choose a port with: tollkeeper config set listen.port 8655",
     );
   }
   return { port, config, isRunning: status !== null };

@@ -32,7 +32,7 @@ export async function printInstructions(
   if (environment !== null) printEnvironment(environment);
   for (const line of plan?.remarks ?? describeEndpoint(endpoint, name)) print(line);
   if (plan !== null && JSON.stringify({ plan, environment }).includes(TOKEN_PLACEHOLDER)) {
-    print(`${TOKEN_PLACEHOLDER} stands for a local token; make it with: tollkeeper token add ${name}`);
+    print(`replace ${TOKEN_PLACEHOLDER} with a local token; register one with: tollkeeper token add ${name}`);
   }
 }
 
@@ -53,8 +53,8 @@ function printEnvironment({ variables, flags }: Environment): void {
 /** Returns what an unknown tool has to be configured with. */
 function describeEndpoint({ baseUrl, credential, isToken }: LocalEndpoint, name: string): string[] {
   const make = isToken
-    ? `; make it with: tollkeeper token add ${name}`
-    : ", or any other text; it is never looked at";
+    ? `; register one with: tollkeeper token add ${name}`
+    : ", or any other text; its value is ignored";
   return [
     `base URL:  ${baseUrl}/v1 (without /v1 where the tool adds it: ${baseUrl})`,
     `API key:   ${credential}${make}`,

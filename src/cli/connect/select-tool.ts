@@ -29,18 +29,18 @@ export function requireTool(word: string): ConnectableTool {
   if (tool !== undefined) return tool;
   if (REQUEST_SIGNATURES.libraries.some((library) => library.tool === word)) throw hasNoSettings(word);
   const nearest = findNearest(word, CONNECTABLE_TOOLS.flatMap(namesOf));
-  const suggestion = nearest === null ? "" : `; did you mean ${nearest}?`;
+  const suggestion = nearest === null ? "" : `; did you mean "${nearest}"?`;
   throw new Failure(
-    `no recipe is known for "${sanitizeText(word)}"${suggestion}`,
-    "see those that are: tollkeeper connect --list; what any other tool needs: tollkeeper connect NAME --print",
+    `tollkeeper does not know the tool "${sanitizeText(word)}"${suggestion}`,
+    `to see the tools that it knows, type: tollkeeper connect --list; to set up any other tool by hand, type: tollkeeper connect ${parseToolName(word) ?? "NAME"} --print`,
   );
 }
 
 /** The daemon names a program by the library that it is written with, if it knows no more of it. */
 function hasNoSettings(name: string): Failure {
   return new Failure(
-    `${name} has no settings of its own that connect could write`,
-    `run one program with it: tollkeeper run -- COMMAND; set the SDKs' variables for all: tollkeeper connect sdk; see what it needs: tollkeeper connect ${name} --print`,
+    `${name} is a library and has no settings that connect could change`,
+    `to run one program that uses it, type: tollkeeper run -- COMMAND; to set the SDKs' variables for all programs: tollkeeper connect sdk; to see what it needs: tollkeeper connect ${name} --print`,
   );
 }
 

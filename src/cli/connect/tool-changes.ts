@@ -34,18 +34,18 @@ export function showChanges({ changes, unrestored }: PreparedChange): void {
 }
 
 const REASONS: Record<UnrestoredSetting["reason"], string> = {
-  changed: "was changed since, and stays as it is",
-  "was-key": "held a real key, which stays where it was moved to; the setting is left out",
+  changed: "was changed since, so it is kept",
+  "was-key": "held a real key, which stays in the keychain; the setting is removed",
 };
 
 const OUTCOMES: Record<FileOutcome, string> = {
-  created: "a new file",
+  created: "new file",
   changed: "changed",
-  unchanged: "is as it shall be",
-  restored: "as it was before",
-  cleared: "without what connecting wrote; what was changed since stays",
-  removed: "removed, as it was not there before",
-  missing: "is not there any more, and stays away",
+  unchanged: "already correct",
+  restored: "restored",
+  cleared: "what connect wrote is removed; later changes are kept",
+  removed: "removed, because connect created it",
+  missing: "no longer exists, not restored",
 };
 
 /** Asks the user, unless the options decide. @throws Failure when there is no terminal to ask on */
@@ -56,7 +56,10 @@ export async function confirmChange(
   if (isDryRun) return "shown";
   if (isConfirmed) return "done";
   if (!isInteractive()) {
-    throw new Failure("nobody can be asked here, and nothing was changed", "if it shall be done: --yes");
+    throw new Failure(
+      "there is no terminal to ask on, so nothing was changed",
+      "to do it without asking, add --yes",
+    );
   }
   if (await confirm(question)) return "done";
   note("nothing was changed");

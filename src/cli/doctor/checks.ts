@@ -42,8 +42,8 @@ const LIMIT_MS = 60_000;
 
 const RUN_OPTIONS: RunOptions = {
   limitMs: LIMIT_MS,
-  timeoutMessage: `no end within ${LIMIT_MS / 1000} seconds`,
-  findingOf: (message) => failure(`could not be checked: ${message}`, "try again: tollkeeper doctor"),
+  timeoutMessage: `timed out after ${LIMIT_MS / 1000} seconds`,
+  findingOf: (message) => failure(`could not be checked: ${message}`, "try again with: tollkeeper doctor"),
 };
 
 /** Runs all checks concurrently and returns their findings in the order of the checks, keys redacted. Never rejects. */

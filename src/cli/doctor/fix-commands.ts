@@ -48,7 +48,7 @@ async function replaceCommand(evidence: Evidence, start: string): Promise<string
 export async function logsCommand(evidence: Evidence): Promise<string> {
   const { state } = await evidence.service();
   if (state?.isInstalled === true) return "tollkeeper service logs";
-  return "look at the terminal that it was started in";
+  return "see the terminal in which it was started";
 }
 
 /** Returns the command that stores a key where it is looked up. */

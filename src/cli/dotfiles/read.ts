@@ -52,7 +52,7 @@ async function readStart(path: string): Promise<Pick<Dotfile, "text" | "problem"
       const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
       const isAll = stats.size <= MAX_BYTES;
       const text = buffer.toString("utf8", 0, bytesRead);
-      return { text, problem: isAll ? null : `only its first ${MAX_BYTES} bytes were looked through` };
+      return { text, problem: isAll ? null : `only its first ${MAX_BYTES} bytes were searched` };
     } finally {
       await file.close();
     }

@@ -78,7 +78,7 @@ export async function fetchModels(
   if (models !== null) return { models, ...rest };
   const page = describeForeign(status, contentType);
   if (page !== null) {
-    const message = `not decided: ${baseUrl}/models responds with ${page}, which says nothing about the key`;
+    const message = `the key could not be verified: ${baseUrl}/models responded with ${page}`;
     const likely = guessBaseUrl(upstream);
     throw new KeyCheckFailure("undecided", message, suggestBaseUrl(upstream, likely), likely);
   }
@@ -86,23 +86,23 @@ export async function fetchModels(
   if (status === 401 || status === 403) {
     throw new KeyCheckFailure(
       "refused",
-      `refused: ${baseUrl} answers ${summary}`,
+      `the key was rejected: ${baseUrl} responded ${summary}`,
       `if the key is wrong, replace it with: tollkeeper key set${name === "default" ? "" : ` --upstream ${name}`} --replace`,
     );
   }
   throw new KeyCheckFailure(
     "undecided",
-    `not decided: ${baseUrl} answers ${summary}, which says nothing about the key`,
+    `the key could not be verified: ${baseUrl} responded ${summary}`,
     "try again later with: tollkeeper key test",
   );
 }
 
 /** Names a response that is not that of an API with a list of models; null for one that may be. */
 function describeForeign(status: number, contentType: string): string | null {
-  if (status >= 300 && status < 400) return `a redirect (${status}), which is never followed`;
+  if (status >= 300 && status < 400) return `a redirect (${status}), which tollkeeper never follows`;
   if (contentType.startsWith("text/html")) return `a web page (${status})`;
   if (status === 404 || status === 405) return String(status);
-  return status >= 200 && status < 300 ? "something else than a list of models" : null;
+  return status >= 200 && status < 300 ? "something other than a list of models" : null;
 }
 
 /** The path of the API at services whose origin is known; `/v1` everywhere else. */
@@ -116,9 +116,8 @@ function guessBaseUrl({ baseUrl, origin }: Upstream): string | null {
 
 function suggestBaseUrl({ name }: Upstream, likely: string | null): string {
   const place = `upstreams.${name}.baseUrl`;
-  if (likely === null)
-    return `it may work all the same; otherwise correct ${place} with: tollkeeper config edit`;
-  return `the base URL is probably ${likely}; correct ${place} with: tollkeeper config edit`;
+  if (likely === null) return `it may still work; if not, correct ${place} with: tollkeeper config edit`;
+  return `the base URL is probably ${likely}; to use it, type: tollkeeper config set ${place} ${likely}`;
 }
 
 /** Does not use `fetch`, which follows redirects by default (SECURITY.md B4) and ignores our proxy and TLS settings. */
@@ -143,13 +142,13 @@ async function get(upstream: Upstream, secret: Secret, outbound: Outbound): Prom
   } catch (error) {
     const through = proxy === null ? "" : ` through the proxy ${proxy}`;
     const { why, fix } = signal.aborted
-      ? { why: `no answer within ${LIMIT_MS / 1000} seconds${through}`, fix: null }
+      ? { why: `no response within ${LIMIT_MS / 1000} seconds${through}`, fix: null }
       : explain(error);
     const hint =
       fix === null
-        ? "check the network, and baseUrl: tollkeeper config check"
-        : `${fix}: tollkeeper config edit`;
-    throw new KeyCheckFailure("unreachable", `unreachable: ${url.origin} (${why})`, hint);
+        ? "check the network, and the base URL with: tollkeeper config check"
+        : `${fix} with: tollkeeper config edit`;
+    throw new KeyCheckFailure("unreachable", `${url.origin} cannot be reached: ${why}`, hint);
   } finally {
     socket.destroy();
   }

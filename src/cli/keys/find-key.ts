@@ -33,7 +33,10 @@ export async function findKey({ config: path, upstream: name, name: key }: KeyAr
   const upstream = config.upstreams[name];
   if (upstream === undefined) {
     const message = `no upstream is called "${sanitizeText(name)}"`;
-    throw new Failure(message, `the configuration has: ${names.join(", ")}`);
+    throw new Failure(
+      message,
+      `choose one with: ${names.map((known) => `--upstream ${known}`).join("; or: ")}`,
+    );
   }
   return { config, upstream, ref: resolveKeyRef(upstream, key ?? null) };
 }
@@ -44,11 +47,11 @@ export function requireKeychainSource({ upstream, ref }: Pick<KeyTarget, "upstre
   if (ref.source.kind === "none") {
     throw new Failure(
       `upstream ${upstream.name} takes no key ("auth": "none")`,
-      "to have one sent, remove auth with: tollkeeper config edit",
+      'to send one, remove "auth" with: tollkeeper config edit',
     );
   }
   throw new Failure(
     `the keys of upstream ${upstream.name} are not in the keychain, but in: ${describeKeySource(ref.source)}`,
-    "change it there; or to use the keychain, remove keySource with: tollkeeper config edit",
+    'change it there; or, to use the keychain, remove "keySource" with: tollkeeper config edit',
   );
 }

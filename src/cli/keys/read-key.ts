@@ -11,12 +11,12 @@ import { readSecretText } from "../terminal/read-secret.ts";
  * @throws Failure that never repeats any of the text
  */
 export async function readKey(what: string, { origin }: KeyRef, force: boolean): Promise<Secret> {
-  const text = await readSecretText(`Paste the ${what}; it is sent to ${origin} only, and is not shown: `);
+  const text = await readSecretText(`Paste the ${what}; it is not shown, and is sent only to ${origin}: `);
   const key = parseApiKey(text);
   const reason = force ? null : findUnlikelyKey(text);
   if (reason === null) return key;
   throw new Failure(
     `this does not look like an API key: ${reason}`,
-    "if it is one all the same, add --force",
+    "to store it anyway, add --force to the command",
   );
 }

@@ -11,7 +11,10 @@ export async function removeKey(argv: KeyArguments & { yes: boolean }): Promise<
   requireKeychainSource(target);
   const what = `key "${target.ref.name}" for ${target.ref.origin}`;
   if (!argv.yes && !isInteractive()) {
-    throw new Failure(`the ${what} would be removed for good`, "to remove it without being asked, add --yes");
+    throw new Failure(
+      `there is no terminal to ask on, and a removed key cannot be recovered: ${what}`,
+      `to remove it without being asked, type: tollkeeper ${target.ref.setArguments.replace("key set", "key remove")} --yes`,
+    );
   }
   if (!argv.yes && !(await confirm(`Remove the ${what} from the keychain?`)))
     return print("Nothing was changed.");

@@ -27,7 +27,7 @@ export async function setKey(argv: SetKeyArguments): Promise<void> {
   const what = `key "${target.ref.name}" of upstream ${target.upstream.name}`;
   if (!(await mayReplace(target, keychain, argv.replace))) return print("Nothing was changed.");
   await keychain.write(target.ref, await readKey(what, target.ref, argv.force));
-  print(`Stored ${what}. It is sent to ${target.ref.origin} only.`);
+  print(`Stored ${what}. It is sent only to ${target.ref.origin}.`);
   noteUnused(target);
   await notifyOfChange();
   await offerTest(argv, target);
@@ -35,7 +35,7 @@ export async function setKey(argv: SetKeyArguments): Promise<void> {
 
 async function mayReplace(target: KeyTarget, keychain: WritableKeyStore, replace: boolean): Promise<boolean> {
   if (replace || !(await isStored(keychain, target.ref))) return true;
-  const stored = `key "${target.ref.name}" for ${target.ref.origin} is stored already`;
+  const stored = `key "${target.ref.name}" for ${target.ref.origin} is already stored`;
   if (isInteractive()) return confirm(`The ${stored}. Replace it?`);
   throw new Failure(stored, `to replace it, type: tollkeeper ${target.ref.setArguments} --replace`);
 }

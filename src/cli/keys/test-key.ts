@@ -36,5 +36,5 @@ export async function testKey({ json, ...argv }: KeyArguments & { json: boolean 
 
 /** Says that an upstream has accepted a key, or needs none. */
 function describeAcceptance({ name, source }: KeyRef): string {
-  return source.kind === "none" ? "answers without a key" : `accepts the key "${name}"`;
+  return source.kind === "none" ? "responds without a key" : `accepts the key "${name}"`;
 }

@@ -43,10 +43,10 @@ function isOwnPort(port: number, state: ServiceState, status: DaemonStatus | nul
 function startedByHand({ pid, state, listening, openExchanges }: DaemonStatus, command: string): Failure {
   const stop = `tollkeeper service stop; then: ${command}`;
   if (state === "stopping") {
-    const open = pluralize(openExchanges, "open exchange");
-    const message = `a daemon that was started by hand, pid ${pid}, is stopping: ${open} may finish first`;
+    const open = pluralize(openExchanges, "open request");
+    const message = `a daemon that was started by hand, pid ${pid}, is stopping: it waits for ${open} to finish`;
     return new Failure(message, `wait for it with: ${stop}`);
   }
-  const message = `a daemon that was started by hand runs already: pid ${pid}, listening on ${listening.join(" and ")}`;
+  const message = `a daemon that was started by hand is already running: pid ${pid}, listening on ${listening.join(" and ")}`;
   return new Failure(message, `stop it with: ${stop}`);
 }

@@ -98,9 +98,9 @@ const REMEDIES: Record<CauseKind, (manager: ServiceManager, state: ServiceState)
       const given = await manager.environment();
       const names = ["NODE_OPTIONS", "NODE_DEBUG"].filter((name) => given[name] !== undefined);
       if (names.length === 0) return null;
-      return `unset with: ${formatCommand(manager.unsetCommand(names))}; then: ${START}`;
+      return `unset ${names.join(" and ")} with: ${formatCommand(manager.unsetCommand(names))}; then: ${START}`;
     },
-    program: () => Promise.resolve(`point it at the current ones with: ${INSTALL}`),
+    program: () => Promise.resolve(`update the paths with: ${INSTALL}`),
     sandbox: () => Promise.resolve(`create the directories and try the sandbox again with: ${INSTALL}`),
     // A file that is still missing is one of the manager's problems.
     credential: () => Promise.resolve(null),

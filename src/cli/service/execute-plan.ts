@@ -20,7 +20,7 @@ const SHOWN_LINES = 12;
 
 /** Carries out a plan, printing each step, or, with `dryRun`, only shows it. The caller prints the notes at the end. */
 export async function executePlan({ steps }: Plan, dryRun: boolean): Promise<void> {
-  if (steps.length === 0) print("nothing is to be done");
+  if (steps.length === 0) print("nothing to do");
   if (dryRun) for (const line of describeSteps(steps)) print(line);
   else await runSteps(steps, runProgram, print);
 }
@@ -42,7 +42,7 @@ export function printRestart({ openExchanges: open }: DaemonStatus, { holdsPort 
 }
 
 function describeOpenExchanges(open: number): string {
-  return `waiting for ${pluralize(open, "open exchange")}, which may finish first`;
+  return `waiting for ${pluralize(open, "open request")} to finish`;
 }
 
 /**
@@ -86,12 +86,12 @@ async function explainFailedStart(
 ): Promise<Failure> {
   const state = await manager.state();
   const lines = await manager.lastLines(SHOWN_LINES, startedMs);
-  if (lines.length === 0) note("its log shows nothing of it to this user");
+  if (lines.length === 0) note("its log has no lines about it that you can read");
   else note(["the newest lines of its log:", ...lines].join("\n    "));
   const problem = (await manager.problems()).find(({ preventsStart }) => preventsStart);
   const texts = [state.detail, failed?.message ?? "", ...lines.toReversed()];
   const found = problem ?? (await diagnoseFailure(manager, state, texts));
-  const why = found?.message ?? failed?.message ?? `it did not answer within ${START_LIMIT_MS / 1000} s`;
-  const hint = found?.fix ?? failed?.hint ?? "see more of its log with: tollkeeper service logs -n 100";
+  const why = found?.message ?? failed?.message ?? `it did not respond within ${START_LIMIT_MS / 1000} s`;
+  const hint = found?.fix ?? failed?.hint ?? "to see more of its log, type: tollkeeper service logs -n 100";
   return new Failure(`the service does not start (${state.detail}): ${why}`, hint);
 }

@@ -32,10 +32,10 @@ export async function explainAbsence(port: number | null): Promise<Failure> {
 async function explainService(manager: ServiceManager, state: ServiceState): Promise<Failure | null> {
   const { isRunning, holdsPort, port, pid, detail } = state;
   if (isRunning) {
-    const message = `the service runs, pid ${pid}, and does not answer at its control socket`;
+    const message = `the service is running, pid ${pid}, but does not respond on its control socket`;
     return new Failure(
       message,
-      "if somebody removed that, it is back within seconds; try again: tollkeeper status",
+      "if the socket was deleted, the daemon recreates it within seconds; then try again with: tollkeeper status",
     );
   }
   const diagnosis = await diagnose(manager, state);
@@ -43,6 +43,6 @@ async function explainService(manager: ServiceManager, state: ServiceState): Pro
     return new Failure(`tollkeeper is not running (${detail}): ${diagnosis.message}`, diagnosis.fix);
   }
   if (!holdsPort) return null;
-  const message = `tollkeeper is not running: ${manager.name} starts it with the first connection to port ${port}`;
+  const message = `tollkeeper is not running: ${manager.name} starts it at the first connection to port ${port}`;
   return new Failure(message, START);
 }

@@ -30,7 +30,7 @@ const CAUSES: readonly KnownCause[] = [
   {
     kind: "manual-daemon",
     trace: /is already running: pid/,
-    what: "a daemon that was started by hand runs already",
+    what: "a daemon that was started by hand is already running",
     whatWas: "a daemon that was started by hand was running",
     changes: null,
   },
@@ -38,21 +38,21 @@ const CAUSES: readonly KnownCause[] = [
     kind: "port",
     trace: /is taken by|EADDRINUSE|Address already in use/i,
     what: "its port is taken by another program",
-    whatWas: "its port was taken by another program, and is free now",
+    whatWas: "its port was taken by another program, but is free now",
     changes: null,
   },
   {
     kind: "configuration",
     trace: /configuration is not usable/,
-    what: "its configuration has faults",
-    whatWas: "its configuration had faults, which are corrected now",
+    what: "its configuration is invalid",
+    whatWas: "its configuration was invalid, but is valid now",
     changes: null,
   },
   {
     kind: "missing-configuration",
     trace: /there is no configuration file/,
-    what: "its configuration file is not there",
-    whatWas: "its configuration file was not there, and is back now",
+    what: "its configuration file does not exist",
+    whatWas: "its configuration file did not exist, but exists now",
     changes: null,
   },
   {
@@ -65,8 +65,8 @@ const CAUSES: readonly KnownCause[] = [
   {
     kind: "program",
     trace: /status[ =]203|at step EXEC|Cannot find module|MODULE_NOT_FOUND|last exit code 78/,
-    what: "its Node or its program is not there any more",
-    whatWas: "its Node or its program was not there",
+    what: "its Node or program no longer exists",
+    whatWas: "its Node or program did not exist",
     changes: /^\s*ExecStart\s*=|\bNODE_OPTIONS=/m,
   },
   {
@@ -87,8 +87,8 @@ const CAUSES: readonly KnownCause[] = [
     kind: "definition",
     trace:
       /status[ =]2\d\d|at step [A-Z_]+|^tollkeeper\.\w+: Failed to (?:run|load) |result 'resources'|unmet condition/,
-    what: "something that its definition names is not there",
-    whatWas: "something that its definition names was not there",
+    what: "something that its definition names does not exist",
+    whatWas: "something that its definition names did not exist",
     changes: /^\s*\w+\s*=/m,
   },
 ];

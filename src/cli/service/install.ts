@@ -31,7 +31,9 @@ export async function installService(configFile: string | undefined, dryRun: boo
 function chooseConfigFile(named: string | undefined, { configFile: installed }: ServiceState): string {
   if (named !== undefined) return resolve(named);
   if (installed === null || installed === configPath()) return configPath();
-  print(`the configuration is the one that it was installed with: ${installed} (another one: --config FILE)`);
+  print(
+    `using the configuration that the service was installed with: ${installed} (to use another, add: --config FILE)`,
+  );
   return installed;
 }
 
@@ -41,7 +43,7 @@ async function preview(manager: ServiceManager, { pid }: ServiceState, target: S
   const running = await daemonStatus().catch(() => null);
   const difference = running?.pid === pid ? describeOtherProgram(running) : null;
   if (difference !== null) {
-    print(`unless that has restarted it, because ${difference}:`);
+    print(`${difference}; unless the steps above restart it, these follow:`);
     for (const line of describeSteps((await manager.restart()).steps)) print(`    ${line}`);
   }
   printNotes(plan);
@@ -61,7 +63,7 @@ async function install(
   // After an upgrade the definition may be the same.
   const difference = describeOtherProgram(status);
   if (difference !== null) {
-    print(`${difference}: it is restarted`);
+    print(`${difference}; restarting it`);
     printRestart(status, await manager.state());
     status = await executeStartPlan(manager, await manager.restart(), port);
   }
@@ -70,11 +72,11 @@ async function install(
 }
 
 function printSummary({ pid, listening }: DaemonStatus, { upstreams }: Config): void {
-  print(`tollkeeper runs as a service (pid ${pid}) and listens on ${listening.join(" and ")}`);
-  print("its log: tollkeeper service logs");
+  print(`tollkeeper is running as a service (pid ${pid}) and listens on ${listening.join(" and ")}`);
+  print("to see its log, type: tollkeeper service logs");
   print(
     Object.keys(upstreams).length > 0
-      ? "see how it is with: tollkeeper status"
-      : "the built-in sandbox answers; to use a real service, type: tollkeeper setup",
+      ? "to see its status, type: tollkeeper status"
+      : "the built-in sandbox responds; to use a real service, type: tollkeeper setup",
   );
 }

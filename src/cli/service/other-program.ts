@@ -10,7 +10,8 @@ import type { ServiceState } from "../../service/service-manager.ts";
  */
 export function describeOtherProgram({ version, build }: DaemonStatus): string | null {
   const own = programVersion();
-  if (version !== own) return `the daemon still runs tollkeeper ${version}, and this command is ${own}`;
+  if (version !== own)
+    return `the daemon still runs tollkeeper ${version}, but this command is version ${own}`;
   if (build === programBuild()) return null;
   return `the daemon still runs another build of tollkeeper ${version} than this command`;
 }

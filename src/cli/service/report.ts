@@ -78,7 +78,7 @@ function diagnosisFacts({ isRunning, hasFailed, diagnosis }: ServiceReport): Fac
       ["", diagnosis.fix],
     ];
   }
-  const more = hasFailed ? "; its log may say more: tollkeeper service logs" : "";
+  const more = hasFailed ? "; see its log with: tollkeeper service logs" : "";
   return [["", `start it with: tollkeeper service start${more}`]];
 }
 
@@ -94,7 +94,7 @@ function problemFacts({ isRunning, problems }: ServiceReport): Fact[] {
 
 function pathFacts(label: string, path: string | null, exists: boolean | null): Fact[] {
   if (path === null) return [];
-  const problem = "; it is not there any more, name today's with: tollkeeper service install";
+  const problem = "; it no longer exists; update it with: tollkeeper service install";
   return [[label, `${path}${exists === false ? problem : ""}`]];
 }
 
@@ -109,15 +109,17 @@ function drainFacts(report: ServiceReport): Fact[] {
   const { drainMs, configuredDrainMs } = report;
   if (drainMs === null) return [];
   const problem = isDrainShortened(report) ? mismatch(`${Number(configuredDrainMs) / 1000} s`) : "";
-  return [["drain", `open streams get ${drainMs / 1000} s at a stop${problem}`]];
+  return [["drain", `open streams get ${drainMs / 1000} s to finish at a stop${problem}`]];
 }
 
 function lingerFacts({ outlivesLogin }: ServiceReport): Fact[] {
   if (outlivesLogin === null) return [];
-  const text = outlivesLogin ? "yes, it runs without a login, too" : "no, it ends with your last session";
+  const text = outlivesLogin
+    ? "yes, it also runs without a login"
+    : "no, it stops when your last session ends";
   return [["linger", text]];
 }
 
 function mismatch(configured: number | string): string {
-  return `; the configuration says ${configured}, bring them together with: tollkeeper service install`;
+  return `; the configuration has ${configured}; update the service with: tollkeeper service install`;
 }

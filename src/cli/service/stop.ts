@@ -25,8 +25,7 @@ export async function stopService(dryRun: boolean): Promise<void> {
     printNotes(plan);
   }
   if (!dryRun) await drainDaemon();
-  else if (manual !== null)
-    print(`stop ${describeManualDaemon(manual)}: its open exchanges may finish first`);
+  else if (manual !== null) print(`stop ${describeManualDaemon(manual)}, after its open requests finish`);
 }
 
 /** Asks the daemon once to drain, and waits until it is gone. Interrupting the wait does not interrupt the drain. */
@@ -35,8 +34,7 @@ async function drainDaemon(): Promise<void> {
   if (status === null) return;
   if (status.state !== "stopping") await notifyDaemon("drain");
   const { pid, openExchanges: open } = status;
-  if (open > 0)
-    print(`waiting for ${pluralize(open, "open exchange")}; Ctrl-C leaves it to finish by itself`);
+  if (open > 0) print(`waiting for ${pluralize(open, "open request")} to finish; Ctrl-C ends only this wait`);
   do await delay(POLL_MS);
   while ((await statusWhileStopping())?.pid === pid);
   print(`${describeManualDaemon(status)}, has stopped`);

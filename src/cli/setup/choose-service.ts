@@ -53,8 +53,8 @@ async function askService(): Promise<Service> {
     const number = Number(await ask(`Type a number, 1 to ${titles.length}: `));
     const known = KNOWN_SERVICES[number - 1];
     if (known !== undefined) return known;
-    if (number === titles.length - 1) return askBaseUrl("Its base URL", LOCAL_BASE_URL);
-    if (number === titles.length) return askBaseUrl("Its base URL, such as https://api.example.com/v1", null);
+    if (number === titles.length - 1) return askBaseUrl("Base URL", LOCAL_BASE_URL);
+    if (number === titles.length) return askBaseUrl("Base URL, such as https://api.example.com/v1", null);
   }
 }
 
@@ -73,6 +73,7 @@ async function askIfKeyless(baseUrl: string): Promise<Service> {
 
 async function ask(question: string): Promise<string> {
   const answer = await askLine(question);
-  if (answer === null) throw new Failure("the input has ended", "to go on, type: tollkeeper setup");
+  if (answer === null)
+    throw new Failure("the input ended before setup was complete", "to continue, type: tollkeeper setup");
   return answer;
 }

@@ -22,7 +22,7 @@ export async function offerService(
   const { value: manager, failure } = await attempt(Failure, () => findServiceManager());
   if (failure !== null) return reportMissing(failure, options, progress);
   if (await isRunning(manager, file, options)) {
-    progress.add("service", "runs already, and starts at login");
+    progress.add("service", "already running; starts at login");
     return "runs";
   }
   const question = "Run tollkeeper in the background, now and after each login?";
@@ -35,7 +35,7 @@ export async function offerService(
     await installService(file, false);
   });
   if (problem === null)
-    progress.add("service", "runs, and starts at login; its log: tollkeeper service logs");
+    progress.add("service", "running; starts at login; see its log with: tollkeeper service logs");
   else fail(problem, progress);
   return problem === null ? "runs" : "failed";
 }
@@ -51,7 +51,7 @@ async function isRunning(manager: ServiceManager, file: string, { service }: Set
 async function offerToStop({ pid }: ServiceState): Promise<void> {
   const daemon = await daemonStatus();
   if (daemon === null || daemon.pid === pid) return;
-  const question = `tollkeeper runs already, started by hand (pid ${daemon.pid}). Stop it first?`;
+  const question = `tollkeeper is already running, started by hand (pid ${daemon.pid}). Stop it first?`;
   if (await confirm(question, true)) await stopService(false);
 }
 
@@ -68,5 +68,5 @@ function reportMissing(failure: Failure, { service }: SetupOptions, progress: Pr
 function fail(failure: Failure, progress: Progress): void {
   printFailure(failure);
   process.exitCode = EXIT.failed;
-  progress.add("service", "failed, see the error above; then: tollkeeper service install");
+  progress.add("service", "failed; fix the error above, then type: tollkeeper service install");
 }

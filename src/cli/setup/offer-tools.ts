@@ -33,15 +33,14 @@ export async function offerTools(
   progress: Progress,
 ): Promise<void> {
   const tools = chosen ?? (await askTools());
-  if (tools.length === 0)
-    return progress.add("tools", "left as they are; see them with: tollkeeper connect --list");
+  if (tools.length === 0) return progress.add("tools", "unchanged; see them with: tollkeeper connect --list");
   const { value: daemon, failure } = await attempt(Failure, async () =>
     locateDaemon(await daemonStatus(), file),
   );
   if (failure !== null) {
     printFailure(failure);
     process.exitCode = EXIT.failed;
-    return progress.add("tools", "not connected, see the error above; then: tollkeeper connect --all");
+    return progress.add("tools", "not connected; fix the error above, then type: tollkeeper connect --all");
   }
   const options = { scope: SCOPE, model: undefined, isDryRun: false, isConfirmed: yes } as const;
   const outcomes = await changeEach(
@@ -54,20 +53,23 @@ const OUTCOMES = {
   done: "connected; restart it if it is running",
   shown: "not connected",
   declined: "not connected, as you chose",
-  failed: "not connected, see the error above",
+  failed: "not connected; see the error above",
 };
 
 async function askTools(): Promise<ConnectableTool[]> {
   const tools = findInstalledTools(SCOPE);
   const open = tools.filter(({ name }) => !isConnected(name));
   const connected = tools.filter((tool) => !open.includes(tool));
-  if (connected.length > 0) note(`Connected already: ${titlesOf(connected)}.`);
+  if (connected.length > 0) note(`Already connected: ${titlesOf(connected)}.`);
   if (open.length === 0) {
     if (tools.length === 0) note("No AI tool that can be connected was found on this machine.");
     return connected;
   }
   note(`AI tools found on this machine: ${titlesOf(open)}.`);
-  const isWanted = await confirm("Connect them? Each change is shown first and needs your yes.", true);
+  const isWanted = await confirm(
+    "Connect them? Each change is shown first, and made only if you confirm it.",
+    true,
+  );
   return isWanted ? open : [];
 }
 

@@ -31,7 +31,7 @@ export function requireAnswers({ yes, baseUrl, keyStdin }: SetupOptions, { upstr
     ...(yes ? [] : ["--yes"]),
   ];
   throw missingOptions(
-    yes ? "--yes asks nothing" : "setup asks questions, and there is no terminal here",
+    yes ? "with --yes, setup asks nothing" : "setup asks questions, but there is no terminal to ask on",
     missing,
   );
 }

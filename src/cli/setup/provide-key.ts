@@ -75,7 +75,7 @@ async function testKey(
   );
   if (failure !== null) return failure;
   const isKeyless = ref.source.kind === "none" || (await listsToAnyone(upstream, config));
-  const verdict = isKeyless ? "answers without a key" : "accepts the key";
+  const verdict = isKeyless ? "responds without a key" : "accepts the key";
   print(`${upstream.baseUrl} ${verdict} and lists ${pluralize(value.models, "model")}.`);
   if (isKeyless && ref.source.kind !== "none")
     note("note: this list is public, so it does not prove the key; the first request will");
@@ -94,7 +94,7 @@ async function requireSameKey({ ref }: KeyTarget, stored: Secret, { force }: Set
   const given = await readKey(`key "${ref.name}"`, ref, force);
   if (given.isSameAs(stored)) return;
   throw new Failure(
-    `another key "${ref.name}" for ${ref.origin} is stored, and the upstream does not refuse it`,
+    `another key "${ref.name}" for ${ref.origin} is stored, and the upstream does not reject it`,
     "to replace it, add --replace",
   );
 }
@@ -113,7 +113,7 @@ async function readGivenKey(target: KeyTarget, { keyStdin, force }: SetupOptions
   }
   const likely = failure.likelyBaseUrl === null ? "" : `the base URL is probably ${failure.likelyBaseUrl}; `;
   const hint = isRefused
-    ? "give the key that this service has issued, or another --base-url"
+    ? "use a key that this service has issued, or another --base-url"
     : `${likely}to store the key untested, add --force`;
   throw new Failure(`${failure.message}; nothing was changed`, hint);
 }
@@ -140,7 +140,7 @@ async function askKey(target: KeyTarget, { force }: SetupOptions): Promise<Secre
 
 function refusedElsewhere({ upstream, ref }: KeyTarget): Failure {
   return new Failure(
-    `${upstream.origin} refuses the key of upstream ${upstream.name}`,
-    `put another one there: ${describeKeySource(ref.source)}`,
+    `${upstream.origin} rejects the key of upstream ${upstream.name}`,
+    `replace the key in: ${describeKeySource(ref.source)}`,
   );
 }

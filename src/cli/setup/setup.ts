@@ -37,7 +37,7 @@ export async function setUp(options: SetupOptions): Promise<void> {
       );
     else await offerTools(file, tools, options, progress);
   } catch (error) {
-    if (!progress.isEmpty) progress.show("Before the error below, this was done:");
+    if (!progress.isEmpty) progress.show("Done before the error below:");
     throw error;
   } finally {
     stopWatching();
@@ -46,13 +46,13 @@ export async function setUp(options: SetupOptions): Promise<void> {
   const isRunning = (await daemonStatus().catch(() => null)) !== null;
   const start = service === "failed" ? "service install" : "serve          ";
   print("\nWhat to type next:");
-  if (!isRunning) print(`  tollkeeper ${start}  start it; your tools reach nothing before it runs`);
+  if (!isRunning) print(`  tollkeeper ${start}  start it; until then your tools cannot reach any service`);
   for (const line of NEXT) print(line);
 }
 
 const NEXT = [
-  "  tollkeeper usage            see which tool has spent how many tokens, after you have used one",
-  "  tollkeeper doctor           find out what is wrong, if something does not work",
+  "  tollkeeper usage            see how many tokens each tool has used",
+  "  tollkeeper doctor           find problems and how to fix them",
 ];
 
 function interrupt(): never {
@@ -64,7 +64,7 @@ function tellInterruption(progress: Progress): () => void {
   const tell = (code: number) => {
     if (code !== EXIT.interrupted) return;
     if (progress.isEmpty) note("\nStopped. Nothing was changed; to start again, type: tollkeeper setup");
-    else progress.show("\nStopped. This was done; to go on, type: tollkeeper setup");
+    else progress.show("\nStopped. This was done; to continue, type: tollkeeper setup");
   };
   process.once("SIGINT", interrupt);
   process.once("exit", tell);

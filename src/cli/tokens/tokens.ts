@@ -43,7 +43,7 @@ async function reloadTokens(done: string): Promise<void> {
   try {
     await notifyDaemon("tokens-changed");
   } catch (error) {
-    note(`note: ${done}, and the running daemon has not heard of it: ${messageOf(error)}`);
-    note("note: have it read the tokens anew with: tollkeeper service restart");
+    note(`note: ${done}, but the running daemon could not be notified: ${messageOf(error)}`);
+    note("note: to make it reload the tokens, type: tollkeeper service restart");
   }
 }

@@ -18,7 +18,7 @@ export function findConnectedTools(): Removal[] {
     const place = id.directory === null ? [] : ["--directory", id.directory];
     return {
       label: "tool",
-      what: `${nameOfConnection(id)}; its settings are restored`,
+      what: `${nameOfConnection(id)}; its settings will be restored`,
       byHand: formatCommand(["tollkeeper", "disconnect", id.tool, ...place]),
       async remove() {
         await disconnectTool(id, { isDryRun: false, isConfirmed: true });
@@ -47,7 +47,7 @@ export function findLedger(directory: string): Removal[] {
         for (const name of listDirectory(notes))
           if (parseNoteFileName(name) !== null) rmSync(join(notes, name));
         removeEmptyDirectories([notes, directory]);
-        if (existsSync(directory)) note(`note: ${display(directory)} stays: it holds files of others`);
+        if (existsSync(directory)) note(`note: ${display(directory)} is kept: it contains other files`);
       },
     },
   ];
@@ -79,7 +79,7 @@ export function tidyStateDirectory(): void {
   const backups = listDirectory(connectionsDirectory());
   if (backups.length > 0)
     note(
-      `note: ${display(connectionsDirectory())} stays: it holds settings of tools as they were before, which have been changed since`,
+      `note: ${display(connectionsDirectory())} is kept: it contains backups of tool settings that were changed after connecting`,
     );
 }
 

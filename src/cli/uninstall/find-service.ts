@@ -18,7 +18,7 @@ export async function findService(): Promise<{ removals: Removal[]; configFile: 
       : [
           {
             label: "service",
-            what: `of ${manager.name}, ${state.isRunning ? "running" : "not running"}`,
+            what: `${manager.name}, ${state.isRunning ? "running" : "not running"}`,
             byHand: "tollkeeper service uninstall",
             remove: () => uninstall(manager),
           },
@@ -29,7 +29,7 @@ export async function findService(): Promise<{ removals: Removal[]; configFile: 
   const pid = running === undefined || running === null ? "" : `, pid ${running.pid}`;
   const daemon: Removal = {
     label: "daemon",
-    what: `started by hand${pid}; it is stopped`,
+    what: `started by hand${pid}; it will be stopped`,
     byHand: "tollkeeper service stop",
     remove: () => stopService(false),
   };

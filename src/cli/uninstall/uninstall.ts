@@ -39,7 +39,8 @@ export async function uninstall({ config, ledger, yes }: UninstallOptions): Prom
     if (!(await isConfirmed(yes))) return print("Nothing was changed.");
     await removeEach(removals);
   }
-  for (const { what, byHand } of kept) print(`The usage records stay in ${what}; to remove them: ${byHand}`);
+  for (const { what, byHand } of kept)
+    print(`The usage records are kept: ${what}. To remove them, type: ${byHand}`);
   print(PROGRAM);
 }
 
@@ -73,7 +74,10 @@ function show(heading: string, removals: readonly Removal[]): void {
 async function isConfirmed(yes: boolean): Promise<boolean> {
   if (yes) return true;
   if (!isInteractive())
-    throw new Failure("nothing was changed: nobody can be asked here", "to remove it all, add --yes");
+    throw new Failure(
+      "there is no terminal to ask on, so nothing was changed",
+      "to remove everything without asking, type: tollkeeper uninstall --yes",
+    );
   return confirm("Remove all of this? Stored keys cannot be recovered.");
 }
 
@@ -92,5 +96,5 @@ async function removeEach(removals: readonly Removal[]): Promise<void> {
   tidyStateDirectory();
   if (failed === 0) return;
   process.exitCode = EXIT.failed;
-  note(`${pluralize(failed, "thing")} could not be removed; to try again, type: tollkeeper uninstall`);
+  note(`${pluralize(failed, "item")} could not be removed; to try again, type: tollkeeper uninstall`);
 }

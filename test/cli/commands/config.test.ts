@@ -98,7 +98,7 @@ test("config check without a file says that the sandbox serves", async (t) => {
   const { code, out } = await runConfig(home, ["check"]);
   assert.equal(code, 0);
   assert.match(out, new RegExp(`^there is no ${path}; the defaults hold\n`));
-  assert.match(out, /\nno upstream is configured: the built-in sandbox answers\n/);
+  assert.match(out, /\nno upstream is configured: the built-in sandbox responds\n/);
 });
 
 test("config check of an invalid file lists every problem with its line and exits with 1", async (t) => {

@@ -107,7 +107,7 @@ for (const { tool, path, text, diff, purpose } of RESOLVED) {
     assert.notEqual(read(path), text);
     assert.deepEqual(await listed(), []);
     const again = await run("connect", tool, ...(tool === "droid" ? model : []));
-    assert.match(again.stdout, / is connected already: http/);
+    assert.match(again.stdout, / is already connected: http/);
     assert.equal((await run("disconnect", tool, "--yes")).code, 0);
     assert.equal(read(path), text);
   });
@@ -136,11 +136,11 @@ for (const { tool, path, text, where, written } of OTHER_MODELS) {
     const { run, read, listed } = await prepare(t, { [path]: text }, { isRunning: true });
     const { code, stdout, stderr } = await run("connect", tool, "--yes");
     assert.equal(code, 0, stderr);
-    assert.match(stderr, /^model: claude-\S+, the first that fits; for another one, add: --model MODEL$/m);
+    assert.match(stderr, /^model: claude-\S+, the first suitable one; to use another, add: --model MODEL$/m);
     assert.match(stdout, /^-.*(?:openrouter|ollama)/m);
     assert.match(read(path), written);
     assert.deepEqual(await listed(), []);
-    assert.match((await run("connect", tool)).stdout, / is connected already: http/);
+    assert.match((await run("connect", tool)).stdout, / is already connected: http/);
     assert.equal((await run("disconnect", tool, "--yes")).code, 0);
     assert.equal(read(path), text);
   });
@@ -149,7 +149,7 @@ for (const { tool, path, text, where, written } of OTHER_MODELS) {
     const { run, read } = await prepare(t, { [path]: text });
     const { code, stderr } = await run("connect", tool, "--yes");
     assert.equal(code, 1);
-    assert.match(stderr, / needs a model, [^]*\nhint: add one to this command: --model MODEL\n$/);
+    assert.match(stderr, / needs a model, [^]*\nhint: add to the command: --model MODEL\n$/);
     assert.equal(read(path), text);
     assert.equal((await run("connect", tool, "--yes", "--model", "claude-x")).code, 0);
   });
@@ -192,7 +192,7 @@ test("connect does not change a project's settings: it says where they send requ
   const again = await run("connect", "claude");
   assert.match(
     again.stdout,
-    /^Claude Code is connected already, but \S+ \(\S+\) sends requests elsewhere: http/m,
+    /^Claude Code is already connected, but \S+ \(\S+\) sends requests elsewhere: http/m,
   );
   assert.equal(read(path), text);
   // The command that the hint names.

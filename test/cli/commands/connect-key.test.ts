@@ -60,7 +60,7 @@ test(
     const dry = await run(["connect", "claude", "--dry-run"]);
     assert.match(
       dry.stdout,
-      /^the key in .* goes into the keychain, as "default" for https:\/\/api\.example\.com /m,
+      /^the key in .* moves to the keychain, as "default" for https:\/\/api\.example\.com /m,
     );
     assert.deepEqual([text(), await stored()], [before, ["missing"]]);
 
@@ -149,7 +149,7 @@ test(
     assert.equal(code, 1);
     assert.match(
       stderr,
-      / holds a real key, and upstream default takes its keys from elsewhere: file \/nowhere\/key\nhint: /,
+      / contains a real key, but upstream default takes its key from another source: file \/nowhere\/key\nhint: /,
     );
     assert.equal(text(), before);
   },
@@ -158,7 +158,7 @@ test(
 test("connect stores the key under the key name configured for the tool", { skip }, async (t) => {
   const { run, stored } = await prepare(t, { ...UPSTREAM, tools: { "claude-code": { key: "of-claude" } } });
   const { stdout } = await run(["connect", "claude", "--yes"]);
-  assert.match(stdout, /goes into the keychain, as "of-claude" for /);
+  assert.match(stdout, /moves to the keychain, as "of-claude" for /);
   assert.deepEqual(await stored(), ["missing", "stored"]);
 });
 
@@ -201,7 +201,7 @@ test("connect refuses two different keys, and says which of them the tool uses",
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^error: \S+ \(env\.ANTHROPIC_AUTH_TOKEN\) and \S+ \(env\.ANTHROPIC_API_KEY\) hold different keys \(the tool uses env\.ANTHROPIC_AUTH_TOKEN\), and only one can be stored as "default" for /m,
+    /^error: \S+ \(env\.ANTHROPIC_AUTH_TOKEN\) and \S+ \(env\.ANTHROPIC_API_KEY\) contain different keys \(the tool uses env\.ANTHROPIC_AUTH_TOKEN\), and only one can be stored as "default" for /m,
   );
   assert.equal(text(), before);
   for (const one of Object.values(env)) assert.ok(!(stdout + stderr).includes(one));

@@ -38,7 +38,7 @@ test("connect creates a token, connecting with another model keeps it, disconnec
   const again = await command("connect", "claude");
   assert.deepEqual(
     [again.code, again.stdout],
-    [0, `Claude Code is connected already: ${url}/t/claude-code\n`],
+    [0, `Claude Code is already connected: ${url}/t/claude-code\n`],
   );
   const changed = await command("connect", "claude", "--model", "opus", "--yes");
   assert.equal(changed.code, 0, changed.stderr);

@@ -35,7 +35,7 @@ test("connect without a terminal shows the change, and does not make it without 
   assert.match(stdout, /^ {2}env\.ANTHROPIC_BASE_URL: \w.+$/m);
   assert.equal(
     stderr,
-    "error: nobody can be asked here, and nothing was changed\nhint: if it shall be done: --yes\n",
+    "error: there is no terminal to ask on, so nothing was changed\nhint: to do it without asking, add --yes\n",
   );
   assert.equal(text(), SETTINGS);
   assert.ok(!existsSync(journal));
@@ -56,7 +56,7 @@ test("connect --yes writes the change and names its backup, and disconnect resto
   assert.equal(code, 0);
   assert.match(
     stderr,
-    /^note: tollkeeper is not running; start it with: tollkeeper service install; or: tollkeeper serve\n$/,
+    /^note: tollkeeper is not running; start it with: tollkeeper service install; or in a terminal: tollkeeper serve\n$/,
   );
   assert.match(text(), new RegExp(`^ {2}// mine$[^]*"ANTHROPIC_BASE_URL": "${URL}"`, "m"));
   const backup = /^wrote ~\/\.claude\/settings\.json; as it was before: ~(\/.*)$/m.exec(stdout)?.[1] ?? "";
@@ -64,7 +64,7 @@ test("connect --yes writes the change and names its backup, and disconnect resto
   assert.match(stdout, /To disconnect it, type: tollkeeper disconnect claude-code$/m);
 
   const again = await command("connect", "claude-code");
-  assert.deepEqual([again.code, again.stdout], [0, `Claude Code is connected already: ${URL}\n`]);
+  assert.deepEqual([again.code, again.stdout], [0, `Claude Code is already connected: ${URL}\n`]);
 
   const undone = await command("disconnect", "claude", "--yes");
   assert.equal(undone.code, 0);
@@ -112,7 +112,10 @@ test("connect --scope project writes the project's own file, and disconnect rest
   const elsewhere = await run("disconnect", "claude", "--yes");
   assert.equal(elsewhere.code, 1);
   const there = `tollkeeper disconnect claude-code --directory ${project}`;
-  assert.equal(elsewhere.stderr, `error: claude-code is not connected\nhint: it is in a project: ${there}\n`);
+  assert.equal(
+    elsewhere.stderr,
+    `error: claude-code is not connected\nhint: it is connected in a project; disconnect it there with: ${there}\n`,
+  );
   const undone = await run("disconnect", "claude", "--scope", "project", "--yes");
   assert.equal(undone.code, 0);
   assert.ok(!existsSync(join(project, ".claude")));
@@ -163,7 +166,7 @@ test("connect and disconnect refuse contradictory options as wrong usage", async
     assert.equal((await command("connect", ...words)).code, 2, words.join(" "));
   }
   const { stderr } = await command("connect", "claude", "--json");
-  assert.match(stderr, /^error: --json goes with --list\n/);
+  assert.match(stderr, /^error: --json works only with --list\n/);
   for (const words of [[], ["claude", "--all"], ["--all", "--directory", "/x"]]) {
     assert.equal((await command("disconnect", ...words)).code, 2, words.join(" "));
   }

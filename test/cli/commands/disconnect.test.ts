@@ -26,7 +26,7 @@ test("disconnect keeps and reports a setting that was changed since", async (t) 
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^env\.ANTHROPIC_AUTH_TOKEN in ~\/\.claude\/settings\.json was changed since, and stays as it is$/m,
+    /^env\.ANTHROPIC_AUTH_TOKEN in ~\/\.claude\/settings\.json was changed since, so it is kept$/m,
   );
   const [, backup = ""] = /^~\/\.claude\/settings\.json as it was before: ~(\/.*)$/m.exec(stdout) ?? [];
   assert.equal(readFileSync(home + backup, "utf8"), SETTINGS);
@@ -40,7 +40,10 @@ test("disconnect says that the tool may still use tollkeeper when all settings w
   writeFileSync(settings, JSON.stringify({ env }));
   const { code, stderr } = await command("disconnect", "claude", "--yes");
   assert.equal(code, 0);
-  assert.match(stderr, /^note: none of its settings was as connecting wrote it, so it may come here still$/m);
+  assert.match(
+    stderr,
+    /^note: none of its settings was as connect wrote it, so it may still point at tollkeeper$/m,
+  );
 });
 
 test(
@@ -66,7 +69,7 @@ test("disconnect forgets a connection whose files were deleted, without asking",
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^(~\/\.claude\/settings\.json): is not there any more, and stays away\n\1 as it was before: \S+\nclaude-code is disconnected\n$/m,
+    /^(~\/\.claude\/settings\.json): no longer exists, not restored\n\1 as it was before: \S+\nclaude-code is disconnected\n$/m,
   );
   assert.ok(!existsSync(dirname(settings)));
   assert.equal((await command("disconnect", "claude")).code, 1);
@@ -77,7 +80,10 @@ test("disconnect fails for a tool that is not connected, and suggests the neares
   const never = await command("disconnect", "codex", "--yes");
   assert.deepEqual(
     [never.code, never.stderr],
-    [1, "error: codex is not connected\nhint: see what is: tollkeeper connect --list\n"],
+    [
+      1,
+      "error: codex is not connected\nhint: to see which tools are connected, type: tollkeeper connect --list\n",
+    ],
   );
   assert.match((await command("disconnect", "cluade")).stderr, /did you mean claude\?/);
 });
@@ -101,7 +107,9 @@ test("disconnect --directory works from anywhere, even when the project was dele
   assert.ok(existsSync(join(other, ".claude")));
   const { stderr } = await run(home, "disconnect", "claude", "--scope", "project");
   assert.ok(
-    stderr.endsWith(`it is in a project: tollkeeper disconnect claude-code --directory ${other}\n`),
+    stderr.endsWith(
+      `it is connected in a project; disconnect it there with: tollkeeper disconnect claude-code --directory ${other}\n`,
+    ),
     stderr,
   );
 });

@@ -45,7 +45,10 @@ test("env chooses the first model that fits the tool, or takes the requested one
   const daemon = await startDaemon(t);
   const taken = await daemon.command("env", "copilot");
   assert.match(taken.stdout, /^export COPILOT_MODEL='claude-[^']*'$/m);
-  assert.match(taken.stderr, /^model: claude-.*, the first that fits; for another one, add: --model MODEL\n/);
+  assert.match(
+    taken.stderr,
+    /^model: claude-.*, the first suitable one; to use another, add: --model MODEL\n/,
+  );
   const asked = await daemon.command("env", "copilot", "--model", "claude-mine");
   assert.match(asked.stdout, /^export COPILOT_MODEL='claude-mine'$/m);
   assert.doesNotMatch(asked.stderr, /^model:/m);
@@ -57,7 +60,7 @@ test("env chooses the first model that fits the tool, or takes the requested one
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^error: Copilot CLI needs a model, and .*\nhint: add one to this command: --model MODEL\n$/,
+    /^error: Copilot CLI needs a model, and .*\nhint: add to the command: --model MODEL\n$/,
   );
 });
 
@@ -65,7 +68,7 @@ test("env prints flags, which a shell cannot set, on standard error", async (t) 
   const { command } = prepareHome(t, { config: { listen: { port: 8655 } } });
   const { code, stderr } = await command("env", "codex");
   assert.equal(code, 0);
-  assert.match(stderr, /^note: Codex needs flags, too: -c .*base_url.*\/t\/codex\/v1/);
+  assert.match(stderr, /^note: Codex also needs these flags: -c .*base_url.*\/t\/codex\/v1/);
 });
 
 test("env prints no token where tokens are required, and suggests alternatives", async (t) => {

@@ -65,7 +65,7 @@ for (const [what, respond, message, hint] of [
     /config edit$/,
   ],
   ["404", (res) => res.writeHead(404).end(), /responds with 404/, /config edit$/],
-  ["something else", (res) => res.end("[]"), /something else than a list of models/, /config edit$/],
+  ["something else", (res) => res.end("[]"), /something other than a list of models/, /config edit$/],
 ] as [string, (res: ServerResponse) => unknown, RegExp, RegExp][]) {
   test(`an upstream that responds with ${what} has not accepted the key, and the likely base URL is suggested`, async (t) => {
     const upstream = await startUpstream(t, (_seen, res) => respond(res));

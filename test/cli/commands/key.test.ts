@@ -291,7 +291,7 @@ test("key set refuses what is plainly no key, unless it is forced", { skip }, as
       [code, err],
       [
         1,
-        `error: this does not look like an API key: ${reason}\nhint: if it is one all the same, add --force\n`,
+        `error: this does not look like an API key: ${reason}\nhint: to store it anyway, add --force to the command\n`,
       ],
     );
   }

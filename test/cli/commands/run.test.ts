@@ -50,7 +50,7 @@ test("run without a -- or a command is wrong usage", async (t) => {
     assert.equal(code, 2, words.join(" "));
     assert.match(
       stderr,
-      /^error: (?:the command to run is missing; it stands after a --|there is no option --unknown)/,
+      /^error: (?:the command to run is missing; write it after --|there is no option --unknown)/,
     );
   }
 });
@@ -131,7 +131,7 @@ test("run refuses a tool that follows neither variables nor flags, even without 
   assert.equal(cline.code, 1);
   assert.match(
     cline.stderr,
-    /^error: Cline listens neither to its environment nor to flags\nhint: connect it instead: tollkeeper connect cline\n$/,
+    /^error: Cline reads neither environment variables nor flags for this\nhint: connect it instead: tollkeeper connect cline\n$/,
   );
   const cursor = await run({ env }, "--tool", "cursor", "--", "true");
   assert.match(cursor.stderr, /\nhint: see what to do there by hand: tollkeeper connect cursor --print\n$/);

@@ -70,7 +70,7 @@ test(
     const withoutIt = homeWithSystemd(t, {}, home.home);
     const again = await withoutIt.service("uninstall");
     assert.deepEqual([again.code, withoutIt.commands()], [0, []]);
-    assert.match(again.stdout, /^nothing is to be done$/m);
+    assert.match(again.stdout, /^nothing to do$/m);
   },
 );
 

@@ -39,7 +39,7 @@ test("status of a healthy daemon prints a line for each fact and exits with 0", 
   for (const line of [
     `daemon +tollkeeper ${programVersion()}, pid ${daemon.pid}, started (?:just now|\\d+ s ago)$`,
     `listening +127\\.0\\.0\\.1:${daemon.port} and \\[::1\\]:${daemon.port}$`,
-    `access +open, no token is asked for; 0 tokens registered$`,
+    `access +open, no token required; 0 tokens registered$`,
     `upstream +default: ${upstream.baseUrl}$`,
     ` +last exchange completed with 200, (?:just now|\\d+ s ago)$`,
     `key +default for default: present \\(file ${keyFile.path}, (?:just now|\\d+ s ago)\\)$`,
@@ -54,7 +54,7 @@ test("status of a healthy daemon prints a line for each fact and exits with 0", 
 test("status says that the sandbox serves made-up responses", async (t) => {
   const daemon = await startDaemon(t);
   const { stdout } = await daemon.command("status");
-  assert.match(stdout, /^upstream +sandbox: the built-in sandbox, answers are made up$/m);
+  assert.match(stdout, /^upstream +sandbox: built-in sandbox, made-up responses$/m);
 });
 
 test("status --json prints the whole status as one object", async (t) => {
@@ -181,6 +181,6 @@ test("status counts refused requests by code, and shows the last one that left n
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^refused +3 requests: not_found 2, origin_not_allowed 1; see new ones with: tollkeeper tail\n +the last one without a record: POST \/v1\/completions, 404 not_found, (?:just now|\d+ s ago)$/m,
+    /^refused +3 requests: not_found 2, origin_not_allowed 1; see new ones with: tollkeeper tail\n +the latest without a record: POST \/v1\/completions, 404 not_found, (?:just now|\d+ s ago)$/m,
   );
 });

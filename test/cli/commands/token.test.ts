@@ -67,7 +67,7 @@ test("token revoke revokes all tokens of the tool, or one with --id", async (t) 
 
 test("token revoke fails for a token that does not exist", async (t) => {
   const { command } = prepareHome(t, { config: ASKED_FOR });
-  const hint = "hint: see all of them with: tollkeeper token list\n";
+  const hint = "hint: to see all tokens, type: tollkeeper token list\n";
   const revoked = await command("token", "revoke", "codex");
   assert.deepEqual(revoked, { code: 1, stdout: "", stderr: `error: codex has no token\n${hint}` });
   await command("token", "add", "zed");
@@ -95,13 +95,13 @@ test("a running daemon accepts a token from add to revoke", async (t) => {
   assert.equal(await status(), 200);
   assert.match(
     (await daemon.command("status")).stdout,
-    /^access +with a local token only; 1 token registered$/m,
+    /^access +local token required; 1 token registered$/m,
   );
   await daemon.command("token", "revoke", "codex");
   assert.equal(await status(), 400);
   assert.match(
     (await daemon.command("status")).stdout,
-    /^access +with a local token only; 0 tokens registered\n +register one with: tollkeeper token add TOOL$/m,
+    /^access +local token required; 0 tokens registered\n +register one with: tollkeeper token add TOOL$/m,
   );
   const records = (await daemon.ledger()).map(({ tool, tool_by, outcome }) => [tool, tool_by, outcome]);
   assert.deepEqual(records[0], ["codex", "token", "completed"]);
@@ -111,7 +111,7 @@ test("a running daemon accepts a token from add to revoke", async (t) => {
 /** Matches the note about a change that the running daemon could not be told of. */
 function daemonNotInformed(done: string): RegExp {
   return new RegExp(
-    `note: ${done}, and the running daemon has not heard of it: .*\\nnote: have it read the tokens anew with: tollkeeper service restart`,
+    `note: ${done}, but the running daemon could not be notified: .*\\nnote: to make it reload the tokens, type: tollkeeper service restart`,
   );
 }
 

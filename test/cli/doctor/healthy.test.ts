@@ -26,9 +26,9 @@ export GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz
 `;
 
 const ALL_OK = `ok       version          tollkeeper VERSION, Node NODE
-ok       Node's settings  none of them gives a key away
+ok       Node's settings  no setting exposes a key
 ok       configuration    ~/config.jsonc is good: 1 upstream, port PORT
-ok       keychain         it answers, and is open
+ok       keychain         it responds and is unlocked
 ok       keys             "default" for upstream default is there (keychain)
 ok       upstreams        default: UPSTREAM/v1 takes key "default", 2 models, N ms to connect and N ms to answer
 ok       daemon           it runs, pid PID, started AGO
@@ -41,7 +41,7 @@ ok       leftover keys    none in the environment and 3 files of shells and tool
 ok       base URLs        those that lead to tollkeeper: 2
 ok       tools            connected: Claude Code, Codex; nothing sends requests elsewhere
 
-all is well
+no problems found
 `;
 
 test(

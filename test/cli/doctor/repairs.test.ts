@@ -10,7 +10,7 @@ import { repair } from "../../helpers/daemon/repair.ts";
 import { sentinelKey } from "../../helpers/keychain/key-command.ts";
 import { noKeyring, startUnlockedSession } from "../../helpers/keychain/keychain-session.ts";
 
-/** Types what doctor says until all is well. Returns what it found first, and what was typed, with names for what varies. */
+/** Types what doctor says until it finds no problems. Returns what it found first, and what was typed, with names for what varies. */
 async function mend(machine: Machine, env: Record<string, string> = {}) {
   const found = await repair({
     doctor: () => machine.doctor("--json"),

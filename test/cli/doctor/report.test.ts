@@ -31,7 +31,10 @@ skipped  service    none
 });
 
 test("in a coloured report only the verdict has a colour", () => {
-  assert.equal(renderFindings([finding({})], true), "\u001b[32mok     \u001b[0m  port  free\n\nall is well");
+  assert.equal(
+    renderFindings([finding({})], true),
+    "\u001b[32mok     \u001b[0m  port  free\n\nno problems found",
+  );
 });
 
 test("the report escapes control characters in messages and fixes", () => {

@@ -22,7 +22,7 @@ test("a check that throws is reported as a failure with the reason, in order wit
       },
     },
   ];
-  const fix = "try again: tollkeeper doctor";
+  const fix = "try again with: tollkeeper doctor";
   assert.deepEqual(await runChecks(checks, gatherEvidence("/nowhere/config.jsonc")), [
     { id: "a", title: "first", verdict: "failure", message: "could not be checked: broken", fix },
     { id: "b", title: "second", verdict: "ok", message: "fine", fix: null },

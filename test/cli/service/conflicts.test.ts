@@ -34,7 +34,7 @@ test("install is refused while a manually started daemon is running", { skip: no
   assert.equal(code, 1);
   assert.match(
     stderr,
-    new RegExp(`^error: a daemon that was started by hand runs already: pid ${daemon.pid}, `, "m"),
+    new RegExp(`^error: a daemon that was started by hand is already running: pid ${daemon.pid}, `, "m"),
   );
   assert.match(stderr, /\nhint: stop it with: tollkeeper service stop; then: tollkeeper service install\n$/);
   assert.deepEqual([existsSync(units), commands()], [false, []]);

@@ -41,7 +41,7 @@ test(
       `files       ${home.units}/tollkeeper.service`,
       `            ${home.units}/tollkeeper.socket`,
       `            ${home.units}/tollkeeper.service.d/sandbox.conf`,
-      "what the daemon does: tollkeeper status",
+      "to see what the daemon is doing, type: tollkeeper status",
       "",
     ]);
   },
@@ -141,7 +141,7 @@ test(
     const { stdout } = await home.service("status");
     assert.match(
       stdout,
-      /^why +its port was taken by another program, and is free now\n +tollkeeper service start$/m,
+      /^why +its port was taken by another program, but is free now\n +tollkeeper service start$/m,
     );
   },
 );
@@ -154,7 +154,7 @@ test(
     writeInstallation(silent);
     assert.match(
       (await silent.service("status")).stdout,
-      /^ +start it with: tollkeeper service start; its log may say more: tollkeeper service logs$/m,
+      /^ +start it with: tollkeeper service start; see its log with: tollkeeper service logs$/m,
     );
     const stopped = homeWithSystemd(t, { journal: FAILED.journal });
     writeInstallation(stopped);

@@ -16,10 +16,10 @@ import { prepareSetup } from "./setup-home.ts";
 const skip = noKeyring || noTerminal;
 
 const OTHER = ["Type a number, 1 to 5: ", "5\n"] as [string, string];
-const BASE_URL = "Its base URL, such as https://api.example.com/v1: ";
+const BASE_URL = "Base URL, such as https://api.example.com/v1: ";
 const WANTS_KEY = ["Does it need an API key? [y/N] ", "y\n"] as [string, string];
 const PASTE = "is not shown: ";
-const CONNECT = "Connect them? Each change is shown first and needs your yes. [Y/n] ";
+const CONNECT = "Connect them? Each change is shown first, and made only if you confirm it. [Y/n] ";
 
 test(
   "setup asks for service, key and tools, and asks again where an answer cannot be used",
@@ -171,7 +171,7 @@ test(
     assert.equal(kept.code, 1);
     assert.match(
       kept.text,
-      /error: a daemon that was started by hand runs already: .*\r\nhint: stop it with: tollkeeper service stop/,
+      /error: a daemon that was started by hand is already running: .*\r\nhint: stop it with: tollkeeper service stop/,
     );
     const stopped = await run("\n");
     assert.equal(await daemon.ended, 0);

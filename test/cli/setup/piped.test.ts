@@ -28,12 +28,12 @@ test(
     const cases: [args: string[], message: string][] = [
       [
         [],
-        "setup asks questions, and there is no terminal here; missing: --base-url URL, --key-stdin, --yes",
+        "setup asks questions, but there is no terminal to ask on; missing: --base-url URL, --key-stdin, --yes",
       ],
       [["--yes"], "--yes asks nothing; missing: --base-url URL, --key-stdin"],
       [
         ["--base-url", "https://api.example.com/v1"],
-        "setup asks questions, and there is no terminal here; missing: --yes",
+        "setup asks questions, but there is no terminal to ask on; missing: --yes",
       ],
       [
         ["--base-url", "https://api.example.com/v1", "--yes"],
@@ -86,7 +86,7 @@ test(
       [again.code, readFileSync(configFile, "utf8"), read(".claude/settings.json")],
       [0, text, settings],
     );
-    assert.match(again.stdout, /Claude Code is connected already/);
+    assert.match(again.stdout, /Claude Code is already connected/);
     // With what is there, nothing need be said again.
     const rest = await run(["setup", "--yes"]);
     assert.deepEqual([rest.code, readFileSync(configFile, "utf8")], [0, text]);
@@ -114,7 +114,10 @@ test(
     });
     assert.equal(code, 0, stderr);
     assert.ok(!(stdout + stderr).includes(key));
-    assert.match(stdout, /\n {2}service +runs, and starts at login; its log: tollkeeper service logs\n/);
+    assert.match(
+      stdout,
+      /\n {2}service +running; starts at login; see its log with: tollkeeper service logs\n/,
+    );
     assert.doesNotMatch(stdout, /tollkeeper serve /);
     await waitUntil("the new upstream", async () => {
       const { upstreams } = await daemon.status();
@@ -125,7 +128,7 @@ test(
     const again = await runProgram(["setup", "--yes", "--config", daemon.configFile], {
       env: { ...env, ...session.busEnv },
     });
-    assert.match(again.stdout, /\n {2}service +runs already, and starts at login\n/);
+    assert.match(again.stdout, /\n {2}service +already running; starts at login\n/);
   },
 );
 

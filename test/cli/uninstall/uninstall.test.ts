@@ -59,7 +59,7 @@ test(
     );
     assert.equal(
       stderr,
-      "error: nothing was changed: nobody can be asked here\nhint: to remove it all, add --yes\n",
+      "error: there is no terminal to ask on, so nothing was changed\nhint: to remove it all, add --yes\n",
     );
     assert.ok(exists(".config/tollkeeper/config.jsonc"));
     assert.equal((await storedKeys()).length, 2);

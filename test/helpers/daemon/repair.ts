@@ -24,7 +24,7 @@ const MAX_ROUNDS = 4;
 /** How often a person looks again who has done what was said. The daemon takes seconds to notice some of it. */
 const MAX_LOOKS = 12;
 
-/** Does what `doctor` says, one finding after another, until all is well. */
+/** Does what `doctor` says, one finding after another, until it finds no problems. */
 export async function repair(thing: BrokenThing): Promise<Repair> {
   const first = await findingsOf(thing);
   const typed: string[] = [];

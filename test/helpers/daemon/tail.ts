@@ -32,6 +32,6 @@ export async function startTail(t: TestContext, { home }: Daemon, ...args: strin
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   const output = text(child.stdout.pipe(new PassThrough()));
   const ended = once(child, "exit");
-  assert.equal((await notes.next()).value, "waiting for exchanges; Ctrl-C ends this");
+  assert.equal((await notes.next()).value, "waiting for requests; stop with Ctrl-C");
   return { lines, notes, output, ended };
 }

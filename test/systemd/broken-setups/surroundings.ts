@@ -40,7 +40,7 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
     what: "a broken configuration, with which systemd has given up",
     breaks: breakConfiguration,
     edit: `cat ${GOOD} > "$1"`,
-    says: /its configuration has faults/,
+    says: /its configuration is invalid/,
     typed: ["tollkeeper config edit", START],
   },
   {
@@ -49,7 +49,7 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
       await breakConfiguration();
       await shell(`cp ${GOOD} ${CONFIG}`);
     },
-    says: /its configuration had faults, which are corrected now/,
+    says: /its configuration was invalid, but is valid now/,
     typed: [START],
   },
   {
@@ -61,7 +61,7 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
       await startUntilRefused();
     },
     edit: `cat ${CONFIG} > "$1"`,
-    says: /its configuration file is not there/,
+    says: /its configuration file does not exist/,
     typed: [`tollkeeper config edit --config ${GOOD}`, START, `${INSTALL} --config ${CONFIG}`],
   },
   {
@@ -92,7 +92,7 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
       await takePort();
       await shell(`kill $(cat ${home}/holder)`);
     },
-    says: /its port was taken by another program, and is free now/,
+    says: /its port was taken by another program, but is free now/,
     typed: [START],
   },
   {
@@ -101,10 +101,7 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
       await service.systemctl("stop", "tollkeeper.service");
       for (const words of [["status"], ["service", "status"], ["doctor"]]) await service.tollkeeper(...words);
       const { stderr } = await service.tollkeeper("status");
-      assert.match(
-        stderr,
-        /systemd starts it with the first connection to port 8655\nhint: .*service start$/m,
-      );
+      assert.match(stderr, /systemd starts it at the first connection to port 8655\nhint: .*service start$/m);
       assert.equal(await service.property("ActiveState"), "inactive");
     },
     says: /it is not running; the first connection starts it/,
@@ -135,7 +132,7 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
       await waitForStatus(/not accepted .*the file is gone/);
       await shell(`mv ${home}/away ${home}/.config/tollkeeper`);
       service.ownFile(CONFIG, configWith({ access: { mode: "token" } }));
-      await waitForStatus(/access +with a local token only/);
+      await waitForStatus(/access +local token required/);
       service.ownFile(CONFIG, configWith({}));
       await waitForStatus(/access +open/);
     },
@@ -167,7 +164,7 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
       service.ownFile(CONFIG, configWith({ ledger: { directory: `${home}/elsewhere/ledger` } }));
       await waitForStatus(/not accepted .*cannot make the ledger directory/);
     },
-    says: /it runs on with the configuration from before: .*cannot make the ledger directory/,
+    says: /it still uses the previous configuration: .*cannot make the ledger directory/,
     typed: [INSTALL],
   },
   {

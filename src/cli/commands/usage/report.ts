@@ -62,17 +62,17 @@ function cellOf(row: ReportRow, sum: Sum): string {
 }
 
 const PROJECT_NOT_RECORDED =
-  'Projects are not recorded. To record them, set "ledger": { "project": true } in the configuration; where tollkeeper runs as a service, then type: tollkeeper service install';
+  "Projects are not recorded. To record them, type: tollkeeper config set ledger.project true; if tollkeeper runs as a service, then type: tollkeeper service install";
 
 const PROJECT_NOT_FOUND =
-  "No project could be determined. In its sandbox the service cannot see other processes; to take it out, type: tollkeeper service install";
+  "No project could be determined, because the sandbox of the service hides other processes. To start the service without it, type: tollkeeper service install";
 
 /** Returns a sentence for each thing that makes the numbers differ from what was spent; none when everything is known. */
 export function remarksOn(report: LedgerReport): string[] {
   const { by, rows, total, isProjectRecorded, unreadableLines, firstUnreadable } = report;
   const remarks = [
     total.partial > 0 &&
-      `partial: ${pluralize(total.partial, "response")} broke off. The sums include what was reported until then, which is a lower bound.`,
+      `partial: ${pluralize(total.partial, "response")} were truncated. The sums include what was reported until then, so they are lower bounds.`,
     total.absent > 0 &&
       `absent: ${pluralize(total.absent, "response")} reported no usage. The sums do not include them.`,
     total.maybe_unbilled > 0 &&

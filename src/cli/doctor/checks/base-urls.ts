@@ -3,7 +3,7 @@ import type { Evidence } from "../evidence.ts";
 import { findBaseUrls, findUrl, type FoundBaseUrl } from "../../dotfiles/find-base-urls.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
 import { listeningPort } from "../../../daemon/running-daemon.ts";
-import { displayPath, displayLocation } from "../../terminal/format.ts";
+import { displayLocation, displayPath, pluralize } from "../../terminal/format.ts";
 import { restartCommand, startCommand } from "../fix-commands.ts";
 
 /** A base URL and its location, e.g. `~/.zshrc:12 (ANTHROPIC_BASE_URL)`. */
@@ -20,14 +20,14 @@ export const baseUrlsCheck: Check<Evidence> = {
   title: "base URLs",
   async run(evidence) {
     const { status, failure: problem } = await evidence.daemon();
-    if (problem !== null) return [skipped("not looked at; see the daemon")];
+    if (problem !== null) return [skipped('not checked: see "daemon"')];
     const configured = (await evidence.config())?.listen.port ?? 0;
     const { state } = await evidence.service();
     // A port that the service manager holds open counts as a running daemon.
     const heldPort = state?.holdsPort === true ? state.port : null;
     const running = status === null ? heldPort : listeningPort(status);
     const expected = running ?? configured;
-    if (expected === 0) return [skipped("not looked at; no port is known")];
+    if (expected === 0) return [skipped("not checked: no port is known")];
     const urls = await findAll(evidence, [expected, configured]);
     const findings = await Promise.all(
       urls.map((url) => findProblem(url, { running, configured, expected }, evidence)),
@@ -35,7 +35,7 @@ export const baseUrlsCheck: Check<Evidence> = {
     const problems = findings.filter((finding) => finding !== null);
     if (problems.length > 0) return problems;
     const count = urls.filter(({ port }) => port === running).length;
-    return [ok(`those that lead to tollkeeper: ${count}`)];
+    return [ok(`${pluralize(count, "base URL")} for tollkeeper`)];
   },
 };
 
@@ -68,16 +68,19 @@ async function findProblem(url: LocatedUrl, ports: Ports, evidence: Evidence): P
   if (port === ports.running) return null;
   if (port === ports.configured) {
     if (ports.running === null) {
-      return failure(`${where} leads to tollkeeper, which does not run`, await startCommand(evidence));
+      return failure(`${where} points at tollkeeper, which is not running`, await startCommand(evidence));
     }
-    const what = `${where} leads to port ${port}, and tollkeeper still listens on ${ports.running}`;
+    const what = `${where} points at port ${port}, but tollkeeper still listens on ${ports.running}`;
     return failure(what, await restartCommand(evidence));
   }
-  const fix = `write ${urlWithPort(ports.expected, url)} there`;
+  const fix = `change it to ${urlWithPort(ports.expected, url)}`;
   if (mark !== null)
-    return failure(`${where} leads to port ${port}, and tollkeeper's is ${ports.expected}`, fix);
+    return failure(`${where} points at port ${port}, but tollkeeper uses ${ports.expected}`, fix);
   if (MODEL_SERVER_PORTS.includes(port) || (await isPortInUse(port))) return null;
-  return warning(`${where} leads to port ${port}, where nobody listens`, `if tollkeeper is meant, ${fix}`);
+  return warning(
+    `${where} points at port ${port}, where nothing listens`,
+    `if it is meant for tollkeeper, ${fix}`,
+  );
 }
 
 function urlWithPort(port: number, { mark, hasVersion }: LocatedUrl): string {

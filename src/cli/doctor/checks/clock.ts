@@ -35,7 +35,7 @@ export const clockCheck: Check<Evidence> = {
     const references = [installed, ...(await newestRecordTime(evidence)), ...(await upstreamTimes(evidence))];
     const now = evidence.now();
     const contradiction = findClockContradiction(now, references);
-    if (contradiction === null) return [ok(`${formatTime(now)}; nothing speaks against it`)];
+    if (contradiction === null) return [ok(`${formatTime(now)}; no contradiction found`)];
     return [warning(contradiction, SET_CLOCK)];
   },
 };
@@ -47,7 +47,7 @@ export function findClockContradiction(now: number, references: readonly TimeRef
   });
   return contradicting === undefined
     ? null
-    : `it is ${formatTime(now)} by this clock, and ${contradicting.what} is of ${formatTime(contradicting.at)}`;
+    : `this clock says ${formatTime(now)}, but ${contradicting.what} is from ${formatTime(contradicting.at)}`;
 }
 
 function formatTime(at: number): string {
@@ -64,7 +64,9 @@ async function programInstallTime(): Promise<TimeReference> {
 async function upstreamTimes(evidence: Evidence): Promise<TimeReference[]> {
   return (await evidence.upstreams()).flatMap(({ key, response }) => {
     const at = response?.date ?? null;
-    return at === null ? [] : [{ at, what: `the answer of upstream ${key.upstream.name}`, isCurrent: true }];
+    return at === null
+      ? []
+      : [{ at, what: `the response of upstream ${key.upstream.name}`, isCurrent: true }];
   });
 }
 

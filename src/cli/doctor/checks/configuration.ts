@@ -13,7 +13,7 @@ export const configurationCheck: Check<Evidence> = {
   async run(evidence) {
     const path = displayPath(evidence.configFile, evidence.home);
     const edit = commandFor(evidence, "config edit");
-    if (findMissingConfig(evidence.configFile) !== null) return [failure(`there is no ${path}`, edit)];
+    if (findMissingConfig(evidence.configFile) !== null) return [failure(`${path} does not exist`, edit)];
     const reading = await evidence.configReading();
     if (!reading.ok) {
       return reading.problems.map(({ hint, ...problem }) =>
@@ -21,10 +21,10 @@ export const configurationCheck: Check<Evidence> = {
       );
     }
     if (Object.keys(reading.config.upstreams).length === 0) {
-      const file = reading.exists ? `${path} names no upstream` : `there is no ${path}`;
-      return [warning(`${file}: the built-in sandbox makes the answers up`, edit)];
+      const file = reading.exists ? `${path} names no upstream` : `${path} does not exist`;
+      return [warning(`${file}: the built-in sandbox makes up the responses`, edit)];
     }
-    return [ok(`${path} is good: ${summaryOf(reading.config)}`)];
+    return [ok(`${path} is valid: ${summaryOf(reading.config)}`)];
   },
 };
 

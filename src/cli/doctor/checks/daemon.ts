@@ -4,7 +4,7 @@ import { formatProblem } from "../../../core/config/problem.ts";
 import type { DaemonStatus, KeyStatus } from "../../../daemon/status.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, warning, type Check, type Finding } from "../../../check/check.ts";
-import { displayPath } from "../../terminal/format.ts";
+import { displayPath, pluralize } from "../../terminal/format.ts";
 import { commandFor, logsCommand, startCommand, useConfigurationCommand } from "../fix-commands.ts";
 
 const NO_TOKENS =
@@ -30,15 +30,15 @@ export const daemonCheck: Check<Evidence> = {
     ];
     if (findings.length === 0) findings.push(...errorFindings(status, evidence.now(), logs));
     const age = formatAge(Date.parse(status.startedAt), evidence.now());
-    return findings.length > 0 ? findings : [ok(`it runs, pid ${status.pid}, started ${age}`)];
+    return findings.length > 0 ? findings : [ok(`running, pid ${status.pid}, started ${age}`)];
   },
 };
 
 async function absenceFinding(evidence: Evidence): Promise<Finding> {
   const { state, diagnosis } = await evidence.service();
   if (state?.isRunning === true) {
-    const what = `it runs, pid ${state.pid}, and its control socket is gone; the daemon recreates it within seconds`;
-    return warning(what, "look again: tollkeeper doctor");
+    const what = `running, pid ${state.pid}, but its control socket is gone; the daemon recreates it within seconds`;
+    return warning(what, "check again with: tollkeeper doctor");
   }
   const start = await startCommand(evidence);
   if (state?.holdsPort === true && diagnosis === null) {
@@ -54,7 +54,7 @@ async function configFindings({ config }: DaemonStatus, evidence: Evidence): Pro
     return [warning(what, await useConfigurationCommand(evidence))];
   }
   if (config.problems.length === 0) return [];
-  const [what, edit] = ["it runs on with the configuration from before", commandFor(evidence, "config edit")];
+  const [what, edit] = ["it still uses the previous configuration", commandFor(evidence, "config edit")];
   // When the file is still invalid, the configuration check lists its problems.
   const reading = await evidence.configReading();
   if (!reading.ok) return [failure(what, reading.problems[0]?.hint ?? edit)];
@@ -66,8 +66,8 @@ async function configFindings({ config }: DaemonStatus, evidence: Evidence): Pro
 /** Reports keys by the state the daemon sees: it may lack access that this terminal session has. */
 function keyFindings({ name, upstream, state, problem }: KeyStatus, logs: string): Finding[] {
   if (state === "present" || state === "not asked yet") return [];
-  const what = `it has no key "${name}" for upstream ${upstream}: ${problem ?? state}`;
-  return [failure(what, `fix what is reported of keys above, or see: ${logs}`)];
+  const what = `it cannot read key "${name}" of upstream ${upstream}: ${problem ?? state}`;
+  return [failure(what, `follow the fix under "keys" above, or see: ${logs}`)];
 }
 
 /** In token mode no tool works without a token; in open mode tokens only identify tools. */
@@ -78,7 +78,7 @@ function accessFindings({ access: { mode, tokens } }: DaemonStatus): Finding[] {
     return [finding(problem.message, problem.hint ?? "tollkeeper token list")];
   }
   if (mode === "open" || registered + leased > 0) return [];
-  return [failure("it asks for a local token, and none is registered", NO_TOKENS)];
+  return [failure("local tokens are required, and none is registered", NO_TOKENS)];
 }
 
 async function ledgerFindings({ ledger, pid }: DaemonStatus, evidence: Evidence): Promise<Finding[]> {
@@ -91,14 +91,12 @@ async function ledgerFindings({ ledger, pid }: DaemonStatus, evidence: Evidence)
     const isMoved = state?.pid === pid && !existsSync(directory);
     const fix = isMoved
       ? `recreate it with: tollkeeper service install; or move ${directory} back`
-      : "fix what is reported of the ledger below; then they are written by themselves";
-    findings.push(failure(`records waiting to be written: ${waiting}${why}`, fix));
+      : 'follow the fix under "ledger" below; they are then written automatically';
+    findings.push(failure(`${pluralize(waiting, "record")} not yet written${why}`, fix));
   }
   if (lost > 0) {
-    const what = `records lost since its start: ${lost}${why}`;
-    findings.push(
-      warning(what, "fix what is reported of the ledger below; lost records cannot be recovered"),
-    );
+    const what = `${pluralize(lost, "record")} lost since its start${why}`;
+    findings.push(warning(what, 'follow the fix under "ledger" below; lost records cannot be recovered'));
   }
   return findings;
 }
@@ -106,5 +104,5 @@ async function ledgerFindings({ ledger, pid }: DaemonStatus, evidence: Evidence)
 function errorFindings({ lastError }: DaemonStatus, now: number, logs: string): Finding[] {
   if (lastError === null || now - Date.parse(lastError.at) > RECENT_MS) return [];
   const age = formatAge(Date.parse(lastError.at), now);
-  return [warning(`the last error, ${age}: ${lastError.message}`, logs)];
+  return [warning(`last error, ${age}: ${lastError.message}`, logs)];
 }

@@ -7,15 +7,15 @@ export const keychainCheck: Check<Evidence> = {
   title: "keychain",
   async run(evidence) {
     const { refusal } = await evidence.hardening();
-    if (refusal !== null) return [skipped("not asked; see Node's settings")];
+    if (refusal !== null) return [skipped('not checked: see "Node\'s settings"')];
     const config = await evidence.config();
-    if (config === null) return [skipped("not asked; the configuration is not good")];
+    if (config === null) return [skipped("not checked: the configuration is invalid")];
     const upstreams = Object.values(config.upstreams);
     const isNeeded = upstreams.some(({ keySource }) => keySource.kind === "keychain");
-    if (upstreams.length > 0 && !isNeeded) return [skipped("not asked; every key is kept elsewhere")];
+    if (upstreams.length > 0 && !isNeeded) return [skipped("not checked: every key has another source")];
     const problem = await evidence.keychainFailure();
-    if (problem === null) return [ok("it answers, and is open")];
+    if (problem === null) return [ok("it responds and is unlocked")];
     const [what, fix] = [problem.messageForOwner, problem.hint ?? "tollkeeper key set"];
-    return [isNeeded ? failure(what, fix) : warning(`${what}; no key is looked for in it yet`, fix)];
+    return [isNeeded ? failure(what, fix) : warning(`${what}; no key is needed from it yet`, fix)];
   },
 };

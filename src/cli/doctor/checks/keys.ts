@@ -13,8 +13,8 @@ export const keysCheck: Check<Evidence> = {
   title: "keys",
   async run(evidence) {
     if ((await evidence.hardening()).refusal !== null)
-      return [skipped("not looked for; see Node's settings")];
-    if ((await evidence.config()) === null) return [skipped("not looked for; the configuration is not good")];
+      return [skipped('not checked: see "Node\'s settings"')];
+    if ((await evidence.config()) === null) return [skipped("not checked: the configuration is invalid")];
     const keys = await evidence.keys();
     if (keys.length === 0) return [ok("the sandbox needs none")];
     const { searchPath } = await evidence.service();
@@ -33,7 +33,7 @@ function hiddenCommandFinding(
   if (name.includes("/") || findProgram(name, searchPath) !== null) return null;
   const program = findProgram(name, evidence.env["PATH"] ?? "");
   if (program === null) return null;
-  const what = `the service does not find ${name}, which prints key "${ref.name}": it is ${program}, and the service looks in ${searchPath}`;
+  const what = `the service cannot find ${name}, which prints key "${ref.name}": it is ${program}, but the service searches ${searchPath}`;
   const path = formatConfigPath(["upstreams", upstream.name, "keySource", "command", 0]);
   return failure(what, commandWith(evidence, ["config", "set", path, program]));
 }
@@ -55,9 +55,9 @@ function isExecutable(path: string): boolean {
 function findingFor(key: KeyReading, evidence: Evidence): Finding {
   const { ref, upstream, failure: problem, skipReason } = key;
   if (ref.source.kind === "none") return ok(`upstream ${upstream.name} takes none`);
-  const name = `"${ref.name}" for upstream ${upstream.name}`;
+  const name = `key "${ref.name}" for upstream ${upstream.name}`;
   if (skipReason !== null) return skipped(`${name}: ${skipReason}`);
-  if (problem === null) return ok(`${name} is there (${describeKeySource(ref.source)})`);
+  if (problem === null) return ok(`${name} is stored (${describeKeySource(ref.source)})`);
   const isUnstored = ref.source.kind === "keychain" && problem.code === "missing";
   const fix = isUnstored ? undefined : problem.hint;
   return failure(problem.messageForOwner, fix ?? setKeyCommand(evidence, key));

@@ -20,8 +20,8 @@ const OPEN_TO_OTHERS = 0o077;
  */
 export function ledgerDirectoryFindings(directory: string, found: Stats, self: number | null): Finding[] {
   if (!found.isDirectory()) {
-    const fix = 'name the real directory as "ledger.directory" with: tollkeeper config edit';
-    return [failure(`${directory} is a link, or no directory`, fix)];
+    const fix = 'set "ledger.directory" to the real directory with: tollkeeper config edit';
+    return [failure(`${directory} is a link or not a directory`, fix)];
   }
   if (self === null) return [];
   if (found.uid !== self) return [foreignOwnerFailure(directory, found, self)];
@@ -37,7 +37,7 @@ export function ledgerDirectoryFindings(directory: string, found: Stats, self: n
 export function notesDirectoryFindings(path: string, found: Stats, self: number | null): Finding[] {
   if (found.isDirectory()) return ledgerDirectoryFindings(path, found, self);
   const fix = `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`;
-  return [failure(`${path} is a link, or no directory, and a crash would hide running requests`, fix)];
+  return [failure(`${path} is a link or not a directory, so a crash would hide running requests`, fix)];
 }
 
 /** Reports files that the daemon does not write to, links and other users' files, and files that other users can read. */
@@ -50,7 +50,7 @@ export function ledgerFileFindings(
     const path = join(directory, name);
     if (!stats.isFile() || stats.nlink > 1) {
       const fix = `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`;
-      return [failure(`${path} is a link, or no file, and is not written to`, fix)];
+      return [failure(`${path} is a link or not a file, so tollkeeper does not write to it`, fix)];
     }
     return self !== null && stats.uid !== self ? [foreignOwnerFailure(path, stats, self)] : [];
   });
@@ -65,5 +65,5 @@ export function ledgerFileFindings(
 
 function foreignOwnerFailure(path: string, { uid }: Stats, self: number): Finding {
   const fix = `sudo chown -R ${self} ${quoteForShell(path)}`;
-  return failure(`${path} belongs to user ${uid}, and is not written to`, fix);
+  return failure(`${path} belongs to user ${uid}, so tollkeeper does not write to it`, fix);
 }

@@ -29,19 +29,20 @@ export const ledgerCheck: Check<Evidence> = {
   title: "ledger",
   async run(evidence) {
     const config = await evidence.config();
-    if (config === null) return [skipped("not looked at; the configuration is not good")];
+    if (config === null) return [skipped("not checked: the configuration is invalid")];
     const directory = ledgerDirectory(config);
     const existing = await nearestExisting(directory);
     const free = await freeBytes(existing);
     const space = diskSpaceFindings(free, existing);
     if (!(await isWritable(existing))) {
       const open = letWrite(existing);
-      const allow = open === null ? "make it writable" : `let yourself write there with: ${open}`;
-      const move = `${allow}; or name another "ledger.directory" with: ${commandFor(evidence, "config edit")}`;
-      return [failure(`${existing} cannot be written to`, move), ...space];
+      const allow = open === null ? "make it writable" : `make it writable with: ${open}`;
+      const move = `${allow}; or set another "ledger.directory" with: ${commandFor(evidence, "config edit")}`;
+      return [failure(`${existing} is not writable`, move), ...space];
     }
     const name = displayPath(directory, evidence.home);
-    if (existing !== directory) return findingsOrOk(space, `${name} is made with the first record`);
+    if (existing !== directory)
+      return findingsOrOk(space, `${name} does not exist yet; the first record creates it`);
     const files = await listLedgerFiles(directory);
     const self = process.geteuid?.() ?? null;
     const notes = join(directory, NOTES_DIRECTORY);
@@ -51,7 +52,7 @@ export const ledgerCheck: Check<Evidence> = {
       ...ledgerFileFindings(directory, files, self),
       ...space,
     ];
-    return findingsOrOk(findings, `${name}: ${summaryOf(files)}; ${formatBytes(free)} of the disk are free`);
+    return findingsOrOk(findings, `${name}: ${summaryOf(files)}; ${formatBytes(free)} free`);
   },
 };
 
@@ -96,7 +97,7 @@ function summaryOf(files: readonly LedgerFileStats[]): string {
   const bytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
   const days = `${pluralize(files.length - torn.length, "day")}, ${formatBytes(bytes)}`;
   if (torn.length === 0) return days;
-  return `${days}, lines that a crash had cut off in ${torn.map(({ name }) => name).join(", ")}`;
+  return `${days}; lines that a crash truncated: ${torn.map(({ name }) => name).join(", ")}`;
 }
 
 /** Returns how many bytes this user can still write to the file system of `path`. */
@@ -108,8 +109,8 @@ async function freeBytes(path: string): Promise<number> {
 /** Reports a disk that is nearly full. `free` is in bytes. */
 export function diskSpaceFindings(free: number, path: string): Finding[] {
   if (free >= WARNING_BELOW) return [];
-  const what = `${formatBytes(free)} are free on the disk of ${path}`;
-  const fix = `make room; see what takes it with: df -h ${quoteForShell(path)}`;
+  const what = `only ${formatBytes(free)} free on the disk of ${path}`;
+  const fix = `free disk space; see usage with: df -h ${quoteForShell(path)}`;
   return [free < FAILURE_BELOW ? failure(what, fix) : warning(what, fix)];
 }
 

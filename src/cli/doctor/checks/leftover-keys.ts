@@ -28,7 +28,7 @@ export const leftoverKeysCheck: Check<Evidence> = {
     const unread = files.flatMap(({ path, problem }) => {
       return problem === null ? [] : [skipped(`${displayPath(path, evidence.home)}: ${problem}`)];
     });
-    return [...(findings.length > 0 ? findings : [ok(`none in ${searched}`)]), ...unread];
+    return [...(findings.length > 0 ? findings : [ok(`none found in ${searched}`)]), ...unread];
   },
 };
 
@@ -38,17 +38,17 @@ function adviseToKeep(keys: readonly KeyReading[], evidence: Evidence): string {
     ({ ref, failure: problem }) => ref.source.kind === "keychain" && problem?.code === "missing",
   );
   if (missing === undefined) {
-    return `for tollkeeper to keep it, name its upstream with: ${commandFor(evidence, "config edit")}`;
+    return `to store it in tollkeeper, first configure its upstream with: ${commandFor(evidence, "config edit")}`;
   }
   const { name, origin } = missing.upstream;
-  return `if it is the one of upstream ${name} (${origin}), store it with: ${setKeyCommand(evidence, missing)}`;
+  return `if it is the key of upstream ${name} (${origin}), store it with: ${setKeyCommand(evidence, missing)}`;
 }
 
 function keysInEnvironment({ env }: Evidence, own: readonly Secret[], keep: string): Finding[] {
   return Object.entries(env).flatMap(([name, value = ""]) => {
     const verdict = detectKey(name, value, own);
     if (verdict === null) return [];
-    const fix = `unset ${sanitizeText(name)}, and take it out of where it is set`;
+    const fix = `unset ${sanitizeText(name)}, and remove it where it is set`;
     return [leftoverFinding(displayLocation("the environment", name), verdict.isOwn, fix, keep)];
   });
 }
@@ -63,12 +63,12 @@ function keysInFile(file: Dotfile, own: readonly Secret[], keep: string, home: s
 
 /** A line of a shell file can be removed; a tool may insist on some value. */
 function fixFor({ kind }: Dotfile, path: string, line: FoundKey["line"]): string {
-  if (kind === "shell") return `take line ${line} out of ${path}`;
-  return `write "placeholder" in its place in line ${line} of ${path}`;
+  if (kind === "shell") return `delete line ${line} of ${path}`;
+  return `replace it with "placeholder" in line ${line} of ${path}`;
 }
 
 /** A key of ours is recognized with certainty and must not be elsewhere; another key may be there on purpose. */
 function leftoverFinding(where: string, isOwn: boolean, fix: string, keep: string): Finding {
-  if (isOwn) return failure(`a key that tollkeeper keeps stands in ${where}`, fix);
-  return warning(`what looks like an API key stands in ${where}`, `${keep}; then ${fix}`);
+  if (isOwn) return failure(`${where} contains a key that tollkeeper has`, fix);
+  return warning(`${where} contains what looks like an API key`, `${keep}; then ${fix}`);
 }

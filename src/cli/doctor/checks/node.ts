@@ -11,11 +11,11 @@ export const nodeCheck: Check<Evidence> = {
     const { refusal, warnings } = await evidence.hardening();
     if (refusal !== null) {
       const fix = refusal.hint ?? "unset NODE_OPTIONS NODE_DEBUG";
-      const message = `${refusal.message}; the daemon would not start like this`;
-      return [failure(message, fix), skipped("no key is read here until then")];
+      const message = `${refusal.message}; the daemon refuses to start with this setting`;
+      return [failure(message, fix), skipped("no key is read until this is fixed")];
     }
     const findings = warnings.map((text) => warning(text, fixOf(text)));
-    return findings.length > 0 ? findings : [ok("none of them gives a key away")];
+    return findings.length > 0 ? findings : [ok("no setting exposes a key")];
   },
 };
 

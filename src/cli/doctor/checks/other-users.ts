@@ -16,22 +16,20 @@ export const otherUsersCheck: Check<Evidence> = {
     const self = process.getuid?.();
     if (process.platform !== "linux" || self === undefined) return [unknownUsersFinding(mode)];
     const port = status === null ? config?.listen.port : listeningPort(status);
-    if (port === undefined || port === 0) return [skipped("not looked at; no port is known")];
+    if (port === undefined || port === 0) return [skipped("not checked: no port is known")];
     const findings = socketFindings(listKernelSockets(), port, self, peerUid);
     const exception = peerUid.length > 0 ? " without being listed" : "";
     return findings.length > 0
       ? findings
-      : [ok(`none holds port ${port}, or is connected to it${exception}`)];
+      : [ok(`no other user holds port ${port} or is connected to it${exception}`)];
   },
 };
 
 /** Returns the finding for systems that do not report socket owners, where only a local token keeps other users out. */
 export function unknownUsersFinding(mode: Access["mode"]): Finding {
-  const unknown = "this system does not tell whose connections there are";
-  if (mode === "token") return ok(`${unknown}, and none is served without a local token`);
-  return skipped(
-    `${unknown}; any user of it may use the port, until "access": "token" asks for a local token`,
-  );
+  const unknown = "this system cannot tell who owns a connection";
+  if (mode === "token") return ok(`${unknown}; every request needs a local token`);
+  return skipped(`${unknown}; any user of this machine can use the port unless "access": "token" is set`);
 }
 
 /** Reports sockets of other users (except root) that listen on the port or connect to it. Users in `peerUid` may connect. */

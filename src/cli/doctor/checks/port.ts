@@ -13,9 +13,9 @@ export const portCheck: Check<Evidence> = {
   async run(evidence) {
     const config = await evidence.config();
     const { status, failure: problem } = await evidence.daemon();
-    if (problem !== null) return [skipped("not looked at; see the daemon")];
+    if (problem !== null) return [skipped('not checked: see "daemon"')];
     if (status !== null) return [await runningDaemonFinding(status, config?.listen.port ?? 0, evidence)];
-    if (config === null) return [skipped("not looked at; the configuration is not good")];
+    if (config === null) return [skipped("not checked: the configuration is invalid")];
     return [await stoppedDaemonFinding(config.listen.port, evidence)];
   },
 };
@@ -29,25 +29,25 @@ async function runningDaemonFinding(
   const port = listeningPort(status);
   const where = status.listening.join(" and ");
   if (configured !== 0 && port !== configured) {
-    if (status.config.problems.length > 0) return skipped(`${where}, and not ${configured}; see the daemon`);
-    const what = `the daemon listens on ${where}, and the configuration says ${configured}`;
+    if (status.config.problems.length > 0) return skipped(`${where}, not ${configured}: see "daemon"`);
+    const what = `the daemon listens on ${where}, but the configuration has port ${configured}`;
     return failure(what, await restartCommand(evidence));
   }
   const others = LOOPBACK_ADDRESSES.filter((address) => !where.includes(address));
   for (const address of others) {
     if (!(await isListening(port, address))) continue;
-    const what = `the daemon listens on ${where} only, and another program gets what tools send to ${address}`;
+    const what = `the daemon listens only on ${where}; another program receives what tools send to ${address}`;
     return failure(what, hintForPort(port, address));
   }
-  return ok(`${where}, the daemon's own`);
+  return ok(`${where}, held by the daemon`);
 }
 
 async function stoppedDaemonFinding(port: number, evidence: Evidence): Promise<Finding> {
-  if (port === 0) return ok("any free one is taken");
+  if (port === 0) return ok("port 0: the daemon chooses a free port");
   const { state } = await evidence.service();
   // Checked first, because a probing connection would start the daemon.
   if (state?.holdsPort === true && state.port === port) {
-    return ok(`the service manager keeps ${port} open, and starts the daemon with the first connection`);
+    return ok(`the service manager holds port ${port}, and starts the daemon at the first connection`);
   }
   const conflict = await checkPortFree(port);
   if (conflict === null) return ok(`${port} is free`);

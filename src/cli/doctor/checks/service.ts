@@ -15,7 +15,7 @@ export const serviceCheck: Check<Evidence> = {
     const { state, managerName, failure: absence, problems, diagnosis } = await evidence.service();
     if (state === null) return [{ ...skipped(absence?.message ?? "unknown"), fix: absence?.hint ?? null }];
     if (!state.isInstalled) {
-      const what = "it is not installed: after a logout or a crash nobody starts the daemon";
+      const what = "not installed: nothing restarts the daemon after a logout or a crash";
       return [warning(what, commandFor(evidence, "service install"))];
     }
     const found = { problems, diagnosis };
@@ -38,13 +38,15 @@ async function runFindings(
   const { status } = await evidence.daemon();
   if (status !== null) {
     const fix = "tollkeeper service stop, then: tollkeeper service start";
-    return [warning(`it does not run (${detail}): the daemon, pid ${status.pid}, was started by hand`, fix)];
+    return [
+      warning(`it is not running (${detail}): the daemon, pid ${status.pid}, was started by hand`, fix),
+    ];
   }
   if (diagnosis !== null)
-    return [failure(`it does not run (${detail}): ${diagnosis.message}`, diagnosis.fix)];
+    return [failure(`it is not running (${detail}): ${diagnosis.message}`, diagnosis.fix)];
   // A daemon that the manager starts on demand is the daemon check's concern.
   if (holdsPort) return [];
-  return [failure(`it does not run (${detail})`, await startCommand(evidence))];
+  return [failure(`it is not running (${detail})`, await startCommand(evidence))];
 }
 
 /** What keeps the service from starting is told with the service that does not run. */
@@ -69,19 +71,19 @@ async function configurationFindings(report: ServiceReport, evidence: Evidence):
 
 function portFindings({ port, configuredPort }: ServiceReport): Finding[] {
   if (port === null || configuredPort === null || port === configuredPort) return [];
-  return [failure(`its socket is for port ${port}, and the configuration says ${configuredPort}`, INSTALL)];
+  return [failure(`its socket has port ${port}, but the configuration has port ${configuredPort}`, INSTALL)];
 }
 
 function drainFindings(report: ServiceReport): Finding[] {
   if (!isDrainShortened(report)) return [];
   const { manager, drainMs, configuredDrainMs } = report;
   const [given, configured] = [drainMs, configuredDrainMs].map((ms) => `${Number(ms) / 1000} s`);
-  const what = `${manager} gives open streams ${given} at a stop, and the configuration says ${configured}`;
+  const what = `${manager} gives open streams ${given} to finish at a stop, but the configuration says ${configured}`;
   return [warning(what, INSTALL)];
 }
 
 function describe({ outlivesLogin, detail }: ServiceReport): string {
   if (outlivesLogin === null) return `installed, starts at login; ${detail}`;
-  const when = outlivesLogin ? "starts with the machine" : "starts at login and ends with it";
+  const when = outlivesLogin ? "starts at boot" : "starts at login and stops at logout";
   return `installed, ${when}; ${detail}`;
 }

@@ -9,7 +9,7 @@ export const toolsCheck: Check<Evidence> = {
   title: "tools",
   async run(evidence) {
     const connected = (await evidence.tools()).filter(({ connections }) => connections.length > 0);
-    if (connected.length === 0) return [ok("none is connected")];
+    if (connected.length === 0) return [ok("no tool is connected")];
     const findings = [
       ...connected.flatMap((tool) => missingTokens(tool, evidence)),
       ...connected.flatMap(diversions),

@@ -12,17 +12,18 @@ export const upstreamsCheck: Check<Evidence> = {
   id: "upstreams",
   title: "upstreams",
   async run(evidence) {
-    if ((await evidence.hardening()).refusal !== null) return [skipped("not asked; see Node's settings")];
+    if ((await evidence.hardening()).refusal !== null)
+      return [skipped('not checked: see "Node\'s settings"')];
     const config = await evidence.config();
-    if (config === null) return [skipped("not asked; the configuration is not good")];
+    if (config === null) return [skipped("not checked: the configuration is invalid")];
     const names = Object.keys(config.upstreams);
-    if (names.length === 0) return [ok("the sandbox is a part of tollkeeper")];
+    if (names.length === 0) return [ok("the sandbox is built in")];
     const probes = await evidence.upstreams();
     const asked = new Set(probes.map(({ key }) => key.upstream.name));
     const unasked = names.filter((name) => !asked.has(name));
     return [
       ...probes.map((probe) => findingFor(probe, evidence)),
-      ...unasked.map((name) => skipped(`${name}: not asked, because its key could not be read`)),
+      ...unasked.map((name) => skipped(`${name}: not checked, because its key could not be read`)),
     ];
   },
 };
@@ -30,8 +31,8 @@ export const upstreamsCheck: Check<Evidence> = {
 function findingFor({ key, response, failure: problem }: UpstreamProbe, evidence: Evidence): Finding {
   const { upstream, ref } = key;
   if (problem !== null) return failureFinding(key, problem, evidence);
-  const details = response === null ? "" : `, ${describe(response)}`;
-  const what = ref.source.kind === "none" ? "answers without a key" : `takes key "${ref.name}"`;
+  const details = response === null ? "" : `: ${describe(response)}`;
+  const what = ref.source.kind === "none" ? "responds without a key" : `accepts key "${ref.name}"`;
   return ok(`${upstream.name}: ${upstream.baseUrl} ${what}${details}`);
 }
 
@@ -46,15 +47,15 @@ function failureFinding(
   if (code === "undecided") return warning(what, fix);
   if (code === "unreachable") return failure(what, fix);
   const { source } = key.ref;
-  if (source.kind !== "keychain") return failure(what, `put another key there: ${describeKeySource(source)}`);
-  return failure(what, `store another key: ${setKeyCommand(evidence, key)}`);
+  if (source.kind !== "keychain") return failure(what, `replace the key in: ${describeKeySource(source)}`);
+  return failure(what, `replace the key with: ${setKeyCommand(evidence, key)}`);
 }
 
-/** Returns e.g. `12 models, 80 ms to connect (TLSv1.3) and 210 ms to answer`. */
+/** Returns e.g. `12 models, connected in 80 ms (TLSv1.3), response in 210 ms`. */
 function describe({ models, connectMs, responseMs, tls, proxy }: ModelsResponse): string {
   const parts = [tls?.protocol, proxy === null ? undefined : `through ${proxy}`];
   const via = parts.filter((part) => part !== undefined).join(", ");
-  const connect = `${Math.round(connectMs)} ms to connect${via === "" ? "" : ` (${via})`}`;
+  const connect = `connected in ${Math.round(connectMs)} ms${via === "" ? "" : ` (${via})`}`;
   const count = models === null ? "" : `${pluralize(models, "model")}, `;
-  return `${count}${connect} and ${Math.round(responseMs)} ms to answer`;
+  return `${count}${connect}, response in ${Math.round(responseMs)} ms`;
 }

@@ -11,7 +11,7 @@ export const versionCheck: Check<Evidence> = {
     const [version, node] = [programVersion(), process.versions.node];
     const needed = requiredNodeVersion();
     if (!isAtLeast(node, needed)) {
-      const what = `Node ${node} runs this, and tollkeeper needs ${needed} or later`;
+      const what = `this is Node ${node}, but tollkeeper needs Node ${needed} or later`;
       return [failure(what, `install Node ${needed} or later, then: tollkeeper service install`)];
     }
     const { status } = await evidence.daemon();

@@ -45,9 +45,9 @@ async function findSkipReason(
 ): Promise<string | null> {
   if (source.kind === "credential") return credentialSkipReason();
   if (source.kind !== "keychain") return null;
-  if ((await findKeychainFailure()) !== null) return "not looked for, because the keychain fails";
+  if ((await findKeychainFailure()) !== null) return "not checked: the keychain fails";
   const isUnresponsive = earlier.some(({ failure }) => failure?.code === "unresponsive");
-  return isUnresponsive ? "not looked for, because the keychain does not answer" : null;
+  return isUnresponsive ? "not checked: the keychain does not respond" : null;
 }
 
 /** systemd gives credentials only to the service's own processes (systemd.exec(5), "Credentials"). */

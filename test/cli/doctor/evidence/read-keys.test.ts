@@ -46,7 +46,7 @@ test("after one keychain timeout the other keychain keys are skipped, and keys o
     [
       [false, unresponsive, null],
       [true, null, null],
-      [false, null, "not looked for, because the keychain does not answer"],
+      [false, null, "not checked: the keychain does not respond"],
     ],
   );
   assert.deepEqual(asked, ["https://0.example.com", "https://1.example.com"]);
@@ -55,7 +55,7 @@ test("after one keychain timeout the other keychain keys are skipped, and keys o
 test("no key is read from a keychain that cannot be used", async () => {
   const { store, asked } = storeOf(() => new Secret("k"));
   const readings = await readKeys(configWith(KEYCHAIN, FILE), store, () => Promise.resolve(unresponsive));
-  assert.equal(readings[0]?.skipReason, "not looked for, because the keychain fails");
+  assert.equal(readings[0]?.skipReason, "not checked: the keychain fails");
   assert.deepEqual(asked, ["https://1.example.com"]);
 });
 

@@ -65,7 +65,7 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
         "tollkeeper config edit --config HOME/config.jsonc",
       ],
       [
-        "failure daemon: it runs on with the configuration from before",
+        "failure daemon: it still uses the previous configuration",
         "tollkeeper config edit --config HOME/config.jsonc",
       ],
     ],
@@ -79,7 +79,7 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "warning configuration: ~/config.jsonc names no upstream: the built-in sandbox makes the answers up",
+        "warning configuration: ~/config.jsonc names no upstream: the built-in sandbox makes up the responses",
         "tollkeeper config edit --config HOME/config.jsonc",
       ],
     ],
@@ -98,7 +98,7 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure daemon: it runs on with the configuration from before: ~/config.jsonc: port TAKEN is taken by HOLDER",
+        "failure daemon: it still uses the previous configuration: ~/config.jsonc: port TAKEN is taken by HOLDER",
         'stop it with: kill SELF; or set another "listen.port" with: tollkeeper config edit',
       ],
     ],

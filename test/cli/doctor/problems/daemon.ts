@@ -103,7 +103,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
       ],
       [
         "warning daemon: records lost since its start: 1 (no space left on device)",
-        "fix what is reported of the ledger below; lost records cannot be recovered",
+        'follow the fix under "ledger" below; lost records cannot be recovered',
       ],
     ],
   },
@@ -112,7 +112,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     build: (t) => withAccess(t, { registered: 0, leased: 0, problem: null }),
     finds: [
       [
-        "failure daemon: it asks for a local token, and none is registered",
+        "failure daemon: local tokens are required, and none is registered",
         "tollkeeper connect TOOL; for a program that connect does not know: tollkeeper token add NAME",
       ],
     ],
@@ -147,7 +147,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     finds: [
       ["failure daemon: it is not running", "tollkeeper service start"],
       [
-        "failure service: it does not run (failed (exit-code, status 1)): its configuration had faults, which are corrected now",
+        "failure service: it does not run (failed (exit-code, status 1)): its configuration was invalid, but is valid now",
         "tollkeeper service start",
       ],
     ],

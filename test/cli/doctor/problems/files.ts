@@ -236,7 +236,7 @@ export const FILE_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure daemon: it asks for a local token, and none is registered",
+        "failure daemon: local tokens are required, and none is registered",
         "tollkeeper connect TOOL; for a program that connect does not know: tollkeeper token add NAME",
       ],
       [

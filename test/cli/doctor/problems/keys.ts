@@ -151,7 +151,7 @@ export const KEY_PROBLEMS: Problem[] = [
     finds: [
       [
         "failure upstreams: default: unreachable: NOBODY (nothing listens there, ECONNREFUSED)",
-        "check the network, and baseUrl: tollkeeper config check",
+        "check the network, and the base URL with: tollkeeper config check",
       ],
     ],
   },
