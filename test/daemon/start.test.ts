@@ -31,7 +31,7 @@ test("without an upstream in the configuration the sandbox serves every route, o
 
 test("a daemon that starts with the sandbox says that it is one, and which commands to type next", async (t) => {
   const { stdout, url } = await startDaemon(t);
-  assert.match(stdout(), /No upstream is configured, so the built-in SANDBOX answers/);
+  assert.match(stdout(), /No upstream is configured, so the built-in SANDBOX responds/);
   for (const route of ["models", "messages", "responses", "messages/count_tokens"]) {
     assert.match(stdout(), new RegExp(`curl .*${url}/v1/${route}(?: |\\n)`));
   }

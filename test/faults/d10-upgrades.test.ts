@@ -27,7 +27,7 @@ import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const NEXT = "99.0.0";
-const OTHER_VERSION = `the daemon still runs tollkeeper ${programVersion()}, and this command is ${NEXT}`;
+const OTHER_VERSION = `the daemon still runs tollkeeper ${programVersion()}, but this command is version ${NEXT}`;
 const OTHER_BUILD = `the daemon still runs another build of tollkeeper ${programVersion()} than this command`;
 
 const packages = mkdtempSync(join(tmpdir(), "tollkeeper-packages-"));
@@ -198,9 +198,8 @@ test("on launchd, service install lets the old daemon finish its streams and the
   await assertComplete(clients);
   const { code, output } = await second;
   assert.equal(code, 0, output);
-  const waiting =
-    "waiting for 3 open exchanges, which may finish first; until then new connections are refused";
-  assert.match(output, new RegExp(`^${OTHER_VERSION}: it is restarted\n${waiting}$`, "m"));
+  const waiting = "waiting for 3 open requests to finish; until then new connections are refused";
+  assert.match(output, new RegExp(`^${OTHER_VERSION}; restarting it\n${waiting}$`, "m"));
   assert.deepEqual(launchd.commands(), [
     `bootstrap gui/${process.getuid?.()}`,
     "kill SIGTERM",

@@ -85,6 +85,9 @@ test("`key test` follows no redirect and says so", async (t) => {
     defaultConfig.outbound,
   ).catch((reason: unknown) => reason);
   assert.ok(failure instanceof Failure);
-  assert.match(failure.message, /^not decided: .* responds with a redirect \(307\), which is never followed/);
+  assert.match(
+    failure.message,
+    /^the key could not be verified: .* responded with a redirect \(307\), which tollkeeper never follows/,
+  );
   assert.equal(elsewhere.connections(), 0);
 });

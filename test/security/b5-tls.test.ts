@@ -45,7 +45,7 @@ test("`key test` does not send the key to an upstream with a self-signed certifi
     defaultConfig.outbound,
   ).catch((reason: unknown) => reason);
   assert.ok(failure instanceof Failure);
-  assert.match(failure.message, /^unreachable: .*DEPTH_ZERO_SELF_SIGNED_CERT/);
+  assert.match(failure.message, /^cannot connect to .*DEPTH_ZERO_SELF_SIGNED_CERT/);
   assert.deepEqual(untrusted.credentials, []);
 });
 
@@ -113,7 +113,7 @@ test("a daemon with NODE_TLS_REJECT_UNAUTHORIZED=0 verifies certificates and war
   assert.deepEqual([tested.code, tested.stdout], [1, ""]);
   assert.match(
     tested.stderr,
-    /^warning: NODE_TLS_REJECT_UNAUTHORIZED is ignored: certificates are always verified\nerror: unreachable: /,
+    /^warning: NODE_TLS_REJECT_UNAUTHORIZED is ignored: certificates are always verified\nerror: cannot connect to /,
   );
   assert.deepEqual(untrusted.credentials, []);
 

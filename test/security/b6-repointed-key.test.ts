@@ -174,7 +174,7 @@ test("a daemon that is started in a hostile project directory reads no configura
     output += String(text);
     if (output.includes("listens on")) break;
   }
-  assert.match(output, /No upstream is configured, so the built-in SANDBOX answers/);
+  assert.match(output, /No upstream is configured, so the built-in SANDBOX responds/);
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0] ?? "";
   assert.equal((await fetch(`${url}/v1/models`)).status, 200);
   daemon.kill("SIGKILL");

@@ -32,7 +32,10 @@ async function listOwnFiles(): Promise<string[]> {
 
 test("the first install enables and starts the service, which responds on both addresses", async () => {
   const output = await service.mustRun("service", "install");
-  assert.match(output, /runs as a service \(pid \d+\) and listens on 127\.0\.0\.1:8655 and \[::1\]:8655/);
+  assert.match(
+    output,
+    /is running as a service \(pid \d+\) and listens on 127\.0\.0\.1:8655 and \[::1\]:8655/,
+  );
   assert.equal(
     await service.systemctl("is-enabled", "tollkeeper.service", "tollkeeper.socket"),
     "enabled\nenabled\n",

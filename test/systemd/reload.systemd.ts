@@ -131,7 +131,7 @@ test("after a change of port the daemon responds there too, and a stream on the 
   );
   held[0]?.end(MESSAGE_EVENTS.slice(1).join(""));
   assert.equal(await text(stream), MESSAGE_EVENTS.join(""));
-  assert.match((await service.tollkeeper("service", "status")).stdout, /the configuration says 8656/);
+  assert.match((await service.tollkeeper("service", "status")).stdout, /the configuration has 8656/);
   await service.mustRun("service", "install");
   assert.deepEqual(
     [await service.requestStatus(), (await sendRequest(createAgent(), otherUrl)).status],

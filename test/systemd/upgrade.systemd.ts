@@ -91,7 +91,7 @@ async function upgradeUnderLoad(t: TestContext, to: PackedVersion, differs: stri
 }
 
 test("an upgrade to another version cuts no stream, refuses no request, and leaves one record for each", (t) => {
-  const differs = `the daemon still runs tollkeeper ${programVersion()}, and this command is 99.0.0`;
+  const differs = `the daemon still runs tollkeeper ${programVersion()}, but this command is version 99.0.0`;
   return upgradeUnderLoad(t, next, differs);
 });
 

@@ -148,7 +148,7 @@ async function get(upstream: Upstream, secret: Secret, outbound: Outbound): Prom
       fix === null
         ? "check the network, and the base URL with: tollkeeper config check"
         : `${fix} with: tollkeeper config edit`;
-    throw new KeyCheckFailure("unreachable", `${url.origin} cannot be reached: ${why}`, hint);
+    throw new KeyCheckFailure("unreachable", `cannot connect to ${url.origin}: ${why}`, hint);
   } finally {
     socket.destroy();
   }

@@ -56,7 +56,11 @@ for (const [line, error, hint] of [
     'there is no "service stat"; did you mean "service status"?',
     /tollkeeper service install/,
   ],
-  ["key xyzzy", 'there is no "key xyzzy"; there are: set, list, test, remove', /tollkeeper key set/],
+  [
+    "key xyzzy",
+    'there is no "key xyzzy"; the subcommands are: set, list, test, remove',
+    /tollkeeper key set/,
+  ],
   ["usage --bi tool", 'there is no option --bi; did you mean "--by"?', /tollkeeper usage --help$/],
   ["usage --xyzzy", "there is no option --xyzzy", /tollkeeper usage --help$/],
   ["usage extra", '"usage" takes no argument "extra"', /^for example: tollkeeper usage;/],
@@ -70,14 +74,18 @@ for (const [line, error, hint] of [
   ],
   [
     "usage --by colour",
-    '--by cannot be "colour"; it is one of: tool, model, day, session, project, key',
+    '--by cannot be "colour"; choose one of: tool, model, day, session, project, key',
     /--help$/,
   ],
   ["usage --json --csv", "--json and --csv cannot be used together", /--help$/],
   ["connect codex --model", "--model needs a value", /tollkeeper connect --help$/],
   ["env", '"env" needs the name of a tool', /^for example: eval "\$\(tollkeeper env my-script\)";/],
-  ["token add", '"token add" needs a name for the tool', /^for example: tollkeeper token add my-script;/],
-  ["completion csh", 'shell cannot be "csh"; it is one of: bash, zsh, fish', /tollkeeper completion --help$/],
+  ["token add", '"token add" needs the name of a tool', /^for example: tollkeeper token add my-script;/],
+  [
+    "completion csh",
+    'shell cannot be "csh"; choose one of: bash, zsh, fish',
+    /tollkeeper completion --help$/,
+  ],
 ] as const) {
   test(`tollkeeper ${line} is wrong usage: ${error}`, async (t) => {
     const { code, stdout, stderr } = await run(t, line);
@@ -101,7 +109,7 @@ test("an argument that looks like a key is not repeated, whatever the command; i
     assert.equal(code, 2, line);
     assert.match(
       stderr,
-      /^error: an argument looks like an API key.*\nhint: it is in your shell's history now: revoke the key/,
+      /^error: one argument looks like an API key.*\nhint: the key is now in your shell's history: revoke it/,
     );
     assert.ok(!`${stdout}${stderr}`.includes(key));
   }

@@ -95,6 +95,6 @@ test("the default file may be missing, also when --config names it", async (t) =
   for (const words of [[], ["--config", usual]]) {
     const { code, stdout } = await run(["config", "check", ...words]);
     assert.equal(code, 0);
-    assert.match(stdout, /the defaults hold/);
+    assert.match(stdout, /the defaults apply/);
   }
 });

@@ -82,13 +82,13 @@ test("config check of a valid file describes the configuration", async (t) => {
   const { code, out, err } = await runConfig(home, ["check", "--config", path]);
   assert.deepEqual([code, err], [0, ""]);
   assert.deepEqual(out.trimEnd().split("\n"), [
-    `${path} is good`,
+    `${path} is valid`,
     "listens on 127.0.0.1 and ::1, port 8655",
     'upstream default: https://api.example.com/v1, key "default" from keychain',
     'upstream gate: http://127.0.0.1:9/v1, key "default" from command pass show x',
     'tool codex: upstream default, key "codex"',
     "tool pi: upstream gate, its key",
-    `keeps usage records 400 days in ${home}/usage`,
+    `keeps usage records for 400 days in ${home}/usage`,
   ]);
 });
 
@@ -97,7 +97,7 @@ test("config check without a file says that the sandbox serves", async (t) => {
   const path = (await runConfig(home, ["path"])).out.trim();
   const { code, out } = await runConfig(home, ["check"]);
   assert.equal(code, 0);
-  assert.match(out, new RegExp(`^there is no ${path}; the defaults hold\n`));
+  assert.match(out, new RegExp(`^${path} does not exist; the defaults apply\n`));
   assert.match(out, /\nno upstream is configured: the built-in sandbox responds\n/);
 });
 
@@ -141,7 +141,7 @@ test("config edit creates a private file from the template with its schema, open
     EDITOR: "false",
   });
   assert.deepEqual([code, err], [0, ""]);
-  assert.match(out, new RegExp(`^${path} is good\n`));
+  assert.match(out, new RegExp(`^${path} is valid\n`));
   assert.equal(readFileSync(join(home, "seen"), "utf8"), readFileSync(path, "utf8"));
   assert.match(readFileSync(path, "utf8"), /"\$schema": "\.\/config\.schema\.json"/);
   assert.deepEqual(readdirSync(dirname(path)), ["config.jsonc", "config.schema.json"]);

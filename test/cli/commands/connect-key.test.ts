@@ -133,7 +133,7 @@ test("connect refuses a key without a configured upstream", { skip }, async (t) 
   const { key, before, run, text } = await prepare(t, {});
   const { code, stdout, stderr } = await run(["connect", "claude", "--yes"]);
   assert.equal(code, 1);
-  assert.ok(stderr.startsWith(`error: ${PLACE} holds a real key, and no upstream is configured`));
+  assert.ok(stderr.startsWith(`error: ${PLACE} contains a real key, but no upstream is configured`));
   assert.match(stderr, /\nhint: set up the upstream first: tollkeeper setup\n$/);
   assert.equal(text(), before);
   assertNowhere(key, { stdout, stderr });

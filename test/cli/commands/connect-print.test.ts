@@ -37,7 +37,7 @@ test("connect --print shows base URLs, placeholder, header and variables for an 
 test("connect --print creates no token, but says how to create one", async (t) => {
   const { command } = prepareHome(t, { config: { ...config, access: "token" } });
   const { stdout } = await command("connect", "mytool", "--print");
-  assert.match(stdout, /^API key: +LOCAL-TOKEN; make it with: tollkeeper token add mytool$/m);
+  assert.match(stdout, /^API key: +LOCAL-TOKEN; register one with: tollkeeper token add mytool$/m);
 });
 
 test("connect --print says why a tool cannot be connected", async (t) => {
@@ -53,7 +53,7 @@ test("connect --print explains the placeholder for a token in a file", async (t)
   assert.match(stdout, /"ANTHROPIC_AUTH_TOKEN": "LOCAL-TOKEN"/);
   assert.match(
     stdout,
-    /^LOCAL-TOKEN stands for a local token; make it with: tollkeeper token add claude-code$/m,
+    /^replace LOCAL-TOKEN with a local token; register one with: tollkeeper token add claude-code$/m,
   );
 });
 

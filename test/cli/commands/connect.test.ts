@@ -59,7 +59,7 @@ test("connect --yes writes the change and names its backup, and disconnect resto
     /^note: tollkeeper is not running; start it with: tollkeeper service install; or in a terminal: tollkeeper serve\n$/,
   );
   assert.match(text(), new RegExp(`^ {2}// mine$[^]*"ANTHROPIC_BASE_URL": "${URL}"`, "m"));
-  const backup = /^wrote ~\/\.claude\/settings\.json; as it was before: ~(\/.*)$/m.exec(stdout)?.[1] ?? "";
+  const backup = /^wrote ~\/\.claude\/settings\.json; backup: ~(\/.*)$/m.exec(stdout)?.[1] ?? "";
   assert.equal(readFileSync(home + backup, "utf8"), SETTINGS);
   assert.match(stdout, /To disconnect it, type: tollkeeper disconnect claude-code$/m);
 
@@ -68,7 +68,7 @@ test("connect --yes writes the change and names its backup, and disconnect resto
 
   const undone = await command("disconnect", "claude", "--yes");
   assert.equal(undone.code, 0);
-  assert.match(undone.stdout, /as it was before\n[^]*^claude-code is disconnected\n$/m);
+  assert.match(undone.stdout, /: restored\n[^]*^claude-code is disconnected\n$/m);
   assert.equal(text(), SETTINGS);
 });
 
@@ -127,7 +127,7 @@ test("connect suggests the nearest name for an unknown tool, and --print", async
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^error: no recipe is known for "cluade"; did you mean claude\?\nhint: .*--list; .*--print\n$/,
+    /^error: tollkeeper does not know the tool "cluade"; did you mean "claude"\?\nhint: .*--list; .*--print\n$/,
   );
 });
 
@@ -138,9 +138,7 @@ test("connect with a library's name, as the daemon gives it, says how programs t
     assert.equal(code, 1);
     assert.match(
       stderr,
-      new RegExp(
-        `^error: ${library} has no settings of its own .*\nhint: .*tollkeeper run -- .*connect sdk; .*`,
-      ),
+      new RegExp(`^error: ${library} is a library .*\nhint: .*tollkeeper run -- .*connect sdk; .*`),
     );
     const printed = await command("connect", library, "--print");
     assert.match(printed.stdout, new RegExp(`127\\.0\\.0\\.1:${PORT}/t/${library}`));
@@ -151,7 +149,10 @@ test("connect refuses a scope that the tool does not have, and names those it ha
   const { command } = prepare(t);
   const pi = await command("connect", "pi", "--scope", "project", "--yes");
   assert.equal(pi.code, 1);
-  assert.match(pi.stderr, /^error: Pi has no settings of that scope\nhint: connect it with: --scope user\n$/);
+  assert.match(
+    pi.stderr,
+    /^error: Pi has no settings that connect can change with --scope project\nhint: connect it with: tollkeeper connect pi --scope user\n$/,
+  );
 });
 
 test("connect and disconnect refuse contradictory options as wrong usage", async (t) => {

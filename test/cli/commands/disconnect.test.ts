@@ -28,7 +28,7 @@ test("disconnect keeps and reports a setting that was changed since", async (t) 
     stdout,
     /^env\.ANTHROPIC_AUTH_TOKEN in ~\/\.claude\/settings\.json was changed since, so it is kept$/m,
   );
-  const [, backup = ""] = /^~\/\.claude\/settings\.json as it was before: ~(\/.*)$/m.exec(stdout) ?? [];
+  const [, backup = ""] = /^backup of ~\/\.claude\/settings\.json: ~(\/.*)$/m.exec(stdout) ?? [];
   assert.equal(readFileSync(home + backup, "utf8"), SETTINGS);
   assert.match(text(), /"model": "sonnet",[^]*"ANTHROPIC_AUTH_TOKEN": "mine"/);
   assert.doesNotMatch(text(), /ANTHROPIC_BASE_URL/);
@@ -69,7 +69,7 @@ test("disconnect forgets a connection whose files were deleted, without asking",
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^(~\/\.claude\/settings\.json): no longer exists, not restored\n\1 as it was before: \S+\nclaude-code is disconnected\n$/m,
+    /^(~\/\.claude\/settings\.json): no longer exists, not restored\nbackup of \1: \S+\nclaude-code is disconnected\n$/m,
   );
   assert.ok(!existsSync(dirname(settings)));
   assert.equal((await command("disconnect", "claude")).code, 1);

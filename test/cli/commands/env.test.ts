@@ -38,7 +38,7 @@ test("env uses the configured port without a daemon, and fails when there is non
   assert.match((await command("env", "claude")).stdout, new RegExp(`127\\.0\\.0\\.1:${port}/t/claude-code'`));
   const { code, stderr } = await prepareHome(t, {}).command("env", "claude");
   assert.equal(code, 1);
-  assert.match(stderr, /^error: no port is known: .*\nhint: start it first: tollkeeper serve/);
+  assert.match(stderr, /^error: the port is unknown: .*\nhint: start it first with: tollkeeper serve/);
 });
 
 test("env chooses the first model that fits the tool, or takes the requested one", async (t) => {

@@ -94,7 +94,7 @@ test("the failure for a refused key quotes the upstream's message with the key r
   const stars = "*".repeat(key.length);
   assert.equal(
     failure.message,
-    `refused: ${upstream.baseUrl} answers 401: Incorrect API key: ${stars}\\u001b[2J`,
+    `the key was rejected: ${upstream.baseUrl} responded 401: Incorrect API key: ${stars}\\u001b[2J`,
   );
   upstream.respondWith((_seen, res) => res.writeHead(403).end(`no ${"x".repeat(290)} ${key}`));
   assert.match(
@@ -106,7 +106,7 @@ test("the failure for a refused key quotes the upstream's message with the key r
 test("a 503 response leaves undecided whether the key is accepted", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { error: { message: "busy" } }, 503));
   const failure = await failureOf(createUpstream("default", upstream.baseUrl), sentinelKey());
-  assert.match(failure.message, /^not decided: .* answers 503: busy, which says nothing about the key$/);
+  assert.match(failure.message, /^the key could not be verified: .* responded 503: busy$/);
 });
 
 test("an upstream that resets or refuses the connection is unreachable", async (t) => {
@@ -115,11 +115,11 @@ test("an upstream that resets or refuses the connection is unreachable", async (
     res.write("{", () => res.destroy());
   });
   const address = createUpstream("default", upstream.baseUrl);
-  assert.match((await failureOf(address, sentinelKey())).message, /^unreachable: .*ECONNRESET/);
+  assert.match((await failureOf(address, sentinelKey())).message, /^cannot connect to .*ECONNRESET/);
   upstream.server.close();
   upstream.server.closeAllConnections();
   await once(upstream.server, "close");
-  assert.match((await failureOf(address, sentinelKey())).message, /^unreachable: .*ECONNREFUSED/);
+  assert.match((await failureOf(address, sentinelKey())).message, /^cannot connect to .*ECONNREFUSED/);
 });
 
 test("fetchModels goes through the outbound proxy and reports proxy, TLS and times", async (t) => {
@@ -167,13 +167,13 @@ test("failures of proxy and certificate name the setting that fixes them", async
     return [failure.message, failure.hint];
   };
   assert.deepEqual(await failureThrough({ ...outbound, authorities: [] }), [
-    `unreachable: ${far.origin} (its certificate is self-signed, DEPTH_ZERO_SELF_SIGNED_CERT)`,
-    'if your network has a certificate authority of its own, name its file in "outbound.caFile": tollkeeper config edit',
+    `cannot connect to ${far.origin}: its certificate is self-signed, DEPTH_ZERO_SELF_SIGNED_CERT`,
+    'if your network has a certificate authority of its own, name its file in "outbound.caFile" with: tollkeeper config edit',
   ]);
   proxy.server.close();
   assert.deepEqual(await failureThrough(outbound), [
-    `unreachable: ${far.origin} (the proxy cannot be reached: nothing listens there, ECONNREFUSED)`,
-    'correct "outbound.httpsProxy": tollkeeper config edit',
+    `cannot connect to ${far.origin}: the proxy cannot be reached: nothing listens there, ECONNREFUSED`,
+    'correct "outbound.httpsProxy" with: tollkeeper config edit',
   ]);
 });
 
@@ -203,7 +203,7 @@ test(
     assert.equal(refused.code, 1);
     assert.match(
       refused.err,
-      /^error: refused: .* answers 401: bad Bearer \*+\nhint: if the key is wrong, replace it with: tollkeeper key set --replace/,
+      /^error: the key was rejected: .* responded 401: bad Bearer \*+\nhint: if the key is wrong, replace it with: tollkeeper key set --replace/,
     );
     assert.ok(!`${refused.out}${refused.err}`.includes(key));
   },

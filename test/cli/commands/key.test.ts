@@ -42,7 +42,7 @@ test(
     assert.deepEqual([set.code, set.err], [0, ""]);
     assert.equal(
       set.out,
-      `Stored key "default" of upstream default. It is sent to ${ORIGIN} only.\nTo test it, type: tollkeeper key test\n`,
+      `Stored key "default" of upstream default. It is sent only to ${ORIGIN}.\nTo test it, type: tollkeeper key test\n`,
     );
     const list = await command.run(["list"]);
     assert.match(list.out, /default.*https:\/\/api\.example\.com.*keychain.*stored/);
@@ -51,7 +51,10 @@ test(
 
     const unasked = await command.run(["remove"]);
     assert.deepEqual([unasked.code, unasked.out], [1, ""]);
-    assert.match(unasked.err, /would be removed for good\nhint: .* add --yes\n$/);
+    assert.match(
+      unasked.err,
+      /a removed key cannot be recovered: .*\nhint: .* type: tollkeeper key remove --yes\n$/,
+    );
     const removed = await command.run(["remove", "--yes"]);
     assert.deepEqual([removed.code, removed.out], [0, `Removed the key "default" for ${ORIGIN}.\n`]);
     const again = await command.run(["remove", "--yes"]);
@@ -78,7 +81,7 @@ test("key set echoes nothing of a key typed at a terminal, not even its length",
   assert.equal(result.code, 0);
   assert.ok(
     result.out.startsWith(
-      `${question}\r\nStored key "default" of upstream default. It is sent to ${ORIGIN} only.\r\n`,
+      `${question}\r\nStored key "default" of upstream default. It is sent only to ${ORIGIN}.\r\n`,
     ),
   );
   assertNotPrinted(result, key);
@@ -108,13 +111,13 @@ test(
       assert.equal(result.code, 2);
       assert.match(
         result.err,
-        /^error: an argument looks like an API key.*\nhint: it is in your shell's history now/,
+        /^error: one argument looks like an API key.*\nhint: the key is now in your shell's history/,
       );
       assertNotPrinted(result, key);
     }
     const asName = await command.run(["set", key], "sk-other\n");
     assert.equal(asName.code, 2);
-    assert.match(asName.err, /^error: an argument looks like an API key/);
+    assert.match(asName.err, /^error: one argument looks like an API key/);
     assertNotPrinted(asName, key);
     assert.equal((await listed(command))[0]?.state, "missing");
   },
@@ -140,7 +143,7 @@ test("key set --upstream stores a key for that upstream's origin only", { skip }
   const set = await command.run(["set", "--upstream", "other"], sentinelKey());
   assert.match(
     set.out,
-    /^Stored key "second" of upstream other\. It is sent to https:\/\/other\.example\.com only\./,
+    /^Stored key "second" of upstream other\. It is sent only to https:\/\/other\.example\.com\./,
   );
   const keys = (await listed(command)).map(({ name, origin, state, usedBy }) => [
     name,

@@ -22,7 +22,7 @@ test("a leased token is valid while its holder lives, and is in no file", { time
     return res.status;
   };
   assert.equal(await status(), 200);
-  assert.match((await daemon.command("status")).stdout, /^access .* 0 tokens registered, 1 lent$/m);
+  assert.match((await daemon.command("status")).stdout, /^access .* 0 tokens registered, 1 leased$/m);
   const [record] = await daemon.ledger();
   assert.deepEqual([record?.tool, record?.tool_by], ["codex", "token"]);
   kill();

@@ -72,7 +72,7 @@ test("run exits like the command, or like a shell with a hint when the command c
     [127, /^error: .*nowhere: command not found\nhint: /, join(daemon.home, "nowhere")],
     [126, /^error: .*plain cannot be run: permission denied\nhint: .*: chmod \+x \S*plain\n$/, plain],
     [126, /^error: .*odd cannot be run: the program that .* is not there\nhint: .*head -n 1 \S*odd\n$/, odd],
-    [126, /^error: .* cannot be run: .*\nhint: look at it with: ls -l \S*below\n$/, join(plain, "below")],
+    [126, /^error: .* cannot be run: .*\nhint: inspect it with: ls -l \S*below\n$/, join(plain, "below")],
   ];
   for (const [expected, said, ...words] of cases) {
     const { code, stderr } = await run(daemon, "--", ...words);
@@ -119,7 +119,10 @@ test("run gives a tool's flags to no other program", async (t) => {
   writeToolScript(daemon.home, "codex", SHOW_ARGUMENTS);
   const refused = await run(daemon, "--tool", "codex", "--", join(directory, "npx"), "@openai/codex");
   assert.deepEqual([refused.code, refused.stdout], [1, ""]);
-  assert.match(refused.stderr, /^error: Codex is led here by flags, and npx is another program\nhint: /);
+  assert.match(
+    refused.stderr,
+    /^error: Codex is pointed at tollkeeper by flags, which npx does not take\nhint: /,
+  );
   assert.match(refused.stderr, /tollkeeper connect codex; .* -c .*base_url/);
   const own = await run(daemon, "--tool", "nightly", "--", join(directory, "codex"), "exec");
   assert.match(own.stdout, /^<-c>.*\/t\/nightly\/v1.*<exec>$/);

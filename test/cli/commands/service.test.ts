@@ -65,8 +65,8 @@ test(
       "tollkeeper.service.d",
       "tollkeeper.service.d/own.conf",
     ]);
-    assert.match(stdout, new RegExp(`^the configuration stays: ${configFile}$`, "m"));
-    assert.match(stdout, new RegExp(`^the ledger stays: ${home.home}/state/tollkeeper/ledger$`, "m"));
+    assert.match(stdout, new RegExp(`^kept: the configuration, ${configFile}$`, "m"));
+    assert.match(stdout, new RegExp(`^kept: the ledger, ${home.home}/state/tollkeeper/ledger$`, "m"));
     const withoutIt = homeWithSystemd(t, {}, home.home);
     const again = await withoutIt.service("uninstall");
     assert.deepEqual([again.code, withoutIt.commands()], [0, []]);
@@ -101,7 +101,7 @@ test(
     assert.equal(code, 0, stderr);
     assert.match(
       stdout,
-      /^waiting for 2 open exchanges, which may finish first; until then new connections wait\nrunning: /m,
+      /^waiting for 2 open requests to finish; until then new connections wait\nrunning: /m,
     );
     streams.finish();
     await assertComplete(clients);

@@ -41,11 +41,11 @@ test("status of a healthy daemon prints a line for each fact and exits with 0", 
     `listening +127\\.0\\.0\\.1:${daemon.port} and \\[::1\\]:${daemon.port}$`,
     `access +open, no token required; 0 tokens registered$`,
     `upstream +default: ${upstream.baseUrl}$`,
-    ` +last exchange completed with 200, (?:just now|\\d+ s ago)$`,
+    ` +last request: completed, status 200, (?:just now|\\d+ s ago)$`,
     `key +default for default: present \\(file ${keyFile.path}, (?:just now|\\d+ s ago)\\)$`,
     `config +${daemon.configFile}, read (?:just now|\\d+ s ago)$`,
     `ledger +${daemon.home}/state/tollkeeper/ledger, 1 written$`,
-    `open +0 exchanges$`,
+    `requests +0 open$`,
   ]) {
     assert.match(stdout, new RegExp(`^${line}`, "m"));
   }

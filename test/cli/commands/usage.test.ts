@@ -88,7 +88,7 @@ test("usage prints a remark below the table for each kind of unknown usage", asy
   assert.match(codex ?? "", /^codex +3 .* ≥0 +1 +1 +1$/);
   assert.match(total ?? "", /^total +3 .* ≥0 +1 +1 +1$/);
   assert.deepEqual(remarks, [
-    "partial: 1 response broke off. The sums include what was reported until then, which is a lower bound.",
+    "partial: 1 response was truncated. The sums include what was reported until then, so they are lower bounds.",
     "absent: 1 response reported no usage. The sums do not include them.",
     "The sums do not include 1,500 tokens of attempts that another model replaced. The service bills these only in some cases.",
     `The sums do not include 1 unreadable line of the ledger. The first is ${today()}.ndjson:5.`,

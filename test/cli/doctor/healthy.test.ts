@@ -27,18 +27,18 @@ export GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz
 
 const ALL_OK = `ok       version          tollkeeper VERSION, Node NODE
 ok       Node's settings  no setting exposes a key
-ok       configuration    ~/config.jsonc is good: 1 upstream, port PORT
+ok       configuration    ~/config.jsonc is valid: 1 upstream, port PORT
 ok       keychain         it responds and is unlocked
-ok       keys             "default" for upstream default is there (keychain)
-ok       upstreams        default: UPSTREAM/v1 takes key "default", 2 models, N ms to connect and N ms to answer
-ok       daemon           it runs, pid PID, started AGO
-ok       port             127.0.0.1:PORT and [::1]:PORT, the daemon's own
-ok       service          installed, starts with the machine; active (running) since Sat 2026-11-21 10:00:00 UTC
-ok       other users      none holds port PORT, or is connected to it
-ok       ledger           ~/state/tollkeeper/ledger: 0 days, 0 bytes; SIZE of the disk are free
-ok       clock            TIME; nothing speaks against it
-ok       leftover keys    none in the environment and 3 files of shells and tools
-ok       base URLs        those that lead to tollkeeper: 2
+ok       keys             key "default" for upstream default is stored (keychain)
+ok       upstreams        default: UPSTREAM/v1 accepts key "default": 2 models, connected in N ms, response in N ms
+ok       daemon           running, pid PID, started AGO
+ok       port             127.0.0.1:PORT and [::1]:PORT, held by the daemon
+ok       service          installed, starts at boot; active (running) since Sat 2026-11-21 10:00:00 UTC
+ok       other users      no other user holds port PORT or is connected to it
+ok       ledger           ~/state/tollkeeper/ledger: 0 days, 0 bytes; SIZE free
+ok       clock            TIME; no contradiction found
+ok       leftover keys    none found in the environment and 3 files of shells and tools
+ok       base URLs        2 base URLs for tollkeeper
 ok       tools            connected: Claude Code, Codex; nothing sends requests elsewhere
 
 no problems found

@@ -46,7 +46,7 @@ test("only the beginning of a gigabyte file is read, and the result says so", as
   truncateSync(path, 1 << 30);
   const [dotfile] = await readDotfiles([locate(path)]);
   assert.equal(dotfile?.text.length, 8 * 1024 * 1024);
-  assert.equal(dotfile?.problem, "only its first 8388608 bytes were looked through");
+  assert.equal(dotfile?.problem, "only its first 8388608 bytes were searched");
 });
 
 test("a location with an extension yields the files of that extension, sorted by name", async (t) => {

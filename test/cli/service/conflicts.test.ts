@@ -54,7 +54,7 @@ test(
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /^error: .* is stopping: 2 open exchanges may finish first\nhint: wait for it with: /m,
+      /^error: .* is stopping: it waits for 2 open requests to finish\nhint: wait for it with: /m,
     );
   },
 );

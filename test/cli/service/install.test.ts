@@ -44,11 +44,11 @@ test(
     assert.match(
       stdout,
       new RegExp(
-        `^tollkeeper runs as a service \\(pid ${daemon.pid}\\) and listens on 127\\.0\\.0\\.1:${port} `,
+        `^tollkeeper is running as a service \\(pid ${daemon.pid}\\) and listens on 127\\.0\\.0\\.1:${port} `,
         "m",
       ),
     );
-    assert.match(stdout, /^its log: tollkeeper service logs$/m);
+    assert.match(stdout, /^to see its log, type: tollkeeper service logs$/m);
     assert.match(stderr, /^note: .*loginctl enable-linger/m);
   },
 );
@@ -148,7 +148,7 @@ test(
     writeFileSync(configFile, JSON.stringify({ listen: { port: await freePort() } }));
     const { code, stdout, stderr } = await service("install", "--config", configFile);
     assert.equal(code, 1);
-    assert.doesNotMatch(stdout, /runs as a service/);
+    assert.doesNotMatch(stdout, /running as a service/);
     assert.match(
       stderr,
       /^the newest lines of its log:\n {4}a line of today\n {4}tollkeeper\.service: Failed at step/m,

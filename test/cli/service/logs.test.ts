@@ -26,7 +26,7 @@ test("service logs reports a missing journalctl", { skip: noLinux }, async (t) =
   const { directory } = fakePrograms(t, { systemctl: [unitPath] });
   const { code, stderr } = await runProgram(["service", "logs"], { ...env, PATH: directory });
   assert.equal(code, 1);
-  assert.match(stderr, /^error: the log cannot be shown: journalctl is not there, or cannot be run\nhint: /m);
+  assert.match(stderr, /^error: the log cannot be shown: journalctl is missing or cannot be run\nhint: /m);
 });
 
 test("service logs -f exits 0 on Ctrl-C", { skip: noLinux }, async (t) => {

@@ -57,7 +57,7 @@ test(
     const { code, stdout, stderr } = await home.service("install");
     assert.equal(code, 0, stderr);
     assert.equal(configFileIn(home), daemon.configFile);
-    const message = `^the configuration is the one that it was installed with: ${daemon.configFile} `;
+    const message = `^using the configuration that the service was installed with: ${daemon.configFile} `;
     assert.match(stdout, new RegExp(message, "m"));
   },
 );
@@ -86,7 +86,7 @@ test(
 const VERSION = programVersion().replaceAll(".", "\\.");
 
 const OTHERS: [what: string, other: Partial<DaemonStatus>, says: string][] = [
-  ["another version", { version: "0.0.1" }, `tollkeeper 0\\.0\\.1, and this command is ${VERSION}`],
+  ["another version", { version: "0.0.1" }, `tollkeeper 0\\.0\\.1, but this command is version ${VERSION}`],
   [
     "another build of this version",
     { build: "0123456789ab" },
@@ -107,11 +107,8 @@ for (const [what, other, says] of OTHERS) {
       const home = await serviceOfOtherProgram(t, other);
       const { code, stdout, stderr } = await home.service("install");
       assert.equal(code, 0, stderr);
-      assert.match(stdout, new RegExp(`^the daemon still runs ${says}: it is restarted$`, "m"));
-      assert.match(
-        stdout,
-        /^waiting for 2 open exchanges, which may finish first; until then new connections wait$/m,
-      );
+      assert.match(stdout, new RegExp(`^the daemon still runs ${says}; restarting it$`, "m"));
+      assert.match(stdout, /^waiting for 2 open requests to finish; until then new connections wait$/m);
       assert.equal(home.commands().at(-1), RESTART);
     },
   );
@@ -120,7 +117,7 @@ for (const [what, other, says] of OTHERS) {
     const home = await serviceOfOtherProgram(t, other);
     const { code, stdout } = await home.service("install", "--dry-run");
     assert.equal(code, 0);
-    const shown = `^unless that has restarted it, because the daemon still runs ${says}:\\n[^]*^ {4}run: .* restart `;
+    const shown = `^the daemon still runs ${says}; unless the steps above restart it, these follow:\\n[^]*^ {4}run: .* restart `;
     assert.match(stdout, new RegExp(shown, "m"));
     assert.deepEqual(home.commands(), []);
   });

@@ -37,7 +37,7 @@ test(
       `node        ${process.execPath}`,
       `script      ${process.execPath}`,
       "port        8655, where systemd listens for it",
-      "linger      no, it ends with your last session",
+      "linger      no, it stops when your last session ends",
       `files       ${home.units}/tollkeeper.service`,
       `            ${home.units}/tollkeeper.socket`,
       `            ${home.units}/tollkeeper.service.d/sandbox.conf`,
@@ -58,8 +58,8 @@ test(
     const { code, stdout } = await home.service("status");
     assert.equal(code, 1);
     assert.match(stdout, /^service +not running: failed \(dead, exit-code, status 203\)$/m);
-    assert.match(stdout, /^node +\/gone\/node; it is not there any more, .*tollkeeper service install$/m);
-    assert.match(stdout, /^port +9000; the configuration says 8655, .*tollkeeper service install$/m);
+    assert.match(stdout, /^node +\/gone\/node; it no longer exists; .*tollkeeper service install$/m);
+    assert.match(stdout, /^port +9000; the configuration has 8655; .*tollkeeper service install$/m);
   },
 );
 
@@ -178,8 +178,11 @@ async function launchdService(t: TestContext, drainMs: number) {
 
 test("the status report says when launchd allows streams less time than the configuration", async (t) => {
   for (const [drainMs, expected] of [
-    [30_000, /^drain +open streams get 30 s at a stop$/],
-    [120_000, /^drain +.* 30 s at a stop; the configuration says 120 s, .*tollkeeper service install$/],
+    [30_000, /^drain +open streams get 30 s to finish at a stop$/],
+    [
+      120_000,
+      /^drain +.* 30 s to finish at a stop; the configuration has 120 s; .*tollkeeper service install$/,
+    ],
   ] as const) {
     const { state, config } = await launchdService(t, drainMs);
     const lines = renderServiceReport(buildServiceReport("launchd", state, config, HEALTHY));
@@ -203,7 +206,7 @@ test("doctor warns when launchd allows streams less time than the configuration"
   assert.deepEqual(findings, [
     {
       verdict: "warning",
-      message: "launchd gives open streams 30 s at a stop, and the configuration says 120 s",
+      message: "launchd gives open streams 30 s to finish at a stop, but the configuration says 120 s",
       fix: "tollkeeper service install",
     },
   ]);

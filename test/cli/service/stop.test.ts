@@ -46,7 +46,7 @@ test(
     const second = service("stop");
     // If the first stop did not wait, it would be done by the time this command ends.
     const { stdout } = await service("stop", "--dry-run");
-    assert.match(stdout, new RegExp(`^stop the daemon that was started by hand, pid ${daemon.pid}: `));
+    assert.match(stdout, new RegExp(`^stop the daemon that was started by hand, pid ${daemon.pid}, `));
     assert.deepEqual([ended, (await daemon.status()).openExchanges], [[], 1]);
     streams.finish();
     await assertComplete(clients);
@@ -67,7 +67,7 @@ test(
     assert.equal(code, 0);
     assert.equal(
       stdout,
-      `stop the daemon that was started by hand, pid ${daemon.pid}: its open exchanges may finish first\n`,
+      `stop the daemon that was started by hand, pid ${daemon.pid}, after its open requests finish\n`,
     );
     assert.equal((await daemon.status()).state, "serving");
   },

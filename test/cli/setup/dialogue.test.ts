@@ -54,7 +54,7 @@ test(
       ),
     );
     assert.match(text, /error: this does not look like an API key: it has only 3 characters\n/);
-    assert.match(text, /error: refused: .* answers 401: no such key\n/);
+    assert.match(text, /error: the key was rejected: .* responded 401: no such key\n/);
     assert.ok(!text.includes("sk-not-the-right-one"));
     assert.match(text, /The background service is not available: no systemd runs /);
     assert.match(
@@ -100,7 +100,7 @@ test("Ctrl-C says what was done and that setup can be run again", { skip }, asyn
   assert.equal(halfway.code, 130);
   assert.match(
     halfway.text,
-    /\nStopped\. This was done; to go on, type: tollkeeper setup\n {2}upstream .*\n {2}key .*\n {2}service .*\n$/,
+    /\nStopped\. This was done; to continue, type: tollkeeper setup\n {2}upstream .*\n {2}key .*\n {2}service .*\n$/,
   );
 });
 
@@ -146,7 +146,7 @@ test("a server on this machine is taken without a key, even before it is started
     ],
   );
   assert.equal(code, 0, text);
-  assert.match(text, /warning: unreachable: http:\/\/127\.0\.0\.1:9 /);
+  assert.match(text, /warning: cannot connect to http:\/\/127\.0\.0\.1:9: /);
   assert.match(
     readFileSync(machine.configFile, "utf8"),
     /"baseUrl": "http:\/\/127\.0\.0\.1:9\/v1",\n\s+"auth": "none"/,

@@ -145,19 +145,19 @@ test(
       [
         upstream.baseUrl,
         "sk-some-other-key",
-        /refused: .* answers 401: no such key; nothing was changed/,
+        /the key was rejected: .* responded 401: no such key; nothing was changed/,
         /give the key that/,
       ],
       [
         `${html.origin}/app`,
         key,
-        /not decided: .* a web page \(200\).*; nothing was changed/,
+        /the key could not be verified: .* a web page \(200\).*; nothing was changed/,
         new RegExp(`probably ${html.origin}/v1; to store the key untested, add --force`),
       ],
       [
         "http://127.0.0.1:9/v1",
         key,
-        /unreachable: http:\/\/127\.0\.0\.1:9 .*; nothing was changed/,
+        /cannot connect to http:\/\/127\.0\.0\.1:9: .*; nothing was changed/,
         /add --force/,
       ],
       [
@@ -182,7 +182,7 @@ test(
       key,
     );
     assert.equal(forced.code, 0);
-    assert.match(forced.stderr, /^warning: unreachable: /m);
+    assert.match(forced.stderr, /^warning: cannot connect to /m);
     assert.deepEqual(await machine.storedKeys(), ["default@http://127.0.0.1:9"]);
   },
 );
@@ -203,7 +203,7 @@ test(
       /^error: another key "default" for .* is stored.*\nhint: to replace it, add --replace\n/m,
     );
     const refused = await run([...args, "--replace"], "sk-another-key");
-    assert.match(refused.stderr, /refused: /);
+    assert.match(refused.stderr, /the key was rejected: /);
     upstream.respondWith(({ headers }, res) =>
       sendJson(res, { data: [] }, headers.authorization === "Bearer sk-another-key" ? 200 : 401),
     );
@@ -389,6 +389,6 @@ test("a stored key stays when the upstream cannot be asked", { skip }, async (t)
   await machine.session.storeKey(machine.key, "http://127.0.0.1:9");
   const { code, stderr } = await machine.run(["setup", "--yes"]);
   assert.equal(code, 0);
-  assert.match(stderr, /^warning: unreachable: http:\/\/127\.0\.0\.1:9 /);
+  assert.match(stderr, /^warning: cannot connect to http:\/\/127\.0\.0\.1:9: /);
   assert.deepEqual(await machine.storedKeys(), ["default@http://127.0.0.1:9"]);
 });

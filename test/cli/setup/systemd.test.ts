@@ -34,7 +34,7 @@ test(
     const setup = await shell(
       `${tollkeeper} setup --base-url ${upstream.baseUrl} --key-stdin --service --connect claude-code --yes <key`,
     );
-    assert.match(setup, /\n {2}service +runs, and starts at login/);
+    assert.match(setup, /\n {2}service +running; starts at login/);
     const response = await fetch(`http://127.0.0.1:${port}/t/claude-code/v1/messages`, {
       method: "POST",
       headers: { "content-type": "application/json" },

@@ -98,7 +98,7 @@ test(
     const { code, stdout, stderr } = await run(["uninstall", "--ledger", "--yes"]);
     assert.equal(code, 0);
     assert.match(stdout, /removed: ledger [^]*removed: config /);
-    assert.match(stderr, /^note: ~\/\.local\/state\/tollkeeper\/ledger stays: it holds files of others$/m);
+    assert.match(stderr, /^note: ~\/\.local\/state\/tollkeeper\/ledger is kept: it contains other files$/m);
     assert.ok(
       exists(`${LEDGER}/mine.txt`) && !exists(`${LEDGER}/2026-11-21.torn`) && !exists(`${LEDGER}/under-way`),
     );

@@ -174,7 +174,7 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
       assert.equal(await service.requestStatus(), 200);
       await waitForStatus(/1 waiting/);
     },
-    says: /records waiting to be written: 1/,
+    says: /1 record not yet written/,
     typed: [INSTALL],
   },
   {

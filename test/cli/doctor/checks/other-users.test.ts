@@ -79,6 +79,6 @@ test("a socket that no process holds any more is not reported, whatever its uid"
 test("where the system does not report socket owners, local tokens are suggested unless they are required already", () => {
   const { verdict, message } = unknownUsersFinding("open");
   assert.equal(verdict, "skipped");
-  assert.match(message, /until "access": "token" asks for a local token$/);
+  assert.match(message, /unless "access": "token" is set$/);
   assert.equal(unknownUsersFinding("token").verdict, "ok");
 });

@@ -49,7 +49,7 @@ test("a time over five minutes ahead contradicts the clock, a time over five min
   assert.deepEqual([contradicts(4, true), contradicts(6, true), contradicts(-6, true)], [false, true, true]);
   assert.equal(
     findClockContradiction(NOW, [{ at: NOW + 10 * MINUTE, what: "the answer", isCurrent: true }]),
-    "it is 2026-11-21T12:00:00.000Z by this clock, and the answer is of 2026-11-21T12:10:00.000Z",
+    "this clock says 2026-11-21T12:00:00.000Z, but the answer is from 2026-11-21T12:10:00.000Z",
   );
 });
 

@@ -20,7 +20,7 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     build: (t) => setUpMachine(t, { env: { NODE_OPTIONS: "--inspect=0" } }),
     finds: [
       [
-        "failure node: Node's inspector is open, and would show the key to whoever connects to it; the daemon would not start like this",
+        "failure node: Node's inspector is open, and would show the key to whoever connects to it; the daemon refuses to start with this setting",
         "take --inspect out of NODE_OPTIONS and of node's own arguments, and start again",
       ],
     ],

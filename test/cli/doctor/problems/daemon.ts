@@ -27,7 +27,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     build: (t) => withStatus(t, (status) => ({ ...status, version: "0.0.9" })),
     finds: [
       [
-        "warning version: the daemon still runs tollkeeper 0.0.9, and this command is VERSION",
+        "warning version: the daemon still runs tollkeeper 0.0.9, but this command is version VERSION",
         "tollkeeper service stop, then: tollkeeper serve --config HOME/config.jsonc",
       ],
     ],
@@ -47,7 +47,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     build: (t) => withStatus(t, (status) => ({ ...status, listening: ["127.0.0.1:1", "[::1]:1"] })),
     finds: [
       [
-        "failure port: the daemon listens on 127.0.0.1:1 and [::1]:1, and the configuration says PORT",
+        "failure port: the daemon listens on 127.0.0.1:1 and [::1]:1, but the configuration has port PORT",
         "kill PID, then: tollkeeper serve --config HOME/config.jsonc",
       ],
     ],
@@ -66,7 +66,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure port: the daemon listens on 127.0.0.1:PORT only, and another program gets what tools send to ::1",
+        "failure port: the daemon listens only on 127.0.0.1:PORT; another program receives what tools send to ::1",
         'stop it with: kill PID; or set another "listen.port" with: tollkeeper config edit',
       ],
     ],
@@ -98,11 +98,11 @@ export const DAEMON_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure daemon: records waiting to be written: 2 (no space left on device)",
-        "fix what is reported of the ledger below; then they are written by themselves",
+        "failure daemon: 2 records not yet written (no space left on device)",
+        'follow the fix under "ledger" below; they are then written automatically',
       ],
       [
-        "warning daemon: records lost since its start: 1 (no space left on device)",
+        "warning daemon: 1 record lost since its start (no space left on device)",
         'follow the fix under "ledger" below; lost records cannot be recovered',
       ],
     ],
@@ -131,7 +131,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     finds: [
       ["failure daemon: it is not running", "tollkeeper service install"],
       [
-        "failure service: it does not run (failed (exit-code, status 1)): its Node, /opt/node-20/bin/node, is not there any more",
+        "failure service: it is not running (failed (exit-code, status 1)): its Node, /opt/node-20/bin/node, is not there any more",
         "tollkeeper service install",
       ],
     ],
@@ -147,7 +147,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     finds: [
       ["failure daemon: it is not running", "tollkeeper service start"],
       [
-        "failure service: it does not run (failed (exit-code, status 1)): its configuration was invalid, but is valid now",
+        "failure service: it is not running (failed (exit-code, status 1)): its configuration was invalid, but is valid now",
         "tollkeeper service start",
       ],
     ],
@@ -164,7 +164,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     build: (t) => withService(t, { state: "stopped" }, { files: TOOL_FILES }),
     finds: [
       [
-        "warning service: it does not run (inactive (dead)): the daemon, pid PID, was started by hand",
+        "warning service: it is not running (inactive (dead)): the daemon, pid PID, was started by hand",
         "tollkeeper service stop, then: tollkeeper service start",
       ],
     ],
@@ -182,7 +182,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure service: its socket is for port OLD, and the configuration says PORT",
+        "failure service: its socket has port OLD, but the configuration has port PORT",
         "tollkeeper service install",
       ],
     ],

@@ -38,7 +38,7 @@ export const FILE_PROBLEMS: Problem[] = [
     build: (t) => withLedger(t, (directory) => writeFileSync(join(directory, "under-way"), "")),
     finds: [
       [
-        "failure ledger: HOME/state/tollkeeper/ledger/under-way is a link, or no directory, and a crash would hide running requests",
+        "failure ledger: HOME/state/tollkeeper/ledger/under-way is a link or not a directory, so a crash would hide running requests",
         "mv 'HOME/state/tollkeeper/ledger/under-way' 'HOME/state/tollkeeper/ledger/under-way.away'",
       ],
     ],
@@ -62,7 +62,7 @@ export const FILE_PROBLEMS: Problem[] = [
     build: (t) => withLedger(t, (directory) => symlinkSync("/nowhere", join(directory, "2099-01-01.ndjson"))),
     finds: [
       [
-        "failure ledger: HOME/state/tollkeeper/ledger/2099-01-01.ndjson is a link, or no file, and is not written to",
+        "failure ledger: HOME/state/tollkeeper/ledger/2099-01-01.ndjson is a link or not a file, so tollkeeper does not write to it",
         "mv 'HOME/state/tollkeeper/ledger/2099-01-01.ndjson' 'HOME/state/tollkeeper/ledger/2099-01-01.ndjson.away'",
       ],
     ],
@@ -76,8 +76,8 @@ export const FILE_PROBLEMS: Problem[] = [
     finds: [
       ["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"],
       [
-        "failure ledger: DISK cannot be written to",
-        'make it writable; or name another "ledger.directory" with: tollkeeper config edit --config HOME/config.jsonc',
+        "failure ledger: DISK is not writable",
+        'make it writable; or set another "ledger.directory" with: tollkeeper config edit --config HOME/config.jsonc',
       ],
     ],
   },
@@ -90,8 +90,8 @@ export const FILE_PROBLEMS: Problem[] = [
     finds: [
       ["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"],
       [
-        "failure ledger: 1.0 MB are free on the disk of DISK",
-        "make room; see what takes it with: df -h 'DISK'",
+        "failure ledger: only 1.0 MB free on the disk of DISK",
+        "free disk space; see usage with: df -h 'DISK'",
       ],
     ],
   },
@@ -106,7 +106,7 @@ export const FILE_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "warning clock: it is TIME by this clock, and the newest record of the ledger is of TIME",
+        "warning clock: this clock says TIME, but the newest record of the ledger is from TIME",
         "sudo timedatectl set-ntp true",
       ],
     ],
@@ -123,7 +123,7 @@ export const FILE_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "warning clock: it is TIME by this clock, and the answer of upstream default is of TIME",
+        "warning clock: this clock says TIME, but the response of upstream default is from TIME",
         "sudo timedatectl set-ntp true",
       ],
     ],
@@ -133,8 +133,8 @@ export const FILE_PROBLEMS: Problem[] = [
     build: (t) => setUpMachine(t, { files: { ".zshrc": "# mine\nexport ANTHROPIC_API_KEY='%KEY%'\n" } }),
     finds: [
       [
-        "failure leftover-keys: a key that tollkeeper keeps stands in ~/.zshrc:2 (ANTHROPIC_API_KEY)",
-        "take line 2 out of ~/.zshrc",
+        "failure leftover-keys: ~/.zshrc:2 (ANTHROPIC_API_KEY) contains a key that tollkeeper has",
+        "delete line 2 of ~/.zshrc",
       ],
     ],
   },
@@ -146,8 +146,8 @@ export const FILE_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure leftover-keys: a key that tollkeeper keeps stands in the environment (ANTHROPIC_AUTH_TOKEN)",
-        "unset ANTHROPIC_AUTH_TOKEN, and take it out of where it is set",
+        "failure leftover-keys: the environment (ANTHROPIC_AUTH_TOKEN) contains a key that tollkeeper has",
+        "unset ANTHROPIC_AUTH_TOKEN, and remove it where it is set",
       ],
     ],
   },
@@ -159,8 +159,8 @@ export const FILE_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "warning leftover-keys: what looks like an API key stands in ~/.codex/auth.json:2 (OPENAI_API_KEY)",
-        'for tollkeeper to keep it, name its upstream with: tollkeeper config edit --config HOME/config.jsonc; then write "placeholder" in its place in line 2 of ~/.codex/auth.json',
+        "warning leftover-keys: ~/.codex/auth.json:2 (OPENAI_API_KEY) contains what looks like an API key",
+        'to store it in tollkeeper, first configure its upstream with: tollkeeper config edit --config HOME/config.jsonc; then replace it with "placeholder" in line 2 of ~/.codex/auth.json',
       ],
     ],
   },
@@ -174,8 +174,8 @@ export const FILE_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure base-urls: ~/.claude/settings.json:2 (ANTHROPIC_BASE_URL) leads to port OLD, and tollkeeper's is PORT",
-        "write http://127.0.0.1:PORT/t/claude-code there",
+        "failure base-urls: ~/.claude/settings.json:2 (ANTHROPIC_BASE_URL) points at port OLD, but tollkeeper uses PORT",
+        "change it to http://127.0.0.1:PORT/t/claude-code",
       ],
     ],
   },
@@ -191,7 +191,7 @@ export const FILE_PROBLEMS: Problem[] = [
     finds: [
       ["failure daemon: it is not running", "tollkeeper serve --config HOME/config.jsonc"],
       [
-        "failure base-urls: ~/.codex/config.toml:2 (base_url) leads to tollkeeper, which does not run",
+        "failure base-urls: ~/.codex/config.toml:2 (base_url) points at tollkeeper, which is not running",
         "tollkeeper serve --config HOME/config.jsonc",
       ],
     ],
@@ -204,8 +204,8 @@ export const FILE_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "warning base-urls: the environment (OPENAI_BASE_URL) leads to port DEAD, where nobody listens",
-        "if tollkeeper is meant, write http://127.0.0.1:PORT/v1 there",
+        "warning base-urls: the environment (OPENAI_BASE_URL) points at port DEAD, where nothing listens",
+        "if it is meant for tollkeeper, change it to http://127.0.0.1:PORT/v1",
       ],
     ],
   },

@@ -104,8 +104,8 @@ export const KEY_PROBLEMS: Problem[] = [
         "tollkeeper key set --config HOME/config.jsonc",
       ],
       [
-        "warning leftover-keys: what looks like an API key stands in ~/.codex/auth.json:2 (OPENAI_API_KEY)",
-        'if it is the one of upstream default (UPSTREAM), store it with: tollkeeper key set --config HOME/config.jsonc; then write "placeholder" in its place in line 2 of ~/.codex/auth.json',
+        "warning leftover-keys: ~/.codex/auth.json:2 (OPENAI_API_KEY) contains what looks like an API key",
+        'if it is the key of upstream default (UPSTREAM), store it with: tollkeeper key set --config HOME/config.jsonc; then replace it with "placeholder" in line 2 of ~/.codex/auth.json',
       ],
     ],
   },
@@ -127,8 +127,8 @@ export const KEY_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure upstreams: default: refused: UPSTREAM/v1 answers 401: invalid key",
-        "put another key there: file KEYFILE",
+        "failure upstreams: default: the key was rejected: UPSTREAM/v1 responded 401: invalid key",
+        "replace the key in: file KEYFILE",
       ],
     ],
   },
@@ -137,8 +137,8 @@ export const KEY_PROBLEMS: Problem[] = [
     build: (t) => setUpMachine(t, { upstream: (_seen, res) => res.writeHead(404).end() }),
     finds: [
       [
-        "warning upstreams: default: not decided: UPSTREAM/v1/models responds with 404, which says nothing about the key",
-        "it may work all the same; otherwise correct upstreams.default.baseUrl with: tollkeeper config edit",
+        "warning upstreams: default: the key could not be verified: UPSTREAM/v1/models responded with 404",
+        "it may still work; if not, correct upstreams.default.baseUrl with: tollkeeper config edit",
       ],
     ],
   },
@@ -150,7 +150,7 @@ export const KEY_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure upstreams: default: unreachable: NOBODY (nothing listens there, ECONNREFUSED)",
+        "failure upstreams: default: cannot connect to NOBODY: nothing listens there, ECONNREFUSED",
         "check the network, and the base URL with: tollkeeper config check",
       ],
     ],
@@ -163,8 +163,8 @@ export const KEY_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure upstreams: default: unreachable: TLS (its certificate is self-signed, DEPTH_ZERO_SELF_SIGNED_CERT)",
-        'if your network has a certificate authority of its own, name its file in "outbound.caFile": tollkeeper config edit',
+        "failure upstreams: default: cannot connect to TLS: its certificate is self-signed, DEPTH_ZERO_SELF_SIGNED_CERT",
+        'if your network has a certificate authority of its own, name its file in "outbound.caFile" with: tollkeeper config edit',
       ],
     ],
   },
@@ -178,8 +178,8 @@ export const KEY_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure upstreams: default: unreachable: https://api.example.com (the proxy cannot be reached: nothing listens there, ECONNREFUSED)",
-        'correct "outbound.httpsProxy": tollkeeper config edit',
+        "failure upstreams: default: cannot connect to https://api.example.com: the proxy cannot be reached: nothing listens there, ECONNREFUSED",
+        'correct "outbound.httpsProxy" with: tollkeeper config edit',
       ],
     ],
   },
