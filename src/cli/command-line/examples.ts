@@ -20,7 +20,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   tail: ["tail", "tail --json"],
   check: ["check", "check --json"],
   doctor: ["doctor", "doctor --json"],
-  connect: ["connect --list", "connect claude-code", "connect my-script --print"],
+  connect: [
+    "connect --list",
+    "connect claude-code",
+    "connect opencode --model claude-sonnet-5",
+    "connect my-script --print",
+  ],
   disconnect: ["disconnect claude-code", "disconnect --all"],
   run: ["run -- codex", "run --tool nightly -- python job.py"],
   env: ['eval "$(tollkeeper env my-script)"', "env my-script --shell fish | source"],

@@ -16,6 +16,11 @@ const NEEDED: Readonly<Record<string, string>> = {
   completion: "the name of a shell: bash, zsh or fish",
 };
 
+/** What to type in place of options that people expect from other programs. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  "serve --port": "to set the port, type: tollkeeper config set listen.port 8700",
+};
+
 /** What the program knows where a command line stops making sense. */
 interface Knowledge {
   words: readonly string[];
@@ -43,6 +48,8 @@ function keyAsArgument(): WrongUsage {
 function hintFor(path: string, words: readonly string[]): string {
   const examples = examplesOf(path);
   const options = words.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.replace(/=.*/, ""));
+  const instead = options.map((option) => INSTEAD[`${path} ${option}`]).find((hint) => hint !== undefined);
+  if (instead !== undefined) return instead;
   const example =
     examples.find((line) => options.some((option) => line.includes(` ${option} `))) ?? examples[0];
   if (example === undefined) return "to see all commands, type: tollkeeper --help";

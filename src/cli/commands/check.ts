@@ -88,7 +88,7 @@ function allResults({ checks, daemon }: CheckReport): GuaranteeResult[] {
 function renderReport(report: CheckReport, isColoured: boolean): string {
   const { version, config, checks, daemon, overhead } = report;
   const blocks = [
-    `tollkeeper ${version}, with ${toPrintable(config)}, with a test upstream and made-up keys; nothing leaves this machine`,
+    `tollkeeper ${version}, configuration ${toPrintable(config)}, with a test upstream and made-up keys; nothing leaves this machine`,
     renderChecks(checks, isColoured),
     daemon === null
       ? "no daemon is running, so none was tested"

@@ -88,7 +88,7 @@ function list(isJson: boolean): void {
 async function revoke(tool: string, id: string | undefined): Promise<void> {
   const revoked = await revokeTokens((entry) => entry.tool === tool && (id === undefined || entry.id === id));
   if (revoked.length > 0) return print(`revoked ${pluralize(revoked.length, "token")} of ${tool}`);
-  const which = id === undefined ? "token" : "such token";
+  const which = id === undefined ? "token" : `token with the id ${id}`;
   // A mistyped name must not look like success.
-  throw new Failure(`${tool} has no ${which}`, "to see all tokens, type: tollkeeper token list");
+  throw new Failure(`the tool "${tool}" has no ${which}`, "to see all tokens, type: tollkeeper token list");
 }

@@ -3,7 +3,7 @@ import { defineCommand } from "../command.ts";
 import { note } from "../terminal/console.ts";
 import { uninstall } from "../uninstall/uninstall.ts";
 
-/** `tollkeeper uninstall`: takes everything of tollkeeper's away again, but the usage records, unless told to. */
+/** `tollkeeper uninstall`: removes everything of tollkeeper's. Keeps the usage records unless told to remove them. */
 export const command = defineCommand({
   builder: (yargs) =>
     yargs

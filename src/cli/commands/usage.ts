@@ -70,7 +70,7 @@ async function readUsage(
 
 type ReadCounts = Pick<LedgerReport, "unreadableLines" | "firstUnreadable">;
 
-/** Yields the records since a time, and counts the lines that are none. */
+/** Yields the records since a time, and counts the lines that are not records. */
 async function* recordsSince(
   directory: string,
   since: number,

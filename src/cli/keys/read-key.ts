@@ -17,6 +17,6 @@ export async function readKey(what: string, { origin }: KeyRef, force: boolean):
   if (reason === null) return key;
   throw new Failure(
     `this does not look like an API key: ${reason}`,
-    "to store it anyway, add --force to the command",
+    "check it and try again; to store it anyway, add --force to the command",
   );
 }

@@ -12,7 +12,7 @@ export async function removeKey(argv: KeyArguments & { yes: boolean }): Promise<
   const what = `key "${target.ref.name}" for ${target.ref.origin}`;
   if (!argv.yes && !isInteractive()) {
     throw new Failure(
-      `there is no terminal to ask on, and a removed key cannot be recovered: ${what}`,
+      `the ${what} was not removed: there is no terminal to ask on, and a removed key cannot be recovered`,
       `to remove it without being asked, type: tollkeeper ${target.ref.setArguments.replace("key set", "key remove")} --yes`,
     );
   }

@@ -69,7 +69,7 @@ export function renderServiceReport(report: ServiceReport): string[] {
   return facts.map(([label, text]) => labelledLine(label, text));
 }
 
-/** What has to be typed stands on a line of its own. */
+/** What to type is on a line of its own. */
 function diagnosisFacts({ isRunning, hasFailed, diagnosis }: ServiceReport): Fact[] {
   if (isRunning) return [];
   if (diagnosis !== null) {

@@ -24,7 +24,7 @@ export async function chooseService(
   return keepIfSame(await askService(), existing, keyStdin);
 }
 
-/** The existing upstream may say more than setup would write, so it stays where it is good for the same. */
+/** Keeps an existing upstream with the same base URL, because it may contain more than setup would write. */
 function keepIfSame(service: Service, existing: Upstream | null, hasKey: boolean): Service | null {
   if (existing?.baseUrl !== service.baseUrl) return service;
   return hasKey && existing.auth === "none" ? service : null;

@@ -10,7 +10,7 @@ import { EXIT, note, printFailure } from "../terminal/console.ts";
 import type { SetupOptions } from "./options.ts";
 import type { Progress } from "./progress.ts";
 
-/** Whether the daemon runs as a service; `failed` when that was wanted and could not be had. */
+/** Whether the daemon runs as a service; `failed` when it was requested and could not be installed. */
 export type ServiceOutcome = "runs" | "declined" | "failed";
 
 /** Offers to run tollkeeper as a service. A failure is printed, and sets exit code 1. */

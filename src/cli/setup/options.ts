@@ -20,7 +20,7 @@ export interface SetupOptions {
 const EXAMPLE =
   "for example: pass show api-key | tollkeeper setup --base-url https://api.anthropic.com/v1 --key-stdin --service --connect all --yes";
 
-/** Throws WrongUsage, naming each missing option, when questions are left and there is nobody to ask. */
+/** Throws WrongUsage, naming each missing option, when questions remain and there is no terminal to ask on. */
 export function requireAnswers({ yes, baseUrl, keyStdin }: SetupOptions, { upstreams }: Config): void {
   const isNew = baseUrl === undefined && upstreams["default"] === undefined;
   const canAsk = isInteractive() && !yes;

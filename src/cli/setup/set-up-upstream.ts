@@ -59,7 +59,7 @@ const TEMPLATE = `{
 }
 `;
 
-/** Takes away what belongs to the service before: its key's source must not be sent to another origin. */
+/** Removes what belongs to the previous service: the key from its source must not be sent to another origin. */
 function planService(file: string, { baseUrl, auth }: Service): Promise<PlannedChange> {
   const values = { baseUrl, auth: auth ?? undefined, keySource: undefined };
   const changes = Object.entries(values).map(

@@ -29,7 +29,7 @@ export async function setUp(options: SetupOptions): Promise<void> {
   try {
     await setUpUpstream(file, reading.config, options, progress);
     service = await offerService(file, options, progress);
-    // Without the daemon that was wanted, a tool would be led to a port that nobody or another program listens on.
+    // Without the daemon that was wanted, a tool would be pointed at a port where nothing listens, or another program.
     if (service === "failed")
       progress.add(
         "tools",

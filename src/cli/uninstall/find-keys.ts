@@ -23,7 +23,7 @@ export async function findStoredKeys(config: Config | null): Promise<Removal[]> 
   }));
 }
 
-/** Where no keychain can be reached and the configuration names none, as on a server, none is missed. */
+/** Where no keychain can be reached and the configuration needs none, as on a server, there is nothing to report. */
 function mayHaveKeys(config: Config | null, { code }: KeyFailure): boolean {
   const upstreams = Object.values(config?.upstreams ?? {});
   return code !== "unavailable" || upstreams.some(({ keySource }) => keySource.kind === "keychain");

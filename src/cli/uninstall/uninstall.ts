@@ -20,7 +20,7 @@ import type { Removal } from "./removal.ts";
 /** Arguments of `tollkeeper uninstall`. */
 interface UninstallOptions {
   config?: string | undefined;
-  /** Remove the usage records, too, which cannot be had back. */
+  /** Remove the usage records, too, which cannot be recovered. */
   ledger: boolean;
   yes: boolean;
 }

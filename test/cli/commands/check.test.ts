@@ -54,7 +54,7 @@ test("check without a configuration passes every guarantee and prints a table wi
   for (const what of ["without tollkeeper", "through tollkeeper", "added"]) {
     assert.match(stdout, new RegExp(`^request, ${what}(?: +-?\\d+\\.\\d\\d){3}$`, "m"));
   }
-  assert.match(stdout, /^no daemon of yours is running/m);
+  assert.match(stdout, /^no daemon is running/m);
   assert.match(stdout, new RegExp(`^all ${GUARANTEES.length} checks passed\n$`, "m"));
 });
 

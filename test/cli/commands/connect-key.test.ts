@@ -71,7 +71,7 @@ test(
     const undone = await run(["disconnect", "claude", "--yes"]);
     assert.match(
       undone.stdout,
-      /env\.ANTHROPIC_AUTH_TOKEN in .* held a real key, which stays where it was moved to/,
+      /env\.ANTHROPIC_AUTH_TOKEN in .* held a real key, which stays in the keychain/,
     );
     assert.deepEqual(await stored(), ["stored"]);
     const outputs = [dry, done, undone].map(({ stdout, stderr }) => stdout + stderr).join("\n");
@@ -122,7 +122,7 @@ test(
     assert.ok(stderr.startsWith(`error: the key in ${PLACE} differs from the one stored as "default" for`));
     assert.match(
       stderr,
-      /\nhint: if the stored one is right, .*; else replace it with: tollkeeper key set --replace; then connect again\n/,
+      /\nhint: if the stored key is right, .*; if not, replace it with: tollkeeper key set --replace; then connect again\n/,
     );
     assert.equal(text(), before);
     assertNowhere(key, { stdout, stderr });
@@ -173,7 +173,7 @@ test(
     assert.equal(done.code, 0, done.stderr);
     assert.match(
       done.stdout,
-      /^the key in ~\/\.claude\/settings\.json \(env\.ANTHROPIC_API_KEY\) goes into the keychain, /m,
+      /^the key in ~\/\.claude\/settings\.json \(env\.ANTHROPIC_API_KEY\) moves to the keychain, /m,
     );
     assert.match(
       done.stdout,
@@ -183,10 +183,7 @@ test(
     assert.match(text(), /"ANTHROPIC_API_KEY": ""/);
     assert.deepEqual(await stored(), ["stored"]);
     const undone = await run(["disconnect", "claude", "--yes"]);
-    assert.match(
-      undone.stdout,
-      /env\.ANTHROPIC_API_KEY in .* held a real key, which stays where it was moved to/,
-    );
+    assert.match(undone.stdout, /env\.ANTHROPIC_API_KEY in .* held a real key, which stays in the keychain/);
     const outputs = [done, undone].map(({ stdout, stderr }) => stdout + stderr).join("\n");
     assertNowhere(key, { outputs, ...readFilesBelow(home, null) });
   },

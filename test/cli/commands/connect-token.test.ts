@@ -100,6 +100,6 @@ test("connect asks the daemon for a model with a leased token where tokens are r
   const { command } = await prepare(t);
   const { code, stdout, stderr } = await command("connect", "droid", "--dry-run");
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /^model: \S+, the first that fits/);
+  assert.match(stderr, /^model: \S+, the first suitable one/);
   assert.match(stdout, /a-new-local-token/);
 });

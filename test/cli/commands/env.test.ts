@@ -87,7 +87,7 @@ test("env refuses a tool that follows no variable before anything else, and sugg
   assert.deepEqual([cline.code, cline.stdout], [1, ""]);
   assert.match(
     cline.stderr,
-    /^error: Cline listens neither to .*\nhint: connect it instead: tollkeeper connect cline\n$/,
+    /^error: Cline reads neither .*\nhint: connect it instead: tollkeeper connect cline\n$/,
   );
   const cursor = await command("env", "cursor");
   assert.match(

@@ -50,7 +50,7 @@ for (const [what, respond, message, hint] of [
     "a web page",
     (res) => res.setHeader("content-type", "text/html").end("<html>"),
     /a web page \(200\)/,
-    /^the base URL is probably .*\/v1;|^it may work/,
+    /^the base URL is probably .*\/v1;|^it may still work/,
   ],
   [
     "a login page",
@@ -61,10 +61,10 @@ for (const [what, respond, message, hint] of [
   [
     "a redirect",
     (res) => res.writeHead(302, { location: "/login" }).end(),
-    /a redirect \(302\), which is never followed/,
+    /a redirect \(302\), which tollkeeper never follows/,
     /config edit$/,
   ],
-  ["404", (res) => res.writeHead(404).end(), /responds with 404/, /config edit$/],
+  ["404", (res) => res.writeHead(404).end(), /responded with 404/, /config edit$/],
   ["something else", (res) => res.end("[]"), /something other than a list of models/, /config edit$/],
 ] as [string, (res: ServerResponse) => unknown, RegExp, RegExp][]) {
   test(`an upstream that responds with ${what} has not accepted the key, and the likely base URL is suggested`, async (t) => {
@@ -81,7 +81,7 @@ test("the base URL that is suggested is the origin's API path", async (t) => {
   const { hint } = await failureOf(createUpstream("work", `${origin}/api`), sentinelKey());
   assert.equal(
     hint,
-    `the base URL is probably ${origin}/v1; correct upstreams.work.baseUrl with: tollkeeper config edit`,
+    `the base URL is probably ${origin}/v1; to use it, type: tollkeeper config set upstreams.work.baseUrl ${origin}/v1`,
   );
 });
 
@@ -99,7 +99,7 @@ test("the failure for a refused key quotes the upstream's message with the key r
   upstream.respondWith((_seen, res) => res.writeHead(403).end(`no ${"x".repeat(290)} ${key}`));
   assert.match(
     (await failureOf(createUpstream("default", upstream.baseUrl), key)).message,
-    /answers 403: no x+ \*+$/,
+    /responded 403: no x+ \*+$/,
   );
 });
 

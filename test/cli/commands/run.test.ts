@@ -71,7 +71,11 @@ test("run exits like the command, or like a shell with a hint when the command c
     ],
     [127, /^error: .*nowhere: command not found\nhint: /, join(daemon.home, "nowhere")],
     [126, /^error: .*plain cannot be run: permission denied\nhint: .*: chmod \+x \S*plain\n$/, plain],
-    [126, /^error: .*odd cannot be run: the program that .* is not there\nhint: .*head -n 1 \S*odd\n$/, odd],
+    [
+      126,
+      /^error: .*odd cannot be run: the program that .* does not exist\nhint: .*head -n 1 \S*odd\n$/,
+      odd,
+    ],
     [126, /^error: .* cannot be run: .*\nhint: inspect it with: ls -l \S*below\n$/, join(plain, "below")],
   ];
   for (const [expected, said, ...words] of cases) {
@@ -137,7 +141,10 @@ test("run refuses a tool that follows neither variables nor flags, even without 
     /^error: Cline reads neither environment variables nor flags for this\nhint: connect it instead: tollkeeper connect cline\n$/,
   );
   const cursor = await run({ env }, "--tool", "cursor", "--", "true");
-  assert.match(cursor.stderr, /\nhint: see what to do there by hand: tollkeeper connect cursor --print\n$/);
+  assert.match(
+    cursor.stderr,
+    /\nhint: to see what to enter by hand, type: tollkeeper connect cursor --print\n$/,
+  );
 });
 
 test("run requires --tool for a program whose name is no valid tool name", async (t) => {

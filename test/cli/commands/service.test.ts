@@ -24,7 +24,10 @@ test(
     writeInstallation(home, { configFile: daemon.configFile, port: daemon.port });
     const { code, stdout, stderr } = await home.service("restart");
     assert.equal(code, 0, stderr);
-    assert.match(stdout, new RegExp(`^tollkeeper runs \\(pid ${daemon.pid}\\) and listens on 127`, "m"));
+    assert.match(
+      stdout,
+      new RegExp(`^tollkeeper is running \\(pid ${daemon.pid}\\) and listens on 127`, "m"),
+    );
     assert.equal(home.commands().at(-1), "systemctl --user restart tollkeeper.service");
   },
 );

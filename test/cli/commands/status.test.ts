@@ -134,7 +134,7 @@ test("what is in order again is gone from the next status, which until then says
   await daemon.waitForOutput(READ_AGAIN);
   await (await post(daemon, "/v1/messages", {})).text();
   const broken = (await daemon.command("status")).stdout;
-  assert.match(broken, /^key .*: unavailable \(.*; it was last there (?:just now|\d+ s ago)\)$/m);
+  assert.match(broken, /^key .*: unavailable \(.*; last available (?:just now|\d+ s ago)\)$/m);
   assert.match(broken, /^last error .*does not exist/m);
   writeFileSync(keyFile.path, text, { mode: 0o600 });
   const mended = await waitUntil("a status without problems", async () => {

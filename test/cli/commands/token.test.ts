@@ -30,7 +30,7 @@ test("token add prints only the token on standard output, and list and revoke kn
   assert.equal(statSync(fileIn(place)).mode & 0o777, 0o600);
 
   const table = await command("token", "list");
-  assert.match(table.stdout, new RegExp(`^id +tool +made +for\n${id} +codex +20\\S+Z +this laptop\n$`));
+  assert.match(table.stdout, new RegExp(`^id +tool +created +note\n${id} +codex +20\\S+Z +this laptop\n$`));
   const [listed, ...more] = parseJsonOutput(
     (await command("token", "list", "--json")).stdout,
   ) as ListedToken[];
@@ -69,11 +69,14 @@ test("token revoke fails for a token that does not exist", async (t) => {
   const { command } = prepareHome(t, { config: ASKED_FOR });
   const hint = "hint: to see all tokens, type: tollkeeper token list\n";
   const revoked = await command("token", "revoke", "codex");
-  assert.deepEqual(revoked, { code: 1, stdout: "", stderr: `error: codex has no token\n${hint}` });
+  assert.deepEqual(revoked, { code: 1, stdout: "", stderr: `error: the tool "codex" has no token\n${hint}` });
   await command("token", "add", "zed");
   const [zed] = parseJsonOutput((await command("token", "list", "--json")).stdout) as ListedToken[];
   const crossed = await command("token", "revoke", "codex", "--id", zed?.id ?? "");
-  assert.deepEqual([crossed.code, crossed.stderr], [1, `error: codex has no such token\n${hint}`]);
+  assert.deepEqual(
+    [crossed.code, crossed.stderr],
+    [1, `error: the tool "codex" has no token with the id ${zed?.id}\n${hint}`],
+  );
   assert.match((await command("token", "list")).stdout, /zed/);
 });
 
@@ -81,7 +84,7 @@ test("token add notes that no tool needs a token while access is open", async (t
   const { command } = prepareHome(t, {});
   const { code, stdout, stderr } = await command("token", "add", "codex");
   assert.deepEqual([code, TOKEN.test(stdout)], [0, true]);
-  assert.match(stderr, /note: no tool needs it yet, for "access" is "open"/);
+  assert.match(stderr, /note: "access" is "open", so no tool needs it yet; /);
 });
 
 test("a running daemon accepts a token from add to revoke", async (t) => {

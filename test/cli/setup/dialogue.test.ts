@@ -165,7 +165,7 @@ test(
       runOnTerminal([process.execPath, PROGRAM, "setup", "--config", daemon.configFile], { env }, [
         ["Keep that? [Y/n] ", "\n"],
         ["Run tollkeeper in the background, now and after each login? [Y/n] ", "\n"],
-        [`tollkeeper runs already, started by hand (pid ${daemon.pid}). Stop it first? [Y/n] `, answer],
+        [`tollkeeper is already running, started by hand (pid ${daemon.pid}). Stop it first? [Y/n] `, answer],
       ]);
     const kept = await run("n\n");
     assert.equal(kept.code, 1);

@@ -4,8 +4,8 @@ import { failure, type Check, type Finding } from "../../../check/check.ts";
 import type { Evidence } from "../evidence.ts";
 
 /**
- * Checks that macOS closes no file of the service to it. Reports nothing elsewhere, nor of a service that runs: there somebody
- * has allowed it.
+ * Checks that macOS lets the service read its files. Reports nothing on other systems, nor for a running service, which has
+ * been given access.
  */
 export const closedFoldersCheck: Check<Evidence> = {
   id: "closed-folders",
