@@ -11,7 +11,7 @@ import { readSecretText } from "../terminal/read-secret.ts";
  * @throws Failure that never repeats any of the text
  */
 export async function readKey(what: string, { origin }: KeyRef, force: boolean): Promise<Secret> {
-  const text = await readSecretText(`Paste the ${what}; it is not shown, and is sent only to ${origin}: `);
+  const text = await readSecretText(`Paste the ${what}; it is sent only to ${origin}, and is not shown: `);
   const key = parseApiKey(text);
   const reason = force ? null : findUnlikelyKey(text);
   if (reason === null) return key;

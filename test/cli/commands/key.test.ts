@@ -69,7 +69,7 @@ test(
 test("key set echoes nothing of a key typed at a terminal, not even its length", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, CONFIG);
   const key = sentinelKey();
-  const question = `Paste the key "default" of upstream default; it is sent to ${ORIGIN} only, and is not shown: `;
+  const question = `Paste the key "default" of upstream default; it is sent only to ${ORIGIN}, and is not shown: `;
   // Ctrl-U takes back a line, backspace a character; a pasted key ends with a line break.
   const result = await command.runOnTerminal(
     ["set"],
@@ -262,7 +262,7 @@ test(
     assert.deepEqual(refused, {
       code: 1,
       out: "",
-      err: 'error: key "default" for https://other.example.com is stored already\nhint: to replace it, type: tollkeeper key set --upstream other --replace\n',
+      err: 'error: key "default" for https://other.example.com is already stored\nhint: to replace it, type: tollkeeper key set --upstream other --replace\n',
     });
     assert.deepEqual((await command.run(["set", "--replace"], second)).code, 0);
     const kept = await command.runOnTerminal(["set"], [["Replace it? [y/N] ", "n\n"]]);

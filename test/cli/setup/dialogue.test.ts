@@ -50,7 +50,7 @@ test(
     assert.match(
       text,
       new RegExp(
-        `Paste the key for ${upstream.baseUrl}; it is sent to ${upstream.origin} only, and is not shown: \n`,
+        `Paste the key for ${upstream.baseUrl}; it is sent only to ${upstream.origin}, and is not shown: \n`,
       ),
     );
     assert.match(text, /error: this does not look like an API key: it has only 3 characters\n/);
@@ -74,7 +74,7 @@ test(
     assert.equal(again.code, 0);
     assert.match(
       again.text,
-      /accepts the key[^]*Connected already: Claude Code\.\nAI tools found on this machine: Codex\.\n/,
+      /accepts the key[^]*Already connected: Claude Code\.\nAI tools found on this machine: Codex\.\n/,
     );
     assert.deepEqual(
       [readFileSync(configFile, "utf8"), await machine.storedKeys()],
@@ -140,7 +140,7 @@ test("a server on this machine is taken without a key, even before it is started
     ["setup"],
     [
       ["1 to 5: ", "4\n"],
-      ["Its base URL [http://127.0.0.1:11434/v1]: ", "http://127.0.0.1:9/v1\n"],
+      ["Base URL [http://127.0.0.1:11434/v1]: ", "http://127.0.0.1:9/v1\n"],
       ["Does it need an API key? [y/N] ", "\n"],
       [CONNECT, "n\n"],
     ],
