@@ -81,7 +81,7 @@ test(
     writeFileSync(settings, before);
     assert.match(
       (await run(["connect", "claude", "--dry-run"])).stdout,
-      /^the key in .* is in the keychain already/m,
+      /^the key in .* is already in the keychain/m,
     );
   },
 );

@@ -77,7 +77,10 @@ test("connect writes the running daemon's port, and warns when the next start ma
   const { stderr } = await daemon.command("connect", "claude", "--yes");
   const written = readFileSync(join(daemon.home, ".claude", "settings.json"), "utf8");
   assert.match(written, new RegExp(`"${daemon.url}/t/claude-code"`));
-  assert.match(stderr, new RegExp(`^note: tollkeeper may use another port than ${daemon.port}; `));
+  assert.match(
+    stderr,
+    new RegExp(`^note: tollkeeper may use another port than ${daemon.port} after its next start; `),
+  );
 });
 
 test("connect asks on a terminal, and takes only yes for yes", { skip: noTerminal }, async (t) => {

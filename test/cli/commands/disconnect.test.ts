@@ -85,7 +85,7 @@ test("disconnect fails for a tool that is not connected, and suggests the neares
       "error: codex is not connected\nhint: to see which tools are connected, type: tollkeeper connect --list\n",
     ],
   );
-  assert.match((await command("disconnect", "cluade")).stderr, /did you mean claude\?/);
+  assert.match((await command("disconnect", "cluade")).stderr, /did you mean "claude"\?/);
 });
 
 test("disconnect --directory works from anywhere, even when the project was deleted", async (t) => {
@@ -100,7 +100,10 @@ test("disconnect --directory works from anywhere, even when the project was dele
   rmSync(one, { recursive: true });
   const here = await run(home, "disconnect", "claude", "--scope", "project");
   assert.equal(here.code, 1);
-  assert.match(here.stderr, /^error: claude-code in \S+ is not connected\nhint: see what is: .*--list\n$/);
+  assert.match(
+    here.stderr,
+    /^error: claude-code in \S+ is not connected\nhint: to see which tools are connected, type: .*--list\n$/,
+  );
   const gone = await run(home, "disconnect", "claude", "--directory", "one");
   assert.equal(gone.code, 0, gone.stderr);
   assert.match(gone.stdout, /^claude-code in ~\/one is disconnected$/m);

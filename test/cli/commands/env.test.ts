@@ -92,7 +92,7 @@ test("env refuses a tool that follows no variable before anything else, and sugg
   const cursor = await command("env", "cursor");
   assert.match(
     cursor.stderr,
-    /^error: Cursor listens neither to .*\nhint: .*tollkeeper connect cursor --print\n$/,
+    /^error: Cursor reads neither .*\nhint: .*tollkeeper connect cursor --print\n$/,
   );
 });
 

@@ -88,7 +88,7 @@ test("usage prints a remark below the table for each kind of unknown usage", asy
   assert.match(codex ?? "", /^codex +3 .* ≥0 +1 +1 +1$/);
   assert.match(total ?? "", /^total +3 .* ≥0 +1 +1 +1$/);
   assert.deepEqual(remarks, [
-    "partial: 1 response was truncated. The sums include what was reported until then, so they are lower bounds.",
+    "partial: 1 response ended early. The sums include what was reported until then, so they are lower bounds.",
     "absent: 1 response reported no usage. The sums do not include them.",
     "The sums do not include 1,500 tokens of attempts that another model replaced. The service bills these only in some cases.",
     `The sums do not include 1 unreadable line of the ledger. The first is ${today()}.ndjson:5.`,
@@ -129,7 +129,7 @@ test("usage --by groups rows by that field, with unknown where no record says it
     /\n\nproject .*\n\/home\/u\/my project /,
   );
   const { out } = await usage(t, ["--by", "project"], { records: [now()] });
-  assert.match(out, /^Projects are not recorded\. .* "ledger": \{ "project": true \}/m);
+  assert.match(out, /^Projects are not recorded\. .* tollkeeper config set ledger\.project true;/m);
   const asked = await usage(t, ["--by", "project"], { records: [now()], project: true });
   assert.match(asked.out, /^No project could be determined\. .*service install$/m);
   assert.doesNotMatch(asked.out, /"project": true/);

@@ -30,7 +30,7 @@ test(
         [],
         "setup asks questions, but there is no terminal to ask on; missing: --base-url URL, --key-stdin, --yes",
       ],
-      [["--yes"], "--yes asks nothing; missing: --base-url URL, --key-stdin"],
+      [["--yes"], "with --yes, setup asks nothing; missing: --base-url URL, --key-stdin"],
       [
         ["--base-url", "https://api.example.com/v1"],
         "setup asks questions, but there is no terminal to ask on; missing: --yes",
@@ -90,7 +90,7 @@ test(
     // With what is there, nothing need be said again.
     const rest = await run(["setup", "--yes"]);
     assert.deepEqual([rest.code, readFileSync(configFile, "utf8")], [0, text]);
-    assert.match(rest.stdout, /accepts the key[^]*tools +left as they are/);
+    assert.match(rest.stdout, /accepts the key[^]*tools +unchanged/);
   },
 );
 
@@ -146,7 +146,7 @@ test(
         upstream.baseUrl,
         "sk-some-other-key",
         /the key was rejected: .* responded 401: no such key; nothing was changed/,
-        /give the key that/,
+        /use a key that/,
       ],
       [
         `${html.origin}/app`,
@@ -229,7 +229,7 @@ test("a server on this machine that wants no key gets none", { skip }, async (t)
   const local = await startUpstream(t, (_seen, res) => sendJson(res, { data: [{ id: "a" }] }));
   const { code, stdout } = await run(["setup", "--base-url", local.baseUrl, "--yes"]);
   assert.equal(code, 0);
-  assert.match(stdout, /answers without a key and lists 1 model\.\n/);
+  assert.match(stdout, /responds without a key and lists 1 model\.\n/);
   assert.match(readFileSync(configFile, "utf8"), /"auth": "none"/);
   assert.deepEqual(
     local.seen.flatMap(({ headers }) => [headers.authorization, headers["x-api-key"]]).filter(Boolean),
@@ -238,7 +238,7 @@ test("a server on this machine that wants no key gets none", { skip }, async (t)
   assert.deepEqual(await storedKeys(), []);
   const set = await run(["key", "set"], "sk-some-key");
   assert.match(set.stderr, /^error: upstream default takes no key \("auth": "none"\)\nhint: .*config edit/);
-  assert.match((await run(["key", "test"])).stdout, /answers without a key and lists 1 model/);
+  assert.match((await run(["key", "test"])).stdout, /responds without a key and lists 1 model/);
   assert.match((await run(["config", "check"])).stdout, /upstream default: .*, no key$/m);
   local.respondWith((_seen, res) => sendJson(res, { error: { message: "who are you?" } }, 401));
   const refused = await run(["setup", "--yes"]);
@@ -337,7 +337,7 @@ test(
     );
     const unknown = await run(["setup", "--yes", "--connect", "clude-code"]);
     assert.equal(unknown.code, 1);
-    assert.match(unknown.stderr, /did you mean claude-code\?/);
+    assert.match(unknown.stderr, /did you mean "claude-code"\?/);
   },
 );
 

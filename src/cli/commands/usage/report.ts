@@ -72,7 +72,7 @@ export function remarksOn(report: LedgerReport): string[] {
   const { by, rows, total, isProjectRecorded, unreadableLines, firstUnreadable } = report;
   const remarks = [
     total.partial > 0 &&
-      `partial: ${pluralize(total.partial, "response")} were truncated. The sums include what was reported until then, so they are lower bounds.`,
+      `partial: ${pluralize(total.partial, "response")} ended early. The sums include what was reported until then, so they are lower bounds.`,
     total.absent > 0 &&
       `absent: ${pluralize(total.absent, "response")} reported no usage. The sums do not include them.`,
     total.maybe_unbilled > 0 &&
