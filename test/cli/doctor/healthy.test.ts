@@ -69,7 +69,7 @@ test(
       .named(stdout)
       .replaceAll(/\b\d+ ms/g, "N ms")
       .replace(/started (?:just now|\d+ s ago)/, "started AGO")
-      .replace(/[\d.]+ [MG]B free/, "SIZE of the disk");
+      .replace(/[\d.]+ [MG]B free/, "SIZE free");
     assert.equal(named, ALL_OK);
     assert.deepEqual([code, stderr], [0, ""]);
     assert.deepEqual(stateOf(machine.home), before);
