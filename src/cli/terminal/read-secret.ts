@@ -60,7 +60,7 @@ async function readStandardInput(): Promise<string> {
   for await (const chunk of process.stdin.setEncoding("utf8")) {
     text += String(chunk);
     if (text.length > MAX_INPUT_LENGTH) {
-      throw new Failure("standard input is far longer than a key", "pass only the key, on one line");
+      throw new Failure("standard input is far longer than a key", "give the key alone, on one line");
     }
   }
   return text;

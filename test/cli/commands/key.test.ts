@@ -129,7 +129,7 @@ test("key set refuses text that is not a key, and the error does not repeat it",
   for (const text of ["", `Bearer ${key}`, `${key}\n${key}\n`, key.repeat(2000)]) {
     const result = await command.run(["set"], text);
     assert.equal(result.code, 1);
-    assert.match(result.err, /^error: .*\nhint: pass only the key, on one line\n$/);
+    assert.match(result.err, /^error: .*\nhint: give the key alone, on one line\n$/);
     assertNotPrinted(result, key);
   }
 });
