@@ -51,7 +51,7 @@ const COMMANDS = [
   command("service", "Install and control the background service", () => import("./cli/commands/service.ts")),
   command(
     "uninstall",
-    "Remove service, connections, tokens, keys and configuration",
+    "Remove the service, connections, tokens, keys and configuration",
     () => import("./cli/commands/uninstall.ts"),
   ),
   command(

@@ -6,9 +6,9 @@ import type { ProcessRecord, UsageRecord } from "./core/ledger/record.ts";
 import type { Secret } from "./core/secrets/secret.ts";
 import type { TokenEntry } from "./core/identity/token-entry.ts";
 
-/** A store of keys. Every method settles within 5 seconds and rejects with nothing but a `KeyFailure`. */
+/** A store of keys. Every method settles within 5 seconds and rejects only with a `KeyFailure`. */
 export interface KeyStore {
-  /** Resolves to the stored key. A key that is not stored is a failure, too (`missing`). */
+  /** Resolves to the stored key. A key that is not stored is also a failure (`missing`). */
   read(ref: KeyRef): Promise<Secret>;
 }
 
@@ -41,7 +41,7 @@ export interface WritableTokenStore extends TokenStore {
   remove(isMatch: (entry: TokenEntry) => boolean): Promise<TokenEntry[]>;
 }
 
-/** How many records were written or not, since the daemon started; shown by `status`. */
+/** How many records were written, wait or were lost since the daemon started; shown by `status`. */
 export interface LedgerHealth {
   directory: string;
   written: number;
@@ -78,10 +78,10 @@ export interface MovableLedger extends Ledger {
   moveTo(location: LedgerLocation): void;
 }
 
-/** Stands for a uid: no process holds the client's socket any more. */
+/** Used instead of a uid: no process holds the client's socket any more. */
 export const GONE_UID = -1;
 
-/** Stands for a uid: the client belongs to another user, whose uid is not mapped into the daemon's user namespace. */
+/** Used instead of a uid: the client belongs to another user, whose uid is not mapped into the daemon's user namespace. */
 export const UNMAPPED_UID = -2;
 
 /** The process that holds a client's socket, as it was when it was found. */
@@ -127,10 +127,10 @@ export interface Clock {
   monotonic(): number;
 }
 
-/** What a warning or an error is about, where the daemon's own state tells whether that is in order again. */
+/** What a warning or an error is about, if the daemon's own state shows when it is resolved. */
 export type LogSubject = "configuration" | "keys" | "tokens" | "ledger";
 
-/** Facts of a warning or an error. `about` is not written; with it, `status` forgets the message once that is in order. */
+/** Facts of a warning or an error. `about` is not written; with it, `status` drops the message once it is resolved. */
 interface ProblemFacts {
   about?: LogSubject | null;
   [name: string]: unknown;

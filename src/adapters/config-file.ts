@@ -27,21 +27,21 @@ const RECHECK_MS = 250;
 
 /**
  * How often the file is compared with what was last read. A watch belongs to a directory, not to its name: it is lost when
- * the directory is closed to us for a moment, or when another one takes the place of one of its ancestors.
+ * the directory is inaccessible for a moment, or when one of its ancestors is replaced.
  */
 const POLL_MS = 2_000;
 
-/** A file that is written all the time is read nevertheless, and holds up no reload. */
+/** Even a file that is being written all the time is read after this long, and delays no reload. */
 const MAX_WAIT_MS = 2_000;
 
 const GONE: Problem = {
   path: "",
   line: null,
-  message: "the file is gone; the last good configuration stays in force",
+  message: "the file no longer exists; the last valid configuration stays in force",
 };
 
 /**
- * Opens a configuration file and watches it. A missing file stands for the defaults until it appears.
+ * Opens a configuration file and watches it. A missing file means the defaults until it appears.
  * @throws Failure with all problems of an existing file that is not valid
  */
 export async function openConfigFile(path: string): Promise<ConfigSource> {
@@ -62,7 +62,7 @@ class ConfigFile implements ConfigSource {
   #isFromFile = false;
   #exists = false;
   #problems: Problem[] = [];
-  /** True when the same file may be in order later: what is at fault is another file, or a port that is taken. */
+  /** True when the same file may become valid later, because the fault is another file's or a port that is taken. */
   #isTransient = false;
   #poll: NodeJS.Timeout | undefined;
   /** The version of the file that was last read. */
@@ -144,7 +144,7 @@ class ConfigFile implements ConfigSource {
     });
     await new Promise<void>((done) => {
       watcher.once("ready", done);
-      // Where nothing can be watched, changes are noticed by looking at the path.
+      // If nothing can be watched, polling the path finds changes.
       watcher.on("error", () => done());
     });
   }
@@ -154,7 +154,7 @@ class ConfigFile implements ConfigSource {
     if (this.#isReadQueued) return;
     const reads = this.#reads;
     const version = await versionOf(this.#path);
-    // A read that began in the meantime has set the version of its own.
+    // A read that began in the meantime has set its own version.
     if ((version !== this.#version || this.#isTransient) && reads === this.#reads) await this.reload();
   }
 
@@ -189,7 +189,7 @@ class ConfigFile implements ConfigSource {
     if (!this.#isClosed) await this.#handle(reading);
   }
 
-  /** True when the file is invalid or missing, which may only be so while an editor saves it. */
+  /** True when the file is invalid or missing, perhaps only while an editor saves it. */
   #isDoubtful(reading: ConfigReading): boolean {
     return !reading.ok || (!reading.exists && this.#isFromFile);
   }

@@ -31,9 +31,9 @@ const MAX_TAIL_CLIENTS = 16;
 
 /**
  * Opens the Unix socket through which the CLI reaches the daemon. It speaks HTTP, because Node has both ends of it. Only
- * the owner can connect: the directory has mode 0700, the socket 0600. A socket that a dead daemon left is replaced. A
+ * the owner can connect: the directory has mode 0700, the socket 0600. A socket left behind by a dead daemon is replaced. A
  * handler's Failure becomes a 409 response that carries it; any other error is logged and becomes a 500. A socket that
- * somebody removes is made again within seconds; its connections stay. Throws a Failure when another daemon listens there, or
+ * someone removes is created again within seconds; its connections stay. Throws a Failure when another daemon listens there, or
  * when the socket cannot be created.
  */
 export async function openControlSocket(
@@ -93,7 +93,7 @@ function sendJson(res: ServerResponse, value: unknown): void {
 
 function tail(res: ServerResponse, handlers: ControlHandlers, clients: Set<ServerResponse>): void {
   if (clients.size >= MAX_TAIL_CLIENTS) {
-    const message = `${MAX_TAIL_CLIENTS} commands follow the records already`;
+    const message = `${MAX_TAIL_CLIENTS} commands are already following the records`;
     throw new Failure(message, "end one of them: pgrep -af 'tollkeeper.* tail'");
   }
   clients.add(res);

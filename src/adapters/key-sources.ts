@@ -51,12 +51,12 @@ function parse(ref: KeyRef, text: string): Secret {
     return parseApiKey(text);
   } catch (error) {
     const problem = messageOf(error);
-    const message = `${nameForClients(ref.source)} gives no key: ${problem}`;
-    throw new KeyFailure("unavailable", message, "put the key there, alone and on one line");
+    const message = `${nameForClients(ref.source)} provides no valid key: ${problem}`;
+    throw new KeyFailure("unavailable", message, "it must provide only the key, on one line");
   }
 }
 
-/** Enforces what the port promises: an end within 5 seconds, and no rejection but with a KeyFailure. */
+/** Enforces what the port promises: it settles within 5 seconds, and rejects only with a KeyFailure. */
 async function readWithTimeout(source: ExternalSource): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
@@ -81,7 +81,7 @@ function nameForClients(source: KeySource): string {
 }
 
 function tooSlow(source: KeySource): KeyFailure {
-  const message = `${nameForClients(source)} did not give the key within ${READ_TIMEOUT_MS / 1000} seconds`;
+  const message = `${nameForClients(source)} did not return the key within ${READ_TIMEOUT_MS / 1000} seconds`;
   return new KeyFailure("unresponsive", message, `try it in a terminal, then ${CORRECT_SOURCE.hint}`);
 }
 
@@ -101,7 +101,7 @@ async function readPrivateFile(path: string): Promise<string> {
     if ((status.mode & ACCESSIBLE_TO_OTHERS) !== 0) {
       throw unsafe(
         `key file ${path} is open to other users`,
-        `close it: ${formatCommand(["chmod", "600", path])}`,
+        `restrict it to yourself: ${formatCommand(["chmod", "600", path])}`,
       );
     }
     return await readStart(file);
@@ -118,7 +118,7 @@ async function readCredential(name: string): Promise<string> {
   const directory = process.env["CREDENTIALS_DIRECTORY"];
   if (directory === undefined) {
     throw unavailable(
-      `this process was given no systemd credentials, so ${name} is not there`,
+      `systemd passed no credentials to this process, so ${name} is missing`,
       giveToService(name),
     );
   }
@@ -148,7 +148,7 @@ async function openSource(
   } catch (error) {
     const code = codeOf(error) ?? String(error);
     if (code === "ENOENT") throw unavailable(`${what} does not exist`, fix);
-    if (code === "EACCES") throw unavailable(`${what} may not be read by this user`, letReadFix(path) ?? fix);
+    if (code === "EACCES") throw unavailable(`${what} cannot be read by this user`, letReadFix(path) ?? fix);
     if (code === "ELOOP") throw unsafe(`${what} is a symbolic link`, CORRECT_SOURCE);
     throw unavailable(`${what} cannot be opened (${code})`, fix);
   }
@@ -156,7 +156,7 @@ async function openSource(
 
 function letReadFix(path: string): string | null {
   const command = letRead(path);
-  return command === null ? null : `let yourself read it: ${command}`;
+  return command === null ? null : `make it readable: ${command}`;
 }
 
 async function readStart(file: FileHandle): Promise<string> {

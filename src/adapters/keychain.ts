@@ -39,7 +39,7 @@ export function createKeychain(options: { timeoutMs?: number } = {}): WritableKe
   };
 }
 
-/** A key that is never stored, for operations that are about none. */
+/** A key that is never stored, for operations that need no key. */
 const UNUSED: KeyRef = {
   origin: "https://tollkeeper.invalid",
   name: "none",

@@ -10,7 +10,7 @@ import { ensurePrivateDirectory, refuseUnwritable } from "./ledger-file/private-
 export { readLedger, type DayRange, type UnreadableLine } from "./ledger-file/reader.ts";
 export type { LedgerOptions };
 
-/** Throws the Failure that a ledger in this directory would meet. Makes the directory when it is missing. */
+/** Throws the Failure that a ledger in this directory would meet. Creates the directory when it is missing. */
 export function checkLedgerDirectory(directory: string): void {
   ensurePrivateDirectory(directory);
   refuseUnwritable(directory);
@@ -18,7 +18,7 @@ export function checkLedgerDirectory(directory: string): void {
 
 /**
  * Opens the ledger for writing: one NDJSON file per UTC day in `directory`, one line per record. Moves truncated last lines
- * out of the way, records what a crash had cut off, and deletes expired days. Throws a Failure with a hint when the directory
+ * out of the way, records the requests that a crash interrupted, and deletes expired days. Throws a Failure with a hint when the directory
  * cannot be created or is unsafe; a full or read-only disk is not an error.
  */
 export function openLedger(options: LedgerOptions): MovableLedger {

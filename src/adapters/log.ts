@@ -39,7 +39,7 @@ export function openLog({ debug, file }: { debug: boolean; file: string | null }
   const logFile = file === null ? null : new LogFile(file);
   const write: Write = (bytes) => logFile?.write(bytes) ?? writeSync(STANDARD_ERROR, bytes);
   const output = new LineOutput(write, (dropped) =>
-    log.warn({ dropped }, "the log is written again; lines of it are lost"),
+    log.warn({ dropped }, "the log can be written again; some lines are lost"),
   );
   const format = logFile === null ? chooseStandardErrorFormat() : formatForFile;
   const log = pino(settings, { write: (line) => output.write(format(line)) });

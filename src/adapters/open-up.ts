@@ -6,8 +6,8 @@ import { formatCommand } from "../core/text/shell-words.ts";
 const { R_OK, W_OK, X_OK } = constants;
 
 /**
- * Returns the command that lets this user read a file which permissions close, its own or those of a directory above it.
- * Returns null when they do not, or when a directory above it is somebody else's.
+ * Returns the command that lets this user read a file that permissions make unreadable, its own or those of a directory above
+ * it. Returns null when they do not, or when a directory above it belongs to another user.
  */
 export function letRead(path: string): string | null {
   const closed = findClosedAbove(path);
@@ -15,7 +15,7 @@ export function letRead(path: string): string | null {
   return isClosed(path, R_OK) ? takeOver(path, "u+r") : null;
 }
 
-/** As {@link letRead}, for writing into a directory, which may be missing: then into the nearest one that it is made in. */
+/** As {@link letRead}, for writing into a directory. If that is missing, into its nearest parent that exists. */
 export function letWrite(directory: string): string | null {
   const closed = findClosedAbove(directory);
   if (closed !== undefined) return letInto(closed);
@@ -23,7 +23,7 @@ export function letWrite(directory: string): string | null {
   return isClosed(directory, W_OK | X_OK) ? takeOver(directory, "u+rwx") : null;
 }
 
-/** Returns the outermost directory above a path that may not be entered. */
+/** Returns the outermost directory above a path that this user cannot enter. */
 function findClosedAbove(path: string): string | undefined {
   return ancestorsOf(path).find((directory) => isClosed(directory, X_OK));
 }

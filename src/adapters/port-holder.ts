@@ -5,7 +5,7 @@ import { Failure } from "../core/failure.ts";
 import { toPrintable } from "../core/text/printable.ts";
 import { acceptsConnectionsTo, listKernelSockets, socketLink } from "./socket-table.ts";
 
-/** Its place on macOS. A PATH without /usr/sbin does not lead to it, and another one may lead to another program. */
+/** Its path on macOS. It is not looked up on the PATH, which may lack /usr/sbin or find another program. */
 const LSOF = "/usr/sbin/lsof";
 
 /** The addresses to which tools connect. */
@@ -22,7 +22,7 @@ export function portTaken(port: number, cause: unknown): Failure {
  */
 export async function checkPortFree(port: number): Promise<Failure | null> {
   if (!(await isPortInUse(port))) return null;
-  const message = `tollkeeper is not running, and its port ${port} is taken by ${describeHolder(port)}, who gets what tools send`;
+  const message = `tollkeeper is not running, and its port ${port} is taken by ${describeHolder(port)}, which receives what tools send`;
   return new Failure(message, hintForPort(port));
 }
 
@@ -62,10 +62,10 @@ export function hintForPort(port: number, address?: string): string {
 /** Returns how to stop the program that holds the port. */
 export function freePortHint(port: number, address?: string): string {
   const holder = findHolder(port, address);
-  if (holder === null) return `see who listens with: ${lookUp(port)}; then stop it`;
+  if (holder === null) return `find the program with: ${lookUp(port)}; then stop it`;
   // Killing the user's systemd would end the session. It listens for a socket unit, which can be stopped.
   if (/(?:^|\/)systemd(?: |$)/.test(holder.command)) {
-    return "it listens for a unit of its own: see which with: systemctl --user list-sockets; then stop that";
+    return "systemd listens for another unit; find it with: systemctl --user list-sockets; then stop it";
   }
   return `stop it with: kill ${holder.pid}`;
 }
@@ -105,7 +105,7 @@ function findHolderInProc(port: number, addresses: readonly string[]): PortHolde
       return { pid: Number(pid), command: toPrintable(commandLine.slice(0, 80)) };
     }
   } catch {
-    // The holder is a detail: the port is taken all the same.
+    // The holder is a detail: the port is taken anyway.
   }
   return null;
 }

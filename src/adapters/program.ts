@@ -7,7 +7,7 @@ interface PackageManifest {
   engines: { node: string };
 }
 
-// Read when this module is loaded, and never again: an upgrade replaces the files while the daemon runs on.
+// Read when this module is loaded, and never again: an upgrade replaces the files while the daemon keeps running.
 const manifest = JSON.parse(readOwn("package.json").toString()) as PackageManifest;
 const build = identifyBuild();
 

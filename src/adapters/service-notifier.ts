@@ -55,9 +55,8 @@ async function runNotify(variables: readonly string[], env: NodeJS.ProcessEnv, l
     // Throws synchronously when the system has no memory left for another process.
     const child = spawn("systemd-notify", variables, { ...options, stdio: "ignore" });
     const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
-    if (code !== 0)
-      log.warn({ code, signal }, "systemd cannot be told how the daemon is: systemd-notify failed");
+    if (code !== 0) log.warn({ code, signal }, "cannot notify systemd: systemd-notify failed");
   } catch (error) {
-    log.warn({ err: error }, "systemd cannot be told how the daemon is: systemd-notify does not run");
+    log.warn({ err: error }, "cannot notify systemd: systemd-notify cannot be run");
   }
 }

@@ -50,7 +50,7 @@ export class Client {
       });
       req.on("response", resolve);
       req.on("error", reject);
-      req.on("close", () => reject(new Error("the connection was closed without an answer")));
+      req.on("close", () => reject(new Error("the connection was closed without a response")));
       const { body } = request;
       if (body === undefined || Buffer.isBuffer(body)) req.end(body);
       else {
@@ -94,7 +94,7 @@ export function assertHeaders(
   for (const [name, value] of expected) {
     const received = headerValues(headers, name).join(" and ");
     const is = received === "" ? "is missing" : `is "${received}"`;
-    assert.ok(received === value, `${name}: should be "${value}", ${is}`);
+    assert.ok(received === value, `${name}: expected "${value}", but it ${is}`);
   }
 }
 

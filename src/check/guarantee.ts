@@ -27,7 +27,7 @@ export interface Guarantee<Proxy extends RunningProxy = IsolatedProxy> {
   proves: string;
   /** What a violation means, and what to do about it; one line. */
   remedy: string;
-  /** Resolves when the guarantee holds. Throws otherwise, with what was seen as the message: lower case, no full stop. */
+  /** Resolves when the guarantee holds. Throws otherwise, with what was observed as the message: lower case, no full stop. */
   verify(proxy: Proxy): Promise<void>;
 }
 
@@ -56,11 +56,11 @@ export function assertSameBytes(what: string, sent: Buffer, received: Buffer): v
   const end = Math.min(sent.length, received.length);
   let at = 0;
   while (at < end && sent[at] === received[at]) at += 1;
-  assert.fail(`${what}: differs from byte ${at} on (${sent.length} bytes sent, ${received.length} received)`);
+  assert.fail(`${what}: differs from byte ${at} (${sent.length} bytes sent, ${received.length} received)`);
 }
 
-/** Remedy where a tool would be misled, but nothing leaks. */
+/** Remedy if a tool would be misled, but nothing leaks. */
 export const REPORT_IT = "report it with the output of: tollkeeper check --json";
 
-/** Remedy where the key or the machine's owner is at risk. */
-export const STOP_AND_REPORT = `stop the daemon until it is mended, and ${REPORT_IT}`;
+/** Remedy if the key or the machine's owner is at risk. */
+export const STOP_AND_REPORT = `stop the daemon until this is fixed, and ${REPORT_IT}`;

@@ -23,7 +23,7 @@ export interface GuaranteeResult {
   name: string;
   proves: string;
   isOk: boolean;
-  /** What was seen instead; null when it passed. */
+  /** What was observed instead; null when it passed. */
   fault: string | null;
   /** What the violation means, and what to do about it; null when it passed. */
   remedy: string | null;
@@ -45,7 +45,7 @@ export async function runGuarantees<Proxy extends RunningProxy>(
     };
     const findings = await runCheck({ id: name, title: proves, run }, { ...proxy, client } as Proxy, {
       limitMs,
-      timeoutMessage: `nothing came for ${limitMs} ms`,
+      timeoutMessage: `nothing arrived within ${limitMs} ms`,
       findingOf: (fault) => failure(fault, remedy),
     });
     client.close();

@@ -13,7 +13,7 @@ import { splitByteOrderMark } from "./formats/text-edits.ts";
 export interface LocatedConflict extends Conflict {
   /** In the source's file, from 1; null in the environment. */
   line: number | null;
-  /** The file by which connecting in this scope resolves it; null where it cannot. */
+  /** The file with which connecting in this scope resolves it; null if it cannot. */
   target: Pick<FileSettings, "path" | "format"> | null;
   /** True when connecting in the scope `project` would resolve it. */
   isResolvedByProject: boolean;

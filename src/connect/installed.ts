@@ -4,7 +4,7 @@ import type { ConnectableTool, ToolHost } from "../tools/tool.ts";
 
 /**
  * True when one of the tool's programs is on the PATH, or one of its directories or files exists.
- * @param made what connecting has created, which proves nothing
+ * @param made the files that connecting has created, which prove nothing
  */
 export function isInstalled(
   { programs, homePaths, configFiles }: Pick<ConnectableTool, "programs" | "homePaths" | "configFiles">,

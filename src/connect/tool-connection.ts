@@ -13,7 +13,7 @@ export interface PreparedTool {
 }
 
 /**
- * Prepares the connection of a tool, and resolves the conflicts with its other settings where these may be changed. Reads
+ * Prepares the connection of a tool, and resolves the conflicts with its other settings if these may be changed. Reads
  * the tool's files and writes nothing.
  * @throws Failure, with file and line, when a file cannot be parsed or changed
  */

@@ -14,10 +14,10 @@ export class Failure extends Error {
 
 /**
  * Why a key could not be read or stored.
- * - `missing`: the store answered that it has no such key
+ * - `missing`: the store responded that it has no such key
  * - `locked`: the store is locked, and no user can be asked to unlock it
  * - `unavailable`: the store cannot be reached (no library, no bus, no provider, no such file, a failing command)
- * - `unresponsive`: the store did not answer in time
+ * - `unresponsive`: the store did not respond in time
  * - `unsafe`: other users can read the source, so it is refused
  */
 export type KeyFailureCode = "missing" | "locked" | "unavailable" | "unresponsive" | "unsafe";
@@ -31,7 +31,7 @@ export interface KeyFix {
 /** A {@link Failure} to read or store a key. Clients see message and hint; only the owner of the key may see `detail`. */
 export class KeyFailure extends Failure {
   readonly code: KeyFailureCode;
-  /** What the user of a client is told to type. Where the hint has no short command it is `doctor`, which prints the hint. */
+  /** What the user of a client is told to type. `doctor`, which prints the hint, if the hint has no short command. */
   readonly command: string;
   /** For example, a command's name and the last line that it printed. */
   readonly detail: string | undefined;

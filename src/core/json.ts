@@ -8,7 +8,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Parses JSON. Returns undefined, which no JSON text stands for, when `text` is not JSON. */
+/** Parses JSON. Returns undefined, which no JSON text represents, when `text` is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

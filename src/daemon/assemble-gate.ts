@@ -40,7 +40,7 @@ export interface AssembledGate {
 export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 /**
- * Builds the request path and starts listening. `serve` and `check` both use it, so that what is checked is what serves.
+ * Builds the request path and starts listening. `serve` and `check` both use it, so that `check` tests what `serve` runs.
  * Throws a Failure when the ledger's directory cannot be used or the port is taken.
  */
 export async function assembleGate(parts: GateEnvironment): Promise<AssembledGate> {

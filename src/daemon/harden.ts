@@ -39,8 +39,8 @@ function refuseDebugOutput(): void {
 function refuseInspector(): void {
   if (inspectorUrl() === undefined) return;
   throw new Failure(
-    "Node's inspector is open, and would show the key to whoever connects to it",
-    "take --inspect out of NODE_OPTIONS and of node's own arguments, and start again",
+    "Node's inspector is open, and would show the key to anyone who connects",
+    "remove --inspect from NODE_OPTIONS and from node's arguments, and start again",
   );
 }
 
@@ -56,8 +56,8 @@ function refuseDumpingOptions(): void {
   const option = DUMPING_OPTION.exec(given.replaceAll("_", "-"))?.[0];
   if (option === undefined) return;
   throw new Failure(
-    `under ${option} Node would write the key, or what reveals it, to a file`,
-    `take ${option} out of NODE_OPTIONS and of node's own arguments, and start again`,
+    `under ${option} Node would write the key, or data that reveals it, to a file`,
+    `remove ${option} from NODE_OPTIONS and from node's arguments, and start again`,
   );
 }
 
@@ -72,7 +72,7 @@ function stopReports(): void {
 /**
  * Keeps memory out of core dumps: no kind of mapping is written (core(5), "Controlling which mappings are written to the core
  * dump"). Child processes inherit this, and it also applies to dumps that are piped to a program, where the size limit does not.
- * Registers are written all the same, so the size limit is set to 0 too where util-linux is installed. On systems other than
+ * Registers are written anyway, so the size limit is set to 0 too where util-linux is installed. On systems other than
  * Linux, core dumps are off unless the user has turned them on.
  */
 function emptyCoreDumps(): string | null {
@@ -83,6 +83,6 @@ function emptyCoreDumps(): string | null {
     writeFileSync("/proc/self/coredump_filter", "0");
     return null;
   } catch (error) {
-    return `a core dump of this process would hold the key: ${String(error)}`;
+    return `a core dump of this process would contain the key: ${String(error)}`;
   }
 }

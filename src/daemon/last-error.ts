@@ -6,10 +6,10 @@ export interface LastError {
   message: string;
 }
 
-/** A log whose newest warning or error can be asked for. */
+/** A log that returns its newest warning or error. */
 export interface TrackedLog {
   log: Log;
-  /** Returns null when there was none, or when what it was about is in order again. */
+  /** Returns null when there was none, or when its cause is resolved. */
   lastError(isInOrder: (subject: LogSubject) => boolean): LastError | null;
 }
 

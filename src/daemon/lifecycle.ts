@@ -82,7 +82,7 @@ export class Lifecycle {
     keyring.forget();
     tokens.reload();
     source.reload().then(
-      () => log.info({}, "keys are forgotten and the configuration was read anew"),
+      () => log.info({}, "reloaded configuration and keys"),
       (error: unknown) => log.error({ err: error }, "cannot read the configuration"),
     );
   }
@@ -92,7 +92,7 @@ export class Lifecycle {
     try {
       reopenLog();
     } catch (error) {
-      log.error({ err: error }, "the log file cannot be opened anew; the old one stays");
+      log.error({ err: error }, "the log file cannot be reopened; still using the old one");
     }
   }
 
@@ -117,7 +117,7 @@ export class Lifecycle {
     try {
       const settings = prepareSettings(await sandbox.complete(config));
       const location = ledgerLocation(config);
-      // Before a port is opened: this is tried again and again, and nobody shall connect to what is closed at once.
+      // Before a port is opened: this is retried again and again, and no client should connect to a port that closes at once.
       if (location.directory !== ledger.health().directory) checkLedgerDirectory(location.directory);
       opened = await listeners.prepare(config.listen.port);
       if (this.#isStopping) {
@@ -143,20 +143,20 @@ export class Lifecycle {
     const { source, log, notifier } = this.#parts;
     const [first] = problems;
     if (first === undefined) {
-      log.info({}, "the configuration file is good again");
+      log.info({}, "the configuration file is valid again");
       notifier.status(this.#describe());
       return;
     }
     const what = formatProblem(source.status().path, first);
-    const message = `the new configuration is not accepted, the old one stays: ${what}`;
+    const message = `the new configuration cannot be applied; still using the old one: ${what}`;
     log.error({ about: "configuration", problems: problems.length }, message);
-    notifier.status(`${this.#describe()}; the newest configuration is not accepted`);
+    notifier.status(`${this.#describe()}; the newest configuration cannot be applied`);
   }
 
   /** One line for people. */
   #describe(): string {
     const { name, baseUrl } = this.#parts.gate.settings.defaultDestination.upstream;
-    const what = name === SANDBOX_UPSTREAM ? "the built-in sandbox answers" : `forwards to ${baseUrl}`;
+    const what = name === SANDBOX_UPSTREAM ? "the built-in sandbox responds" : `forwards to ${baseUrl}`;
     return `listens on ${this.addresses.join(" and ")}, ${what}`;
   }
 

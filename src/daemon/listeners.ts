@@ -40,7 +40,7 @@ export class Listeners {
     return [...this.#adopted.addresses, ...this.#own.addresses];
   }
 
-  /** Opens a listener on a newly configured port, beside the current one. Returns null when the port stays the same. */
+  /** Opens a listener on a newly configured port, in addition to the current one. Returns null when the port stays the same. */
   async prepare(port: number): Promise<Listener | null> {
     return port === this.port || port === 0 ? null : listenOn(port, this.#handler, this.#adopted);
   }

@@ -5,26 +5,26 @@ import { Failure, hasCode } from "../core/failure.ts";
 import { formatCommand } from "../core/text/shell-words.ts";
 
 /**
- * Throws a Failure when the configuration file is not there, unless it is the default one: without that, the defaults hold and
- * the sandbox answers. A mistyped name must not have that effect.
+ * Throws a Failure when the configuration file does not exist, unless it is the default one: without that, the defaults apply and
+ * the sandbox responds. A mistyped name must not have that effect.
  */
 export function refuseMissingConfig(file: string): void {
   const failure = findMissingConfig(file);
   if (failure !== null) throw failure;
 }
 
-/** As {@link refuseMissingConfig}, but returns the Failure; null when the file is there. */
+/** As {@link refuseMissingConfig}, but returns the Failure; null when the file exists. */
 export function findMissingConfig(file: string): Failure | null {
   const path = resolve(file);
   if (path === configPath() || isThere(path)) return null;
   const create = formatCommand(["tollkeeper", "config", "edit", "--config", path]);
   return new Failure(
     `there is no configuration file ${path}`,
-    `check its name; or create it with: ${create}`,
+    `check the name, or create the file with: ${create}`,
   );
 }
 
-/** A file in a directory that is closed to us may be there. Reading it says what is wrong. */
+/** A file in an inaccessible directory may exist. Reading it reports what is wrong. */
 function isThere(path: string): boolean {
   try {
     statSync(path);

@@ -41,7 +41,7 @@ export async function refuseSecondDaemon(): Promise<void> {
   if (running.state === "stopping") {
     throw new Failure(
       `tollkeeper is still stopping: pid ${running.pid} waits for ${running.openExchanges} open exchanges`,
-      "wait for it, and start again",
+      "wait until it has stopped, then start again",
     );
   }
   const where = running.listening.join(" and ");

@@ -20,7 +20,7 @@ export class SandboxUpstream {
     return { ...config, tools: {}, upstreams: { default: { ...upstream, key: KEY_NAME } } };
   }
 
-  /** Returns a key store that has the sandbox's key and asks `store` for all others. */
+  /** Returns a key store that has the sandbox's key and reads all others from `store`. */
   keysBefore(store: KeyStore): KeyStore {
     return {
       read: (ref) => (this.isAt(ref.origin) ? Promise.resolve(new Secret(this.#key)) : store.read(ref)),

@@ -17,7 +17,7 @@ import type { RecordFeed } from "./record-feed.ts";
 import { describeFailure } from "./upstream-history.ts";
 import type { AssembledGate } from "./assemble-gate.ts";
 
-/** A keychain that does not answer, or a disk, must not keep `status` waiting. */
+/** A keychain or disk that does not respond must not keep `status` waiting. */
 const RETRY_LIMIT_MS = 1_500;
 
 /** The status that a running daemon sends over its control socket. Times are ISO 8601, UTC. */
@@ -94,7 +94,7 @@ export interface KeyStatus {
   problem: string | null;
   /** When it was last looked up; null when it has not been. */
   at: string | null;
-  /** When it was last there; null when it has not been since the start. */
+  /** When it was last found; null when it has not been since the start. */
   workedAt: string | null;
 }
 
@@ -107,7 +107,7 @@ interface StatusParts extends Pick<AssembledGate, "gate" | "keyring" | "ledger" 
   lastError: TrackedLog["lastError"];
 }
 
-/** Describes the daemon's present state. What has failed before and may be in order again is looked at first. */
+/** Describes the daemon's present state. Checks first whether earlier failures still exist. */
 export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> {
   const { lifecycle, source, tokens, gate, ledger, feed, clock, keyring } = parts;
   if (tokens.status.problem !== null) tokens.reload();

@@ -16,12 +16,12 @@ export function continueHistory(history: UpstreamHistory | null, record: UsageRe
   return { newest: record, worked, failed: hasFailed(record) ? record : failed };
 }
 
-/** Returns what the upstream did wrong. `words` are those of our refusal, where we sent one. */
+/** Returns what the upstream did wrong. `words` are those of our refusal, if we sent one. */
 export function describeFailure(record: UsageRecord, words: string | null): string {
   const { status, error_type: type, outcome } = record;
   if (words !== null) return words;
-  if (type === "upstream_broke") return "the upstream closed the connection before its response";
-  if (outcome === "cut") return "the upstream broke its response off";
+  if (type === "upstream_broke") return "the upstream closed the connection before it responded";
+  if (outcome === "cut") return "the upstream's response was truncated";
   return `the upstream responded with ${status ?? "an error"}${type === null ? "" : ` (${type})`}`;
 }
 
@@ -29,7 +29,7 @@ function hasWorked({ outcome }: UsageRecord): boolean {
   return outcome !== "cut" && outcome !== "rejected" && outcome !== "error" && outcome !== "failed";
 }
 
-/** What a client breaks off, and what we refuse because of the request or a key, says nothing of the upstream. */
+/** A request that a client aborts, or that we refuse because of the request or a key, says nothing about the upstream. */
 function hasFailed({ outcome, cut_by: cutBy, error_type: type }: UsageRecord): boolean {
   if (outcome === "error" || outcome === "failed" || cutBy === "upstream") return true;
   return cutBy !== "client" && /^(?:upstream_|loop_)/.test(type ?? "");

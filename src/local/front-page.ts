@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** The same for everybody: it says nothing of the daemon, its configuration, its use or the request. */
+/** The same for everyone: it reveals nothing about the daemon, its configuration, its use or the request. */
 const PAGE = Buffer.from(`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -8,13 +8,13 @@ const PAGE = Buffer.from(`<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>tollkeeper</title>
 <h1>tollkeeper</h1>
-<p>This is not a web site. Here the AI tools of this computer reach their service: tollkeeper adds the key, which no tool has,
-and keeps a record of what each of them uses. Web pages cannot use it.</p>
+<p>This is not a website. AI tools on this computer use this address to reach their API. tollkeeper adds the API key, which the
+tools do not have, and records what each tool uses. Web pages cannot use this address.</p>
 <p>In a terminal:</p>
 <dl>
-<dt><code>tollkeeper connect TOOL</code><dd>points a tool here
-<dt><code>tollkeeper usage</code><dd>shows what was used
-<dt><code>tollkeeper doctor</code><dd>says what is wrong, and what to type
+<dt><code>tollkeeper connect TOOL</code><dd>points a tool at tollkeeper
+<dt><code>tollkeeper usage</code><dd>shows what each tool has used
+<dt><code>tollkeeper doctor</code><dd>finds problems and prints the command that fixes each
 </dl>
 </html>
 `);

@@ -28,7 +28,7 @@ interface Evidence {
  */
 export class ClientIdentity {
   readonly peer: Peer;
-  /** The refusal for a client that shows no registered token in token mode. This is the one place where that is judged. */
+  /** The refusal for a client that shows no registered token in token mode. No other place decides that. */
   readonly refusal: Refusal | null;
   readonly #onArrival: ToolIdentity;
 

@@ -5,14 +5,14 @@ import type { ToolIdentity } from "../core/identity/tool-identity.ts";
 
 // The refusals of requests that are not forwarded. Those that end a round trip are in exchange/limit-refusals.ts.
 
-/** Tries tollkeeper from outside: where it passes, the fault is in the program that sent the request. */
+/** Tests tollkeeper from outside: if it passes, the fault is in the program that sent the request. */
 const CHECK = "tollkeeper check";
 
 export const OTHER_USER: Refusal = {
   code: "peer_not_allowed",
-  problem: "this port is another user's",
+  problem: "this port belongs to another user",
   command: "tollkeeper config edit",
-  details: `choose another "listen.port" for a daemon of your own, or have its owner list your uid in "access.peerUid"`,
+  details: `choose another "listen.port" for a daemon of your own, or ask the port's owner to list your uid in "access.peerUid"`,
   closesConnection: true,
 };
 
@@ -27,13 +27,13 @@ export const PIPELINED: Refusal = {
 /** RFC 9110 section 15.5.22 requires `Upgrade` on a 426. The connection is closed, as it could not be reused. */
 export const NO_WEBSOCKETS: Refusal = {
   code: "upgrade_not_supported",
-  problem: "no WebSockets here, use POST",
+  problem: "WebSockets are not supported",
   command: "tollkeeper connect --list",
   headers: ["upgrade", "HTTP/1.1", "connection", "upgrade, close"],
   closesConnection: true,
 };
 
-/** 404. `path` is what was asked for. Where it can be carried, says how. */
+/** 404. `path` is what the client requested. If it can be forwarded, the details say how. */
 export function noRoute(method: string, path: string): Refusal {
   const refusal = { code: "not_found", problem: "no such route" } as const;
   const asked = `${method} ${showPath(path)}`;
@@ -46,7 +46,7 @@ export function noRoute(method: string, path: string): Refusal {
   return {
     ...refusal,
     command: "tollkeeper config edit",
-    details: `${asked} is carried when "routes" of the upstream has ${route}; its tokens are not counted then; those of /v1/responses and /v1/messages are`,
+    details: `to forward ${asked}, add ${route} to "routes" of the upstream; its tokens are not counted, unlike those of /v1/responses and /v1/messages`,
   };
 }
 
@@ -54,23 +54,23 @@ const ROUTES = "GET /v1/models, POST /v1/responses, POST /v1/messages, POST /v1/
 
 export const BODY_OF_GET: Refusal = {
   code: "bad_request",
-  problem: "a GET cannot have a body here",
+  problem: "a GET must not have a body",
   command: CHECK,
 };
 
 export const INTERNAL: Refusal = {
   code: "internal",
-  problem: "something went wrong inside",
+  problem: "internal error",
   command: "tollkeeper service logs",
   details:
-    "the daemon's log says what; without the service it is in the terminal where the daemon was started",
+    "details are in the daemon's log; without the service, that is the terminal in which the daemon was started",
 };
 
 /** 405: the path exists for other methods. */
 export function wrongMethod(allowed: string): Refusal {
   return {
     code: "method_not_allowed",
-    problem: `this route takes ${allowed} only`,
+    problem: `this route accepts only ${allowed}`,
     command: CHECK,
     headers: ["allow", allowed],
   };
@@ -84,7 +84,7 @@ const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
   unsafe: "key_unavailable",
 };
 
-/** The key is not stored, or its store cannot be read. So few words leave room for the names of an upstream and a key. */
+/** The key is not stored, or its store cannot be read. The problem is short, to leave room for the names of an upstream and a key. */
 export function noKey({ code, message, hint, command }: KeyFailure): Refusal {
   // To store a missing key is all that its hint says.
   const details = code === "missing" ? message : `${message}; ${hint}`;
@@ -105,6 +105,6 @@ export function tokenRequired({ tool, by }: ToolIdentity, connectable: ReadonlyS
     ...refusal,
     command: `tollkeeper token add ${by === "unknown" ? "NAME" : tool}`,
     details:
-      "then use that token as the API key, in ANTHROPIC_API_KEY or OPENAI_API_KEY for instance; or start the program with: tollkeeper run -- COMMAND",
+      "then use that token as the API key, for instance in ANTHROPIC_API_KEY or OPENAI_API_KEY; or start the program with: tollkeeper run -- COMMAND",
   };
 }

@@ -128,7 +128,7 @@ export class Gate implements ConnectionHandler {
       exchange = this.#openExchange(client, choice, headers, settings);
       if (client.refusal !== null) throw new RefusalError(client.refusal);
 
-      // 5. Check the body's length, and peek at its model where the choice depends on it.
+      // 5. Check the body's length, and peek at its model if the choice depends on it.
       const announcedBytes = checkLength(headers, settings);
       if (settings.needsModel) {
         if (expectsContinue) res.writeContinue();
@@ -172,7 +172,7 @@ export class Gate implements ConnectionHandler {
     this.#buffer.setLimit(settings.config.limits.bufferBytes);
   }
 
-  /** Does work ahead that would otherwise slow the first request down. Call it when nothing waits for it. */
+  /** Does work in advance that would otherwise slow down the first request. Call it when nothing waits for it. */
   prepare(): void {
     this.#forwarder.prepare(this.#settings.defaultDestination.upstream.origin);
   }
@@ -198,7 +198,7 @@ export class Gate implements ConnectionHandler {
 
   /**
    * From now on each connection closes after the response that is under way on it. Resolves when the last connection has
-   * closed and the last exchange has ended; one whose client has left may still be waiting for its usage.
+   * closed and the last exchange has ended; one whose client has disconnected may still be waiting for its usage.
    */
   async drain(): Promise<void> {
     this.#draining = true;
@@ -214,7 +214,7 @@ export class Gate implements ConnectionHandler {
     this.#refusals.flush();
   }
 
-  /** A refused connection is released, too: it has time for the request that gets the refusal, and no more. */
+  /** A refused connection is also released: it has time for the request that gets the refusal, and no more. */
   async #inspect(socket: Socket): Promise<void> {
     const isAdmitted = await this.#parts.peers.inspect(socket, this.#settings.config.ledger.project);
     if (!isAdmitted) this.release(socket);
@@ -291,7 +291,7 @@ export class Gate implements ConnectionHandler {
 
   #refusalOf(error: unknown): Refusal {
     if (error instanceof RefusalError) return error.refusal;
-    this.#parts.log.error({ err: error }, "a request failed for a reason of our own");
+    this.#parts.log.error({ err: error }, "internal error in a request");
     return INTERNAL;
   }
 }

@@ -6,18 +6,18 @@ import type { Clock, KeyStore, Log } from "../ports.ts";
 /** After a 401 from an upstream the stored key is read again, at most this often. */
 const RECHECK_INTERVAL_MS = 10_000;
 
-/** A key that was not there is looked for again for `status`, at most this often: a key command may ask somebody. */
+/** For `status`, a missing key is looked up again at most this often: a key command may prompt. */
 const RETRY_INTERVAL_MS = 1_000;
 
 /** What is known about one key, for `status`. Never its value. */
 interface KeyState {
   ref: KeyRef;
   state: "present" | KeyFailure["code"];
-  /** What went wrong, for the owner of the key and not for clients; null while the key is there. */
+  /** What went wrong, for the owner of the key and not for clients; null when the key was found. */
   problem: string | null;
   /** When this was learned; milliseconds since 1970. */
   at: number;
-  /** When the key was last there; null when it has not been. */
+  /** When the key was last found; null if never. */
   presentAt: number | null;
 }
 
@@ -40,7 +40,7 @@ export class Keyring {
   readonly #entries = new Map<string, Entry>();
   /** The same entries by the `KeyRef` object, which is the same for each request. */
   #byRef = new WeakMap<KeyRef, Entry>();
-  /** When each key was last there, by its id, however often it was forgotten since. */
+  /** When each key was last found, by its id, however often it was dropped since. */
   readonly #presentAt = new Map<string, number>();
   /** Counts calls of `forget`, so that the result of a read that began before one is not kept after it. */
   #generation = 0;
@@ -91,12 +91,12 @@ export class Keyring {
         );
       },
       () => {
-        // The old key stays: a keychain that is locked now does not prove it wrong.
+        // Keep the old key: a keychain that is now locked does not prove it wrong.
       },
     );
   }
 
-  /** Looks again for each key that was not there, so that its state is that of now. Never rejects. */
+  /** Looks up each missing key again, so that its state is current. Never rejects. */
   async retryFailed(): Promise<void> {
     const failed = [...this.#entries.values()].flatMap(({ known }) => {
       const isDue =
@@ -106,7 +106,7 @@ export class Keyring {
     await Promise.allSettled(failed.map((ref) => this.get(ref)));
   }
 
-  /** Lists what is known about each key that was asked for. */
+  /** Lists what is known about each key that was requested. */
   states(): KeyState[] {
     return [...this.#entries.values()].flatMap((entry) => entry.known ?? []);
   }
@@ -154,7 +154,7 @@ function newEntry(): Entry {
   return { secret: null, pending: null, recheckedAt: -RECHECK_INTERVAL_MS, known: null };
 }
 
-/** A store rejects with a `KeyFailure` and nothing else. If one does not, its bug must not take the daemon down. */
+/** A store rejects with a `KeyFailure` and nothing else. If one breaks that rule, its bug must not stop the daemon. */
 function describeFailure(error: unknown): [KeyFailure["code"], string] {
   if (error instanceof KeyFailure) return [error.code, error.messageForOwner];
   return ["unavailable", String(error)];

@@ -7,15 +7,15 @@ const INTERVAL_MS = 60 * 60 * 1000;
 /** How many tools a line names for each code: clients choose their names. */
 const MAX_TOOLS = 8;
 
-/** How often a code was used. The tools are not all: most refusals of a web page come before anything names a tool. */
+/** How often a code was used. The tools are incomplete: most web pages are refused before anything names a tool. */
 interface Count {
   requests: number;
   tools: Map<string, number>;
 }
 
 /**
- * Counts refused requests by code and tool, and logs one line about them an hour after the first. Nothing is logged of a single
- * one, because whoever is refused decides how many there are. Keeps for `status` why the newest round trip to an upstream failed.
+ * Counts refused requests by code and tool, and logs one line about them an hour after the first. Single refusals are
+ * not logged, because whoever is refused decides how many there are. Keeps for `status` why the newest round trip to an upstream failed.
  */
 export class RefusalSummary {
   readonly #clock: Clock;
@@ -31,7 +31,7 @@ export class RefusalSummary {
     this.#log = log;
   }
 
-  /** Counts a refused request. `tool` is null where it was refused before anything named its tool. */
+  /** Counts a refused request. `tool` is null where it was refused before its tool was known. */
   count(code: RefusalCode, tool: string | null): void {
     if (this.#timer === null) {
       this.#since = this.#clock.now();
@@ -51,12 +51,12 @@ export class RefusalSummary {
     return Object.fromEntries(this.#totals);
   }
 
-  /** Keeps what the newest refusal says that ended a round trip to this upstream. */
+  /** Keeps the message of the newest refusal that ended a round trip to this upstream. */
   keepReason(upstream: string, { code, problem, details }: Refusal): void {
     this.#failures.set(upstream, { code, words: details === undefined ? problem : `${problem}: ${details}` });
   }
 
-  /** Returns what was kept, if it is of this code. */
+  /** Returns the kept message if it has this code. */
   reasonFor(upstream: string, code: string | null): string | null {
     const failure = this.#failures.get(upstream);
     return failure !== undefined && failure.code === code ? failure.words : null;
@@ -73,7 +73,7 @@ export class RefusalSummary {
     const what = total === 1 ? "1 request was refused" : `${total} requests were refused`;
     const since = new Date(this.#since).toISOString();
     const codes = counts.map(([code, count]) => describeCount(code, count)).join(", ");
-    this.#log.info({}, `${what} since ${since}: ${codes}; see what is wrong with: tollkeeper doctor`);
+    this.#log.info({}, `${what} since ${since}: ${codes}; find the cause with: tollkeeper doctor`);
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from "../core/http/routes.ts";
 import { BODY_OF_GET, NO_WEBSOCKETS, noRoute, wrongMethod } from "./gate-refusals.ts";
 
-/** A path that tollkeeper answers itself. */
+/** A path that tollkeeper handles itself. */
 export type LocalRoute = "probe" | "page";
 
 /** A request for one of the API's routes, at whichever upstream serves it. */
@@ -26,7 +26,7 @@ export interface ApiRequest {
   match: RouteMatch;
 }
 
-/** A request that matches no route, or a route in the wrong way. */
+/** A request that matches no route, or a route with another method. */
 export interface RefusedRequest {
   kind: "refusal";
   mark: string | null;

@@ -10,7 +10,7 @@ import type { RoundTripLimits } from "./exchange/limits.ts";
 interface UpstreamSettings extends Upstream {
   /** For the `Host` header. */
   host: string;
-  /** True for an address of this machine, and for a name by which clients reach us: it could be ours. */
+  /** True for an address of this machine, and for a host name by which clients reach us: it could be ours. */
   isLocal: boolean;
   table: RouteTable;
 }
@@ -26,13 +26,13 @@ export interface Settings {
   config: Config;
   rules: AdmissionRules;
   limits: RoundTripLimits;
-  /** The routes of all upstreams. Any other path goes nowhere. */
+  /** The routes of all upstreams. No other path is forwarded. */
   table: RouteTable;
   /** For tools that the configuration does not name. */
   defaultDestination: Destination;
   /** The same object for the same tool each time. */
   destinationFor(tool: string): Destination;
-  /** True when the choice of upstream depends on the model, so that the body must be peeked at. No setting asks for it yet. */
+  /** True when the choice of upstream depends on the model, so that the body must be peeked at. No setting needs it yet. */
   needsModel: boolean;
 }
 

@@ -77,16 +77,16 @@ export class TokenRegistry {
    */
   lease(tool: string, hash: string): ReleaseLease {
     const wrong = checkName(tool);
-    if (wrong !== null) throw new Failure("a token is lent to a tool, by its name", wrong);
+    if (wrong !== null) throw new Failure("a lease needs the name of a tool", wrong);
     if (!/^[0-9a-f]{64}$/.test(hash))
       throw new Failure(
-        "a token is lent by its hash",
-        "see whether program and daemon are of one version: tollkeeper status",
+        "a lease needs the hash of a token",
+        "check that program and daemon have the same version: tollkeeper status",
       );
     if (this.#leased.size >= MAX_LEASES) {
       throw new Failure(
-        `${MAX_LEASES} tokens are lent already`,
-        "end a command that runs under tollkeeper run",
+        `${MAX_LEASES} tokens are already leased`,
+        "end a command that was started with: tollkeeper run",
       );
     }
     const known = { tool, hash: Buffer.from(hash, "hex") };

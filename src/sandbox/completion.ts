@@ -5,7 +5,7 @@ import { countTokens, sumTokens, truncateToTokens } from "./tokens.ts";
 
 const LABEL = "[sandbox]";
 const QUOTED_CHARACTERS = 400;
-const REASONING = "The sandbox is no model: it says again what it was told, and calls a tool when asked to.";
+const REASONING = "The sandbox is not a model: it repeats what it was told, and calls a tool when asked to.";
 
 /** A tool that the client offers to run. */
 interface ToolDefinition {
@@ -87,10 +87,10 @@ function requestedTool(prompt: Prompt): ToolDefinition | undefined {
 
 function composeText(prompt: Prompt): string {
   if (prompt.schema !== null) return JSON.stringify(sampleFromSchema(prompt.schema));
-  if (prompt.toolResult !== null) return `${LABEL} The tool answered: ${quote(prompt.toolResult)}`;
+  if (prompt.toolResult !== null) return `${LABEL} The tool returned: ${quote(prompt.toolResult)}`;
   const name = requestedToolName(prompt);
   if (name !== undefined)
-    return `${LABEL} You asked for the tool ${name}, but the request offers none of that name.`;
+    return `${LABEL} You asked for the tool ${name}, but the request offers no tool of that name.`;
   return `${LABEL} You said: ${quote(prompt.lastText)}`;
 }
 

@@ -47,7 +47,8 @@ async function respond(
   { keys, groups, routeState, tally }: SandboxState,
 ): Promise<void> {
   // On 426 Codex falls back to POST at once; on any other status only after many retries.
-  if (request.headers.upgrade !== undefined) throw new ApiError(426, "the sandbox speaks no websocket");
+  if (request.headers.upgrade !== undefined)
+    throw new ApiError(426, "the sandbox does not support WebSockets");
   const route = findRoute(request.method ?? "", path);
   const switches = parseSwitches(request.headersDistinct["x-sandbox"]?.join());
   pending.switches = switches;

@@ -23,19 +23,19 @@ type HeaderValues = Readonly<Record<string, readonly string[] | undefined>>;
 export function findKey(headers: HeaderValues, scheme: AuthScheme, keys: readonly SandboxKey[]): SandboxKey {
   const isBearer = scheme === "bearer";
   const other = isBearer ? "x-api-key" : "authorization";
-  if (headers[other] !== undefined) throw unauthorized(`this route takes no ${other} header`);
+  if (headers[other] !== undefined) throw unauthorized(`this route does not accept the ${other} header`);
   const value = onlyValue(headers, isBearer ? "authorization" : "x-api-key");
   const secret = isBearer ? /^Bearer (\S+)$/i.exec(value)?.[1] : value;
-  if (secret === undefined) throw unauthorized("the authorization header must read: Bearer KEY");
+  if (secret === undefined) throw unauthorized("the authorization header must be: Bearer KEY");
   const key = keys.find((candidate) => candidate.secret === secret);
-  if (key === undefined) throw unauthorized("this key is unknown to the sandbox");
+  if (key === undefined) throw unauthorized("the sandbox does not know this key");
   return key;
 }
 
 function onlyValue(headers: HeaderValues, name: string): string {
   const [value, ...others] = headers[name] ?? [];
   if (value === undefined) throw unauthorized(`the ${name} header is missing`);
-  if (others.length > 0) throw unauthorized(`the ${name} header came more than once`);
+  if (others.length > 0) throw unauthorized(`the ${name} header was sent more than once`);
   return value;
 }
 

@@ -38,7 +38,7 @@ export function findRoute(method: string, path: string): Route {
   const route = ROUTES.find((candidate) => candidate.path === routePath);
   if (route === undefined) throw new ApiError(404, `Invalid URL (${method} ${path})`);
   if (route.method === method) return route;
-  throw new ApiError(405, `${path} takes ${route.method}, not ${method}`, {
+  throw new ApiError(405, `${path} accepts ${route.method}, not ${method}`, {
     code: "method_not_supported",
     headers: { allow: route.method },
   });

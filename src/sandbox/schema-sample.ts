@@ -32,7 +32,7 @@ function sample(schema: unknown, root: JsonObject, depth: number): unknown {
   return target === undefined ? sampleOfType(schema, root, depth) : sample(target, root, depth + 1);
 }
 
-/** Returns the schema that a reference or a combination of schemas stands for; undefined for any other schema. */
+/** Returns the schema that a reference or a combination of schemas resolves to; undefined for any other schema. */
 function resolveIndirection(schema: JsonObject, root: JsonObject): unknown {
   if (typeof schema["$ref"] === "string") return followReference(schema["$ref"], root);
   const [all, any] = [pickObjects(schema["allOf"]), pickObjects(schema["anyOf"] ?? schema["oneOf"])];

@@ -12,7 +12,7 @@ import { Tally, type TallyRow } from "./tally.ts";
 const KEEP_ALIVE_MS = 75_000;
 
 export interface SandboxOptions {
-  /** 0, the default, picks any free port. */
+  /** 0, the default, chooses a free port. */
   port?: number;
   keys?: SandboxKey[];
   /** Names of the models that the keys of each group may use, by group. */
@@ -30,7 +30,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Starts a stand-in for the upstream service, on loopback only. @throws the listener's error, such as EADDRINUSE */
+/** Starts a made-up upstream, on loopback only. @throws the listener's error, such as EADDRINUSE */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const keys = options.keys ?? [...DEFAULT_KEYS];
   const state: SandboxState = {

@@ -32,7 +32,7 @@ const FLAGS = {
 } as const;
 
 const KNOWN =
-  "delay=MS, pace=MS, error=STATUS, cut=N, error-event, gzip, refuse, pause, no-usage (comma between)";
+  "delay=MS, pace=MS, error=STATUS, cut=N, error-event, gzip, refuse, pause, no-usage (separated by commas)";
 
 /** Parses a list such as `delay=200, cut=5, gzip`. @throws ApiError 400 for an unknown switch, naming the known ones */
 export function parseSwitches(header: string | undefined): Switches {
@@ -48,7 +48,7 @@ function setSwitch(switches: Switches, item: string): void {
   } else if (isKeyOf(NUMBERS, name) && isNumberFor(name, value)) {
     switches[NUMBERS[name]] = Number(value);
   } else {
-    throw new ApiError(400, `x-sandbox does not know "${item}"; it knows ${KNOWN}`);
+    throw new ApiError(400, `unknown x-sandbox switch "${item}"; the switches are ${KNOWN}`);
   }
 }
 

@@ -14,9 +14,9 @@ function describeStep(step: Step): string[] {
         ...indent(step.text.trimEnd().split("\n")),
       ];
     case "make-directory":
-      return [`make the directory ${step.path} (mode ${formatMode(step.mode)}), unless it is there`];
+      return [`create the directory ${step.path} (mode ${formatMode(step.mode)}), if it does not exist`];
     case "remove":
-      return [`remove ${step.path}, if it is there; a directory only when it is empty`];
+      return [`remove ${step.path}, if it exists; a directory only if it is empty`];
     case "run": {
       const condition = step.ifChanged === true ? ", if something has changed" : "";
       return [`run${condition}: ${formatCommand(step.argv)}`];

@@ -44,18 +44,18 @@ function currentUserName(uid: number): string {
 
 function noServiceManager({ platform, env, exists }: ServiceHost): Failure {
   if (platform === "win32") {
-    const hint = "let Task Scheduler run this at log on: tollkeeper serve";
+    const hint = "have Task Scheduler run this at logon: tollkeeper serve";
     return new Failure("tollkeeper cannot install itself as a service on Windows", hint);
   }
   if (env["WSL_DISTRO_NAME"] !== undefined) {
-    const hint = `write "systemd=true" below "[boot]" in /etc/wsl.conf, then, in Windows: wsl --shutdown; or run: tollkeeper serve`;
+    const hint = `add "systemd=true" below "[boot]" in /etc/wsl.conf, then type in Windows: wsl --shutdown; or run without a service: tollkeeper serve`;
     return new Failure("this WSL runs without systemd", hint);
   }
   if (["/.dockerenv", "/run/.containerenv"].some(exists)) {
-    const hint = "make this the container's command: tollkeeper serve";
+    const hint = "set the container's command to: tollkeeper serve";
     return new Failure("no systemd runs in this container", hint);
   }
   const hint =
-    "let its own service manager (OpenRC, runit, s6, a tmux session) run, as you: tollkeeper serve";
+    "have its own service manager (OpenRC, runit, s6, a tmux session) run this as your user: tollkeeper serve";
   return new Failure("no systemd runs on this system", hint);
 }

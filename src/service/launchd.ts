@@ -26,7 +26,7 @@ const DEFAULT_EXIT_MS = 20_000;
 const DEFAULT_PATH = "/usr/bin:/bin:/usr/sbin:/sbin";
 
 const KEYCHAIN_NOTE =
-  'macOS lets the Node that stored a key read it; after an upgrade of Node it may ask once: choose "Always Allow"; if it asks again all the same: tollkeeper key remove, then: tollkeeper key set';
+  'macOS lets only the Node that stored a key read it; after an upgrade of Node it may ask once: choose "Always Allow"; if it still asks again: tollkeeper key remove, then: tollkeeper key set';
 
 /** Returns the daemon's log file on macOS. */
 export function launchdLogFile(home: string): string {
@@ -38,14 +38,14 @@ export function launchdLauncher(home: string): string {
   return join(home, "Library", "Application Support", "tollkeeper", LABEL);
 }
 
-/** Returns those of the files that macOS closes to services, unless somebody has allowed it, and what to do about each. */
+/** Returns those of the files that macOS closes to services, unless someone has allowed it, and what to do about each. */
 export function findLaunchdClosedFiles(
   paths: readonly string[],
   probes: PathProbes,
 ): { message: string; fix: string }[] {
   return findProtectedFiles(paths, probes).map(({ path, folder }) => ({
-    message: `macOS closes ${folder} to services, and ${path} is in it`,
-    fix: "move that out of there, then type: tollkeeper service install",
+    message: `macOS does not let services access ${folder}, which contains ${path}`,
+    fix: "move it elsewhere, then type: tollkeeper service install",
   }));
 }
 
@@ -157,7 +157,7 @@ export class Launchd implements ServiceManager {
     return ["launchctl", "unsetenv", ...names];
   }
 
-  /** launchd does not report when it last started a service, so "last start" stands for all times. */
+  /** launchd does not report when it last started a service, so "last start" means any time. */
   lastLines(count: number, since: LogStart = "last start"): Promise<string[]> {
     const sinceMs = since === "last start" ? 0 : since;
     const startupLog = startupLogFile(this.#logFile);
@@ -201,20 +201,20 @@ export class Launchd implements ServiceManager {
     const { domain, service } = this.#launchctl;
     if (!(await this.#launchctl.hasSession())) {
       throw new Failure(
-        `launchd has no ${domain}: you are not logged in at the screen of this Mac`,
-        `log in there, then type, without sudo: ${command}; over ssh alone run: tollkeeper serve`,
+        `launchd has no ${domain}: you have no graphical login session on this Mac`,
+        `log in at its screen, then type, without sudo: ${command}; with ssh only, run: tollkeeper serve`,
       );
     }
     if (!(await this.#launchctl.isDisabled())) return;
     throw new Failure(
-      "somebody has switched tollkeeper off, by launchctl or in System Settings, Login Items",
-      `allow it again with: launchctl enable ${service}; then type: ${command}`,
+      "tollkeeper has been disabled, with launchctl or in System Settings, Login Items",
+      `enable it with: launchctl enable ${service}; then type: ${command}`,
     );
   }
 
   async #whyNotLoaded(isInstalled: boolean, isDisabled: boolean): Promise<string> {
     if (!isInstalled) return "not installed";
-    if (isDisabled) return "switched off in launchd";
-    return (await this.#launchctl.hasSession()) ? "stopped" : "nobody is logged in at the screen";
+    if (isDisabled) return "disabled in launchd";
+    return (await this.#launchctl.hasSession()) ? "stopped" : "no user is logged in to a graphical session";
   }
 }

@@ -11,6 +11,6 @@ export function missingProgramProblems({ node, script }: ServiceCommand): Servic
     typeof path === "string" && !existsSync(path) ? [`its ${what}, ${path}`] : [],
   );
   if (missing.length === 0) return [];
-  const message = `${missing.join(", and ")}, ${missing.length === 1 ? "is" : "are"} not there any more`;
+  const message = `${missing.join(", and ")}, no longer ${missing.length === 1 ? "exists" : "exist"}`;
   return [{ message, fix: "tollkeeper service install", preventsStart: true }];
 }

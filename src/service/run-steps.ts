@@ -66,7 +66,7 @@ async function runCommand(step: RunStep, progress: Progress): Promise<void> {
   const result = await runRepeatedly(step, progress.run);
   if (result.code === 0 || step.tolerates?.test(result.stderr) === true) return;
   const isExplained = step.explains?.output.test(result.stdout + result.stderr) === true;
-  const hint = isExplained ? step.explains?.hint : "see what it is about with: tollkeeper service status";
+  const hint = isExplained ? step.explains?.hint : "find the cause with: tollkeeper service status";
   throw new CommandFailure(`${command} failed: ${summarize(result)}`, hint);
 }
 
@@ -85,7 +85,7 @@ async function tryCommand(step: TryStep, progress: Progress): Promise<void> {
   const result = await progress.run(step.argv);
   if (result.code !== 0) {
     const why = summarize(result, step.exitCodes[result.code]);
-    progress.report(`${step.what} does not work here, and is left out: ${why}`);
+    progress.report(`${step.what} does not work on this system and is left out: ${why}`);
   }
   await continueWith(result.code === 0 ? step.onSuccess : step.onFailure, progress);
 }
@@ -109,7 +109,7 @@ function applyFileStep(step: FileStep): string | null {
     }
   } catch (error) {
     const message = `cannot ${step.kind.replace("-", " ")} ${step.path}: ${messageOf(error)}`;
-    throw new Failure(message, `look at it with: ls -ld ${dirname(step.path)}`, { cause: error });
+    throw new Failure(message, `check the permissions with: ls -ld ${dirname(step.path)}`, { cause: error });
   }
 }
 

@@ -7,7 +7,7 @@ export interface ServiceCommand {
 }
 
 /**
- * Parses the command of a definition, normally `NODE MAIN.js serve [--config FILE]`. A definition written by somebody
+ * Parses the command of a definition, normally `NODE MAIN.js serve [--config FILE]`. A definition written by someone
  * else may run `/usr/bin/env tollkeeper serve`, which identifies neither Node nor the script.
  */
 export function parseServiceCommand(argv: readonly string[]): ServiceCommand {

@@ -8,17 +8,17 @@ export interface ServiceTarget {
   script: string;
   /** Always given, even when it is the default: a service does not see the variables that locate the default one. */
   configFile: string;
-  /** The port on both loopback addresses; 0 for any free one. */
+  /** The port on both loopback addresses; 0 for a free one. */
   port: number;
   /** How long open streams may take to finish at a stop, in milliseconds. */
   drainMs: number;
-  /** Directories that the daemon writes to. They have to exist before it starts. */
+  /** Directories that the daemon writes to. They must exist before it starts. */
   writableDirectories: string[];
   /** Files named in the configuration that the daemon accepts only from its own user: CA and key files. May be missing. */
   trustedFiles: string[];
   /** The daemon's log file, for a service manager that keeps no log. */
   logFile: string;
-  /** Where a script that starts the daemon is put, for a service manager that does not bound what it writes down. */
+  /** Where a script that starts the daemon goes, for a service manager that does not limit the size of its log. */
   launcher: string;
   /** Variables of the user's session that locate state and sockets. A service does not inherit them. */
   environment: Record<string, string>;
@@ -63,7 +63,7 @@ export interface ServiceProblem {
   message: string;
   /** The command that fixes it. */
   fix: string;
-  /** True when the service cannot start like this; one that runs already may go on. */
+  /** True when the service cannot start like this; one that is already running may continue. */
   preventsStart: boolean;
 }
 
@@ -80,7 +80,7 @@ export interface ServiceState extends ServiceCommand {
   pid: number | null;
   /** True when the manager itself holds the listening sockets (socket activation), even while the daemon is down. */
   holdsPort: boolean;
-  /** True when it runs without a login too (linger); null where there is no such choice, or it is unknown. */
+  /** True when it also runs without a login (linger); null if there is no such choice, or it is unknown. */
   outlivesLogin: boolean | null;
   /** The port in its definition. */
   port: number | null;

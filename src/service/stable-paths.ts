@@ -32,7 +32,7 @@ interface PathChoice {
   risk: string | null;
 }
 
-const AGAIN = "type again: tollkeeper service install";
+const AGAIN = "run again: tollkeeper service install";
 
 /**
  * Returns the path by which a service should run the Node at `execPath`: one that leads to the same executable and
@@ -40,15 +40,15 @@ const AGAIN = "type again: tollkeeper service install";
  */
 export function chooseNode(execPath: string, probes: PathProbes): PathChoice {
   const real = probes.realpath(execPath);
-  if (real === null) return { path: execPath, risk: `there is no Node at ${execPath} any more; ${AGAIN}` };
+  if (real === null) return { path: execPath, risk: `Node no longer exists at ${execPath}; ${AGAIN}` };
   if (isTemporary(real, probes)) {
-    return { path: real, risk: `this Node is in a temporary directory; with one that stays, ${AGAIN}` };
+    return { path: real, risk: `this Node is in a temporary directory; with a permanent one, ${AGAIN}` };
   }
   const layout = findLayout(real, [...PACKAGE_MANAGERS, ...NODE_MANAGERS]);
   if (layout === undefined) return { path: real, risk: null };
   const stable = findStablePath(real, layout, probes);
   if (stable !== null) return { path: stable, risk: null };
-  const risk = `the path of this Node (${layout.manager}) goes away with its version; after an upgrade of Node, ${AGAIN}`;
+  const risk = `the path of this Node (${layout.manager}) is removed with its version; after an upgrade of Node, ${AGAIN}`;
   return { path: real, risk };
 }
 
@@ -65,12 +65,12 @@ export function chooseScript(script: string, probes: PathProbes): PathChoice {
   if (stable !== null) return { path: stable, risk: null };
   const manager = (layout ?? findLayout(real, NODE_MANAGERS))?.manager;
   if (manager === undefined) return { path: real, risk: null };
-  const risk = `the path of tollkeeper (${manager}) goes away with a version; after an upgrade install it again, then ${AGAIN}`;
+  const risk = `the path of tollkeeper (${manager}) is removed with a version; after an upgrade install it again, then ${AGAIN}`;
   return { path: real, risk };
 }
 
 function temporaryScript(path: string, place: string): PathChoice {
-  const risk = `tollkeeper runs from ${place}, which is emptied at times; install it with npm install -g, then ${AGAIN}`;
+  const risk = `tollkeeper runs from ${place}, which the system may empty; install it with npm install -g, then ${AGAIN}`;
   return { path, risk };
 }
 

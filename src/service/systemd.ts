@@ -34,12 +34,12 @@ interface SystemdOptions {
 }
 
 const COMMANDS_NOTES = [
-  "a command prints a key (keySource), and may want to write to your home directory: sandbox.conf is left out",
-  "a key command that is set-id (1Password's op), or from a snap, has no rights of its own in the service; what gives them back is shown by: systemctl --user edit tollkeeper",
+  "a command prints a key (keySource) and may write to your home directory, so sandbox.conf is left out",
+  "a key command that is set-uid or set-gid (1Password's op), or from a snap, gains no privileges in the service; the unit shows the drop-in that allows them: systemctl --user edit tollkeeper",
 ];
 
 const ANY_PORT_NOTE =
-  'the configuration takes any free port ("listen.port" is 0): there is no socket unit, and a restart refuses connections';
+  'the daemon chooses a free port ("listen.port" is 0), so there is no socket unit, and connections are refused during a restart';
 
 /** What `systemctl disable` prints for units that neither exist nor are enabled. */
 const NO_UNIT_FILE = /not loaded|does not exist/;
@@ -95,8 +95,8 @@ export class Systemd implements ServiceManager {
     if (units.includes(SOCKET) && states.isRunning && !states.isListening) {
       // systemd itself only reports "Job failed", and in the journal "Socket service already active, refusing".
       throw new Failure(
-        "the service runs, and its socket does not: systemd starts a socket only before its service",
-        "have both stopped and started anew with: tollkeeper service install",
+        "the service is running and its socket is not: systemd starts a socket only before its service",
+        "restart both with: tollkeeper service install",
       );
     }
     return plan([...reloadSteps(states), resetFailedStep(units), systemctlStep("start", ...units)]);
@@ -189,22 +189,22 @@ export class Systemd implements ServiceManager {
   async #lingerNotes(): Promise<string[]> {
     const lingers = await this.#lingers();
     if (lingers === null) return [];
-    const keychain = "a keychain that your password opens stays locked until you log in";
-    if (lingers) return [`it starts with the machine (linger is on); ${keychain}`];
+    const keychain = "a keychain that your password unlocks stays locked until you log in";
+    if (lingers) return [`it starts at boot (linger is on); ${keychain}`];
     const enable = `loginctl enable-linger ${this.#options.userName}`;
     return [
-      `it starts when you log in and ends when you log out; to have it from the machine's start on: ${enable} (${keychain})`,
+      `it starts when you log in and stops when you log out; to start it at boot: ${enable} (${keychain})`,
     ];
   }
 }
 
-/** Has systemd read its files again where it would otherwise start the service from those of before. */
+/** Has systemd reload its files if it would otherwise start the service from the previous ones. */
 function reloadSteps({ needsReload }: UnitStates): Step[] {
   return needsReload ? [systemctlStep("daemon-reload")] : [];
 }
 
 function incompatibleNote(setting: string): string {
-  return `${setting} is set, and from within a user namespace other users are not told apart, nor others' processes seen: sandbox.conf is left out`;
+  return `${setting} is set, and in the sandbox other users cannot be told apart and their processes cannot be seen, so sandbox.conf is left out`;
 }
 
 function plan(steps: Step[]): Plan {

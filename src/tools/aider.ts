@@ -21,7 +21,7 @@ const URL_VARIABLE = "ANTHROPIC_API_BASE";
 /** Its settings for models. By default the others follow from the main one. */
 const MODELS = ["model", "weak-model", "editor-model"];
 
-/** With `openai` it speaks chat completions, a route that tollkeeper does not serve by default. */
+/** With `openai` it uses chat completions, a route that tollkeeper does not forward by default. */
 function modelName(model: string): string {
   return model.includes("/") ? model : `anthropic/${model}`;
 }
@@ -72,7 +72,7 @@ function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint
     ...findOtherCredential(
       findText(layers, "anthropic-api-key"),
       endpoint,
-      "it is sent in place of tollkeeper's",
+      "it is sent instead of tollkeeper's",
     ),
   ];
 }

@@ -54,14 +54,14 @@ export const TOOLS: readonly Tool[] = [...TERMINAL_TOOLS, zed, vscode, cursor, j
 
 export const CONNECTABLE_TOOLS: readonly ConnectableTool[] = TOOLS.filter(isConnectable);
 
-/** Names of the tools whose settings `connect` can write. The others are told what to do without it. */
+/** Names of the tools whose settings `connect` can write. For the others it prints instructions. */
 export const WRITABLE_TOOL_NAMES: ReadonlySet<string> = new Set(
   CONNECTABLE_TOOLS.filter(({ scopes }) => scopes.length > 0).map(({ name }) => name),
 );
 
 /**
  * How requests are recognized. Any program can send any User-Agent, so the order decides:
- * - Kilo before all: it sends opencode's User-Agent and originator along with headers of its own.
+ * - Kilo first: it sends opencode's User-Agent and originator along with headers of its own.
  * - Claude Code's session id before Qwen Code, which sends Claude Code's User-Agent; both before tools that are known
  *   by less.
  * - Weak signatures after the others of all tools: Copilot, Pi, Cline and Continue send the User-Agent of a library,

@@ -1,6 +1,6 @@
 import type { Tool } from "./tool.ts";
 
-/** It talks only to its own service, so it cannot be connected; programs that it starts can. */
+/** It uses only its own service, so it cannot be connected; programs that it starts can. */
 export const amp: Tool = {
   name: "amp",
   title: "Amp",

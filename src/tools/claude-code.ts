@@ -24,17 +24,17 @@ function variablesFor(endpoint: LocalEndpoint): Variable[] {
     { name: "ANTHROPIC_BASE_URL", value: endpoint.baseUrl, purpose: PURPOSE.baseUrl },
     // Unlike ANTHROPIC_API_KEY it prompts for nothing. It overrides a saved login, which is then not sent.
     { name: "ANTHROPIC_AUTH_TOKEN", value: endpoint.credential, purpose: credentialPurpose(endpoint) },
-    // Older versions turn tool search off for any base URL but their own; 2.1.329 does not.
+    // Older versions disable tool search for any base URL but their own; 2.1.329 does not.
     {
       name: "ENABLE_TOOL_SEARCH",
       value: "true",
-      purpose: "keeps tool search on in versions that turn it off behind a proxy",
+      purpose: "keeps tool search on in versions that disable it behind a proxy",
     },
   ];
 }
 
 /** Of two credentials the bearer token wins: https://code.claude.com/docs/en/authentication, "Authentication precedence". */
-const SECOND_CREDENTIAL = "Claude Code sends it beside ANTHROPIC_AUTH_TOKEN, which wins";
+const SECOND_CREDENTIAL = "Claude Code sends it in addition to ANTHROPIC_AUTH_TOKEN, which wins";
 
 /** https://code.claude.com/docs/en/settings, "Settings precedence". Settings override the shell's variables. */
 function sources(host: ToolHost): SettingsSource[] {
@@ -61,9 +61,9 @@ function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint
     ...Object.entries(CLAUDE_CLOUDS).flatMap(([name, cloud]) => {
       const found = findSetting(layers, "env", name);
       if (found === null || !/^(?:1|true|yes|on)$/i.test(String(found.value))) return [];
-      const purpose = `Claude Code asks tollkeeper, not ${cloud}`;
+      const purpose = `Claude Code uses tollkeeper, not ${cloud}`;
       const remedies = [{ keyPath: ["env", name], value: "0", purpose }];
-      return [elsewhere(found, `it makes Claude Code ask ${cloud}`, { remedies })];
+      return [elsewhere(found, `it makes Claude Code use ${cloud}`, { remedies })];
     }),
     ...[["env", "ANTHROPIC_API_KEY"], ["apiKeyHelper"]].flatMap((keyPath) => {
       const found = findText(layers, ...keyPath);

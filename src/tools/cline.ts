@@ -6,7 +6,7 @@ import { credentialPurpose, inferModelApi, PURPOSE } from "./recipe/settings.ts"
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
-/** `openai-native` speaks Responses; `openai` speaks chat completions. */
+/** `openai-native` uses the Responses API; `openai` uses chat completions. */
 const PROVIDERS = { messages: "anthropic", responses: "openai-native" } as const;
 
 const dataDirectory = directoryOf("CLINE_DATA_DIR", ".cline", "data");
@@ -19,7 +19,7 @@ function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint
   if (chosen === null) return [];
   const url = findSetting(layers, "providers", chosen.value, "settings", "baseUrl");
   if (leadsHere(url?.value, endpoint)) return [];
-  return [elsewhere(chosen, `Cline asks the provider ${chosen.value}`)];
+  return [elsewhere(chosen, `Cline uses the provider ${chosen.value}`)];
 }
 
 /** The program. Cline's extension for editors keeps its settings elsewhere. */
@@ -62,7 +62,7 @@ export const cline: ConnectableTool = {
     return {
       files: [{ path: settingsFile(host), format: "jsonc", settings }],
       remarks: [
-        "Cline's extension for VS Code has settings of its own: choose the provider and its base URL there.",
+        "Cline's extension for VS Code has its own settings: choose the provider and the base URL there.",
       ],
     };
   },

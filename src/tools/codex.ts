@@ -16,9 +16,9 @@ const configDirectory = directoryOf("CODEX_HOME", ".codex");
 /** A provider of its own: Codex would send a saved login to the built-in one, and try a WebSocket first. */
 function providerFields({ baseUrl }: LocalEndpoint) {
   return [
-    { name: "name", value: PROVIDER, purpose: "what Codex calls it" },
+    { name: "name", value: PROVIDER, purpose: "its name in Codex" },
     { name: "base_url", value: `${baseUrl}/v1`, purpose: PURPOSE.baseUrl },
-    { name: "wire_api", value: "responses", purpose: "the API that it speaks" },
+    { name: "wire_api", value: "responses", purpose: "the API to use" },
     {
       name: "supports_websockets",
       value: false,
@@ -45,14 +45,14 @@ function sources(host: ToolHost): SettingsSource[] {
 function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
   const always = layers.filter((layer) => profileOf(layer) === null);
   return [
-    ...findOtherProvider(always, ["model_provider"], "Codex asks the provider"),
+    ...findOtherProvider(always, ["model_provider"], "Codex uses the provider"),
     ...findOtherBaseUrl(findSetting(always, "model_providers", PROVIDER, "base_url"), endpoint),
     ...findActiveProfile(always),
     ...layers.flatMap((layer) => {
       const profile = profileOf(layer);
       if (profile === null) return [];
-      const reason = `with --profile ${profile} Codex asks the provider`;
-      const advice = `if you did not mean that, write there: model_provider = "${PROVIDER}"`;
+      const reason = `with --profile ${profile} Codex uses the provider`;
+      const advice = `to use tollkeeper there too, write in that file: model_provider = "${PROVIDER}"`;
       return findOtherProvider([layer], ["model_provider"], reason).map((conflict) => {
         return { ...conflict, advice };
       });
@@ -70,7 +70,7 @@ function findActiveProfile(layers: readonly SettingsLayer[]): Conflict[] {
   if (profile === undefined) return [];
   const keyPath = ["profiles", profile, "model_provider"];
   const remedies = [{ keyPath, value: PROVIDER, purpose: "the provider of the active profile" }];
-  return findOtherProvider(layers, keyPath, "the active profile asks the provider").map((conflict) => {
+  return findOtherProvider(layers, keyPath, "the active profile uses the provider").map((conflict) => {
     return { ...conflict, remedies };
   });
 }
@@ -98,7 +98,7 @@ export const codex: ConnectableTool = {
   requestSignatures: [{ when: { originator: /^codex/ } }, { when: { "user-agent": /^codex/ } }],
   processSignatures: [{ names: ["codex", "codex-code-mode-host"] }, { path: /\/@openai\/codex[^/]*\// }],
   configFiles: (host) => filesIn(configDirectory(host), "config.toml", "auth.json", ".env"),
-  // In a project's config.toml it ignores providers, and warns of them.
+  // In a project's config.toml it ignores providers, and warns about them.
   scopes: ["user"],
   modelApi: null,
   conflicts: { sources, find: findConflicts },

@@ -23,14 +23,14 @@ export interface Conflict {
   source: SettingsSource;
   /** From the top of the source's settings; list items by index. */
   path: readonly (string | number)[];
-  /** `elsewhere`: requests do not come to tollkeeper. `credential`: they do, and bring another credential along. */
+  /** `elsewhere`: requests do not reach tollkeeper. `credential`: they do, with another credential. */
   effect: "elsewhere" | "credential";
   /** What the setting does, as a clause: `it chooses a model of openrouter`. */
   reason: string;
-  /** What resolves it where `connect` cannot: in the imperative. By default: take the setting out. */
+  /** What resolves it where `connect` cannot: in the imperative. By default: remove the setting. */
   advice?: string;
   /** Settings that resolve it, in the conflict's own source or in one that overrides it. Empty when there are none. */
   remedies: readonly Setting[];
-  /** True when choosing a model that comes here resolves it, and none is chosen yet. */
+  /** True when choosing a model that goes through tollkeeper resolves it, and none is chosen yet. */
   needsModel: boolean;
 }

@@ -11,7 +11,7 @@ const ENTRY = "tollkeeper";
 
 const configDirectory = directoryOf("CONTINUE_GLOBAL_DIR", ".continue");
 
-/** For the names of OpenAI's newer models, its provider `openai` speaks Responses. */
+/** For the names of OpenAI's newer models, its provider `openai` uses the Responses API. */
 function settingsFor(endpoint: LocalEndpoint): Setting[] {
   const { baseUrl, credential, model } = endpoint;
   const entry = ["models", { where: { name: ENTRY } }];
@@ -38,7 +38,7 @@ const memoryFile = (host: ToolHost) => join(configDirectory(host), "index", "glo
 function findConflicts(layers: readonly SettingsLayer[]): Conflict[] {
   const selected = findText(layers, "cliSelectedModel");
   if (selected === null || selected.value === ENTRY) return [];
-  return [elsewhere(selected, `cn begins with the model ${selected.value}`)];
+  return [elsewhere(selected, `cn starts with the model ${selected.value}`)];
 }
 
 /** Continue's program and its extensions for editors, which share a file. */
@@ -65,7 +65,7 @@ export const continueDev: ConnectableTool = {
     const selected: Setting = {
       keyPath: ["cliSelectedModel"],
       value: ENTRY,
-      purpose: "the model that cn begins with",
+      purpose: "the model that cn starts with",
     };
     return {
       files: [

@@ -22,7 +22,7 @@ function variablesFor(endpoint: LocalEndpoint): Variable[] {
       {
         name: "COPILOT_PROVIDER_WIRE_API",
         value: "responses",
-        purpose: "the API that it speaks; by default that is chat completions",
+        purpose: "the API to use; the default is chat completions",
       },
     );
   }

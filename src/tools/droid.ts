@@ -13,7 +13,7 @@ const ENTRY_ID = "custom:tollkeeper";
 const DEFAULT_MODEL = {
   keyPath: ["sessionDefaultSettings", "model"],
   value: ENTRY_ID,
-  purpose: "sessions begin with it",
+  purpose: "the default model of sessions",
 };
 
 /** Every current model of both makers can return this many. */
@@ -26,12 +26,12 @@ function settingsFor(endpoint: LocalEndpoint): Setting[] {
   const api = inferModelApi(model);
   const url = api === "messages" ? baseUrl : `${baseUrl}/v1`;
   return [
-    { keyPath: [...entry, "id"], value: ENTRY_ID, purpose: "the name by which it is chosen" },
+    { keyPath: [...entry, "id"], value: ENTRY_ID, purpose: "the name of the entry" },
     { keyPath: [...entry, "model"], value: model, purpose: PURPOSE.model },
     { keyPath: [...entry, "baseUrl"], value: url, purpose: PURPOSE.baseUrl },
     { keyPath: [...entry, "apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
     { keyPath: [...entry, "provider"], value: PROVIDERS[api], purpose: PURPOSE.provider },
-    { keyPath: [...entry, "maxOutputTokens"], value: MAX_TOKENS, purpose: "how long an answer may get" },
+    { keyPath: [...entry, "maxOutputTokens"], value: MAX_TOKENS, purpose: "the longest response, in tokens" },
     DEFAULT_MODEL,
   ];
 }
@@ -51,7 +51,7 @@ function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint
   const hidden = findHiddenEntry(layers, endpoint);
   if (chosen === null || chosen.value === ENTRY_ID) return hidden;
   const remedies = [DEFAULT_MODEL];
-  return [...hidden, elsewhere(chosen, `sessions begin with ${chosen.value}`, { remedies })];
+  return [...hidden, elsewhere(chosen, `sessions start with ${chosen.value}`, { remedies })];
 }
 
 /** The local settings' list of models replaces that beside it; the project's is added to the user's. */

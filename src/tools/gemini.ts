@@ -1,6 +1,6 @@
 import type { Tool } from "./tool.ts";
 
-/** It speaks only Google's API, so it cannot be connected; programs that it starts can. */
+/** It uses only Google's API, so it cannot be connected; programs that it starts can. */
 export const gemini: Tool = {
   name: "gemini",
   title: "Gemini CLI",

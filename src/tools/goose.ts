@@ -6,15 +6,15 @@ import { PURPOSE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
-/** Its provider `openai` mostly speaks chat completions, a route that tollkeeper does not serve by default. */
+/** Its provider `openai` mostly uses chat completions, a route that tollkeeper does not forward by default. */
 const PROVIDER = "anthropic";
 
 /** It ignores keys in its configuration file. */
 function keyRemark({ credential, isToken }: LocalEndpoint): string {
   const what = isToken
-    ? "a local token, made with: tollkeeper token add goose"
+    ? "a local token, created with: tollkeeper token add goose"
     : `any text, such as ${credential}`;
-  return `goose keeps keys in the system's keychain: run goose configure and enter ${what}, as Anthropic's key.`;
+  return `goose keeps keys in the system's keychain: run goose configure and enter ${what}, as the Anthropic key.`;
 }
 
 const settingsFile = (host: ToolHost) => join(configHome(host), "goose", "config.yaml");
@@ -26,7 +26,7 @@ function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint
   return [
     ...(chosen === null || chosen.value === PROVIDER
       ? []
-      : [elsewhere(chosen, `goose asks the provider ${chosen.value}`)]),
+      : [elsewhere(chosen, `goose uses the provider ${chosen.value}`)]),
     ...findOtherBaseUrl(findSetting(layers, "ANTHROPIC_HOST"), endpoint),
   ];
 }

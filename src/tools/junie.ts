@@ -15,7 +15,7 @@ function settingsFor(endpoint: LocalEndpoint): Setting[] {
   return [
     { keyPath: ["id"], value: model, purpose: PURPOSE.model },
     { keyPath: ["baseUrl"], value: baseUrl + ROUTES[api], purpose: PURPOSE.baseUrl },
-    { keyPath: ["apiType"], value: API_TYPES[api], purpose: "the API that it speaks" },
+    { keyPath: ["apiType"], value: API_TYPES[api], purpose: "the API to use" },
     { keyPath: ["apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
   ];
 }
@@ -36,7 +36,7 @@ export const junie: ConnectableTool = {
     const path = join(parent, ".junie", "models", "tollkeeper.json");
     return {
       files: [{ path, format: "jsonc", settings: settingsFor(endpoint) }],
-      remarks: ['Choose the model "tollkeeper" in Junie: its profile is only offered by this.'],
+      remarks: ['In Junie, choose the model "tollkeeper": connecting only adds it to the list.'],
     };
   },
   environment: () => null,

@@ -56,10 +56,10 @@ function settingsFile(host: ToolHost, path: string): string {
   return host.exists(`${path}c`) ? `${path}c` : path;
 }
 
-/** Without an entry of its own a model that the program does not list ends every prompt with an error. */
+/** Without an entry of its own, a model that the program does not list makes every prompt fail. */
 function modelSettings(model: string): Setting[] {
   const [provider = "", ...id] = qualifyModel(model).split("/");
-  const purpose = "lets a model be chosen that the program does not list";
+  const purpose = "makes a model available that the program does not list";
   const keyPath = ["provider", provider, "models", id.join("/")];
   return [
     { keyPath: ["model"], value: qualifyModel(model), purpose: PURPOSE.model },

@@ -31,8 +31,8 @@ function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint
   const conflicts: Conflict[] = [];
   // Without a default model Pi ignores the default provider.
   if (provider !== null && !isOwnProvider(provider.value) && findText(layers, "defaultModel") !== null)
-    conflicts.push(otherModel(provider, `Pi asks the provider ${provider.value}`, endpoint, choiceOf));
-  // Where the default model is not among them, Pi begins with the first.
+    conflicts.push(otherModel(provider, `Pi uses the provider ${provider.value}`, endpoint, choiceOf));
+  // If the default model is not among them, Pi starts with the first.
   if (enabled !== null && patterns.length > 0 && patterns.every(namesOtherProvider)) {
     const purpose = "the model is one of those that Pi offers";
     const remedies = (model: string) => {
@@ -107,7 +107,7 @@ export const pi: ConnectableTool = {
     return {
       files: [models, { path: join(directory, "settings.json"), format: "jsonc", settings }],
       remarks: [
-        "Pi ignores a default model that it does not know. The command pi --list-models shows those that it knows.",
+        "Pi ignores a default model that it does not know; pi --list-models shows those that it knows.",
       ],
     };
   },

@@ -10,9 +10,9 @@ import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 /** Its settings hold the name of a variable for each key, never the key. */
 const KEY_VARIABLE = "TOLLKEEPER_QWEN_CODE";
 
-const KEY_PURPOSE = "where it finds what goes in the key's place";
+const KEY_PURPOSE = "the variable that holds the credential";
 
-/** With `openai` it speaks chat completions, a route that tollkeeper does not serve by default. */
+/** With `openai` it uses chat completions, a route that tollkeeper does not forward by default. */
 const AUTH_TYPE = "anthropic";
 
 const AUTH_API = "messages";
@@ -60,7 +60,7 @@ function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint
   if (type !== null && type.value !== AUTH_TYPE) {
     const keyPath = ["security", "auth", "selectedType"];
     const remedies = [{ keyPath, value: AUTH_TYPE, purpose: PURPOSE.provider }];
-    return [elsewhere(type, `Qwen Code asks a service of the type ${type.value}`, { remedies })];
+    return [elsewhere(type, `Qwen Code uses a service of type ${type.value}`, { remedies })];
   }
   const model = findText(layers, "model", "name");
   return model === null ? [] : findOtherEntry(layers, model.value, endpoint);

@@ -31,7 +31,7 @@ export const sdk: ConnectableTool = {
   modelApi: null,
   plan(host, endpoint) {
     const { files, remarks } = planVariables(host, variablesFor(endpoint));
-    const others = "Tools that read these variables and are not connected themselves are recorded as sdk.";
+    const others = "Tools that read these variables and are not connected are recorded as sdk.";
     return { files, remarks: [...remarks, others] };
   },
   environment: (_host, endpoint) => ({ variables: toEnvironment(variablesFor(endpoint)), flags: [] }),

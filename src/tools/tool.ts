@@ -11,7 +11,7 @@ export interface Tool {
   title: string;
   /** Public address of its documentation, or of its package, that its settings and files were taken from. */
   source: string;
-  /** Day on which that was read or tried, and on which its processes were looked at; `YYYY-MM-DD`. */
+  /** Day on which that was read or tried, and on which its processes were examined; `YYYY-MM-DD`. */
   date: string;
   /** What its signatures were taken from, and the day its requests were recorded; by default `source` and `date`. */
   recorded?: Evidence;
@@ -42,7 +42,7 @@ export interface Recipe {
   /** The API whose models `connect` chooses from; null where the tool knows its models. */
   modelApi: ModelApi | null;
   plan(host: ToolHost, endpoint: LocalEndpoint, scope: Scope): SettingsPlan;
-  /** null where the tool follows neither its environment nor its flags. */
+  /** null if the tool reads neither environment variables nor flags for this. */
   environment(host: ToolHost, endpoint: LocalEndpoint): Environment | null;
   /** Absent where no setting is known that works against a connection. */
   conflicts?: ConflictRules;
@@ -58,9 +58,9 @@ export interface ConflictRules {
   find(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): readonly Conflict[];
 }
 
-/** A tool that tollkeeper can connect, or whose users it can tell how to. */
+/** A tool that tollkeeper can connect, or for which it can print instructions. */
 export interface ConnectableTool extends Tool, Recipe {
-  /** Version that was connected and run with these settings; null where only the documentation was read. */
+  /** Version that was connected and run with these settings; null if only the documentation was read. */
   tried: string | null;
   /** Its executables. One on the PATH shows that it is installed. */
   programs: readonly string[];

@@ -50,7 +50,7 @@ test("keeps the last valid configuration when the file is deleted, and applies a
   const gone = {
     path: "",
     line: null,
-    message: "the file is gone; the last good configuration stays in force",
+    message: "the file no longer exists; the last valid configuration stays in force",
   };
   assert.deepEqual(await waitForProblems(() => rmSync(path)), [gone]);
   assert.equal(source.current().listen.port, 1);

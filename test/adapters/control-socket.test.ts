@@ -104,7 +104,7 @@ test("a handler's error is a Failure at the client and logged, and the daemon ke
   const { log } = await open(t, path, { reload: fail });
   await assert.rejects(askDaemon(path, "reload"), (error) => {
     assert.ok(error instanceof Failure);
-    assert.match(error.message, /does not answer as it should: status 500/);
+    assert.match(error.message, /does not respond correctly: status 500/);
     assert.match(error.hint ?? "", /log/);
     return true;
   });
@@ -153,7 +153,7 @@ test("throws a Failure with a hint when the directory cannot be created", async 
   await assert.rejects(openControlSocket(join(file, "control.sock"), controlHandlers(), new MemoryLog()), {
     name: "Failure",
     message: /cannot open the control socket .*EEXIST/,
-    hint: `look at: ls -ld ${file}`,
+    hint: `check the permissions with: ls -ld ${file}`,
   });
 });
 
@@ -239,7 +239,11 @@ test("refuses a seventeenth client of `tail`, and takes one again when another h
     followers.push(follower);
   }
   await assert.rejects(followDaemon(path), (error) => {
-    return error instanceof Failure && /16 commands follow/.test(error.message) && error.hint !== undefined;
+    return (
+      error instanceof Failure &&
+      /16 commands are already following/.test(error.message) &&
+      error.hint !== undefined
+    );
   });
   assert.equal(subscriptions, 16);
   await followers[0]?.return?.();

@@ -97,7 +97,7 @@ test("reports a key file that does not exist or does not contain a valid key", a
   const path = join(scratchDirectory(t), "key");
   await assertRefused({ kind: "file", path }, "unavailable", /does not exist$/, /tollkeeper config edit$/);
   const contents: [text: string, problem: RegExp][] = [
-    ["", /gives no key: the key is empty/],
+    ["", /provides no valid key: the key is empty/],
     [`${KEY}\n${KEY}\n`, /line breaks/],
     [`Bearer ${KEY}`, /Bearer/],
     [KEY.repeat(1000), /longer than/],
@@ -144,9 +144,9 @@ test("distinguishes key commands that do not exist, may not be run, print nothin
   const directory = scratchDirectory(t);
   const forbidden = join(directory, "forbidden");
   writeFileSync(forbidden, "", { mode: 0o600 });
-  await assertRefused(command(join(directory, "none")), "unavailable", /is not found$/);
-  await assertRefused(command(forbidden), "unavailable", /may not be run$/);
-  await assertRefused(command("true"), "unavailable", /gives no key: the key is empty$/);
+  await assertRefused(command(join(directory, "none")), "unavailable", /was not found$/);
+  await assertRefused(command(forbidden), "unavailable", /cannot be run: permission denied$/);
+  await assertRefused(command("true"), "unavailable", /provides no valid key: the key is empty$/);
   await assertRefused(command("head", "-c", "1000000", "/dev/zero"), "unavailable", /far more than a key$/);
   await assertRefused(command("echo", "a\0b"), "unavailable", /cannot be read \(ERR_INVALID_ARG_VALUE\)$/);
 });
@@ -161,7 +161,7 @@ test(
     const script = `sleep 60 & echo $! $$ > ${pids}; echo waiting >&2; wait`;
     await assert.rejects(sources.read(refTo(command("sh", "-c", script))), {
       code: "unresponsive",
-      message: "the key command did not end within 4.5 seconds",
+      message: "the key command did not finish within 4.5 seconds",
       detail: "sh: waiting",
     });
     for (const pid of readFileSync(pids, "utf8").trim().split(" ")) await waitForExit(Number(pid));
@@ -190,7 +190,7 @@ test("reports that there are no systemd credentials outside a service", async (t
   await assertRefused(
     { kind: "credential", name: "x" },
     "unavailable",
-    /this process was given no systemd credentials/,
+    /systemd passed no credentials to this process/,
     /LoadCredential=x:PATH/,
   );
 });

@@ -103,7 +103,7 @@ function warnings() {
 test("logs a warning when systemd-notify is not installed", async () => {
   const { log, promise } = warnings();
   openServiceNotifier({ PATH: "/nowhere", NOTIFY_SOCKET: "/run/notify" }, PID, log).ready("listens");
-  assert.match(await promise, /systemd-notify does not run/);
+  assert.match(await promise, /systemd-notify cannot be run/);
 });
 
 test("logs a warning when systemd-notify fails", async (t) => {
@@ -117,7 +117,7 @@ test("logs a warning when the child process cannot be created", async () => {
   const { log, promise } = warnings();
   // `spawn` throws synchronously for this path, as it does when there is no memory.
   openServiceNotifier({ PATH: "\0", NOTIFY_SOCKET: "/run/notify" }, PID, log).ready("listens");
-  assert.match(await promise, /systemd-notify does not run/);
+  assert.match(await promise, /systemd-notify cannot be run/);
 });
 
 test("truncates a long status and removes its control characters", async (t) => {

@@ -79,15 +79,15 @@ const DISTRUSTED: [what: string, spoil: (path: string) => void, message: RegExp]
   ["a named pipe", inPlace((path) => void execFileSync("mkfifo", ["-m", "600", path])), /not a regular file/],
   ["a file that its group may read", (path) => chmodSync(path, 0o640), /open to other users/],
   ["a file that anybody may write", (path) => chmodSync(path, 0o602), /open to other users/],
-  ["an empty file", (path) => writeFileSync(path, ""), /tollkeeper did not write them so/],
-  ["half a file", (path) => writeFileSync(path, readFileSync(path).subarray(0, -9)), /did not write them so/],
-  ["a file of another version", (path) => edit(path, '"v":1', '"v":2'), /did not write them so/],
-  ["a file with a short hash", (path) => edit(path, "00000001", "0001"), /did not write them so/],
-  ["a file with an invalid tool name", (path) => edit(path, '"codex"', '"Co dex"'), /did not write them so/],
+  ["an empty file", (path) => writeFileSync(path, ""), /the file is damaged/],
+  ["half a file", (path) => writeFileSync(path, readFileSync(path).subarray(0, -9)), /the file is damaged/],
+  ["a file of another version", (path) => edit(path, '"v":1', '"v":2'), /the file is damaged/],
+  ["a file with a short hash", (path) => edit(path, "00000001", "0001"), /the file is damaged/],
+  ["a file with an invalid tool name", (path) => edit(path, '"codex"', '"Co dex"'), /the file is damaged/],
   [
     "a file with an unknown property",
     (path) => edit(path, '"v":1', '"v":1,"all":true'),
-    /did not write them so/,
+    /the file is damaged/,
   ],
 ];
 
@@ -150,8 +150,8 @@ test(
     writeFileSync(`${path}.new`, "half of");
     await assert.rejects(openTokenFile(path).add(entry(2)), (error) => {
       assert.ok(error instanceof Failure);
-      assert.match(error.message, /was killed while it did: .*tokens\.json\.new is there/);
-      assert.equal(error.hint, `when no other runs: rm '${path}.new'`);
+      assert.match(error.message, /was killed while doing so: .*tokens\.json\.new exists/);
+      assert.equal(error.hint, `if no other tollkeeper is running: rm '${path}.new'`);
       return true;
     });
     assert.deepEqual(openTokenFile(path).read(), [entry(1)]);

@@ -134,8 +134,8 @@ function secrecy({ texts }: RunResults): Check {
 }
 
 /** What the daemon logs when something is wrong with itself. */
-const INTERNAL_FAULT = /"level":[56]0|for a reason of our own/;
-const CONFIGURATION_FAULT = /the new configuration is not accepted/;
+const INTERNAL_FAULT = /"level":[56]0|internal error in a request/;
+const CONFIGURATION_FAULT = /the new configuration cannot be applied/;
 
 function internalFaults({ texts, ledger }: RunResults): Check {
   const lines = (texts["output"] ?? "").split("\n");

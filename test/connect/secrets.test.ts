@@ -82,7 +82,7 @@ for (const value of [`https://user:${KEY}@proxy`, `https://proxy/?key=${KEY}`, `
     home.write("settings.json", JSON.stringify({ base: value }));
     assert.throws(
       () => home.connect(home.file("settings.json")),
-      /:1:9: base holds a login, which would be lost$/,
+      /:1:9: base contains a login, which would be lost$/,
     );
     assert.ok(!fs.existsSync(home.journals));
   });

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 
 /** What a daemon logs after a changed configuration, and after SIGHUP. */
 export const IN_FORCE = /"msg":"the new configuration is in force"/;
-export const READ_AGAIN = /"msg":"keys are forgotten and the configuration was read anew"/;
-export const NOT_ACCEPTED = /the new configuration is not accepted, the old one stays: [^"]*/;
+export const READ_AGAIN = /"msg":"reloaded configuration and keys"/;
+export const NOT_ACCEPTED = /the new configuration cannot be applied; still using the old one: [^"]*/;
 export const MOVED = /"msg":"moved to another port"/;
 
 /** Replaces the daemon's configuration file. Unless `config` says otherwise, the port stays. */

@@ -71,7 +71,7 @@ test(
     writeFileSync(daemon.configFile, textOf(20_000));
     await waitForChange(changes + 1);
     process.kill(daemon.pid, "SIGHUP");
-    await daemon.waitForOutput(/"msg":"keys are forgotten/);
+    await daemon.waitForOutput(/"msg":"reloaded configuration and keys/);
     streams.finish();
     await assertComplete(clients);
     await assertRecordedAsCompleted(daemon, COUNT);

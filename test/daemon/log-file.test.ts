@@ -26,8 +26,11 @@ test("serve --log-file writes the log to that file, and after SIGHUP to the file
   assert.equal(daemon.stderr(), "");
   renameSync(file, `${file}.old`);
   process.kill(daemon.pid, "SIGHUP");
-  assert.match(await waitForContent(file, /keys are forgotten/), /^\d{4}-\S+Z {2}info {3}keys are forgotten/);
-  assert.doesNotMatch(readFileSync(`${file}.old`, "utf8"), /keys are forgotten/);
+  assert.match(
+    await waitForContent(file, /reloaded configuration and keys/),
+    /^\d{4}-\S+Z {2}info {3}reloaded configuration and keys/,
+  );
+  assert.doesNotMatch(readFileSync(`${file}.old`, "utf8"), /reloaded configuration and keys/);
 });
 
 test("a daemon with a log file that cannot start writes the cause and the hint to that file and not to standard error", async (t) => {

@@ -57,7 +57,10 @@ test("a daemon uses the proxy and the certificate authorities of its configurati
   );
   const checked = await daemon.command("config", "check");
   assert.match(checked.stdout, new RegExp(`\nreaches upstreams through the proxy ${proxy.url}\n`));
-  assert.match(checked.stdout, new RegExp(`\ntrusts the authorities in ${remote.certificate.file}, too\n`));
+  assert.match(
+    checked.stdout,
+    new RegExp(`\nalso trusts the certificate authorities in ${remote.certificate.file}\n`),
+  );
 });
 
 test("a daemon without a proxy in its configuration takes none from the environment", async (t) => {
@@ -65,7 +68,7 @@ test("a daemon without a proxy in its configuration takes none from the environm
   const env = { HTTPS_PROXY: proxy.url, https_proxy: proxy.url };
   const daemon = await startDaemon(t, { config: { ...config, outbound: {} }, env });
   const refused = await post(daemon, "/v1/messages", {});
-  assert.match(await refused.text(), /its host name (?:is not known|cannot be looked up)/);
+  assert.match(await refused.text(), /its host name (?:is unknown|cannot be looked up)/);
   assert.deepEqual([proxy.sockets, remote.resumed], [[], []]);
 });
 
@@ -141,7 +144,7 @@ test("a change of the proxy password alone takes effect for the next request", a
   };
   const refused = await askWith("first", 1);
   assert.equal(refused.status, 402);
-  assert.match(await refused.text(), /the proxy does not accept user name and password/);
+  assert.match(await refused.text(), /the proxy rejects the user name and password/);
   assert.equal((await askWith("second", 2)).status, 200);
   assert.equal(upstream.seen.length, 1);
   assert.doesNotMatch(daemon.stderr() + daemon.stdout(), /first|second/);
@@ -168,9 +171,9 @@ test("a proxy password in a configuration file that others can read is rejected;
   assert.equal(rejected.code, 1);
   assert.equal(
     rejected.stdout,
-    `${configFile}:1: outbound.httpsProxy: it holds a password, and others can read this file; chmod 600 ${configFile}\n`,
+    `${configFile}:1: outbound.httpsProxy: it contains a password, and others can read this file; chmod 600 ${configFile}\n`,
   );
-  await assert.rejects(startDaemon(t, { config }), /outbound\.httpsProxy: it holds a password/);
+  await assert.rejects(startDaemon(t, { config }), /outbound\.httpsProxy: it contains a password/);
 
   chmodSync(configFile, 0o600);
   const results = await Promise.all([

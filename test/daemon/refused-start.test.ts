@@ -49,7 +49,7 @@ test("the start fails with a hint when the ledger directory cannot be created", 
   writeFileSync(daemon.configFile, JSON.stringify({ listen: { port: 0 }, ledger: { directory } }));
   const { code, stderr } = await daemon.command("serve");
   assert.equal(code, 1);
-  assert.match(stderr, /^error: cannot make the ledger directory .*config\.jsonc\/ledger: /);
+  assert.match(stderr, /^error: cannot create the ledger directory .*config\.jsonc\/ledger: /);
   assert.match(stderr, /\nhint: .*tollkeeper config edit/);
 });
 
@@ -58,7 +58,7 @@ test("the start fails with a hint when the control socket cannot be created", as
   const env = { XDG_RUNTIME_DIR: daemon.configFile };
   await assert.rejects(
     startDaemon(t, { env }),
-    /error: cannot open the control socket .*\nhint: look at: ls -ld /,
+    /error: cannot open the control socket .*\nhint: check the permissions with: ls -ld /,
   );
 });
 

@@ -76,10 +76,10 @@ test("an invalid edit changes nothing, is logged once, and is reported by `statu
   const { daemon, keyFile } = await startDaemonWithUpstream(t);
   const { config } = keyFile;
   editConfig(daemon, { ...config, nonsense: 1 });
-  await daemon.waitForOutput(/the new configuration is not accepted, the old one stays: .*nonsense/);
+  await daemon.waitForOutput(/the new configuration cannot be applied; still using the old one: .*nonsense/);
   process.kill(daemon.pid, "SIGHUP");
   await daemon.waitForOutput(READ_AGAIN);
-  assert.equal(daemon.stderr().match(/is not accepted/g)?.length, 1);
+  assert.equal(daemon.stderr().match(/cannot be applied/g)?.length, 1);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   const before = await daemon.command("status");
   assert.equal(before.code, 1);
@@ -133,7 +133,7 @@ test("an edit with an unsafe ledger directory is rejected as a whole, and takes 
   mkdirSync(directory);
   chmodSync(directory, 0o777);
   editConfig({ ...daemon, port }, { ...config, ledger: { directory } });
-  await daemon.waitForOutput(/the old one stays: .*can be written by other users; chmod 700 /);
+  await daemon.waitForOutput(/still using the old one: .*can be written by other users; chmod 700 /);
   assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
   assert.equal(upstream.seen.length, 0);
   await assert.rejects(rawClient(t, port), { code: "ECONNREFUSED" });
@@ -154,7 +154,7 @@ test(
     chmodSync(daemon.home, 0o000);
     await daemon.waitForOutput(/EACCES/);
     chmodSync(daemon.home, 0o700);
-    await daemon.waitForOutput(/the configuration file is good again/);
+    await daemon.waitForOutput(/the configuration file is valid again/);
     const port = await freePort();
     editConfig(daemon, { listen: { port } });
     await daemon.waitForOutput(MOVED);

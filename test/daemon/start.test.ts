@@ -56,8 +56,8 @@ test("a request whose key cannot be read is refused and logged, and the next one
   const { daemon, keyFile } = await startDaemonWithUpstream(t, respondWithMessage, { key: "" });
   const refused = await post(daemon, "/v1/messages", {});
   assert.deepEqual([refused.status, refused.headers.get("x-tollkeeper-refusal")], [402, "key_unavailable"]);
-  assert.match(await refused.text(), /gives no key: the key is empty; put the key there/);
-  await daemon.waitForOutput(/gives no key/);
+  assert.match(await refused.text(), /provides no valid key: the key is empty; it must provide only/);
+  await daemon.waitForOutput(/provides no valid key/);
   keyFile.write("now-there");
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
 });

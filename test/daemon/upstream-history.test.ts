@@ -18,10 +18,10 @@ const FAILURES: [reason: string, record: Partial<UsageRecord>][] = [
   ],
   ["the upstream responded with 500", { outcome: "error", status: 500, error_type: null }],
   [
-    "the upstream closed the connection before its response",
+    "the upstream closed the connection before it responded",
     { outcome: "cut", status: null, cut_by: "upstream", error_type: "upstream_broke" },
   ],
-  ["the upstream broke its response off", { outcome: "cut", cut_by: "upstream", error_type: null }],
+  ["the upstream's response was truncated", { outcome: "cut", cut_by: "upstream", error_type: null }],
 ];
 
 for (const [reason, record] of FAILURES) {

@@ -52,7 +52,7 @@ test("claude's own report of a tool call, the sandbox's billing and the ledger a
   const result = await claude.run("-p", "use the tool Read", "--output-format", "json");
   assert.equal(result.code, 0, result.stderr);
   const report = JSON.parse(result.stdout) as Report;
-  assert.match(report.result, /^\[sandbox\] The tool answered: File does not exist/);
+  assert.match(report.result, /^\[sandbox\] The tool returned: File does not exist/);
 
   const records = await daemon.ledger();
   assert.deepEqual(

@@ -49,7 +49,7 @@ test("codex's own token count of a tool call, the sandbox's billing and the ledg
   const { daemon, sandbox } = await startDaemonWithSandbox(t);
   addProvider(codex, `${daemon.url}/t/codex-at-work/v1`);
   const result = await runCodex(codex, "use the tool exec_command");
-  assert.match(result.stdout, /^\[sandbox\] The tool answered: /);
+  assert.match(result.stdout, /^\[sandbox\] The tool returned: /);
   assert.equal(result.code, 0, result.stderr);
   const records = await daemon.ledger();
   assert.deepEqual(

@@ -21,7 +21,7 @@ export interface DiskFault {
 export const DISK_FAULTS: DiskFault[] = [
   {
     what: "a full disk",
-    reason: /ENOSPC|the disk took \d+ of \d+ bytes/,
+    reason: /ENOSPC|only \d+ of \d+ bytes could be written/,
     prepare: (t) => ledgerDirectoryOn(mountDisk(t, 16 * PAGE_BYTES)),
     // Leaves room for less than a page, so that a part of a line can be written.
     begin: (directory) => fillDisk(join(directory, "..", "ballast")),
@@ -36,7 +36,7 @@ export const DISK_FAULTS: DiskFault[] = [
   },
   {
     what: "a directory with a file put in its place",
-    reason: /cannot make the ledger directory/,
+    reason: /cannot create the ledger directory/,
     prepare: (t) => join(ledgerScratchDirectory(t), "ledger"),
     begin: (directory) => {
       rmSync(directory, { recursive: true });

@@ -47,7 +47,7 @@ const RESPONSES: [what: string, respond: (res: ServerResponse) => void, last: st
   [
     "a refusal, because the response is not valid",
     (res) => void res.socket?.end("not HTTP\r\n"),
-    "sent no valid response.*}$",
+    "sent an invalid response.*}$",
   ],
   ["a response with status 204", (res) => res.writeHead(204).end(), "\r\n\r\n$"],
   ["a response with status 304", (res) => res.writeHead(304).end(), "\r\n\r\n$"],
@@ -155,7 +155,7 @@ test("a daemon killed in mid-stream loses only the record of that stream, and th
 
   const env = { XDG_STATE_HOME: join(killed.home, "state"), XDG_RUNTIME_DIR: join(killed.home, "run") };
   const next = await startDaemon(t, { config, env });
-  assert.match(next.stderr(), /"msg":"a torn last line of the ledger was set aside"/);
+  assert.match(next.stderr(), /"msg":"a truncated last line of the ledger was set aside"/);
   await (await post(next, "/v1/messages", {})).text();
   assert.deepEqual(
     (await next.ledger()).map(({ outcome, stream }) => [outcome, stream]),

@@ -175,6 +175,6 @@ test("hostile values from client and upstream are inert in ledger, log, status a
   assert.match(csv ?? "", /^"'=1\+1;@x/m);
   assert.equal(await daemon.stop(), 0);
   assertInert(daemon.stdout() + daemon.stderr(), "the log");
-  assert.match(daemon.stderr(), /a torn last line/);
+  assert.match(daemon.stderr(), /a truncated last line/);
   for (const line of daemon.stderr().trimEnd().split("\n")) assert.ok(JSON.parse(line));
 });

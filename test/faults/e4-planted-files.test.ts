@@ -64,7 +64,7 @@ test("a link planted in place of the file for torn lines is not followed", (t) =
   fs.mkdirSync(directory, { mode: 0o700 });
   fs.writeFileSync(join(directory, `${TODAY}.ndjson`), "torn");
   fs.symlinkSync(victim.path, join(directory, `${TODAY}.torn`));
-  assert.throws(() => startLedger(t, { directory }), /2026-11-21\.torn is a symbolic link/);
+  assert.throws(() => startLedger(t, { directory }), /2026-11-21\.torn: it is a symbolic link/);
   victim.assertUntouched();
 });
 
@@ -139,7 +139,7 @@ test("a daemon does not start with a ledger directory that is open to others, an
   const { daemon } = await startDaemonWithUpstream(t, respondWithMessage);
   const config = JSON.parse(fs.readFileSync(daemon.configFile, "utf8")) as object;
   fs.writeFileSync(daemon.configFile, JSON.stringify({ ...config, ledger: { directory: shared } }));
-  await daemon.waitForOutput(/the old one stays: .*shared is open to other users; chmod 700 '/);
+  await daemon.waitForOutput(/still using the old one: .*shared is open to other users; chmod 700 '/);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   assert.equal(await daemon.stop(), 0);
   const { code, stderr } = await daemon.command("serve");
@@ -187,7 +187,7 @@ test("a daemon does not start with a link in place of the control socket's direc
   fs.symlinkSync(elsewhere, join(run, "tollkeeper"));
   await assert.rejects(
     startDaemon(t, { env: { XDG_RUNTIME_DIR: run } }),
-    /error: the control socket is not made in .*: it is a link, or another user's\nhint: look at it with: ls -ld /,
+    /error: the control socket cannot be created in .*: it is a link, or belongs to another user\nhint: inspect it with: ls -ld /,
   );
   assert.deepEqual([fs.readdirSync(elsewhere), fs.statSync(elsewhere).mode & 0o777], [[], 0o755]);
 });
@@ -197,11 +197,11 @@ test("a world-writable configuration is neither loaded by a running daemon nor s
   const second = await startMessageUpstream(t);
   fs.chmodSync(daemon.configFile, 0o666);
   fs.writeFileSync(daemon.configFile, JSON.stringify(writeKeyFile(t, second.baseUrl, "some-key").config));
-  await daemon.waitForOutput(/the old one stays: .*anybody may change it/);
+  await daemon.waitForOutput(/still using the old one: .*other users can change it/);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   assert.deepEqual([first.seen.length, second.seen.length], [1, 0]);
   assert.equal(await daemon.stop(), 0);
   const { code, stderr } = await daemon.command("serve");
   assert.equal(code, 1);
-  assert.match(stderr, /anybody may change it\nhint: correct it with: chmod go-w .*config\.jsonc/);
+  assert.match(stderr, /other users can change it\nhint: correct it with: chmod go-w .*config\.jsonc/);
 });

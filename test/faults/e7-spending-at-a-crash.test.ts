@@ -138,7 +138,7 @@ test(
       assert.deepEqual(byId(records), byId(notes), `the ${start} start`);
       assert.deepEqual(readdirSync(join(directory, "under-way")), []);
       if (start === "next")
-        assert.match(daemon.stderr(), /"requests":20,"msg":"requests that a crash had cut off are recorded"/);
+        assert.match(daemon.stderr(), /"requests":20,"msg":"recorded the requests that a crash interrupted"/);
       await kill(daemon);
     }
     const counts = notes.map(({ outcome, cut_by, usage, tokens }) => [

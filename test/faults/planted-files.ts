@@ -19,19 +19,19 @@ export const PLANTED_FILES: PlantedFile[] = [
   {
     what: "a symbolic link to a file",
     plant: (file, victim) => fs.symlinkSync(victim, file),
-    reason: /is a symbolic link and is not written to$/,
+    reason: /does not write to .*: it is a symbolic link$/,
     hint: /^rm '/,
   },
   {
     what: "a symbolic link to nothing yet",
     plant: (file, victim) => fs.symlinkSync(`${victim}.new`, file),
-    reason: /is a symbolic link and is not written to$/,
+    reason: /does not write to .*: it is a symbolic link$/,
     hint: /^rm '/,
   },
   {
     what: "a hard link",
     plant: (file, victim) => fs.linkSync(victim, file),
-    reason: /is a hard link to a file that has another name/,
+    reason: /is a hard link to a file with another name/,
     hint: /^cp '.*' && mv '/,
   },
   {

@@ -21,7 +21,7 @@ for (const path of ["/", "/?x=1", "/t/codex"]) {
     const { upstream, gate } = await start(t);
     const res = await fetch(gate.url + path, { headers: NAVIGATION });
     assert.deepEqual([res.status, res.headers.get("content-type")], [200, "text/html; charset=utf-8"]);
-    assert.match(await res.text(), /<h1>tollkeeper<\/h1>[^]*not a web site[^]*tollkeeper doctor/);
+    assert.match(await res.text(), /<h1>tollkeeper<\/h1>[^]*not a website[^]*tollkeeper doctor/);
     assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
   });
 }

@@ -66,8 +66,8 @@ export const LEAKS: readonly Mutant[] = [
     ...B8,
     without: "hiding internal errors from clients",
     file: "src/proxy/gate.ts",
-    find: `"a request failed for a reason of our own");\n    return INTERNAL;`,
-    replace: `"a request failed for a reason of our own");\n    return { ...INTERNAL, details: error instanceof Error ? String(error.stack) : "" };`,
+    find: `"internal error in a request");\n    return INTERNAL;`,
+    replace: `"internal error in a request");\n    return { ...INTERNAL, details: error instanceof Error ? String(error.stack) : "" };`,
   },
   {
     ...B8,

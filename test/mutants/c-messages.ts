@@ -150,7 +150,7 @@ export const MESSAGES: readonly Mutant[] = [
     ...C6,
     without: "handling an unrequested upgrade",
     file: ROUND_TRIP,
-    find: `this.#fail(invalidResponse("the upstream switched protocols unasked"), "upstream");`,
+    find: `this.#fail(invalidResponse("the upstream switched protocols without being asked to"), "upstream");`,
     replace: "",
   },
   {

@@ -62,7 +62,7 @@ export const DISK: readonly Mutant[] = [
     ...E1,
     without: "warning about a truncated line",
     file: DAY_FILE,
-    find: `if (bytes > 0) log.warn({ file: path, bytes, torn }, "a torn last line of the ledger was set aside");`,
+    find: `if (bytes > 0) log.warn({ file: path, bytes, torn }, "a truncated last line of the ledger was set aside");`,
     replace: "",
   },
   {

@@ -108,9 +108,9 @@ test("the 404 of an endpoint that can be carried says how, and carrying it works
   };
   assert.match(
     error.message,
-    /; type: tollkeeper config edit; POST \/v1\/chat\/completions is carried when "routes" /,
+    /; type: tollkeeper config edit; to forward POST \/v1\/chat\/completions, add /,
   );
-  const route = JSON.parse(/has (\{.*?\})/.exec(error.message)?.[1] ?? "") as object;
+  const route = JSON.parse(/add (\{.*?\})/.exec(error.message)?.[1] ?? "") as object;
   assert.deepEqual(
     problemsOf({ upstreams: { default: { baseUrl: "https://a.example/v1", routes: [route] } } }),
     [],

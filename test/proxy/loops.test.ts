@@ -22,7 +22,7 @@ for (const name of ["127.0.0.1", "localhost", "[::1]"]) {
     assert.deepEqual([res.status, res.headers.get("x-should-retry")], [508, "false"]);
     assert.match(
       await res.text(),
-      /a baseUrl leads to tollkeeper itself; type: tollkeeper config edit; .* names port \d+, where tollkeeper listens/,
+      /a baseUrl points at tollkeeper itself; type: tollkeeper config edit; .* names port \d+, where tollkeeper itself listens/,
     );
     const { status, outcome } = await gate.ledger.only();
     assert.deepEqual([status, outcome], [508, "error"]);

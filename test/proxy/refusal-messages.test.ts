@@ -139,7 +139,7 @@ test("an upstream that fails names the command", () => {
     "ERR_PROXY_FAILED",
   ];
   for (const code of tunnel) assertCommandIsSeen(noUpstream(new TunnelError(code, "503")));
-  assertCommandIsSeen(invalidResponse("the upstream answered with status 999"));
+  assertCommandIsSeen(invalidResponse("the upstream responded with status 999"));
 });
 
 test("a keychain that fails names the command", () => {

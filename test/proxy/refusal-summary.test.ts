@@ -38,7 +38,7 @@ test("an hour after the first refusal one line has counted all by code and tool,
   assert.deepEqual(log.lines, []);
   pass(1);
   assert.deepEqual(log.lines, [
-    "info 300 requests were refused since 2026-11-22T10:25:00.000Z: key_missing 297 (codex 295, qwen-code 2), not_found 2, host_not_allowed 1; see what is wrong with: tollkeeper doctor {}",
+    "info 300 requests were refused since 2026-11-22T10:25:00.000Z: key_missing 297 (codex 295, qwen-code 2), not_found 2, host_not_allowed 1; find the cause with: tollkeeper doctor {}",
   ]);
 });
 
@@ -51,7 +51,7 @@ test("an hour without a refusal logs nothing, and the next line counts anew", (t
   count(1, "key_locked", "codex");
   pass(HOUR_MS);
   assert.deepEqual(log.lines.slice(1), [
-    "info 1 request was refused since 2026-11-22T21:00:00.000Z: key_locked 1 (codex 1); see what is wrong with: tollkeeper doctor {}",
+    "info 1 request was refused since 2026-11-22T21:00:00.000Z: key_locked 1 (codex 1); find the cause with: tollkeeper doctor {}",
   ]);
 });
 

@@ -42,7 +42,7 @@ test("a leased token stays valid when the registered tokens are reloaded", () =>
 test(`no more than ${MAX_LEASES} tokens can be leased at a time, and a released lease makes room for another`, () => {
   const { lease, ownerOf } = openRegistry();
   const leases = Array.from({ length: MAX_LEASES }, () => lease("codex"));
-  assert.throws(() => lease("codex"), { name: "Failure", message: "100 tokens are lent already" });
+  assert.throws(() => lease("codex"), { name: "Failure", message: "100 tokens are already leased" });
   leases[0]?.release();
   assert.equal(ownerOf("x-api-key", lease("codex").token), "codex");
 });

@@ -98,7 +98,7 @@ test("a message responds to a tool result with text, even when the prompt still 
     },
   ];
   const message = await ask(t, { messages, tools: [WEATHER] });
-  assert.equal(valueAt(message, "content", 0, "text"), "[sandbox] The tool answered: sunny");
+  assert.equal(valueAt(message, "content", 0, "text"), "[sandbox] The tool returned: sunny");
 });
 
 test("a message with output_config.format is JSON that matches the schema", async (t) => {

@@ -83,7 +83,7 @@ test("a response calls the function that the prompt asks for, and responds to it
   const call = valueAt(called, "output", 0) as JsonObject;
   const output = { type: "function_call_output", call_id: call["call_id"], output: "rain" };
   const final = await ask(t, { input: [...input, call, output], tools: [WEATHER] });
-  assert.equal(valueAt(final, "output", 0, "content", 0, "text"), "[sandbox] The tool answered: rain");
+  assert.equal(valueAt(final, "output", 0, "content", 0, "text"), "[sandbox] The tool returned: rain");
 });
 
 test("a response with text.format is JSON that matches the schema", async (t) => {

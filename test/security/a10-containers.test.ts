@@ -84,7 +84,7 @@ test("a setting that would change the listening address is refused, and a runnin
     daemon.configFile,
     JSON.stringify({ listen: { port: daemon.port, ...elsewhere }, ...elsewhere }),
   );
-  await daemon.waitForOutput(/the new configuration is not accepted, the old one stays/);
+  await daemon.waitForOutput(/the new configuration cannot be applied; still using the old one/);
   const { listening, config } = await daemon.status();
   assert.deepEqual(listening, [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`]);
   const refused = config.problems.map(({ path }) => path).toSorted();

@@ -39,7 +39,7 @@ test(
       assert.deepEqual([serve.code, serve.stdout, status.code, status.stdout], [1, "", 1, ""]);
       const holder = `port ${squatter.port} is taken by pid ${process.pid} \\(.*node.*\\)`;
       assert.match(serve.stderr, new RegExp(`^error: ${holder}\nhint: .*tollkeeper config edit\n$`));
-      const usurped = `error: tollkeeper is not running, and its ${holder}, who gets what tools send`;
+      const usurped = `error: tollkeeper is not running, and its ${holder}, which receives what tools send`;
       assert.match(status.stderr, new RegExp(`^${usurped}\nhint: .*tollkeeper config edit\n$`));
       assert.equal(squatter.received, "");
     }
@@ -59,7 +59,9 @@ test("a daemon that is configured to a taken port reports who has it and keeps i
   const { port } = await squat(t, "::1");
   writeFileSync(daemon.configFile, JSON.stringify({ listen: { port } }));
   const holder = `port ${port} is taken by pid ${process.pid} `;
-  await daemon.waitForOutput(new RegExp(`the old one stays: .*: ${holder}.*; .*tollkeeper config edit"`));
+  await daemon.waitForOutput(
+    new RegExp(`still using the old one: .*: ${holder}.*; .*tollkeeper config edit"`),
+  );
   assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
   const status = await daemon.status();
   assert.deepEqual(status.listening, [`127.0.0.1:${daemon.port}`, `[::1]:${daemon.port}`]);

@@ -114,6 +114,6 @@ test("a daemon refuses to start with an inherited socket beyond loopback", async
   const sockets = bindSockets(t, ["0.0.0.0"]);
   await assert.rejects(
     startDaemon(t, { port: sockets.port, sockets }),
-    /error: a socket was handed over that is not on loopback: 0\.0\.0\.0:\d+\nhint: /,
+    /error: a socket from the service manager is not on loopback: 0\.0\.0\.0:\d+\nhint: /,
   );
 });

@@ -139,7 +139,7 @@ test("a daemon accepts no command of its control socket over TCP", async (t) => 
     }
   }
   assert.deepEqual(withoutTimes(await daemon.status()), before);
-  assert.doesNotMatch(daemon.stderr(), /read anew/);
+  assert.doesNotMatch(daemon.stderr(), /reloaded/);
 });
 
 test(

@@ -71,9 +71,12 @@ test("a daemon refuses another user's client and logs the uid", { skip: noOtherU
   const url = `${daemon.url}/v1/models`;
   const { status, body } = await curlAs(NOBODY, url);
   assert.equal(status, REFUSED);
-  assert.match(body, /this port is another user's; type: tollkeeper config edit; .* a daemon of your own/);
+  assert.match(
+    body,
+    /this port belongs to another user; type: tollkeeper config edit; .* a daemon of your own/,
+  );
   await daemon.waitForOutput(
-    new RegExp(`"uid":${NOBODY},"msg":"refused a connection of another user of this machine"`),
+    new RegExp(`"uid":${NOBODY},"msg":"refused a connection from another user of this machine"`),
   );
   assert.equal((await fetch(url)).status, 200);
   assert.deepEqual((await daemon.ledger()).length, 1);
@@ -87,7 +90,9 @@ test(
     assert.deepEqual(await statusesFor(NOBODY, daemon.port), [200, 200]);
     assert.deepEqual(await statusesFor(OTHER_UID, daemon.port), [REFUSED, REFUSED]);
     assert.deepEqual(await statusesFor(0, daemon.port), [200, 200]);
-    await daemon.waitForOutput(new RegExp(`"uid":${OTHER_UID},"msg":"refused a connection of another user`));
+    await daemon.waitForOutput(
+      new RegExp(`"uid":${OTHER_UID},"msg":"refused a connection from another user`),
+    );
     assert.equal((await daemon.ledger()).length, 4);
   },
 );
@@ -135,7 +140,7 @@ test("a daemon admits a user once its configuration lists the uid", { skip: noOt
   const daemon = await startDaemon(t);
   const url = `${daemon.url}/v1/models`;
   const { body } = await curlAs(NOBODY, url);
-  assert.match(body, /have its owner list your uid in \\"access\.peerUid\\"/);
+  assert.match(body, /ask the port's owner to list your uid in \\"access\.peerUid\\"/);
   const config = { listen: { port: daemon.port }, access: { peerUid: [NOBODY] } };
   writeFileSync(daemon.configFile, JSON.stringify(config));
   await daemon.waitForOutput(/the new configuration is in force/);
@@ -158,8 +163,11 @@ test(
     for (const uid of [NOBODY, OTHER_UID])
       assert.deepEqual(await statusesFor(uid, daemon.port), [REFUSED, REFUSED]);
     assert.deepEqual(await statusesFor(DAEMON_UID, daemon.port), [200, 200]);
-    const output = await daemon.waitForOutput(/which one is not told within the sandbox/);
-    assert.match(output, /access\.peerUid.{0,4} counts for nothing here; type: tollkeeper service install/);
+    const output = await daemon.waitForOutput(/whose uid is hidden in the sandbox/);
+    assert.match(
+      output,
+      /access\.peerUid.{0,4} has no effect in the sandbox; to leave it, type: tollkeeper service install/,
+    );
     assert.doesNotMatch(output, /"uid":/);
   },
 );
@@ -341,7 +349,7 @@ test(
 
 /** Resolves when the gate has refused a connection. The clock may be held meanwhile. */
 async function untilRefused({ log }: TestGate): Promise<void> {
-  while (!log.lines.some((line) => line.startsWith("warn refused a connection of another user")))
+  while (!log.lines.some((line) => line.startsWith("warn refused a connection from another user")))
     await setImmediate();
 }
 

@@ -85,13 +85,13 @@ test("a daemon keeps its last valid configuration, reports what is wrong with th
   for (const [text, problem] of invalidTexts(good)) {
     writeFileSync(daemon.configFile, text);
     refusals += 1;
-    await daemon.waitForOutput(new RegExp(`(?:is not accepted, the old one stays[^]*){${refusals}}`));
-    assert.match(daemon.stderr().split("is not accepted").at(-1) ?? "", problem, text);
+    await daemon.waitForOutput(new RegExp(`(?:cannot be applied; still using the old one[^]*){${refusals}}`));
+    assert.match(daemon.stderr().split("cannot be applied").at(-1) ?? "", problem, text);
     assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   }
   assert.equal((await daemon.status()).config.problems.length, 1);
   rmSync(daemon.configFile);
-  await daemon.waitForOutput(/the file is gone; the last good configuration stays in force/);
+  await daemon.waitForOutput(/the file no longer exists; the last valid configuration stays in force/);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   assert.deepEqual([upstream.seen.length, other.seen.length], [refusals + 1, 0]);
 
@@ -108,16 +108,16 @@ test("a daemon serves on while its configuration is full of faults or 300 MB lon
   const good = readFileSync(daemon.configFile, "utf8");
   const flood = `{${Array.from({ length: 10_000 }, (_, i) => `"key${i}": 1`).join()}}`;
   writeFileSync(daemon.configFile, flood);
-  await daemon.waitForOutput(/is not accepted, the old one stays: .*unknown key \\"key0/);
+  await daemon.waitForOutput(/cannot be applied; still using the old one: .*unknown key \\"key0/);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   const { problems } = (await daemon.status()).config;
   assert.equal(problems.length, 51);
   assert.match(problems[50]?.message ?? "", /^there are more problems/);
   truncateSync(daemon.configFile, 300e6);
-  await daemon.waitForOutput(/is not accepted, the old one stays: .*larger than 1 MiB/);
+  await daemon.waitForOutput(/cannot be applied; still using the old one: .*larger than 1 MiB/);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   writeFileSync(daemon.configFile, good);
-  await daemon.waitForOutput(/"msg":"the configuration file is good again"/);
+  await daemon.waitForOutput(/"msg":"the configuration file is valid again"/);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
 });
 

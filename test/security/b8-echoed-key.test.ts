@@ -201,7 +201,7 @@ test("an internal error after the key was read is refused for good, without deta
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [402, "internal"]);
   const message = await readMessage(res);
   assert.doesNotMatch(message, INTERNALS);
-  assert.match(gate.log.lines.join("\n"), /error a request failed for a reason of our own/);
+  assert.match(gate.log.lines.join("\n"), /error internal error in a request/);
   const record = await gate.ledger.only();
   assert.deepEqual([record.outcome, record.error_type, record.status], ["rejected", "internal", 402]);
   const logged = inspect(gate.log.facts, { depth: Infinity, showHidden: true });
@@ -212,9 +212,12 @@ test("an internal error after the key was read is refused for good, without deta
 /** Key commands that yield no key and have a secret in their command line or output. */
 const KEY_COMMANDS: Record<string, [script: string, problem: RegExp]> = {
   "fails and says why": [`echo "+ curl --token ${TEST_KEY}" >&2; exit 3`, /failed with exit code 3/],
-  "prints nothing": [`: --token ${TEST_KEY}`, /gives no key: the key is empty/],
-  "prints too much": [`: --token ${TEST_KEY}; head -c 100000 /dev/zero`, /prints far more than a key/],
-  "does not print text": [`: --token ${TEST_KEY}; printf 'a\\377b'`, /characters that no header can carry/],
+  "prints nothing": [`: --token ${TEST_KEY}`, /provides no valid key: the key is empty/],
+  "prints too much": [`: --token ${TEST_KEY}; head -c 100000 /dev/zero`, /printed far more than a key/],
+  "does not print text": [
+    `: --token ${TEST_KEY}; printf 'a\\377b'`,
+    /characters that are not allowed in a header/,
+  ],
 };
 
 for (const [what, [script, problem]] of Object.entries(KEY_COMMANDS)) {

@@ -90,7 +90,7 @@ test("a daemon does not start under settings with which Node prints or dumps its
     ),
     assert.rejects(
       startDaemon(t, { env: { NODE_OPTIONS: "--heapsnapshot-signal=SIGUSR2" } }),
-      /error: under --heapsnapshot-signal Node would write .*\nhint: take --heapsnapshot-signal out of NODE_OPTIONS/,
+      /error: under --heapsnapshot-signal Node would write .*\nhint: remove --heapsnapshot-signal from NODE_OPTIONS/,
     ),
   ]);
 });
@@ -130,7 +130,7 @@ test(
     t.after(() => start.kill());
     await assert.rejects(
       start.ready,
-      /error: Node's inspector is open.*\nhint: take --inspect out of NODE_OPTIONS/,
+      /error: Node's inspector is open.*\nhint: remove --inspect from NODE_OPTIONS/,
     );
   },
 );

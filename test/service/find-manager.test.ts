@@ -80,7 +80,7 @@ test("refuses an XDG_RUNTIME_DIR that differs from the service's, where the cont
 
 test("reports a systemctl that does not respond like systemd", async () => {
   const { message, hint } = await findFailure({}, { code: 0, stdout: "", stderr: "" });
-  assert.match(message, /not as systemd does/);
+  assert.match(message, /does not behave like systemd's/);
   assert.match(hint ?? "", /tollkeeper serve$/);
 });
 
@@ -99,7 +99,7 @@ test("reports a bus that cannot be reached in systemd's own words", async () => 
 
 test("refuses to run under sudo before it queries systemd", async () => {
   const { message, hint } = await findFailure({ uid: 0, env: { SUDO_USER: "ada" } }, REACHED);
-  assert.match(message, /this is root, by sudo/);
+  assert.match(message, /you are root \(sudo\)/);
   assert.match(hint ?? "", /without sudo/);
 });
 
@@ -115,7 +115,7 @@ const ELSEWHERE: { where: string; host: Partial<ServiceHost>; message: RegExp; h
     where: "a container",
     host: { exists: (path) => path === "/.dockerenv" },
     message: /container/,
-    hint: /the container's command: tollkeeper serve$/,
+    hint: /the container's command to: tollkeeper serve$/,
   },
   { where: "OpenRC", host: { exists: () => false }, message: /no systemd/, hint: /OpenRC.*serve$/ },
   {

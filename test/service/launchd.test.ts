@@ -140,7 +140,7 @@ test("another error of bootstrap is not explained as if it were error 5", async 
   await assert.rejects(
     runSteps([step], run, () => {}),
     {
-      hint: "see what it is about with: tollkeeper service status",
+      hint: "find the cause with: tollkeeper service status",
     },
   );
 });
@@ -238,7 +238,7 @@ for (const command of ["install", "start", "restart"] as const) {
     write(file, renderAgent(targetFor(home, { drainMs: 1 })));
     await assert.rejects(launchd[command](targetFor(home)), (error) => {
       assert.ok(error instanceof Failure);
-      assert.match(error.message, /gui\/501.*not logged in at the screen/);
+      assert.match(error.message, /gui\/501.*no graphical login session/);
       assert.match(
         error.hint ?? "",
         new RegExp(`without sudo: tollkeeper service ${command};.* tollkeeper serve$`),
@@ -254,7 +254,7 @@ for (const command of ["install", "start", "restart"] as const) {
       write(file, renderAgent(targetFor(home)));
       await assert.rejects(launchd[command](targetFor(home)), (error) => {
         assert.ok(error instanceof Failure);
-        assert.match(error.message, /switched tollkeeper off/);
+        assert.match(error.message, /tollkeeper has been disabled/);
         const enable = `launchctl enable ${SERVICE}; then type: tollkeeper service ${command}`;
         assert.ok(error.hint?.endsWith(enable), error.hint);
         return true;

@@ -161,7 +161,7 @@ test("a tried option is applied when its command succeeds, and otherwise omitted
   const refused = await run([step], { code: 226, stdout: "", stderr: "" });
   assert.deepEqual(refused.reported, [
     "trying the sandbox",
-    "the sandbox does not work here, and is left out: exit code 226",
+    "the sandbox does not work on this system and is left out: exit code 226",
     `removed ${path}`,
   ]);
   assert.equal(existsSync(path), false);
@@ -186,7 +186,7 @@ test("describeSteps shows every file with its contents and every command as it c
     },
   ]);
   assert.deepEqual(lines, [
-    "make the directory /a (mode 0700), unless it is there",
+    "create the directory /a (mode 0700), if it does not exist",
     "write /a/b (mode 0644):",
     "    one",
     "",
@@ -196,6 +196,6 @@ test("describeSteps shows every file with its contents and every command as it c
     "if it works:",
     "    run: z",
     "if it does not:",
-    "    remove /a/b, if it is there; a directory only when it is empty",
+    "    remove /a/b, if it exists; a directory only if it is empty",
   ]);
 });

@@ -198,9 +198,9 @@ for (const [whose, { from, chosen, risk, ...layout }] of Object.entries(NODES)) 
     assert.equal(choice.path, root + chosen);
     assert.equal(probes.realpath(choice.path), probes.realpath(root + from), "it is the same Node");
     if (risk === null) return assert.equal(choice.risk, null);
-    assert.match(choice.risk ?? "", /; after an upgrade of Node, type again: tollkeeper service install$/);
+    assert.match(choice.risk ?? "", /; after an upgrade of Node, run again: tollkeeper service install$/);
     assert.ok(
-      choice.risk?.startsWith(`the path of this Node (${risk}) goes away with its version`),
+      choice.risk?.startsWith(`the path of this Node (${risk}) is removed with its version`),
       choice.risk ?? "",
     );
   });
@@ -214,7 +214,7 @@ test("chooseNode for a Node that is missing or in a temporary directory returns 
   );
   const gone = chooseNode(`${root}/usr/bin/node`, probes);
   assert.equal(gone.path, `${root}/usr/bin/node`);
-  assert.match(gone.risk ?? "", /no Node at .* any more; type again: tollkeeper service install$/);
+  assert.match(gone.risk ?? "", /Node no longer exists at .*; run again: tollkeeper service install$/);
 });
 
 test("chooseNode on this machine returns a path to the Node of this process", () => {

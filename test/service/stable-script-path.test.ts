@@ -54,14 +54,14 @@ const SCRIPTS: Record<string, FileLayout & { from: string; chosen: string; risk:
     files: [`${HOME}/.nvm/versions/node/v22.1.0/lib/${main}`],
     from: `${HOME}/.nvm/versions/node/v22.1.0/lib/${main}`,
     chosen: `${HOME}/.nvm/versions/node/v22.1.0/lib/${main}`,
-    risk: /\(nvm\).* install it again, then type again: tollkeeper service install$/,
+    risk: /\(nvm\).* install it again, then run again: tollkeeper service install$/,
   },
   "the global packages of fnm's default Node, which the next default does not have": {
     files: [`${fnm}/node-versions/v22.1.0/installation/lib/${main}`],
     links: { [`${fnm}/aliases/default`]: "../node-versions/v22.1.0/installation" },
     from: `${fnm}/aliases/default/lib/${main}`,
     chosen: `${fnm}/node-versions/v22.1.0/installation/lib/${main}`,
-    risk: /\(fnm\).* install it again, then type again: tollkeeper service install$/,
+    risk: /\(fnm\).* install it again, then run again: tollkeeper service install$/,
   },
   "the cache of npx": {
     files: [`${HOME}/.npm/_npx/0a1b2c3d/${main}`],

@@ -147,7 +147,7 @@ test("install leaves the sandbox out and says why when a command prints a key", 
   ]);
   assert.match(
     plan.notes.join("\n"),
-    /keySource.*sandbox\.conf is left out\n.*set-id.*systemctl --user edit/,
+    /keySource.*sandbox\.conf is left out\n.*set-gid.*systemctl --user edit/,
   );
 });
 
@@ -187,7 +187,7 @@ test("install explains linger and its effect on the keychain, unless the linger 
     (
       await createSystemd(t, linger === undefined ? {} : { linger }).systemd.install(targetFor())
     ).notes.join();
-  assert.match(await notesWith("no"), /ends when you log out.*loginctl enable-linger ada.*keychain.*locked/);
+  assert.match(await notesWith("no"), /stops when you log out.*loginctl enable-linger ada.*keychain.*locked/);
   assert.match(await notesWith("yes"), /linger is on.*keychain.*locked/);
   assert.equal(await notesWith(), "");
 });
@@ -226,7 +226,7 @@ test("start is refused when the service runs without its socket, which systemd w
   writeUnits(paths, { service: renderService(targetFor()) });
   assert.equal(commandsOf(await systemd.start()).length, 2);
   writeUnits(paths, { socket: renderSocket(8655, true) });
-  await assert.rejects(systemd.start(), /the service runs, and its socket does not/);
+  await assert.rejects(systemd.start(), /the service is running and its socket is not/);
 });
 
 test("start and restart are refused when the service is not installed", async (t) => {

@@ -61,7 +61,7 @@ test("`service status` exits 0 and names the pid, and systemctl shows the daemon
   const shown = await service.systemctl("status", "--no-pager", "tollkeeper.service");
   assert.match(
     shown,
-    /Status: "listens on 127\.0\.0\.1:8655 and \[::1\]:8655, the built-in sandbox answers"/,
+    /Status: "listens on 127\.0\.0\.1:8655 and \[::1\]:8655, the built-in sandbox responds"/,
   );
 });
 

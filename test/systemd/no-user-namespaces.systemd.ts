@@ -31,7 +31,7 @@ test("install without user namespaces says that the sandbox is left out, and the
   const output = await service.mustRun("service", "install");
   assert.match(
     output,
-    /the sandbox of sandbox\.conf does not work here, and is left out: this user may make no user namespace$/m,
+    /the sandbox of sandbox\.conf does not work on this system and is left out: this user may not create user namespaces$/m,
   );
   assert.equal(existsSync(service.container.path(`${UNITS}/tollkeeper.service.d/sandbox.conf`)), false);
   assert.deepEqual(

@@ -79,12 +79,12 @@ test("an invalid configuration changes nothing, and systemd's status text, the l
   service.ownFile(CONFIG, `{ "listen": `);
   await waitUntil(
     "its status",
-    async () => /is not accepted/.test(await service.property("StatusText")) || null,
+    async () => /cannot be applied/.test(await service.property("StatusText")) || null,
   );
   assert.equal(await service.requestStatus(), 200);
   assert.equal((await service.tollkeeper("status")).code, 1);
   const errors = (await service.journal()).filter(({ PRIORITY }) => PRIORITY === "3");
-  assert.ok(errors.some(({ MESSAGE }) => /new configuration is not accepted/.test(MESSAGE ?? "")));
+  assert.ok(errors.some(({ MESSAGE }) => /new configuration cannot be applied/.test(MESSAGE ?? "")));
 });
 
 test("`systemctl --user reload` reads the key again without interrupting a stream", async (t) => {

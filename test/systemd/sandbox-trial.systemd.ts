@@ -9,7 +9,7 @@ import { SERVICE_USER } from "./service-user.ts";
 beforeEach(() => service.removeAll());
 after(() => service.removeAll());
 
-const LEFT_OUT = "the sandbox of sandbox\\.conf does not work here, and is left out: ";
+const LEFT_OUT = "the sandbox of sandbox\\.conf does not work on this system and is left out: ";
 
 const isSandboxed = () => existsSync(service.container.path(`${UNITS}/tollkeeper.service.d/sandbox.conf`));
 
@@ -20,7 +20,7 @@ const CASES: { what: string; config: object; why: RegExp }[] = [
   {
     what: "a CA file of root's",
     config: { outbound: { caFile: ROOTS_FILE } },
-    why: new RegExp(`${LEFT_OUT}${ROOTS_FILE} is not your own`),
+    why: new RegExp(`${LEFT_OUT}${ROOTS_FILE} does not belong to you`),
   },
   {
     what: "a key below ~/.ssh",
@@ -61,7 +61,7 @@ test("with a default configuration file that belongs to root, install leaves the
     await service.container.root(...words, CONFIG);
   assert.match(
     await service.mustRun("service", "install"),
-    new RegExp(`${LEFT_OUT}${CONFIG} is not your own`),
+    new RegExp(`${LEFT_OUT}${CONFIG} does not belong to you`),
   );
   assert.equal(await service.requestStatus(), 200);
 });

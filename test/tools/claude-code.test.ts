@@ -88,7 +88,7 @@ for (const [variable, cloud] of [
 ] as const) {
   test(`Claude Code's requests go elsewhere by ${variable}, in its settings or its environment, unless it is off`, () => {
     const remedy = { [`env.${variable}`]: "0" };
-    const reason = `(env.${variable}): it makes Claude Code ask ${cloud}`;
+    const reason = `(env.${variable}): it makes Claude Code use ${cloud}`;
     assert.deepEqual(conflictsOf("claude-code", { [SETTINGS]: { env: { [variable]: "1" } } }), {
       [`${SETTINGS} ${reason}`]: remedy,
     });
@@ -101,7 +101,7 @@ for (const [variable, cloud] of [
 }
 
 test("Claude Code sends an API key and a helper's key beside our token; those in its settings can be emptied", () => {
-  const reason = "Claude Code sends it beside ANTHROPIC_AUTH_TOKEN, which wins";
+  const reason = "Claude Code sends it in addition to ANTHROPIC_AUTH_TOKEN, which wins";
   const settings = { env: { ANTHROPIC_API_KEY: "another" }, apiKeyHelper: "/usr/local/bin/key" };
   assert.deepEqual(conflictsOf("claude-code", { [SETTINGS]: settings }), {
     [`${SETTINGS} (env.ANTHROPIC_API_KEY): ${reason}`]: { "env.ANTHROPIC_API_KEY": "" },

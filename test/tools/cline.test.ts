@@ -35,6 +35,6 @@ test("Cline's requests go elsewhere once another provider was chosen in it", () 
   };
   assert.deepEqual(conflictsOf("cline", { [path]: { lastUsedProvider: "anthropic", providers } }), {});
   assert.deepEqual(conflictsOf("cline", { [path]: { lastUsedProvider: "openrouter", providers } }), {
-    [`${path} (lastUsedProvider): Cline asks the provider openrouter`]: {},
+    [`${path} (lastUsedProvider): Cline uses the provider openrouter`]: {},
   });
 });

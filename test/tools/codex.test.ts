@@ -66,12 +66,12 @@ const CONFIG = "~/.codex/config.toml";
 test("Codex's requests go elsewhere by another provider in its settings, or in the administrator's, which override them", () => {
   assert.deepEqual(conflictsOf("codex", { [CONFIG]: { model_provider: "tollkeeper" } }), {});
   assert.deepEqual(conflictsOf("codex", { [CONFIG]: { model_provider: "azure" } }), {
-    [`${CONFIG} (model_provider): Codex asks the provider azure`]: {},
+    [`${CONFIG} (model_provider): Codex uses the provider azure`]: {},
   });
   const managed = "/etc/codex/managed_config.toml";
   const both = { [CONFIG]: { model_provider: "tollkeeper" }, [managed]: { model_provider: "azure" } };
   assert.deepEqual(conflictsOf("codex", both), {
-    [`${managed} (model_provider): Codex asks the provider azure`]: {},
+    [`${managed} (model_provider): Codex uses the provider azure`]: {},
   });
 });
 
@@ -81,7 +81,7 @@ test("an older Codex's requests go elsewhere by the provider of its active profi
   assert.deepEqual(conflictsOf("codex", { [CONFIG]: config }), {});
   assert.deepEqual(conflictsOf("codex", { [CONFIG]: { ...config, profile: "home" } }), {});
   assert.deepEqual(conflictsOf("codex", { [CONFIG]: { ...config, profile: "work" } }), {
-    [`${CONFIG} (profiles.work.model_provider): the active profile asks the provider azure`]: {
+    [`${CONFIG} (profiles.work.model_provider): the active profile uses the provider azure`]: {
       "profiles.work.model_provider": "tollkeeper",
     },
   });
@@ -92,7 +92,7 @@ test("Codex's requests go elsewhere with a profile in a file of its own that nam
   const here = { [CONFIG]: { model_provider: "tollkeeper" } };
   assert.deepEqual(conflictsOf("codex", { ...here, [profile]: { model: "x" } }), {});
   assert.deepEqual(conflictsOf("codex", { ...here, [profile]: { model_provider: "azure" } }), {
-    [`${profile} (model_provider): with --profile work Codex asks the provider azure`]: {},
+    [`${profile} (model_provider): with --profile work Codex uses the provider azure`]: {},
   });
 });
 

@@ -36,6 +36,6 @@ test("Continue's requests go elsewhere once another model was chosen in cn", () 
   const path = "~/.continue/index/globalContext.json";
   assert.deepEqual(conflictsOf("continue", { [path]: { cliSelectedModel: "tollkeeper" } }), {});
   assert.deepEqual(conflictsOf("continue", { [path]: { cliSelectedModel: "Local" } }), {
-    [`${path} (cliSelectedModel): cn begins with the model Local`]: {},
+    [`${path} (cliSelectedModel): cn starts with the model Local`]: {},
   });
 });

@@ -40,6 +40,6 @@ test("Copilot's requests go elsewhere by another base URL in the shell's file, a
   };
   assert.deepEqual(conflictsOf("copilot", { "~/.bashrc": other }), {
     "~/.bashrc (COPILOT_PROVIDER_BASE_URL): it is another base URL": {},
-    "~/.bashrc (COPILOT_PROVIDER_BEARER_TOKEN): it is sent beside tollkeeper's or in its place": {},
+    "~/.bashrc (COPILOT_PROVIDER_BEARER_TOKEN): it is sent in addition to tollkeeper's or instead of it": {},
   });
 });

@@ -30,7 +30,7 @@ const chosen = (model: string) => ({ sessionDefaultSettings: { model } });
 
 test("Droid's sessions go elsewhere by another default model, of which the project's local one is the strongest", () => {
   const remedy = { "sessionDefaultSettings.model": "custom:tollkeeper" };
-  const reason = "(sessionDefaultSettings.model): sessions begin with claude-opus";
+  const reason = "(sessionDefaultSettings.model): sessions start with claude-opus";
   const paths = [
     "~/.factory/settings.json",
     "~/.factory/settings.local.json",

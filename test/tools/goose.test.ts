@@ -23,11 +23,11 @@ test("goose's requests go elsewhere by another provider, for which the variable 
   const here = { active_provider: "anthropic", ANTHROPIC_HOST: "http://127.0.0.1:8655/t/goose" };
   assert.deepEqual(conflictsOf("goose", { [path]: here }), {});
   assert.deepEqual(conflictsOf("goose", { [path]: { ...here, active_provider: "openai" } }), {
-    [`${path} (active_provider): goose asks the provider openai`]: {},
+    [`${path} (active_provider): goose uses the provider openai`]: {},
   });
   const env = { GOOSE_PROVIDER: "databricks", ANTHROPIC_HOST: "https://models.work.example" };
   assert.deepEqual(conflictsOf("goose", { [path]: here }, { env }), {
-    "env (GOOSE_PROVIDER): goose asks the provider databricks": {},
+    "env (GOOSE_PROVIDER): goose uses the provider databricks": {},
     "env (ANTHROPIC_HOST): it is another base URL": {},
   });
 });

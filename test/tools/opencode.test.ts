@@ -150,7 +150,7 @@ test("opencode's requests go elsewhere by another base URL in the project, and b
   );
   const login = { "~/.local/share/opencode/auth.json": { openai: { type: "oauth" } } };
   assert.deepEqual(conflictsOf("opencode", { ...login, [PATH]: { model: "openai/gpt-5.5" } }), {
-    "~/.local/share/opencode/auth.json (openai.type): with this login, models of openai are asked at chatgpt.com":
+    "~/.local/share/opencode/auth.json (openai.type): with this login, requests for openai models go to chatgpt.com":
       {},
   });
   assert.deepEqual(conflictsOf("opencode", { ...login, [PATH]: { model: "anthropic/claude-opus-5" } }), {});

@@ -46,7 +46,7 @@ const SETTINGS = "~/.pi/agent/settings.json";
 
 test("Pi's requests go elsewhere by another default provider that has a default model, the user's or the project's", () => {
   const other = { defaultProvider: "ollama", defaultModel: "llama3.1:8b" };
-  const reason = "(defaultProvider): Pi asks the provider ollama";
+  const reason = "(defaultProvider): Pi uses the provider ollama";
   assert.deepEqual(conflictsOf("pi", { [SETTINGS]: other }), { [`${SETTINGS} ${reason}`]: "needs a model" });
   assert.deepEqual(conflictsOf("pi", { [SETTINGS]: other }, { model: "gpt-5.5" }), {
     [`${SETTINGS} ${reason}`]: { defaultProvider: "openai", defaultModel: "gpt-5.5" },

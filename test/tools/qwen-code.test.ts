@@ -69,7 +69,7 @@ test("Qwen Code's requests go elsewhere by another type of service, the user's, 
   const other = { security: { auth: { selectedType: "openai" } } };
   for (const path of [SETTINGS, "./.qwen/settings.json", "/etc/qwen-code/settings.json"]) {
     assert.deepEqual(conflictsOf("qwen-code", { [SETTINGS]: HERE, [path]: other }), {
-      [`${path} (security.auth.selectedType): Qwen Code asks a service of the type openai`]: {
+      [`${path} (security.auth.selectedType): Qwen Code uses a service of type openai`]: {
         "security.auth.selectedType": "anthropic",
       },
     });

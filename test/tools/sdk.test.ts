@@ -49,7 +49,7 @@ test("requests of SDKs go elsewhere by a later base URL, and by the variable of 
     {
       "~/.bashrc (OPENAI_BASE_URL): it is another base URL": {},
       "~/.bashrc (OPENAI_API_BASE): it is another base URL": {},
-      "~/.bashrc (ANTHROPIC_AUTH_TOKEN): it is sent beside tollkeeper's or in its place": {},
+      "~/.bashrc (ANTHROPIC_AUTH_TOKEN): it is sent in addition to tollkeeper's or instead of it": {},
     },
   );
 });

@@ -16,12 +16,12 @@ export async function readAuthorities(caFile: string): Promise<string[]> {
   if (certificates.length === 0) {
     const convert = `openssl x509 -inform der -in ${caFile} -out ${caFile}.pem`;
     throw new Failure(
-      "there is no PEM certificate in it",
-      `if it is one in binary form, convert it with: ${convert}`,
+      "it contains no PEM certificate",
+      `if it is a certificate in binary form, convert it with: ${convert}`,
     );
   }
   certificates.forEach((certificate, index) => {
-    if (!isCertificate(certificate)) throw new Error(`certificate ${index + 1} in it cannot be read`);
+    if (!isCertificate(certificate)) throw new Error(`certificate ${index + 1} in it cannot be parsed`);
   });
   return [...certificates, ...extraAuthorities()];
 }

@@ -21,7 +21,7 @@ const MAX_TOKENS = 50_000;
 /** Several times as deep as a configuration is. The parser recurses. */
 const MAX_DEPTH = 50;
 
-const TOO_MUCH = "there is more than a configuration can hold; what follows is not checked";
+const TOO_MUCH = "the file is too long or too deeply nested for a configuration; the rest is not checked";
 
 /** A parsed JSONC text. */
 interface Jsonc {
@@ -86,7 +86,7 @@ function parseUpTo(text: string, end: number): { tree: Node | undefined; errors:
   return { tree, errors: end < text.length ? errors.filter(({ offset }) => offset < end) : errors };
 }
 
-/** Returns the text with a value set in place. Everything else stays, comments included. Creates the objects on the way. */
+/** Returns the text with a value set in place. Keeps everything else, comments included. Creates missing objects on the path. */
 export function setConfigValue(text: string, path: ConfigPath, value: unknown): string {
   const isTabbed = /^\t/m.test(text);
   const formattingOptions = {
@@ -150,7 +150,7 @@ function findDuplicates(tree: Node | undefined, lineOf: (offset: number) => numb
       if (found.length >= MAX_PROBLEMS) return;
       const here = [...path, key];
       if (seen.has(key))
-        found.push({ path: formatConfigPath(here), line: lineOf(offset), message: "is there twice" });
+        found.push({ path: formatConfigPath(here), line: lineOf(offset), message: "is defined twice" });
       seen.add(key);
       visit(value, here);
     }
@@ -168,7 +168,7 @@ function nearestNode(tree: Node | undefined, path: Issue["path"]): Node | undefi
   return tree;
 }
 
-/** Returns the offset of the value's key, where a person looks for it. */
+/** Returns the offset of the value's key, where people look for it. */
 function startOf(node: Node): number {
   return node.parent?.type === "property" ? node.parent.offset : node.offset;
 }
@@ -188,20 +188,20 @@ function describeErrors(errors: readonly ParseError[], lineOf: (offset: number) 
 
 /** Messages by the parser's name of the error. */
 const SYNTAX_MESSAGES: Record<string, string> = {
-  InvalidSymbol: "not JSON; strings and keys stand in double quotes",
-  InvalidNumberFormat: "not a number as JSON writes it",
+  InvalidSymbol: "not JSON; strings and keys need double quotes",
+  InvalidNumberFormat: "not a valid JSON number",
   PropertyNameExpected: "a key in double quotes is expected here",
   ValueExpected: "a value is expected here",
   ColonExpected: 'a ":" is missing between key and value',
   CommaExpected: 'a "," is missing before this',
   CloseBraceExpected: 'a "}" is missing',
   CloseBracketExpected: 'a "]" is missing',
-  EndOfFileExpected: "nothing may follow the last brace",
+  EndOfFileExpected: "unexpected text after the last brace",
   InvalidCommentToken: "comments are not allowed here",
   UnexpectedEndOfComment: "the comment is not closed",
   UnexpectedEndOfString: "the string is not closed",
   UnexpectedEndOfNumber: "the number is not finished",
-  InvalidUnicode: "not a Unicode escape",
-  InvalidEscapeCharacter: "not an escape that JSON knows",
+  InvalidUnicode: "not a valid Unicode escape",
+  InvalidEscapeCharacter: "not a valid JSON escape",
   InvalidCharacter: "control characters in strings must be escaped",
 };

@@ -14,11 +14,11 @@ import { readTrustedFile, type TrustedFile } from "./trusted-file.ts";
 /** The configuration in a file, or all its problems. */
 export type ConfigReading =
   | { ok: true; config: Config; exists: boolean }
-  /** `isTransient`: only a file that it names is at fault, so that the same text may be good later. */
+  /** `isTransient`: only a file that it names is at fault, so the same text may become valid later. */
   | { ok: false; problems: Problem[]; isTransient: boolean };
 
 /**
- * Reads and checks a configuration file. A missing file stands for the defaults. Never rejects: a file that cannot be read
+ * Reads and checks a configuration file. A missing file means the defaults. Never rejects: a file that cannot be read
  * or trusted is a problem, too.
  */
 export async function readConfigFile(path: string): Promise<ConfigReading> {
@@ -36,7 +36,7 @@ export async function checkConfigText(path: string, text: string): Promise<Confi
   return checkFile(path, { text, isPrivate: true });
 }
 
-/** Returns the command that helps against what prevents the use of a file, if it is known. */
+/** Returns the command that fixes what prevents the use of a file, if it is known. */
 function hintOf(error: unknown, path: string): { hint?: string } {
   const hint = error instanceof Failure ? error.hint : hasCode(error, "EACCES") ? letRead(path) : null;
   return typeof hint === "string" ? { hint } : {};
@@ -68,7 +68,7 @@ async function checkFile(path: string, { text, isPrivate }: TrustedFile): Promis
   return { ok: false, problems: shorten(problems), isTransient: verdict.ok && jsonc.problems.length === 0 };
 }
 
-/** Keeps the first problems, and says that there are more. */
+/** Keeps the first problems, and adds one that says there are more. */
 function shorten(problems: Problem[]): Problem[] {
   if (problems.length <= MAX_PROBLEMS) return problems;
   const message = "there are more problems; correct these first";
@@ -82,7 +82,7 @@ function shorten(problems: Problem[]): Problem[] {
 async function completeOutbound(path: string, outbound: Outbound, isPrivate: boolean): Promise<Issue[]> {
   const issues: Issue[] = [];
   if (!isPrivate && outbound.proxy !== null && outbound.proxy.credentials !== null) {
-    const message = "it holds a password, and others can read this file";
+    const message = "it contains a password, and others can read this file";
     issues.push({ path: ["outbound", "httpsProxy"], message, hint: formatCommand(["chmod", "600", path]) });
   }
   if (outbound.caFile === null) return issues;

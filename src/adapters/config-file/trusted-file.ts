@@ -46,7 +46,7 @@ function refuseDistrusted(path: string, stats: Stats): void {
   if (self === undefined) return;
   if (stats.uid !== self && stats.uid !== 0) throw belongsToAnother(path, self);
   if ((stats.mode & WRITABLE_BY_ALL) !== 0) {
-    throw new Failure("anybody may change it", formatCommand(["chmod", "go-w", path]));
+    throw new Failure("other users can change it", formatCommand(["chmod", "go-w", path]));
   }
 }
 
@@ -55,6 +55,7 @@ function belongsToAnother(path: string, self: number): Failure {
   if (!isInSandbox()) {
     return new Failure("it belongs to another user", formatCommand(["sudo", "chown", String(self), path]));
   }
-  const message = "in the service's sandbox its owner is unknown; root's files are read without the sandbox";
+  const message =
+    "its owner is unknown in the service's sandbox; the service must run without the sandbox to use files of root";
   return new Failure(message, "tollkeeper service install");
 }

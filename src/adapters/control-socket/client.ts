@@ -53,7 +53,7 @@ export async function leaseToken(path: string, tool: string, hash: string): Prom
   try {
     const res = await post(path, `lease?${new URLSearchParams({ tool, hash }).toString()}`);
     res.socket.setTimeout(0);
-    // However the daemon ends, its end is the end of the lease and not an error.
+    // However the daemon ends, the lease ends with it, which is not an error.
     res.on("error", () => {});
     const ended = new Promise<void>((resolve) => res.once("close", resolve));
     // The body is empty, but 'close' is only emitted for a response that is being read.
@@ -69,7 +69,7 @@ async function* linesOf(res: IncomingMessage): AsyncIterable<unknown> {
   try {
     for await (const line of createInterface(res)) yield JSON.parse(line) as unknown;
   } catch (error) {
-    // A daemon that was killed ends the stream like one that stopped in order.
+    // A daemon that was killed ends the stream like one that stopped properly.
     if (!hasCode(error, "ECONNRESET")) throw error;
   } finally {
     res.destroy();
@@ -79,8 +79,8 @@ async function* linesOf(res: IncomingMessage): AsyncIterable<unknown> {
 function nullIfNotListening(error: unknown): null {
   if (error instanceof Failure) throw error;
   if (isNotListening(error)) return null;
-  const message = `the daemon does not answer as it should: ${messageOf(error)}`;
-  throw new Failure(message, "its log says why: tollkeeper service logs", { cause: error });
+  const message = `the daemon does not respond correctly: ${messageOf(error)}`;
+  throw new Failure(message, "see its log: tollkeeper service logs", { cause: error });
 }
 
 async function post(
@@ -93,7 +93,7 @@ async function post(
     method: "POST",
     timeout: RESPONSE_TIMEOUT_MS,
   });
-  req.on("timeout", () => req.destroy(new Error(`no answer within ${RESPONSE_TIMEOUT_MS} ms`)));
+  req.on("timeout", () => req.destroy(new Error(`no response within ${RESPONSE_TIMEOUT_MS} ms`)));
   // `once` rejects on an error before the response. A later one is also emitted on the response and handled there;
   // without a listener here it would crash the process.
   req.on("error", () => {});

@@ -5,12 +5,12 @@ import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import type { Log } from "../../ports.ts";
 import { isNotListening } from "./path.ts";
 
-/** How often the daemon looks whether its socket is still there. That takes microseconds. */
+/** How often the daemon checks that its socket still exists. That takes microseconds. */
 const LOOK_MS = 2_000;
 
 /**
- * Listens on a Unix socket that only the owner can reach, in place of one that a dead daemon left. A socket that somebody
- * removes, alone or with its directory, is made again within seconds, and its connections stay.
+ * Listens on a Unix socket that only the owner can reach, in place of one that a dead daemon left. A socket that someone
+ * removes, alone or with its directory, is created again within seconds, and its connections stay.
  * @returns a function that ends that watch; call it before the server is closed
  * @throws Failure when another daemon listens there, or when the socket cannot be created
  */
@@ -40,9 +40,9 @@ function keepSocket(server: Server, path: string, log: Log): () => void {
     try {
       await makeSocket(server, path);
       own = identify(path);
-      log.info({}, "the control socket was gone, and is there again");
+      log.info({}, "the control socket had been removed and was created again");
     } catch (error) {
-      log.debug({ err: error }, "the control socket is gone, and cannot be made again yet");
+      log.debug({ err: error }, "the control socket has been removed and cannot be created again yet");
     }
   };
   const look = async () => {
@@ -59,7 +59,7 @@ function keepSocket(server: Server, path: string, log: Log): () => void {
   };
 }
 
-/** Returns what distinguishes one file from another; null when there is none that can be reached. */
+/** Returns what distinguishes one file from another; null when there is no reachable file. */
 function identify(path: string): string | null {
   try {
     const { dev, ino } = lstatSync(path);
@@ -78,8 +78,8 @@ function makePrivateDirectory(directory: string): void {
   const found = lstatSync(directory);
   const self = process.geteuid?.() ?? found.uid;
   if (!found.isDirectory() || found.uid !== self) {
-    const message = `the control socket is not made in ${directory}: it is a link, or another user's`;
-    throw new Failure(message, `look at it with: ls -ld ${directory}; then remove it`);
+    const message = `the control socket cannot be created in ${directory}: it is a link, or belongs to another user`;
+    throw new Failure(message, `inspect it with: ls -ld ${directory}; then remove it`);
   }
   chmodSync(directory, 0o700);
 }
@@ -124,7 +124,7 @@ function hasListener(path: string): Promise<boolean> {
 function cannotOpen(path: string, error: unknown): Failure {
   return new Failure(
     `cannot open the control socket ${path}: ${messageOf(error)}`,
-    `look at: ls -ld ${dirname(path)}`,
+    `check the permissions with: ls -ld ${dirname(path)}`,
     { cause: error },
   );
 }

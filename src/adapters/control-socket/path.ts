@@ -8,8 +8,8 @@ export function refuseLongPath(path: string): void {
   const bytes = Buffer.byteLength(path);
   if (bytes <= MAX_PATH_BYTES) return;
   throw new Failure(
-    `the control socket's path has ${bytes} bytes, and ${MAX_PATH_BYTES} is the most that the system takes: ${path}`,
-    "name a shorter directory with: export XDG_RUNTIME_DIR=/run/user/$(id -u)",
+    `the control socket's path has ${bytes} bytes, but the system allows at most ${MAX_PATH_BYTES}: ${path}`,
+    "use a shorter directory with: export XDG_RUNTIME_DIR=/run/user/$(id -u)",
   );
 }
 

@@ -18,15 +18,15 @@ export const CORRECT_SOURCE: KeyFix = {
   command: "tollkeeper config edit",
 };
 
-/** For a command without permission to be run. Its path stands in the failure's detail, which clients do not get. */
+/** For a command without permission to be run. Its path is in the failure's detail, which clients do not get. */
 const MAKE_EXECUTABLE: KeyFix = {
-  hint: `see which file it is: tollkeeper status; make it executable with: chmod u+x FILE; or ${CORRECT_SOURCE.hint}`,
+  hint: `find the file with: tollkeeper status; make it executable with: chmod u+x FILE; or ${CORRECT_SOURCE.hint}`,
   command: "tollkeeper status",
 };
 
 /** For a command that fails. `status` shows the failure's detail, which clients do not get. */
 const SEE_OUTPUT: KeyFix = {
-  hint: `see what it printed: tollkeeper status; or try it in a terminal; then ${CORRECT_SOURCE.hint}`,
+  hint: `see its output with: tollkeeper status; or try it in a terminal; then ${CORRECT_SOURCE.hint}`,
   command: "tollkeeper status",
 };
 
@@ -42,8 +42,8 @@ interface CommandResult {
 /**
  * Runs the command without a shell and resolves to the first line of what it has printed when it exits, or soon after if
  * that is nothing. Processes that it leaves running are left alone, and what they print is not read any further. Kills its
- * process group when it takes longer than 4.5 seconds. Rejects with a KeyFailure, whose message contains nothing of the command because clients get
- * it; or with Node's error for an invalid command line.
+ * process group when it takes longer than 4.5 seconds. Rejects with a KeyFailure, whose message contains nothing of the command
+ * because clients get it; or with Node's error for an invalid command line.
  */
 export async function runKeyCommand([file, ...args]: readonly [string, ...string[]]): Promise<string> {
   const result = await run(file, args);
@@ -51,9 +51,9 @@ export async function runKeyCommand([file, ...args]: readonly [string, ...string
   const line = firstLine(stdout);
   if (code === 0 && limit === null) return line;
   const detail = [file, lastErrorLine(stderr, line)].filter(Boolean).join(": ");
-  if (limit === "output") throw unavailable("prints far more than a key", SEE_OUTPUT, detail);
+  if (limit === "output") throw unavailable("printed far more than a key", SEE_OUTPUT, detail);
   if (limit === "time") {
-    const message = `the key command did not end within ${TIMEOUT_MS / 1000} seconds`;
+    const message = `the key command did not finish within ${TIMEOUT_MS / 1000} seconds`;
     throw new KeyFailure("unresponsive", message, SEE_OUTPUT, { detail });
   }
   const how = code === null ? `signal ${result.signal}` : `exit code ${code}`;
@@ -128,8 +128,8 @@ function killGroup(child: ChildProcess): void {
 }
 
 function cannotRun(file: string, error: NodeJS.ErrnoException): KeyFailure {
-  if (error.code === "ENOENT") return unavailable("is not found", CORRECT_SOURCE, file);
-  if (error.code === "EACCES") return unavailable("may not be run", MAKE_EXECUTABLE, file);
+  if (error.code === "ENOENT") return unavailable("was not found", CORRECT_SOURCE, file);
+  if (error.code === "EACCES") return unavailable("cannot be run: permission denied", MAKE_EXECUTABLE, file);
   return unavailable(`cannot be run (${error.code})`, CORRECT_SOURCE, file);
 }
 

@@ -5,7 +5,7 @@ import { setDefaultCommand } from "./probe.ts";
 import type { KeyRef } from "../../core/secrets/key-source.ts";
 
 const ELSEWHERE =
-  'take the key from elsewhere: set "keySource" to {"file": PATH}, {"command": [...]} or {"credential": NAME} ' +
+  'use another key source: set "keySource" to {"file": PATH}, {"command": [...]} or {"credential": NAME} ' +
   "with: tollkeeper config edit";
 
 const UNLOCK_MAC: KeyFix = {
@@ -30,23 +30,23 @@ interface KnownFailure {
 const NO_BUS: KnownFailure = {
   text: /Cannot autolaunch|not defined/,
   code: "unavailable",
-  message: "there is no D-Bus session, through which the keychain is reached",
-  fix: `run tollkeeper in your login session, or name that session's bus: export XDG_RUNTIME_DIR=/run/user/$(id -u); or ${ELSEWHERE}`,
+  message: "there is no D-Bus session, which the keychain needs",
+  fix: `run tollkeeper in your login session, or point it at that session's bus: export XDG_RUNTIME_DIR=/run/user/$(id -u); or ${ELSEWHERE}`,
 };
 
 const DEAD_BUS: KnownFailure = {
   text: /Could not connect|Failed to connect to bus|Failed to set bus address|^Address element|[Cc]onnection is closed/,
   code: "unavailable",
-  message: "no D-Bus session answers at the address that DBUS_SESSION_BUS_ADDRESS gives",
-  fix: `log in again, or leave it to the default: unset DBUS_SESSION_BUS_ADDRESS; or ${ELSEWHERE}`,
+  message: "no D-Bus session responds at the address in DBUS_SESSION_BUS_ADDRESS",
+  fix: `log in again, or use the default address: unset DBUS_SESSION_BUS_ADDRESS; or ${ELSEWHERE}`,
 };
 
 const NO_COLLECTION: KnownFailure = {
   text: /Object does not exist at path/,
   code: "unavailable",
-  message: "the keychain has no collection yet to put a key in",
+  message: "the keychain has no collection for keys yet",
   fix:
-    "make one: log in to the desktop once, or create a default keyring in its password manager; " +
+    "create one: log in to the desktop once, or create a default keyring in its password manager; " +
     `without a desktop: gnome-keyring-daemon --replace --unlock; or ${ELSEWHERE}`,
 };
 
@@ -57,20 +57,20 @@ export const LOCKED: KnownFailure = {
   fix: process.platform === "darwin" ? UNLOCK_MAC : UNLOCK,
 };
 
-/** Nobody can change the access list of some items, so that an answer to the prompt is not kept. Writing over one keeps its list. */
-function makeAnew({ setArguments: set }: KeyRef): string {
+/** The access list of some items cannot be changed, so the answer to the prompt is not kept. Overwriting an item keeps its list. */
+function storeAgain({ setArguments: set }: KeyRef): string {
   const remove = set.replace("key set", "key remove");
-  return `if macOS asks again although you chose "Always Allow", make the item anew: tollkeeper ${remove}, then: tollkeeper ${set}`;
+  return `if macOS asks again although you chose "Always Allow", store the key again: tollkeeper ${remove}, then: tollkeeper ${set}`;
 }
 
 export const UNRESPONSIVE: KnownFailure = {
   text: /Timeout was reached|timed out|NoReply|Did not receive a reply/,
   code: "unresponsive",
-  message: "the keychain does not answer; it may be waiting for a prompt, or hang",
+  message: "the keychain does not respond; it may be waiting for a prompt, or be stuck",
   fix: (ref) =>
     process.platform === "linux"
-      ? `answer the prompt, or see which program it is and restart it: busctl --user status org.freedesktop.secrets; or ${ELSEWHERE}`
-      : `answer the prompt and try again, or see what waits: open -a 'Keychain Access'; ${makeAnew(ref)}`,
+      ? `answer the prompt, or find its program and restart it: busctl --user status org.freedesktop.secrets; or ${ELSEWHERE}`
+      : `answer the prompt and try again, or look for it in: open -a 'Keychain Access'; ${storeAgain(ref)}`,
 };
 
 /**
@@ -83,7 +83,7 @@ const KNOWN: readonly KnownFailure[] = [
   {
     text: /libsecret-1\.so/,
     code: "unavailable",
-    message: "libsecret, through which the keychain is reached, cannot be loaded",
+    message: "libsecret, which the keychain needs, cannot be loaded",
     fix:
       "install it: apt install libsecret-1-0 (Debian, Ubuntu), dnf install libsecret (Fedora), " +
       `pacman -S libsecret (Arch); or ${ELSEWHERE}`,
@@ -99,13 +99,13 @@ const KNOWN: readonly KnownFailure[] = [
   {
     text: /not provided by any \.service files|has no owner/,
     code: "unavailable",
-    message: "no keychain runs here: nothing provides org.freedesktop.secrets",
+    message: "no keychain is running: nothing provides org.freedesktop.secrets",
     fix: `install and start one (gnome-keyring, KWallet, or KeePassXC with its Secret Service enabled), or ${ELSEWHERE}`,
   },
   {
     text: /exited with status|Failed to execute program|Could not activate/,
     code: "unavailable",
-    message: "the keychain's provider does not start",
+    message: "the keychain's provider fails to start",
     fix: `see why: journalctl --user -b; or ${ELSEWHERE}`,
     isQuoted: true,
   },
@@ -114,10 +114,10 @@ const KNOWN: readonly KnownFailure[] = [
   {
     text: /-25293|-128\b|passphrase you entered is not correct|[Cc]ancell?ed/,
     code: "locked",
-    message: "the keychain refuses this program",
+    message: "the keychain denies access to this program",
     fix: (ref) =>
       process.platform === "darwin"
-        ? `allow it when asked; ${makeAnew(ref)}`
+        ? `allow it when asked; ${storeAgain(ref)}`
         : withSetCommand(ref, "allow it when asked, or store the key again"),
     isQuoted: true,
   },
@@ -142,14 +142,14 @@ export function knownFailure(known: KnownFailure, ref: KeyRef, text = ""): KeyFa
 
 /**
  * Returns the failure of a keychain without a default collection, where keys are put. When it has `others`, the name of the
- * default one leads nowhere, as after its collection was removed, and making one anew does not change that.
+ * default one refers to a collection that was removed, and creating another one does not change that.
  */
 export function noDefaultCollection(ref: KeyRef, others: readonly string[]): KeyFailure {
   const [first] = others;
   if (first === undefined) return knownFailure(NO_COLLECTION, ref);
   const other = others.find((path) => path.endsWith("/login")) ?? first;
-  const message = "the keychain's default collection, where keys are put, is not there";
-  const hint = `make another one the default with: ${formatCommand(setDefaultCommand(other))}; or ${ELSEWHERE}`;
+  const message = "the keychain's default collection, which stores keys, is missing";
+  const hint = `make another collection the default with: ${formatCommand(setDefaultCommand(other))}; or ${ELSEWHERE}`;
   return new KeyFailure("unavailable", message, hint);
 }
 
@@ -169,7 +169,7 @@ export function noSuchKey(ref: KeyRef, mayBeLocked: boolean): KeyFailure {
 
 /** Returns the failure for an item whose value cannot be a key; `problem` says why. */
 export function invalidKey(ref: KeyRef, problem: string): KeyFailure {
-  const message = `the keychain's item "${ref.name}" for ${ref.origin} is not a key: ${problem}`;
+  const message = `the keychain's item "${ref.name}" for ${ref.origin} is not a valid key: ${problem}`;
   return new KeyFailure("unavailable", message, withSetCommand(ref, "replace it"));
 }
 
@@ -177,7 +177,7 @@ export function invalidKey(ref: KeyRef, problem: string): KeyFailure {
 export function childDied(how: string): KeyFailure {
   return new KeyFailure(
     "unavailable",
-    `the keychain library crashed (${how}); nothing else was harmed`,
+    `the keychain library crashed (${how}); nothing else is affected`,
     `try again, or ${ELSEWHERE}`,
   );
 }

@@ -59,7 +59,7 @@ export async function probeCollection(bus: Bus): Promise<Probe> {
   return typeof reply.data === "boolean" ? { state: reply.data ? "locked" : "open" } : UNKNOWN;
 }
 
-/** What providers say of an alias that leads to a collection that was removed. */
+/** What providers report for an alias of a collection that was removed. */
 const NO_SUCH_OBJECT = /does not exist|[Nn]o such object|[Uu]nknown object/;
 
 function missingAmong(collections: readonly string[], missing: string): Probe {

@@ -10,5 +10,5 @@ export function appendLine(fd: number, line: string): void {
   const written = fs.writeSync(fd, line);
   if (written === bytes) return;
   fs.ftruncateSync(fd, fs.fstatSync(fd).size - written);
-  throw new Error(`the disk took ${written} of ${bytes} bytes`);
+  throw new Error(`only ${written} of ${bytes} bytes could be written`);
 }

@@ -30,8 +30,8 @@ interface ClaimOptions {
 }
 
 /**
- * Takes over the notes below the ledger's `directory` whose daemons do not run any more, oldest record first. To claim one is
- * to rename it, which one process alone can do. Notes of records that are in their day's file, as after a crash in between,
+ * Takes over the notes below the ledger's `directory` whose daemons are no longer running, oldest record first. To claim one is
+ * to rename it, which only one process can do. Notes of records that are in their day's file, as after a crash in between,
  * are removed; torn ones are set aside. Whatever is wrong with one note is logged. Throws when the directory cannot be read.
  */
 export function claimNotes(directory: string, options: ClaimOptions): ClaimedNote[] {
@@ -39,7 +39,7 @@ export function claimNotes(directory: string, options: ClaimOptions): ClaimedNot
     try {
       return claim(directory, name, options) ?? [];
     } catch (error) {
-      // Another daemon, which has started at the same time, was faster.
+      // Another daemon, which started at the same time, was faster.
       if (!hasCode(error, "ENOENT")) reportNote(join(directory, NOTES_DIRECTORY, name), error, options.log);
       return [];
     }
@@ -74,11 +74,11 @@ function claim(directory: string, name: string, { owner, now, log }: ClaimOption
   const torn = join(directory, tornFileName(dayAt(now)));
   keepTornLine(bytes, torn);
   fs.unlinkSync(path);
-  log.warn({ file: path, bytes: bytes.length, torn }, "a torn note of a running request was set aside");
+  log.warn({ file: path, bytes: bytes.length, torn }, "a truncated note of a running request was set aside");
   return null;
 }
 
-/** The day becomes the name of a file. */
+/** The day becomes part of a file name. */
 function isRecordOf({ id, ts }: UsageRecord, noted: string): boolean {
   return id === noted && parseLedgerFileName(dayFileName(dayOf(ts))) !== null;
 }

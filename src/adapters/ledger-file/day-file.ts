@@ -25,7 +25,8 @@ export class DayFile {
     try {
       const torn = join(directory, tornFileName(day));
       const bytes = moveTruncatedLine(fd, torn);
-      if (bytes > 0) log.warn({ file: path, bytes, torn }, "a torn last line of the ledger was set aside");
+      if (bytes > 0)
+        log.warn({ file: path, bytes, torn }, "a truncated last line of the ledger was set aside");
     } catch (error) {
       fs.closeSync(fd);
       throw error;

@@ -3,9 +3,9 @@ import { hasCode } from "../../core/failure.ts";
 
 const NEWLINE = 0x0a;
 const BLOCK_BYTES = 256 * 1024;
-/** As every line of the ledger begins. */
+/** How every line of the ledger begins. */
 const LINE_START = /^\{"v":\d+,"id":"([^"]+)"/;
-/** The id is within so many bytes. */
+/** The id is within this many bytes. */
 const START_BYTES = 128;
 
 /**

@@ -80,7 +80,7 @@ export class LineWriter {
     }
     this.#options = { ...this.#options, ...location };
     if (!isElsewhere) return;
-    log.info({ from: directory, to: location.directory }, "the ledger goes on in another directory");
+    log.info({ from: directory, to: location.directory }, "the ledger continues in another directory");
     this.#closeFile();
     if (this.#flush()) this.#logRecovery();
   }
@@ -104,7 +104,7 @@ export class LineWriter {
     else
       log.error(
         { lost: this.#backlog.length },
-        "the ledger is closed with records that could not be written",
+        "the ledger was closed with records that could not be written",
       );
     this.#closeFile();
   }

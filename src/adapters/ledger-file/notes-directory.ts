@@ -7,7 +7,7 @@ import { ensurePrivateDirectory } from "./private-file.ts";
 
 /**
  * Creates the directory of notes in the ledger's `directory`, and returns its path. Throws a Failure when others could have put
- * something into it, or in its place (SECURITY.md E4).
+ * something into it, or replaced it (SECURITY.md E4).
  */
 export function ensureNotesDirectory(directory: string): string {
   ensurePrivateDirectory(directory);
@@ -15,7 +15,7 @@ export function ensureNotesDirectory(directory: string): string {
   const found = fs.lstatSync(path, { throwIfNoEntry: false });
   if (found !== undefined && !found.isDirectory()) {
     const away = `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`;
-    throw new Failure(`${path} is not a directory and is not written to`, away);
+    throw new Failure(`tollkeeper does not write to ${path}: it is not a directory`, away);
   }
   ensurePrivateDirectory(path);
   return path;

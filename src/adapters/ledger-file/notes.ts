@@ -11,7 +11,7 @@ import { ensureNotesDirectory } from "./notes-directory.ts";
 import { openPrivateFile } from "./private-file.ts";
 import { identifyProcess } from "./process-identity.ts";
 
-/** How often the directory is checked, and made if it is gone. */
+/** How often the directory is checked, and created if it no longer exists. */
 const CHECK_MS = 1000;
 
 /** Where the ledger is, with the clock and the log to use. */
@@ -23,8 +23,8 @@ interface NotesOptions {
 
 /**
  * Notes of the exchanges under way, so that a crash does not hide them (SECURITY.md E7). Each is a file of one line: the
- * record as it would be after a crash at that moment. It is removed once the record itself is in its day's file, and what is
- * found of a daemon that has crashed becomes records. No method throws.
+ * record as it would be after a crash at that moment. It is removed once the record itself is in its day's file. The notes
+ * of a daemon that has crashed become records. No method throws.
  */
 export class Notes {
   readonly #options: NotesOptions;
@@ -88,10 +88,10 @@ export class Notes {
       const claimed = claimNotes(directory, { owner: this.#owner, now: clock.now(), log });
       for (const { id, path } of claimed) this.#paths.set(id, path);
       const requests = claimed.length;
-      if (requests > 0) log.warn({ directory, requests }, "requests that a crash had cut off are recorded");
+      if (requests > 0) log.warn({ directory, requests }, "recorded the requests that a crash interrupted");
       return claimed.map(({ id, ts, line }) => ({ day: dayOf(ts), line, noteId: id }));
     } catch (error) {
-      this.#warn(error, "what a crash may have cut off is not known: the notes cannot be read");
+      this.#warn(error, "the notes cannot be read; requests that a crash interrupted may be missing");
       return [];
     }
   }

@@ -30,13 +30,13 @@ export function ensureSafeDirectory(directory: string): fs.Stats {
     const created = fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (created !== undefined) fs.chmodSync(directory, 0o700);
   } catch (cause) {
-    throw unlessDiskFault(cause, directory, `cannot make the ledger directory ${directory}`);
+    throw unlessDiskFault(cause, directory, `cannot create the ledger directory ${directory}`);
   }
   const found = fs.lstatSync(directory);
   if (!found.isDirectory()) {
     throw new Failure(
       `the ledger directory ${directory} is a symbolic link`,
-      `name the real directory as "ledger": {"directory": ...} (tollkeeper config edit)`,
+      `set "ledger": {"directory": ...} to the real directory with: tollkeeper config edit`,
     );
   }
   refuseOtherOwners(directory, found);
@@ -56,7 +56,7 @@ export function refuseUnwritable(directory: string): void {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new Failure(
-      `the ledger directory ${directory} cannot be written to: ${why}`,
+      `the ledger directory ${directory} is not writable: ${why}`,
       unwritableHint(directory),
       {
         cause,
@@ -97,9 +97,13 @@ function openNoFollow(path: string): number {
     return fs.openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
   } catch (error) {
     if (hasCode(error, "ELOOP")) {
-      throw new Failure(`${path} is a symbolic link and is not written to`, `rm ${quoteForShell(path)}`, {
-        cause: error,
-      });
+      throw new Failure(
+        `tollkeeper does not write to ${path}: it is a symbolic link`,
+        `rm ${quoteForShell(path)}`,
+        {
+          cause: error,
+        },
+      );
     }
     if (hasCode(error, "EISDIR")) throw notAFile(path);
     throw unlessDiskFault(error, dirname(path), `cannot open ${path}`);
@@ -108,14 +112,14 @@ function openNoFollow(path: string): number {
 
 function notAFile(path: string): Failure {
   return new Failure(
-    `${path} is not a regular file and is not written to`,
+    `tollkeeper does not write to ${path}: it is not a regular file`,
     `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`,
   );
 }
 
 function hasSecondName(path: string): Failure {
   return new Failure(
-    `${path} is a hard link to a file that has another name, and is not written to`,
+    `tollkeeper does not write to ${path}: it is a hard link to a file with another name`,
     `cp ${quoteForShell(path)} ${quoteForShell(`${path}.own`)} && mv ${quoteForShell(`${path}.own`)} ${quoteForShell(path)}`,
   );
 }
@@ -128,7 +132,7 @@ function refuseOtherOwners(path: string, found: fs.Stats): void {
   const self = process.geteuid?.();
   if (self === undefined || found.uid === self) return;
   throw new Failure(
-    `${path} belongs to another user (uid ${found.uid}) and is not written to`,
+    `tollkeeper does not write to ${path}: it belongs to another user (uid ${found.uid})`,
     `sudo chown ${self} ${quoteForShell(path)}`,
   );
 }
@@ -141,10 +145,10 @@ function unlessDiskFault(error: unknown, directory: string, message: string): un
 }
 
 function unwritableHint(directory: string): string {
-  const elsewhere = "or name another directory with: tollkeeper config edit";
+  const elsewhere = "or set another directory with: tollkeeper config edit";
   if (isInSandbox())
-    return `have the service's sandbox let it in with: tollkeeper service install; ${elsewhere}`;
+    return `give the service's sandbox access with: tollkeeper service install; ${elsewhere}`;
   const open = letWrite(directory);
-  if (open !== null) return `let yourself write there with: ${open}; ${elsewhere}`;
-  return `see who may write there with: ${formatCommand(["ls", "-ld", dirname(directory), directory])}; ${elsewhere}`;
+  if (open !== null) return `make it writable with: ${open}; ${elsewhere}`;
+  return `see the permissions with: ${formatCommand(["ls", "-ld", dirname(directory), directory])}; ${elsewhere}`;
 }

@@ -6,8 +6,8 @@ import { parseStat } from "../../core/identity/process-stat.ts";
 const SILENT_MS = 3 * 60_000;
 
 /**
- * Names this process in the notes that it writes: its pid and when it started, so that no later process is taken for it. Of
- * letters, digits and hyphens.
+ * Names this process in the notes that it writes: its pid and when it started, so that no later process is taken for it. Consists
+ * of letters, digits and hyphens.
  */
 export function identifyProcess(): string {
   return identifyByProc(process.pid) ?? `${process.pid}-${Math.trunc(performance.timeOrigin)}`;
@@ -24,7 +24,7 @@ export function isRunning(identity: string, writtenAt: number): boolean {
   return hasProcess(pid) && Math.abs(Date.now() - writtenAt) < SILENT_MS;
 }
 
-/** By the boot of the system and the clock tick since then, as Linux tells them (proc_pid_stat(5)). */
+/** By the boot of the system and the clock tick since then, as Linux reports them (proc_pid_stat(5)). */
 function identifyByProc(pid: number): string | null {
   try {
     const stat = parseStat(fs.readFileSync(`/proc/${pid}/stat`, "utf8"));

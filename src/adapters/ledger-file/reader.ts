@@ -9,7 +9,7 @@ import { quoteForShell } from "../../core/text/shell-words.ts";
 
 const NEWLINE = 0x0a;
 /**
- * How much is read at once, and the longest line that is: several times as much as a record has. The fastest of the sizes
+ * How much is read at once, and the longest line that is read: several times as long as a record. The fastest of the sizes
  * measured; reading takes a few times this much memory (docs/platform.md section 7).
  */
 const BLOCK_BYTES = 4 * 1024 * 1024;
@@ -73,7 +73,7 @@ async function openDay(path: string): Promise<FileHandle | null> {
   if (file === null || (await file.stat()).isFile()) return file;
   await file.close();
   throw new Failure(
-    `${path} is not a regular file and is not read`,
+    `tollkeeper does not read ${path}: it is not a regular file`,
     `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`,
   );
 }
@@ -85,7 +85,11 @@ async function nullIfMissing<T>(opening: Promise<T>, path: string): Promise<T | 
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === "ENOENT") return null;
     if (code === "ELOOP")
-      throw new Failure(`${path} is a symbolic link and is not read`, `rm ${quoteForShell(path)}`, { cause });
+      throw new Failure(
+        `tollkeeper does not read ${path}: it is a symbolic link`,
+        `rm ${quoteForShell(path)}`,
+        { cause },
+      );
     throw new Failure(`cannot read the ledger: ${message}`, `ls -l ${quoteForShell(path)}`, { cause });
   }
 }

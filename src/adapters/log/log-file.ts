@@ -25,9 +25,13 @@ export class LogFile {
       this.#fd = open(path);
     } catch (error) {
       const why = messageOf(error);
-      throw new Failure(`cannot write the log: ${why}`, `look at: ls -ld ${dirname(path)} ${path}`, {
-        cause: error,
-      });
+      throw new Failure(
+        `cannot write the log: ${why}`,
+        `check the permissions with: ls -ld ${dirname(path)} ${path}`,
+        {
+          cause: error,
+        },
+      );
     }
     this.#size = fs.fstatSync(this.#fd).size;
   }

@@ -30,7 +30,7 @@ export class KnownProcesses {
     this.#signatures = signatures;
   }
 
-  /** Number of the process that was found last; 0 before the first. */
+  /** Number of the process found last; 0 before the first. */
   get latest(): number {
     return this.#latest;
   }

@@ -81,7 +81,7 @@ export class ProcessSearch {
       let steps = await runInSlices(this.#searchKnown(queries), STEPS_PER_SLICE, MAX_STEPS);
       if (queries.some(({ isWanted }) => isWanted))
         steps += await runInSlices(this.#searchAll(queries), STEPS_PER_SLICE, MAX_STEPS);
-      // A connection that has ended proves nothing: health checks are often over before their process is found.
+      // A connection that has ended proves nothing: health checks often end before their process is found.
       const isInVain =
         queries.every(({ found }) => found === null) && queries.some(({ isWanted }) => isWanted);
       for (const query of queries) query.giveUp();

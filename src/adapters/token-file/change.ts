@@ -41,8 +41,8 @@ async function openExclusively(next: string): Promise<number> {
     const fd = tryOpenExclusively(next);
     if (fd !== null) return fd;
     if (performance.now() > deadline) {
-      const message = `another tollkeeper is changing the local tokens, or was killed while it did: ${next} is there`;
-      throw new Failure(message, `when no other runs: rm ${quoteForShell(next)}`);
+      const message = `another tollkeeper is changing the local tokens, or was killed while doing so: ${next} exists`;
+      throw new Failure(message, `if no other tollkeeper is running: rm ${quoteForShell(next)}`);
     }
     await delay(RETRY_INTERVAL_MS);
   }
@@ -61,6 +61,6 @@ function tryOpenExclusively(next: string): number | null {
 
 function cannotChange(path: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
-  const hint = `look at: ls -ld ${quoteForShell(dirname(path))}`;
+  const hint = `check the permissions with: ls -ld ${quoteForShell(dirname(path))}`;
   return new Failure(`cannot write ${path}: ${messageOf(error)}`, hint, { cause: error });
 }

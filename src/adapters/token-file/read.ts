@@ -7,7 +7,7 @@ const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 const ACCESSIBLE_TO_OTHERS = 0o077;
 
 /**
- * Returns every token in the file; none when the file is missing. Anyone who can write the file can grant himself access,
+ * Returns every token in the file; none when the file is missing. Anyone who can write the file can grant themselves access,
  * so this throws a Failure for a symbolic link, anything but a regular file, another owner's file, one with a second hard
  * link, one that other users can access (SECURITY.md E4), and one that tollkeeper did not write.
  */
@@ -16,8 +16,8 @@ export function readEntries(path: string): TokenEntry[] {
   if (content === null) return [];
   const entries = parseTokenEntries(content);
   if (entries !== null) return entries;
-  const hint = `${moveAway(path)}, and give each tool a new one with: tollkeeper token add TOOL`;
-  throw new Failure(`the local tokens in ${path} cannot be read: tollkeeper did not write them so`, hint);
+  const hint = `${moveAway(path)}, and add a new token for each tool with: tollkeeper token add TOOL`;
+  throw new Failure(`the local tokens in ${path} cannot be read: the file is damaged`, hint);
 }
 
 /** Returns null when the file is missing. Checks the open descriptor, not the path, so that it reads the file it checked. */
@@ -31,7 +31,7 @@ function readPrivateFile(path: string): string | null {
     if (error instanceof Failure) throw error;
     if (hasCode(error, "ENOENT")) return null;
     const message = `the local tokens in ${path} cannot be read: ${messageOf(error)}`;
-    throw new Failure(message, `look at: ls -l ${quoteForShell(path)}`, { cause: error });
+    throw new Failure(message, `check the permissions with: ls -l ${quoteForShell(path)}`, { cause: error });
   } finally {
     if (fd !== null) fs.closeSync(fd);
   }
@@ -63,7 +63,7 @@ function findDistrust(path: string, stats: fs.Stats): { distrust: string; hint: 
     return { distrust, hint: `sudo chown ${self} ${quoteForShell(path)}` };
   }
   if (stats.nlink > 1) {
-    const distrust = "it is a hard link to a file that has another name";
+    const distrust = "it is a hard link to a file with another name";
     const [file, copy] = [quoteForShell(path), quoteForShell(`${path}.own`)];
     return { distrust, hint: `cp ${file} ${copy} && mv ${copy} ${file}` };
   }

@@ -24,8 +24,8 @@ const NO_UPSTREAM = "the configuration has no upstream";
 export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [
   {
     name: "credentials",
-    proves: "what clients send as credential stays here; each route carries our key, once, in its own way",
-    remedy: `the key, or a tool's own credential, would go where it should not; ${STOP_AND_REPORT}`,
+    proves: "credentials of clients are not forwarded; each route sends the configured key, exactly once",
+    remedy: `the key, or a tool's own credential, would be sent to the wrong place; ${STOP_AND_REPORT}`,
     async verify(proxy) {
       const upstream = proxy.config.upstreams["default"] ?? assert.fail(NO_UPSTREAM);
       for (const [request, auth] of sampleRoutes(upstream)) {
@@ -41,15 +41,14 @@ export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [
   },
   {
     name: "tools",
-    proves:
-      "each tool of the configuration reaches its own upstream with its own key, any other the default's",
-    remedy: `one tool's spending would be booked on another's key; look at: tollkeeper config check`,
+    proves: "each configured tool reaches its own upstream with its own key, any other tool the default",
+    remedy: `one tool's usage would be billed to another tool's key; check the configuration with: tollkeeper config check`,
     async verify(proxy) {
       for (const tool of [randomWord(), ...Object.keys(proxy.config.tools)]) {
         const upstream = upstreamForTool(proxy.config, tool) ?? assert.fail(NO_UPSTREAM);
         const { received } = await sendThrough(proxy, post(`/t/${tool}/v1/messages`));
         const [path, expected] = [received.path, `${upstream.basePath}/messages`];
-        assert.ok(path === expected, `${tool}: asked the upstream for ${path} instead of ${expected}`);
+        assert.ok(path === expected, `${tool}: requested ${path} from the upstream instead of ${expected}`);
         const key = Object.hasOwn(proxy.config.tools, tool) ? proxy.config.tools[tool]?.key : null;
         assertKey(proxy, received, upstream.auth ?? "x-api-key", resolveKeyRef(upstream, key ?? null).name);
       }
@@ -77,7 +76,7 @@ function sampleRoutes(upstream: Upstream): RouteSample[] {
   ];
 }
 
-/** Throws unless the request carries the key with this name exactly once, or none where none is due, and no other credential. */
+/** Throws unless the request carries the key with this name exactly once, or none if none is expected, and no other credential. */
 function assertKey(
   { keyNamed }: IsolatedProxy,
   { path, headers }: RecordedRequest,
@@ -90,7 +89,7 @@ function assertKey(
   const values = headerValues(headers, header);
   assert.ok(values.length === 1, `${path}: ${values.length} ${header} headers instead of one`);
   assert.ok(values[0] === expected, `${path}: ${header} is not the key called ${name}`);
-  assert.ok(headerValues(headers, other).length === 0, `${path}: ${other} is there besides ${header}`);
+  assert.ok(headerValues(headers, other).length === 0, `${path}: ${other} is sent in addition to ${header}`);
 }
 
 function assertNoKey(path: string, headers: RecordedRequest["headers"]): void {

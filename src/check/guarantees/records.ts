@@ -18,7 +18,7 @@ const RESPONSE_EVENT = `event: response.completed\ndata: {"type":"response.compl
 export const RECORD_GUARANTEES: readonly Guarantee[] = [
   {
     name: "records",
-    proves: "each request leaves one record, with the tokens that the answer names, exactly",
+    proves: "each request leaves exactly one record, with exactly the tokens that the response reports",
     remedy: `the ledger cannot be trusted; ${REPORT_IT}`,
     async verify(proxy) {
       const tool = randomWord();
@@ -45,7 +45,7 @@ interface KnownExchange {
   tokens: readonly number[] | null;
 }
 
-/** Messages reports cached input beside `input_tokens`, Responses within it (docs/wire.md sections 5 and 6). */
+/** Messages reports cached input in addition to `input_tokens`, Responses within it (docs/wire.md sections 5 and 6). */
 function knownExchanges(inputIncludesCache: boolean): KnownExchange[] {
   const messages = inputIncludesCache ? [18, 7, 5, 11, 41] : [30, 7, 5, 11, 53];
   const responses = [33, 7, 0, 11, 51];
@@ -75,5 +75,5 @@ function assertRecord({ route, tokens }: KnownExchange, record: UsageRecord | un
   assert.ok(usage === (tokens === null ? "none" : "final"), `${route}: usage is ${usage}`);
   const sums = counted && COUNTED.map((name) => counted[name]);
   const [expected, found] = [String(tokens), String(sums)];
-  assert.ok(found === expected, `${route}: tokens should be ${expected}, are ${found}`);
+  assert.ok(found === expected, `${route}: expected ${expected} tokens, found ${found}`);
 }

@@ -19,7 +19,7 @@ export const DAEMON_GUARANTEES: readonly Guarantee<RunningProxy>[] = [
   },
   {
     name: "web origin",
-    proves: "a request of a web page is refused",
+    proves: "a request from a web page is refused",
     remedy: `any web page could use your key; ${STOP_AND_REPORT}`,
     async verify({ client }) {
       await expectRefusal(client, getModels(["origin", `https://${randomWord()}.invalid`]), 403);
@@ -27,7 +27,7 @@ export const DAEMON_GUARANTEES: readonly Guarantee<RunningProxy>[] = [
   },
   {
     name: "preflight",
-    proves: "a browser that asks what a web page may do is granted nothing",
+    proves: "a browser's CORS preflight is granted nothing",
     remedy: `any web page could use your key; ${STOP_AND_REPORT}`,
     async verify({ client }) {
       const headers = [
@@ -40,8 +40,8 @@ export const DAEMON_GUARANTEES: readonly Guarantee<RunningProxy>[] = [
   },
   {
     name: "unknown path",
-    proves: "a path that is no route, or only looks like one, is 404 and goes nowhere",
-    remedy: `requests could reach other parts of the service with your key; ${STOP_AND_REPORT}`,
+    proves: "a path that is not a route, or only looks like one, gets 404 and is not forwarded",
+    remedy: `requests could reach other parts of the API with your key; ${STOP_AND_REPORT}`,
     async verify({ client }) {
       for (const path of [`/v1/${randomWord()}/${randomWord()}`, "/v1/../v1/models", "//v1/models"]) {
         await expectRefusal(client, { method: "GET", path }, 404);
@@ -53,7 +53,7 @@ export const DAEMON_GUARANTEES: readonly Guarantee<RunningProxy>[] = [
 const OTHER_REFUSALS: readonly Guarantee<RunningProxy>[] = [
   {
     name: "cross-site",
-    proves: "a request that the browser itself calls cross-site is refused",
+    proves: "a request that the browser marks as cross-site is refused",
     remedy: `any web page could use your key; ${STOP_AND_REPORT}`,
     async verify({ client }) {
       for (const site of ["cross-site", "same-site"]) {
@@ -63,8 +63,8 @@ const OTHER_REFUSALS: readonly Guarantee<RunningProxy>[] = [
   },
   {
     name: "simple POST",
-    proves: "a POST that a web page can send without asking first is refused: it must be application/json",
-    remedy: `any web page could spend your money without seeing the answer; ${STOP_AND_REPORT}`,
+    proves: "a POST that a web page can send without a preflight is refused: it must be application/json",
+    remedy: `any web page could spend your money without seeing the response; ${STOP_AND_REPORT}`,
     async verify({ client }) {
       for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
         await expectRefusal(client, post("/v1/messages", [["content-type", type]]), 415);
@@ -73,8 +73,8 @@ const OTHER_REFUSALS: readonly Guarantee<RunningProxy>[] = [
   },
   {
     name: "websocket",
-    proves: "a WebSocket is answered 426 at once, on which Codex goes on with POST",
-    remedy: `Codex would hang, and web pages are not held back from WebSockets; ${STOP_AND_REPORT}`,
+    proves: "a WebSocket gets 426 at once, so that Codex continues with POST",
+    remedy: `Codex would hang, and browsers do not keep web pages from WebSockets; ${STOP_AND_REPORT}`,
     async verify({ client }) {
       const headers = [
         ["connection", "Upgrade"],
@@ -87,8 +87,8 @@ const OTHER_REFUSALS: readonly Guarantee<RunningProxy>[] = [
   },
   {
     name: "wrong method",
-    proves: "a route asked with another method is 405, says which one it takes, and goes nowhere",
-    remedy: `requests could do something else upstream than the routes allow; ${REPORT_IT}`,
+    proves: "a route with the wrong method gets 405, which names the right one, and is not forwarded",
+    remedy: `requests could do more upstream than the routes allow; ${REPORT_IT}`,
     async verify({ client }) {
       const response = await expectRefusal(client, { method: "DELETE", path: "/v1/messages" }, 405);
       const allowed = headerValues(response.headers, "allow").join();
@@ -102,8 +102,8 @@ export const REFUSAL_GUARANTEES: readonly Guarantee[] = [
   ...[...DAEMON_GUARANTEES, ...OTHER_REFUSALS].map(withoutTrace),
   {
     name: "listed hosts",
-    proves: "hosts and origins that the configuration lists are let in",
-    remedy: `containers or editors that you listed would be refused; look at "listen": tollkeeper config check`,
+    proves: "hosts and origins that the configuration lists are admitted",
+    remedy: `containers or editors that you listed would be refused; check "listen" with: tollkeeper config check`,
     async verify({ client, config }) {
       const { allowedHosts, allowedOrigins } = config.listen;
       const hosts = allowedHosts.map((host) => ["host", host] as const);
@@ -132,13 +132,16 @@ async function expectRefusal(
     statuses.includes(status),
     `${request.method} ${request.path}: ${statuses.join(" or ")} expected, got ${summarize(response)}`,
   );
-  assert.ok(headerValues(headers, "x-tollkeeper-refusal").length === 1, `${status} came from somebody else`);
+  assert.ok(
+    headerValues(headers, "x-tollkeeper-refusal").length === 1,
+    `${status} did not come from tollkeeper`,
+  );
   const grant = headers.find((text) => /^access-control-/i.test(text));
   assert.ok(grant === undefined, `${status} came with ${grant}`);
   return response;
 }
 
-/** Verifies, too, that the refused requests reach neither the upstream nor the ledger. */
+/** Also verifies that the refused requests reach neither the upstream nor the ledger. */
 function withoutTrace(guarantee: Guarantee<RunningProxy>): Guarantee {
   return {
     ...guarantee,
@@ -146,9 +149,9 @@ function withoutTrace(guarantee: Guarantee<RunningProxy>): Guarantee {
       const { upstream } = proxy;
       const [requests, records] = [upstream.requests.length, (await proxy.records()).length];
       await guarantee.verify(proxy);
-      assert.ok(upstream.requests.length === requests, "refused, and yet the upstream was asked");
+      assert.ok(upstream.requests.length === requests, "refused, but sent to the upstream");
       const isUnrecorded = (await proxy.records()).length === records;
-      assert.ok(isUnrecorded, "refused, and yet it stands in the ledger");
+      assert.ok(isUnrecorded, "refused, but recorded in the ledger");
     },
   };
 }

@@ -6,7 +6,7 @@ import { GZIPPED, ODD_JSON, randomWord, splitUnevenly, ZSTD_FRAME } from "../sam
 
 const LARGE_BYTES = 5 * 1024 * 1024;
 
-/** Valid with subscription tokens only; the service rejects it beside an API key (docs/wire.md section 1). */
+/** Valid with subscription tokens only; the service rejects it together with an API key (docs/wire.md section 1). */
 const OAUTH_BETA = "oauth-2025-04-20";
 
 /** What clients send reaches the upstream unchanged. */
@@ -14,7 +14,7 @@ export const REQUEST_GUARANTEES: readonly Guarantee[] = [
   {
     name: "request bodies",
     proves: "JSON, gzip, zstd, 5 MB and chunked bodies reach the upstream byte for byte",
-    remedy: `the service would get other requests than your tools sent; ${REPORT_IT}`,
+    remedy: `the API would get different requests than your tools sent; ${REPORT_IT}`,
     async verify(proxy) {
       await verifyBody(proxy, "JSON", ODD_JSON);
       await verifyBody(proxy, "gzip", GZIPPED, [["content-encoding", "gzip"]]);
@@ -25,8 +25,8 @@ export const REQUEST_GUARANTEES: readonly Guarantee[] = [
   },
   {
     name: "query",
-    proves: "the query reaches the upstream as it was sent, escapes and repetitions included",
-    remedy: `the service would be asked something else; ${REPORT_IT}`,
+    proves: "the query reaches the upstream unchanged, including escapes and repetitions",
+    remedy: `the API would get a different request; ${REPORT_IT}`,
     async verify(proxy) {
       const sent = "?beta=true&x=%2F..%2f&x=2&empty=&flag";
       const { path } = (await sendThrough(proxy, post(`/v1/messages${sent}`))).received;
@@ -36,8 +36,8 @@ export const REQUEST_GUARANTEES: readonly Guarantee[] = [
   },
   {
     name: "request headers",
-    proves: "anthropic-beta, anthropic-version and headers nobody knows reach the upstream unchanged",
-    remedy: `features that tools switch on by header would be missing; ${REPORT_IT}`,
+    proves: "anthropic-beta, anthropic-version and unknown headers reach the upstream unchanged",
+    remedy: `features that tools enable with headers would be missing; ${REPORT_IT}`,
     async verify(proxy) {
       const headers: [string, string][] = [
         ["anthropic-version", "2023-01-01"],
@@ -51,8 +51,8 @@ export const REQUEST_GUARANTEES: readonly Guarantee[] = [
   },
   {
     name: "version header",
-    proves: "anthropic-version is added on both Messages routes when the client sent none, and nowhere else",
-    remedy: `the service refuses Messages requests without a version; look at "anthropicVersion": tollkeeper config check`,
+    proves: "anthropic-version is added if the client sent none, on the two Messages routes only",
+    remedy: `the API rejects Messages requests without a version; check "anthropicVersion" with: tollkeeper config check`,
     async verify(proxy) {
       const version = proxy.config.upstreams["default"]?.anthropicVersion ?? "";
       for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
@@ -66,8 +66,8 @@ export const REQUEST_GUARANTEES: readonly Guarantee[] = [
   },
   {
     name: "oauth beta",
-    proves: "the beta value that only subscription tokens may use is dropped, the others stay",
-    remedy: `the service refuses that value beside an API key; ${REPORT_IT}`,
+    proves: "the beta value for subscription tokens is removed, the others are kept",
+    remedy: `the API rejects that value together with an API key; ${REPORT_IT}`,
     async verify(proxy) {
       const among = post("/v1/messages", [["anthropic-beta", `one-1,${OAUTH_BETA},two-2`]]);
       assertHeaders((await sendThrough(proxy, among)).received.headers, [["anthropic-beta", "one-1,two-2"]]);

@@ -30,9 +30,9 @@ const BROWSER_HEADERS = [
 /** What the upstream sends reaches the client unchanged, except for what could do harm. */
 export const RESPONSE_GUARANTEES: readonly Guarantee[] = [
   {
-    name: "answer bodies",
-    proves: "JSON, an event stream in odd pieces and an answer in gzip reach the client byte for byte",
-    remedy: `tools would read other answers than the service gave; ${REPORT_IT}`,
+    name: "response bodies",
+    proves: "JSON, an event stream in arbitrary pieces and a gzip response reach the client byte for byte",
+    remedy: `tools would read different responses than the API sent; ${REPORT_IT}`,
     async verify(proxy) {
       const stream = Buffer.from(EVENTS.join(""));
       const chunks = splitUnevenly(stream);
@@ -53,8 +53,8 @@ export const RESPONSE_GUARANTEES: readonly Guarantee[] = [
   {
     name: "errors",
     proves:
-      "400, 401, 429 and 529 reach the client with body, retry, rate-limit and request-id headers, unrepeated",
-    remedy: `tools would retry at the wrong time or show the wrong reason; ${REPORT_IT}`,
+      "400, 401, 429 and 529 reach the client with body, retry, rate-limit and request-id headers, without a retry",
+    remedy: `tools would retry at the wrong time or show the wrong error; ${REPORT_IT}`,
     async verify(proxy) {
       for (const status of [400, 401, 429, 529]) {
         const body = Buffer.from(`{"type":"error","error":{"type":"check_error","message":"é ${status}"}}`);
@@ -72,7 +72,7 @@ export const RESPONSE_GUARANTEES: readonly Guarantee[] = [
   },
   {
     name: "redirects",
-    proves: "a redirect is passed on to the client, never followed",
+    proves: "a redirect is forwarded to the client, never followed",
     remedy: `a redirect could take the key to another host; ${STOP_AND_REPORT}`,
     async verify(proxy) {
       const location = `${proxy.upstream.origin}/elsewhere`;
@@ -83,8 +83,8 @@ export const RESPONSE_GUARANTEES: readonly Guarantee[] = [
   },
   {
     name: "hop-by-hop headers",
-    proves: "headers meant for one connection only, and those that Connection lists, end here, both ways",
-    remedy: `a header could change the meaning of the next hop's; ${REPORT_IT}`,
+    proves: "hop-by-hop headers, and those that Connection lists, are not forwarded in either direction",
+    remedy: `a header could change how the next hop reads the message; ${REPORT_IT}`,
     async verify(proxy) {
       const word = randomWord();
       const marked: [string, string][] = [
@@ -107,18 +107,18 @@ export const RESPONSE_GUARANTEES: readonly Guarantee[] = [
   },
   {
     name: "no grants",
-    proves: "no CORS grant, cookie or other power over a browser gets from the upstream to the client",
-    remedy: `web pages could read your answers; ${STOP_AND_REPORT}`,
+    proves: "CORS grants, cookies and other headers that affect browsers are not forwarded to the client",
+    remedy: `web pages could read your responses; ${STOP_AND_REPORT}`,
     async verify(proxy) {
       const response = await receive(proxy, (res) => res.writeHead(200, BROWSER_HEADERS.flat()).end("{}"));
       for (const [name] of BROWSER_HEADERS) {
-        assert.ok(headerValues(response.headers, name).length === 0, `${name} was passed on`);
+        assert.ok(headerValues(response.headers, name).length === 0, `${name} was forwarded`);
       }
     },
   },
   {
-    name: "key in answers",
-    proves: "an upstream that echoes the key gets it blotted out of reason, headers and error body",
+    name: "key in responses",
+    proves: "a key that the upstream echoes is redacted from reason phrase, headers and error body",
     remedy: `any local program could read the key; ${STOP_AND_REPORT}`,
     async verify(proxy) {
       const key = proxy.keyNamed(proxy.config.upstreams["default"]?.key ?? "");
@@ -129,15 +129,15 @@ export const RESPONSE_GUARANTEES: readonly Guarantee[] = [
       });
       const places = { reason: response.reason, body: response.body.toString("latin1") };
       for (const [place, text] of Object.entries(places)) {
-        assert.ok(!text.includes(key), `it stands in the ${place}`);
+        assert.ok(!text.includes(key), `it is in the ${place}`);
       }
       const at = response.headers.findIndex((text) => text.includes(key));
-      assert.ok(at === -1, `it stands in the header ${response.headers[at - 1]}`);
+      assert.ok(at === -1, `it is in the header ${response.headers[at - 1]}`);
     },
   },
 ];
 
-/** Sends a Messages request that the upstream answers with `responder`, and returns the client's response. */
+/** Sends a Messages request to which the upstream responds with `responder`, and returns the client's response. */
 async function receive(proxy: IsolatedProxy, responder: Responder): Promise<TestResponse> {
   return (await sendThrough(proxy, post("/v1/messages"), responder)).response;
 }

@@ -6,12 +6,12 @@ import { REPORT_IT, type Guarantee, type IsolatedProxy } from "../guarantee.ts";
 import { EVENT_STREAM } from "../recording-upstream.ts";
 import { EVENTS } from "../samples.ts";
 
-/** Streams are passed on without delay, and end when their client disconnects. */
+/** Streams are forwarded without delay, and end when their client disconnects. */
 export const STREAM_GUARANTEES: readonly Guarantee[] = [
   {
     name: "unbuffered",
     proves: "each event of a stream arrives before the upstream sends the next one",
-    remedy: `tools would show nothing until the answer is whole; ${REPORT_IT}`,
+    remedy: `tools would show nothing until the response is complete; ${REPORT_IT}`,
     async verify(proxy) {
       const { upstreamResponse, clientResponse } = await openStream(proxy);
       for (const event of EVENTS) {
@@ -26,7 +26,7 @@ export const STREAM_GUARANTEES: readonly Guarantee[] = [
   {
     name: "early head",
     proves: "the head of a stream arrives before its first event",
-    remedy: `tools would take a slow answer for a dead one; ${REPORT_IT}`,
+    remedy: `tools would take a slow response for a dead one; ${REPORT_IT}`,
     async verify(proxy) {
       const { upstreamResponse, clientResponse } = await openStream(proxy);
       const response = await clientResponse;
@@ -38,9 +38,8 @@ export const STREAM_GUARANTEES: readonly Guarantee[] = [
   },
   {
     name: "cancelled",
-    proves:
-      "a client that leaves ends the upstream's work, before the first byte and in the middle of a stream",
-    remedy: `the service would go on generating, and billing; look at "abort": tollkeeper config check`,
+    proves: "when a client disconnects, the upstream request ends, before the first byte and within a stream",
+    remedy: `the API would continue to generate and bill; check "abort" with: tollkeeper config check`,
     async verify(proxy) {
       const waiting = await holdRequest(proxy);
       const streaming = await openStream(proxy);
@@ -64,7 +63,7 @@ async function holdRequest({ client, upstream }: IsolatedProxy): Promise<HeldReq
   const held = upstream.holdNext();
   const clientResponse = client.open(post("/v1/messages"));
   const tooEarly = clientResponse.then(({ statusCode }) =>
-    assert.fail(`answered ${statusCode} before the upstream did`),
+    assert.fail(`responded ${statusCode} before the upstream did`),
   );
   return { upstreamResponse: await Promise.race([held, tooEarly]), clientResponse };
 }

@@ -144,9 +144,12 @@ function classifyFormer(
   const isHarmless = redactSecrets(replaced, []) === replaced;
   if (path.length < keyPath.length) {
     if (isHarmless) return original.value === null ? "null" : "nothing";
-    throw new DocumentError(`${formatKeyPath(keyPath)} cannot go behind a comment that holds a key`, offset);
+    throw new DocumentError(
+      `${formatKeyPath(keyPath)} cannot be added after a comment that contains a key`,
+      offset,
+    );
   }
   if (findKeys(keyPath, value).length > 0) return "key";
   if (!holdsSecret(keyPath, value) && isHarmless) return "value";
-  throw new DocumentError(`${formatKeyPath(keyPath)} holds a login, which would be lost`, offset);
+  throw new DocumentError(`${formatKeyPath(keyPath)} contains a login, which would be lost`, offset);
 }

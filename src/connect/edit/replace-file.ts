@@ -86,8 +86,9 @@ export function toWriteFailure(path: string, realPath: string, error: unknown): 
 }
 
 function explainWriteError(error: unknown, directory: string): [why: string, hint: string] {
-  if (hasCode(error, "ENOSPC")) return ["the disk is full", `make room: df -h ${directory}`];
+  if (hasCode(error, "ENOSPC"))
+    return ["the disk is full", `free some space; see what uses it with: df -h ${directory}`];
   if (hasCode(error, "EACCES"))
-    return ["permission denied", `let yourself write there with: chmod u+rwx ${directory}`];
-  return [messageOf(error), `look at its directory with: ls -ld ${directory}`];
+    return ["permission denied", `make it writable with: chmod u+rwx ${directory}`];
+  return [messageOf(error), `check its directory with: ls -ld ${directory}`];
 }

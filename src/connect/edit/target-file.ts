@@ -61,8 +61,8 @@ function lstat(path: string): fs.Stats | undefined {
   } catch (error) {
     if (!hasCode(error, "ENOTDIR")) throw error;
     const parent = findExistingParent(path);
-    const hint = `look at it with: ls -ld ${quoteForShell(parent)}`;
-    throw new Failure(`${path} cannot be there, as ${parent} is no directory`, hint, { cause: error });
+    const hint = `inspect it with: ls -ld ${quoteForShell(parent)}`;
+    throw new Failure(`${path} cannot exist, because ${parent} is not a directory`, hint, { cause: error });
   }
 }
 
@@ -82,15 +82,15 @@ function followLinks(path: string): string {
   try {
     return fs.realpathSync(path);
   } catch (error) {
-    const why = hasCode(error, "ENOENT") ? "leads to a file that is not there" : "cannot be followed";
-    throw new Failure(`${path} is a link that ${why}`, `look at it with: ls -l ${quoteForShell(path)}`, {
+    const why = hasCode(error, "ENOENT") ? "points at a file that does not exist" : "cannot be followed";
+    throw new Failure(`${path} is a link that ${why}`, `inspect it with: ls -l ${quoteForShell(path)}`, {
       cause: error,
     });
   }
 }
 
 function readRegular(path: string, realPath: string): Buffer {
-  const fail = (words: string, hint = `look at it with: ls -lL ${quoteForShell(path)}`) =>
+  const fail = (words: string, hint = `inspect it with: ls -lL ${quoteForShell(path)}`) =>
     new Failure(`${path} ${words}`, hint);
   let fd: number;
   try {
@@ -98,7 +98,7 @@ function readRegular(path: string, realPath: string): Buffer {
     fd = fs.openSync(realPath, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
   } catch (error) {
     if (hasCode(error, "EACCES")) {
-      const hint = `let yourself read it with: chmod u+r ${quoteForShell(realPath)}`;
+      const hint = `make it readable with: chmod u+r ${quoteForShell(realPath)}`;
       throw fail("cannot be read: permission denied", hint);
     }
     throw error;
@@ -118,7 +118,7 @@ function decode(path: string, bytes: Buffer): string {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
     const hint = `find the bytes with: grep -naxv '.*' ${quoteForShell(path)}`;
-    throw new Failure(`${path} is not in UTF-8, and is not touched`, hint, { cause: error });
+    throw new Failure(`${path} is not in UTF-8 and was not changed`, hint, { cause: error });
   }
 }
 
@@ -137,7 +137,7 @@ export function requireWritable({ path, realPath, existing }: TargetFile): void 
     );
   }
   if ((mode & OWNER_WRITES) === 0) {
-    throw new Failure(`${path} is read-only`, `if it may be changed: chmod u+w ${quoteForShell(realPath)}`);
+    throw new Failure(`${path} is read-only`, `make it writable with: chmod u+w ${quoteForShell(realPath)}`);
   }
   if (nlink > 1) {
     const [file, copy] = [realPath, `${realPath}.new`].map((name) => quoteForShell(name));
@@ -149,7 +149,7 @@ export function requireWritable({ path, realPath, existing }: TargetFile): void 
 }
 
 /**
- * Writes a file's new text, or removes the file for null. Keeps mode and owner; only the owner can access a new file and
+ * Writes a file's new text, or removes the file for null. Keeps mode and owner. Only the owner can access a new file and
  * the directories created for it.
  * @throws Failure, with nothing changed, when the file cannot be written or is no longer what was read
  */
@@ -188,7 +188,7 @@ function requireUnchanged({ path, realPath, existing }: TargetFile): void {
   const isUnchanged = bytes === null ? existing === null : existing?.bytes.equals(bytes) === true;
   if (isUnchanged) return;
   throw new Failure(
-    `${path} was changed meanwhile, and nothing was done to it`,
+    `${path} was changed in the meantime; tollkeeper did not touch it`,
     "run the same command again",
   );
 }

@@ -97,7 +97,7 @@ function restoreFormer(
     return isFormer && isEqual(withValue(top, path, null), others);
   });
   if (found !== null) return found;
-  throw new DocumentError(`the former value of ${formatKeyPath(at)} cannot be put back`, null);
+  throw new DocumentError(`the former value of ${formatKeyPath(at)} cannot be restored`, null);
 }
 
 /** Removes the setting, and the containers created for it that hold nothing else. */
@@ -119,7 +119,7 @@ function removeValue(
   const found = findCandidate(candidates(), editor, (result) => isEqual(result, expected));
   if (found !== null) return found;
   const setting = formatKeyPath(written.at);
-  throw new DocumentError(`${setting} cannot be taken out without changing something else`, null);
+  throw new DocumentError(`${setting} cannot be removed without changing something else`, null);
 }
 
 /** Returns the first candidate that can be parsed and holds the right data; null when there is none. */

@@ -42,7 +42,7 @@ function rejectDuplicateKeys(node: Node): void {
   for (const child of node.children ?? []) {
     if (node.type === "object") {
       const name = keyOf(child);
-      if (seen.has(name)) throw new DocumentError(`${JSON.stringify(name)} is there twice`, child.offset);
+      if (seen.has(name)) throw new DocumentError(`${JSON.stringify(name)} is defined twice`, child.offset);
       seen.add(name);
     }
     rejectDuplicateKeys(child);

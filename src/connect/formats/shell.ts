@@ -30,7 +30,7 @@ export function shellEditor(shell: Shell, owner: string): FormatEditor {
       return { ...spanOf(line), text: printAssignment(shell, line.name, value) };
     },
     add(text, path, name, value) {
-      if (path.length > 0) throw new DocumentError("the file holds variables only", null);
+      if (path.length > 0) throw new DocumentError("the file contains only variables", null);
       const lineEnding = detectLineEnding(text);
       const line = printAssignment(shell, name, value) + lineEnding;
       const [, closing] = readFile(text, owner).markers;
@@ -41,7 +41,7 @@ export function shellEditor(shell: Shell, owner: string): FormatEditor {
       return insertAt(text.length, isTerminated(text) ? block : lineEnding + block);
     },
     append() {
-      throw new DocumentError("the file holds variables only", null);
+      throw new DocumentError("the file contains only variables", null);
     },
     remove(text, path) {
       const file = readFile(text, owner);
@@ -60,9 +60,9 @@ export function removeBlocks(text: string): string {
 /** Returns the line that sets a variable for the shell and the programs it starts. */
 export function printAssignment(shell: Shell, name: string, value: Value | null): string {
   if (typeof value !== "string" || /[\p{Cc}]/u.test(value)) {
-    throw new DocumentError(`the value of ${name} is no text on one line`, null);
+    throw new DocumentError(`the value of ${name} is not a single line of text`, null);
   }
-  if (!/^[A-Za-z_]\w*$/.test(name)) throw new DocumentError("no name of a variable", null);
+  if (!/^[A-Za-z_]\w*$/.test(name)) throw new DocumentError("not a valid variable name", null);
   const quoted = quoteForShell(value, shell);
   return shell === "fish" ? `set -gx ${name} ${quoted}` : `export ${name}=${quoted}`;
 }
@@ -121,7 +121,8 @@ function markersOf(owner: string): string[] {
 /** @throws DocumentError when the marker occurs twice */
 function findMarker(lines: readonly Line[], marker: string): Line | undefined {
   const [first, second] = lines.filter(({ source }) => source.trim() === marker);
-  if (second !== undefined) throw new DocumentError("tollkeeper's block is there twice", second.offset);
+  if (second !== undefined)
+    throw new DocumentError("the file contains tollkeeper's block twice", second.offset);
   return first;
 }
 

@@ -23,7 +23,7 @@ export const toml: FormatEditor = {
     const node = findValueNode(tree, path);
     if (node === null) {
       const offset = findEntries(tree, path)[0]?.range[0] ?? null;
-      throw new DocumentError("this is a table, where a single value is to be", offset);
+      throw new DocumentError("this is a table, but a single value is expected", offset);
     }
     const isLiteral = "style" in node && node.style === "literal";
     return { ...spanOf(node), text: printInline(value, isLiteral) };

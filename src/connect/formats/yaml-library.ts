@@ -22,7 +22,7 @@ export function readYaml(text: string): Record<string, unknown> {
 /** Parses the single document of a text. */
 export function parseText(text: string): Document {
   const [document = parseDocument(text, OPTIONS), second] = [...parseAllDocuments(text, OPTIONS)];
-  if (second !== undefined) throw new DocumentError("the file holds several documents", second.range[0]);
+  if (second !== undefined) throw new DocumentError("the file contains several documents", second.range[0]);
   const [error] = document.errors;
   // The lines after the first quote the document, which may hold a key.
   if (error !== undefined) throw new DocumentError(`not YAML: ${describe(error.message)}`, error.pos[0]);

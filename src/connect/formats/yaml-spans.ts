@@ -5,7 +5,8 @@ import type { Node, Pair, YAMLMap, YAMLSeq } from "./yaml-library.ts";
 
 /** Returns the start of a node and the end of its value. */
 export function rangeOf(node: Node): [number, number] {
-  if (node.range === undefined || node.range === null) throw new DocumentError("cannot be placed", null);
+  if (node.range === undefined || node.range === null)
+    throw new DocumentError("has no position in the file", null);
   return [node.range[0], node.range[1]];
 }
 

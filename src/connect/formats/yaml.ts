@@ -43,14 +43,16 @@ export const yaml: FormatEditor = {
     if (path.length === 0 && document.contents === null) return createMap(text, name, value);
     const map = findNode(document, path);
     rejectAlias(map);
-    if (!isMap(map)) throw new DocumentError("this is no map that can be added to", rangeOf(map)[0]);
+    if (!isMap(map))
+      throw new DocumentError("this is not a map to which a member can be added", rangeOf(map)[0]);
     if (map.flow === true) return addToFlow(map, `${printScalar(name)}: ${printFlow(value)}`);
     return addToBlock(text, map, printBlock(text, { [name]: value }));
   },
   append(text, path, value) {
     const list = findNode(parseText(text), path);
     rejectAlias(list);
-    if (!isSeq(list)) throw new DocumentError("this is no list that can be added to", rangeOf(list)[0]);
+    if (!isSeq(list))
+      throw new DocumentError("this is not a list to which an item can be added", rangeOf(list)[0]);
     return list.flow === true
       ? addToFlow(list, printFlow(value))
       : addToBlock(text, list, printBlock(text, [value]));
@@ -85,7 +87,7 @@ function findEntry(node: Node, step: string | number | undefined): Pair | Node |
 /** A change to an alias would change its anchor as well. */
 function rejectAlias(node: Node): void {
   if (isAlias(node))
-    throw new DocumentError("this is an alias for what is written elsewhere", rangeOf(node)[0]);
+    throw new DocumentError("this is an alias of a value defined elsewhere", rangeOf(node)[0]);
 }
 
 /** True for the value of `name:` with nothing after it. */
@@ -97,7 +99,7 @@ function isEmpty(node: Node): boolean {
 /** Returns the offset after a key's colon, and the key's column. */
 function locateKey(text: string, document: Document, path: ResolvedPath): { offset: number; column: number } {
   const entry = findEntry(findNode(document, path.slice(0, -1)), path.at(-1));
-  if (!isPair(entry)) throw new DocumentError("this is an item with nothing in it", null);
+  if (!isPair(entry)) throw new DocumentError("this item is empty", null);
   const [start, end] = rangeOf(entry.key as Node);
   return { offset: text.indexOf(":", end) + 1, column: columnAt(text, start) };
 }

@@ -115,7 +115,7 @@ function recordFile(
 ): FileRecord {
   const { change, undo, record } = plan;
   if (undo === null && record !== null) return record;
-  if (undo === null) throw new Error("a file without settings, now or before, is no part of a connection");
+  if (undo === null) throw new Error("a file without settings, now or before, is not part of a connection");
   const backup = record === null ? saveBackup(directory, id, plan) : record.backup;
   const parents = new Set(created.filter((one) => change.path.startsWith(one + sep)));
   return { path: change.path, undo, earlier: record?.undo ?? null, made: [...parents], backup };

@@ -108,11 +108,11 @@ function withPosition<Result>(path: string, text: string | null, work: () => Res
   } catch (thrown) {
     // A parser that recurses overflows the stack on deep nesting.
     const error =
-      thrown instanceof RangeError ? new DocumentError("nests too deeply to be read", null) : thrown;
+      thrown instanceof RangeError ? new DocumentError("is nested too deeply to be read", null) : thrown;
     if (!(error instanceof DocumentError)) throw error;
     const lines = error.offset === null ? null : (text ?? "").slice(0, error.offset).split("\n");
     const position = lines === null ? path : `${path}:${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}`;
-    const hint = `correct it in an editor, then run the same command again; nothing was changed`;
+    const hint = `nothing was changed; correct the file in an editor, then run the same command again`;
     throw new Failure(`${position}: ${error.message}`, hint, { cause: error });
   }
 }

@@ -96,7 +96,7 @@ export function isCurrent(directory: string, id: ConnectionId, journal: Journal 
 export function requireCurrent(directory: string, id: ConnectionId, former: Journal | null): void {
   if (isCurrent(directory, id, former)) return;
   throw new Failure(
-    `${id.tool} was connected or disconnected meanwhile, and nothing was changed`,
+    `${id.tool} was connected or disconnected in the meantime; nothing was changed`,
     "run the same command again",
   );
 }
@@ -131,13 +131,16 @@ function parseJournal(path: string, content: unknown): Journal {
   if (!isObject(content)) throw damaged(path);
   const { version, identity, files } = content;
   if (typeof version === "number" && version > VERSION) {
-    throw new Failure(`${path} was written by a newer tollkeeper`, "use that one for this connection");
+    throw new Failure(
+      `${path} was written by a newer tollkeeper`,
+      "use the newer version for this connection",
+    );
   }
   if (version !== VERSION || !isObject(identity) || !Array.isArray(files)) throw damaged(path);
   return content as unknown as Journal;
 }
 
 function damaged(path: string, cause?: unknown): Failure {
-  const hint = `take what connecting wrote out by hand, then remove it: rm ${quoteForShell(path)}`;
-  return new Failure(`${path} is damaged, and the connection cannot be undone by it`, hint, { cause });
+  const hint = `remove the settings that connect wrote from the tool's files, then type: rm ${quoteForShell(path)}`;
+  return new Failure(`${path} is damaged, so the connection cannot be undone`, hint, { cause });
 }

@@ -29,16 +29,16 @@ export function parseBaseUrl(text: string): BaseUrl | { problem: string } {
 
 function findProblem(text: string, url: URL, basePath: string): string | null {
   if (url.username !== "" || url.password !== "") {
-    return "must hold no user name or password; the key comes from the key store";
+    return "must not contain a user name or password; store the key with: tollkeeper key set";
   }
   if (/[?#]/.test(text)) return `must end before "?" and "#"; ${suggest(url)}`;
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
     url.protocol = "https:";
-    return `plain http is for loopback hosts only, the key would travel readable; ${suggest(url)}`;
+    return `plain http is for loopback hosts only, because the key would be sent unencrypted; ${suggest(url)}`;
   }
   if (basePath === "") return `has no path; ${suggest(url)}`;
   if (ROUTE_ENDING.test(basePath)) return `must end before the route; ${suggest(url)}`;
-  if (!PLAIN_PATH.test(basePath)) return "its path may hold no empty segments and no escapes";
+  if (!PLAIN_PATH.test(basePath)) return "its path must not contain empty segments or escapes";
   return null;
 }
 

@@ -5,7 +5,7 @@ import type { OutputOf } from "./shape.ts";
 
 /**
  * The resolved configuration: defaults filled in, addresses parsed, paths absolute. Times are in milliseconds, sizes in
- * bytes; schema.ts describes each key. Without upstreams the built-in sandbox serves. Look tools up with `chooseUpstream`,
+ * bytes; schema.ts describes each key. Without upstreams the built-in sandbox responds. Look up tools with `chooseUpstream`,
  * because clients choose their own tool names.
  */
 export type Config = OutputOf<typeof configSchema>;
@@ -32,10 +32,10 @@ export function createUpstream(name: string, baseUrl: string): Upstream {
   return upstream;
 }
 
-/** Resolves a configuration that the program itself has written. Throws when it is not valid. */
+/** Resolves a configuration that the program itself wrote. Throws when it is not valid. */
 function resolve(file: object): Config {
   const result = configSchema.read(file, []);
-  if ("issues" in result) throw new Error("a configuration of our own is not good");
+  if ("issues" in result) throw new Error("a built-in configuration is not valid");
   return result.value;
 }
 

@@ -10,7 +10,7 @@ export const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** Checks the name of an upstream or a tool: returns what is wrong with it, or null. */
 export function checkName(text: string): string | null {
   if (NAME.test(text)) return null;
-  return 'a name is 1 to 64 of a-z, 0-9, ".", "_" and "-", in lower case, and starts with a letter or digit';
+  return 'a name has 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit';
 }
 
 /** Checks the name of a tool. A local token is refused: tool names go into the ledger. */
@@ -25,7 +25,7 @@ export function checkKeyName(text: string): string | null {
   return looksLikeKey(text) ? KEY_VALUE_FOUND : checkName(text);
 }
 
-/** Returns the tool name in lower case, or null when {@link checkToolName} finds fault with that. */
+/** Returns the tool name in lower case, or null when {@link checkToolName} finds a fault in it. */
 export function parseToolName(text: string): string | null {
   const name = text.toLowerCase();
   return checkToolName(name) === null ? name : null;

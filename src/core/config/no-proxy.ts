@@ -7,9 +7,9 @@ import { isLoopbackHost } from "./base-url.ts";
 
 /** Checks an entry of `outbound.noProxy`. Returns what is wrong with it, or null. */
 export function checkNoProxy(text: string): string | null {
-  if (/[,\s]/.test(text)) return "must be one host; write each as a string of its own";
+  if (/[,\s]/.test(text)) return "must be one host; write each host as a separate string";
   if (parseEntry(text) !== null) return null;
-  return 'must be a host such as "api.example.com" (its subdomains go along), ".example.com" (only those), "10.0.0.0/8", or "*"';
+  return 'must be a host such as "api.example.com" (with its subdomains), ".example.com" (subdomains only), "10.0.0.0/8", or "*"';
 }
 
 /** True when an origin, `https://HOST[:PORT]`, is reached without the proxy. Loopback hosts always are. */

@@ -21,6 +21,6 @@ export function describeOutbound({ proxy, noProxy, caFile }: Outbound): string[]
     const exceptions = noProxy.length === 0 ? "" : `; not for ${noProxy.join(", ")}`;
     lines.push(`reaches upstreams through the proxy ${proxy.origin}${login}${exceptions}`);
   }
-  if (caFile !== null) lines.push(`trusts the authorities in ${caFile}, too`);
+  if (caFile !== null) lines.push(`also trusts the certificate authorities in ${caFile}`);
   return lines;
 }

@@ -4,13 +4,13 @@ import type { Issue } from "./problem.ts";
 /** Where tollkeeper listens when the configuration does not say. */
 export const DEFAULT_PORT = 8655;
 
-/** What the configuration file says about the addresses that lead to tollkeeper; any JSON values. */
+/** What the configuration file says about tollkeeper's own addresses; any JSON values. */
 interface Listen {
   port: unknown;
   allowedHosts: unknown;
 }
 
-/** Finds upstreams whose base URL leads to tollkeeper itself: each request would come back without end. */
+/** Finds upstreams whose base URL points at tollkeeper itself: each request would loop for ever. */
 export function findOwnAddresses(
   baseUrls: readonly (readonly [upstream: string, baseUrl: unknown])[],
   { port = DEFAULT_PORT, allowedHosts = [] }: Listen,
@@ -20,8 +20,7 @@ export function findOwnAddresses(
     const url = new URL(baseUrl);
     const isListening = LOOPBACK_NAMES.includes(url.hostname) && portOf(url) === port;
     if (!isListening && !(Array.isArray(allowedHosts) && allowedHosts.includes(url.host))) return [];
-    const message =
-      "leads back to tollkeeper itself; it must be the address of the service or server behind it";
+    const message = "points at tollkeeper itself; it must be the address of the API behind it";
     return [{ path: ["upstreams", upstream, "baseUrl"], message }];
   });
 }

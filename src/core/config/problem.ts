@@ -21,7 +21,7 @@ export interface Issue {
 
 /** The message for a key value in the file. It never repeats the value. */
 export const KEY_VALUE_FOUND =
-  "a key value never stands in the file; store it with `tollkeeper key set`, and name it here";
+  "a key never belongs in this file; store it with `tollkeeper key set`, and write its name here";
 
 const PLAIN_KEY = /^[\w$-]+$/;
 const KEY_LIKE = /\bsk-[\w-]*|[\w-]{32,}/g;
@@ -31,7 +31,7 @@ export function looksLikeKey(text: string): boolean {
   return /^sk-|^[A-Za-z0-9_-]{32,}$/.test(text);
 }
 
-/** Makes `text` safe to show: hides what looks like a key value, and escapes what would act on a terminal. */
+/** Makes `text` safe to show: hides what looks like a key value, and escapes what would control a terminal. */
 export function sanitizeText(text: string): string {
   return toPrintable(text.replaceAll(KEY_LIKE, "[hidden]"));
 }

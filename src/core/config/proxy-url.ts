@@ -12,7 +12,7 @@ export interface ProxyAddress {
 const WANTED = 'must be the address of an HTTP proxy such as "http://proxy.example.com:8080"';
 
 const ESCAPE =
-  'in its user name and password "%", "/", "?", "#", "@" and ":" must be written as "%25", "%2F", "%3F", "%23", "%40" and "%3A"';
+  'in its user name and password, write "%", "/", "?", "#", "@" and ":" as "%25", "%2F", "%3F", "%23", "%40" and "%3A"';
 
 /** Parses a proxy's URL. Returns the address, or what is wrong with it, without repeating user name or password. */
 export function parseProxyUrl(text: string): ProxyAddress | { problem: string } {
@@ -28,7 +28,10 @@ export function parseProxyUrl(text: string): ProxyAddress | { problem: string } 
   if (user === null || password === null) return { problem: ESCAPE };
   // RFC 7617 section 2.
   if (user.includes(":") || /\p{Cc}/u.test(user + password)) {
-    return { problem: "its user name may hold no colon, and neither it nor the password control characters" };
+    return {
+      problem:
+        "its user name must not contain a colon, and neither it nor the password may contain control characters",
+    };
   }
   return { origin: url.origin, credentials: new Secret(`${user}:${password}`) };
 }

@@ -65,13 +65,13 @@ function findBadNames(section: string, entries: Entries, check: (name: string) =
 
 function findReservedName(upstreams: Entries): Issue[] {
   if (!upstreams.some(([name]) => name === SANDBOX_UPSTREAM)) return [];
-  const message = "this name is the built-in sandbox's, in the ledger too; choose another";
+  const message = "this name is reserved for the built-in sandbox; choose another";
   return [{ path: ["upstreams", SANDBOX_UPSTREAM], message }];
 }
 
 function findMissingDefault(upstreams: Entries): Issue[] {
   if (upstreams.length === 0 || upstreams.some(([name]) => name === "default")) return [];
-  const message = 'no upstream is called "default", where tools go that name none; call one of them so';
+  const message = 'no upstream is called "default", which tools use that name none; rename one to "default"';
   return [{ path: ["upstreams"], message }];
 }
 
@@ -90,7 +90,7 @@ function findToolIssues(name: string, tool: unknown, upstreams: Entries): Issue[
   if (typeof wanted !== "string") return [];
   const upstream = upstreams.find(([candidate]) => candidate === wanted)?.[1];
   if (upstream !== undefined) return findSecondKey(name, valueAt(tool, ["key"]), upstream);
-  // Without "default" the sandbox serves, or findMissingDefault has reported its absence.
+  // Without "default" the sandbox responds, or findMissingDefault has reported its absence.
   if (wanted === "default") return [];
   const names = upstreams.slice(0, MAX_GUESSES).map(([candidate]) => candidate);
   const near = findNearest(wanted, names);
@@ -104,14 +104,14 @@ function findSecondKey(tool: string, key: unknown, upstream: unknown): Issue[] {
   const own = valueAt(upstream, ["key"]) ?? "default";
   if (typeof key !== "string" || key === own || valueAt(upstream, ["keySource"]) === undefined) return [];
   const message =
-    "this upstream's keySource gives one key only; leave the key out here, or add an upstream with its own keySource";
+    "this upstream's keySource has only one key; remove the key here, or add an upstream with its own keySource";
   return [{ path: ["tools", tool, "key"], message }];
 }
 
 /** A key that is named but never sent is a mistake, in one direction or the other. */
 function findUnusedSource(name: string, upstream: unknown): Issue[] {
   if (valueAt(upstream, ["auth"]) !== "none" || valueAt(upstream, ["keySource"]) === undefined) return [];
-  const message = 'names a key, and "auth": "none" says that none is sent; remove one of the two';
+  const message = 'names a key, but "auth": "none" sends none; remove one of the two';
   return [{ path: ["upstreams", name, "keySource"], message }];
 }
 
@@ -125,8 +125,8 @@ function findRouteIssues(upstream: string, routes: unknown): Issue[] {
     taken.push(request);
     if (other === undefined) return [];
     const message = BUILT_IN.includes(other)
-      ? `answers the same requests as the built-in ${other}; remove it`
-      : "answers the same requests as a route above; remove one";
+      ? `matches the same requests as the built-in ${other}; remove it`
+      : "matches the same requests as a route above; remove one";
     return [{ path: ["upstreams", upstream, "routes", index, "path"], message }];
   });
 }

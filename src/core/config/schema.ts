@@ -17,7 +17,7 @@ import {
 /** The longest delay that Node's timers support; a longer one would fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** A duration. `minimum` is 0 where no wait at all makes sense. */
+/** A duration. `minimum` is 0 where not waiting at all makes sense. */
 const milliseconds = (minimum: number) => integer(minimum, MAX_TIMER_MS);
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -28,7 +28,7 @@ const checkProgram = (value: string) => (value === "" ? "must not be empty" : nu
 const auth = choice("bearer", "x-api-key");
 
 const keySource = object({
-  file: text(checkFilePath).optional().describe("File with the key in it, mode 0600."),
+  file: text(checkFilePath).optional().describe("File that contains the key, mode 0600."),
   command: listFrom(text(checkProgram).keywords({ minLength: 1 }), text())
     .optional()
     .describe('Command that prints the key, run without a shell, e.g. ["pass", "show", "x"].'),
@@ -42,15 +42,15 @@ const keySource = object({
     if (credential !== undefined) given.push({ kind: "credential", name: credential });
     const [source] = given;
     if (source !== undefined && given.length === 1) return source;
-    return { problem: 'must hold exactly one of "file", "command" and "credential"' };
+    return { problem: 'must contain exactly one of "file", "command" and "credential"' };
   });
 
 const extraRoute = object({
-  method: choice("GET", "POST").describe("The one method that the route takes."),
+  method: choice("GET", "POST").describe("The method that the route accepts."),
   path: text(checkRoutePath).describe('Path below /v1; one segment may be "{id}".'),
   auth: auth.describe("How the upstream wants the key on this route."),
   dialect: choice("messages", "responses", "none").describe(
-    "Whose usage the answers carry; none when they carry none.",
+    "The format in which responses report usage; none if they report none.",
   ),
   spend: choice("count", "attach_by_response_id", "never")
     .optional()
@@ -71,12 +71,12 @@ const upstream = object({
   key: text(checkKeyName)
     .default("default")
     .describe("Name of the key, as `tollkeeper key set` stores it; never the key itself."),
-  keySource: keySource.optional().describe("Where the key comes from when it is not in the keychain."),
+  keySource: keySource.optional().describe("The source of the key if it is not in the keychain."),
   auth: choice("bearer", "x-api-key", "none")
     .nullable()
     .default(null)
     .describe(
-      'How the upstream wants the key on every built-in route; "none" sends no key at all, e.g. to a local server. Default: as each route has it.',
+      'How the upstream wants the key on every built-in route; "none" sends no key at all, e.g. to a local server. Default: as defined for each route.',
     ),
   countTokensAuth: auth
     .default("x-api-key")
@@ -84,13 +84,11 @@ const upstream = object({
   anthropicVersion: text(checkDate)
     .keywords({ pattern: DATE.source })
     .default("2023-06-01")
-    .describe("Value of anthropic-version for clients that send none."),
+    .describe("Value of the anthropic-version header for clients that send none."),
   inputIncludesCache: flag()
     .default(false)
-    .describe(
-      "Does this upstream's input_tokens on /messages include cache tokens? The service's own do not.",
-    ),
-  routes: list(extraRoute).default([]).describe("More upstream routes to carry. Off by default."),
+    .describe("Whether this upstream's input_tokens on /messages include cache tokens. Anthropic's do not."),
+  routes: list(extraRoute).default([]).describe("Additional routes to forward. None by default."),
 }).resolve(({ baseUrl, keySource: source, ...rest }) => ({
   ...baseUrl,
   ...rest,
@@ -103,10 +101,10 @@ const tool = object({
 });
 
 const listen = object({
-  port: integer(0, 65_535).default(DEFAULT_PORT).describe("Port on 127.0.0.1 and ::1; 0 takes any free one."),
+  port: integer(0, 65_535).default(DEFAULT_PORT).describe("Port on 127.0.0.1 and ::1; 0 chooses a free one."),
   allowedHosts: list(text(checkHost))
     .default([])
-    .describe('More values of the Host header to admit, as host[:port], e.g. "host.docker.internal:8655".'),
+    .describe('Additional Host header values to admit, as host[:port], e.g. "host.docker.internal:8655".'),
   allowedOrigins: list(text(checkOrigin))
     .default([])
     .describe("Web origins to admit, e.g. that of an editor's web view. All others are refused."),
@@ -117,19 +115,17 @@ const MAX_UID = 4_294_967_294;
 
 const accessMode = choice("open", "token");
 
-/** Which programs on this machine are served: one word, or an object with more options. */
+/** Which programs on this machine may connect: one word, or an object with more options. */
 const access = shortOrObject(
   accessMode,
   object({
     mode: accessMode
       .default("open")
-      .describe(
-        'Who is served: every program of yours, or with "token" those alone that show a local token.',
-      ),
+      .describe('Who may connect: all your programs, or with "token" only those that present a local token.'),
     peerUid: list(integer(0, MAX_UID))
       .default([])
       .describe(
-        "Users beside yourself and root whose programs may connect, by uid, e.g. those of containers.",
+        "Users other than yourself and root whose programs may connect, by uid, e.g. those of containers.",
       ),
   }),
 ).resolve((given) => (typeof given === "string" ? { mode: given, peerUid: [] } : given));
@@ -141,17 +137,17 @@ const outbound = object({
     .nullable()
     .default(null)
     .describe(
-      'HTTP proxy on the way to upstreams, e.g. "http://proxy.example.com:8080", with USER:PASSWORD@ before the host where it asks for that; only you may then read this file.',
+      'HTTP proxy on the way to upstreams, e.g. "http://proxy.example.com:8080", with USER:PASSWORD@ before the host if it requires a login; this file must then be readable by you alone.',
     ),
   noProxy: list(text(checkNoProxy))
     .default([])
     .describe(
-      'Upstreams to reach without it: "example.com" with its subdomains, ".example.com" for those alone, "10.0.0.0/8", any with ":PORT", or "*". Loopback always is.',
+      'Upstreams to reach without the proxy: "example.com" with its subdomains, ".example.com" for subdomains only, "10.0.0.0/8", any of these with ":PORT", or "*". Loopback hosts never use it.',
     ),
   caFile: text(checkFilePath)
     .nullable()
     .default(null)
-    .describe("File with certificates of authorities to trust beside the usual ones, in PEM."),
+    .describe("PEM file with certificate authorities to trust in addition to the built-in ones."),
 }).resolve(({ httpsProxy, ...rest }) => ({
   proxy: httpsProxy,
   ...rest,
@@ -164,62 +160,62 @@ const ledger = object({
     .nullable()
     .default(null)
     .describe(
-      "Where usage records are kept, a directory that only you can enter; null for `ledger` in the state directory.",
+      "Directory for usage records, which only you can access; null for `ledger` in the state directory.",
     ),
   retainDays: integer(1).default(400).describe("Days after which records are deleted."),
   noteAfterMs: milliseconds(0)
     .default(1_000)
-    .describe(
-      "Age at which a running request is noted beside the records, so that a crash does not hide it, in milliseconds.",
-    ),
+    .describe("Age in milliseconds at which a running request is noted, so that a crash does not hide it."),
   project: flag()
     .default(false)
-    .describe(
-      "Should records say which directory the tool's process works on? A repository's root, if it is in one.",
-    ),
+    .describe("Whether records name the directory that the tool works in, or the root of its repository."),
 });
 
 const abort = object({
   graceMs: milliseconds(0)
     .default(500)
-    .describe("How long the upstream may still report its usage after the client left, in milliseconds."),
+    .describe(
+      "How long the upstream may still report usage after the client has disconnected, in milliseconds.",
+    ),
 });
 
 const limits = object({
   bodyBytes: integer(1).default(134_217_728).describe("Largest request body, in bytes."),
   bodyIdleMs: milliseconds(1)
     .default(60_000)
-    .describe("Longest silence of a tool within its request's body, in milliseconds."),
+    .describe("Longest pause within a request body, in milliseconds."),
   bufferBytes: integer(0)
     .default(268_435_456)
-    .describe("Memory for what waits until tools and upstreams read it, of all of them together, in bytes."),
+    .describe("Memory for data that tools and upstreams have not read yet, in total, in bytes."),
   firstByteMs: milliseconds(1)
     .default(600_000)
-    .describe("Wait for the answer's first byte, in milliseconds."),
+    .describe("Longest wait for the first byte of a response, in milliseconds."),
   betweenBytesMs: milliseconds(1)
     .default(900_000)
-    .describe("Longest silence of the upstream within an answer, in milliseconds."),
-  drainMs: milliseconds(0).default(30_000).describe("Time that open streams get at a stop, in milliseconds."),
+    .describe("Longest pause within a response, in milliseconds."),
+  drainMs: milliseconds(0)
+    .default(30_000)
+    .describe("Time that running requests get to finish when the daemon stops, in milliseconds."),
 });
 
 /** The configuration file: every key with its default and its meaning. It resolves to `Config` of config.ts. */
 export const configSchema = object({
   $schema: text().optional().describe("Where editors find the schema of this file."),
-  listen: listen.default({}).describe("Where tollkeeper listens, and whom it lets in."),
+  listen: listen.default({}).describe("Where tollkeeper listens, and which hosts and origins it admits."),
   access: access
     .default("open")
-    .describe('Which programs of this machine are served; "open" and "token" stand for {"mode": ...}.'),
+    .describe('Which programs on this machine may connect; "open" and "token" are short for {"mode": ...}.'),
   upstreams: named(upstream)
     .default({})
     .resolve((upstreams) =>
       Object.fromEntries(Object.entries(upstreams).map(([name, entry]) => [name, { name, ...entry }])),
     )
-    .describe('Where requests go. One must be called "default". With none, the built-in sandbox serves.'),
+    .describe('Where requests go. One must be called "default". Without any, the built-in sandbox responds.'),
   tools: named(tool).default({}).describe('Tools that do not use the "default" upstream with its own key.'),
-  outbound: outbound.default({}).describe("How upstreams are reached. The environment is not asked."),
+  outbound: outbound.default({}).describe("How upstreams are reached. Environment variables are ignored."),
   ledger: ledger.default({}).describe("The usage records."),
-  abort: abort.default({}).describe("What happens when a client leaves."),
-  limits: limits.default({}).describe("Bounds of requests."),
+  abort: abort.default({}).describe("What happens when a client disconnects."),
+  limits: limits.default({}).describe("Limits for each request and for the daemon."),
 }).resolve(({ $schema: _forEditors, ...config }) => config);
 
 /** Returns the file's JSON Schema, with every key described. Draft 7, which editors support best. */

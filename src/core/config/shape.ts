@@ -62,7 +62,7 @@ class Shape<Output> {
     return new Shape({ ...this.jsonSchema, type: [this.jsonSchema["type"], "null"] }, read, this.isRequired);
   }
 
-  /** Transforms a valid value, or says what is wrong with it after all. */
+  /** Transforms a valid value, or returns what is wrong with it after all. */
   resolve<Resolved>(resolve: (value: Output) => Resolved | { problem: string }): Shape<Resolved> {
     const read: Read<Resolved> = (value, path) => {
       const result = this.read(value, path);
@@ -154,9 +154,9 @@ export function named<Entry>(entry: Shape<Entry>): Shape<Record<string, Entry>> 
 /** More than are reported. Each costs a guess at what was meant. */
 const MAX_UNKNOWN_KEYS = 60;
 
-/** An issue where a list or an object of named entries holds too many. */
+/** An issue if a list or an object of named entries has too many entries. */
 function tooMany(count: number, path: Issue["path"]): { issues: Issue[] } {
-  return issueAt(path, `holds ${count} entries; at most ${MAX_ENTRIES} are allowed`);
+  return issueAt(path, `has ${count} entries; at most ${MAX_ENTRIES} are allowed`);
 }
 
 /** A list. */

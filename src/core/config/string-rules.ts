@@ -6,7 +6,7 @@ import { KEY_VALUE_FOUND, looksLikeKey } from "./problem.ts";
 /** Checks the name of a systemd credential: a file name in the directory that systemd prepares (systemd.exec(5)). */
 export function checkCredentialName(text: string): string | null {
   if (looksLikeKey(text)) return KEY_VALUE_FOUND;
-  return /^[\w-][\w.-]{0,254}$/.test(text) ? null : "must be a credential's plain name, not a path";
+  return /^[\w-][\w.-]{0,254}$/.test(text) ? null : "must be the name of a credential, not a path";
 }
 
 /** Checks the path of a file or directory. It must be absolute, because the daemon has no meaningful working directory. */
@@ -17,30 +17,30 @@ export function checkFilePath(text: string): string | null {
 /** Checks an entry of `listen.allowedHosts`, which is compared with the Host header (RFC 9110 section 7.2). */
 export function checkHost(text: string): string | null {
   if (/^(?:\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)(?::\d{1,5})?$/.test(text)) return null;
-  return 'must be a host in lower case, with its port where it has one, such as "host.docker.internal:8655"';
+  return 'must be a host in lower case, with its port if it has one, such as "host.docker.internal:8655"';
 }
 
 /** Checks an entry of `listen.allowedOrigins`, which is compared with the Origin header (RFC 6454 section 6.2). */
 export function checkOrigin(text: string): string | null {
   if (/^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._[\]:-]+$/.test(text)) return null;
-  return 'must be an origin, scheme://host[:port] in lower case and nothing after it, such as "https://ide.example.com"';
+  return 'must be an origin, scheme://host[:port] in lower case with nothing after it, such as "https://ide.example.com"';
 }
 
-/** Excludes `.` and `..`, which would lead out of the base path. */
+/** Excludes `.` and `..`, which could leave the base path. */
 const ROUTE_SEGMENT = /^(?!\.{1,2}$)(?:[\w.-]+|\{id\})$/;
 
 /** Checks the path of an extra route, which is matched by equality and forwarded unchanged. */
 export function checkRoutePath(text: string): string | null {
   if (!text.startsWith("/")) return 'must start with "/"';
-  if (/[?#]/.test(text)) return "must hold no query; queries pass by themselves";
+  if (/[?#]/.test(text)) return "must not contain a query; queries are always forwarded";
   const segments = text.slice(1).split("/");
   if (segments.some((segment) => !ROUTE_SEGMENT.test(segment))) {
-    return 'its segments may hold A-Z, a-z, 0-9, ".", "_" and "-" only, or be "{id}"';
+    return 'its segments may contain only A-Z, a-z, 0-9, ".", "_" and "-", or be "{id}"';
   }
   if (segments.filter((segment) => segment === "{id}").length > 1) return 'only one segment may be "{id}"';
-  if (segments[0] === "v1") return 'is below "/v1" already: leave out the leading "/v1"';
+  if (segments[0] === "v1") return 'is already relative to "/v1"; remove the leading "/v1"';
   if (segments[0] === "t" || segments[0] === "_tollkeeper") {
-    return 'may not start with "/t" or "/_tollkeeper", which tollkeeper answers itself';
+    return 'must not start with "/t" or "/_tollkeeper", which tollkeeper handles itself';
   }
   return null;
 }

@@ -47,8 +47,8 @@ const JSON_TYPE = "application/json";
 export const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 
 /**
- * Returns the refusal of a request that may not enter, whatever its route, key and body; null for any other. Checks the host
- * (DNS rebinding, SECURITY.md A1 and A2), then browser headers (A3), then the framing (C1), then whether it has been here.
+ * Returns the refusal of a request that is not admitted, whatever its route, key and body; null for any other. Checks the host
+ * (DNS rebinding, SECURITY.md A1 and A2), then browser headers (A3), then the framing (C1), then loops.
  */
 export function admit(request: AdmissionRequest, rules: AdmissionRules): Refusal | null {
   return (
@@ -107,13 +107,13 @@ function isOwnReferer(referer: string, port: number, rules: AdmissionRules): boo
 function checkFraming({ method, httpVersion, headers }: AdmissionRequest): Refusal | null {
   // A response to HTTP/1.0 ends when the connection closes, so a truncated one would look complete.
   if (httpVersion !== "1.1") {
-    return { code: "http_version", problem: "only HTTP/1.1 is spoken here", command: "curl --http1.1" };
+    return { code: "http_version", problem: "only HTTP/1.1 is supported", command: "curl --http1.1" };
   }
   const repeated = headers.repeated.find((name) => SINGLE_HEADERS.has(name));
   if (repeated !== undefined) return badRequest(`more than one ${repeated} header`);
   const encoding = headers.get("transfer-encoding");
   if (encoding !== undefined && (encoding.toLowerCase() !== "chunked" || headers.has("content-length"))) {
-    return badRequest("transfer-encoding is not chunked alone");
+    return badRequest("transfer-encoding must be exactly chunked");
   }
   const length = headers.get("content-length");
   if (length !== undefined && !isPlainContentLength(length)) {
@@ -133,11 +133,11 @@ function checkFraming({ method, httpVersion, headers }: AdmissionRequest): Refus
 /** A tollkeeper in front of a tollkeeper is a loop, or counts everything twice. */
 function checkLoop({ headers, localPort }: AdmissionRequest): Refusal | null {
   if (!headers.has(HOP_HEADER)) return null;
-  const details = `the "baseUrl" of an upstream names port ${localPort}, where tollkeeper listens, and not the service`;
-  return { code: "loop_detected", problem: "a baseUrl leads to tollkeeper itself", command: EDIT, details };
+  const details = `the "baseUrl" of an upstream names port ${localPort}, where tollkeeper itself listens; it must name the API`;
+  return { code: "loop_detected", problem: "a baseUrl points at tollkeeper itself", command: EDIT, details };
 }
 
-/** A program has sent what no HTTP library sends. `check` shows that it is not tollkeeper's fault. */
+/** For requests that no HTTP library sends. `check` shows that the fault is not tollkeeper's. */
 function badRequest(problem: string): Refusal {
   return { code: "bad_request", problem, command: "tollkeeper check" };
 }

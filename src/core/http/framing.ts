@@ -20,14 +20,14 @@ interface ResponseHead {
  * different responses there (RFC 9112 sections 6.1 to 6.3; SECURITY.md C6).
  */
 export function findResponseFault({ status, httpVersion, headers }: ResponseHead): string | null {
-  if (status < 200 || status > 599) return `the upstream answered with status ${status}`;
-  if (httpVersion !== "1.1" && httpVersion !== "1.0") return `the upstream answered in HTTP/${httpVersion}`;
+  if (status < 200 || status > 599) return `the upstream responded with status ${status}`;
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") return `the upstream responded in HTTP/${httpVersion}`;
   const encoding = headers.get("transfer-encoding");
   const isChunked = httpVersion === "1.1" && encoding?.toLowerCase() === "chunked";
   if (encoding !== undefined && (!isChunked || headers.repeated.includes("transfer-encoding"))) {
-    return "the upstream's answer has a transfer-encoding other than chunked";
+    return "the response has a transfer-encoding other than chunked";
   }
   const length = headers.get("content-length");
   if (length === undefined || isPlainContentLength(length)) return null;
-  return "the upstream's answer has an odd content-length";
+  return "the response has an invalid content-length";
 }

@@ -34,7 +34,7 @@ export const HOP_HEADER = "x-tollkeeper-hop";
 const NOT_UPSTREAM = new Set([
   ...HOP_BY_HOP,
   "host",
-  // Node's server has answered it. With it http-proxy-3 would not run its hooks (docs/performance.md section 4, trap 1).
+  // Node's server has already handled it. With it http-proxy-3 would not run its hooks (docs/performance.md section 4, trap 1).
   "expect",
   // We send our own.
   "accept-encoding",

@@ -43,7 +43,8 @@ export function buildProxyCredentialHeader(credentials: Secret): [name: string, 
 
 /**
  * Builds the headers of an upstream request as a flat list: the client's end-to-end headers in their order and spelling,
- * without any credential, then exactly one, or none where the upstream takes none, which comes last so that nothing the client sends can replace it.
+ * without any credential, then exactly one, or none if the upstream takes none. It comes last, so that nothing from the client can
+ * replace it.
  */
 export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHeaderOptions): string[] {
   const hopByHop = listHopByHopNames(headers);

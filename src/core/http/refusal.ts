@@ -40,7 +40,7 @@ export type RefusalCode = keyof typeof REFUSALS;
 /** An error response of our own. The message of its body is `tollkeeper: PROBLEM; type: COMMAND; DETAILS`. */
 export interface Refusal {
   code: RefusalCode;
-  /** What is wrong, in few words: the command has to end within the first 80 characters, because some screens show no more. */
+  /** What is wrong, in few words: the command must end within the first 80 characters, because some screens show no more. */
   problem: string;
   /** What to type next. */
   command: string;
@@ -58,7 +58,7 @@ export interface UnrecordedRefusal {
   ts: string;
   refused: RefusalCode;
   status: number;
-  /** null where it was refused before anything named its tool. */
+  /** null if it was refused before its tool was known. */
   tool: string | null;
   method: string;
   /** Printable and without a query. */

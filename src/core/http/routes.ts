@@ -55,7 +55,7 @@ export function parseRequestTarget(target: string): RequestTarget | null {
   return { toolMark, path: below === "" ? "/" : below, query };
 }
 
-/** True for Claude Code's connectivity probes (docs/wire.md section 1), which are answered locally and never recorded. */
+/** True for Claude Code's connectivity probes (docs/wire.md section 1), which get a local response and are never recorded. */
 export function isProbe(method: string, path: string): boolean {
   return method === "HEAD" && (path === "/" || path === "/api/hello");
 }

@@ -31,7 +31,7 @@ const SUBCOMMANDS = new Set(["run", "exec", "x"]);
 
 /**
  * Returns what an interpreter runs, from the arguments of its process: a script's path or the name of a Python module;
- * null when there is none. Returns the first word of a title by which the process has replaced its arguments, as Pi does.
+ * null when there is none. Returns the first word of a title with which the process has replaced its arguments, as Pi does.
  * Nothing else of the arguments may be kept: they can hold prompts and credentials.
  */
 export function findScript(argv: readonly string[]): Script | null {

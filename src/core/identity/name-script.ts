@@ -17,13 +17,13 @@ const GENERIC = new Set(
 /** Programs that run the script which is their first argument, in their own process. */
 const RUNNERS = new Set(["tsx", "ts-node", "ts-node-esm", "vite-node", "jiti", "babel-node"]);
 
-/** Below these directories each installed package has its own, of its name. */
+/** Below these directories each installed package has a directory of its own name. */
 const PACKAGE_DIRECTORIES = ["node_modules", "site-packages", "dist-packages"];
 
 /**
  * Returns the name of the program that a script is: of the package it was installed with, else of its file without the
- * extension. null when that is a name like `main`, when it cannot be a tool's, or when it may not be a file's name at all: what
- * stands where a script could stand may be private. The name of a directory is not used either: that is the user's project.
+ * extension. null when that is a name like `main`, when it cannot be a tool's, or when it may not be a file's name at all: an
+ * argument in a script's position may be private. The name of a directory is not used either: that is the user's project.
  */
 export function nameScript({ kind, text }: Script): string | null {
   if (kind === "title") return null;
@@ -53,7 +53,7 @@ function nameFile(path: string): string | null {
   return specific(base.endsWith(".jar") ? stem.replace(VERSION, "") : stem);
 }
 
-/** Returns the first of the names that says which program it is. */
+/** Returns the first of the names that identifies the program. */
 function specific(...names: readonly (string | undefined)[]): string | null {
   const name = names.find((candidate) => candidate !== undefined && !GENERIC.has(candidate.toLowerCase()));
   return name === undefined ? null : parseToolName(name);

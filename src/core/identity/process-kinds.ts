@@ -16,7 +16,7 @@ const SESSION_ROOTS = [
   // The title that tmux gives itself, visible in place of its executable.
   .concat("tmux: server");
 
-/** Length to which the kernel truncates the process name (proc_pid_comm(5)) that stands for an invisible executable. */
+/** Length to which the kernel truncates the process name (proc_pid_comm(5)), which replaces an invisible executable's. */
 const COMM_LENGTH = 15;
 
 /** Returns the base name of a path in the spelling of the tables: lower case, without `.exe`. */

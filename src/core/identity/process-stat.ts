@@ -2,7 +2,7 @@
 export interface ProcessStat {
   /** The executable's name, truncated to 15 characters, or the title that the process gave itself. */
   name: string;
-  /** `Z` for a process that has ended and that its parent has not asked about yet. */
+  /** `Z` for a process that has ended and that its parent has not waited for yet. */
   state: string;
   parent: number;
   /** In clock ticks since boot. Identifies the process together with the pid. */

@@ -31,7 +31,7 @@ export function findRequestSignature(
   signatures: readonly RequestSignature[],
   headers: HeaderIndex,
 ): RequestSignature | undefined {
-  // A loop, because each request comes through here: a callback would be allocated for each.
+  // A loop, because every request passes here: a callback would be allocated for each.
   for (const signature of signatures) if (isMatch(signature, headers)) return signature;
   return undefined;
 }
@@ -55,7 +55,7 @@ export interface Script {
 export interface Program {
   /** Path of the executable; its name alone where the path is not visible. */
   executable: string;
-  /** null for programs that are no interpreters, and where it is not known. */
+  /** null for programs that are not interpreters, and when unknown. */
   script: Script | null;
 }
 

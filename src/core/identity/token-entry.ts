@@ -36,7 +36,7 @@ export function parseTokenEntries(content: string): TokenEntry[] | null {
   return "value" in verdict ? verdict.value.tokens : null;
 }
 
-/** Formats the entries as JSON, one a line. */
+/** Formats the entries as JSON, one per line. */
 export function formatTokenEntries(entries: readonly TokenEntry[]): string {
   const lines = entries.map((entry) => `  ${JSON.stringify(entry)}`);
   return `{"v":${VERSION},"tokens":[\n${lines.join(",\n")}\n]}\n`;

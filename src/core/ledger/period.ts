@@ -22,8 +22,7 @@ export function parsePeriod(text: string, now: number, calendar: Calendar): Peri
   const [, digits, unit] = /^(\d{1,6})([dh])$/.exec(text) ?? [];
   if (digits === undefined) return startingOn(parseDay(text, calendar), today, calendar);
   const count = Number(digits);
-  if (count > MAX_DAYS * (unit === "h" ? 24 : 1))
-    throw unreadable(text, "it reaches further back than 100 years");
+  if (count > MAX_DAYS * (unit === "h" ? 24 : 1)) throw unreadable(text, "it is more than 100 years long");
   if (unit === "h")
     return { since: now - count * HOUR_MS, title: `last ${count} hour${count === 1 ? "" : "s"}` };
   if (count === 0) throw unreadable(text, "a period has at least one day");
@@ -37,7 +36,7 @@ function startingOn(day: string, today: string, calendar: Calendar): Period {
 
 /** Refuses days like February 30, which Date reads as March 1 or 2. */
 function parseDay(text: string, calendar: Calendar): string {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) throw unreadable(text, "it is neither a span nor a day");
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) throw unreadable(text, "it is neither a time span nor a date");
   const start = calendar.startOf(text);
   if (Number.isNaN(start) || calendar.dayOf(start) !== text) throw unreadable(text, "there is no such day");
   return text;

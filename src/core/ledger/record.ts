@@ -3,7 +3,7 @@ import type { MeterReading } from "../usage/reading.ts";
 /** What identified the tool, strongest first (docs/wire.md section 2). */
 export type ToolEvidence = "path" | "token" | "header" | "signature" | "process" | "library" | "unknown";
 
-/** Who or what ended an exchange early. `crash`: the daemon was killed, and the record is what it had noted before. */
+/** Who or what ended an exchange early. `crash`: the daemon was killed, and the record is its last note. */
 export type CutBy = "client" | "upstream" | "proxy" | "crash";
 
 /** Version of the record format. Readers skip records of versions that they do not know. */
@@ -35,7 +35,7 @@ export interface UsageRecord extends MeterReading {
   user_agent: string | null;
   /** The client's process; null when it was not known by the time the record was written. */
   process: ProcessRecord | null;
-  /** Absolute path of the directory that the process works in; null as above, and unless the configuration asks for it. */
+  /** Absolute path of the directory that the process works in; null as above, and unless the configuration enables it. */
   project: string | null;
   /** Name of the key, never its value. */
   key: string;

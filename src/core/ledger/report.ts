@@ -14,13 +14,13 @@ export interface ReportRow {
   name: string | null;
   /** Requests that spent tokens, or may have. */
   requests: number;
-  /** Other requests: refused by tollkeeper, or answered with a plain error, so that nothing was spent. */
+  /** Other requests: refused by tollkeeper, or failed with a plain error, so that nothing was spent. */
   failed: number;
   input_uncached: number;
   cache_read: number;
   cache_write: number;
   output: number;
-  /** null when no response said. A lower bound when `reasoning_unknown` is not 0. */
+  /** null when no response reported it. A lower bound when `reasoning_unknown` is not 0. */
   reasoning: number | null;
   /** How many of the summed token sets do not report reasoning. */
   reasoning_unknown: number;

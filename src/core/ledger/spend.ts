@@ -4,7 +4,7 @@ import type { UsageRecord } from "./record.ts";
 /**
  * How a record counts in a report:
  * - `request`: the service did work for it, or may have; counts once, even with unknown usage
- * - `failed`: refused by tollkeeper, or answered by the service with a plain error; spent nothing
+ * - `failed`: refused by tollkeeper, or by the service with a plain error; spent nothing
  * - `fetch`: fetched a response that another request created; the usage belongs to that request
  * - `free`: a route that never spends (model list, token counting)
  */

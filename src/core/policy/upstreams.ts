@@ -1,7 +1,7 @@
 import type { Config, Upstream } from "../config/config.ts";
 import { identifyKey, type KeyRef } from "../secrets/key-source.ts";
 
-/** Returns the upstream that a tool's configuration names, else "default"; null without one. Clients choose their tool names. */
+/** Returns the upstream that a tool's configuration names, or else "default"; null without one. Clients choose their tool names. */
 export function upstreamForTool(config: Config, tool: string): Upstream | null {
   const name = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.upstream : undefined;
   return config.upstreams[name ?? "default"] ?? null;
@@ -23,7 +23,7 @@ export function resolveKeyRef(upstream: Upstream, keyName: string | null): KeyRe
   return { origin, name, source, setArguments: writeSetArguments(upstream, name) };
 }
 
-/** Leaves out what `key set` takes by default: the upstream "default", and an upstream's own key. */
+/** Leaves out the defaults of `key set`: the upstream "default", and an upstream's own key. */
 function writeSetArguments(upstream: Upstream, name: string): string {
   const key = name === upstream.key ? "" : ` ${name}`;
   return `key set${key}${upstream.name === "default" ? "" : ` --upstream ${upstream.name}`}`;

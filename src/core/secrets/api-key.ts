@@ -1,7 +1,7 @@
 import { Failure } from "../failure.ts";
 import { Secret } from "./secret.ts";
 
-/** In characters. Node refuses request heads of 16 KiB, and a key is only a part of one. */
+/** In characters. Node refuses request heads of 16 KiB, and a key is only part of one. */
 export const MAX_KEY_LENGTH = 8192;
 
 /**
@@ -11,7 +11,7 @@ export const MAX_KEY_LENGTH = 8192;
 export function parseApiKey(text: string): Secret {
   const value = text.trim();
   const problem = findProblem(value);
-  if (problem !== null) throw new Failure(problem, "give the key alone, on one line");
+  if (problem !== null) throw new Failure(problem, "enter only the key, on one line");
   return new Secret(value);
 }
 
@@ -19,16 +19,16 @@ function findProblem(value: string): string | null {
   if (value === "") return "the key is empty";
   if (value.length > MAX_KEY_LENGTH) return `the key is longer than ${MAX_KEY_LENGTH} characters`;
   if (/^bearer\s/i.test(value)) return 'the key starts with "Bearer ", which belongs to a header';
-  if (/[\r\n]/.test(value)) return "the key has line breaks in it";
-  if (/\s/.test(value)) return "the key has spaces in it";
-  if (!/^[\x21-\x7e]+$/.test(value)) return "the key has characters that no header can carry";
+  if (/[\r\n]/.test(value)) return "the key contains line breaks";
+  if (/\s/.test(value)) return "the key contains spaces";
+  if (!/^[\x21-\x7e]+$/.test(value)) return "the key contains characters that are not allowed in a header";
   return null;
 }
 
-/** Shorter than every key of every service that is known to us. */
+/** Shorter than the keys of all services that we know of. */
 const MIN_KEY_LENGTH = 8;
 
-/** What tools and documentation put in the place of a key. */
+/** What tools and documentation write in place of a key. */
 const NO_KEY = /^tk-|^tollkeeper|placeholder|your[-_ ]?(?:api[-_ ]?)?key|^changeme|^x+$|^\*+$/i;
 
 /**
@@ -37,7 +37,7 @@ const NO_KEY = /^tk-|^tollkeeper|placeholder|your[-_ ]?(?:api[-_ ]?)?key|^change
  */
 export function findUnlikelyKey(text: string): string | null {
   const value = text.trim();
-  if (/^["'`]|["'`]$/.test(value)) return "there are quotes around it";
+  if (/^["'`]|["'`]$/.test(value)) return "it has quotes around it";
   if (NO_KEY.test(value)) return "it is a placeholder";
   if (value.length < MIN_KEY_LENGTH) return `it has only ${value.length} characters`;
   return null;

@@ -36,7 +36,7 @@ export function isLikelySecret(value: string): boolean {
   return isRandom(value) && !isPlaceholder(value);
 }
 
-/** True for a value that stands for a key, or refers to one that is stored elsewhere. */
+/** True for a placeholder, and for a reference to a key that is stored elsewhere. */
 export function isPlaceholder(value: string): boolean {
   return PLACEHOLDER.test(value);
 }

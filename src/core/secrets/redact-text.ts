@@ -2,7 +2,7 @@ import { findAssignments } from "../text/assignments.ts";
 import { isPlaceholder, isLikelySecret, extractKey } from "./detect-key.ts";
 import type { Secret } from "./secret.ts";
 
-// Finds what is redacted in a file before it is shown or copied: more than detect-key.ts, because too much does no harm.
+// Finds what to redact in a file before it is shown or copied: more than detect-key.ts, because too much does no harm.
 
 /** Matches names under which a random value is a secret, but not `max_tokens` or `author`. */
 const SECRET_NAME = /token(?!s)|secret|passw|passphrase|bearer|credential|cookie|auth(?!or(?!i[sz]))|key/i;

@@ -1,7 +1,7 @@
 const PLACEHOLDER = "[secret]";
 const ASTERISK = 0x2a;
 
-/** Shorter values are not redacted: they are placeholders, as local gateways accept them, and occur in ordinary text. */
+/** Shorter values are not redacted: they are placeholders for local gateways, and occur in ordinary text. */
 const MIN_LENGTH = 8;
 
 /**
@@ -81,5 +81,5 @@ function spellingPattern(char: string): string {
   return `(?:\\\\u00${anyCase}|%${anyCase}|\\\\?[${char.replace(/[\]\\^]/, "\\$&")}])`;
 }
 
-/** Stands for the key of an upstream that takes none: it is never sent, and found in no text. */
+/** The key of an upstream that takes none: it is never sent, and matches no text. */
 export const NO_SECRET = new Secret("");

@@ -34,7 +34,7 @@ export interface Meter {
   readonly hasContent: boolean;
   /** True once a stream with usage has sent its final event. Always true for other responses. */
   readonly isFinished: boolean;
-  /** Returns what {@link Meter.finish} would if the body broke off here, less an event that has not ended. Changes nothing. */
+  /** Returns what {@link Meter.finish} would if the body ended here, without an unfinished event. Changes nothing. */
   readSoFar(): MeterReading;
   /**
    * Ends the body and returns the reading. Call once. `isWhole`: the body ended as its framing announced. A stream with usage
@@ -46,7 +46,7 @@ export interface Meter {
 /** Responses from this status on have no model output: redirects are forwarded, not followed. */
 const FIRST_STATUS_WITHOUT_OUTPUT = 300;
 
-/** Includes `application/problem+json` and the like. */
+/** Includes types such as `application/problem+json`. */
 const JSON_OR_EVENTS = /^\s*(?:application\/(?:[\w.-]+\+)?json|text\/event-stream)/i;
 
 /** Creates the meter of one response. */
@@ -129,7 +129,7 @@ class UsageMeter implements Meter {
   finish(isWhole: boolean): MeterReading {
     const isReadable = this.#body.finish();
     const reading = this.readSoFar();
-    // A stream without its final event was truncated, however cleanly it closed. Any other whole body was just no message.
+    // A stream without its final event was truncated, however cleanly it closed. Any other whole body was just not a message.
     if (isWhole && !this.#isStream && reading.outcome === "cut") reading.outcome = "completed";
     if (!isReadable) reading.flags.push("bad_json");
     return reading;

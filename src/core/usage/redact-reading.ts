@@ -12,7 +12,7 @@ const TEXTS = [
   "inference_geo",
 ] as const;
 
-/** Redacts the secret in text of the upstream. Returns the same object when it is in none: 0.2 µs, where a copy takes 2. */
+/** Redacts the secret in text of the upstream. Returns the same object when it does not occur: 0.2 µs, where a copy takes 2. */
 export function redactReading(reading: MeterReading, secret: Secret): MeterReading {
   if (!isInReading(reading, secret)) return reading;
   const redact = (text: string | null) => (text === null ? null : secret.redactText(text));

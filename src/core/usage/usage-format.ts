@@ -42,7 +42,7 @@ export function toUsageState(tokens: Tokens | null, isFinal: boolean): UsageStat
   return isFinal ? "final" : "partial";
 }
 
-/** Returns a new reading without any facts but these, for the caller to fill in. */
+/** Returns a new reading with only these facts, for the caller to fill in. */
 export function createReading(outcome: Outcome, usage: UsageState): MeterReading {
   return {
     outcome,

@@ -17,12 +17,12 @@ export function maxConnections(descriptorLimit: number): number {
 
 /**
  * How long a released connection waits for a request that may be on its way. Without it, a client that has just connected, or
- * that keeps its connection busy, would see the connection cut, and another user's would not be told why.
+ * that keeps its connection busy, would see the connection reset, and another user's client would not get the reason.
  */
 const LAST_REQUEST_MS = 1_000;
 
 /**
- * After so many requests that did not wait for their turn, a connection is closed. Node keeps 4 KB for each of them until the
+ * A connection is closed after this many requests that did not wait for their turn. Node keeps 4 KB for each of them until the
  * response before it has been sent, which takes for ever when the client does not read.
  */
 const MOST_PIPELINED = 64;

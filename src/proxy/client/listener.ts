@@ -11,7 +11,7 @@ const KEEP_ALIVE_MS = 95_000;
 const HEADERS_LIMIT_MS = 60_000;
 const MAX_HEADER_BYTES = 32 * 1024;
 /**
- * How much of a body Node reads before anybody takes it, which is while the key is read. Node notices that a client has
+ * How much of a body Node reads before anyone takes it, that is, while the key is being read. Node notices that a client has
  * disconnected only after reading everything it sent, and most requests fit into this.
  */
 export const READ_AHEAD_BYTES = 1024 * 1024;
@@ -32,7 +32,7 @@ export interface ConnectionHandler {
 const BACKLOG = 65_535;
 
 const HAND_OVER_HINT =
-  "correct ListenStream= in the socket unit, or write it anew with: tollkeeper service install";
+  "correct ListenStream= in the socket unit, or rewrite the unit with: tollkeeper service install";
 
 /** HTTP servers on the loopback addresses. */
 export interface Listener {
@@ -85,7 +85,7 @@ export function adopt(descriptors: readonly number[], handler: ConnectionHandler
     for (const fd of descriptors) {
       const server = await open({ fd, backlog: BACKLOG }, handler).catch((cause: unknown) => {
         throw new Failure(
-          `descriptor ${fd}, which was handed over, is no socket that listens`,
+          `descriptor ${fd} from the service manager is not a listening socket`,
           HAND_OVER_HINT,
           {
             cause,
@@ -134,7 +134,7 @@ function writeAddress(host: string, port: number): string {
 function refuseBeyondLoopback({ address, port }: AddressInfo): void {
   if (LOOPBACK_ADDRESSES.some((loopback) => loopback === address)) return;
   throw new Failure(
-    `a socket was handed over that is not on loopback: ${writeAddress(address, port)}`,
+    `a socket from the service manager is not on loopback: ${writeAddress(address, port)}`,
     HAND_OVER_HINT,
   );
 }
@@ -180,12 +180,12 @@ function dispatch(server: Server, handler: ConnectionHandler): void {
     socket.once("close", () => sockets.delete(socket));
     handler.accept(socket);
   });
-  // Called by server.close(). Node's version would cut off responses that have ended but have not been sent yet.
+  // Called by server.close(). Node's version would truncate responses that have ended but have not been sent yet.
   server.closeIdleConnections = () => {
     for (const socket of sockets) handler.release(socket);
   };
   server.on("request", (req, res) => void handler.handle(req, res, false));
-  // Without these listeners Node would answer such requests itself, before the Host is checked.
+  // Without these listeners Node would respond to such requests itself, before the Host is checked.
   server.on("checkExpectation", (req, res) => void handler.handle(req, res, false));
   server.on("checkContinue", (req, res) => void handler.handle(req, res, true));
 }

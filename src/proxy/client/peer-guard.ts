@@ -5,8 +5,9 @@ import { Peer } from "./peer.ts";
 const ROOT_UID = 0;
 const LOG_INTERVAL_MS = 60_000;
 
-/** Hint: a service installed before users were listed still runs in the sandbox, where they cannot be told apart. */
-const OUT_OF_SANDBOX = '"access.peerUid" counts for nothing here; type: tollkeeper service install';
+/** Hint: a service that was installed before users were listed still runs in the sandbox, which hides who they are. */
+const OUT_OF_SANDBOX =
+  '"access.peerUid" has no effect in the sandbox; to leave it, type: tollkeeper service install';
 
 /**
  * Refuses other users of the machine: asks the system once per connection whose process is at the other end, as ssh-agent does
@@ -40,7 +41,7 @@ export class PeerGuard {
    */
   inspect(socket: Socket, withProject: boolean): Promise<boolean> {
     return new Promise((resolve) => {
-      // In the next tick, because Node starts reading then, and a pause before that would not hold.
+      // In the next tick, because Node starts reading then and would undo an earlier pause.
       process.nextTick(() => resolve(this.#ask(socket, withProject)));
     });
   }
@@ -92,14 +93,11 @@ export class PeerGuard {
     if (now - this.#loggedAt < LOG_INTERVAL_MS) return;
     this.#loggedAt = now;
     if (uid !== UNMAPPED_UID) {
-      this.#log.warn({ uid }, "refused a connection of another user of this machine");
+      this.#log.warn({ uid }, "refused a connection from another user of this machine");
       return;
     }
-    // All other users look alike here, listed ones and root included.
+    // All other users look alike in the sandbox, including listed ones and root.
     const hint = this.#allowedUids.length > 0 ? OUT_OF_SANDBOX : undefined;
-    this.#log.warn(
-      { hint },
-      "refused a connection of another user; which one is not told within the sandbox",
-    );
+    this.#log.warn({ hint }, "refused a connection from another user, whose uid is hidden in the sandbox");
   }
 }

@@ -2,9 +2,9 @@ import type { PeerOwner, PeerProcess } from "../../ports.ts";
 
 /** The client's end of a connection that was admitted. */
 export class Peer {
-  /** null until the process is found, and for good where it is not. */
+  /** null until the process is found; stays null if it is not. */
   process: PeerProcess | null = null;
-  /** The directory the process works on. null until it is known, and for good where it cannot be or was not asked for. */
+  /** The directory the process works in. null until it is known; stays null if it cannot be or is not wanted. */
   project: string | null = null;
   readonly #owner: PeerOwner;
   readonly #withProject: boolean;

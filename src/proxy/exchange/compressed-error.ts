@@ -10,7 +10,7 @@ const DECODED_LIMIT_BYTES = 1024 * 1024;
 
 /**
  * Writes an error that is compressed although we asked for `identity`. The body is held until its end and searched for our key
- * in plain text (SECURITY.md B8). Without the key it is sent as it came; with it, as redacted plain text. A body that cannot
+ * in plain text (SECURITY.md B8). Without the key it is sent unchanged; with it, as redacted plain text. A body that cannot
  * be searched, because it is longer than a queue may be or Node lacks the encoding, is dropped.
  */
 export class CompressedError implements ResponseWriter {

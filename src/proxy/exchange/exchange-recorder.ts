@@ -10,7 +10,7 @@ import type { Settings } from "../settings.ts";
 import type { RoundTripLimits } from "./limits.ts";
 import type { RunningExchanges } from "./running-exchanges.ts";
 
-/** A first note is taken this much before its time, so that it is in time when the timer for it is late. */
+/** A first note is taken this much early, so that it is still in time when its timer fires late. */
 const NOTE_AHEAD_MS = 200;
 /** How often the note of an exchange is renewed. */
 const NOTE_INTERVAL_MS = 60_000;
@@ -27,7 +27,7 @@ interface ExchangeHead {
 
 /** A round trip as its exchange sees it. */
 interface RunningRoundTrip {
-  /** Returns what was learned of the response so far, as if it broke off now; null before there is one. */
+  /** Returns what was learned of the response so far, as if it ended now; null before there is one. */
   readSoFar(): MeterReading | null;
   /** Ends it now, and records its exchange. */
   abort(): void;
@@ -85,7 +85,7 @@ export class ExchangeRecorder {
     this.#scan?.feed(chunk);
   }
 
-  /** Takes the time to first token. Later calls do nothing. */
+  /** Records the time to first token. Later calls do nothing. */
   sawFirstContent(): void {
     this.#ttftMs ??= this.#elapsedMs();
   }

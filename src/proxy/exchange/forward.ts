@@ -10,7 +10,7 @@ import { RoundTrip, type RoundTripOptions, type UpstreamTransport } from "./roun
 export interface Forwarder {
   /** Starts a round trip to the upstream that the exchange has chosen. */
   forward(req: IncomingMessage, res: ServerResponse, options: RoundTripOptions): void;
-  /** Does now what the first request to an origin would have to wait for, short of connecting. For TLS that takes 9 ms. */
+  /** Does in advance what the first request to an origin would wait for, except for connecting. For TLS that takes 9 ms. */
   prepare(origin: string): void;
   /**
    * Opens a connection ahead of a request that may follow soon, so that the handshakes run while the client is still sending
@@ -25,7 +25,7 @@ export interface Forwarder {
 
 /**
  * Creates a forwarder on http-proxy-3 with its `stream` pass replaced. The original pass gives an upstream no time to report
- * its usage after the client has disconnected, hangs when an upstream breaks off within a response, and rewrites paths
+ * its usage after the client has disconnected, hangs when an upstream closes the connection within a response, and rewrites paths
  * (docs/performance.md section 4, traps 1, 4 and 5). The credential is only in the headers of the round trip, never in the
  * library's options, which it prints under DEBUG (trap 6).
  */

@@ -4,7 +4,7 @@ import type { DeadlineLimits } from "../upstream/deadline.ts";
 export interface RoundTripLimits extends DeadlineLimits {
   /** Largest request body in bytes. A larger one is refused with 413 and not buffered. */
   bodyBytes: number;
-  /** Longest silence of the client within the request body, in milliseconds. */
+  /** Longest pause of the client within the request body, in milliseconds. */
   bodyIdleMs: number;
   /** Time for the upstream to report its final usage after the client has disconnected, in milliseconds. */
   graceMs: number;

@@ -16,8 +16,8 @@ export interface PeekLimits {
 
 /**
  * Reads the start of a JSON body until its `model` is known, and puts the bytes back, so that whoever reads the request next
- * gets the body from its first byte, and its 'end'. Resolves with null where the model is not known: the body has none, ended
- * or broke off before it, is compressed, or names it after the limit. Rejects with a RefusalError when the client stops sending.
+ * gets the body from its first byte, and its 'end'. Resolves with null if the model is not known: the body has none, ended
+ * before it, is compressed, or names it after the limit. Rejects with a RefusalError when the client stops sending.
  */
 export function peekModel(req: IncomingMessage, limits: PeekLimits): Promise<string | null> {
   const { bodyIdleMs, peekBytes = PEEK_LIMIT_BYTES } = limits;

@@ -3,8 +3,8 @@ import { READ_AHEAD_BYTES } from "../client/listener.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 
 /**
- * Counts what Node reads of a request's body while nobody takes it, until `awaited` settles. Where that is too much, nothing
- * more is read meanwhile. `announcedBytes` is null for a chunked body, which may be of any size.
+ * Counts what Node reads of a request's body before anyone takes it, until `awaited` settles. If that is too much, reading
+ * pauses until then. `announcedBytes` is null for a chunked body, which may be of any size.
  */
 export async function readAhead<T>(
   req: IncomingMessage,

@@ -11,7 +11,7 @@ const DECODED_LIMIT_BYTES = 256 * 1024 * 1024;
 /** Compressed bytes that may wait for a decoder that is slower than the response. */
 const WAITING_LIMIT_BYTES = 4 * 1024 * 1024;
 
-/** Meters a copy of one response. Nothing that fails in here affects the exchange. */
+/** Meters a copy of one response. No failure in here affects the exchange. */
 export interface ResponseMeter {
   /** Takes the next bytes of the body, as they are on the wire. */
   feed(chunk: Buffer): void;
@@ -21,7 +21,7 @@ export interface ResponseMeter {
   readonly isOver: boolean;
   /** As in `Meter`. */
   readSoFar(): MeterReading;
-  /** Ends the metering of a body that ended (`whole`) or broke off. Calls back at once, unless a decoder has to finish. */
+  /** Ends the metering of a body that ended (`whole`) or was truncated. Calls back at once, unless a decoder has to finish. */
   finish(whole: boolean, done: (reading: MeterReading) => void): void;
 }
 

@@ -94,7 +94,7 @@ export class RoundTrip {
     exchange.roundTrip = this;
   }
 
-  /** Returns what was learned of the response so far, as if it broke off now; null before there is one. */
+  /** Returns what was learned of the response so far, as if it ended now; null before there is one. */
   readSoFar(): MeterReading | null {
     return this.#response === null ? null : this.#toRecord(this.#response, this.#response.readSoFar());
   }
@@ -111,7 +111,7 @@ export class RoundTrip {
     // An upgrade that was never requested. Without a listener Node destroys the connection and reports nothing.
     upstream.on("upgrade", (_incoming, socket) => {
       socket.destroy();
-      this.#fail(invalidResponse("the upstream switched protocols unasked"), "upstream");
+      this.#fail(invalidResponse("the upstream switched protocols without being asked to"), "upstream");
     });
     upstream.on("close", () => {
       if (this.#response === null) this.#onUpstreamError(new Error("the upstream closed the connection"));
@@ -156,7 +156,7 @@ export class RoundTrip {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#stopTimers();
-    // Whatever happens in the grace period, it was the client that left first.
+    // Whatever happens in the grace period, the client disconnected first.
     const cutBy = this.#isClientGone ? "client" : endedBy;
     const response = this.#response;
     if (response === null) {
@@ -170,14 +170,14 @@ export class RoundTrip {
     });
   }
 
-  /** An upstream that echoes the key, in a model's name for instance, must not get it into the ledger. */
+  /** The ledger must not get a key that an upstream echoes, for instance in a model's name. */
   #toRecord(response: UpstreamResponse, reading: MeterReading): MeterReading {
     this.#exchange.bytesOut = response.bytes;
     return redactReading(reading, this.#options.secret);
   }
 
   /**
-   * The last step. A response that broke off is destroyed, so that the client cannot take it for complete. Where none had begun,
+   * The last step. A truncated response is destroyed, so that the client cannot take it for complete. If none had begun,
    * the client's connection is reset: tools retry that as they would without us (docs/wire.md section 4).
    */
   #close(isWhole: boolean): void {
@@ -192,8 +192,8 @@ export class RoundTrip {
   }
 
   /**
-   * Ends the round trip with a refusal of our own; without one where the client has already got a head. `cutBy` is null for a
-   * request that was rejected, and names the side that broke off otherwise.
+   * Ends the round trip with a refusal of our own; without one if the client already has a head. `cutBy` is null for a
+   * request that was rejected, and otherwise names the side that ended it.
    */
   #fail(refusal: Refusal, cutBy: CutBy | null): void {
     if (this.#response !== null && this.#res.headersSent) {
@@ -218,7 +218,7 @@ export class RoundTrip {
     sendRefusal(this.#req, this.#res, refusal, choice.route.api);
   }
 
-  /** A client that leaves after its whole request gives the upstream a grace period to report the usage. */
+  /** When a client disconnects after its whole request, the upstream gets a grace period to report the usage. */
   readonly #onClientClose = (): void => {
     if (this.#isSettled) return;
     this.#isClientGone = true;

@@ -1,8 +1,8 @@
 import type { Clock } from "../../ports.ts";
 
-/** How often the exchanges under way are looked at. */
+/** How often the exchanges under way are checked. */
 const LOOK_MS = 100;
-/** What renewing notes may take of a look. On a slow disk the rest waits for the next one, and no response for a thousand. */
+/** Time for renewing notes in one check. On a slow disk the rest waits for the next check, so that no response waits for a thousand. */
 const RENEWAL_MS = 20;
 /** Pause after a note that could not be written. */
 const RETRY_MS = 1000;
@@ -22,7 +22,7 @@ interface RunningExchange {
 
 /**
  * The exchanges under way: each is in it until it is recorded. Those that last are noted in the ledger, so that a crash does
- * not hide them (SECURITY.md E7); one timer for all sees to that, and short ones never meet it. A list, because a Set whose
+ * not hide them (SECURITY.md E7); one timer serves all, and short exchanges never meet it. A list, because a Set whose
  * entries come and go with each request keeps finished requests alive until the next full garbage collection; see
  * `Connections`.
  */
@@ -70,7 +70,7 @@ export class RunningExchanges {
     for (const exchange of running) exchange.abort();
   }
 
-  /** Notes the exchanges that are due. A look that finds nothing under way is the last. */
+  /** Notes the exchanges that are due. A check that finds nothing under way is the last. */
   #look(): void {
     if (this.#running.length === 0) {
       if (this.#timer !== null) clearInterval(this.#timer);

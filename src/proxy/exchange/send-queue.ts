@@ -1,6 +1,6 @@
 import type { SharedBuffer } from "./shared-buffer.ts";
 
-/** At most so much is written at a time, so that the progress of a slow reader can be seen. */
+/** At most this much is written at a time, so that the progress of a slow reader is visible. */
 const WRITE_BYTES = 64 * 1024;
 
 /** What a chunk that waits costs besides its bytes (measured: 0.65 KB), so that many small ones do not exceed the limit. */
@@ -38,7 +38,7 @@ export class SendQueue {
     this.#onProgress = onProgress;
   }
 
-  /** False while the queue is as long as it may be. Ask before writing more, and else again when there is progress. */
+  /** False while the queue is full. Ask before writing more; after false, ask again when there is progress. */
   get hasRoom(): boolean {
     return this.#buffer.hasRoom(this.#countedBytes);
   }
@@ -58,7 +58,7 @@ export class SendQueue {
     this.count();
   }
 
-  /** Counts bytes that the caller holds back, so many in all. */
+  /** Sets how many bytes the caller holds back, in total. */
   hold(bytes: number): void {
     this.#heldBytes = bytes;
     this.count();
@@ -69,7 +69,7 @@ export class SendQueue {
     if (this.#chunks.length > 0) this.#send(this.#take(Infinity));
   }
 
-  /** Counts anew. For the caller that has written to the destination by itself. */
+  /** Counts again, for a caller that has itself written to the destination. */
   count(): void {
     if (!this.#isClosed)
       this.#resize(this.#heldBytes + this.#waitingBytes + this.#destination.writableLength);
@@ -104,7 +104,7 @@ export class SendQueue {
     this.#onProgress();
   };
 
-  /** Takes chunks, joined, until they have at least so many bytes. */
+  /** Takes chunks, joined, until they have at least this many bytes. */
   #take(bytes: number): Buffer {
     let [count, taken] = [0, 0];
     for (; count < this.#chunks.length && taken < bytes; count += 1)

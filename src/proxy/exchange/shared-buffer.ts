@@ -4,18 +4,18 @@ const MOST_BYTES = 1024 * 1024;
 /** The part of what is free that one queue may hold. A thousand stuck clients then leave a sixteenth of the buffer free. */
 const SHARE = 1 / 64;
 
-/** The most that one reading of a socket brings, by which a queue that may grow will grow. */
+/** The most that one read of a socket returns, and so the most by which a queue grows at a time. */
 const READ_BYTES = 64 * 1024;
 
 /**
- * The memory for bytes that wait until somebody reads: a stuck client, a stuck upstream, a request whose key is being read.
+ * The memory for bytes that wait for a reader: a stuck client, a stuck upstream, a request whose key is being read.
  * One limit over all of them, shared by the dynamic threshold of shared-memory switches (Choudhury and Hahne, "Dynamic Queue
  * Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking 6, 1998): a queue may grow up to
  * a fixed share of what is free. A few may be long, many are short, some of the buffer is always free for the next, and a
  * client that reads is never held up, because its queue is empty.
  *
  * Sockets are read in pieces of up to 64 KiB, and for each connection one or two of them may come on top of the limit: the one
- * with which an upload reaches its share, or those that Node reads of a response although nobody takes them.
+ * with which an upload reaches its share, or those that Node reads of a response although nothing takes them.
  */
 export class SharedBuffer {
   #limitBytes: number;
@@ -40,7 +40,7 @@ export class SharedBuffer {
     this.#usedBytes += after - before;
   }
 
-  /** Returns true when a queue of this length may grow by another reading. An empty one always may. */
+  /** Returns true when a queue of this length may grow by another read. An empty one always may. */
   hasRoom(bytes: number): boolean {
     if (bytes === 0) return true;
     return bytes <= MOST_BYTES && bytes + READ_BYTES <= (this.#limitBytes - this.#usedBytes) * SHARE;

@@ -15,7 +15,7 @@ const ONE_WRITE_BYTES = 64 * 1024;
 /** How often to check whether the client is still connected while the upstream is not reading. */
 const CLIENT_CHECK_MS = 400;
 
-/** At most so much is written at a time, so that the progress of a slow upstream can be seen. */
+/** At most this much is written at a time, so that the progress of a slow upstream is visible. */
 const PIECE_BYTES = 64 * 1024;
 
 const NOTHING = Buffer.alloc(0);
@@ -58,7 +58,7 @@ export class Upload {
     else process.nextTick(() => this.#start());
   }
 
-  /** True while the upstream is what keeps the rest from being sent. */
+  /** True while the upstream keeps the rest from being sent. */
   get isBlocked(): boolean {
     return this.#isBlocked || this.#req.readableEnded || this.#upstream.writableEnded;
   }
@@ -80,7 +80,7 @@ export class Upload {
     else discardBody(req, () => void (req.complete || req.socket.destroySoon()));
   }
 
-  /** Lets others read what is left of the body. */
+  /** Lets other code read the rest of the body. */
   #leaveRest(queue: SendQueue): void {
     queue.close();
     this.#req.removeAllListeners("readable");
@@ -95,7 +95,7 @@ export class Upload {
     else this.#stream();
   }
 
-  /** Sends a body that is completely here. Its length has been checked. Without listeners and timers: saves 15 µs. */
+  /** Sends a body that has arrived completely. Its length has been checked. Without listeners and timers: saves 15 µs. */
   #sendWhole(): void {
     const body = (this.#req.read() as Buffer | null) ?? NOTHING;
     // Lets Node emit 'end'.
@@ -127,7 +127,7 @@ export class Upload {
       if (chunk === null) break;
       this.#send(chunk, queue);
     }
-    // Node notices by itself when a client leaves that has sent everything.
+    // Node notices by itself when a client that has sent everything disconnects.
     if (!queue.hasRoom && !this.#req.complete && !this.#isStopped) this.#block();
   }
 

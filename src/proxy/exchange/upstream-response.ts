@@ -24,7 +24,7 @@ interface UpstreamResponseOptions {
   buffer: SharedBuffer;
   /** The client's response; null when the client has disconnected. */
   res: ServerResponse | null;
-  /** Called when the body has ended (`true`) or broken off (`false`). The first call counts. */
+  /** Called when the body has ended (`true`) or was truncated (`false`). The first call counts. */
   onEnd(isWhole: boolean): void;
 }
 
@@ -88,13 +88,13 @@ export class UpstreamResponse {
     if (this.#incoming.complete && this.#incoming.readableLength === 0) this.#options.onEnd(true);
   }
 
-  /** What was learned so far, as if the response broke off now. */
+  /** What was learned so far, as if the response ended now. */
   readSoFar(): MeterReading {
     return this.#meter.readSoFar();
   }
 
   /**
-   * Closes the meter. `isWhole`: the body ended and did not break off. Calls back with what was learned and whether the
+   * Closes the meter. `isWhole`: the body ended and was not truncated. Calls back with what was learned and whether the
    * response really is whole; at once, unless a decoder has to finish. Call it once.
    */
   settle(isWhole: boolean, done: (reading: MeterReading, isWhole: boolean) => void): void {

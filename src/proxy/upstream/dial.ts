@@ -24,7 +24,7 @@ interface Address {
 /** For all connections: small writes are sent at once, and keep-alive probes find a dead peer or NAT entry within 25 s. */
 const TCP = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 };
 
-/** The SNI name. Node refuses an IP address there (RFC 6066 section 3); the certificate is checked all the same. */
+/** The SNI name. Node refuses an IP address there (RFC 6066 section 3); the certificate is checked anyway. */
 const serverNameOf = (host: string): string => (isIP(host) === 0 ? host : "");
 
 /** Returns the dial for an origin: `https://HOST[:PORT]`, or `http:` for an upstream on this machine. */
@@ -49,7 +49,7 @@ export function createDialer({ proxy, noProxy, authorities }: Outbound): Dialer 
   };
 }
 
-/** Options that trust these authorities besides the usual ones. In Node, `ca` replaces the defaults. */
+/** Options that trust these authorities in addition to the defaults, which `ca` alone would replace. */
 function trusting(authorities: readonly string[]) {
   return { ca: [...rootCertificates, ...authorities] };
 }

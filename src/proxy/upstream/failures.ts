@@ -5,43 +5,43 @@ import { NO_CODE, TunnelError, type TunnelErrorCode } from "./tunnel.ts";
 /** Why a connection could not be opened. */
 export interface ConnectFailure {
   why: string;
-  /** What to change with `tollkeeper config edit`; null where that cannot be known here. */
+  /** What to change with `tollkeeper config edit`; null if that cannot be known here. */
   fix: string | null;
 }
 
-/** Tries each upstream, and says what is wrong with it. */
+/** Tests each upstream and reports what is wrong with it. */
 const DOCTOR = "tollkeeper doctor";
 
 /** Words for Node's error codes. */
 const UNREACHABLE: Record<string, string> = {
   ECONNREFUSED: "nothing listens there",
-  ENOTFOUND: "its host name is not known",
-  EAI_AGAIN: "its host name cannot be looked up now; is the network up?",
-  EHOSTUNREACH: "there is no way to its host",
+  ENOTFOUND: "its host name is unknown",
+  EAI_AGAIN: "its host name cannot be looked up at the moment; check the network connection",
+  EHOSTUNREACH: "there is no route to its host",
   ENETUNREACH: "the network is not reachable",
   ETIMEDOUT: "it did not accept a connection in time",
-  ECONNRESET: "it closed the connection before it was ready",
+  ECONNRESET: "it reset the connection before it was established",
   CERT_HAS_EXPIRED: "its certificate has expired, or this machine's clock is wrong",
   CERT_NOT_YET_VALID: "its certificate is not valid yet, or this machine's clock is wrong",
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
-  EPROTO: "it does not speak TLS as expected",
-  ERR_SSL_WRONG_VERSION_NUMBER: "it does not speak TLS as expected",
+  EPROTO: "the TLS handshake with it failed",
+  ERR_SSL_WRONG_VERSION_NUMBER: "the TLS handshake with it failed",
 };
 
 /** Words for untrusted certificates, by OpenSSL's error codes (X509_STORE_CTX_get_error(3)). */
 const UNTRUSTED: Record<string, string> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
-  SELF_SIGNED_CERT_IN_CHAIN: "its certificate chain has a self-signed one",
+  SELF_SIGNED_CERT_IN_CHAIN: "its certificate chain contains a self-signed certificate",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate cannot be verified",
-  UNABLE_TO_GET_ISSUER_CERT: "its certificate's issuer is not known here",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate's issuer is not known here",
-  CERT_SIGNATURE_FAILURE: "its certificate was not made by the issuer that it names",
+  UNABLE_TO_GET_ISSUER_CERT: "the issuer of its certificate is not trusted on this machine",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the issuer of its certificate is not trusted on this machine",
+  CERT_SIGNATURE_FAILURE: "its certificate was not signed by the issuer that it names",
 };
 
-/** Without a network, macOS says of every host that its name is not known. Linux distinguishes the two (EAI_AGAIN). */
+/** Without a network, macOS reports every host name as unknown. Linux distinguishes the two (EAI_AGAIN). */
 const LASTING_LOOKUP = process.platform === "darwin" ? [] : ["ENOTFOUND"];
 
-/** Codes of failures that every retry meets again, until somebody has changed something. */
+/** Codes of failures that every retry meets again, until something is changed. */
 const LASTING = new Set([
   ...Object.keys(UNTRUSTED),
   ...LASTING_LOOKUP,
@@ -77,23 +77,23 @@ const NO_TUNNEL: Record<TunnelErrorCode, (detail: string) => ConnectFailure> = {
     fix: CORRECT_PROXY,
   }),
   ERR_PROXY_AUTH_MISSING: () => ({
-    why: "the proxy asks for user name and password",
+    why: "the proxy requires a user name and password",
     fix: 'write them into "outbound.httpsProxy" as http://USER:PASSWORD@HOST:PORT',
   }),
   ERR_PROXY_AUTH_WRONG: () => ({
-    why: "the proxy does not accept user name and password",
+    why: "the proxy rejects the user name and password",
     fix: CORRECT_PROXY,
   }),
   ERR_PROXY_AUTH_UNKNOWN: () => ({
-    why: "the proxy asks for an authentication other than user name and password",
-    fix: 'run a local proxy that can do it, such as px or cntlm, and name that in "outbound.httpsProxy"',
+    why: "the proxy requires authentication other than a user name and password",
+    fix: 'run a local proxy that supports it, such as px or cntlm, and name that proxy in "outbound.httpsProxy"',
   }),
   ERR_PROXY_REFUSED: (detail) => ({
     why: `the proxy does not allow connections to it (${detail})`,
-    fix: 'ask whoever runs the proxy, or name the upstream in "outbound.noProxy"',
+    fix: 'have the administrator of the proxy allow it, or name the upstream in "outbound.noProxy"',
   }),
   ERR_PROXY_FAILED: (detail) => ({
-    why: `the proxy finds no way to it (${detail})`,
+    why: `the proxy cannot reach it (${detail})`,
     fix: 'try again; if the upstream can be reached without the proxy, name it in "outbound.noProxy"',
   }),
 };
@@ -130,7 +130,7 @@ function isLasting(error: Error): boolean {
 export function invalidResponse(fault: string): Refusal {
   return {
     code: "upstream_invalid",
-    problem: "the upstream sent no valid response",
+    problem: "the upstream sent an invalid response",
     command: "tollkeeper status",
     details: fault,
   };

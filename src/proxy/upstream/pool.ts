@@ -5,7 +5,7 @@ import type { Dial } from "./dial.ts";
 
 /**
  * How many idle connections are kept, the same as in Node's agent. It is more than one person's tools use at a time, so none of
- * theirs is closed only to be opened again. What a flood leaves behind is closed at once.
+ * theirs is closed only to be opened again. Those left by a flood are closed at once.
  */
 const MOST_IDLE = 256;
 

@@ -15,7 +15,7 @@ import { codeOf } from "../../core/failure.ts";
 export type TunnelErrorCode =
   `ERR_PROXY_${"UNREACHABLE" | "CLOSED" | "NOT_HTTP" | "AUTH_MISSING" | "AUTH_WRONG" | "AUTH_UNKNOWN" | "REFUSED" | "FAILED"}`;
 
-/** Stands for the code of an error that has none. */
+/** The code used for an error that has none. */
 export const NO_CODE = "connection closed";
 
 /** The proxy did not open a tunnel. */
@@ -43,8 +43,8 @@ interface TunnelOptions {
  * A connection through an HTTP proxy, by CONNECT (RFC 9110 section 9.3.6). It can be used at once: what is written before the
  * proxy has accepted waits for that. The proxy learns the authority and nothing else about the request.
  *
- * This is a stream of its own because the pool hands out connections that are not open yet, and the proxy's socket would have
- * to be waited for. TLS over it takes no more processor time than over a socket (measured with 20,000 events).
+ * This is a stream of its own because the pool hands out connections that are not open yet, and would otherwise have to wait
+ * for the proxy's socket. TLS over it takes no more processor time than over a socket (measured with 20,000 events).
  */
 export class Tunnel extends Duplex {
   readonly #proxy: Socket;
@@ -119,7 +119,7 @@ export class Tunnel extends Duplex {
     return new TunnelError(status >= 500 ? "ERR_PROXY_FAILED" : "ERR_PROXY_REFUSED", String(status));
   }
 
-  /** The proxy has accepted. `rest` arrived after its response head and is from the upstream. */
+  /** The proxy has accepted. `rest` arrived after its response head and comes from the upstream. */
   #onAccepted(rest: Buffer): void {
     this.#head = null;
     if (rest.length > 0) this.push(rest);

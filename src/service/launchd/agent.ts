@@ -54,7 +54,7 @@ export function renderAgent(target: ServiceTarget): string {
     return `${build(agent)}\n`;
   } catch (error) {
     const message = "a path or variable with a control character cannot be written for launchd";
-    throw new Failure(message, "rename it, or run by other means: tollkeeper serve", { cause: error });
+    throw new Failure(message, "rename it, or run without a service: tollkeeper serve", { cause: error });
   }
 }
 
@@ -74,7 +74,7 @@ export function parseAgent(text: string): Agent | null {
   }
 }
 
-/** Definitions of earlier versions, and those written by somebody else, start Node directly. */
+/** Definitions of earlier versions, and those written by someone else, start Node directly. */
 function withoutLauncher(words: readonly string[]): readonly string[] {
   return words[1]?.endsWith(`/${STARTUP_LOG}`) === true ? words.slice(2) : words;
 }

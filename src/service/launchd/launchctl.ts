@@ -65,17 +65,17 @@ export class Launchctl {
     return { kind: "run", argv, repeats, explains: { output: /: 5: /, hint: this.#explainError5(file) } };
   }
 
-  /** Error 5 stands for several causes, and launchctl names none. In the order in which they are reported most. */
+  /** Error 5 stands for several causes, and launchctl names none. The most frequently reported comes first. */
   #explainError5(file: string): string {
     const path = quoteForShell(file);
     return [
-      `launchd gives no reason; its log may: log show --last 5m --predicate 'process == "launchd"' | grep ${LABEL}`,
-      "What it may be, the likeliest first, and what shows it:",
-      `  a service of that name is still stopping, or half loaded: launchctl print ${this.service}; if so: launchctl bootout ${this.service}`,
-      `  it is switched off: launchctl print-disabled ${this.domain}, and System Settings, General, Login Items`,
-      `  others may write to the file, or it belongs to somebody else: ls -l ${path}`,
-      `  the home directory is on another volume, from which launchd loads nothing: df ${path}`,
-      `  this shell is not of the login at the screen: launchctl managername (it has to say Aqua)`,
+      `launchd gives no reason; its log may contain one: log show --last 5m --predicate 'process == "launchd"' | grep ${LABEL}`,
+      "Possible causes, most likely first, and how to check each:",
+      `  a service of that name is still stopping, or partly loaded: launchctl print ${this.service}; if so: launchctl bootout ${this.service}`,
+      `  it is disabled: launchctl print-disabled ${this.domain}, and System Settings, General, Login Items`,
+      `  other users can write to the file, or another user owns it: ls -l ${path}`,
+      `  the home directory is on another volume, from which launchd does not load services: df ${path}`,
+      `  this shell is not part of the graphical session: launchctl managername (must print Aqua)`,
       `  the file is damaged: plutil -lint ${path}`,
       "then: tollkeeper service install",
     ].join("\n");
@@ -96,7 +96,7 @@ export class Launchctl {
 
   /**
    * Stops the running daemon and starts it again. A daemon that is still running after `exitMs` is killed. `kickstart -k`
-   * alone would cut off every stream, because it sends SIGKILL at once (observed on macOS as last exit status 9).
+   * alone would truncate every stream, because it sends SIGKILL at once (observed on macOS as last exit status 9).
    */
   restartSteps(exitMs: number): Step[] {
     // After SIGTERM the daemon exits with 0, so KeepAlive does not restart it.

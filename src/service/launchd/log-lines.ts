@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 
-/** How much of a file's end is read: more lines than anybody asks for. */
+/** How much of a file's end is read: more lines than anyone asks for. */
 const TAIL_BYTES = 64 * 1024;
 
 /** The timestamp at the beginning of each line of the daemon's log. */

@@ -1,13 +1,13 @@
 import type { PathProbes } from "../stable-paths.ts";
 
 /**
- * Folders of the home directory that macOS opens to a program only after it has asked the person at the screen (Transparency,
- * Consent and Control). A service started by launchd inherits no answer that a terminal was given, and is refused without a
- * question: "Operation not permitted" (reports on macOS 10.15 to 26).
+ * Folders of the home directory that macOS opens to a program only after asking the user on the screen (Transparency,
+ * Consent and Control). A service started by launchd does not inherit the permission of a terminal, and is refused without a
+ * prompt: "Operation not permitted" (reports on macOS 10.15 to 26).
  */
 const PROTECTED = ["Documents", "Desktop", "Downloads", "Library/Mobile Documents", "Library/CloudStorage"];
 
-/** External and network volumes, which are protected likewise. */
+/** External and network volumes, which are protected in the same way. */
 const VOLUME = /^\/Volumes\/[^/]+(?=\/)/;
 
 /** A file that the daemon needs and that macOS may keep from it. */

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { UnitPaths } from "./render-units.ts";
 
-/** A file with which somebody changes one of our units (systemd.unit(5)). */
+/** A file with which someone changes one of our units (systemd.unit(5)). */
 export interface DropIn {
   path: string;
   text: string;
 }
 
 /**
- * Reads the drop-ins of somebody else: those that systemd has loaded from any place, and those beside our units that it has not
+ * Reads the drop-ins of others: those that systemd has loaded from anywhere, and those next to our units that it has not
  * loaded yet. Leaves out what this user cannot read.
  */
 export function readDropIns(loaded: readonly string[], own: UnitPaths): DropIn[] {

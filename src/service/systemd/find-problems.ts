@@ -13,7 +13,7 @@ import { readValues } from "./unit-syntax.ts";
 
 const INSTALL = "tollkeeper service install";
 
-/** What the search looks at. */
+/** What the search examines. */
 interface Installation {
   paths: UnitPaths;
   states: UnitStates;
@@ -40,7 +40,7 @@ export async function findProblems(installation: Installation): Promise<ServiceP
 export function maskedProblem(units: readonly string[]): ServiceProblem {
   const unmask = formatCommand(["systemctl", "--user", "unmask", ...units]);
   const message = `${units.join(" and ")} ${units.length === 1 ? "is" : "are"} masked`;
-  return { message, fix: `unmask with: ${unmask}; then: ${INSTALL}`, preventsStart: true };
+  return { message, fix: `unmask it with: ${unmask}; then: ${INSTALL}`, preventsStart: true };
 }
 
 /** `FILE:LINE: what is wrong`, as systemd prints it for an assignment that it ignores. */
@@ -49,10 +49,10 @@ const LINE_PROBLEM = /^(\/.+):\d+: .+$/;
 /** `UNIT: what is wrong`, for a unit that cannot be loaded or started. */
 const UNIT_PROBLEM = /^tollkeeper\.(?:service|socket): (.+)$/;
 
-/** What a message says that can also be found in the file at fault: settings, paths, and names of other units. */
+/** The parts of a message that also occur in the file at fault: settings, paths, and names of other units. */
 const TRACES = /\b\w+(?==)|\/[^\s:]+|\b[\w@-]+\.(?:service|socket|target|mount)\b/g;
 
-/** Has systemd judge the files as they are now, which it may not have loaded yet. Nothing is found where it cannot. */
+/** Has systemd check the files as they are now, which it may not have loaded yet. Finds nothing if it cannot. */
 async function definitionProblems({ paths, states, run }: Installation): Promise<ServiceProblem[]> {
   const units = [paths.service, paths.socket].filter((path) => existsSync(path));
   const { code, stderr } = await run(["systemd-analyze", "--user", "verify", ...units]);
@@ -110,8 +110,11 @@ function findAccessProblem(file: string): { what: string; fix: string } | null {
     accessSync(file, constants.R_OK);
     return null;
   } catch (error) {
-    if (!hasCode(error, "EACCES")) return { what: "is not there", fix: `put the key into ${file}` };
-    return { what: "may not be read by you", fix: `make it yours: ${formatCommand(["chmod", "u+r", file])}` };
+    if (!hasCode(error, "EACCES")) return { what: "does not exist", fix: `write the key into ${file}` };
+    return {
+      what: "cannot be read by you",
+      fix: `make it readable: ${formatCommand(["chmod", "u+r", file])}`,
+    };
   }
 }
 
@@ -125,20 +128,20 @@ function socketProblems({ paths, states }: Installation): ServiceProblem[] {
     (address) => address === `[::1]:${port}` && !possible.includes(address),
   );
   if (impossible.length > 0) {
-    const message = `${SOCKET} cannot listen on ${impossible.join(", ")}: IPv6 is off here`;
+    const message = `${SOCKET} cannot listen on ${impossible.join(", ")}: IPv6 is disabled on this machine`;
     return [{ message, fix: INSTALL, preventsStart: true }];
   }
   if (states.isRunning && !states.isListening) {
-    const message = `${SOCKET} is not active, so the daemon listens itself, and a restart refuses connections`;
+    const message = `${SOCKET} is not active, so the daemon listens itself, and connections are refused during a restart`;
     return [{ message, fix: INSTALL, preventsStart: false }];
   }
   const missing = possible.filter((address) => !addresses.includes(address));
   if (missing.length === 0) return [];
-  const message = `${SOCKET} does not listen on ${missing.join(", ")}, where a restart refuses connections`;
+  const message = `${SOCKET} does not listen on ${missing.join(", ")}, where connections are refused during a restart`;
   return [{ message, fix: INSTALL, preventsStart: false }];
 }
 
-/** Reads changed files again, too. */
+/** Also reads changed files again. */
 function nextCommand({ isRunning }: UnitStates): string {
   return isRunning ? "tollkeeper service restart" : "tollkeeper service start";
 }

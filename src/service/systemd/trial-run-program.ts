@@ -23,5 +23,5 @@ function checkAccess(args: string[]): void {
 function requireOwnFile(path: string): void {
   accessSync(path, constants.R_OK);
   if (statSync(path).uid !== process.getuid?.())
-    throw new Error(`${path} is not your own, and nobody's in there`);
+    throw new Error(`${path} does not belong to you, and its owner is unknown in the sandbox`);
 }

@@ -22,10 +22,10 @@ const LIMIT_S = 20;
 
 /** What exit codes without output mean: systemd.exec(5), "Process exit codes", and systemd-run(1). */
 export const TRIAL_EXIT_CODES: Readonly<Record<number, string>> = {
-  1: `it did not come to its end within ${LIMIT_S} s`,
-  217: "this user may make no user namespace",
-  218: "this user may make no user namespace",
-  226: "its directories cannot be mounted: the kernel refuses it, or the ledger is below /tmp, which is another one in there",
+  1: `it did not finish within ${LIMIT_S} s`,
+  217: "this user may not create user namespaces",
+  218: "this user may not create user namespaces",
+  226: "its directories cannot be mounted: the kernel refuses it, or the ledger is below /tmp, which differs inside the sandbox",
 };
 
 /**

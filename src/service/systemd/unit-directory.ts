@@ -27,8 +27,8 @@ export async function findUnitDirectory(session: UserSession, run: RunProgram): 
   const directory = paths.find((path) => path.endsWith("/systemd/user"));
   if (directory === undefined) {
     throw new Failure(
-      "systemctl answers, and not as systemd does: it may be a script that stands in for it",
-      "let what starts your services run, as you: tollkeeper serve",
+      "systemctl does not behave like systemd's; it may be a replacement script",
+      "have your service manager run this as your user: tollkeeper serve",
     );
   }
   refuseOtherRuntime(session, paths);
@@ -42,7 +42,7 @@ function refuseOtherRuntime({ env }: UserSession, paths: readonly string[]): voi
   const given = env["XDG_RUNTIME_DIR"];
   const runtime = resolve(transient, "../..");
   if (given !== undefined && resolve(given) === runtime) return;
-  const message = `the service has another XDG_RUNTIME_DIR than this session, where it is ${given ?? UNSET}`;
+  const message = `XDG_RUNTIME_DIR of this session differs from the service's: it is ${given ?? UNSET}`;
   throw new Failure(message, `set it with: export XDG_RUNTIME_DIR=${runtime}`);
 }
 
@@ -50,7 +50,7 @@ const UNSET = "not set, as after su or sudo -u";
 
 function refuseSudo({ uid, env }: UserSession): void {
   if (uid !== 0 || env["SUDO_USER"] === undefined) return;
-  throw new Failure("this is root, by sudo, and the service is a user's own", "type it again without sudo");
+  throw new Failure("you are root (sudo), but the service belongs to a user", "type it again without sudo");
 }
 
 function unreachable({ uid, userName, env, exists }: UserSession, { stderr }: ProgramResult): Failure {
@@ -61,10 +61,10 @@ function unreachable({ uid, userName, env, exists }: UserSession, { stderr }: Pr
     const hint = `log in as ${userName}, or set it with: export XDG_RUNTIME_DIR=${runtime}`;
     return new Failure(`${message}: XDG_RUNTIME_DIR is ${given ?? UNSET}`, hint);
   }
-  const why = exists(runtime) ? stderr.trim() : `it does not run, because ${userName} has not logged in`;
+  const why = exists(runtime) ? stderr.trim() : `it is not running, because ${userName} has not logged in`;
   const hint =
     uid === 0
-      ? "type it as the user whose tools are to use it"
-      : `log in as ${userName}, by ssh or with: sudo machinectl shell ${userName}@; to have it run without that: sudo loginctl enable-linger ${userName}`;
+      ? "type it as the user whose tools will use it"
+      : `log in as ${userName}, by ssh or with: sudo machinectl shell ${userName}@; to run it without a login: sudo loginctl enable-linger ${userName}`;
   return new Failure(`${message}: ${why}`, hint);
 }

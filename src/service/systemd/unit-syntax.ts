@@ -46,7 +46,7 @@ const PLAIN = /^[\w./:@=+,-]+$/;
  * @throws Failure for control characters: a line break would begin another setting
  */
 export function quoteWord(text: string): string {
-  if (/\p{Cc}/u.test(text)) throw unsupported("no control characters in a path", text);
+  if (/\p{Cc}/u.test(text)) throw unsupported("control characters in a path", text);
   const escaped = text.replaceAll(/["\\]/g, "\\$&").replaceAll("%", "%%");
   return PLAIN.test(escaped) ? escaped : `"${escaped}"`;
 }
@@ -56,7 +56,7 @@ export function quoteWord(text: string): string {
  * @throws Failure for quotes and backslashes, which systemd 252 rejects in an executable's path even when quoted
  */
 export function quoteExecutable(path: string): string {
-  if (/["'\\]/.test(path)) throw unsupported("no quotes and no backslash in a program's path", path);
+  if (/["'\\]/.test(path)) throw unsupported("quotes or backslashes in a program's path", path);
   return quoteWord(path);
 }
 
@@ -91,7 +91,7 @@ export function parseCommandLine(value: string): string[] {
 
 function unsupported(what: string, text: string): Failure {
   return new Failure(
-    `systemd takes ${what}: ${JSON.stringify(text)}`,
-    "rename the directory, or run by other means: tollkeeper serve",
+    `systemd does not support ${what}: ${JSON.stringify(text)}`,
+    "rename the directory, or run without a service: tollkeeper serve",
   );
 }

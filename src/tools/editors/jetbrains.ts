@@ -27,10 +27,10 @@ export const jetbrains: ConnectableTool = {
     },
   ],
   ...manualRecipe(({ baseUrl, credential }) => [
-    "tollkeeper cannot write these settings. Make them by hand:",
-    "1. The assistant speaks chat completions only. To switch that route on, type: tollkeeper config edit; then add to the upstream:",
+    "tollkeeper cannot change these settings. Change them yourself:",
+    "1. The assistant uses only chat completions. To enable that route, type: tollkeeper config edit; then add to the upstream:",
     `   ${CHAT_COMPLETIONS}`,
-    "2. In JetBrains' editor, open Settings, Tools, AI Assistant, Models & API keys, and choose OpenAI-compatible.",
+    "2. In the JetBrains IDE, open Settings, Tools, AI Assistant, Models & API keys, and choose OpenAI-compatible.",
     `3. Enter the URL ${baseUrl}/v1 and the key ${credential}.`,
     "Models of a JetBrains AI subscription go through JetBrains' own servers and never reach tollkeeper.",
   ]),

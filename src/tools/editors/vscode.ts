@@ -26,7 +26,7 @@ export const vscode: ConnectableTool = {
   ],
   configFiles: (host) => [join(applicationHome(host), "Code", "User", "settings.json")],
   ...manualRecipe(({ baseUrl, credential }) => [
-    "tollkeeper cannot write these settings. In VS Code 1.122 or later, make them by hand:",
+    "tollkeeper cannot change these settings. In VS Code 1.122 or later, change them yourself:",
     '1. Run the command "Chat: Manage Language Models". Choose "Add Models", then "Custom Endpoint".',
     `2. Enter the key ${credential}. Choose the API: Messages for Claude's models, Responses for OpenAI's.`,
     "3. In the file that opens, add an entry for each model. For a model of the Messages API:",

@@ -14,8 +14,8 @@ const URL_SETTING = ["language_models", PROVIDER, "api_url"];
 /** Its settings cannot hold keys. */
 function keyRemark({ credential, isToken }: LocalEndpoint): string {
   const what = isToken
-    ? "a local token, made with: tollkeeper token add zed"
-    : `any text, such as ${credential}, where there is none yet`;
+    ? "a local token, created with: tollkeeper token add zed"
+    : `any text, such as ${credential}, if no key is stored yet`;
   return `Zed keeps keys in the system's keychain: enter ${what}, for Anthropic in its Agent settings.`;
 }
 
@@ -35,12 +35,12 @@ function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint
     const found = findText(layers, "agent", name, "provider");
     if (found === null || found.value === PROVIDER) return [];
     const remedies = (model: string) => choiceOf(name, model);
-    return [otherModel(found, `Zed asks the provider ${found.value}`, endpoint, remedies)];
+    return [otherModel(found, `Zed uses the provider ${found.value}`, endpoint, remedies)];
   });
   return [...chosen, ...findOtherBaseUrl(findSetting(layers, ...URL_SETTING), endpoint)];
 }
 
-/** Only Claude's models come here. */
+/** Only Claude models go through tollkeeper. */
 function choiceOf(name: string, model: string): Setting[] {
   if (inferModelApi(model) !== "messages") return [];
   return [
@@ -77,7 +77,8 @@ export const zed: ConnectableTool = {
     const settings: Setting[] = [{ keyPath: URL_SETTING, value: baseUrl, purpose: PURPOSE.baseUrl }];
     if (model !== null) settings.push(...choiceOf("default_model", model));
     // https://github.com/zed-industries/zed, crates/open_ai: all but a few models.
-    const others = "Only Claude's models come here: most of OpenAI's Zed asks by chat completions.";
+    const others =
+      "Only Claude models go through tollkeeper: Zed uses chat completions for most OpenAI models.";
     return {
       files: [{ path: settingsFile(host), format: "jsonc", settings }],
       remarks: [keyRemark(endpoint), others],

@@ -103,7 +103,7 @@ function providerLists(layers: readonly SettingsLayer[]) {
   return { enabled, disabled: findSetting(layers, "disabled_providers") };
 }
 
-/** Finds each choice of a model that is another provider's, or that goes elsewhere by a saved login. */
+/** Finds each choice of a model that is another provider's, or that goes elsewhere because of a saved login. */
 function findOtherModels(
   name: string,
   layers: readonly SettingsLayer[],
@@ -112,7 +112,7 @@ function findOtherModels(
   const choices = findChoices(layers);
   const conflicts = choices.flatMap(({ found, provider, keyPath }) => {
     if (isOwnProvider(provider)) return [];
-    const purpose = keyPath[0] === "model" ? PURPOSE.model : "so that its requests reach tollkeeper, too";
+    const purpose = keyPath[0] === "model" ? PURPOSE.model : "so that its requests also reach tollkeeper";
     const remedies = (model: string) => [{ keyPath, value: qualifyModel(model), purpose }];
     return [otherModel(found, `it chooses a model of ${provider}`, endpoint, remedies)];
   });
@@ -122,7 +122,7 @@ function findOtherModels(
   const advice = `log out: ${name} auth logout`;
   return [
     ...conflicts,
-    elsewhere(login, "with this login, models of openai are asked at chatgpt.com", { advice }),
+    elsewhere(login, "with this login, requests for openai models go to chatgpt.com", { advice }),
   ];
 }
 
@@ -145,7 +145,7 @@ function findChoices(layers: readonly SettingsLayer[]): ModelChoice[] {
   return choices[0]?.keyPath[0] === "model" ? choices : [...findDefaultChoice(layers), ...choices];
 }
 
-/** Without a `model` the one used last is chosen, else one of the first provider in the settings. */
+/** Without a `model` the last one used is chosen, or else one of the first provider in the settings. */
 function findDefaultChoice(layers: readonly SettingsLayer[]): ModelChoice[] {
   const keyPath = ["model"];
   const recent = findText(layers, "recent", 0, "providerID");

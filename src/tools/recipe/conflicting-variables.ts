@@ -1,5 +1,5 @@
 /**
- * Variables by which Claude Code asks a cloud service, whatever the base URL, and the service
+ * Variables that make Claude Code use a cloud service, whatever the base URL, and the service
  * (https://code.claude.com/docs/en/third-party-integrations; the last three from the program).
  */
 export const CLAUDE_CLOUDS = {

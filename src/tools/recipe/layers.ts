@@ -57,7 +57,7 @@ export function stringsOf(found: FoundSetting | null): string[] {
   return Array.isArray(found?.value) ? found.value.filter((item) => typeof item === "string") : [];
 }
 
-/** Returns a conflict by which requests go elsewhere. */
+/** Returns a conflict that sends requests elsewhere. */
 export function elsewhere(
   { source, path }: Pick<FoundSetting, "source" | "path">,
   reason: string,
@@ -77,13 +77,13 @@ export function otherModel(
   return elsewhere(found, reason, { remedies: remedies(model) });
 }
 
-/** Returns a conflict for a base URL that overrides ours; none when there is none, or when it leads to tollkeeper. */
+/** Returns a conflict for a base URL that overrides ours; none when there is none, or when it points at tollkeeper. */
 export function findOtherBaseUrl(found: FoundSetting | null, endpoint: LocalEndpoint): Conflict[] {
   if (found === null || leadsHere(found.value, endpoint)) return [];
   return [elsewhere(found, "it is another base URL")];
 }
 
-/** Returns a conflict for a credential that goes along with ours; none for a placeholder or a local token. */
+/** Returns a conflict for a credential that is sent along with ours; none for a placeholder or a local token. */
 export function findOtherCredential(
   found: (FoundSetting & { value: string }) | null,
   { credential }: LocalEndpoint,
@@ -98,7 +98,7 @@ export function findOtherCredential(
 
 const LOOPBACK_URL = /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::(?<port>\d+))?(?<path>\/\S*)?$/i;
 
-/** True for a base URL that leads to tollkeeper: by a tool's mark on any port, or by its port. */
+/** True for a base URL that points at tollkeeper: by a tool's mark on any port, or by its port. */
 export function leadsHere(url: unknown, { baseUrl }: LocalEndpoint): boolean {
   const { port, path = "" } = LOOPBACK_URL.exec(typeof url === "string" ? url : "")?.groups ?? {};
   return /^\/t\/[\w.-]+/.test(path) || (port !== undefined && port === new URL(baseUrl).port);

@@ -4,13 +4,15 @@ import type { LocalEndpoint, ModelApi } from "../tool.ts";
 export const PURPOSE = {
   baseUrl: "requests go to tollkeeper, with the tool's name in the path",
   model: "the model to use",
-  provider: "the provider that points at tollkeeper",
+  provider: "selects the tollkeeper provider",
   required: "the tool rejects a file without it",
 };
 
 /** Returns the purpose of the setting that holds the credential. */
 export function credentialPurpose({ isToken }: LocalEndpoint): string {
-  return isToken ? "the local token that tollkeeper asks for" : "a placeholder, because the tool wants a key";
+  return isToken
+    ? "the local token that tollkeeper requires"
+    : "a placeholder, because the tool requires a key";
 }
 
 /** The provider of each API, as the AI SDK and the tools built on it call it. */

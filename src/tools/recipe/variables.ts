@@ -41,7 +41,7 @@ export function variableConflicts(urls: readonly string[], credentials: readonly
         findOtherCredential(
           findText(layers, name),
           endpoint,
-          "it is sent beside tollkeeper's or in its place",
+          "it is sent in addition to tollkeeper's or instead of it",
         ),
       ),
     ],

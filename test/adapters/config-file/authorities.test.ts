@@ -37,27 +37,27 @@ test("refuses a certificate in binary form and names the command that converts i
   const { file: pem } = makeCertificate(t, "DNS:a.invalid");
   const file = write(t, execFileSync("openssl", ["x509", "-in", pem, "-outform", "der"]));
   await assert.rejects(readAuthorities(file), {
-    message: "there is no PEM certificate in it",
-    hint: `if it is one in binary form, convert it with: openssl x509 -inform der -in ${file} -out ${file}.pem`,
+    message: "it contains no PEM certificate",
+    hint: `if it is a certificate in binary form, convert it with: openssl x509 -inform der -in ${file} -out ${file}.pem`,
   });
 });
 
 test("refuses a file that contains a private key and no certificate", async (t) => {
   const file = write(t, makeCertificate(t, "DNS:a.invalid").key);
-  await assert.rejects(readAuthorities(file), /there is no PEM certificate in it/);
+  await assert.rejects(readAuthorities(file), /it contains no PEM certificate/);
 });
 
 test("names a damaged certificate by its number in the file", async (t) => {
   const [one, other] = [pemOf(t), pemOf(t)];
   const file = write(t, `${one}\n${other.replace(/\n.{20}/, "\nAAAAAAAAAAAAAAAAAAAA")}`);
-  await assert.rejects(readAuthorities(file), { message: "certificate 2 in it cannot be read" });
+  await assert.rejects(readAuthorities(file), { message: "certificate 2 in it cannot be parsed" });
 });
 
 test("refuses a certificate file that every user can write", async (t) => {
   const file = write(t, pemOf(t));
   chmodSync(file, 0o666);
   await assert.rejects(readAuthorities(file), {
-    message: "anybody may change it",
+    message: "other users can change it",
     hint: `chmod go-w ${file}`,
   });
 });
@@ -74,7 +74,7 @@ test("reports an unreadable caFile as a problem of the configuration with its li
     {
       path: "outbound.httpsProxy",
       line: 3,
-      message: "it holds a password, and others can read this file",
+      message: "it contains a password, and others can read this file",
       hint: `chmod 600 ${path}`,
     },
     {

@@ -63,7 +63,7 @@ test("reports each problem with the line of its key, and a missing key with the 
   assert.deepEqual(await problemsOf(t, text), [
     "F:2: listen.port: must be a whole number",
     "F:4: upstreams.default.baseUrl: is missing",
-    'F:5: upstreams.default.key: a name is 1 to 64 of a-z, 0-9, ".", "_" and "-", in lower case, and starts with a letter or digit',
+    'F:5: upstreams.default.key: a name has 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit',
     'F:8: tols: unknown key "tols"; did you mean "tools"?',
   ]);
 });
@@ -74,20 +74,20 @@ const SYNTAX: [what: string, text: string, problems: string[]][] = [
   ["a missing value", '{ "listen": }', ["F:1: a value is expected here"]],
   ["a missing brace", '{\n"listen": {}\n', ['F:3: a "}" is missing']],
   ["a missing bracket", '{ "listen": { "allowedHosts": ["a"', ['F:1: a "]" is missing']],
-  ["text after the end", "{}\n{}", ["F:2: nothing may follow the last brace"]],
+  ["text after the end", "{}\n{}", ["F:2: unexpected text after the last brace"]],
   ["an open comment", "{}\n/* and so on", ["F:2: the comment is not closed"]],
   ["an open string", '{ "listen: {} }', ["F:1: the string is not closed"]],
-  ["a key without quotes", "{ listen: {} }", ["F:1: not JSON; strings and keys stand in double quotes"]],
-  ["an unknown escape", String.raw`{ "$schema": "\x" }`, ["F:1: not an escape that JSON knows"]],
+  ["a key without quotes", "{ listen: {} }", ["F:1: not JSON; strings and keys need double quotes"]],
+  ["an unknown escape", String.raw`{ "$schema": "\x" }`, ["F:1: not a valid JSON escape"]],
   ["a tab in a string", '{ "$schema": "\t" }', ["F:1: control characters in strings must be escaped"]],
   ["an empty file", "", ["F: the file is empty; write at least {}"]],
   ["nothing but a comment", "// later", ["F: the file is empty; write at least {}"]],
   ["a list", "[]", ["F:1: must be an object: { ... }"]],
-  ["a key that is there twice", '{ "tools": {},\n"tools": {} }', ["F:2: tools: is there twice"]],
+  ["a key that is defined twice", '{ "tools": {},\n"tools": {} }', ["F:2: tools: is defined twice"]],
   [
-    "a key that is there twice, deep inside",
+    "a key that is defined twice, deep inside",
     '{ "listen": { "allowedHosts": [] },\n"tools": { "a": {},\n"a": {} } }',
-    ["F:3: tools.a: is there twice"],
+    ["F:3: tools.a: is defined twice"],
   ],
   [
     "__proto__",
@@ -114,7 +114,7 @@ test("refuses a file that every user can write and names the chmod command, but 
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1));
   chmodSync(path, 0o666);
-  const problem = `F: the file cannot be used: anybody may change it; chmod go-w ${path}`;
+  const problem = `F: the file cannot be used: other users can change it; chmod go-w ${path}`;
   assert.deepEqual(await problemsAt(path), [problem]);
   chmodSync(path, 0o660);
   assert.deepEqual(await problemsAt(path), []);

@@ -38,7 +38,7 @@ test(
   { skip: noNamespace },
   () => {
     const refusal = refusalUnder(IN_NAMESPACE, ROOTS_FILE);
-    assert.match(refusal, /^in the service's sandbox its owner is unknown; .*; tollkeeper service install/);
+    assert.match(refusal, /^its owner is unknown in the service's sandbox; .*; tollkeeper service install/);
     assert.doesNotMatch(refusal, /chown/);
     assert.equal(refusalUnder(asOtherUser, ROOTS_FILE), "");
   },

@@ -34,7 +34,7 @@ const PROMISED_MS = 5000;
 
 const UNRESPONSIVE = {
   code: "unresponsive",
-  message: "the keychain does not answer; it may be waiting for a prompt, or hang",
+  message: "the keychain does not respond; it may be waiting for a prompt, or be stuck",
   hint: /busctl --user status org\.freedesktop\.secrets/,
 };
 
@@ -101,7 +101,7 @@ test("reports a crash in the keychain library, which ends the child process only
   setEnvironment(t, { ...session.env, PATH: scratchDirectory(t) });
   const reading = assert.rejects(createKeychain().read(ref), {
     code: "unavailable",
-    message: "the keychain library crashed (SIGSEGV); nothing else was harmed",
+    message: "the keychain library crashed (SIGSEGV); nothing else is affected",
   });
   const child = await waitForKeytarChild(process.pid);
   await waitForKeytarCall(child.pid);

@@ -65,7 +65,7 @@ test("reports a missing key and a missing collection before the first login", { 
   assert.equal(await keychain.remove(ref), false);
   await assert.rejects(keychain.write(ref, secret), {
     code: "unavailable",
-    message: "the keychain has no collection yet to put a key in",
+    message: "the keychain has no collection for keys yet",
     hint: /create a default keyring/,
   });
 });

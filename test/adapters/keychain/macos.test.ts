@@ -20,11 +20,11 @@ function failureOnMac(text: string): { message: string; hint: string } {
 }
 
 const ASKS_AGAIN =
-  'if macOS asks again although you chose "Always Allow", make the item anew: tollkeeper key remove, then: tollkeeper key set';
+  'if macOS asks again although you chose "Always Allow", store the key again: tollkeeper key remove, then: tollkeeper key set';
 
 test("an item that refuses the program, or whose prompt nobody answers, is to be made anew if Always Allow does not last", () => {
   const refused = failureOnMac("The user name or passphrase you entered is not correct.");
-  assert.match(refused.message, /^the keychain refuses this program: /);
+  assert.match(refused.message, /^the keychain denies access to this program: /);
   assert.equal(refused.hint, `allow it when asked; ${ASKS_AGAIN}`);
   assert.match(failureOnMac("Timeout was reached").hint, new RegExp(`^answer the prompt.*; ${ASKS_AGAIN}$`));
 });

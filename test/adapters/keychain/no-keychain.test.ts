@@ -34,7 +34,7 @@ const NO_SESSION: Expected = {
 
 const DEAD_SESSION: Expected = {
   code: "unavailable",
-  message: /^no D-Bus session answers/,
+  message: /^no D-Bus session responds/,
   hint: /unset DBUS_SESSION_BUS_ADDRESS/,
 };
 

@@ -28,7 +28,7 @@ test("continues in a new directory after a move, and keeps its counts", (t) => {
   assert.deepEqual([idsIn(directory), idsIn(other)], [["a"], ["b"]]);
   const { directory: named, written, lost } = ledger.health();
   assert.deepEqual([named, written, lost], [other, 2, 0]);
-  assert.match(log.lines.at(-1) ?? "", /^info the ledger goes on in another directory/);
+  assert.match(log.lines.at(-1) ?? "", /^info the ledger continues in another directory/);
 });
 
 test("writes pending records to the new directory immediately and in order", (t) => {
@@ -65,7 +65,7 @@ const UNSAFE: Record<string, [make: (path: string) => void, reason: RegExp]> = {
     },
     /can be written by other users/,
   ],
-  "a file": [(path) => writeFileSync(path, ""), /cannot make the ledger directory/],
+  "a file": [(path) => writeFileSync(path, ""), /cannot create the ledger directory/],
 };
 
 for (const [what, [make, reason]] of Object.entries(UNSAFE)) {

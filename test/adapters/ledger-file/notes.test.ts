@@ -70,7 +70,7 @@ test("on a full disk notes are refused without an error, reported once, and take
   assert.equal(log.lines.length, 1);
   assert.match(
     log.lines[0] ?? "",
-    /^warn running requests cannot be noted; a crash would hide them .*(ENOSPC|the disk took)/,
+    /^warn running requests cannot be noted; a crash would hide them .*(ENOSPC|could be written)/,
   );
   fs.rmSync(ballast);
   assert.equal(ledger.note(usageRecord({ id: "a" })), true);

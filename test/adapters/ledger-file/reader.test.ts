@@ -149,8 +149,8 @@ test("throws a Failure for a day that cannot be read", async (t) => {
   symlinkSync(join(directory, "2026-11-20.ndjson"), join(directory, "2026-11-21.ndjson"));
   mkdirSync(join(directory, "2026-11-22.ndjson"));
   for (const [day, message] of [
-    ["2026-11-21", /is a symbolic link and is not read/],
-    ["2026-11-22", /is not a regular file and is not read/],
+    ["2026-11-21", /^tollkeeper does not read .*: it is a symbolic link/],
+    ["2026-11-22", /^tollkeeper does not read .*: it is not a regular file/],
   ] as const) {
     await assert.rejects(readAll(directory, { from: day, to: day }), (error) => {
       assert.ok(error instanceof Failure);

@@ -44,7 +44,7 @@ test("after a crash each note becomes a record in its day's file, oldest first, 
   assert.deepEqual(parseLines(read("2026-11-20.ndjson")), [yesterday]);
   assert.deepEqual([noteNames(directory), ledger.health().written], [[], 3]);
   assert.equal(log.lines.length, 1);
-  assert.match(log.lines[0] ?? "", /^warn requests that a crash had cut off are recorded .*"requests":3/);
+  assert.match(log.lines[0] ?? "", /^warn recorded the requests that a crash interrupted .*"requests":3/);
 });
 
 test("a note whose record was written before the crash is only removed", (t) => {
@@ -92,7 +92,7 @@ for (const [what, text] of TORN) {
     const { read, ids, log } = startLedger(t, { directory });
     assert.deepEqual([ids(), noteNames(directory)], [["good"], []]);
     assert.equal(read(`${TODAY}.torn`), `${text}\n`);
-    assert.match(log.lines[0] ?? "", /^warn a torn note of a running request was set aside /);
+    assert.match(log.lines[0] ?? "", /^warn a truncated note of a running request was set aside /);
   });
 }
 
@@ -148,7 +148,7 @@ for (const [what, plant, hint] of PLANTED_DIRECTORIES) {
     assert.equal(ledger.note(noteOf("a")), false);
     ledger.append(usageRecord({ id: "a" }));
     assert.deepEqual([ids(), fs.readdirSync(elsewhere)], [["a"], []]);
-    assert.match(log.lines[0] ?? "", /^warn what a crash may have cut off is not known/);
+    assert.match(log.lines[0] ?? "", /^warn the notes cannot be read; requests that a crash/);
     assert.match(log.lines[1] ?? "", /^warn running requests cannot be noted/);
     for (const facts of log.facts) assert.match((facts as { hint: string }).hint, hint);
   });

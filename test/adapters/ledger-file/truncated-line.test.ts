@@ -19,7 +19,7 @@ test("moves a truncated last line away with a warning, and writes the next recor
   const { ledger, directory, log, read, ids } = openAfter(t, { [TODAY]: `${whole}{"v":1,"id":"to` });
   assert.equal(read(`${TODAY}.torn`), '{"v":1,"id":"to\n');
   assert.equal(statSync(join(directory, `${TODAY}.torn`)).mode & 0o777, 0o600);
-  assert.match(log.lines[0] ?? "", /^warn a torn last line of the ledger was set aside .*"bytes":15/);
+  assert.match(log.lines[0] ?? "", /^warn a truncated last line of the ledger was set aside .*"bytes":15/);
   ledger.append(usageRecord({ id: "next" }));
   assert.deepEqual(ids(), ["whole", "next"]);
 });

@@ -43,7 +43,7 @@ test("throws a Failure with a hint when the directory cannot be created", (t) =>
   assertRefused(
     t,
     join(directory, "file", "ledger"),
-    /^cannot make the ledger directory .*ENOTDIR/,
+    /^cannot create the ledger directory .*ENOTDIR/,
     /another/,
   );
 });
@@ -51,7 +51,7 @@ test("throws a Failure with a hint when the directory cannot be created", (t) =>
 test("refuses a file as the directory", (t) => {
   const directory = makeDirectory(t);
   fs.writeFileSync(join(directory, "file"), "");
-  assertRefused(t, join(directory, "file"), /^cannot make the ledger directory .*EEXIST/, /another/);
+  assertRefused(t, join(directory, "file"), /^cannot create the ledger directory .*EEXIST/, /another/);
 });
 
 test("refuses a directory of another user", (t) => {

@@ -24,6 +24,6 @@ export const RECORD_DEFECTS: readonly DefectCase[] = [
       ),
     },
     violates: "records",
-    fault: /^\/messages: tokens should be 30,7,5,11,53, are 30,9,5,11,55$/,
+    fault: /^\/messages: expected 30,7,5,11,53 tokens, found 30,9,5,11,55$/,
   },
 ];

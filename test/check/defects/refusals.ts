@@ -96,13 +96,13 @@ export const REFUSAL_DEFECTS: readonly DefectCase[] = [
     title: "refuses a cross-site request after forwarding it",
     front: refuseLate(),
     violates: "cross-site",
-    fault: /^refused, and yet the upstream was asked$/,
+    fault: /^refused, but sent to the upstream$/,
   },
   {
     title: "records a refusal in the ledger",
     records: addRecordAtSecondRead(),
     violates: "foreign host",
-    fault: /^refused, and yet it stands in the ledger$/,
+    fault: /^refused, but recorded in the ledger$/,
   },
   {
     title: "refuses a host that the configuration lists",

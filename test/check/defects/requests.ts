@@ -7,13 +7,13 @@ export const REQUEST_DEFECTS: readonly DefectCase[] = [
     title: "re-serializes the JSON of requests",
     back: { up: replacing('"z":1.0', '"z":1.1') },
     violates: "request bodies",
-    fault: /^JSON body: differs from byte \d+ on \(100 bytes sent, 100 received\)$/,
+    fault: /^JSON body: differs from byte \d+ \(100 bytes sent, 100 received\)$/,
   },
   {
     title: "drops content-encoding from a request",
     back: { up: replacing("content-encoding: zstd\r\n", "") },
     violates: "request bodies",
-    fault: /^content-encoding: should be "zstd", is missing$/,
+    fault: /^content-encoding: expected "zstd", but it is missing$/,
   },
   {
     title: "decodes the query",
@@ -31,7 +31,7 @@ export const REQUEST_DEFECTS: readonly DefectCase[] = [
     title: "adds no anthropic-version",
     back: { up: replacing("anthropic-version: 2023-06-01\r\n", "") },
     violates: "version header",
-    fault: /^anthropic-version: should be "2023-06-01", is missing$/,
+    fault: /^anthropic-version: expected "2023-06-01", but it is missing$/,
   },
   {
     title: "forwards the oauth beta",
@@ -56,12 +56,12 @@ export const REQUEST_DEFECTS: readonly DefectCase[] = [
           : text,
     },
     violates: "credentials",
-    fault: /authorization is there besides x-api-key$/,
+    fault: /authorization is sent in addition to x-api-key$/,
   },
   {
     title: "sends a configured tool to the default upstream",
     front: { up: replacing("/t/codex/", "/") },
     violates: "tools",
-    fault: /^codex: asked the upstream for \/v1\/messages instead of \/other\/v1\/messages$/,
+    fault: /^codex: requested \/v1\/messages from the upstream instead of \/other\/v1\/messages$/,
   },
 ];

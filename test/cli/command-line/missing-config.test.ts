@@ -60,7 +60,7 @@ test("no command takes a --config that is not there for the defaults, and each s
       {
         code: 1,
         stdout: "",
-        stderr: `error: there is no configuration file ${missing}\nhint: check its name; or create it with: tollkeeper config edit --config ${missing}\n`,
+        stderr: `error: there is no configuration file ${missing}\nhint: check the name, or create the file with: tollkeeper config edit --config ${missing}\n`,
       },
       line,
     );

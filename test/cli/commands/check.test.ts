@@ -110,7 +110,10 @@ test("check fails with an explanation and a remedy when the running daemon accep
   assert.match(stdout, /^FAILED +foreign host +GET \/v1\/models: 403 expected, got 200 hello$/m);
   const count = GUARANTEES.length + DAEMON_GUARANTEES.length;
   assert.match(stdout, new RegExp(`^${DAEMON_GUARANTEES.length} of ${count} checks failed$`, "m"));
-  assert.match(stdout, /^foreign host: any web page could use your key; stop the daemon until it is mended/m);
+  assert.match(
+    stdout,
+    /^foreign host: any web page could use your key; stop the daemon until this is fixed/m,
+  );
 });
 
 test("check fails and measures no overhead when the configuration makes a guarantee impossible", async (t) => {
@@ -120,7 +123,7 @@ test("check fails and measures no overhead when the configuration makes a guaran
   assert.match(stdout, /^FAILED +request bodies +the request did not reach the upstream: 413 .*bodyBytes/m);
   assert.match(
     stdout,
-    /^request bodies: the service would get other requests than your tools sent; report it/m,
+    /^request bodies: the API would get different requests than your tools sent; report it/m,
   );
   assert.match(stdout, /^overhead: not measured, because a check failed$/m);
   assert.match(stdout, /^1 of \d+ checks failed$/m);

@@ -69,7 +69,7 @@ const RESOLVED = [
     path: ".claude/settings.json",
     text: '{\n\t"env": {\n\t\t"CLAUDE_CODE_USE_BEDROCK": "1" // at work\n\t}\n}\n',
     diff: [/^-\t\t"CLAUDE_CODE_USE_BEDROCK": "1" \/\/ at work$/m, /^\+\t\t"CLAUDE_CODE_USE_BEDROCK": "0"/m],
-    purpose: "env.CLAUDE_CODE_USE_BEDROCK: Claude Code asks tollkeeper, not Amazon Bedrock",
+    purpose: "env.CLAUDE_CODE_USE_BEDROCK: Claude Code uses tollkeeper, not Amazon Bedrock",
   },
   {
     tool: "codex",
@@ -90,7 +90,7 @@ const RESOLVED = [
     path: ".factory/settings.local.json",
     text: '{ "sessionDefaultSettings": { "model": "claude-opus" } }',
     diff: [/^\+.*"custom:tollkeeper"/m],
-    purpose: "sessionDefaultSettings.model: sessions begin with it",
+    purpose: "sessionDefaultSettings.model: the default model of sessions",
   },
 ] as const;
 
@@ -208,7 +208,7 @@ test("connect turns off a switch of the environment that its settings override, 
   assert.match(read(".claude/settings.json"), /"CLAUDE_CODE_USE_VERTEX": "0"/);
   assert.match(
     stderr,
-    /^warning: the environment \(ANTHROPIC_API_KEY\) sends another credential as well: Claude Code sends it beside ANTHROPIC_AUTH_TOKEN, which wins; unset ANTHROPIC_API_KEY, /m,
+    /^warning: the environment \(ANTHROPIC_API_KEY\) sends another credential as well: Claude Code sends it in addition to ANTHROPIC_AUTH_TOKEN, which wins; unset ANTHROPIC_API_KEY, /m,
   );
 });
 
@@ -259,7 +259,7 @@ test("a Codex profile in a file of its own is found and told, and stays as it is
   const { stderr } = await run("connect", "codex", "--yes");
   assert.match(
     stderr,
-    /^warning: ~\/\.codex\/work\.config\.toml:2 \(model_provider\) sends requests elsewhere: with --profile work Codex asks the provider azure; if you did not mean that, write there: model_provider = "tollkeeper"$/m,
+    /^warning: ~\/\.codex\/work\.config\.toml:2 \(model_provider\) sends requests elsewhere: with --profile work Codex uses the provider azure; to use tollkeeper there too, write in that file: model_provider = "tollkeeper"$/m,
   );
   assert.equal((await listed()).length, 1);
   assert.equal(read(path), text);

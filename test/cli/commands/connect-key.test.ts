@@ -177,7 +177,7 @@ test(
     );
     assert.match(
       done.stdout,
-      /^ {2}env\.ANTHROPIC_API_KEY: left empty: Claude Code sends it beside ANTHROPIC_AUTH_TOKEN, which wins$/m,
+      /^ {2}env\.ANTHROPIC_API_KEY: left empty: Claude Code sends it in addition to ANTHROPIC_AUTH_TOKEN, which wins$/m,
     );
     assert.doesNotMatch(done.stderr, /warning/);
     assert.match(text(), /"ANTHROPIC_API_KEY": ""/);

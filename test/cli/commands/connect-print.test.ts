@@ -73,7 +73,10 @@ test("connect --print refuses an invalid tool name, and says what is valid", asy
 
 for (const [tool, words] of [
   ["cursor", /^Cursor cannot be connected: /],
-  ["vscode", /^tollkeeper cannot write these settings\. In VS Code 1\.122 or later, make them by hand:$/m],
+  [
+    "vscode",
+    /^tollkeeper cannot change these settings\. In VS Code 1\.122 or later, change them yourself:$/m,
+  ],
   ["jetbrains", /Enter the URL http:\/\/127\.0\.0\.1:4711\/t\/jetbrains\/v1 and the key tk-jetbrains\.$/m],
 ] as const) {
   test(`connect ${tool}, whose settings nobody but its user can change, prints the same as with --print`, async (t) => {

@@ -129,7 +129,7 @@ test("key set refuses text that is not a key, and the error does not repeat it",
   for (const text of ["", `Bearer ${key}`, `${key}\n${key}\n`, key.repeat(2000)]) {
     const result = await command.run(["set"], text);
     assert.equal(result.code, 1);
-    assert.match(result.err, /^error: .*\nhint: give the key alone, on one line\n$/);
+    assert.match(result.err, /^error: .*\nhint: (?:enter only the key|give the key alone), on one line\n$/);
     assertNotPrinted(result, key);
   }
 });
@@ -287,7 +287,7 @@ test(
 test("key set refuses what is plainly no key, unless it is forced", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, CONFIG);
   for (const [text, reason] of [
-    [`"${sentinelKey()}"`, "there are quotes around it"],
+    [`"${sentinelKey()}"`, "it has quotes around it"],
     ["tk-claude-code", "it is a placeholder"],
     ["YOUR_API_KEY", "it is a placeholder"],
     ["abc", "it has only 3 characters"],

@@ -42,7 +42,7 @@ test(
       t.after(() => lease?.release());
     }
     await assert.rejects(leaseToken(path, "codex", createToken("codex").hash), {
-      message: "100 tokens are lent already",
+      message: "100 tokens are already leased",
     });
     assert.equal((await daemon.status()).access.tokens.leased, 100);
   },

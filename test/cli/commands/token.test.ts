@@ -181,7 +181,7 @@ test("a daemon reads the registered tokens when it starts and on SIGHUP", async 
   // This command runs with another runtime directory and does not reach the daemon.
   assert.equal((await command("token", "revoke", "codex")).code, 0);
   process.kill(daemon.pid, "SIGHUP");
-  await daemon.waitForOutput(/keys are forgotten/);
+  await daemon.waitForOutput(/reloaded configuration and keys/);
   assert.equal(await status(), 400);
 });
 

@@ -46,7 +46,7 @@ test(
     await session.startUnlocked("--replace");
     const service = "org.freedesktop.secrets /org/freedesktop/secrets org.freedesktop.Secret.Service";
     assert.deepEqual(await mend(machine, session.env), {
-      found: "the keychain's default collection, where keys are put, is not there",
+      found: "the keychain's default collection, which stores keys, is missing",
       typed: [`busctl --user call ${service} SetAlias so default /org/freedesktop/secrets/collection/login`],
     });
   },
@@ -66,7 +66,7 @@ test(
   async (t) => {
     const machine = await broken(t, ({ configFile }) => chmodSync(configFile, 0o666));
     assert.deepEqual(await mend(machine), {
-      found: "~/config.jsonc: the file cannot be used: anybody may change it",
+      found: "~/config.jsonc: the file cannot be used: other users can change it",
       typed: ["chmod go-w HOME/config.jsonc"],
     });
   },

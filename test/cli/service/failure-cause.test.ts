@@ -8,8 +8,8 @@ const TRACES: [trace: string, kind: CauseKind][] = [
   ["tollkeeper.socket: Failed to create listening socket (127.0.0.1:8655): Address already in use", "port"],
   ["error: the configuration is not usable", "configuration"],
   ["error: tollkeeper is already running: pid 3, listening on 127.0.0.1:8655", "manual-daemon"],
-  ["hint: take --inspect out of NODE_OPTIONS and of node's own arguments, and start again", "node-settings"],
-  ["error: Node's inspector is open, and would show the key to whoever connects to it", "node-settings"],
+  ["hint: remove --inspect from NODE_OPTIONS and from node's arguments, and start again", "node-settings"],
+  ["error: Node's inspector is open, and would show the key to anyone who connects", "node-settings"],
   ["error: under NODE_DEBUG Node would print the key", "node-settings"],
   ["/usr/bin/node: --bogus is not allowed in NODE_OPTIONS", "node-settings"],
   ["tollkeeper.service: Failed at step EXEC spawning /gone/node: No such file or directory", "program"],
@@ -38,5 +38,5 @@ for (const [trace, kind] of TRACES) {
 test("of several matching texts the first one decides, and texts without a known trace have no cause", () => {
   const texts = ["Failed to start.", "status=226/NAMESPACE", "port 1 is taken by pid 2"];
   assert.equal(matchCause(texts)?.kind, "sandbox");
-  assert.equal(matchCause(["Failed to start.", "keys are forgotten"]), null);
+  assert.equal(matchCause(["Failed to start.", "reloaded configuration and keys"]), null);
 });

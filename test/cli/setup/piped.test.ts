@@ -160,13 +160,8 @@ test(
         /cannot connect to http:\/\/127\.0\.0\.1:9: .*; nothing was changed/,
         /add --force/,
       ],
-      [
-        upstream.baseUrl,
-        `"${key}"`,
-        /does not look like an API key: there are quotes around it/,
-        /add --force/,
-      ],
-      [upstream.baseUrl, "", /the key is empty/, /give the key alone/],
+      [upstream.baseUrl, `"${key}"`, /does not look like an API key: it has quotes around it/, /add --force/],
+      [upstream.baseUrl, "", /the key is empty/, /enter only the key/],
     ];
     for (const [baseUrl, input, message, hint] of cases) {
       const { code, stderr } = await run(["setup", "--base-url", baseUrl, "--key-stdin", "--yes"], input);
@@ -303,7 +298,7 @@ test(
     const withoutBus = await prepareSetup(t, { DBUS_SESSION_BUS_ADDRESS: "unix:path=/nowhere" });
     const none = await withoutBus.run(args, withoutBus.key);
     assert.equal(none.code, 1);
-    assert.match(none.stderr, /^error: no D-Bus session answers.*\nhint: .*keySource/);
+    assert.match(none.stderr, /^error: no D-Bus session responds.*\nhint: .*keySource/);
     assert.ok(!exists(".config/tollkeeper") && !withoutBus.exists(".config/tollkeeper"));
   },
 );

@@ -59,7 +59,7 @@ test("refuses to overwrite a login, which could not be restored", () => {
   const text = `{"env": {"TOKEN": "sk-ant-oat01-${OTHER}"}}`;
   assert.equal(
     refusalOf("jsonc", text, [["env", "TOKEN"], "tk-codex"]),
-    "1:19 env.TOKEN holds a login, which would be lost",
+    "1:19 env.TOKEN contains a login, which would be lost",
   );
 });
 

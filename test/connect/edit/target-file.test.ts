@@ -69,8 +69,8 @@ test("refuses a path that goes through a file, and names that file", (t) => {
   assertFailsUnchanged(
     home,
     work,
-    new RegExp(`settings\\.json cannot be there, as ${path} is no directory$`),
-    new RegExp(`^look at it with: ls -ld '${path}'$`),
+    new RegExp(`settings\\.json cannot exist, because ${path} is not a directory$`),
+    new RegExp(`^inspect it with: ls -ld '${path}'$`),
   );
 });
 
@@ -113,8 +113,8 @@ test("refuses a dangling symbolic link", (t) => {
   assertFailsUnchanged(
     home,
     work,
-    /settings\.json is a link that leads to a file that is not there$/,
-    /^look at it with: ls -l '/,
+    /settings\.json is a link that points at a file that does not exist$/,
+    /^inspect it with: ls -l '/,
   );
 });
 
@@ -145,7 +145,7 @@ test("refuses a directory, a file that is not UTF-8, and a file that is too larg
   home.write("large", Buffer.alloc(4 * 1024 * 1024 + 1, 0x20));
   const connecting = (name: string) => () => home.connect(home.file(name));
   assertFailsUnchanged(home, connecting("directory"), /is not a regular file$/, /ls -lL/);
-  assertFailsUnchanged(home, connecting("latin1"), /is not in UTF-8, and is not touched$/, /grep -naxv/);
+  assertFailsUnchanged(home, connecting("latin1"), /is not in UTF-8 and was not changed$/, /grep -naxv/);
   assertFailsUnchanged(home, connecting("large"), /is larger than 4 MiB/, /ls -lL/);
 });
 
@@ -157,7 +157,7 @@ test("refuses a file that cannot be parsed with line and column, and quotes noth
     home,
     work,
     /settings\.json:2:13: not JSON: invalid symbol$/,
-    /^correct it in an editor/,
+    /^nothing was changed; correct the file in an editor/,
   );
 });
 
@@ -168,8 +168,8 @@ test("refuses a file that nests too deeply", (t) => {
   assertFailsUnchanged(
     home,
     work,
-    /settings\.json: nests too deeply to be read$/,
-    /^correct it in an editor/,
+    /settings\.json: is nested too deeply to be read$/,
+    /^nothing was changed; correct the file in an editor/,
   );
 });
 
@@ -181,7 +181,7 @@ test("does not write a file that changed after it was read", (t) => {
   assertFailsUnchanged(
     home,
     commit,
-    /settings\.json was changed meanwhile, and nothing was done to it$/,
+    /settings\.json was changed in the meantime; tollkeeper did not touch it$/,
     /again/,
   );
 });
@@ -190,7 +190,7 @@ test("does not write a file that appeared after it was found missing", (t) => {
   const home = scratchConnection(t);
   const { commit } = home.prepare(home.file("settings.json"));
   home.write("settings.json", '{"theirs": 1}');
-  assertFailsUnchanged(home, commit, /was changed meanwhile/, /again/);
+  assertFailsUnchanged(home, commit, /was changed in the meantime/, /again/);
   assert.equal(home.disconnect(), null);
 });
 
@@ -203,9 +203,14 @@ test("changes nothing and leaves nothing behind when the disk is full", (t) => {
   fs.writeFileSync(`${disk}/ballast`, Buffer.alloc(15 * 4096));
   const work = () => home.connect(home.file("disk/settings.json"));
   const before = fs.readdirSync(disk);
-  assertFailsUnchanged(home, work, /cannot change .*settings\.json: the disk is full$/, /^make room: df -h/);
+  assertFailsUnchanged(
+    home,
+    work,
+    /cannot change .*settings\.json: the disk is full$/,
+    /^free some space; see what uses it with: df -h/,
+  );
   const inNewDirectory = () => home.connect(home.file("disk/new/settings.json"));
-  assertFailsUnchanged(home, inNewDirectory, /the disk is full$/, /^make room/);
+  assertFailsUnchanged(home, inNewDirectory, /the disk is full$/, /^free some space/);
   assert.deepEqual(fs.readdirSync(disk), before);
   assert.equal(home.read("disk/settings.json"), '{"a": 1}');
 });
@@ -223,7 +228,7 @@ test("changes nothing when the disk of the journals is full", (t) => {
     home,
     work,
     /^cannot change .*codex\.user\..*: the disk is full$/,
-    /^make room: df -h/,
+    /^free some space; see what uses it with: df -h/,
   );
 });
 
@@ -241,7 +246,7 @@ test("rolls back the other files when one is on a read-only file system", (t) =>
     home,
     work,
     /cannot change .*settings\.json: EROFS/,
-    /^look at its directory with: ls -ld/,
+    /^check its directory with: ls -ld/,
   );
   assert.equal(home.disconnect(), null);
 });

@@ -94,7 +94,7 @@ const REFUSED: [text: string, why: string][] = [
   ["[1]", "1:1 the top is not an object"],
   ["12", "1:1 the top is not an object"],
   ['{} {"b": 1}', "1:4 not JSON: end of file expected"],
-  ['{"env": {"A": 1,\n"A": 2}}', '2:1 "A" is there twice'],
+  ['{"env": {"A": 1,\n"A": 2}}', '2:1 "A" is defined twice'],
   ['{\n  "env": "x"\n}', "2:10 env is not an object"],
   ['{"env": ["x"]}', "1:9 env is not an object"],
 ];
@@ -125,6 +125,6 @@ test("puts a JSON list item behind the comment of the last one, unless that comm
   const key = sentinelKey();
   assert.equal(
     refusalOf("jsonc", `{"models": [\n  {} // ${key}\n]}`, [urlOf("ours"), "u"]),
-    "2:5 models[name=ours].url cannot go behind a comment that holds a key",
+    "2:5 models[name=ours].url cannot be added after a comment that contains a key",
   );
 });

@@ -54,7 +54,7 @@ const REFUSED: [text: string, why: string][] = [
     "1:1 one of the two lines that mark tollkeeper's block is missing",
   ],
   ["a\n# <<< tollkeeper codex <<<\n", "2:1 one of the two lines that mark tollkeeper's block is missing"],
-  [BLOCK + BLOCK, "5:1 tollkeeper's block is there twice"],
+  [BLOCK + BLOCK, "5:1 the file contains tollkeeper's block twice"],
   [BLOCK.replace("A_URL", "A_KEY"), "3:1 A_KEY is set twice"],
 ];
 
@@ -64,7 +64,7 @@ for (const [text, why] of REFUSED) {
 }
 
 test("refuses a value with a line break, a value that is no string, and an invalid variable name", () => {
-  assert.equal(refusalOf("sh", "", [["A"], "x\ny"]), "the value of A is no text on one line");
-  assert.equal(refusalOf("sh", "", [["A"], 1]), "the value of A is no text on one line");
-  assert.equal(refusalOf("sh", "", [["A;id"], "x"]), "no name of a variable");
+  assert.equal(refusalOf("sh", "", [["A"], "x\ny"]), "the value of A is not a single line of text");
+  assert.equal(refusalOf("sh", "", [["A"], 1]), "the value of A is not a single line of text");
+  assert.equal(refusalOf("sh", "", [["A;id"], "x"]), "not a valid variable name");
 });

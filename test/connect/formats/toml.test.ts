@@ -107,7 +107,7 @@ const REFUSED: [text: string, why: string][] = [
   ["a.b = 1\n[a]\nc = 2\n", "2:2 not TOML: defining a key multiple times is invalid"],
   ["model_providers = 'x'\n", "1:19 model_providers is not an object"],
   ["[model_providers]\ntollkeeper = 2020-01-01\n", "2:14 model_providers.tollkeeper is not an object"],
-  ["[model_provider]\n", "1:1 this is a table, where a single value is to be"],
+  ["[model_provider]\n", "1:1 this is a table, but a single value is expected"],
 ];
 
 for (const [text, why] of REFUSED) {

@@ -96,11 +96,11 @@ const REFUSED: [text: string, why: string][] = [
     "a: [1\n",
     "2:1 not YAML: flow sequence in block collection must be sufficiently indented and end with a ]",
   ],
-  ["a: 1\n---\nb: 2\n", "2:1 the file holds several documents"],
+  ["a: 1\n---\nb: 2\n", "2:1 the file contains several documents"],
   ["- a\n", "1:1 the top is not a map"],
   ["just text\n", "1:1 the top is not a map"],
   ["models: *x\n", "not YAML: unresolved alias (the anchor must be set before the alias)"],
-  ["x: &m [{name: a}]\nmodels: *m\n", "2:9 this is an alias for what is written elsewhere"],
+  ["x: &m [{name: a}]\nmodels: *m\n", "2:9 this is an alias of a value defined elsewhere"],
   [
     "models: &m [{name: a}]\ny: *m\n",
     "1:22 models[name=ours].apiBase cannot be set without changing something else",

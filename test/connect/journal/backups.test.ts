@@ -88,6 +88,6 @@ test("leaves no backup when connecting fails", (t) => {
   home.write("settings.json", '{"a": 1}');
   const { commit } = home.prepare(home.file("settings.json"));
   home.write("settings.json", '{"theirs": 1}');
-  assert.throws(commit, /was changed meanwhile/);
+  assert.throws(commit, /was changed in the meantime/);
   assert.deepEqual(fs.readdirSync(home.journals), []);
 });

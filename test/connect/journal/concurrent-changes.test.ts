@@ -5,7 +5,7 @@ import { prepareDisconnection } from "../../../src/connect/connection.ts";
 import { CODEX, scratchConnection } from "../scratch-connection.ts";
 
 const TEXT = '{"base": "http://first"}';
-const MEANWHILE = /^Failure: codex was connected or disconnected meanwhile, and nothing was changed$/;
+const MEANWHILE = /^Failure: codex was connected or disconnected in the meantime; nothing was changed$/;
 
 test("refuses the second of two concurrent connections, and the first can be undone", (t) => {
   const home = scratchConnection(t);
@@ -54,7 +54,7 @@ test("a connection that fails to write a file reverts only its own journal", (t)
     fs.rmSync(`${home.journals}/codex.user.json`);
     winning.commit();
   });
-  assert.throws(() => losing.commit(), /was changed meanwhile/);
+  assert.throws(() => losing.commit(), /was changed in the meantime/);
   home.disconnect();
   assert.deepEqual(home.snapshot(), ['settings.json 644 {"theirs": 1}']);
 });

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { parseBaseUrl } from "../../../src/core/config/base-url.ts";
 
 const ABSOLUTE = 'must be an absolute URL such as "https://api.example.com/v1"';
-const USER = "must hold no user name or password; the key comes from the key store";
-const PLAIN_HTTP = "plain http is for loopback hosts only, the key would travel readable";
-const PLAIN_PATH = "its path may hold no empty segments and no escapes";
+const USER = "must not contain a user name or password; store the key with: tollkeeper key set";
+const PLAIN_HTTP = "plain http is for loopback hosts only, because the key would be sent unencrypted";
+const PLAIN_PATH = "its path must not contain empty segments or escapes";
 
 const ADDRESSES: [given: string, origin: string, basePath: string][] = [
   ["https://api.example.com/v1", "https://api.example.com", "/v1"],

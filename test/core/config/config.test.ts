@@ -61,7 +61,7 @@ test("an upstream without a key has no key source, and one that names both is re
   const { keySource } = validConfig({ upstreams: { default: upstream } }).upstreams["default"] ?? {};
   assert.deepEqual(keySource, { kind: "none" });
   assert.deepEqual(problemsOf({ upstreams: { default: { ...upstream, keySource: { file: "/run/key" } } } }), [
-    'upstreams.default.keySource: names a key, and "auth": "none" says that none is sent; remove one of the two',
+    'upstreams.default.keySource: names a key, but "auth": "none" sends none; remove one of the two',
   ]);
 });
 

@@ -39,7 +39,7 @@ test("makes no guess at a word that is longer than any name", () => {
 
 test("refuses more than a thousand entries of a section and items of a list, and looks at none of them", () => {
   const upstreams = { default: ADDRESS, ...members(1000, (i) => `u${i}`, {}) };
-  const more = "holds 1001 entries; at most 1000 are allowed";
+  const more = "has 1001 entries; at most 1000 are allowed";
   assert.ok(problemsOf({ upstreams }).includes(`upstreams: ${more}`));
   const routes = Array.from({ length: 1001 }, () => ({}));
   assert.deepEqual(problemsOf(withUpstream({ routes })), [`upstreams.default.routes: ${more}`]);

@@ -68,6 +68,6 @@ test("refuses an entry that is not a host, and says what a host looks like", () 
 
 test("refuses several hosts in one string, as NO_PROXY has them, and says what to write instead", () => {
   for (const entry of ["a.example,b.example", "a.example, b.example", "a b"]) {
-    assert.equal(checkNoProxy(entry), "must be one host; write each as a string of its own");
+    assert.equal(checkNoProxy(entry), "must be one host; write each host as a separate string");
   }
 });

@@ -59,7 +59,7 @@ test("treats outbound settings with the same content as equal, and with another 
 test("describes a proxy without its password, and describes nothing for defaults", () => {
   assert.deepEqual(describeOutbound(outboundOf(FULL)), [
     "reaches upstreams through the proxy http://proxy.example:8080, with user name and password; not for intranet.example, 10.0.0.0/8",
-    "trusts the authorities in /home/ada/ca.pem, too",
+    "also trusts the certificate authorities in /home/ada/ca.pem",
   ]);
   assert.deepEqual(describeOutbound(outboundOf({ httpsProxy: "https://proxy.example" })), [
     "reaches upstreams through the proxy https://proxy.example",

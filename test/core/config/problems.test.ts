@@ -10,7 +10,7 @@ test("refuses an extra route that repeats a built-in one", () => {
   const upstream = validConfig(withUpstream({})).upstreams["default"];
   assert.ok(upstream);
   for (const { method, path } of listRoutes(upstream)) {
-    const problem = `answers the same requests as the built-in ${method} ${path}; remove it`;
+    const problem = `matches the same requests as the built-in ${method} ${path}; remove it`;
     assert.deepEqual(problemsOf(withRoute({ method, path })), [
       `upstreams.default.routes[0].path: ${problem}`,
     ]);
@@ -23,7 +23,7 @@ test("refuses the second of two extra routes for the same requests", () => {
     { ...ask, path: "/files/{id}" },
     { ...ask, path: "/files/all" },
   ];
-  const problem = "answers the same requests as a route above; remove one";
+  const problem = "matches the same requests as a route above; remove one";
   assert.deepEqual(problemsOf(withUpstream({ routes })), [`upstreams.default.routes[1].path: ${problem}`]);
 });
 
@@ -33,12 +33,11 @@ test("refuses an upstream with the sandbox's name, which marks made-up requests 
     default: { baseUrl: "https://b.example/v1" },
   };
   assert.deepEqual(problemsOf({ upstreams }), [
-    "upstreams.sandbox: this name is the built-in sandbox's, in the ledger too; choose another",
+    "upstreams.sandbox: this name is reserved for the built-in sandbox; choose another",
   ]);
 });
 
-const LEADS_BACK =
-  "leads back to tollkeeper itself; it must be the address of the service or server behind it";
+const LEADS_BACK = "points at tollkeeper itself; it must be the address of the API behind it";
 
 for (const [baseUrl, listen] of [
   ["http://127.0.0.1:8655/v1", {}],
@@ -70,7 +69,7 @@ for (const [baseUrl, listen] of [
 test("refuses a second key name for a key source that gives one key, and accepts the upstream's own", () => {
   const file = withUpstream({ key: "team", keySource: { file: "/k" } });
   const problem =
-    "this upstream's keySource gives one key only; leave the key out here, or add an upstream with its own keySource";
+    "this upstream's keySource has only one key; remove the key here, or add an upstream with its own keySource";
   assert.deepEqual(problemsOf({ ...file, tools: { codex: { key: "codex" } } }), [
     `tools.codex.key: ${problem}`,
   ]);

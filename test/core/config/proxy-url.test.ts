@@ -6,7 +6,7 @@ import { Secret } from "../../../src/core/secrets/secret.ts";
 const WANTED = 'must be the address of an HTTP proxy such as "http://proxy.example.com:8080"';
 
 const ESCAPE =
-  'in its user name and password "%", "/", "?", "#", "@" and ":" must be written as "%25", "%2F", "%3F", "%23", "%40" and "%3A"';
+  'in its user name and password, write "%", "/", "?", "#", "@" and ":" as "%25", "%2F", "%3F", "%23", "%40" and "%3A"';
 
 const VALID: [text: string, origin: string, credentials: string | null][] = [
   ["http://proxy.example.com:8080", "http://proxy.example.com:8080", null],
@@ -52,11 +52,11 @@ const INVALID: [text: string, problem: string][] = [
   ["ada:12#told-to-nobody@proxy:8080", `${WANTED}; ${ESCAPE}`],
   [
     "http://a%3Ab:told-to-nobody@proxy",
-    "its user name may hold no colon, and neither it nor the password control characters",
+    "its user name must not contain a colon, and neither it nor the password may contain control characters",
   ],
   [
     "http://ada:told%0D%0Ato-nobody@proxy",
-    "its user name may hold no colon, and neither it nor the password control characters",
+    "its user name must not contain a colon, and neither it nor the password may contain control characters",
   ],
 ];
 

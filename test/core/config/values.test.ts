@@ -5,20 +5,18 @@ import { problemsOf, withRoute, withUpstream } from "../../helpers/config/config
 const BASE = "https://api.example.com/v1";
 const KEY = "sk-abc123";
 const KEY_VALUE =
-  "a key value never stands in the file; store it with `tollkeeper key set`, and name it here";
-const NAME =
-  'a name is 1 to 64 of a-z, 0-9, ".", "_" and "-", in lower case, and starts with a letter or digit';
+  "a key never belongs in this file; store it with `tollkeeper key set`, and write its name here";
+const NAME = 'a name has 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit';
 
 const source = (keySource: unknown) => withUpstream({ keySource });
 
-const ONE_OF = 'must hold exactly one of "file", "command" and "credential"';
+const ONE_OF = 'must contain exactly one of "file", "command" and "credential"';
 const ACCESS = 'must be "open" or "token", or an object: { ... }';
-const SEGMENTS = 'its segments may hold A-Z, a-z, 0-9, ".", "_" and "-" only, or be "{id}"';
-const HOST =
-  'must be a host in lower case, with its port where it has one, such as "host.docker.internal:8655"';
+const SEGMENTS = 'its segments may contain only A-Z, a-z, 0-9, ".", "_" and "-", or be "{id}"';
+const HOST = 'must be a host in lower case, with its port if it has one, such as "host.docker.internal:8655"';
 const ORIGIN =
-  'must be an origin, scheme://host[:port] in lower case and nothing after it, such as "https://ide.example.com"';
-const TAKEN = 'may not start with "/t" or "/_tollkeeper", which tollkeeper answers itself';
+  'must be an origin, scheme://host[:port] in lower case with nothing after it, such as "https://ide.example.com"';
+const TAKEN = 'must not start with "/t" or "/_tollkeeper", which tollkeeper handles itself';
 
 const REFUSALS: [what: string, file: unknown, problem: string][] = [
   ["a list instead of an object", [], ": must be an object: { ... }"],
@@ -68,7 +66,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "two hosts in one entry",
     { outbound: { noProxy: ["a.example", "b.example,c.example"] } },
-    "outbound.noProxy[1]: must be one host; write each as a string of its own",
+    "outbound.noProxy[1]: must be one host; write each host as a separate string",
   ],
   [
     "a relative file of authorities",
@@ -133,7 +131,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a credential with a path",
     source({ credential: "../k" }),
-    "upstreams.default.keySource.credential: must be a credential's plain name, not a path",
+    "upstreams.default.keySource.credential: must be the name of a credential, not a path",
   ],
   [
     "an unknown auth scheme",
@@ -169,7 +167,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a route with a query",
     withRoute({ path: "/x?a" }),
-    "upstreams.default.routes[0].path: must hold no query; queries pass by themselves",
+    "upstreams.default.routes[0].path: must not contain a query; queries are always forwarded",
   ],
   [
     "a route with dot segments",
@@ -190,7 +188,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a route that repeats /v1",
     withRoute({ path: "/v1/x" }),
-    'upstreams.default.routes[0].path: is below "/v1" already: leave out the leading "/v1"',
+    'upstreams.default.routes[0].path: is already relative to "/v1"; remove the leading "/v1"',
   ],
   ["a route below /t", withRoute({ path: "/t/x" }), `upstreams.default.routes[0].path: ${TAKEN}`],
   [
@@ -201,13 +199,13 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a wild route over a built-in one",
     withRoute({ path: "/messages/{id}" }),
-    "upstreams.default.routes[0].path: answers the same requests as the built-in POST /messages/count_tokens; remove it",
+    "upstreams.default.routes[0].path: matches the same requests as the built-in POST /messages/count_tokens; remove it",
   ],
   ["a tool's name with a space", { tools: { "my tool": {} } }, `tools["my tool"]: ${NAME}`],
   [
     "upstreams without a default",
     { upstreams: { main: { baseUrl: BASE } } },
-    'upstreams: no upstream is called "default", where tools go that name none; call one of them so',
+    'upstreams: no upstream is called "default", which tools use that name none; rename one to "default"',
   ],
   [
     "a tool with an unknown upstream",

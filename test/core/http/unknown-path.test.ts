@@ -10,10 +10,10 @@ for (const [url, shown] of [
   [`/v1/${"k".repeat(40)}`, "/v1/[hidden]"],
   ["/v1/\u009b2J\u202e", "/v1/?2J?"],
   [`/${"ab/".repeat(100)}`, `/${"ab/".repeat(100).slice(0, 79)}...`],
-  ["http://ada:secret@evil.example/v1/models", "what is no path"],
+  ["http://ada:secret@evil.example/v1/models", "an invalid path"],
   ["/<script>alert(1)</script>", "/?script?alert?1??/script?"],
-  ["*", "what is no path"],
-  ["", "what is no path"],
+  ["*", "an invalid path"],
+  ["", "an invalid path"],
 ] as const) {
   test(`${JSON.stringify(url.slice(0, 50))} is shown without query, keys, controls and its end`, () => {
     assert.equal(showPath(url), shown);

@@ -40,11 +40,11 @@ for (const [text, now, start, title] of [
 }
 
 for (const [text, reason] of Object.entries({
-  "": /neither a span nor a day/,
-  yesterday: /neither a span nor a day/,
-  "-7d": /neither a span nor a day/,
-  "7 d": /neither a span nor a day/,
-  "2026-11-1": /neither a span nor a day/,
+  "": /neither a time span nor a date/,
+  yesterday: /neither a time span nor a date/,
+  "-7d": /neither a time span nor a date/,
+  "7 d": /neither a time span nor a date/,
+  "2026-11-1": /neither a time span nor a date/,
   "2026-02-30": /there is no such day/,
   "2026-13-01": /there is no such day/,
   "0d": /at least one day/,

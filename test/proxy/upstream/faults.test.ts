@@ -39,7 +39,7 @@ test("a request to an upstream whose host name does not resolve is refused for g
   const expected =
     process.platform === "darwin" ? [502, "upstream_unreachable"] : [400, "upstream_misconfigured"];
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], expected);
-  assert.match(await res.text(), /host name is not known/);
+  assert.match(await res.text(), /host name is unknown/);
 });
 
 test("a response that came before the upload's end and takes long to decode leaves no half-used connection for the next request", async (t) => {

@@ -211,7 +211,7 @@ test("an upstream on this machine, and one that noProxy names, are reached witho
   });
   assert.match(
     await (await post(direct, "/v1/messages", {})).text(),
-    /its host name (is not known|cannot be looked up)/,
+    /its host name (is unknown|cannot be looked up)/,
   );
   assert.deepEqual(proxy.sockets, []);
 });
@@ -233,13 +233,13 @@ const REFUSALS: [
   [
     "that asks for a user",
     () => rawStatus(407),
-    /type: tollkeeper config edit; the proxy asks for user name and password; write them into \\"outbound.httpsProxy\\" as /,
+    /type: tollkeeper config edit; the proxy requires a user name and password; write them into \\"outbound.httpsProxy\\" as /,
     "upstream_misconfigured",
   ],
   [
     "that asks for another authentication than basic",
     () => rawStatus(407, "Proxy-Authenticate: Negotiate\r\nProxy-Authenticate: NTLM\r\n"),
-    /the proxy asks for an authentication other than user name and password; run a local proxy/,
+    /the proxy requires authentication other than a user name and password; run a local proxy/,
     "upstream_misconfigured",
   ],
   [
@@ -251,7 +251,7 @@ const REFUSALS: [
   [
     "that cannot reach the upstream",
     () => rawStatus(502),
-    /the proxy finds no way to it \(502\)/,
+    /the proxy cannot reach it \(502\)/,
     "upstream_unreachable",
   ],
   [
@@ -321,7 +321,7 @@ test("a password that the proxy rejects is refused with a message of its own, an
   const config = { outbound: { ...outbound, proxy: { origin: proxy.url, credentials } } };
   const gate = await startGate(t, remote.baseUrl, { config });
   const body = await expectUnreachable(gate, upstream, "upstream_misconfigured");
-  assert.match(body, /the proxy does not accept user name and password/);
+  assert.match(body, /the proxy rejects the user name and password/);
   assert.ok(!`${body}${gate.log.lines.join("\n")}`.includes("sentinel-value"));
 });
 
@@ -358,7 +358,7 @@ test("an upstream that closes the tunnel during the TLS handshake is refused as 
   });
   assert.match(
     await expectUnreachable(gate, upstream),
-    /type: tollkeeper doctor; it closed the connection before it was ready/,
+    /type: tollkeeper doctor; it reset the connection before it was established/,
   );
 });
 

@@ -102,7 +102,7 @@ test("a path with a control character is refused with a hint", () => {
     (error) =>
       error instanceof Failure &&
       /control character/.test(error.message) &&
-      error.hint?.endsWith("run by other means: tollkeeper serve") === true,
+      error.hint?.endsWith("run without a service: tollkeeper serve") === true,
   );
 });
 

@@ -52,13 +52,13 @@ const NOT_RUNNING: [
   [{ service: { stdout: NEVER_EXITED } }, true, true, false, "waiting, last exit code (never exited)"],
   [{ service: { stdout: ENDED_WELL } }, true, true, false, "not running, last exit code 0"],
   [{ service: OUTPUT.unknownWords }, true, true, false, "loaded"],
-  [{ label: OUTPUT.disabled }, true, false, false, "switched off in launchd"],
+  [{ label: OUTPUT.disabled }, true, false, false, "disabled in launchd"],
   [
     { session: OUTPUT.noSession, service: OUTPUT.noSession },
     true,
     true,
     false,
-    "nobody is logged in at the screen",
+    "no user is logged in to a graphical session",
   ],
 ];
 

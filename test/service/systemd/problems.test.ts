@@ -90,7 +90,7 @@ test("a missing Node or script is one problem, whatever systemd says of it", asy
   const verdict = "tollkeeper.service: Command /gone/node is not executable: No such file or directory\n";
   const { systemd, paths } = install(t, { verdict }, { innocent: "[Service]\nNice=1\n" });
   writeUnits(paths, { service: renderService(targetFor({ node: "/gone/node", script: "/gone/main.js" })) });
-  const message = "its Node, /gone/node, and its program, /gone/main.js, are not there any more";
+  const message = "its Node, /gone/node, and its program, /gone/main.js, no longer exist";
   assert.deepEqual(await systemd.problems(), [{ message, fix: INSTALL, preventsStart: true }]);
 });
 
@@ -104,8 +104,8 @@ test("a credential whose file is missing is named with the drop-in that asks for
   const where = `(LoadCredential= in ${dropInPath(paths, "key")})`;
   assert.deepEqual(await systemd.problems(), [
     {
-      message: `credential example cannot be read: ${file} is not there ${where}`,
-      fix: `put the key into ${file}; then: ${START}`,
+      message: `credential example cannot be read: ${file} does not exist ${where}`,
+      fix: `write the key into ${file}; then: ${START}`,
       preventsStart: true,
     },
   ]);
@@ -125,7 +125,7 @@ test("masked units are the only problem, and are all unmasked by one command", a
     verdict: "tollkeeper.service: masked\n",
   });
   const unmask = "systemctl --user unmask tollkeeper.service tollkeeper.socket";
-  const fix = `unmask with: ${unmask}; then: ${INSTALL}`;
+  const fix = `unmask it with: ${unmask}; then: ${INSTALL}`;
   const message = "tollkeeper.service and tollkeeper.socket are masked";
   assert.deepEqual(await systemd.problems(), [{ message, fix, preventsStart: true }]);
   await assert.rejects(systemd.start(), { message, hint: fix });
@@ -136,7 +136,7 @@ test("a running service without its socket is a problem that does not prevent a 
   const [problem] = await systemd.problems();
   assert.match(
     problem?.message ?? "",
-    /^tollkeeper\.socket is not active, .* a restart refuses connections$/,
+    /^tollkeeper\.socket is not active, .* connections are refused during a restart$/,
   );
   assert.deepEqual([problem?.fix, problem?.preventsStart], [INSTALL, false]);
 });

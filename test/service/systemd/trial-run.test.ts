@@ -93,7 +93,7 @@ test("the trial program reports an unreadable, unwritable or foreign file in one
     [[config, join(directory, "key"), "--"], /^ENOENT[^\n]*key'\n$/],
     ...(process.getuid?.() === 0
       ? []
-      : ([[["/etc/passwd", "--"], /^\/etc\/passwd is not your own/]] as const)),
+      : ([[["/etc/passwd", "--"], /^\/etc\/passwd does not belong to you/]] as const)),
   ] as const) {
     const { status, stderr } = run(...args);
     assert.equal(status, 1);

@@ -117,7 +117,7 @@ export const BROKEN_DEFINITIONS: readonly BrokenSetup[] = [
       await service.container.user("systemctl", "--user", "start", "tollkeeper.socket");
       await service.systemctl("start", "tollkeeper.service");
     },
-    says: /it will not start again: tollkeeper\.socket cannot listen on \[::1\]:8655: IPv6 is off here/,
+    says: /it will not start again: tollkeeper\.socket cannot listen on \[::1\]:8655: IPv6 is disabled on this machine/,
     typed: [INSTALL],
     undo: () => switchIpv6(0),
   },
@@ -127,7 +127,7 @@ export const BROKEN_DEFINITIONS: readonly BrokenSetup[] = [
       await service.mustRun("service", "stop");
       switchIpv6(1);
     },
-    says: /tollkeeper\.socket cannot listen on \[::1\]:8655: IPv6 is off here/,
+    says: /tollkeeper\.socket cannot listen on \[::1\]:8655: IPv6 is disabled on this machine/,
     typed: [INSTALL],
     undo: () => switchIpv6(0),
   },

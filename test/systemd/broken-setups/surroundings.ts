@@ -67,9 +67,9 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
   {
     what: "a credential whose file is gone",
     breaks: loseCredential,
-    says: /credential example cannot be read: .*\/\.keys\/example is not there \(LoadCredential= in .*test\.conf\)/,
-    typed: [`put the key into ${KEY_FILE}`, START],
-    acts: { "put the key into": () => shell(`cp ${KEY_FILE}.away ${KEY_FILE}`) },
+    says: /credential example cannot be read: .*\/\.keys\/example does not exist \(LoadCredential= in .*test\.conf\)/,
+    typed: [`write the key into ${KEY_FILE}`, START],
+    acts: { "write the key into": () => shell(`cp ${KEY_FILE}.away ${KEY_FILE}`) },
   },
   {
     what: "a credential whose file is back after systemd had given up",
@@ -129,7 +129,7 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
     what: "a configuration directory that was away for a moment, without anything typed",
     async breaks() {
       await shell(`mv ${home}/.config/tollkeeper ${home}/away`);
-      await waitForStatus(/not accepted .*the file is gone/);
+      await waitForStatus(/not accepted .*the file no longer exists/);
       await shell(`mv ${home}/away ${home}/.config/tollkeeper`);
       service.ownFile(CONFIG, configWith({ access: { mode: "token" } }));
       await waitForStatus(/access +local token required/);
@@ -162,9 +162,9 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
     what: "a ledger that the configuration has moved out of the sandbox",
     async breaks() {
       service.ownFile(CONFIG, configWith({ ledger: { directory: `${home}/elsewhere/ledger` } }));
-      await waitForStatus(/not accepted .*cannot make the ledger directory/);
+      await waitForStatus(/not accepted .*cannot create the ledger directory/);
     },
-    says: /it still uses the previous configuration: .*cannot make the ledger directory/,
+    says: /it still uses the previous configuration: .*cannot create the ledger directory/,
     typed: [INSTALL],
   },
   {

@@ -43,7 +43,7 @@ test("Zed's requests go elsewhere by another provider's model for any of its fea
     default_model: { provider: "anthropic", model: "claude-opus-5" },
     commit_message_model: { provider: "zed.dev", model: "gpt-5-nano" },
   };
-  const place = `${path} (agent.commit_message_model.provider): Zed asks the provider zed.dev`;
+  const place = `${path} (agent.commit_message_model.provider): Zed uses the provider zed.dev`;
   assert.deepEqual(conflictsOf("zed", { [path]: { agent } }), { [place]: "needs a model" });
   assert.deepEqual(conflictsOf("zed", { [path]: { agent } }, { model: "claude-sonnet-5" }), {
     [place]: {

@@ -22,7 +22,7 @@ export class JsonSkipper {
     return this.#maxDepth;
   }
 
-  /** Starts a value with its first byte; returns false when no value starts so. Continue with the byte after it. */
+  /** Starts a value with its first byte; returns false when no value can start with it. Continue with the byte after it. */
   begin(byte: number): boolean {
     this.#depth = 0;
     this.#maxDepth = 0;

@@ -20,8 +20,8 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     build: (t) => setUpMachine(t, { env: { NODE_OPTIONS: "--inspect=0" } }),
     finds: [
       [
-        "failure node: Node's inspector is open, and would show the key to whoever connects to it; the daemon refuses to start with this setting",
-        "take --inspect out of NODE_OPTIONS and of node's own arguments, and start again",
+        "failure node: Node's inspector is open, and would show the key to anyone who connects; the daemon refuses to start with this setting",
+        "remove --inspect from NODE_OPTIONS and from node's arguments, and start again",
       ],
     ],
   },
@@ -56,7 +56,7 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     async build(t) {
       const machine = await setUpMachine(t);
       writeFileSync(machine.configFile, "{");
-      await machine.daemon?.waitForOutput(/is not accepted/);
+      await machine.daemon?.waitForOutput(/cannot be applied/);
       return machine;
     },
     finds: [
@@ -93,7 +93,7 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
       });
       const text = readFileSync(machine.configFile, "utf8");
       writeFileSync(machine.configFile, text.replace(String(machine.port), String(taken)));
-      await machine.daemon?.waitForOutput(/is not accepted/);
+      await machine.daemon?.waitForOutput(/cannot be applied/);
       return machine;
     },
     finds: [
@@ -113,7 +113,7 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     finds: [
       NOT_RUNNING,
       [
-        "failure port: tollkeeper is not running, and its port PORT is taken by HOLDER, who gets what tools send",
+        "failure port: tollkeeper is not running, and its port PORT is taken by HOLDER, which receives what tools send",
         'stop it with: kill SELF; or set another "listen.port" with: tollkeeper config edit',
       ],
     ],

@@ -79,8 +79,8 @@ export const DAEMON_PROBLEMS: Problem[] = [
       }),
     finds: [
       [
-        "failure daemon: the daemon does not answer as it should: status 500",
-        "its log says why: tollkeeper service logs",
+        "failure daemon: the daemon does not respond correctly: status 500",
+        "see its log: tollkeeper service logs",
       ],
     ],
   },
@@ -131,7 +131,7 @@ export const DAEMON_PROBLEMS: Problem[] = [
     finds: [
       ["failure daemon: it is not running", "tollkeeper service install"],
       [
-        "failure service: it is not running (failed (exit-code, status 1)): its Node, /opt/node-20/bin/node, is not there any more",
+        "failure service: it is not running (failed (exit-code, status 1)): its Node, /opt/node-20/bin/node, no longer exists",
         "tollkeeper service install",
       ],
     ],

@@ -220,7 +220,7 @@ export const FILE_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "warning tools: Claude Code is connected, but the environment (CLAUDE_CODE_USE_BEDROCK) sends requests elsewhere: it makes Claude Code ask Amazon Bedrock",
+        "warning tools: Claude Code is connected, but the environment (CLAUDE_CODE_USE_BEDROCK) sends requests elsewhere: it makes Claude Code use Amazon Bedrock",
         "tollkeeper connect claude-code",
       ],
     ],

@@ -13,7 +13,7 @@ import type { Problem } from "./problem.ts";
 const inKeychain = (baseUrl: string) => ({ upstreams: { default: { baseUrl } } });
 
 const ELSEWHERE =
-  'or take the key from elsewhere: set "keySource" to {"file": PATH}, {"command": [...]} or {"credential": NAME} with: tollkeeper config edit';
+  'or use another key source: set "keySource" to {"file": PATH}, {"command": [...]} or {"credential": NAME} with: tollkeeper config edit';
 
 /** Problems of the keychain, of keys, and of upstreams. */
 export const KEY_PROBLEMS: Problem[] = [
@@ -23,8 +23,8 @@ export const KEY_PROBLEMS: Problem[] = [
     build: (t) => setUpMachine(t, { config: inKeychain }),
     finds: [
       [
-        "failure keychain: there is no D-Bus session, through which the keychain is reached",
-        `run tollkeeper in your login session, or name that session's bus: export XDG_RUNTIME_DIR=/run/user/$(id -u); ${ELSEWHERE}`,
+        "failure keychain: there is no D-Bus session, which the keychain needs",
+        `run tollkeeper in your login session, or point it at that session's bus: export XDG_RUNTIME_DIR=/run/user/$(id -u); ${ELSEWHERE}`,
       ],
     ],
   },
@@ -34,7 +34,7 @@ export const KEY_PROBLEMS: Problem[] = [
     build: async (t) => setUpMachine(t, { config: inKeychain, session: (await startSession(t)).busEnv }),
     finds: [
       [
-        "failure keychain: no keychain runs here: nothing provides org.freedesktop.secrets",
+        "failure keychain: no keychain is running: nothing provides org.freedesktop.secrets",
         `install and start one (gnome-keyring, KWallet, or KeePassXC with its Secret Service enabled), ${ELSEWHERE}`,
       ],
     ],
@@ -70,7 +70,7 @@ export const KEY_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure keychain: libsecret, through which the keychain is reached, cannot be loaded: DIRECTORY/libsecret-1.so.0: file too short",
+        "failure keychain: libsecret, which the keychain needs, cannot be loaded: DIRECTORY/libsecret-1.so.0: file too short",
         `install it: apt install libsecret-1-0 (Debian, Ubuntu), dnf install libsecret (Fedora), pacman -S libsecret (Arch); ${ELSEWHERE}`,
       ],
     ],
