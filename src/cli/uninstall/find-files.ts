@@ -18,7 +18,8 @@ export function findConnectedTools(): Removal[] {
     const place = id.directory === null ? [] : ["--directory", id.directory];
     return {
       label: "tool",
-      what: `${nameOfConnection(id)}; its settings will be restored`,
+      what: nameOfConnection(id),
+      effect: "its settings will be restored",
       byHand: formatCommand(["tollkeeper", "disconnect", id.tool, ...place]),
       async remove() {
         await disconnectTool(id, { isDryRun: false, isConfirmed: true });

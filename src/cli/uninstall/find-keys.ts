@@ -32,7 +32,7 @@ function mayHaveKeys(config: Config | null, { code }: KeyFailure): boolean {
 function unreadable(failure: KeyFailure): Removal {
   return {
     label: "keys",
-    what: `unknown: ${failure.message}`,
+    what: "in the keychain",
     byHand: AGAIN,
     remove() {
       throw new Failure(failure.message, failure.hint);

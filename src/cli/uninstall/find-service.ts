@@ -29,7 +29,8 @@ export async function findService(): Promise<{ removals: Removal[]; configFile: 
   const pid = running === undefined || running === null ? "" : `, pid ${running.pid}`;
   const daemon: Removal = {
     label: "daemon",
-    what: `started by hand${pid}; it will be stopped`,
+    what: `started by hand${pid}`,
+    effect: "it will be stopped",
     byHand: "tollkeeper service stop",
     remove: () => stopService(false),
   };

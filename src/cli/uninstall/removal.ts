@@ -4,6 +4,8 @@ export interface Removal {
   label: string;
   /** Which one, in one line. */
   what: string;
+  /** What removing it does besides, said in advance. */
+  effect?: string;
   /** What a person types, or does, when removing it fails. */
   byHand: string;
   /** @throws Failure */

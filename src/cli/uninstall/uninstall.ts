@@ -68,7 +68,8 @@ async function findAll(
 
 function show(heading: string, removals: readonly Removal[]): void {
   print(heading);
-  for (const { label, what } of removals) print(`  ${labelledLine(label, what)}`);
+  for (const { label, what, effect } of removals)
+    print(`  ${labelledLine(label, effect === undefined ? what : `${what}; ${effect}`)}`);
 }
 
 async function isConfirmed(yes: boolean): Promise<boolean> {

@@ -52,7 +52,7 @@ test(
     await assertComplete(clients);
     const [one, two] = [await first, await second];
     assert.deepEqual([one.code, two.code], [0, 0], one.stderr + two.stderr);
-    assert.match(one.stdout, /^waiting for 1 open exchange; Ctrl-C leaves it to finish by itself$/m);
+    assert.match(one.stdout, /^waiting for 1 open request to finish; Ctrl-C ends only this wait$/m);
     assert.match(one.stdout, /, has stopped$/m);
     assert.equal(await daemon.ended, 0);
   },

@@ -41,7 +41,7 @@ test(
       body: "{}",
     });
     assert.deepEqual(await response.json(), MESSAGE);
-    assert.match(await shell(`${tollkeeper} setup --yes`), /\n {2}service +runs already/);
+    assert.match(await shell(`${tollkeeper} setup --yes`), /\n {2}service +already running/);
     await shell(`${tollkeeper} uninstall --ledger --yes`);
     assert.equal(await shell("cat .claude/settings.json"), '{ "model": "opus" }');
     assert.equal(await shell("find . -ipath '*tollkeeper*'"), "");

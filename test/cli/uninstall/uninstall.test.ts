@@ -49,7 +49,7 @@ test(
     assert.equal(
       stdout.replaceAll(/ +/g, " "),
       `This will be removed:
- tool claude-code; its settings are restored
+ tool claude-code; its settings will be restored
  tokens ~/.local/state/tollkeeper/tokens.json
  key "default" for ${upstream.origin}
  key "second" for ${upstream.origin}
@@ -59,7 +59,7 @@ test(
     );
     assert.equal(
       stderr,
-      "error: there is no terminal to ask on, so nothing was changed\nhint: to remove it all, add --yes\n",
+      "error: there is no terminal to ask on, so nothing was changed\nhint: to remove everything without asking, type: tollkeeper uninstall --yes\n",
     );
     assert.ok(exists(".config/tollkeeper/config.jsonc"));
     assert.equal((await storedKeys()).length, 2);
@@ -77,7 +77,7 @@ test(
     assert.deepEqual(removed, ["tool", "tokens", "key", "key", "config", "config"]);
     assert.ok(
       stdout.endsWith(
-        `The usage records stay in ~/${LEDGER}, 3 files; to remove them: rm -r ${join(home, LEDGER)}\n${PROGRAM}`,
+        `The usage records are kept: ~/${LEDGER}, 3 files. To remove them, type: rm -r ${join(home, LEDGER)}\n${PROGRAM}`,
       ),
     );
     assert.equal(read(".claude/settings.json"), SETTINGS);
@@ -86,7 +86,7 @@ test(
     assert.ok(exists(`${LEDGER}/2026-11-20.ndjson`));
     const again = await run(["uninstall"]);
     assert.deepEqual([again.code, again.stderr], [0, ""]);
-    assert.match(again.stdout, /^There is nothing to remove\.\nThe usage records stay /);
+    assert.match(again.stdout, /^There is nothing to remove\.\nThe usage records are kept: /);
   },
 );
 
@@ -112,9 +112,9 @@ test("what cannot be removed is told with its command, and the rest is removed",
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^error: the keychain is locked\nhint: unlock it.*\nnot removed: keys .*; by hand: unlock the keychain, then type: tollkeeper uninstall\n/m,
+    /^error: the keychain is locked\nhint: unlock it.*\nnot removed: keys in the keychain; by hand: unlock the keychain, then type: tollkeeper uninstall\n/m,
   );
-  assert.match(stderr, /1 thing could not be removed; to try again, type: tollkeeper uninstall\n$/);
+  assert.match(stderr, /1 item could not be removed; to try again, type: tollkeeper uninstall\n$/);
   assert.match(stdout, /removed: tool [^]*removed: config /);
   assert.ok(!exists(".config/tollkeeper"));
   await session.startUnlocked("--replace");
@@ -145,7 +145,7 @@ test("uninstall stops a daemon that was started by hand, and removes the service
   assert.equal(code, 0, stderr);
   assert.match(
     stdout,
-    /^removed: service of systemd, not running\n[^]*^removed: daemon started by hand, pid \d+; it is stopped$/m,
+    /^removed: service systemd, not running\n[^]*^removed: daemon started by hand, pid \d+$/m,
   );
   assert.equal(await daemon.ended, 0);
 });

@@ -116,7 +116,9 @@ export const KEY_PROBLEMS: Problem[] = [
       chmodSync(machine.keyFile, 0o644);
       return machine;
     },
-    finds: [["failure keys: key file KEYFILE is open to other users", "close it: chmod 600 KEYFILE"]],
+    finds: [
+      ["failure keys: key file KEYFILE is open to other users", "restrict it to yourself: chmod 600 KEYFILE"],
+    ],
   },
   {
     name: "the upstream refuses the key",
