@@ -35,7 +35,7 @@ test("a daemon that starts with the sandbox says that it is one, and which comma
   for (const route of ["models", "messages", "responses", "messages/count_tokens"]) {
     assert.match(stdout(), new RegExp(`curl .*${url}/v1/${route}(?: |\\n)`));
   }
-  for (const next of [/ usage\n/, / config edit /, / key set\n/]) assert.match(stdout(), next);
+  for (const next of [/ usage\n/, / setup\n/]) assert.match(stdout(), next);
 });
 
 test("a daemon with a configured upstream prints its address at the start, and sends it the key from the key file", async (t) => {

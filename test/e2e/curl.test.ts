@@ -22,7 +22,7 @@ function reasonToSkip(): string | false {
 
 /** Reads the curl lines that the daemon prints at its start. */
 async function readPrintedLines(daemon: Daemon): Promise<string[]> {
-  const output = await daemon.waitForOutput(/key set\n/);
+  const output = await daemon.waitForOutput(/ setup\n/);
   return output.split("\n").flatMap((line) => /^ +(curl .*)/.exec(line)?.[1] ?? []);
 }
 
