@@ -52,7 +52,7 @@ function noServiceManager({ platform, env, exists }: ServiceHost): Failure {
     return new Failure("this WSL runs without systemd", hint);
   }
   if (["/.dockerenv", "/run/.containerenv"].some(exists)) {
-    const hint = "set the container's command to: tollkeeper serve";
+    const hint = "start it with: tollkeeper serve; or make that the container's command";
     return new Failure("no systemd runs in this container", hint);
   }
   const hint =
