@@ -14,12 +14,19 @@ import { preparePrograms, reportMissing } from "./run/programs.ts";
 const TEST_ROOT = fileURLToPath(new URL(".", import.meta.url));
 const EXECUTE = fileURLToPath(new URL("run/execute.ts", import.meta.url));
 
-/** Kills, full disks, floods, random inputs, installed packages, and test runs within a test: a fifth of the time of all tests. */
-const SLOW = /^(faults|fuzz|chaos)\/|^package\.test|^run\/environment\.test/;
+/** A quarter of the time of all tests: see docs/testing.md. */
+const SLOW = [
+  /^(faults|fuzz|chaos)\//,
+  /^package\.test/,
+  /^run\/environment\.test/,
+  /^cli\/commands\/connect-conflicts\.test/,
+  /\/hanging[\w-]*\.test/,
+  /\/systemd-user\.test|^cli\/setup\/systemd\.test/,
+];
 
 function findTestFiles({ areSlow }: { areSlow: boolean }): string[] {
   return readdirSync(TEST_ROOT, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".test.ts") && SLOW.test(file) === areSlow)
+    .filter((file) => file.endsWith(".test.ts") && SLOW.some((slow) => slow.test(file)) === areSlow)
     .map((file) => TEST_ROOT + file)
     .sort();
 }

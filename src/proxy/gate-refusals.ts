@@ -39,7 +39,7 @@ export function noRoute(method: string, path: string): Refusal {
   const asked = `${method} ${showPath(path)}`;
   const optional = findOptionalRoute(method, path);
   if (optional === null) {
-    const details = `${asked} is not among the routes: ${ROUTES}, each also below /t/TOOL`;
+    const details = `${asked} is not a route; the routes are ${ROUTES}, each also under /t/TOOL`;
     return { ...refusal, command: "tollkeeper connect --list", details };
   }
   const route = JSON.stringify({ method, path: optional, auth: "bearer", dialect: "none" });

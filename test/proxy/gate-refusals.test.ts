@@ -95,7 +95,7 @@ test("a path that no route has is refused with 404, is not forwarded, and leaves
   const res = await post(gate, "/v1/files?key=private", {});
   assert.match(
     await res.text(),
-    /; type: tollkeeper connect --list; POST \/v1\/files is not among the routes: GET /,
+    /; type: tollkeeper connect --list; POST \/v1\/files is not a route; the routes are GET /,
   );
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [404, "not_found"]);
   assert.equal(upstream.seen.length + gate.ledger.records.length, 0);

@@ -39,8 +39,8 @@ export function explainWrongUsage(message: string, known: Knowledge): WrongUsage
 /** The key must not be printed: the terminal's log may be kept, too. */
 function keyAsArgument(): WrongUsage {
   return new WrongUsage(
-    "one argument looks like an API key, and every program on this machine can read arguments",
-    "the key is now in your shell's history: revoke it, or clear the history. Then type: tollkeeper key set, and paste the key at the prompt",
+    "an argument looks like an API key, and every program on this machine can read arguments",
+    "the key is now in your shell's history: revoke it, or at least clear the history. Then type: tollkeeper key set, and paste the key at the prompt",
   );
 }
 

@@ -31,7 +31,7 @@ export const command: Command<UsageArguments> = {
       .option("since", {
         type: "string",
         default: "30d",
-        describe: "Start of the period: today, 24h, 7d (including today) or a day like 2026-11-01",
+        describe: "Start of the period: today, 24h, 7d (including today) or a date such as 2026-11-01",
       })
       .option("utc", { type: "boolean", describe: "Count days in UTC instead of local time" })
       .option("json", { type: "boolean", describe: "Print JSON" })

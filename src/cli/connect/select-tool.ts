@@ -32,15 +32,15 @@ export function requireTool(word: string): ConnectableTool {
   const suggestion = nearest === null ? "" : `; did you mean "${nearest}"?`;
   throw new Failure(
     `tollkeeper does not know the tool "${sanitizeText(word)}"${suggestion}`,
-    `to see the tools that it knows, type: tollkeeper connect --list; to set up any other tool by hand, type: tollkeeper connect ${parseToolName(word) ?? "NAME"} --print`,
+    `to list the supported tools, type: tollkeeper connect --list; to set up any other tool by hand, type: tollkeeper connect ${parseToolName(word) ?? "NAME"} --print`,
   );
 }
 
 /** The daemon names a program by the library that it is written with, if it knows no more of it. */
 function hasNoSettings(name: string): Failure {
   return new Failure(
-    `${name} is a library and has no settings that connect could change`,
-    `to run one program that uses it, type: tollkeeper run -- COMMAND; to set the SDKs' variables for all programs: tollkeeper connect sdk; to see what it needs: tollkeeper connect ${name} --print`,
+    `${name} is a library and has no settings that tollkeeper can change`,
+    `to run one program that uses it, type: tollkeeper run -- COMMAND; to set the SDKs' environment variables for all programs, type: tollkeeper connect sdk; to see what it needs, type: tollkeeper connect ${name} --print`,
   );
 }
 

@@ -45,6 +45,6 @@ function parseDay(text: string, calendar: Calendar): string {
 function unreadable(text: string, reason: string): Failure {
   return new Failure(
     `cannot read --since ${JSON.stringify(text)}: ${reason}`,
-    "use today, 24h, 7d or a day like 2026-11-01",
+    "use today, 24h, 7d or a date such as 2026-11-01",
   );
 }

@@ -39,6 +39,6 @@ export function findUnlikelyKey(text: string): string | null {
   const value = text.trim();
   if (/^["'`]|["'`]$/.test(value)) return "it has quotes around it";
   if (NO_KEY.test(value)) return "it is a placeholder";
-  if (value.length < MIN_KEY_LENGTH) return `it has only ${value.length} characters`;
+  if (value.length < MIN_KEY_LENGTH) return `it is only ${value.length} characters long`;
   return null;
 }

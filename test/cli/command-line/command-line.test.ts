@@ -109,7 +109,7 @@ test("an argument that looks like a key is not repeated, whatever the command; i
     assert.equal(code, 2, line);
     assert.match(
       stderr,
-      /^error: one argument looks like an API key.*\nhint: the key is now in your shell's history: revoke it/,
+      /^error: an argument looks like an API key.*\nhint: the key is now in your shell's history: revoke it/,
     );
     assert.ok(!`${stdout}${stderr}`.includes(key));
   }

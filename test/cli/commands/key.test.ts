@@ -111,13 +111,13 @@ test(
       assert.equal(result.code, 2);
       assert.match(
         result.err,
-        /^error: one argument looks like an API key.*\nhint: the key is now in your shell's history/,
+        /^error: an argument looks like an API key.*\nhint: the key is now in your shell's history/,
       );
       assertNotPrinted(result, key);
     }
     const asName = await command.run(["set", key], "sk-other\n");
     assert.equal(asName.code, 2);
-    assert.match(asName.err, /^error: one argument looks like an API key/);
+    assert.match(asName.err, /^error: an argument looks like an API key/);
     assertNotPrinted(asName, key);
     assert.equal((await listed(command))[0]?.state, "missing");
   },
@@ -290,7 +290,7 @@ test("key set refuses what is plainly no key, unless it is forced", { skip }, as
     [`"${sentinelKey()}"`, "it has quotes around it"],
     ["tk-claude-code", "it is a placeholder"],
     ["YOUR_API_KEY", "it is a placeholder"],
-    ["abc", "it has only 3 characters"],
+    ["abc", "it is only 3 characters long"],
   ] as const) {
     const { code, err } = await command.run(["set"], `${text}\n`);
     assert.deepEqual(

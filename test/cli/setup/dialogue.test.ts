@@ -53,7 +53,7 @@ test(
         `Paste the key for ${upstream.baseUrl}; it is sent only to ${upstream.origin}, and is not shown: \n`,
       ),
     );
-    assert.match(text, /error: this does not look like an API key: it has only 3 characters\n/);
+    assert.match(text, /error: this does not look like an API key: it is only 3 characters long\n/);
     assert.match(text, /error: the key was rejected: .* responded 401: no such key\n/);
     assert.ok(!text.includes("sk-not-the-right-one"));
     assert.match(text, /The background service is not available: no systemd runs /);

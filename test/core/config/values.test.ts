@@ -5,7 +5,7 @@ import { problemsOf, withRoute, withUpstream } from "../../helpers/config/config
 const BASE = "https://api.example.com/v1";
 const KEY = "sk-abc123";
 const KEY_VALUE =
-  "a key never belongs in this file; store it with `tollkeeper key set`, and write its name here";
+  "a key never belongs in this file; delete it, store it with `tollkeeper key set`, and write the key's name here";
 const NAME = 'a name has 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit';
 
 const source = (keySource: unknown) => withUpstream({ keySource });

@@ -57,7 +57,7 @@ for (const [text, reason] of Object.entries({
       (error) => {
         assert.ok(error instanceof Failure);
         assert.match(error.message, reason);
-        assert.match(error.hint ?? "", /today, 24h, 7d or a day like/);
+        assert.match(error.hint ?? "", /today, 24h, 7d or a date such as/);
         return true;
       },
     );

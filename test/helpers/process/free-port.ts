@@ -1,11 +1,18 @@
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 
-/** Returns a port that was free a moment ago. */
+/** Below the ports that systems choose for connections and for port 0, or another test could be given the same one. */
+const [FIRST, LAST] = [20_000, 32_000];
+
+/** Returns a port that was free a moment ago, and that the system gives to nobody by itself. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
+  const server = createServer().listen(port, "127.0.0.1");
+  const isFree = await once(server, "listening").then(
+    () => true,
+    () => false,
+  );
+  if (!isFree) return freePort();
   server.close();
   await once(server, "close");
   return port;
