@@ -69,7 +69,7 @@ test(
     assert.match(
       first.stdout,
       new RegExp(
-        `\nSet up:\n {2}upstream .*${upstream.baseUrl}, in ~/\\.config/tollkeeper/config\\.jsonc\n {2}key .*"default" for ${upstream.origin} \\(keychain\\)\n {2}service .*none: .*tollkeeper serve\n {2}tool .*Claude Code: connected.*\n {2}tool .*Codex: connected.*\n`,
+        `\nSet up:\n {2}upstream .*${upstream.baseUrl}, in ~/\\.config/tollkeeper/config\\.jsonc\n {2}key .*"default" for ${upstream.origin} \\(keychain\\)\n {2}service .*none: .*tollkeeper serve.*\n {2}tool .*Claude Code: connected.*\n {2}tool .*Codex: connected.*\n`,
       ),
     );
     assert.match(first.stdout, /\nWhat to type next:\n {2}tollkeeper serve /);
