@@ -139,7 +139,7 @@ test("a daemon does not start with a ledger directory that is open to others, an
   const { daemon } = await startDaemonWithUpstream(t, respondWithMessage);
   const config = JSON.parse(fs.readFileSync(daemon.configFile, "utf8")) as object;
   fs.writeFileSync(daemon.configFile, JSON.stringify({ ...config, ledger: { directory: shared } }));
-  await daemon.waitForOutput(/still using the old one: .*shared is open to other users; chmod 700 '/);
+  await daemon.waitForOutput(/still using the old one: .*shared is open to other users; type: chmod 700 '/);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   assert.equal(await daemon.stop(), 0);
   const { code, stderr } = await daemon.command("serve");

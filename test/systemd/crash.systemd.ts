@@ -97,6 +97,6 @@ test("restart reports a missing Node and how to fix it", async () => {
   await service.override("RestartSec=60", "ExecStart=", "ExecStart=/opt/vanished/bin/node serve");
   const { code, stderr } = await service.tollkeeper("service", "restart");
   assert.equal(code, 1);
-  assert.match(stderr, /its Node or program no longer exists/);
-  assert.match(stderr, /hint: .*tollkeeper service install/);
+  assert.match(stderr, /test\.conf: Command \S+ is not executable/);
+  assert.match(stderr, /hint: disable it with: mv .*; then: tollkeeper service start;/);
 });

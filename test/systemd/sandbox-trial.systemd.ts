@@ -72,17 +72,19 @@ test("a reload refuses a CA file of root's in the sandbox, and the suggested ins
   service.ownFile(CONFIG, JSON.stringify({ outbound: { caFile: ROOTS_FILE } }));
   const status = await waitUntil("the refusal", async () => {
     const { stdout } = await service.tollkeeper("status");
-    return /nobody in the sandbox/.test(stdout) ? stdout : null;
+    return /unknown in the service's sandbox/.test(stdout) ? stdout : null;
   });
-  assert.match(status, /with: tollkeeper service install/);
+  assert.match(status, /type: tollkeeper service install/);
   await service.mustRun("service", "install");
   assert.equal(isSandboxed(), false);
-  assert.doesNotMatch((await service.tollkeeper("status")).stdout, /nobody in the sandbox/);
+  assert.doesNotMatch((await service.tollkeeper("status")).stdout, /unknown in the service's sandbox/);
 });
 
 test("the sandbox trial works with a space in the name of the home directory", async () => {
   const home = `${SERVICE_USER.home}/a b`;
   const state = `XDG_STATE_HOME=${SERVICE_USER.home}/.local/state`;
+  // The user's systemd does not know of this home, so for the daemon its configuration is a named one, which must exist.
+  service.ownFile(`${home}/.config/tollkeeper/config.jsonc`, "{}");
   const installed = await service.container.user(
     "env",
     `HOME=${home}`,

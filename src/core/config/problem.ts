@@ -50,6 +50,6 @@ export function formatConfigPath(path: readonly (string | number)[]): string {
 /** Formats a problem as one line that editors and terminals can jump to: `FILE:LINE: json.path: message; hint`. */
 export function formatProblem(file: string, { path, line, message, hint }: Problem): string {
   const place = line === null ? file : `${file}:${line}`;
-  const what = hint === undefined ? message : `${message}; ${hint}`;
+  const what = hint === undefined ? message : `${message}; type: ${hint}`;
   return path === "" ? `${place}: ${what}` : `${place}: ${path}: ${what}`;
 }

@@ -149,7 +149,7 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
       assert.equal(await service.requestStatus(), 400);
     },
     path: `${home}/bin:`,
-    says: /the service does not find print-key, .*: it is .*\/bin\/print-key, and the service looks in /,
+    says: /the service cannot find print-key, .*: it is .*\/bin\/print-key, but the service searches /,
     typed: [`tollkeeper config set 'upstreams.default.keySource.command[0]' ${home}/bin/print-key`],
   },
   {
