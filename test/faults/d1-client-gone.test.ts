@@ -1,7 +1,10 @@
 // D1, a client that is gone: when a client disconnects, in whatever phase its request is, the upstream request is destroyed
 // within a second and recorded as cut by the client.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { createPeerInfo } from "../../src/adapters/peer.ts";
 import { PROCESS_SIGNATURES } from "../../src/tools/all.ts";
@@ -46,6 +49,15 @@ for (const { phase, open, record: expected } of PHASES) {
       assert.deepEqual([usage, tokens?.input_total ?? null], recorded);
     });
   }
+}
+
+/** Resolves with the server's socket of the next connection to this process. */
+function nextAccepted(t: TestContext): Promise<Socket> {
+  return new Promise((resolve) => {
+    const onSocket = (message: unknown) => resolve((message as { socket: Socket }).socket);
+    subscribe("net.server.socket", onSocket);
+    t.after(() => unsubscribe("net.server.socket", onSocket));
+  });
 }
 
 /** Reports disconnected clients at once, because the kernel's own delay is not part of the promise. */
@@ -128,11 +140,14 @@ test(
     const upstream = await startUpstream(t, respondWithMessage);
     const gate = await startGate(t, upstream.baseUrl);
     const reading = gate.keys.hold();
+    const accepted = nextAccepted(t);
     const client = await sendRaw(t, gate.port, beginRequest(gate.port, `Content-Length: ${bytes}`));
     client.write("x".repeat(bytes));
     await reading.started;
+    const socket = await accepted;
+    const closed = once(socket, "close");
     await disconnect(client);
-    await waitUntilHandled(gate);
+    await closed;
     reading.release();
     await recordCutByClient(gate, null);
     assert.equal(upstream.sockets.size, 0);
