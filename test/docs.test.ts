@@ -35,7 +35,7 @@ function explainLink(page: string, link: string): string | null {
   return `${page}: ${target} has no heading #${anchor}`;
 }
 
-test("every relative link of README, SECURITY.md and docs leads to a file and a heading that exist", () => {
+test("every relative link of README, SECURITY.md and docs points at a file and a heading that exist", () => {
   const faults = PAGES.flatMap((page) =>
     [...withoutCode(read(page)).matchAll(/\]\(((?!\w+:)[^)\s]+)\)/g)].flatMap(
       ([, link = ""]) => explainLink(page, link) ?? [],

@@ -152,7 +152,7 @@ function pastOf(upstream: string, { feed, gate }: StatusParts): Past {
   if (history === null) return { lastExchange: null, lastFailure: null, workedAt: null };
   const { newest, failed, worked } = history;
   const { outcome, status } = newest;
-  const words = failed === null ? null : gate.refusals.reasonFor(upstream, failed.error_type);
+  const words = failed === null ? null : gate.failures.find(upstream, failed.error_type);
   return {
     lastExchange: { at: endOf(newest), outcome, status },
     lastFailure: failed === null ? null : { at: endOf(failed), reason: describeFailure(failed, words) },

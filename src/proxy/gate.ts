@@ -4,14 +4,8 @@ import { KeyFailure } from "../core/failure.ts";
 import { admit } from "../core/http/admission.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
 import { buildUpstreamHeaders } from "../core/http/headers.ts";
-import {
-  getRefusalStatus,
-  RefusalError,
-  type Refusal,
-  type UnrecordedRefusal,
-} from "../core/http/refusal.ts";
-import { guessApi, type Route } from "../core/http/routes.ts";
-import { showPath } from "../core/http/unknown-path.ts";
+import { RefusalError, type UnrecordedRefusal } from "../core/http/refusal.ts";
+import type { Route } from "../core/http/routes.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import type { Secret } from "../core/secrets/secret.ts";
@@ -22,6 +16,7 @@ import type { ConnectionHandler } from "./client/listener.ts";
 import type { Peer } from "./client/peer.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
 import { ExchangeRecorder, type Books } from "./exchange/exchange-recorder.ts";
+import { FailureReasons } from "./exchange/failure-reasons.ts";
 import { createForwarder, type Forwarder } from "./exchange/forward.ts";
 import { tooLarge } from "./exchange/limit-refusals.ts";
 import { peekModel } from "./exchange/peek-model.ts";
@@ -30,9 +25,9 @@ import { readAhead } from "./exchange/read-ahead.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity } from "./authenticate-client.ts";
 import type { Keyring } from "./keyring.ts";
-import { INTERNAL, noKey, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
+import { noKey, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
 import { RefusalSummary } from "./refusal-summary.ts";
-import { sendRefusal } from "./send-refusal.ts";
+import { Refuser } from "./refuser.ts";
 import { resolveRoute, type LocalRoute } from "./resolve-route.ts";
 import type { Settings } from "./settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
@@ -67,18 +62,22 @@ export class Gate implements ConnectionHandler {
   readonly #connections: Connections;
   readonly #books: Books;
   readonly #refusals: RefusalSummary;
+  readonly #refuser: Refuser;
+  /** Why round trips failed. */
+  readonly failures = new FailureReasons();
   readonly #buffer: SharedBuffer;
   #settings: Settings;
   #draining = false;
 
   constructor(parts: GateParts) {
-    const { settings, ledger, peers, clock, log, descriptorLimit } = parts;
+    const { settings, ledger, peers, clock, log, onUnrecorded, descriptorLimit } = parts;
     this.#parts = parts;
     this.#settings = settings;
     this.#forwarder = createForwarder(clock, settings.config.outbound);
     this.#books = { ledger, running: new RunningExchanges(clock), clock };
     this.#connections = new Connections(maxConnections(descriptorLimit));
     this.#refusals = new RefusalSummary(clock, log);
+    this.#refuser = new Refuser({ clock, log, summary: this.#refusals, onUnrecorded });
     this.#buffer = new SharedBuffer(settings.config.limits.bufferBytes);
     peers.setAllowedUids(settings.config.access.peerUid);
   }
@@ -152,15 +151,13 @@ export class Gate implements ConnectionHandler {
         secret,
         announcedBytes,
         refusals: this.#refusals,
+        failures: this.failures,
         buffer: this.#buffer,
         onKeyRejected: () => this.#parts.keyring.recheck(choice.key, secret),
         hasClientLeft: () => this.#parts.peers.hasLeft(req.socket),
       });
     } catch (error) {
-      const refusal = this.#refusalOf(error);
-      this.#refusals.count(refusal.code, client?.tool ?? null);
-      if (exchange === null) this.#reportUnrecorded(req, client?.tool ?? null, refusal);
-      this.#refuse(req, res, exchange, refusal);
+      this.#refuser.refuse(req, res, error, client?.tool ?? null, exchange);
     }
   }
 
@@ -182,7 +179,7 @@ export class Gate implements ConnectionHandler {
   }
 
   /** What was refused since the start. */
-  get refusals(): Pick<RefusalSummary, "totals" | "reasonFor"> {
+  get refusals(): Pick<RefusalSummary, "totals"> {
     return this.#refusals;
   }
 
@@ -258,41 +255,6 @@ export class Gate implements ConnectionHandler {
       this.#parts.log.warn({ about: "keys", ...facts }, error.message);
       throw new RefusalError(noKey(error));
     }
-  }
-
-  #refuse(
-    req: IncomingMessage,
-    res: ServerResponse,
-    exchange: ExchangeRecorder | null,
-    refusal: Refusal,
-  ): void {
-    if (exchange !== null) {
-      exchange.status = getRefusalStatus(refusal.code, exchange.choice.route.api);
-      exchange.recordUnanswered("rejected", refusal.code, null);
-    }
-    this.#parts.log.debug({ code: refusal.code, method: req.method }, "refused a request");
-    sendRefusal(req, res, refusal, exchange?.choice.route.api ?? guessApi(req.url ?? ""));
-  }
-
-  #reportUnrecorded(
-    { method = "", url = "" }: IncomingMessage,
-    tool: string | null,
-    { code }: Refusal,
-  ): void {
-    this.#parts.onUnrecorded({
-      ts: new Date(this.#parts.clock.now()).toISOString(),
-      refused: code,
-      status: getRefusalStatus(code, guessApi(url)),
-      tool,
-      method,
-      path: showPath(url),
-    });
-  }
-
-  #refusalOf(error: unknown): Refusal {
-    if (error instanceof RefusalError) return error.refusal;
-    this.#parts.log.error({ err: error }, "internal error in a request");
-    return INTERNAL;
   }
 }
 

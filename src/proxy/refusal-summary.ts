@@ -1,4 +1,4 @@
-import type { Refusal, RefusalCode } from "../core/http/refusal.ts";
+import type { RefusalCode } from "../core/http/refusal.ts";
 import type { Clock, Log } from "../ports.ts";
 
 /** How long refusals are counted before a line about them is logged. */
@@ -15,14 +15,13 @@ interface Count {
 
 /**
  * Counts refused requests by code and tool, and logs one line about them an hour after the first. Single refusals are
- * not logged, because whoever is refused decides how many there are. Keeps for `status` why the newest round trip to an upstream failed.
+ * not logged, because whoever is refused decides how many there are.
  */
 export class RefusalSummary {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #counts = new Map<RefusalCode, Count>();
   readonly #totals = new Map<RefusalCode, number>();
-  readonly #failures = new Map<string, { code: RefusalCode; words: string }>();
   #since = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -49,17 +48,6 @@ export class RefusalSummary {
   /** Returns how many requests were refused since the start, by code. */
   totals(): Partial<Record<RefusalCode, number>> {
     return Object.fromEntries(this.#totals);
-  }
-
-  /** Keeps the message of the newest refusal that ended a round trip to this upstream. */
-  keepReason(upstream: string, { code, problem, details }: Refusal): void {
-    this.#failures.set(upstream, { code, words: details === undefined ? problem : `${problem}: ${details}` });
-  }
-
-  /** Returns the kept message if it has this code. */
-  reasonFor(upstream: string, code: string | null): string | null {
-    const failure = this.#failures.get(upstream);
-    return failure !== undefined && failure.code === code ? failure.words : null;
   }
 
   /** Logs what has been counted since the last line, if anything. */

@@ -150,7 +150,7 @@ function leftovers({ idle }: RunResults): Check {
   const { openExchanges, bufferedBytes, openAtUpstream, pooledConnections, descriptors, descriptorLimit } =
     idle;
   const faults: string[] = [];
-  if (bufferedBytes > 0) faults.push(`daemon holds ${bufferedBytes} bytes for nobody`);
+  if (bufferedBytes > 0) faults.push(`daemon holds ${bufferedBytes} bytes for no reader`);
   if (openExchanges > 0) faults.push(`daemon has ${openExchanges} open exchanges`);
   faults.push(...openAtUpstream.map((nonce) => `${nonce} is still open at the upstream`));
   if (descriptors > descriptorLimit)

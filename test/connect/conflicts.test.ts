@@ -16,7 +16,11 @@ const ENDPOINT: LocalEndpoint = {
   model: null,
 };
 
-const REMEDY: Setting = { keyPath: ["provider"], value: "here", purpose: "the provider that leads here" };
+const REMEDY: Setting = {
+  keyPath: ["provider"],
+  value: "here",
+  purpose: "the provider that points at tollkeeper",
+};
 
 /**
  * A tool that writes a base URL to `own.json`, and asks the provider that the last of these files names. Any but `here` goes

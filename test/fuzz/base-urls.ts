@@ -42,7 +42,7 @@ export const BASE_URLS: readonly Property[] = [
     }),
   ),
   property(
-    "base URL: an accepted one leads to the host that it names, and parsing its result changes nothing",
+    "base URL: an accepted one points at the host that it names, and parsing its result changes nothing",
     { batch: 2000 },
     fc.property(fc.oneof(url, anyText), (text) => {
       const address = parseBaseUrl(text);

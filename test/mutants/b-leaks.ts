@@ -65,7 +65,7 @@ export const LEAKS: readonly Mutant[] = [
   {
     ...B8,
     without: "hiding internal errors from clients",
-    file: "src/proxy/gate.ts",
+    file: "src/proxy/refuser.ts",
     find: `"internal error in a request");\n    return INTERNAL;`,
     replace: `"internal error in a request");\n    return { ...INTERNAL, details: error instanceof Error ? String(error.stack) : "" };`,
   },

@@ -107,8 +107,8 @@ export const CONTENT: readonly Mutant[] = [
   {
     ...E5,
     without: "recording a refused request",
-    file: "src/proxy/gate.ts",
-    find: `exchange.recordUnanswered("rejected", refusal.code, null);`,
+    file: "src/proxy/refuser.ts",
+    find: `exchange.recordUnanswered("rejected", code, null);`,
     replace: "",
   },
   {
@@ -164,9 +164,9 @@ export const CONTENT: readonly Mutant[] = [
   {
     ...E6,
     without: "keeping the path out of the log",
-    file: "src/proxy/gate.ts",
-    find: "this.#parts.log.debug({ code: refusal.code, method: req.method }",
-    replace: "this.#parts.log.debug({ code: refusal.code, method: req.method, url: req.url }",
+    file: "src/proxy/refuser.ts",
+    find: "this.#parts.log.debug({ code, method: req.method }",
+    replace: "this.#parts.log.debug({ code, method: req.method, url: req.url }",
   },
   {
     ...E6,

@@ -42,7 +42,7 @@ test("an hour after the first refusal one line has counted all by code and tool,
   ]);
 });
 
-test("an hour without a refusal logs nothing, and the next line counts anew", (t) => {
+test("an hour without a refusal logs nothing, and the next line starts at zero", (t) => {
   const { log, pass, count } = createSummary(t);
   count(1, "not_found");
   pass(HOUR_MS);
@@ -67,7 +67,7 @@ test("at the end the rest is logged, once", (t) => {
   assert.match(log.lines[0] ?? "", /^info 3 requests were refused since .*: token_required 3 \(aider 3\);/);
 });
 
-test("a client that names itself anew with each request makes the line no longer than a few names", (t) => {
+test("a client that gives another name with each request makes the line no longer than a few names", (t) => {
   const { log, pass, count } = createSummary(t);
   for (let i = 0; i < 10_000; i += 1) count(1, "not_found", `tool-${i}`);
   count(5, "not_found", "tool-3");

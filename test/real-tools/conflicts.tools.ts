@@ -73,7 +73,7 @@ async function changedByConnecting(setup: ConflictSetup): Promise<Record<string,
   return { "before connect": unconnected, connected, "files as before": "yes" };
 }
 
-/** The tool is connected, set up for another service by its user, and mended by the command that is named. */
+/** The tool is connected, set up for another service by its user, and repaired by the command that is named. */
 async function writtenLater(setup: ConflictSetup): Promise<Record<string, string>> {
   const { t, daemon, installed, conflict } = setup;
   await connect(setup, conflict.model);

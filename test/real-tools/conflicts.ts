@@ -13,7 +13,7 @@ export interface ConflictCase {
   /**
    * Who sends the requests elsewhere.
    * - `before`: these settings, before the tool is connected; connecting changes them
-   * - `later`: these settings, written after the tool was connected; the command that `connect --list` names mends it
+   * - `later`: these settings, written after the tool was connected; the command that `connect --list` names repairs it
    * - `told`: as `later`, and only the user can change them
    */
   kind: "before" | "later" | "told";

@@ -1,4 +1,4 @@
-// Broken set-ups, mended by what `doctor` says: units, drop-ins, masks, IPv6.
+// Broken installations, repaired by what `doctor` says: units, drop-ins, masks, IPv6.
 import { BROKEN_DEFINITIONS } from "./broken-setups/definitions.ts";
 import { testRepairs } from "./mend.ts";
 

@@ -9,11 +9,11 @@ import { SERVICE_USER } from "./service-user.ts";
 /** What stands for an editor: a script that the row writes. */
 const EDITOR = `${SERVICE_USER.home}/editor`;
 
-/** Defines a test for each set-up: it is broken, and mended by typing what `doctor` says and nothing else. */
+/** Defines a test for each set-up: it is broken, and repaired by typing what `doctor` says and nothing else. */
 export function testRepairs(setups: readonly BrokenSetup[]): void {
   beforeEach(() => service.removeAll());
   after(() => service.removeAll());
-  for (const setup of setups) test(`doctor's words mend ${setup.what}`, (t) => mend(t, setup));
+  for (const setup of setups) test(`what doctor says repairs ${setup.what}`, (t) => mend(t, setup));
 }
 
 async function mend(

@@ -12,7 +12,7 @@ import type { ConfigPath } from "../../core/config/config-path.ts";
 import { formatConfigPath } from "../../core/config/problem.ts";
 import type { Issue, Problem } from "../../core/config/problem.ts";
 
-/** No more problems of one kind are collected: nobody reads further before correcting these. */
+/** No more problems of one kind are collected: people correct these before they read further. */
 export const MAX_PROBLEMS = 50;
 
 /** Far more than anyone writes: a thousand upstreams have some 20 000. Checking more would block the daemon's requests. */

@@ -3,7 +3,7 @@ export type Write = (bytes: Buffer) => number;
 
 /**
  * Writes each line synchronously, so that a line logged right before an exit is not lost. A line that cannot be written,
- * because the disk is full or nobody reads the pipe, is dropped and counted. It neither throws nor blocks (SECURITY.md E2).
+ * because the disk is full or the pipe is not read, is dropped and counted. It neither throws nor blocks (SECURITY.md E2).
  */
 export class LineOutput {
   readonly #write: Write;

@@ -58,7 +58,7 @@ async function lookUp({ upstream, ref, usedBy }: ConfiguredKey, store: KeyStore)
   };
 }
 
-/** A keychain that cannot be listed has been reported with the keys that it should have; without such keys nobody needs it. */
+/** A keychain that cannot be listed has been reported with the keys that it should have; without such keys it is not needed. */
 async function findUnnamed(named: readonly ListedKey[], keychain: WritableKeyStore): Promise<ListedKey[]> {
   const { value } = await attempt(KeyFailure, () => keychain.list());
   const isNamed = (name: string, origin: string) =>

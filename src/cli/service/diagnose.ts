@@ -14,7 +14,7 @@ const START = "tollkeeper service start";
 /** Why an installed service does not start, and what to type next. */
 export interface Diagnosis {
   message: string;
-  /** One command, or a sentence that ends with one; `; then: ` leads to the next one, and `; or ` to an alternative. */
+  /** One command, or a sentence that ends with one; `; then: ` precedes the next one, and `; or ` an alternative. */
   fix: string;
 }
 

@@ -11,6 +11,7 @@ import { sendRefusal } from "../send-refusal.ts";
 import { CONNECT_LIMIT_MS, Deadline, type Phase } from "../upstream/deadline.ts";
 import { findParserFault, invalidResponse, noUpstream } from "../upstream/failures.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
+import type { FailureReasons } from "./failure-reasons.ts";
 import { noConnection, tooSilent, tooStuck } from "./limit-refusals.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 import { Upload } from "./upload.ts";
@@ -36,6 +37,8 @@ export interface RoundTripOptions {
   announcedBytes: number | null;
   /** Counts what the round trip refuses itself. */
   refusals: RefusalSummary;
+  /** Keeps why it failed. */
+  failures: FailureReasons;
   /** Counts what waits for the client and for the upstream. */
   buffer: SharedBuffer;
   /** Called when the upstream rejects the key (401). */
@@ -206,7 +209,7 @@ export class RoundTrip {
     this.#upstream.destroy();
     const { route, upstream } = this.#exchange.choice;
     const { api } = route;
-    this.#options.refusals.keepReason(upstream.name, refusal);
+    this.#options.failures.keep(upstream.name, refusal);
     this.#exchange.status = this.#isClientGone ? null : getRefusalStatus(refusal.code, api);
     this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
     if (!this.#isClientGone) this.#refuse(refusal);

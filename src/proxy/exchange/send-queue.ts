@@ -1,7 +1,7 @@
 import type { SharedBuffer } from "./shared-buffer.ts";
 
 /** At most this much is written at a time, so that the progress of a slow reader is visible. */
-const WRITE_BYTES = 64 * 1024;
+export const WRITE_BYTES = 64 * 1024;
 
 /** What a chunk that waits costs besides its bytes (measured: 0.65 KB), so that many small ones do not exceed the limit. */
 const CHUNK_OVERHEAD_BYTES = 1024;

@@ -6,7 +6,7 @@ import type { Deadline } from "../upstream/deadline.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import { tooLarge, tooSlow } from "./limit-refusals.ts";
 import type { RoundTripLimits } from "./limits.ts";
-import { SendQueue } from "./send-queue.ts";
+import { SendQueue, WRITE_BYTES } from "./send-queue.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 
 /** Up to this size a body is sent as a string, which Node joins with the head in one write: 6 µs less than two buffers. */
@@ -14,9 +14,6 @@ const ONE_WRITE_BYTES = 64 * 1024;
 
 /** How often to check whether the client is still connected while the upstream is not reading. */
 const CLIENT_CHECK_MS = 400;
-
-/** At most this much is written at a time, so that the progress of a slow upstream is visible. */
-const PIECE_BYTES = 64 * 1024;
 
 const NOTHING = Buffer.alloc(0);
 
@@ -122,8 +119,8 @@ export class Upload {
   /** Takes everything that has arrived, and stops Node from reading more when the queue is as long as it may be. */
   #read(queue: SendQueue): void {
     while (!this.#isStopped) {
-      const isLong = this.#req.readableLength > PIECE_BYTES;
-      const chunk = this.#req.read(isLong ? PIECE_BYTES : undefined) as Buffer | null;
+      const isLong = this.#req.readableLength > WRITE_BYTES;
+      const chunk = this.#req.read(isLong ? WRITE_BYTES : undefined) as Buffer | null;
       if (chunk === null) break;
       this.#send(chunk, queue);
     }

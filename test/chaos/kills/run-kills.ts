@@ -15,7 +15,7 @@ const KILLED_STARTS = 0.2;
 const SAMPLE_MS = 20;
 
 /**
- * Kills a daemon so many times under a mix of short requests and long ones, and starts it anew each time. Compares its ledger
+ * Kills a daemon so many times under a mix of short requests and long ones, and restarts it each time. Compares its ledger
  * with the books of clients and upstream.
  */
 export async function runKills({ kills, seed }: { kills: number; seed: string }): Promise<KillReport> {

@@ -79,7 +79,7 @@ for (const [tool, words] of [
   ],
   ["jetbrains", /Enter the URL http:\/\/127\.0\.0\.1:4711\/t\/jetbrains\/v1 and the key tk-jetbrains\.$/m],
 ] as const) {
-  test(`connect ${tool}, whose settings nobody but its user can change, prints the same as with --print`, async (t) => {
+  test(`connect ${tool}, whose settings only its user can change, prints the same as with --print`, async (t) => {
     const { home, command } = prepareHome(t, { config });
     const printed = await command("connect", tool, "--print");
     assert.match(printed.stdout, words);

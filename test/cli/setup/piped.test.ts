@@ -304,7 +304,7 @@ test(
 );
 
 test(
-  "a service that cannot be had is an error with its command, and no tool is led to where nobody listens",
+  "a service that cannot be had is an error with its command, and no tool is pointed at a port on which nothing listens",
   { skip },
   async (t) => {
     const machine = await prepareSetup(t);

@@ -31,7 +31,7 @@ export async function repair(thing: BrokenThing): Promise<Repair> {
   let findings = first;
   for (let round = 0; findings.length > 0; round += 1) {
     const [{ message, fix } = { message: "", fix: "" }] = findings;
-    assert.ok(round < MAX_ROUNDS, `not mended by ${typed.join("; ")}: ${message} -> ${fix}`);
+    assert.ok(round < MAX_ROUNDS, `not repaired by ${typed.join("; ")}: ${message} -> ${fix}`);
     for (const part of partsOf(fix ?? "")) await follow(part, thing, typed);
     for (let look = 0; look < MAX_LOOKS && findings[0]?.message === message; look += 1) {
       findings = await findingsOf(thing);

@@ -39,7 +39,7 @@ export interface KeychainSession {
   lock(): Promise<void>;
   /** Stops the provider with SIGSTOP: the bus works, but nothing replies. */
   freeze(): Promise<void>;
-  /** Stores an item as any other program could. `attributes` are names and values in turn. */
+  /** Stores an item as another program could. `attributes` are names and values in turn. */
   storeItem(value: string | Buffer, ...attributes: string[]): Promise<void>;
   /** Stores the key of the upstream `default` at `origin`, as tollkeeper would. */
   storeKey(key: string, origin: string): Promise<void>;

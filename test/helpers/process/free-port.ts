@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 /** Below the ports that systems choose for connections and for port 0, or another test could be given the same one. */
 const [FIRST, LAST] = [20_000, 32_000];
 
-/** Returns a port that was free a moment ago, and that the system gives to nobody by itself. */
+/** Returns a port that was free a moment ago, and that the system does not assign by itself. */
 export async function freePort(): Promise<number> {
   const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
   const server = createServer().listen(port, "127.0.0.1");

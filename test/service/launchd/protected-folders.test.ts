@@ -18,7 +18,7 @@ const CLOSED: [path: string, folder: string][] = [
   ["/Users/ada/Library/CloudStorage/Dropbox/t/main.js", "~/Library/CloudStorage"],
   ["/users/ADA/documents/config.jsonc", "~/Documents"],
   ["/Users/ada/Documents", "~/Documents"],
-  ["/Volumes/work/tollkeeper/dist/main.js", "/Volumes/work"],
+  ["/Volumes/Backup/tollkeeper/dist/main.js", "/Volumes/Backup"],
 ];
 
 for (const [path, folder] of CLOSED)

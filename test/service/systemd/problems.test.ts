@@ -77,7 +77,7 @@ for (const [what, verdict, text, preventsStart] of VERDICTS) {
   });
 }
 
-test("a unit of ours that was broken by hand is installed anew, and what is wrong with other units is left out", async (t) => {
+test("a unit of ours that was broken by hand is reinstalled, and what is wrong with other units is left out", async (t) => {
   const verdict = "tollkeeper.service: Service has no ExecStart=, ExecStop=, or SuccessAction=. Refusing.";
   const other = "/usr/lib/systemd/user/other.service:3: Unknown key 'X' in section [Unit], ignoring.";
   const { systemd, paths } = install(t, { verdict: `${verdict}\n` });
@@ -145,7 +145,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === "::1"),
 );
 
-test("a socket whose addresses are not those of this machine has to be installed anew", async (t) => {
+test("a socket whose addresses are not those of this machine has to be reinstalled", async (t) => {
   const { systemd, paths } = install(t, { service: RUNNING, socket: LISTENING });
   writeUnits(paths, { socket: renderSocket(8655, !hasIpv6) });
   const [problem] = await systemd.problems();

@@ -140,7 +140,7 @@ export const BROKEN_SURROUNDINGS: readonly BrokenSetup[] = [
     typed: [],
   },
   {
-    what: "a key command that only the person's PATH leads to",
+    what: "a key command that is only on the person's PATH",
     async breaks() {
       await shell(`mkdir -p ${home}/bin; printf '#!/bin/sh\\ncat ${KEY_FILE}\\n' > ${home}/bin/print-key`);
       await shell(`chmod 755 ${home}/bin/print-key`);

@@ -14,7 +14,7 @@ interface LocatedUrl extends Omit<FoundBaseUrl, "line"> {
 /** Default ports of local model servers: Ollama, LM Studio, llama.cpp, vLLM. */
 const MODEL_SERVER_PORTS = [11434, 1234, 8080, 8000];
 
-/** Checks that base URLs meant for tollkeeper lead to the port it listens on. */
+/** Checks that base URLs meant for tollkeeper point at the port it listens on. */
 export const baseUrlsCheck: Check<Evidence> = {
   id: "base-urls",
   title: "base URLs",
@@ -62,7 +62,7 @@ interface Ports {
   expected: number;
 }
 
-/** Returns null for a URL that leads to the daemon or belongs to another program. */
+/** Returns null for a URL that points at the daemon or belongs to another program. */
 async function findProblem(url: LocatedUrl, ports: Ports, evidence: Evidence): Promise<Finding | null> {
   const { where, port, mark } = url;
   if (port === ports.running) return null;

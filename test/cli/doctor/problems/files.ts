@@ -197,7 +197,7 @@ export const FILE_PROBLEMS: Problem[] = [
     ],
   },
   {
-    name: "a base URL in the environment names a port where nobody listens",
+    name: "a base URL in the environment names a port on which nothing listens",
     async build(t) {
       const DEAD = String(await freePort());
       return setUpMachine(t, { env: { OPENAI_BASE_URL: `http://localhost:${DEAD}/v1` }, names: { DEAD } });

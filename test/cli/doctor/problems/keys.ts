@@ -145,7 +145,7 @@ export const KEY_PROBLEMS: Problem[] = [
     ],
   },
   {
-    name: "nobody listens at the upstream's address",
+    name: "nothing listens at the upstream's address",
     async build(t) {
       const NOBODY = `http://127.0.0.1:${await freePort()}`;
       return setUpMachine(t, { config: withUpstream(`${NOBODY}/v1`), names: { NOBODY } });
