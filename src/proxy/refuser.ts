@@ -1,0 +1,76 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  getRefusalStatus,
+  RefusalError,
+  type Api,
+  type Refusal,
+  type UnrecordedRefusal,
+} from "../core/http/refusal.ts";
+import { guessApi } from "../core/http/routes.ts";
+import { showPath } from "../core/http/unknown-path.ts";
+import type { Clock, Log } from "../ports.ts";
+import type { ExchangeRecorder } from "./exchange/exchange-recorder.ts";
+import { INTERNAL } from "./gate-refusals.ts";
+import type { RefusalSummary } from "./refusal-summary.ts";
+import { sendRefusal } from "./send-refusal.ts";
+
+/** What a refuser works with. */
+interface RefuserParts {
+  clock: Clock;
+  log: Log;
+  summary: RefusalSummary;
+  /** Receives the refusals that leave no record. */
+  onUnrecorded(refusal: UnrecordedRefusal): void;
+}
+
+/** Ends the requests that a step of the gate refuses. Each is counted, leaves a record or is reported, and gets a response. */
+export class Refuser {
+  readonly #parts: RefuserParts;
+
+  constructor(parts: RefuserParts) {
+    this.#parts = parts;
+  }
+
+  /** Turns whatever a step threw into a refusal. `tool` and `exchange` are null if the request did not get that far. */
+  refuse(
+    req: IncomingMessage,
+    res: ServerResponse,
+    error: unknown,
+    tool: string | null,
+    exchange: ExchangeRecorder | null,
+  ): void {
+    const refusal = this.#refusalOf(error);
+    const { code } = refusal;
+    const api = exchange?.choice.route.api ?? guessApi(req.url ?? "");
+    this.#parts.summary.count(code, tool);
+    if (exchange === null) this.#report(req, tool, refusal, api);
+    else {
+      exchange.status = getRefusalStatus(code, api);
+      exchange.recordUnanswered("rejected", code, null);
+    }
+    this.#parts.log.debug({ code, method: req.method }, "refused a request");
+    sendRefusal(req, res, refusal, api);
+  }
+
+  #refusalOf(error: unknown): Refusal {
+    if (error instanceof RefusalError) return error.refusal;
+    this.#parts.log.error({ err: error }, "internal error in a request");
+    return INTERNAL;
+  }
+
+  #report(
+    { method = "", url = "" }: IncomingMessage,
+    tool: string | null,
+    { code }: Refusal,
+    api: Api,
+  ): void {
+    this.#parts.onUnrecorded({
+      ts: new Date(this.#parts.clock.now()).toISOString(),
+      refused: code,
+      status: getRefusalStatus(code, api),
+      tool,
+      method,
+      path: showPath(url),
+    });
+  }
+}
