@@ -88,7 +88,7 @@ export interface KeyStatus {
   upstream: string;
   name: string;
   source: string;
-  /** `present`, a failure code such as `locked`, or `not asked yet`. */
+  /** `present`, a failure code such as `locked`, or `not_asked`. */
   state: string;
   /** Error message of the last lookup; null when it succeeded or there was none. */
   problem: string | null;
@@ -177,7 +177,7 @@ function keyStatuses(source: ConfigSource, keyring: Keyring): KeyStatus[] {
       upstream: upstream.name,
       name: ref.name,
       source: describeKeySource(ref.source),
-      state: known?.state ?? "not asked yet",
+      state: known?.state ?? "not_asked",
       problem: known?.problem ?? null,
       at: known === undefined ? null : isoTime(known.at),
       workedAt: typeof known?.presentAt === "number" ? isoTime(known.presentAt) : null,

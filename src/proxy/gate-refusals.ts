@@ -2,6 +2,7 @@ import type { KeyFailure } from "../core/failure.ts";
 import type { Refusal, RefusalCode } from "../core/http/refusal.ts";
 import { findOptionalRoute, showPath } from "../core/http/unknown-path.ts";
 import type { ToolIdentity } from "../core/identity/tool-identity.ts";
+import { findNearest } from "../core/text/did-you-mean.ts";
 
 // The refusals of requests that are not forwarded. Those that end a round trip are in exchange/limit-refusals.ts.
 
@@ -39,7 +40,12 @@ export function noRoute(method: string, path: string): Refusal {
   const asked = `${method} ${showPath(path)}`;
   const optional = findOptionalRoute(method, path);
   if (optional === null) {
-    const details = `${asked} is not a route; the routes are ${ROUTES}, each also under /t/TOOL`;
+    const nearest = findNearest(`${method} ${path}`, ROUTES);
+    const known =
+      nearest === null
+        ? `the routes are ${ROUTES.join(", ")}, each also under /t/TOOL`
+        : `did you mean ${nearest}?`;
+    const details = `${asked} is not a route; ${known}`;
     return { ...refusal, command: "tollkeeper connect --list", details };
   }
   const route = JSON.stringify({ method, path: optional, auth: "bearer", dialect: "none" });
@@ -50,7 +56,12 @@ export function noRoute(method: string, path: string): Refusal {
   };
 }
 
-const ROUTES = "GET /v1/models, POST /v1/responses, POST /v1/messages, POST /v1/messages/count_tokens";
+const ROUTES = [
+  "GET /v1/models",
+  "POST /v1/responses",
+  "POST /v1/messages",
+  "POST /v1/messages/count_tokens",
+];
 
 export const BODY_OF_GET: Refusal = {
   code: "bad_request",
@@ -71,7 +82,7 @@ export function wrongMethod(allowed: string): Refusal {
   return {
     code: "method_not_allowed",
     problem: `this route accepts only ${allowed}`,
-    command: CHECK,
+    command: "tollkeeper connect --list",
     headers: ["allow", allowed],
   };
 }

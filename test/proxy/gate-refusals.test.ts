@@ -101,6 +101,13 @@ test("a path that no route has is refused with 404, is not forwarded, and leaves
   assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
 });
 
+test("the 404 of a mistyped path names the route that was probably meant", async (t) => {
+  const { gate } = await startGateWithUpstream(t, respondWithEmptyJson);
+  const res = await post(gate, "/v1/mesages", {});
+  assert.equal(res.status, 404);
+  assert.match(await res.text(), /POST \/v1\/mesages is not a route; did you mean POST \/v1\/messages\?/);
+});
+
 test("the 404 of an endpoint that can be carried says how, and carrying it works as it says", async (t) => {
   const { gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   const { error } = (await (await post(gate, "/v1/chat/completions", {})).json()) as {

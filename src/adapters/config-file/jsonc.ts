@@ -9,7 +9,7 @@ import {
 } from "jsonc-parser";
 import type { Node, ParseError } from "jsonc-parser";
 import type { ConfigPath } from "../../core/config/config-path.ts";
-import { formatConfigPath } from "../../core/config/problem.ts";
+import { formatConfigPath, sanitizeText } from "../../core/config/problem.ts";
 import type { Issue, Problem } from "../../core/config/problem.ts";
 
 /** No more problems of one kind are collected: people correct these before they read further. */
@@ -51,7 +51,7 @@ export function readJsonc(text: string): Jsonc {
   const validEnd = errors.reduce((least, { offset }) => Math.min(least, offset), isCut ? end - 1 : end);
   return {
     value: tree === undefined ? undefined : valueOf(tree),
-    problems: [...describeErrors(errors, lineOf), ...findDuplicates(tree, lineOf), ...excess],
+    problems: [...describeErrors(text, errors, lineOf), ...findDuplicates(tree, lineOf), ...excess],
     locate({ path, message, hint }) {
       const node = nearestNode(tree, path);
       if (node === undefined || node.offset + node.length > validEnd) return null;
@@ -174,16 +174,33 @@ function startOf(node: Node): number {
 }
 
 /** Reports one error per line, since further ones on it are mostly consequences of the first. */
-function describeErrors(errors: readonly ParseError[], lineOf: (offset: number) => number): Problem[] {
+function describeErrors(
+  text: string,
+  errors: readonly ParseError[],
+  lineOf: (offset: number) => number,
+): Problem[] {
   const byLine = new Map<number, Problem>();
-  for (const { error, offset } of errors) {
+  for (const { error, offset, length } of errors) {
     if (byLine.size >= MAX_PROBLEMS) break;
     const line = lineOf(offset);
     const name = printParseErrorCode(error);
-    const message = SYNTAX_MESSAGES[name] ?? `not JSON (${name})`;
+    const message =
+      name === "CommaExpected"
+        ? `a "," is missing before ${quoteKey(text, offset, length)}`
+        : (SYNTAX_MESSAGES[name] ?? `not JSON (${name})`);
     if (!byLine.has(line)) byLine.set(line, { path: "", line, message });
   }
   return [...byLine.values()];
+}
+
+/** Longer than the keys of a configuration. */
+const MAX_QUOTED = 40;
+
+/** Quotes the token at an error if it is an object's key. A value may be an API key, and is not repeated. */
+function quoteKey(text: string, offset: number, length: number): string {
+  const isKey =
+    length <= MAX_QUOTED && /^\s*:/.test(text.slice(offset + length, offset + length + MAX_QUOTED));
+  return isKey ? sanitizeText(text.slice(offset, offset + length)) : "this";
 }
 
 /** Messages by the parser's name of the error. */
@@ -193,7 +210,6 @@ const SYNTAX_MESSAGES: Record<string, string> = {
   PropertyNameExpected: "a key in double quotes is expected here",
   ValueExpected: "a value is expected here",
   ColonExpected: 'a ":" is missing between key and value',
-  CommaExpected: 'a "," is missing before this',
   CloseBraceExpected: 'a "}" is missing',
   CloseBracketExpected: 'a "]" is missing',
   EndOfFileExpected: "unexpected text after the last brace",

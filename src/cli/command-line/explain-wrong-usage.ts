@@ -16,9 +16,9 @@ const NEEDED: Readonly<Record<string, string>> = {
   completion: "the name of a shell: bash, zsh or fish",
 };
 
-/** What to type in place of options that people expect from other programs. */
-const INSTEAD: Readonly<Record<string, string>> = {
-  "serve --port": "to set the port, type: tollkeeper config set listen.port 8700",
+/** What to type in place of options that people expect from other programs, and a value in case none was given. */
+const INSTEAD: Readonly<Record<string, { hint: string; value: string }>> = {
+  "serve --port": { hint: "to set the port, type: tollkeeper config set listen.port", value: "8700" },
 };
 
 /** What the program knows where a command line stops making sense. */
@@ -48,12 +48,22 @@ function keyAsArgument(): WrongUsage {
 function hintFor(path: string, words: readonly string[]): string {
   const examples = examplesOf(path);
   const options = words.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.replace(/=.*/, ""));
-  const instead = options.map((option) => INSTEAD[`${path} ${option}`]).find((hint) => hint !== undefined);
-  if (instead !== undefined) return instead;
+  const instead = findInstead(path, words);
+  if (instead !== null) return instead;
   const example =
     examples.find((line) => options.some((option) => line.includes(` ${option} `))) ?? examples[0];
   if (example === undefined) return "to see all commands, type: tollkeeper --help";
   return `for example: ${example}; for more, type: tollkeeper ${path} --help`;
+}
+
+function findInstead(path: string, words: readonly string[]): string | null {
+  for (const [index, word] of words.entries()) {
+    const [option = "", given = words[index + 1]] = word.split("=");
+    const instead = INSTEAD[`${path} ${option}`];
+    if (instead === undefined) continue;
+    return `${instead.hint} ${/^\d+$/.test(given ?? "") ? given : instead.value}`;
+  }
+  return null;
 }
 
 function rephrase(message: string, path: string, known: Knowledge): string {

@@ -45,7 +45,7 @@ async function configuredPort(file: string | undefined): Promise<number | null> 
 function isHealthy({ state, keys, config, access, ledger }: DaemonStatus): boolean {
   return (
     state === "serving" &&
-    keys.every((key) => key.state === "present" || key.state === "not asked yet") &&
+    keys.every((key) => key.state === "present" || key.state === "not_asked") &&
     config.problems.length === 0 &&
     (access.mode === "open" || access.tokens.problem === null) &&
     ledger.waiting === 0
@@ -127,7 +127,10 @@ function keyRows(key: KeyStatus, age: DescribeAge): Row[] {
   const { upstream, name, source, state, at, workedAt, problem } = key;
   const lookedUp = at === null ? "" : `, ${age(at)}`;
   const worked = problem === null || workedAt === null ? "" : `; last available ${age(workedAt)}`;
-  const row: Row = ["key", `${name} for ${upstream}: ${state} (${source}${lookedUp}${worked})`];
+  const row: Row = [
+    "key",
+    `${name} for ${upstream}: ${state === "not_asked" ? "not asked yet" : state} (${source}${lookedUp}${worked})`,
+  ];
   return problem === null ? [row] : [row, ["", problem]];
 }
 

@@ -6,7 +6,7 @@ import {
 } from "../../adapters/config-file.ts";
 import type { Config } from "../../core/config/config.ts";
 import { parseConfigPath, type ConfigPath } from "../../core/config/config-path.ts";
-import { sanitizeText, type Problem } from "../../core/config/problem.ts";
+import { formatConfigPath, sanitizeText, type Problem } from "../../core/config/problem.ts";
 import { buildJsonSchema } from "../../core/config/schema.ts";
 import type { JsonSchema } from "../../core/config/shape.ts";
 import { Failure } from "../../core/failure.ts";
@@ -52,7 +52,7 @@ export async function planChanges(
   const before = target.existing?.text ?? template;
   const after = changes.reduce((text, [path, value]) => setConfigValue(text, path, value), before);
   const reading = await checkConfigText(file, after);
-  if (!reading.ok) throw refusedChange(file, reading.problems);
+  if (!reading.ok) throw refusedChange(file, changes, reading.problems);
   return { config: reading.config, write: () => writeTarget(target, after) };
 }
 
@@ -73,11 +73,20 @@ export async function setValue(file: string, name: string, text: string, templat
   throw first ?? unknownPath(name);
 }
 
-function refusedChange(file: string, problems: readonly Problem[]): Failure {
-  const { message } = configFailure(file, problems);
+/** A fault of the new value itself is the whole message; others need their place in the file. */
+function refusedChange(
+  file: string,
+  changes: readonly (readonly [ConfigPath, unknown])[],
+  problems: readonly Problem[],
+): Failure {
+  const [only] = problems.length === 1 ? problems : [];
+  const isOfValue = changes.some(([path]) => formatConfigPath(path) === only?.path);
+  const fault = only !== undefined && isOfValue ? `${only.path}: ${only.message}` : null;
   return new Failure(
-    `nothing was written: with this value, ${message}`,
-    "to see which values each key accepts, type: tollkeeper config schema",
+    fault === null
+      ? `nothing was written: with this value, ${configFailure(file, problems).message}`
+      : `nothing was written: ${fault}`,
+    only?.hint ?? "to see which values each key accepts, type: tollkeeper config schema",
   );
 }
 

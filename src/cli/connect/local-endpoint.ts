@@ -124,7 +124,7 @@ async function listModels({ baseUrl, credential }: LocalEndpoint): Promise<strin
     request(`${baseUrl}/v1/models`, options, resolve).once("error", reject).end();
   });
   const body = await text(response);
-  if (response.statusCode !== 200) throw new Error(`it responded ${response.statusCode}`);
+  if (response.statusCode !== 200) throw new Error(`it responded with ${response.statusCode}`);
   const { data } = JSON.parse(body) as { data?: unknown };
   if (!Array.isArray(data)) throw new Error("its response is not a list");
   const ids = data.map((entry: unknown) => (entry as { id?: unknown } | null)?.id);

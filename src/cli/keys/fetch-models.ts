@@ -86,13 +86,13 @@ export async function fetchModels(
   if (status === 401 || status === 403) {
     throw new KeyCheckFailure(
       "refused",
-      `the key was rejected: ${baseUrl} responded ${summary}`,
+      `the key was rejected: ${baseUrl} responded with ${summary}`,
       `if the key is wrong, replace it with: tollkeeper key set${name === "default" ? "" : ` --upstream ${name}`} --replace`,
     );
   }
   throw new KeyCheckFailure(
     "undecided",
-    `the key could not be verified: ${baseUrl} responded ${summary}`,
+    `the key could not be verified: ${baseUrl} responded with ${summary}`,
     "try again later with: tollkeeper key test",
   );
 }

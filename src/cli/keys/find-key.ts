@@ -1,6 +1,7 @@
 import type { Config, Upstream } from "../../core/config/config.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { Failure } from "../../core/failure.ts";
+import { findNearest } from "../../core/text/did-you-mean.ts";
 import { resolveKeyRef } from "../../core/policy/upstreams.ts";
 import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
 import { loadConfig } from "../load-config.ts";
@@ -35,7 +36,7 @@ export async function findKey({ config: path, upstream: name, name: key }: KeyAr
     const message = `no upstream is called "${sanitizeText(name)}"`;
     throw new Failure(
       message,
-      `choose one with: ${names.map((known) => `--upstream ${known}`).join("; or: ")}`,
+      `the upstreams are: ${names.join(", ")}; to choose one, add: --upstream ${findNearest(name, names) ?? names[0]}`,
     );
   }
   return { config, upstream, ref: resolveKeyRef(upstream, key ?? null) };

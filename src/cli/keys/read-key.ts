@@ -13,10 +13,10 @@ import { readSecretText } from "../terminal/read-secret.ts";
 export async function readKey(what: string, { origin }: KeyRef, force: boolean): Promise<Secret> {
   const text = await readSecretText(`Paste the ${what}; it is sent only to ${origin}, and is not shown: `);
   const key = parseApiKey(text);
-  const reason = force ? null : findUnlikelyKey(text);
-  if (reason === null) return key;
+  const unlikely = force ? null : findUnlikelyKey(text);
+  if (unlikely === null) return key;
   throw new Failure(
-    `this does not look like an API key: ${reason}`,
-    "check it and try again; to store it anyway, add --force to the command",
+    `this does not look like an API key: ${unlikely.reason}`,
+    `${unlikely.fix}; to store it as it is, add: --force`,
   );
 }

@@ -114,7 +114,7 @@ async function readGivenKey(target: KeyTarget, { keyStdin, force }: SetupOptions
   const likely = failure.likelyBaseUrl === null ? "" : `the base URL is probably ${failure.likelyBaseUrl}; `;
   const hint = isRefused
     ? "use a key that this service has issued, or another --base-url"
-    : `${likely}to store the key untested, add --force`;
+    : `${likely}to store the key untested, add: --force`;
   throw new Failure(`${failure.message}; nothing was changed`, hint);
 }
 

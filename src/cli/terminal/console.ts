@@ -50,8 +50,12 @@ export function reportError(error: unknown): void {
   process.exitCode = error instanceof WrongUsage ? EXIT.usage : EXIT.failed;
 }
 
-/** Prints an error on standard error: an `error:` line and, if it has a hint, a `hint:` line. */
+/** Prints an error on standard error: an `error:` line and, if it has a hint, a `hint:` line for each thing to do. */
 export function printFailure(error: unknown): void {
   note(`error: ${error instanceof KeyFailure ? error.messageForOwner : messageOf(error)}`);
-  if (error instanceof Failure && error.hint !== undefined) note(`hint: ${error.hint}`);
+  if (error instanceof Failure && error.hint !== undefined)
+    note(`hint: ${error.hint.replaceAll(NEXT_ADVICE, "\n      ")}`);
 }
+
+/** Where a hint goes on to its next piece of advice. Each has a line of its own, so that its command can be copied. */
+const NEXT_ADVICE = /; (?=(?:for|if|or|then|to)\b)/g;

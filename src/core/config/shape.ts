@@ -126,12 +126,18 @@ export function object<Of extends Fields>(fields: Of): Shape<Outputs<Of>> {
   };
   return new Shape(jsonSchema, (value, path) => {
     if (!isObject(value)) return wrongType(value, path, "an object: { ... }");
+    const unknown = findUnknownKeys(value, known);
     const read = Object.entries(fields).map(([key, shape]) => {
-      const below = Object.hasOwn(value, key) ? value[key] : undefined;
-      return [key, shape.read(below, [...path, key])] as const;
+      if (Object.hasOwn(value, key)) return [key, shape.read(value[key], [...path, key])] as const;
+      const isMistyped = shape.isRequired && unknown.some((other) => findNearest(other, known) === key);
+      return [key, isMistyped ? REPORTED : shape.read(undefined, [...path, key])] as const;
     });
+    const issues = unknown.map((key) => ({
+      path: [...path, key],
+      message: describeUnknownKey(key, known, value[key]),
+    }));
     // Each value comes from the shape that its type was inferred from.
-    return joinEntries(read, findUnknownKeys(value, known, path)) as ReadResult<Outputs<Of>>;
+    return joinEntries(read, issues) as ReadResult<Outputs<Of>>;
   });
 }
 
@@ -192,6 +198,9 @@ export function shortOrObject<Short, Long>(short: Shape<Short>, long: Shape<Long
   });
 }
 
+/** The result of a missing value whose mistyped key is an issue already. */
+const REPORTED = { issues: [] };
+
 /** The result of a value with one issue. */
 function issueAt(path: Issue["path"], message: string): { issues: Issue[] } {
   return { issues: [{ path, message }] };
@@ -227,15 +236,10 @@ function joinEntries<Value>(
 }
 
 /** Leaves out forbidden keys, which rules.ts reports. */
-function findUnknownKeys(
-  value: Record<string, unknown>,
-  known: readonly string[],
-  path: Issue["path"],
-): Issue[] {
+function findUnknownKeys(value: Record<string, unknown>, known: readonly string[]): string[] {
   return Object.keys(value)
     .filter((key) => !known.includes(key) && !isForbiddenKey(key))
-    .slice(0, MAX_UNKNOWN_KEYS)
-    .map((key) => ({ path: [...path, key], message: describeUnknownKey(key, known, value[key]) }));
+    .slice(0, MAX_UNKNOWN_KEYS);
 }
 
 function describeUnknownKey(key: string, known: readonly string[], value: unknown): string {

@@ -31,14 +31,21 @@ const MIN_KEY_LENGTH = 8;
 /** What tools and documentation write in place of a key. */
 const NO_KEY = /^tk-|^tollkeeper|placeholder|your[-_ ]?(?:api[-_ ]?)?key|^changeme|^x+$|^\*+$/i;
 
+/** Why a text is plainly no API key, and what to enter instead. */
+interface UnlikelyKey {
+  reason: string;
+  fix: string;
+}
+
 /**
  * Returns why a text is plainly no API key, though a header could carry it: quotes that a shell or a file left around it, a
  * placeholder, or a few letters; null for one that may be a key. Never repeats the text.
  */
-export function findUnlikelyKey(text: string): string | null {
+export function findUnlikelyKey(text: string): UnlikelyKey | null {
   const value = text.trim();
-  if (/^["'`]|["'`]$/.test(value)) return "it has quotes around it";
-  if (NO_KEY.test(value)) return "it is a placeholder";
-  if (value.length < MIN_KEY_LENGTH) return `it is only ${value.length} characters long`;
-  return null;
+  if (/^["'`]|["'`]$/.test(value)) return { reason: "it has quotes around it", fix: "enter it without them" };
+  if (NO_KEY.test(value))
+    return { reason: "it is a placeholder", fix: "copy the key from the service's site" };
+  if (value.length >= MIN_KEY_LENGTH) return null;
+  return { reason: `it is only ${value.length} characters long`, fix: "copy all of the key" };
 }

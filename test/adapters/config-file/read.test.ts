@@ -69,7 +69,12 @@ test("reports each problem with the line of its key, and a missing key with the 
 });
 
 const SYNTAX: [what: string, text: string, problems: string[]][] = [
-  ["a missing comma", '{\n"ledger": {}\n"listen": {} }', ['F:3: a "," is missing before this']],
+  ["a missing comma", '{\n"ledger": {}\n"listen": {} }', ['F:3: a "," is missing before "listen"']],
+  [
+    "a missing comma before a value, which may be a key,",
+    '{ "listen": { "allowedHosts": ["a"\n"hunter2"] } }',
+    ['F:2: a "," is missing before this'],
+  ],
   ["a missing colon", '{\n"listen" {} }', ['F:2: a ":" is missing between key and value']],
   ["a missing value", '{ "listen": }', ["F:1: a value is expected here"]],
   ["a missing brace", '{\n"listen": {}\n', ['F:3: a "}" is missing']],

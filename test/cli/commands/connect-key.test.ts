@@ -122,7 +122,7 @@ test(
     assert.ok(stderr.startsWith(`error: the key in ${PLACE} differs from the one stored as "default" for`));
     assert.match(
       stderr,
-      /\nhint: if the stored key is right, .*; if not, replace it with: tollkeeper key set --replace; then connect again\n/,
+      /\nhint: if the stored key is right, .*\n {6}if not, replace it with: tollkeeper key set --replace\n {6}then connect again\n/,
     );
     assert.equal(text(), before);
     assertNowhere(key, { stdout, stderr });

@@ -130,7 +130,7 @@ test("connect suggests the nearest name for an unknown tool, and --print", async
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^error: tollkeeper does not know the tool "cluade"; did you mean "claude"\?\nhint: .*--list; .*--print\n$/,
+    /^error: tollkeeper does not know the tool "cluade"; did you mean "claude"\?\nhint: .*--list\n {6}.*--print\n$/,
   );
 });
 
@@ -141,7 +141,9 @@ test("connect with a library's name, as the daemon gives it, says how programs t
     assert.equal(code, 1);
     assert.match(
       stderr,
-      new RegExp(`^error: ${library} is a library .*\nhint: .*tollkeeper run -- .*connect sdk; .*`),
+      new RegExp(
+        `^error: ${library} is a library .*\nhint: .*tollkeeper run -- .*\n.*connect sdk\n.*--print\n$`,
+      ),
     );
     const printed = await command("connect", library, "--print");
     assert.match(printed.stdout, new RegExp(`127\\.0\\.0\\.1:${PORT}/t/${library}`));

@@ -77,7 +77,7 @@ test("env prints no token where tokens are required, and suggests alternatives",
   assert.deepEqual([code, stdout], [1, ""]);
   assert.match(
     stderr,
-    /tollkeeper run --tool claude-code -- .*tollkeeper connect claude-code.*token add claude-code/,
+    /tollkeeper run --tool claude-code -- .*\n.*tollkeeper connect claude-code\n.*token add claude-code\n/,
   );
 });
 

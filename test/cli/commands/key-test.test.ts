@@ -94,19 +94,19 @@ test("the failure for a refused key quotes the upstream's message with the key r
   const stars = "*".repeat(key.length);
   assert.equal(
     failure.message,
-    `the key was rejected: ${upstream.baseUrl} responded 401: Incorrect API key: ${stars}\\u001b[2J`,
+    `the key was rejected: ${upstream.baseUrl} responded with 401: Incorrect API key: ${stars}\\u001b[2J`,
   );
   upstream.respondWith((_seen, res) => res.writeHead(403).end(`no ${"x".repeat(290)} ${key}`));
   assert.match(
     (await failureOf(createUpstream("default", upstream.baseUrl), key)).message,
-    /responded 403: no x+ \*+$/,
+    /responded with 403: no x+ \*+$/,
   );
 });
 
 test("a 503 response leaves undecided whether the key is accepted", async (t) => {
   const upstream = await startUpstream(t, (_seen, res) => sendJson(res, { error: { message: "busy" } }, 503));
   const failure = await failureOf(createUpstream("default", upstream.baseUrl), sentinelKey());
-  assert.match(failure.message, /^the key could not be verified: .* responded 503: busy$/);
+  assert.match(failure.message, /^the key could not be verified: .* responded with 503: busy$/);
 });
 
 test("an upstream that resets or refuses the connection is unreachable", async (t) => {
@@ -203,7 +203,7 @@ test(
     assert.equal(refused.code, 1);
     assert.match(
       refused.err,
-      /^error: the key was rejected: .* responded 401: bad Bearer \*+\nhint: if the key is wrong, replace it with: tollkeeper key set --replace/,
+      /^error: the key was rejected: .* responded with 401: bad Bearer \*+\nhint: if the key is wrong, replace it with: tollkeeper key set --replace/,
     );
     assert.ok(!`${refused.out}${refused.err}`.includes(key));
   },

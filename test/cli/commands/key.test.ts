@@ -161,7 +161,7 @@ test("key set --upstream stores a key for that upstream's origin only", { skip }
     [unknown.code, unknown.err],
     [
       1,
-      'error: no upstream is called "none"\nhint: choose one with: --upstream default; or: --upstream other\n',
+      'error: no upstream is called "none"\nhint: the upstreams are: default, other\n      to choose one, add: --upstream default\n',
     ],
   );
   assert.match(
@@ -286,18 +286,18 @@ test(
 
 test("key set refuses what is plainly no key, unless it is forced", { skip }, async (t) => {
   const command = await prepareKeyCommand(t, CONFIG);
-  for (const [text, reason] of [
-    [`"${sentinelKey()}"`, "it has quotes around it"],
-    ["tk-claude-code", "it is a placeholder"],
-    ["YOUR_API_KEY", "it is a placeholder"],
-    ["abc", "it is only 3 characters long"],
+  for (const [text, reason, fix] of [
+    [`"${sentinelKey()}"`, "it has quotes around it", "enter it without them"],
+    ["tk-claude-code", "it is a placeholder", "copy the key from the service's site"],
+    ["YOUR_API_KEY", "it is a placeholder", "copy the key from the service's site"],
+    ["abc", "it is only 3 characters long", "copy all of the key"],
   ] as const) {
     const { code, err } = await command.run(["set"], `${text}\n`);
     assert.deepEqual(
       [code, err],
       [
         1,
-        `error: this does not look like an API key: ${reason}\nhint: check it and try again; to store it anyway, add --force to the command\n`,
+        `error: this does not look like an API key: ${reason}\nhint: ${fix}\n      to store it as it is, add: --force\n`,
       ],
     );
   }

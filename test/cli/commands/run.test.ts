@@ -127,7 +127,7 @@ test("run gives a tool's flags to no other program", async (t) => {
     refused.stderr,
     /^error: Codex is pointed at tollkeeper by flags, which npx does not take\nhint: /,
   );
-  assert.match(refused.stderr, /tollkeeper connect codex; .* -c .*base_url/);
+  assert.match(refused.stderr, /tollkeeper connect codex\n.* -c .*base_url/);
   const own = await run(daemon, "--tool", "nightly", "--", join(directory, "codex"), "exec");
   assert.match(own.stdout, /^<-c>.*\/t\/nightly\/v1.*<exec>$/);
 });
@@ -168,7 +168,7 @@ test("run does not start the command without a daemon, and says how to start one
   const mark = join(home, "was-run");
   const { code, stderr } = await run({ env }, "--", "touch", mark);
   assert.equal(code, 1);
-  assert.match(stderr, /^error: tollkeeper is not running\nhint: .*service start.*tollkeeper serve\n$/);
+  assert.match(stderr, /^error: tollkeeper is not running\nhint: .*service start\n.*tollkeeper serve\n$/);
   assert.ok(!existsSync(mark));
 });
 

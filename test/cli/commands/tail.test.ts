@@ -47,7 +47,7 @@ test("tail without a running daemon fails and says how to start it", async (t) =
     code: 1,
     stdout: "",
     stderr:
-      "error: tollkeeper is not running\nhint: start it with: tollkeeper service start; or in the foreground: tollkeeper serve\n",
+      "error: tollkeeper is not running\nhint: start it with: tollkeeper service start\n      or in the foreground: tollkeeper serve\n",
   });
 });
 

@@ -58,7 +58,7 @@ test("doctor reports keys in every known location by location and prints no part
   for (const name of ["SOME_API_KEY", "OTHER"])
     assert.match(text.stdout, new RegExp(`the environment \\(${name}\\)`));
   assert.match(text.stdout, /the environment \(\[hidden\]\)/);
-  assert.match(text.stdout, /responded 401: Bearer \*+ is bad/);
+  assert.match(text.stdout, /responded with 401: Bearer \*+ is bad/);
 });
 
 test("doctor does not report a key file that the configuration names as a leftover key", async (t) => {

@@ -36,7 +36,10 @@ test("install is refused while a manually started daemon is running", { skip: no
     stderr,
     new RegExp(`^error: a daemon that was started by hand is already running: pid ${daemon.pid}, `, "m"),
   );
-  assert.match(stderr, /\nhint: stop it with: tollkeeper service stop; then: tollkeeper service install\n$/);
+  assert.match(
+    stderr,
+    /\nhint: stop it with: tollkeeper service stop\n {6}then: tollkeeper service install\n$/,
+  );
   assert.deepEqual([existsSync(units), commands()], [false, []]);
 });
 

@@ -86,3 +86,8 @@ export function writeConfiguration({ configFile }: SetupHome, text: string): voi
   mkdirSync(dirname(configFile), { recursive: true, mode: 0o700 });
   writeFileSync(configFile, text, { mode: 0o600 });
 }
+
+/** Returns the arguments of a `setup` that reads the key from standard input and asks nothing. */
+export function setupWith(baseUrl: string, ...options: string[]): string[] {
+  return ["setup", "--base-url", baseUrl, "--key-stdin", ...options, "--yes"];
+}

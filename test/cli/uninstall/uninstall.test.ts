@@ -7,7 +7,7 @@ import { runProgram } from "../../helpers/daemon/program.ts";
 import { noKeyring, startUnlockedSession } from "../../helpers/keychain/keychain-session.ts";
 import { noTerminal } from "../../helpers/process/terminal.ts";
 import { homeWithSystemd, writeInstallation } from "../service/service-home.ts";
-import { prepareSetup, type SetupHome } from "../setup/setup-home.ts";
+import { prepareSetup, setupWith, type SetupHome } from "../setup/setup-home.ts";
 
 const skip = noKeyring;
 const PROGRAM = "To remove the program itself, type: npm uninstall -g tollkeeper\n";
@@ -20,10 +20,7 @@ async function prepareUsed(t: Parameters<typeof prepareSetup>[0]): Promise<Setup
   const { run, upstream, key, home } = machine;
   mkdirSync(join(home, ".claude"), { recursive: true });
   writeFileSync(join(home, ".claude", "settings.json"), SETTINGS);
-  const set = await run(
-    ["setup", "--base-url", upstream.baseUrl, "--key-stdin", "--connect", "claude-code", "--yes"],
-    key,
-  );
+  const set = await run(setupWith(upstream.baseUrl, "--connect", "claude-code"), key);
   assert.equal(set.code, 0, set.stderr);
   await run(["key", "set", "second"], "sk-second-key");
   await run(["token", "add", "my-script"]);

@@ -96,6 +96,11 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     "access.peerUid[0]: must be at most 4294967294",
   ],
   ["an upstream without address", { upstreams: { default: {} } }, "upstreams.default.baseUrl: is missing"],
+  [
+    "an address under a mistyped key, as one problem",
+    { upstreams: { default: { baseURL: "https://api.example.com/v1" } } },
+    'upstreams.default.baseURL: unknown key "baseURL"; did you mean "baseUrl"?',
+  ],
   ["a key name in capitals", withUpstream({ key: "Team" }), `upstreams.default.key: ${NAME}`],
   ["a key value for a key name", withUpstream({ key: KEY }), `upstreams.default.key: ${KEY_VALUE}`],
   ["32 letters for a key name", withUpstream({ key: "a".repeat(32) }), `upstreams.default.key: ${KEY_VALUE}`],

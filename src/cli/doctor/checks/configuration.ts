@@ -22,7 +22,7 @@ export const configurationCheck: Check<Evidence> = {
     }
     if (Object.keys(reading.config.upstreams).length === 0) {
       const file = reading.exists ? `${path} names no upstream` : `${path} does not exist`;
-      return [warning(`${file}: the built-in sandbox makes up the responses`, edit)];
+      return [warning(`${file}: the built-in sandbox makes up the responses`, commandFor(evidence, "setup"))];
     }
     return [ok(`${path} is valid: ${summaryOf(reading.config)}`)];
   },

@@ -65,7 +65,7 @@ async function configFindings({ config }: DaemonStatus, evidence: Evidence): Pro
 
 /** Reports keys by the state the daemon sees: it may lack access that this terminal session has. */
 function keyFindings({ name, upstream, state, problem }: KeyStatus, logs: string): Finding[] {
-  if (state === "present" || state === "not asked yet") return [];
+  if (state === "present" || state === "not_asked") return [];
   const what = `it cannot read key "${name}" of upstream ${upstream}: ${problem ?? state}`;
   return [failure(what, `follow the fix under "keys" above, or see: ${logs}`)];
 }

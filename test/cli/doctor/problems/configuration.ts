@@ -80,7 +80,7 @@ export const CONFIGURATION_PROBLEMS: Problem[] = [
     finds: [
       [
         "warning configuration: ~/config.jsonc names no upstream: the built-in sandbox makes up the responses",
-        "tollkeeper config edit --config HOME/config.jsonc",
+        "tollkeeper setup --config HOME/config.jsonc",
       ],
     ],
   },

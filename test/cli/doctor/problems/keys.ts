@@ -129,7 +129,7 @@ export const KEY_PROBLEMS: Problem[] = [
     },
     finds: [
       [
-        "failure upstreams: default: the key was rejected: UPSTREAM/v1 responded 401: invalid key",
+        "failure upstreams: default: the key was rejected: UPSTREAM/v1 responded with 401: invalid key",
         "replace the key in: file KEYFILE",
       ],
     ],
