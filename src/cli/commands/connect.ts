@@ -10,6 +10,7 @@ import { printInstructions } from "../connect/print-instructions.ts";
 import { requireTool } from "../connect/select-tool.ts";
 import { changeEach, SCOPES, type ToolChange } from "../connect/tool-changes.ts";
 import { loadConfig } from "../load-config.ts";
+import { explainAbsence } from "../service/explain-absence.ts";
 import { EXIT, note, print, printJson } from "../terminal/console.ts";
 
 const NO_TOOL = '"connect" needs the name of a tool, --list or --all';
@@ -45,13 +46,30 @@ export const command = defineCommand({
     if (isPrintOnly === true) return printInstructions(tool, daemon, { scope, model });
     for (const warning of hardenProcess()) note(`warning: ${warning}`);
     const options = { scope, model, isDryRun: argv.dryRun, isConfirmed: argv.yes };
-    if (all === true) return void (await changeEach(connectInstalled(daemon, options)));
+    if (all === true) {
+      const outcomes = await changeEach(connectInstalled(daemon, options));
+      if (outcomes.some(([, outcome]) => outcome === "done")) await noteUnreachable(daemon);
+      return;
+    }
     const selected = requireTool(tool);
     if (selected.scopes.length === 0) return printInstructions(selected.name, daemon, options);
     const decision = await connectTool(selected, daemon, options);
     if (decision === "declined") process.exitCode = EXIT.failed;
+    if (decision === "done") await noteUnreachable(daemon);
   },
 });
+
+/** Says what is left to do before connected tools reach tollkeeper, now and after its next start. */
+async function noteUnreachable({ config, port, isRunning }: LocalDaemon): Promise<void> {
+  if (!isRunning) {
+    const { message, hint } = await explainAbsence(config.listen.port);
+    note(`note: ${message}; ${hint}`);
+  } else if (config.listen.port === 0) {
+    note(
+      `note: tollkeeper may use another port than ${port} after its next start; to keep this one, type: tollkeeper config set listen.port ${port}`,
+    );
+  }
+}
 
 async function showTools(configFile: string | undefined, json: boolean): Promise<void> {
   const status = await daemonStatus();

@@ -50,8 +50,8 @@ export async function connectTool(
   showChanges(change);
   if (migration !== null) print(migration.description);
   const storeKey = migration?.store ?? null;
-  const first = storeKey === null ? "" : "move the key into the keychain, and ";
-  const decision = await confirmChange(`${first}connect ${tool.title}?`, options);
+  const verb = storeKey === null ? "Connect" : "Move the key into the keychain, and connect";
+  const decision = await confirmChange(`${verb} ${tool.title}?`, options);
   if (decision !== "done") return decision;
   if (storeKey !== null) {
     await storeKey();
@@ -60,7 +60,10 @@ export async function connectTool(
   await commit();
   printWrittenFiles(id);
   for (const remark of plan.remarks) print(remark);
-  printConnected(tool, id, exception, daemon);
+  const option = scope === "user" ? "" : ` --scope ${scope}`;
+  print(
+    `${tool.title} is connected${exception}. To disconnect it, type: tollkeeper disconnect ${tool.name}${option}`,
+  );
   return "done";
 }
 
@@ -96,24 +99,5 @@ function printWrittenFiles(id: ConnectionId): void {
     const label = isRedacted ? "backup, without its keys" : "backup";
     const copy = backup === null ? "" : `; ${label}: ${displayPath(backup, home)}`;
     print(`wrote ${displayPath(path, home)}${copy}`);
-  }
-}
-
-function printConnected(
-  { title, name }: ConnectableTool,
-  { scope }: ConnectionId,
-  exception: string,
-  { config, port, isRunning }: LocalDaemon,
-): void {
-  const option = scope === "user" ? "" : ` --scope ${scope}`;
-  print(`${title} is connected${exception}. To disconnect it, type: tollkeeper disconnect ${name}${option}`);
-  if (!isRunning) {
-    note(
-      "note: tollkeeper is not running; start it with: tollkeeper service install; or in a terminal: tollkeeper serve",
-    );
-  } else if (config.listen.port === 0) {
-    note(
-      `note: tollkeeper may use another port than ${port} after its next start; to keep this one, type: tollkeeper config set listen.port ${port}`,
-    );
   }
 }

@@ -20,7 +20,7 @@ export async function disconnectTool(id: ConnectionId, options: ChangeOptions): 
   const decision =
     change.isUnchanged && !options.isDryRun
       ? "done"
-      : await confirmChange(`disconnect ${nameOfConnection(id)}?`, options);
+      : await confirmChange(`Disconnect ${nameOfConnection(id)}?`, options);
   if (decision !== "done") return decision;
   const kept = change.commit();
   await revokeConnectionTokens(id);

@@ -1,6 +1,5 @@
 import { checkPortFree } from "../../adapters/port-holder.ts";
 import { Failure } from "../../core/failure.ts";
-import { notRunning } from "../../daemon/running-daemon.ts";
 import { findServiceManager } from "../../service/find-manager.ts";
 import type { ServiceManager, ServiceState } from "../../service/service-manager.ts";
 import { attempt } from "../attempt.ts";
@@ -25,7 +24,11 @@ export async function explainAbsence(port: number | null): Promise<Failure> {
   if (state?.isInstalled === true)
     return new Failure("tollkeeper is not running: its service is stopped", START);
   // In a session that does not reach the user's systemd, a daemon that does run would not be found either.
-  return noManager === null ? notRunning() : new Failure("tollkeeper is not running", noManager.hint);
+  const hint =
+    noManager === null
+      ? "start it with: tollkeeper service install; or in the foreground: tollkeeper serve"
+      : noManager.hint;
+  return new Failure("tollkeeper is not running", hint);
 }
 
 /** Returns null for a service that is stopped, and nothing more. */

@@ -93,7 +93,7 @@ test(
     const { key, before, onTerminal, stored, text } = await prepare(t);
     const declined = await onTerminal("n\n");
     assert.equal(declined.code, 1);
-    assert.match(declined.text, /move the key into the keychain, and connect Claude Code\? \[y\/N\] /);
+    assert.match(declined.text, /Move the key into the keychain, and connect Claude Code\? \[y\/N\] /);
     assert.deepEqual([text(), await stored()], [before, ["missing"]]);
     const agreed = await onTerminal("yes\n");
     assert.equal(agreed.code, 0);
@@ -107,7 +107,7 @@ test("connect does not mention a key in its question that the keychain already h
   await set(key);
   const { code, text: screen } = await onTerminal("y\n");
   assert.equal(code, 0);
-  assert.match(screen, /^connect Claude Code\? \[y\/N\] /m);
+  assert.match(screen, /^Connect Claude Code\? \[y\/N\] /m);
   assertNowhere(key, { screen, settings: text() });
 });
 

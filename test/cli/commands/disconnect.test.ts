@@ -56,7 +56,7 @@ test(
     assert.match(dry.stdout, /^- .*ANTHROPIC_BASE_URL/m);
     assert.equal((await command("disconnect", "claude")).code, 1);
     const argv = [process.execPath, PROGRAM, "disconnect", "claude", "--config", configFile];
-    const asked = await runOnTerminal(argv, { env }, [["disconnect claude-code? [y/N] ", "n\n"]]);
+    const asked = await runOnTerminal(argv, { env }, [["Disconnect claude-code? [y/N] ", "n\n"]]);
     assert.equal(asked.code, 1);
     assert.equal(text(), connected);
   },

@@ -41,8 +41,8 @@ test(
         [PASTE, "sk-not-the-right-one\n"],
         [PASTE, `${key}\n`],
         [CONNECT, "\n"],
-        ["connect Claude Code? [y/N] ", "y\n"],
-        ["connect Codex? [y/N] ", "n\n"],
+        ["Connect Claude Code? [y/N] ", "y\n"],
+        ["Connect Codex? [y/N] ", "n\n"],
       ],
     );
     assert.equal(code, 0, text);
