@@ -2,16 +2,27 @@ import { isInterpreter, toProgramName } from "./process-kinds.ts";
 import { isRunner } from "./name-script.ts";
 import type { Script } from "./signatures.ts";
 
-/** Options whose value is a separate argument, of any interpreter. */
-const WITH_VALUE = new Set(
-  [
-    "-r --require --import --loader --experimental-loader -C --conditions --preload --config --env-file --title",
-    "--inspect-port --watch-path --tsconfig --project -P --cwd -W -X -I -cp -classpath --class-path --module-path",
-    "--library-path --argv0",
-  ].flatMap((names) => names.split(" ")),
-);
-
 const PYTHON = /^(?:python|pypy)/;
+
+/** Options whose value is a separate argument. The same letter may stand alone elsewhere: Python's `-I` and Deno's `-W` do. */
+const WITH_VALUE: readonly (readonly [interpreter: RegExp, options: ReadonlySet<string>])[] = (
+  [
+    [
+      /^(?:node|electron)/,
+      "-r --require --import --loader --experimental-loader -C --conditions --env-file --title --inspect-port --watch-path --tsconfig --project -P --cwd",
+    ],
+    [/^bun/, "-r --require --preload --import --conditions --config --env-file --cwd"],
+    [/^deno/, "-c --config --import-map --cert --location --seed --ext --preload --import --require"],
+    [PYTHON, "-W -X"],
+    [/^ruby/, "-r -I -C -X"],
+    [/^perl/, "-I"],
+    [/^php/, "-c -d -S -t"],
+    [/^lua/, "-l"],
+    [/^java/, "-cp -classpath --class-path -p --module-path"],
+    [/^dotnet/, "--project"],
+    [/^ld-/, "--library-path --argv0 --preload"],
+  ] as const
+).map(([interpreter, names]) => [interpreter, new Set(names.split(" "))]);
 
 /** `-m NAME`, `-mNAME` or with other options before it, as in `-Im NAME`. */
 const RUN_MODULE = /^-[bBdEiIOPqRsSuvx]*m(.*)$/;
@@ -44,7 +55,7 @@ export function findScript(argv: readonly string[]): Script | null {
     const module = PYTHON.test(interpreter) ? RUN_MODULE.exec(arg) : null;
     if (module !== null) return toScript("module", module[1] || args[i + 1]);
     if (isProgramText(interpreter, arg)) return null;
-    if (WITH_VALUE.has(arg)) i += 1;
+    if (hasValue(interpreter, arg)) i += 1;
     else if (!arg.startsWith("-") && !SUBCOMMANDS.has(arg)) {
       const script = toScript("file", arg);
       if (script === null || !isRunner(script)) return script;
@@ -52,6 +63,10 @@ export function findScript(argv: readonly string[]): Script | null {
     }
   }
   return runner;
+}
+
+function hasValue(interpreter: string, arg: string): boolean {
+  return WITH_VALUE.some(([names, options]) => names.test(interpreter) && options.has(arg));
 }
 
 function isProgramText(interpreter: string, arg: string): boolean {
