@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -167,6 +167,22 @@ test(
     for (const pid of readFileSync(pids, "utf8").trim().split(" ")) await waitForExit(Number(pid));
   },
 );
+
+/** Runs a key command while the process has no free descriptor, and prints the failure. */
+const OUT_OF_DESCRIPTORS = `
+  import { openSync } from "node:fs";
+  import { runKeyCommand } from ${JSON.stringify(import.meta.resolve("../../src/adapters/key-sources/key-command.ts"))};
+  try { for (;;) openSync("/dev/null", "r"); } catch {}
+  try { await runKeyCommand(["true"]); } catch (error) { process.stdout.write(error.name + ": " + error.message); }
+`;
+
+test("a key command that cannot be started for want of a descriptor fails, and the process lives on", () => {
+  const node = [process.execPath, ...process.execArgv, "--input-type=module", "-e", OUT_OF_DESCRIPTORS];
+  const { status, stdout, stderr } = spawnSync("sh", ["-c", 'ulimit -n 100; exec "$@"', "sh", ...node], {
+    encoding: "utf8",
+  });
+  assert.deepEqual([status, stdout], [0, "KeyFailure: the key command cannot be run (EMFILE)"], stderr);
+});
 
 test("reads a systemd credential from the service's directory", async (t) => {
   const directory = scratchDirectory(t);

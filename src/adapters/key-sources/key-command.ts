@@ -64,7 +64,7 @@ function run(file: string, args: string[]): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     // Detached, for a process group that can be killed as a whole. Standard input is closed, so that a command that asks
     // for a passphrase fails instead of waiting.
-    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const child: ChildProcess = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
     const output = { stdout: "", stderr: "" };
     const settle = (limit: CommandResult["limit"]) => {
       clearTimeout(timer);
@@ -79,12 +79,13 @@ function run(file: string, args: string[]): Promise<CommandResult> {
       if (child.exitCode !== 0 || output.stdout !== "") settle(null);
     };
     const timer = setTimeout(() => settle(hasExited(child) ? null : "time"), TIMEOUT_MS);
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    // Without a free descriptor there are no pipes, and an error without a listener would end the daemon.
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       output.stdout += text;
       if (output.stdout.length > MAX_OUTPUT) settle("output");
       else if (hasExited(child)) void settleAfterExit();
     });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       output.stderr = (output.stderr + text).slice(-MAX_OUTPUT);
     });
     child.on("error", (error) => {
