@@ -1,17 +1,22 @@
-import type { Refusal, RefusalCode } from "../../core/http/refusal.ts";
+import type { Refusal } from "../../core/http/refusal.ts";
 
-/** Keeps for `status` why the newest round trip to each upstream failed: a record has only the code. */
+/** Keeps for `status` why round trips to each upstream failed: a record has only the code. */
 export class FailureReasons {
-  readonly #newest = new Map<string, { code: RefusalCode; words: string }>();
+  /** The newest message by upstream and code: a request that fails for a reason of its own leaves those of the others. */
+  readonly #newest = new Map<string, string>();
 
   /** Keeps the message of a refusal that ended a round trip to this upstream. */
   keep(upstream: string, { code, problem, details }: Refusal): void {
-    this.#newest.set(upstream, { code, words: details === undefined ? problem : `${problem}: ${details}` });
+    this.#newest.set(keyOf(upstream, code), details === undefined ? problem : `${problem}: ${details}`);
   }
 
-  /** Returns the kept message if it has this code. */
+  /** Returns the newest message with this code; null when there is none. */
   find(upstream: string, code: string | null): string | null {
-    const reason = this.#newest.get(upstream);
-    return reason !== undefined && reason.code === code ? reason.words : null;
+    return this.#newest.get(keyOf(upstream, code)) ?? null;
   }
+}
+
+/** The name of an upstream contains no space. */
+function keyOf(upstream: string, code: string | null): string {
+  return `${upstream} ${code}`;
 }
