@@ -3,7 +3,7 @@ import { readFileSync, chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, wr
 import { open, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { openConfigFile } from "../../src/adapters/config-file.ts";
+import { configFailure, openConfigFile } from "../../src/adapters/config-file.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { watchConfig, watchNewConfig, withPort } from "../helpers/config/config-file.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
@@ -188,6 +188,16 @@ for (const [what, levels] of [
     await waitForPort(3, () => writeFileSync(path, withPort(3)));
   });
 }
+
+test("the hint of an unusable configuration says once what fixes each problem, and an editor for the others", () => {
+  const problem = { path: "", line: null, message: "wrong" };
+  const advice = "if it is locked, unlock it with: unlock X";
+  const problems = [problem, { ...problem, hint: "chmod 600 F" }, problem, { ...problem, hint: advice }];
+  assert.equal(
+    configFailure("F", problems).hint,
+    `correct it with: tollkeeper config edit --config F; then chmod 600 F; then ${advice}`,
+  );
+});
 
 test("an invalid file at the start is a Failure that lists every problem", async (t) => {
   const path = join(scratchDirectory(t), "config.jsonc");

@@ -148,12 +148,12 @@ test("refuses a path that is too long for a socket, at both ends", async (t) => 
 });
 
 test("throws a Failure with a hint when the directory cannot be created", async (t) => {
-  const file = join(scratchDirectory(t), "file");
+  const file = join(scratchDirectory(t), "a file");
   writeFileSync(file, "");
   await assert.rejects(openControlSocket(join(file, "control.sock"), controlHandlers(), new MemoryLog()), {
     name: "Failure",
     message: /cannot open the control socket .*EEXIST/,
-    hint: `check the permissions with: ls -ld ${file}`,
+    hint: `check the permissions with: ls -ld '${file}'`,
   });
 });
 

@@ -171,7 +171,7 @@ test("a proxy password in a configuration file that others can read is rejected;
   assert.equal(rejected.code, 1);
   assert.equal(
     rejected.stdout,
-    `${configFile}:1: outbound.httpsProxy: it contains a password, and others can read this file; type: chmod 600 ${configFile}\n`,
+    `${configFile}:1: outbound.httpsProxy: it contains a password, and others can read this file; fix: chmod 600 ${configFile}\n`,
   );
   await assert.rejects(startDaemon(t, { config }), /outbound\.httpsProxy: it contains a password/);
 

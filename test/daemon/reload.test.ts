@@ -133,7 +133,7 @@ test("an edit with an unsafe ledger directory is rejected as a whole, and takes 
   mkdirSync(directory);
   chmodSync(directory, 0o777);
   editConfig({ ...daemon, port }, { ...config, ledger: { directory } });
-  await daemon.waitForOutput(/still using the old one: .*can be written by other users; type: chmod 700 /);
+  await daemon.waitForOutput(/still using the old one: .*can be written by other users; fix: chmod 700 /);
   assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
   assert.equal(upstream.seen.length, 0);
   await assert.rejects(rawClient(t, port), { code: "ECONNREFUSED" });

@@ -139,7 +139,7 @@ test("a daemon does not start with a ledger directory that is open to others, an
   const { daemon } = await startDaemonWithUpstream(t, respondWithMessage);
   const config = JSON.parse(fs.readFileSync(daemon.configFile, "utf8")) as object;
   fs.writeFileSync(daemon.configFile, JSON.stringify({ ...config, ledger: { directory: shared } }));
-  await daemon.waitForOutput(/still using the old one: .*shared is open to other users; type: chmod 700 '/);
+  await daemon.waitForOutput(/still using the old one: .*shared is open to other users; fix: chmod 700 '/);
   assert.equal((await post(daemon, "/v1/messages", {})).status, 200);
   assert.equal(await daemon.stop(), 0);
   const { code, stderr } = await daemon.command("serve");
@@ -203,5 +203,5 @@ test("a world-writable configuration is neither loaded by a running daemon nor s
   assert.equal(await daemon.stop(), 0);
   const { code, stderr } = await daemon.command("serve");
   assert.equal(code, 1);
-  assert.match(stderr, /other users can change it\nhint: correct it with: chmod go-w .*config\.jsonc/);
+  assert.match(stderr, /other users can change it\nhint: chmod go-w .*config\.jsonc/);
 });

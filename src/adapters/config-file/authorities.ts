@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Failure } from "../../core/failure.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import { readTrustedFile } from "./trusted-file.ts";
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
@@ -14,10 +15,11 @@ export async function readAuthorities(caFile: string): Promise<string[]> {
   const { text } = await readTrustedFile(caFile);
   const certificates = text.match(CERTIFICATE) ?? [];
   if (certificates.length === 0) {
-    const convert = `openssl x509 -inform der -in ${caFile} -out ${caFile}.pem`;
+    const pem = `${caFile}.pem`;
+    const convert = formatCommand(["openssl", "x509", "-inform", "der", "-in", caFile, "-out", pem]);
     throw new Failure(
       "it contains no PEM certificate",
-      `if it is a certificate in binary form, convert it with: ${convert}`,
+      `if it is a certificate in binary form, convert it with: ${convert}; then name ${pem} with: tollkeeper config edit`,
     );
   }
   certificates.forEach((certificate, index) => {

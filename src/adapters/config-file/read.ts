@@ -36,22 +36,22 @@ export async function checkConfigText(path: string, text: string): Promise<Confi
   return checkFile(path, { text, isPrivate: true });
 }
 
-/** Returns the command that fixes what prevents the use of a file, if it is known. */
+/** Returns what fixes a file that cannot be used, if that is known. */
 function hintOf(error: unknown, path: string): { hint?: string } {
   const hint = error instanceof Failure ? error.hint : hasCode(error, "EACCES") ? letRead(path) : null;
   return typeof hint === "string" ? { hint } : {};
 }
 
 /**
- * Returns one failure that lists all problems of a configuration file, one per line. Its hint names the command for each: an
- * editor does not help against permissions.
+ * Returns one failure that lists all problems of a configuration file, one per line. Its hint says what fixes each: an editor
+ * does not help against permissions.
  */
 export function configFailure(path: string, problems: readonly Problem[]): Failure {
   const lines = problems.map((problem) => `\n  ${formatProblem(path, { ...problem, hint: undefined })}`);
   const message = `the configuration is not usable${lines.join("")}`;
   const edit = formatCommand(["tollkeeper", "config", "edit", "--config", path]);
-  const commands = new Set(problems.map(({ hint }) => hint ?? edit));
-  return new Failure(message, `correct it with: ${[...commands].join("; then: ")}`);
+  const fixes = new Set(problems.map(({ hint }) => hint ?? `correct it with: ${edit}`));
+  return new Failure(message, [...fixes].join("; then "));
 }
 
 /** Checks the file's own content first. The files it refers to are only checked when that is valid. */

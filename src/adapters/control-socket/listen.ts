@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { connect, type Server } from "node:net";
 import { dirname } from "node:path";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 import type { Log } from "../../ports.ts";
 import { isNotListening } from "./path.ts";
 
@@ -79,7 +81,7 @@ function makePrivateDirectory(directory: string): void {
   const self = process.geteuid?.() ?? found.uid;
   if (!found.isDirectory() || found.uid !== self) {
     const message = `the control socket cannot be created in ${directory}: it is a link, or belongs to another user`;
-    throw new Failure(message, `inspect it with: ls -ld ${directory}; then remove it`);
+    throw new Failure(message, `inspect it with: ${listing(directory)}; then remove it`);
   }
   chmodSync(directory, 0o700);
 }
@@ -97,16 +99,13 @@ async function listenReplacingStale(server: Server, path: string): Promise<void>
 }
 
 /** Creates the socket under a tight umask. With a `chmod` afterwards, someone could connect in between. */
-function listen(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const umask = process.umask(0o177);
-    server.once("error", reject);
-    server.listen(path, () => {
-      server.off("error", reject);
-      resolve();
-    });
-    process.umask(umask);
-  });
+async function listen(server: Server, path: string): Promise<void> {
+  const umask = process.umask(0o177);
+  // Removes its listeners either way, unlike a callback: a failed attempt is repeated every few seconds.
+  const listening = once(server, "listening");
+  server.listen(path);
+  process.umask(umask);
+  await listening;
 }
 
 /** False only when the connection is refused, which is what a dead daemon's socket does. A busy daemon's does not. */
@@ -121,10 +120,14 @@ function hasListener(path: string): Promise<boolean> {
   });
 }
 
+function listing(directory: string): string {
+  return formatCommand(["ls", "-ld", directory]);
+}
+
 function cannotOpen(path: string, error: unknown): Failure {
   return new Failure(
     `cannot open the control socket ${path}: ${messageOf(error)}`,
-    `check the permissions with: ls -ld ${dirname(path)}`,
+    `check the permissions with: ${listing(dirname(path))}`,
     { cause: error },
   );
 }

@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = fs.constants;
 
@@ -25,13 +26,10 @@ export class LogFile {
       this.#fd = open(path);
     } catch (error) {
       const why = messageOf(error);
-      throw new Failure(
-        `cannot write the log: ${why}`,
-        `check the permissions with: ls -ld ${dirname(path)} ${path}`,
-        {
-          cause: error,
-        },
-      );
+      const list = formatCommand(["ls", "-ld", dirname(path), path]);
+      throw new Failure(`cannot write the log: ${why}`, `check the permissions with: ${list}`, {
+        cause: error,
+      });
     }
     this.#size = fs.fstatSync(this.#fd).size;
   }

@@ -7,7 +7,7 @@ export interface Problem {
   /** Line in the file, counted from 1; null when unknown. */
   line: number | null;
   message: string;
-  /** The command that fixes it, where an edit of the file would not. */
+  /** What fixes it where an edit of the file would not: a command, or advice with one. */
   hint?: string | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface Problem {
 export interface Issue {
   path: (string | number)[];
   message: string;
-  /** The command that fixes it, where another value would not. */
+  /** What fixes it where another value would not: a command, or advice with one. */
   hint?: string | undefined;
 }
 
@@ -47,9 +47,9 @@ export function formatConfigPath(path: readonly (string | number)[]): string {
   return text;
 }
 
-/** Formats a problem as one line that editors and terminals can jump to: `FILE:LINE: json.path: message; hint`. */
+/** Formats a problem as one line that editors and terminals can jump to: `FILE:LINE: json.path: message; fix: hint`. */
 export function formatProblem(file: string, { path, line, message, hint }: Problem): string {
   const place = line === null ? file : `${file}:${line}`;
-  const what = hint === undefined ? message : `${message}; type: ${hint}`;
+  const what = hint === undefined ? message : `${message}; fix: ${hint}`;
   return path === "" ? `${place}: ${what}` : `${place}: ${path}: ${what}`;
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { readAuthorities } from "../../../src/adapters/config-file/authorities.ts";
 import { readConfigFile } from "../../../src/adapters/config-file.ts";
+import { Failure } from "../../../src/core/failure.ts";
 import { makeCertificate } from "../../helpers/upstream/certificate.ts";
 import { setEnvironment } from "../../helpers/process/set-environment.ts";
 import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
@@ -35,11 +36,16 @@ test("adds the certificates of NODE_EXTRA_CA_CERTS, and ignores an unreadable fi
 
 test("refuses a certificate in binary form and names the command that converts it", async (t) => {
   const { file: pem } = makeCertificate(t, "DNS:a.invalid");
-  const file = write(t, execFileSync("openssl", ["x509", "-in", pem, "-outform", "der"]));
-  await assert.rejects(readAuthorities(file), {
-    message: "it contains no PEM certificate",
-    hint: `if it is a certificate in binary form, convert it with: openssl x509 -inform der -in ${file} -out ${file}.pem`,
-  });
+  const file = join(scratchDirectory(t), "Corp root.der");
+  execFileSync("openssl", ["x509", "-in", pem, "-outform", "der", "-out", file]);
+  const failure = await readAuthorities(file).catch((error: unknown) => error);
+  assert.ok(failure instanceof Failure);
+  assert.equal(failure.message, "it contains no PEM certificate");
+  const [, command = ""] =
+    /^if it is a certificate in binary form, convert it with: (.*); then name /.exec(failure.hint ?? "") ??
+    [];
+  execFileSync("sh", ["-c", command]);
+  assert.equal((await readAuthorities(`${file}.pem`)).length, 1);
 });
 
 test("refuses a file that contains a private key and no certificate", async (t) => {

@@ -119,7 +119,7 @@ test("refuses a file that every user can write and names the chmod command, but 
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1));
   chmodSync(path, 0o666);
-  const problem = `F: the file cannot be used: other users can change it; type: chmod go-w ${path}`;
+  const problem = `F: the file cannot be used: other users can change it; fix: chmod go-w ${path}`;
   assert.deepEqual(await problemsAt(path), [problem]);
   chmodSync(path, 0o660);
   assert.deepEqual(await problemsAt(path), []);
@@ -130,7 +130,7 @@ test("refuses a configuration file of another user", async (t) => {
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1));
   chownSync(path, 12_345, 0);
-  const problem = `F: the file cannot be used: it belongs to another user; type: sudo chown 0 ${path}`;
+  const problem = `F: the file cannot be used: it belongs to another user; fix: sudo chown 0 ${path}`;
   assert.deepEqual(await problemsAt(path), [problem]);
 });
 
@@ -139,7 +139,7 @@ test("reports a file without read permission as a problem instead of using the d
   const path = join(scratchDirectory(t), "config.jsonc");
   writeFileSync(path, withPort(1), { mode: 0o200 });
   const [problem] = await problemsAt(path);
-  assert.match(problem ?? "", /^F: the file cannot be used: EACCES.*; type: chmod u\+r /);
+  assert.match(problem ?? "", /^F: the file cannot be used: EACCES.*; fix: chmod u\+r /);
 });
 
 test("refuses a directory, a named pipe and a circle of symbolic links without blocking", async (t) => {

@@ -66,11 +66,14 @@ test("writes to a file that was moved away until it is reopened", (t) => {
   );
 });
 
-test("refuses a symbolic link and names it in the message", (t) => {
+test("refuses a symbolic link, with a command that shows it", (t) => {
   const directory = scratchDirectory(t);
-  const path = join(directory, "log");
+  const path = join(directory, "a log");
   symlinkSync(join(directory, "target"), path);
-  assert.throws(() => new LogFile(path), /cannot write the log: ELOOP/);
+  assert.throws(() => new LogFile(path), {
+    message: /cannot write the log: ELOOP/,
+    hint: `check the permissions with: ls -ld ${directory} '${path}'`,
+  });
   assert.equal(existsSync(join(directory, "target")), false);
 });
 
