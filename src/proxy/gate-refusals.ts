@@ -43,7 +43,7 @@ export function noRoute(method: string, path: string): Refusal {
     const nearest = findNearest(`${method} ${path}`, ROUTES);
     const known =
       nearest === null
-        ? `the routes are ${ROUTES.join(", ")}, each also under /t/TOOL`
+        ? `the built-in routes are ${ROUTES.join(", ")}, each also under /t/TOOL`
         : `did you mean ${nearest}?`;
     const details = `${asked} is not a route; ${known}`;
     return { ...refusal, command: "tollkeeper connect --list", details };

@@ -95,7 +95,7 @@ test("a path that no route has is refused with 404, is not forwarded, and leaves
   const res = await post(gate, "/v1/files?key=private", {});
   assert.match(
     await res.text(),
-    /; type: tollkeeper connect --list; POST \/v1\/files is not a route; the routes are GET /,
+    /; type: tollkeeper connect --list; POST \/v1\/files is not a route; the built-in routes are GET /,
   );
   assert.deepEqual([res.status, res.headers.get("x-tollkeeper-refusal")], [404, "not_found"]);
   assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
@@ -108,7 +108,7 @@ test("the 404 of a mistyped path names the route that was probably meant", async
   assert.match(await res.text(), /POST \/v1\/mesages is not a route; did you mean POST \/v1\/messages\?/);
 });
 
-test("the 404 of an endpoint that can be carried says how, and carrying it works as it says", async (t) => {
+test("the 404 of an endpoint that can be forwarded says how, and the route that it names is valid", async (t) => {
   const { gate } = await startGateWithUpstream(t, respondWithEmptyJson);
   const { error } = (await (await post(gate, "/v1/chat/completions", {})).json()) as {
     error: { message: string };

@@ -71,7 +71,8 @@ function findReservedName(upstreams: Entries): Issue[] {
 
 function findMissingDefault(upstreams: Entries): Issue[] {
   if (upstreams.length === 0 || upstreams.some(([name]) => name === "default")) return [];
-  const message = 'no upstream is called "default", which tools use that name none; rename one to "default"';
+  const message =
+    'no upstream is called "default", which serves tools that name no upstream; rename one to "default"';
   return [{ path: ["upstreams"], message }];
 }
 

@@ -4,8 +4,8 @@ import { sanitizeText } from "../config/problem.ts";
 const MAX_SHOWN = 80;
 
 /**
- * Endpoints that tools are known to request and that are not forwarded by default. All take and return JSON, so that `routes` in
- * the configuration can add them; their usage is not read.
+ * Endpoints that tools are known to request and that are not forwarded by default. All take JSON, so that `routes` in the
+ * configuration can add them; their usage is not read.
  */
 const JSON_ENDPOINT =
   /^(?:\/v1){0,2}(\/(?:chat\/completions|completions|embeddings|moderations|rerank|images\/generations|audio\/speech))$/;

@@ -1,5 +1,5 @@
 /**
- * The directory, beside the days' files, with a file for each exchange under way that has lasted a while: the line that the
+ * The directory next to the daily files, with a file for each exchange that has been under way for a while: the line that the
  * ledger gets if the daemon is killed.
  */
 export const NOTES_DIRECTORY = "under-way";

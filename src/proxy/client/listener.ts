@@ -139,7 +139,6 @@ function refuseBeyondLoopback({ address, port }: AddressInfo): void {
   );
 }
 
-/** An address of this machine, or a socket that is open already. */
 /** An address to listen on, or a descriptor that already listens. */
 type Endpoint = { port: number; host: string; ipv6Only: boolean } | { fd: number; backlog: number };
 

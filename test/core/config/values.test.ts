@@ -210,7 +210,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "upstreams without a default",
     { upstreams: { main: { baseUrl: BASE } } },
-    'upstreams: no upstream is called "default", which tools use that name none; rename one to "default"',
+    'upstreams: no upstream is called "default", which serves tools that name no upstream; rename one to "default"',
   ],
   [
     "a tool with an unknown upstream",

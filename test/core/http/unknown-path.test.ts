@@ -20,7 +20,7 @@ for (const [url, shown] of [
   });
 }
 
-test("the JSON endpoints of other APIs can be carried, under every prefix, by POST only", () => {
+test("the JSON endpoints of other APIs can be forwarded, under every prefix, with POST only", () => {
   for (const path of ["/chat/completions", "/completions", "/embeddings", "/moderations", "/rerank"]) {
     for (const prefix of ["", "/v1", "/v1/v1"]) assert.equal(findOptionalRoute("POST", prefix + path), path);
     assert.equal(findOptionalRoute("GET", path), null);
