@@ -69,7 +69,7 @@ interface UpstreamStatus {
   baseUrl: string;
   isSandbox: boolean;
   lastExchange: LastExchange | null;
-  /** The newest failure, in words; null when there was none, or an exchange has worked since. */
+  /** The newest failure, in words; null when there was none with this configuration, or an exchange has worked since. */
   lastFailure: { at: string; reason: string } | null;
   /** When an exchange last worked; null when none has. */
   workedAt: string | null;
@@ -147,10 +147,13 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
 
 type Past = Pick<UpstreamStatus, "lastExchange" | "lastFailure" | "workedAt">;
 
-function pastOf(upstream: string, { feed, gate }: StatusParts): Past {
+function pastOf(upstream: string, { feed, gate, source }: StatusParts): Past {
   const history = feed.history(upstream);
   if (history === null) return { lastExchange: null, lastFailure: null, workedAt: null };
-  const { newest, failed, worked } = history;
+  const { newest, worked } = history;
+  // An edit may have fixed what failed before it, such as the base URL.
+  const isCurrent = (record: UsageRecord) => record.ts >= source.status().loadedAt;
+  const failed = history.failed !== null && isCurrent(history.failed) ? history.failed : null;
   const { outcome, status } = newest;
   const words = failed === null ? null : gate.failures.find(upstream, failed.error_type);
   return {

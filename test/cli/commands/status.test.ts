@@ -12,7 +12,7 @@ import { post } from "../../helpers/gate/gate.ts";
 import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
 import { sendJson } from "../../helpers/upstream/scripted-upstream.ts";
-import { READ_AGAIN } from "../../daemon/config-edits.ts";
+import { editConfig, IN_FORCE, READ_AGAIN } from "../../daemon/config-edits.ts";
 import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
 
 test("status without a running daemon fails and says how to start it", async (t) => {
@@ -169,6 +169,21 @@ test("status says in words how an upstream failed, until an exchange works again
   await once(upstream, "listening");
   assert.equal((await fetch(`${daemon.url}/v1/models`)).status, 200);
   assert.doesNotMatch((await daemon.command("status")).stdout, /last failure/);
+});
+
+test("status does not show a failure from before the configuration was changed", async (t) => {
+  const { config } = writeKeyFile(t, `http://127.0.0.1:${await freePort()}/v1`, "some-key-of-the-test");
+  const daemon = await startDaemon(t, { config });
+  await (await post(daemon, "/v1/messages", {})).text();
+  assert.match((await daemon.command("status")).stdout, /last failure/);
+  editConfig(
+    daemon,
+    writeKeyFile(t, `http://127.0.0.1:${await freePort()}/v1`, "some-key-of-the-test").config,
+  );
+  await daemon.waitForOutput(IN_FORCE);
+  assert.doesNotMatch((await daemon.command("status")).stdout, /last failure/);
+  await (await post(daemon, "/v1/messages", {})).text();
+  assert.match((await daemon.command("status")).stdout, /last failure/);
 });
 
 test("status counts refused requests by code, and shows the last one that left no record", async (t) => {
