@@ -3,21 +3,21 @@ import { join } from "node:path";
 import { Failure } from "../../core/failure.ts";
 import { NOTES_DIRECTORY } from "../../core/ledger/note-file.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
-import { ensurePrivateDirectory } from "./private-file.ts";
+import { ensureSafeDirectory } from "./private-file.ts";
 
 /**
  * Creates the directory of notes in the ledger's `directory`, and returns its path. Throws a Failure when others could have put
  * something into it, or replaced it (SECURITY.md E4).
  */
 export function ensureNotesDirectory(directory: string): string {
-  ensurePrivateDirectory(directory);
+  ensureSafeDirectory(directory);
   const path = join(directory, NOTES_DIRECTORY);
   const found = fs.lstatSync(path, { throwIfNoEntry: false });
   if (found !== undefined && !found.isDirectory()) {
     const away = `mv ${quoteForShell(path)} ${quoteForShell(`${path}.away`)}`;
     throw new Failure(`tollkeeper does not write to ${path}: it is not a directory`, away);
   }
-  ensurePrivateDirectory(path);
+  ensureSafeDirectory(path);
   return path;
 }
 

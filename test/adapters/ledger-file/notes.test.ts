@@ -30,6 +30,15 @@ test("a note is a private file with the record in it, and is gone once the recor
   assert.deepEqual([noteNames(directory), ids()], [[], ["a"]]);
 });
 
+test("a directory that is opened to readers while the daemon runs costs no note, and the notes stay private", (t) => {
+  const { ledger, directory, clock } = startLedger(t);
+  ledger.note(usageRecord({ id: "a" }));
+  for (const opened of [directory, join(directory, NOTES_DIRECTORY)]) fs.chmodSync(opened, 0o755);
+  clock.advance(1000);
+  assert.equal(ledger.note(usageRecord({ id: "b" })), true);
+  for (const name of noteNames(directory)) assert.equal(mode(join(directory, NOTES_DIRECTORY, name)), 0o600);
+});
+
 test("a later note of the same record replaces the earlier one, and notes of others stay", (t) => {
   const { ledger, directory } = startLedger(t);
   for (const [id, bytes] of [
