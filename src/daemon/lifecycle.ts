@@ -166,7 +166,7 @@ export class Lifecycle {
     listeners.close();
     const open = gate.openExchanges;
     log.info({ open }, "stopping; open streams may finish, a second signal stops at once");
-    notifier.stopping(`stops when ${open} open exchanges have finished`, drainMs + CLOSING_MS);
+    notifier.stopping(`stops when the open requests have finished: ${open}`, drainMs + CLOSING_MS);
     const timer = setTimeout(() => this.#finish(), drainMs);
     await gate.drain();
     clearTimeout(timer);

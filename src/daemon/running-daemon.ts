@@ -40,7 +40,7 @@ export async function refuseSecondDaemon(): Promise<void> {
   if (running === null) return;
   if (running.state === "stopping") {
     throw new Failure(
-      `tollkeeper is still stopping: pid ${running.pid} waits for ${running.openExchanges} open exchanges`,
+      `tollkeeper is still stopping: pid ${running.pid}, open requests: ${running.openExchanges}`,
       "wait until it has stopped, then start again",
     );
   }

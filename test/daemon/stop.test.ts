@@ -103,7 +103,7 @@ test("while a daemon stops, `status` exits with 1, and another `serve` fails wit
   assert.deepEqual(await daemon.command("serve"), {
     code: 1,
     stdout: "",
-    stderr: `error: tollkeeper is still stopping: pid ${daemon.pid} waits for 1 open exchanges\nhint: wait until it has stopped, then start again\n`,
+    stderr: `error: tollkeeper is still stopping: pid ${daemon.pid}, open requests: 1\nhint: wait until it has stopped, then start again\n`,
   });
   response.end();
   await client.closed;
