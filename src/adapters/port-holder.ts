@@ -11,9 +11,14 @@ const LSOF = "/usr/sbin/lsof";
 /** The addresses to which tools connect. */
 export const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"];
 
-/** Returns the failure for a port that is taken: who holds it, if known, and what to do about it. */
+/**
+ * Returns the failure for a port that is taken: who holds it, if known, and what to do about it. Looks at the open files of all
+ * processes, synchronously, which takes tens of milliseconds.
+ */
 export function portTaken(port: number, cause: unknown): Failure {
-  return new Failure(`port ${port} is taken by ${describeHolder(port)}`, hintForPort(port), { cause });
+  const holder = findHolder(port);
+  const hint = orOtherPort(howToFree(port, holder));
+  return new Failure(`port ${port} is taken by ${describe(holder)}`, hint, { cause });
 }
 
 /**
@@ -22,8 +27,9 @@ export function portTaken(port: number, cause: unknown): Failure {
  */
 export async function checkPortFree(port: number): Promise<Failure | null> {
   if (!(await isPortInUse(port))) return null;
-  const message = `tollkeeper is not running, and its port ${port} is taken by ${describeHolder(port)}, which receives what tools send`;
-  return new Failure(message, hintForPort(port));
+  const holder = findHolder(port);
+  const message = `tollkeeper is not running, and its port ${port} is taken by ${describe(holder)}, which receives what tools send`;
+  return new Failure(message, orOtherPort(howToFree(port, holder)));
 }
 
 /** Resolves to true when a program accepts connections on the port, on either loopback address. */
@@ -56,12 +62,19 @@ function acceptsConnection(port: number, address: string): Promise<boolean> {
 
 /** Returns what to do about a port that another program holds, on one of the addresses if none is named. */
 export function hintForPort(port: number, address?: string): string {
-  return `${freePortHint(port, address)}; or set another "listen.port" with: tollkeeper config edit`;
+  return orOtherPort(freePortHint(port, address));
 }
 
 /** Returns how to stop the program that holds the port. */
 export function freePortHint(port: number, address?: string): string {
-  const holder = findHolder(port, address);
+  return howToFree(port, findHolder(port, address));
+}
+
+function orOtherPort(hint: string): string {
+  return `${hint}; or set another "listen.port" with: tollkeeper config edit`;
+}
+
+function howToFree(port: number, holder: PortHolder | null): string {
   if (holder === null) return `find the program with: ${lookUp(port)}; then stop it`;
   // Killing the user's systemd would end the session. It listens for a socket unit, which can be stopped.
   if (/(?:^|\/)systemd(?: |$)/.test(holder.command)) {
@@ -78,7 +91,10 @@ function lookUp(port: number): string {
 
 /** Returns who listens on the port: "pid 4711 (node server.js)", or "another program" where that is unknown. */
 export function describeHolder(port: number): string {
-  const holder = findHolder(port);
+  return describe(findHolder(port));
+}
+
+function describe(holder: PortHolder | null): string {
   return holder === null ? "another program" : `pid ${holder.pid} (${holder.command})`;
 }
 

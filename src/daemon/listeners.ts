@@ -1,6 +1,12 @@
 import { portTaken } from "../adapters/port-holder.ts";
-import { hasCode } from "../core/failure.ts";
+import { hasCode, type Failure } from "../core/failure.ts";
 import { adopt, listen, type ConnectionHandler, type Listener } from "../proxy/client/listener.ts";
+
+/**
+ * How long the failure for a taken port is kept. To name the holder is a search through all processes, for which every stream
+ * waits, and a configuration that cannot be applied is tried again every two seconds.
+ */
+const KEEP_MS = 60_000;
 
 /** The daemon's listeners: one on its own port, and one on the sockets that a service manager passed to it. */
 export class Listeners {
@@ -10,6 +16,8 @@ export class Listeners {
   #own: Listener;
   /** Listeners on earlier ports, until their last connection has closed. */
   readonly #old = new Set<Listener>();
+  /** The failure for the port that was found taken last. */
+  #taken: { port: number; failure: Failure; at: number } | null = null;
 
   private constructor(handler: ConnectionHandler, adopted: Listener, own: Listener) {
     this.#handler = handler;
@@ -42,7 +50,15 @@ export class Listeners {
 
   /** Opens a listener on a newly configured port, in addition to the current one. Returns null when the port stays the same. */
   async prepare(port: number): Promise<Listener | null> {
-    return port === this.port || port === 0 ? null : listenOn(port, this.#handler, this.#adopted);
+    if (port === this.port || port === 0) return null;
+    return listenOn(port, this.#handler, this.#adopted, (cause) => this.#explainTaken(port, cause));
+  }
+
+  #explainTaken(port: number, cause: unknown): Failure {
+    const now = performance.now();
+    if (this.#taken?.port !== port || now - this.#taken.at >= KEEP_MS)
+      this.#taken = { port, failure: portTaken(port, cause), at: now };
+    return this.#taken.failure;
   }
 
   /** Starts using a listener from {@link prepare}. Connections to the old port stay open until they end. */
@@ -66,10 +82,15 @@ export class Listeners {
 }
 
 /** Listens on a port. Throws a Failure that names the holder when the port is taken. */
-async function listenOn(port: number, handler: ConnectionHandler, adopted: Listener): Promise<Listener> {
+async function listenOn(
+  port: number,
+  handler: ConnectionHandler,
+  adopted: Listener,
+  explainTaken = (cause: unknown) => portTaken(port, cause),
+): Promise<Listener> {
   try {
     return await listen(port, handler, { except: adopted.addresses });
   } catch (error) {
-    throw hasCode(error, "EADDRINUSE") ? portTaken(port, error) : error;
+    throw hasCode(error, "EADDRINUSE") ? explainTaken(error) : error;
   }
 }

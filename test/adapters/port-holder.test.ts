@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { isListening, portTaken } from "../../src/adapters/port-holder.ts";
 import { Failure } from "../../src/core/failure.ts";
 import { ON_MACOS } from "../helpers/launchd/fake-launchd.ts";
+import { freePort } from "../helpers/process/free-port.ts";
 import { fakePrograms } from "../helpers/process/fake-programs.ts";
 
 /** Listens on the address in its first argument, prints the port and keeps running. */
@@ -27,9 +28,10 @@ for (const address of ["127.0.0.1", "::1", "::"]) {
   });
 }
 
-test("gives a hint with the command that lists the holder and the one that changes the port", () => {
-  const { hint } = portTaken(8655, new Error("taken"));
-  assert.match(hint ?? "", /(?:ss|lsof) .*8655.*tollkeeper config edit$/);
+test("gives a hint with the command that lists the holder and the one that changes the port", async () => {
+  const port = await freePort();
+  const { hint } = portTaken(port, new Error("taken"));
+  assert.match(hint ?? "", new RegExp(`(?:ss|lsof) .*${port}.*tollkeeper config edit$`));
 });
 
 test("on macOS runs and names lsof by its own place, whatever PATH leads to", (t) => {
