@@ -313,7 +313,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     ...A11,
     without: "naming the program that has the port",
     file: "src/daemon/listeners.ts",
-    find: `throw hasCode(error, "EADDRINUSE") ? portTaken(port, error) : error;`,
+    find: `throw hasCode(error, "EADDRINUSE") ? explainTaken(error) : error;`,
     replace: "throw error;",
   },
 ];
