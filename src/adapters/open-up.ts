@@ -20,7 +20,7 @@ export function letWrite(directory: string): string | null {
   const closed = findClosedAbove(directory);
   if (closed !== undefined) return letInto(closed);
   if (!existsSync(directory)) return letWrite(dirname(directory));
-  return isClosed(directory, W_OK | X_OK) ? takeOver(directory, "u+rwx") : null;
+  return isDirectory(directory) && isClosed(directory, W_OK | X_OK) ? takeOver(directory, "u+rwx") : null;
 }
 
 /** Returns the outermost directory above a path that this user cannot enter. */
@@ -28,8 +28,9 @@ function findClosedAbove(path: string): string | undefined {
   return ancestorsOf(path).find((directory) => isClosed(directory, X_OK));
 }
 
+/** Returns null for a file in the place of a directory, too: no mode lets anyone into it. */
 function letInto(directory: string): string | null {
-  return isOwn(directory) ? formatCommand(["chmod", "u+rwx", directory]) : null;
+  return isOwn(directory) && isDirectory(directory) ? formatCommand(["chmod", "u+rwx", directory]) : null;
 }
 
 function takeOver(path: string, mode: string): string {
@@ -39,6 +40,10 @@ function takeOver(path: string, mode: string): string {
 
 function isOwn(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.uid === process.geteuid?.();
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Returns the directories that lead to a path, the outermost first. */

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { letRead, letWrite } from "../../src/adapters/open-up.ts";
 import { scratchDirectory } from "../helpers/process/scratch-directory.ts";
 
 const UID = 12_345;
@@ -51,6 +52,14 @@ test("the outermost directory, or the file, whose mode keeps its owner out is op
   const unwritable = prepare(t, { inner: 0o500 });
   assert.equal(ask("letWrite", join(unwritable.inner, "new", "newer")), `chmod u+rwx ${unwritable.inner}`);
   assert.equal(ask("letWrite", unwritable.own), null);
+});
+
+test("no mode lets anyone into a file in the place of a directory", (t) => {
+  const file = join(scratchDirectory(t), "file");
+  writeFileSync(file, "", { mode: 0o600 });
+  for (const path of [file, join(file, "ledger"), join(file, "below", "ledger")])
+    assert.equal(letWrite(path), null);
+  assert.equal(letRead(join(file, "key")), null);
 });
 
 test("what belongs to somebody else is taken over, but never a directory above it", { skip }, (t) => {
