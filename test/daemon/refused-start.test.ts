@@ -50,7 +50,10 @@ test("the start fails with a hint when the ledger directory cannot be created", 
   const { code, stderr } = await daemon.command("serve");
   assert.equal(code, 1);
   assert.match(stderr, /^error: cannot create the ledger directory .*config\.jsonc\/ledger: /);
-  assert.match(stderr, /\nhint: see the permissions with: [^]* set another directory with: tollkeeper config edit/);
+  assert.match(
+    stderr,
+    /\nhint: see the permissions with: [^]* set another directory with: tollkeeper config edit/,
+  );
 });
 
 test("the start fails with a hint when the control socket cannot be created", async (t) => {

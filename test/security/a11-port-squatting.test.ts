@@ -38,9 +38,9 @@ test(
       const [serve, status] = await Promise.all([daemon.command("serve"), daemon.command("status")]);
       assert.deepEqual([serve.code, serve.stdout, status.code, status.stdout], [1, "", 1, ""]);
       const holder = `port ${squatter.port} is taken by pid ${process.pid} \\(.*node.*\\)`;
-      assert.match(serve.stderr, new RegExp(`^error: ${holder}\nhint: .*tollkeeper config edit\n$`));
+      assert.match(serve.stderr, new RegExp(`^error: ${holder}\nhint: .*\n.*tollkeeper config edit\n$`));
       const usurped = `error: tollkeeper is not running, and its ${holder}, which receives what tools send`;
-      assert.match(status.stderr, new RegExp(`^${usurped}\nhint: .*tollkeeper config edit\n$`));
+      assert.match(status.stderr, new RegExp(`^${usurped}\nhint: .*\n.*tollkeeper config edit\n$`));
       assert.equal(squatter.received, "");
     }
   },
