@@ -72,24 +72,19 @@ export interface ToolChange {
   make(): Promise<Decision>;
 }
 
-/** What became of each change, by its title. */
-type ChangeOutcomes = [title: string, outcome: Decision | "failed"][];
-
 /** Makes changes one after another and prints the totals. Continues after a failure, and then sets exit code 1. */
-export async function changeEach(changes: readonly ToolChange[]): Promise<ChangeOutcomes> {
+export async function changeEach(changes: readonly ToolChange[]): Promise<void> {
   const counts = { done: 0, shown: 0, declined: 0, failed: 0 };
-  const outcomes: ChangeOutcomes = [];
   for (const { title, make } of changes) {
     print(`== ${title}`);
-    const outcome = await make().catch((error: unknown) => {
+    try {
+      counts[await make()] += 1;
+    } catch (error) {
       printFailure(error);
-      return "failed" as const;
-    });
-    counts[outcome] += 1;
-    outcomes.push([title, outcome]);
+      counts.failed += 1;
+    }
   }
   const words = Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${count} ${name}`]));
   print(words.length === 0 ? "there is nothing to do" : `== ${words.join(", ")}`);
   if (counts.failed > 0) process.exitCode = EXIT.failed;
-  return outcomes;
 }

@@ -43,10 +43,19 @@ export async function offerTools(
     return progress.add("tools", "not connected; fix the error above, then type: tollkeeper connect --all");
   }
   const options = { scope: SCOPE, model: undefined, isDryRun: false, isConfirmed: yes } as const;
-  const outcomes = await changeEach(
-    tools.map((tool) => ({ title: tool.title, make: () => connectTool(tool, daemon, options) })),
-  );
-  for (const [title, outcome] of outcomes) progress.add("tool", `${title}: ${OUTCOMES[outcome]}`);
+  const report = ({ title }: ConnectableTool, outcome: keyof typeof OUTCOMES) =>
+    progress.add("tool", `${title}: ${OUTCOMES[outcome]}`);
+  const connect = async (tool: ConnectableTool) => {
+    try {
+      const decision = await connectTool(tool, daemon, options);
+      report(tool, decision);
+      return decision;
+    } catch (error) {
+      report(tool, "failed");
+      throw error;
+    }
+  };
+  await changeEach(tools.map((tool) => ({ title: tool.title, make: () => connect(tool) })));
 }
 
 const OUTCOMES = {

@@ -53,9 +53,14 @@ export async function provideKey(target: KeyTarget, options: SetupOptions): Prom
 /** A server on this machine may be started later. */
 async function provideNoKey(target: KeyTarget, { yes }: SetupOptions): Promise<ProvidedKey | null> {
   const { baseUrl, origin } = target.upstream;
-  if (await isUsable(target, NO_SECRET)) return { description: `none; ${origin} takes none`, secret: null };
-  if (!yes) return null;
-  throw missingOptions(`${origin} needs a key`, [`--base-url ${baseUrl}`, "--key-stdin"]);
+  const failure = await testKey(target, NO_SECRET);
+  if (failure?.code !== "refused") {
+    if (failure !== null) note(`warning: ${failure.message}`);
+    return { description: `none; ${origin} takes none`, secret: null };
+  }
+  if (yes) throw missingOptions(`${origin} needs a key`, [`--base-url ${baseUrl}`, "--key-stdin"]);
+  note(`error: ${origin} needs a key; choose the service again`);
+  return null;
 }
 
 /** Tests a key that is kept unless the upstream refuses it: a network that is down now proves nothing. */

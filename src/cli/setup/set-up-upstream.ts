@@ -28,17 +28,22 @@ export async function setUpUpstream(
   options: SetupOptions,
   progress: Progress,
 ): Promise<void> {
+  let { baseUrl } = options;
   for (;;) {
-    const service = await chooseService(options, config.upstreams[NAME] ?? null);
+    const service = await chooseService({ ...options, baseUrl }, config.upstreams[NAME] ?? null);
     const change = service === null ? null : await planService(file, service);
     const target = targetIn(change?.config ?? config);
     const key = await provideKey(target, options);
-    if (key === null) continue;
+    if (key === null) {
+      // The service is chosen again, so the one that an option names no longer counts.
+      baseUrl = undefined;
+      continue;
+    }
     if (key.secret !== null) await createKeychain().write(target.ref, key.secret);
     progress.add("key", key.description);
     change?.write();
-    if (change !== null) await writeSchema(file);
     progress.addFirst("upstream", `${target.upstream.baseUrl}, in ${displayPath(file, currentHost().home)}`);
+    if (change !== null) await writeSchema(file);
     await notifyDaemon("reload");
     return;
   }

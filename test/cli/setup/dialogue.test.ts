@@ -102,6 +102,16 @@ test("Ctrl-C says what was done and that setup can be run again", { skip }, asyn
     halfway.text,
     /\nStopped\. This was done; to continue, type: tollkeeper setup\n {2}upstream .*\n {2}key .*\n {2}service .*\n$/,
   );
+  const betweenTools = await machine.onTerminal(
+    ["setup"],
+    [
+      [`Requests go to ${upstream.baseUrl}. Keep that? [Y/n] `, "\n"],
+      [CONNECT, "\n"],
+      ["connect Claude Code? [y/N] ", "y\n"],
+      ["connect Codex? [y/N] ", "\u0003"],
+    ],
+  );
+  assert.match(betweenTools.text, /\nStopped\. This was done[^]*\n {2}tool +Claude Code: connected.*\n$/);
 });
 
 test("an upstream that says nothing about the key returns to the choice of service", { skip }, async (t) => {
@@ -129,6 +139,22 @@ test("an upstream that says nothing about the key returns to the choice of servi
   assert.match(text, new RegExp(`a web page \\(200\\)[^]*The base URL is probably ${page.origin}/v1\\.\n`));
   assert.deepEqual(await machine.storedKeys(), [`default@${upstream.origin}`]);
 });
+
+test(
+  "a server that --base-url names and that needs a key returns to the choice of service",
+  { skip },
+  async (t) => {
+    const machine = await prepareSetup(t);
+    const { upstream, key } = machine;
+    const { code, text } = await machine.onTerminal(
+      ["setup", "--base-url", upstream.baseUrl],
+      [OTHER, [BASE_URL, `${upstream.baseUrl}\n`], WANTS_KEY, [PASTE, `${key}\n`], [CONNECT, "n\n"]],
+    );
+    assert.equal(code, 0, text);
+    assert.match(text, new RegExp(`^error: ${upstream.origin} needs a key; choose the service again$`, "m"));
+    assert.deepEqual(await machine.storedKeys(), [`default@${upstream.origin}`]);
+  },
+);
 
 test("a server on this machine is taken without a key, even before it is started", { skip }, async (t) => {
   const machine = await prepareSetup(t);
