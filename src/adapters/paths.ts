@@ -1,15 +1,8 @@
 import { homedir, userInfo } from "node:os";
-import { isAbsolute, posix, win32 } from "node:path";
+import { isAbsolute, posix, resolve, win32 } from "node:path";
 import type { Config } from "../core/config/config.ts";
+import type { HostInfo } from "../core/host-info.ts";
 import type { LedgerLocation } from "../ports.ts";
-
-/** What the location of a program's files depends on. */
-export interface HostInfo {
-  platform: NodeJS.Platform;
-  env: NodeJS.ProcessEnv;
-  /** Home directory, absolute. */
-  home: string;
-}
 
 /** Returns the configuration file that is used when the command line names none. */
 export function configPath(host: HostInfo = currentHost()): string {
@@ -52,7 +45,8 @@ export function ledgerLocation(config: Config): LedgerLocation {
 export function currentHost(): HostInfo {
   const home = homedir();
   // HOME may be empty or relative, and no file may be read from the working directory (SECURITY.md B6).
-  return { platform: process.platform, env: process.env, home: isAbsolute(home) ? home : userInfo().homedir };
+  const absolute = isAbsolute(home) ? home : userInfo().homedir;
+  return { platform: process.platform, env: process.env, home: resolve(absolute) };
 }
 
 /** Each kind of directory: the variable that names it, and its default below the home directory. */

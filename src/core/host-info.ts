@@ -2,6 +2,6 @@
 export interface HostInfo {
   platform: NodeJS.Platform;
   env: NodeJS.ProcessEnv;
-  /** Home directory, absolute. */
+  /** Home directory, absolute, without a slash at the end. */
   home: string;
 }

@@ -1,9 +1,16 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { configPath, ledgerDirectory, runtimeDirectory, stateDirectory } from "../../src/adapters/paths.ts";
+import {
+  configPath,
+  currentHost,
+  ledgerDirectory,
+  runtimeDirectory,
+  stateDirectory,
+} from "../../src/adapters/paths.ts";
 import type { HostInfo } from "../../src/core/host-info.ts";
 import { defaultConfig } from "../../src/core/config/config.ts";
+import { setEnvironment } from "../helpers/process/set-environment.ts";
 
 const linux = (env: NodeJS.ProcessEnv): HostInfo => ({ platform: "linux", env, home: "/home/ada" });
 const mac: HostInfo = { platform: "darwin", env: {}, home: "/Users/ada" };
@@ -54,4 +61,9 @@ test("keeps the ledger in the state directory unless the configuration names ano
   const ledger = { ...defaultConfig.ledger, directory: "/var/usage" };
   const elsewhere = { ...defaultConfig, ledger };
   assert.equal(ledgerDirectory(elsewhere), "/var/usage");
+});
+
+test("the home directory has no slash at the end, so that what is in it can be told by comparing", (t) => {
+  setEnvironment(t, { HOME: "/home/ada/" });
+  assert.equal(currentHost().home, "/home/ada");
 });

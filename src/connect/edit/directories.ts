@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import { dirname } from "node:path";
 import { hasCode } from "../../core/failure.ts";
 
 const NEW_DIRECTORY = 0o700;
@@ -13,6 +14,12 @@ export function listDirectory(directory: string): string[] {
   }
 }
 
+/** Returns the nearest parent of a path that exists. */
+export function findExistingParent(path: string): string {
+  const parent = dirname(path);
+  return parent === dirname(parent) || fs.existsSync(parent) ? parent : findExistingParent(parent);
+}
+
 /** Creates a directory that only its owner can access. Returns false when it already exists. */
 export function makeDirectory(directory: string): boolean {
   try {
@@ -24,17 +31,14 @@ export function makeDirectory(directory: string): boolean {
   }
 }
 
-/** Removes the directories that are empty or become empty on the way. */
+/** Removes the directories that are empty or become empty on the way. One that cannot be removed does no harm, and stays. */
 export function removeEmptyDirectories(directories: readonly string[]): void {
   const fromInnermost = [...new Set(directories)].sort((one, other) => other.length - one.length);
   for (const directory of fromInnermost) {
     try {
       fs.rmdirSync(directory);
-    } catch (error) {
-      if (!IGNORED.some((code) => hasCode(error, code))) throw error;
+    } catch {
+      // Not empty, no longer there, a mount point, or in a directory that this user cannot write to.
     }
   }
 }
-
-/** For a directory that is not empty (either code) or does not exist. */
-const IGNORED = ["ENOTEMPTY", "EEXIST", "ENOENT"];

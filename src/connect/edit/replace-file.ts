@@ -2,7 +2,7 @@ import fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
-import { listDirectory } from "./directories.ts";
+import { findExistingParent, listDirectory } from "./directories.ts";
 
 interface Replacement {
   bytes: Uint8Array;
@@ -80,15 +80,16 @@ function isOtherProcessAlive(pid: number): boolean {
  */
 export function toWriteFailure(path: string, realPath: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
-  const directory = quoteForShell(dirname(realPath));
-  const [why, hint] = explainWriteError(error, directory);
+  const [why, hint] = explainWriteError(error, findExistingParent(realPath));
   return new Failure(`cannot change ${path}: ${why}`, hint, { cause: error });
 }
 
 function explainWriteError(error: unknown, directory: string): [why: string, hint: string] {
+  const quoted = quoteForShell(directory);
   if (hasCode(error, "ENOSPC"))
-    return ["the disk is full", `free some space; see what uses it with: df -h ${directory}`];
-  if (hasCode(error, "EACCES"))
-    return ["permission denied", `make it writable with: chmod u+rwx ${directory}`];
-  return [messageOf(error), `check its directory with: ls -ld ${directory}`];
+    return ["the disk is full", `free some space; see what uses it with: df -h ${quoted}`];
+  const check = `check its directory with: ls -ld ${quoted}`;
+  if (!hasCode(error, "EACCES")) return [messageOf(error), check];
+  const isOwn = fs.statSync(directory).uid === process.geteuid?.();
+  return ["permission denied", isOwn ? `make it writable with: chmod u+rwx ${quoted}` : check];
 }

@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import { dirname } from "node:path";
-import { Failure, hasCode } from "../../core/failure.ts";
+import { codeOf, Failure, hasCode } from "../../core/failure.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
-import { makeDirectory, removeEmptyDirectories } from "./directories.ts";
+import { findExistingParent, makeDirectory, removeEmptyDirectories } from "./directories.ts";
 import { replaceFile, toWriteFailure } from "./replace-file.ts";
 
 /** A tool's configuration file, which may not exist. */
@@ -50,7 +50,7 @@ export function tryReadText(path: string): string | null {
   try {
     return readTarget(path).existing?.text ?? null;
   } catch (error) {
-    if (error instanceof Failure) return null;
+    if (error instanceof Failure || codeOf(error) !== null) return null;
     throw error;
   }
 }
@@ -72,12 +72,6 @@ function findMissingDirectories(path: string): string[] {
   return isExisting ? [] : [...findMissingDirectories(directory), directory];
 }
 
-/** Returns the nearest parent that exists. */
-function findExistingParent(path: string): string {
-  const parent = dirname(path);
-  return parent === dirname(parent) || fs.existsSync(parent) ? parent : findExistingParent(parent);
-}
-
 function followLinks(path: string): string {
   try {
     return fs.realpathSync(path);
@@ -97,10 +91,7 @@ function readRegular(path: string, realPath: string): Buffer {
     // Without O_NONBLOCK, opening a named pipe would block until something writes to it.
     fd = fs.openSync(realPath, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    if (hasCode(error, "EACCES")) {
-      const hint = `make it readable with: chmod u+r ${quoteForShell(realPath)}`;
-      throw fail("cannot be read: permission denied", hint);
-    }
+    if (hasCode(error, "EACCES")) throw fail("cannot be read: permission denied", letRead(realPath));
     throw error;
   }
   try {
@@ -111,6 +102,13 @@ function readRegular(path: string, realPath: string): Buffer {
   } finally {
     fs.closeSync(fd);
   }
+}
+
+function letRead(realPath: string): string {
+  const path = quoteForShell(realPath);
+  const self = process.geteuid?.();
+  if (fs.statSync(realPath).uid === self) return `make it readable with: chmod u+r ${path}`;
+  return `it belongs to another user; make it yours: sudo chown ${self} ${path}`;
 }
 
 function decode(path: string, bytes: Buffer): string {

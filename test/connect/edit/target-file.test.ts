@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { test } from "node:test";
+import { removeEmptyDirectories } from "../../../src/connect/edit/directories.ts";
+import { tryReadText } from "../../../src/connect/edit/target-file.ts";
 import { Failure } from "../../../src/core/failure.ts";
 import { mountDisk, remountDisk } from "../../helpers/ledger/ledger.ts";
+import { NOBODY } from "../../helpers/process/other-user.ts";
 import { scratchConnection } from "../scratch-connection.ts";
 
 const CONNECTED = '{"a": 1, "base": "http://h"}';
@@ -123,6 +126,68 @@ test("refuses a read-only file", (t) => {
   home.write("settings.json", "{}", 0o444);
   const work = () => home.connect(home.file("settings.json"));
   assertFailsUnchanged(home, work, /settings\.json is read-only$/, /chmod u\+w '/);
+});
+
+const needsRoot =
+  process.getuid?.() === 0
+    ? false
+    : "needs root: no permission stops root, so the check runs as another user";
+
+/** Runs `work` with the permissions of another user, who owns nothing. */
+function asNobody(work: () => void): void {
+  process.seteuid?.(NOBODY);
+  try {
+    work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+test(
+  "names the command that a missing permission needs, by whom the file belongs to",
+  { skip: needsRoot },
+  (t) => {
+    const home = scratchConnection(t);
+    const path = home.write("settings.json", "{}", 0o600);
+    fs.chmodSync(home.home, 0o755);
+    const fails = (name: string, hint: string) =>
+      asNobody(() =>
+        assert.throws(
+          () => home.connect(home.file(name)),
+          (error) => error instanceof Failure && error.hint === hint,
+        ),
+      );
+    fails("settings.json", `it belongs to another user; make it yours: sudo chown ${NOBODY} '${path}'`);
+    fs.chownSync(path, NOBODY, NOBODY);
+    fs.chmodSync(path, 0o200);
+    fails("settings.json", `make it readable with: chmod u+r '${path}'`);
+    // The journal comes before the tool's file.
+    fs.mkdirSync(home.journals, { recursive: true });
+    fails("new.json", `check its directory with: ls -ld '${home.journals}'`);
+    fs.chownSync(home.journals, NOBODY, NOBODY);
+    fails("new/new.json", `check its directory with: ls -ld '${home.home}'`);
+  },
+);
+
+test(
+  "a file behind a closed directory counts as absent where it is only looked for",
+  { skip: needsRoot },
+  (t) => {
+    const home = scratchConnection(t);
+    const path = home.write("closed/settings.json", "{}", 0o644);
+    fs.chmodSync(home.home, 0o755);
+    fs.chmodSync(home.pathOf("closed"), 0o700);
+    asNobody(() => assert.equal(tryReadText(path), null));
+    assert.equal(tryReadText(home.pathOf("x".repeat(300))), null);
+  },
+);
+
+test("a directory that cannot be removed is kept, and the others are removed", (t) => {
+  const home = scratchConnection(t);
+  fs.mkdirSync(home.pathOf("empty"));
+  // The root directory is a mount point.
+  removeEmptyDirectories(["/", home.pathOf("empty"), home.pathOf("missing")]);
+  assert.deepEqual(home.snapshot(), []);
 });
 
 test("refuses a file with hard links, which would keep the old text", (t) => {
