@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
+import { join } from "node:path";
 import { Failure } from "../core/failure.ts";
 import type { HostInfo } from "../core/host-info.ts";
 import { Launchd } from "./launchd.ts";
 import { runProgram, type RunProgram } from "./run-program.ts";
 import type { ServiceManager } from "./service-manager.ts";
 import { Systemd } from "./systemd.ts";
+import { unitPaths } from "./systemd/render-units.ts";
 import { findUnitDirectory, type UserSession } from "./systemd/unit-directory.ts";
 
 /** What determines the service manager. */
@@ -24,6 +26,16 @@ export async function findServiceManager(
   const unitDirectory = platform === "linux" ? await findUnitDirectory(host, run) : null;
   if (unitDirectory === null) throw noServiceManager(host);
   return new Systemd({ uid, userName, home, unitDirectory, run });
+}
+
+/**
+ * Returns the definition of an installed service whose manager this session does not reach; null when there is none in the
+ * usual place.
+ */
+export function findUnreachedDefinition(host: ServiceHost = thisHost()): string | null {
+  const base = host.env["XDG_CONFIG_HOME"] ?? join(host.home, ".config");
+  const { service } = unitPaths(join(base, "systemd", "user"));
+  return host.exists(service) ? service : null;
 }
 
 function thisHost(): ServiceHost {

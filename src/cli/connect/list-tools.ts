@@ -142,10 +142,11 @@ async function findManualConnection(
   if (port === null) return [];
   const id = { tool: name, scope: "user", directory: null } as const;
   const conflicts = listConflicts(tool, host, id, port);
+  const writesOwn = writesToken(tool.plan(host, placeholderEndpoint(name, NEW_TOKEN), "user"));
   const hasOne = tokens === null || hasToken(texts, name, false, tokens);
   const { scope, directory } = id;
   const listed = { scope, directory, since: null, state: "by-hand", port, conflicts } as const;
-  return [{ ...listed, tokenFix: hasOne ? null : connectCommand(id) }];
+  return [{ ...listed, tokenFix: hasOne ? null : describeTokenFix(tool, id, writesOwn) }];
 }
 
 async function readTexts(files: readonly { path: string }[]): Promise<string[]> {

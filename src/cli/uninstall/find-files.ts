@@ -35,14 +35,17 @@ export function findTokens(): Removal[] {
 
 /** Finds the usage records. Files in the directory that are not the ledger's stay. */
 export function findLedger(directory: string): Removal[] {
-  const days = listDirectory(directory).filter((name) => parseLedgerFileName(name) !== null);
+  const names = listDirectory(directory);
+  const days = names.filter((name) => parseLedgerFileName(name) !== null);
   const notes = join(directory, NOTES_DIRECTORY);
   if (days.length === 0 && !existsSync(notes)) return [];
+  const own = names.filter((name) => name === NOTES_DIRECTORY || days.includes(name));
+  const paths = own.length === names.length ? [directory] : own.map((name) => join(directory, name));
   return [
     {
       label: "ledger",
       what: `${display(directory)}, ${pluralize(days.length, "file")}`,
-      byHand: formatCommand(["rm", "-r", directory]),
+      byHand: formatCommand(["rm", "-r", ...paths]),
       remove() {
         for (const name of days) rmSync(join(directory, name));
         for (const name of listDirectory(notes))

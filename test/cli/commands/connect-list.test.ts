@@ -120,3 +120,26 @@ test("connect --list counts a tool as installed whose directory a variable has m
   mkdirSync(join(home, "config", "opencode"), { recursive: true });
   assert.equal(await shown("opencode"), "yes");
 });
+
+test("where tokens are required, a tool that is connected by hand is told what gives it one", async (t) => {
+  const config = { listen: { port: PORT }, access: { mode: "token" } };
+  const { home, env, configFile } = prepareHome(t, { config });
+  const base = `http://127.0.0.1:${PORT}/t`;
+  mkdirSync(join(home, "config", "goose"), { recursive: true });
+  writeFileSync(join(home, "config", "goose", "config.yaml"), `ANTHROPIC_HOST: ${base}/goose\n`);
+  mkdirSync(join(home, ".claude"));
+  writeFileSync(
+    join(home, ".claude", "settings.json"),
+    JSON.stringify({ env: { ANTHROPIC_BASE_URL: `${base}/claude-code` } }),
+  );
+  const list = ["connect", "--list", "--config", configFile];
+  const { stdout } = await runProgram(list, { env, cwd: home });
+  const fixes = stdout.matchAll(/^(\S+): it has no registered local token.*\n {2}-> (.*)$/gm);
+  assert.deepEqual(
+    Array.from(fixes, ([, tool, fix]) => [tool, fix]),
+    [
+      ["claude-code", "tollkeeper connect claude-code"],
+      ["goose", "tollkeeper token add goose; then enter that token in goose as its API key"],
+    ],
+  );
+});

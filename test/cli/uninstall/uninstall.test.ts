@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { startDaemon } from "../../helpers/daemon/daemon.ts";
@@ -70,11 +70,12 @@ test(
     const { run, exists, read, storedKeys, home } = await prepareUsed(t);
     const { code, stdout } = await run(["uninstall", "--yes"]);
     assert.equal(code, 0);
+    const own = readdirSync(join(home, LEDGER)).filter((name) => name !== "mine.txt");
     const removed = stdout.split("\n").flatMap((line) => /^removed: (\w+)/.exec(line)?.[1] ?? []);
     assert.deepEqual(removed, ["tool", "tokens", "key", "key", "config", "config"]);
     assert.ok(
       stdout.endsWith(
-        `The usage records are kept: ~/${LEDGER}, 3 files. To remove them, type: rm -r ${join(home, LEDGER)}\n${PROGRAM}`,
+        `The usage records are kept: ~/${LEDGER}, 3 files. To remove them, type: rm -r ${own.map((name) => join(home, LEDGER, name)).join(" ")}\n${PROGRAM}`,
       ),
     );
     assert.equal(read(".claude/settings.json"), SETTINGS);
@@ -84,6 +85,9 @@ test(
     const again = await run(["uninstall"]);
     assert.deepEqual([again.code, again.stderr], [0, ""]);
     assert.match(again.stdout, /^There is nothing to remove\.\nThe usage records are kept: /);
+    rmSync(join(home, LEDGER, "mine.txt"));
+    const alone = await run(["uninstall"]);
+    assert.ok(alone.stdout.endsWith(`To remove them, type: rm -r ${join(home, LEDGER)}\n${PROGRAM}`));
   },
 );
 
@@ -145,4 +149,21 @@ test("uninstall stops a daemon that was started by hand, and removes the service
     /^removed: service systemd, not running\n[^]*^removed: daemon started by hand, pid \d+$/m,
   );
   assert.equal(await daemon.ended, 0);
+});
+
+test("a service that this session cannot reach is told, with what to type", async (t) => {
+  const stderr = "Failed to connect to bus";
+  const unreachable = { match: "--user show --property=UnitPath", code: 127, stderr };
+  const machine = homeWithSystemd(t, { systemctl: [unreachable] });
+  writeInstallation(machine);
+  const { code, stdout, stderr: errors } = await runProgram(["uninstall", "--yes"], { env: machine.env });
+  assert.equal(code, 1);
+  assert.match(
+    stdout,
+    /^This will be removed:\n {2}service +~\/config\/systemd\/user\/tollkeeper\.service\n/,
+  );
+  assert.match(
+    errors,
+    /^error: no systemd runs .*\nhint: .*\nnot removed: service .*; by hand: tollkeeper service uninstall$/m,
+  );
 });
