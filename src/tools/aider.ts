@@ -46,17 +46,25 @@ function modelSetting(name: string, model: string): Setting {
   return { keyPath: [name], value: modelName(model), purpose: PURPOSE.model };
 }
 
-/** https://aider.chat/docs/config/aider_conf.html; variables override all of them. */
+/** https://aider.chat/docs/config/aider_conf.html; a setting's variable overrides it in all of them. */
 function sources(host: ToolHost): SettingsSource[] {
   const projects = [repositoryOf(host) ?? host.directory, host.directory].filter((one) => one !== host.home);
-  const variables = MODELS.map((name) => [name, host.env[`AIDER_${name.toUpperCase().replace("-", "_")}`]]);
   return [
     { kind: "user", path: join(host.home, FILE), format: "yaml" },
     ...[...new Set(projects)].map(
       (directory) => ({ kind: "project", path: join(directory, FILE), format: "yaml" }) as const,
     ),
-    { kind: "environment", settings: Object.fromEntries(variables) },
+    ...[...MODELS, "anthropic-api-key", "set-env"].flatMap((name) => variableSource(name, host)),
   ];
+}
+
+/** The variable of a list holds one item, or several in brackets. */
+function variableSource(name: string, { env }: ToolHost): SettingsSource[] {
+  const variable = `AIDER_${name.toUpperCase().replaceAll("-", "_")}`;
+  const text = env[variable];
+  if (text === undefined) return [];
+  const items = text.replaceAll(/^\[|\]$/g, "").split(/\s*,\s*/);
+  return [{ kind: "environment", settings: { [name]: name === "set-env" ? items : text }, variable }];
 }
 
 function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {

@@ -66,6 +66,18 @@ test("aider's requests go elsewhere by another maker's model, in any of its sett
   });
 });
 
+test("aider's variables for its base URL and key override its file", () => {
+  const base = "http://127.0.0.1:8655/t/aider";
+  const here = { [FILE]: { "set-env": [`ANTHROPIC_API_BASE=${base}`] } };
+  const find = (env: Record<string, string>) => Object.keys(conflictsOf("aider", here, { env }));
+  assert.deepEqual(find({ AIDER_SET_ENV: "A=1", AIDER_ANTHROPIC_API_KEY: "sk-ant-other" }), [
+    "env (set-env): it sets ANTHROPIC_API_BASE to another base URL, or leaves it out",
+    "env (anthropic-api-key): it is sent instead of tollkeeper's",
+  ]);
+  for (const value of [`ANTHROPIC_API_BASE=${base}`, `[A=1, ANTHROPIC_API_BASE=${base}]`])
+    assert.deepEqual(find({ AIDER_SET_ENV: value, AIDER_ANTHROPIC_API_KEY: "tk-aider" }), []);
+});
+
 test("aider's requests go elsewhere where a project's set-env replaces the user's", () => {
   const here = { "set-env": ["A=1", "ANTHROPIC_API_BASE=http://127.0.0.1:8655/t/aider"] };
   assert.deepEqual(conflictsOf("aider", { [FILE]: here }), {});

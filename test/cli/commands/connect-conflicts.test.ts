@@ -289,3 +289,12 @@ for (const [tool, name] of [
     assert.equal(read(join(directory, `${name}c`)), before);
   });
 }
+
+test("a variable that works against a connection is named as it is set", async (t) => {
+  const { run } = await prepare(t, {}, { env: { AIDER_WEAK_MODEL: "gpt-5-mini" } });
+  const { stderr } = await run("connect", "aider", "--model", "claude-sonnet-5", "--dry-run");
+  assert.equal(
+    stderr,
+    "warning: the environment (AIDER_WEAK_MODEL) sends requests elsewhere: it chooses gpt-5-mini; unset AIDER_WEAK_MODEL, and remove it from where it is set\n",
+  );
+});
