@@ -3,6 +3,7 @@ import { request, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { currentHost } from "../../adapters/paths.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
+import { PLACEHOLDER_PREFIX } from "../../core/identity/tool-identity.ts";
 import { runningDaemon } from "../../daemon/running-daemon.ts";
 import type { ConnectableTool, LocalEndpoint, ModelApi, ToolHost } from "../../tools/tool.ts";
 import { note } from "../terminal/console.ts";
@@ -61,7 +62,7 @@ function buildEndpoint(
   return {
     baseUrl: `http://127.0.0.1:${port}/t/${name}`,
     // The placeholder names the tool, too, for clients that drop the path of the base URL (docs/wire.md section 2).
-    credential: token ?? `tk-${name}`,
+    credential: token ?? PLACEHOLDER_PREFIX + name,
     isToken: token !== null,
     model,
   };

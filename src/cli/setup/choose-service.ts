@@ -19,12 +19,16 @@ export async function chooseService(
 ): Promise<Service | null> {
   if (baseUrl !== undefined) return keepIfSame(parseOption(baseUrl, keyStdin), existing, keyStdin);
   if (existing !== null && (yes || (await confirm(`Requests go to ${existing.baseUrl}. Keep that?`, true)))) {
-    return null;
+    return keepIfSame(serviceAt(existing.baseUrl, keyStdin), existing, keyStdin);
   }
-  return keepIfSame(await askService(), existing, keyStdin);
+  const service = await askService();
+  return keepIfSame(service, existing, service.auth !== "none");
 }
 
-/** Keeps an existing upstream with the same base URL, because it may contain more than setup would write. */
+/**
+ * Keeps an existing upstream with the same base URL, because it may contain more than setup would write; but not one that
+ * takes no key if there is one for it.
+ */
 function keepIfSame(service: Service, existing: Upstream | null, hasKey: boolean): Service | null {
   if (existing?.baseUrl !== service.baseUrl) return service;
   return hasKey && existing.auth === "none" ? service : null;

@@ -14,7 +14,8 @@ export interface ToolIdentity {
   session: string | null;
 }
 
-const PLACEHOLDER_PREFIX = "tk-";
+/** Of the credential that a tool is given in place of a key; the tool's name follows. */
+export const PLACEHOLDER_PREFIX = "tk-";
 
 /** Headers that carry a session id, in order of preference (docs/wire.md section 2). */
 const SESSION_HEADERS = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id", "thread-id"];

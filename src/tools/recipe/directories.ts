@@ -29,7 +29,7 @@ export function applicationHome(host: HostInfo): string {
   return host.platform === "darwin" ? join(host.home, "Library", "Application Support") : configHome(host);
 }
 
-/** Returns the directory of settings for all users, which an administrator manages; `name` on macOS and elsewhere. */
+/** Returns the directory of settings for all users, which an administrator manages. */
 export function managedDirectory({ platform }: HostInfo, name: string, macName = name): string {
   return platform === "darwin" ? `/Library/Application Support/${macName}` : `/etc/${name}`;
 }

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { PLACEHOLDER_PREFIX } from "../../core/identity/tool-identity.ts";
 import { isObject } from "../../core/json.ts";
 import { looksLikeLocalToken } from "../../core/secrets/local-token.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "../conflict.ts";
@@ -91,7 +92,7 @@ export function findOtherCredential(
   remedies: readonly Setting[] = [],
 ): Conflict[] {
   if (found === null || found.value === credential) return [];
-  if (found.value.startsWith("tk-") || looksLikeLocalToken(found.value)) return [];
+  if (found.value.startsWith(PLACEHOLDER_PREFIX) || looksLikeLocalToken(found.value)) return [];
   const { source, path } = found;
   return [{ source, path, effect: "credential", reason, remedies, needsModel: false }];
 }

@@ -11,7 +11,7 @@ import { writeKeyFile } from "../../helpers/keychain/key-file.ts";
 import { runOnTerminal } from "../../helpers/process/terminal.ts";
 import { sendJson } from "../../helpers/upstream/scripted-upstream.ts";
 import { homeWithSystemd } from "../service/service-home.ts";
-import { prepareSetup } from "./setup-home.ts";
+import { prepareSetup, writeConfiguration } from "./setup-home.ts";
 
 const skip = noKeyring || noTerminal;
 
@@ -155,6 +155,28 @@ test(
     assert.deepEqual(await machine.storedKeys(), [`default@${upstream.origin}`]);
   },
 );
+
+test("a configured server that took no key can be given one", { skip }, async (t) => {
+  const machine = await prepareSetup(t);
+  const { upstream, key } = machine;
+  const before = { baseUrl: upstream.baseUrl, auth: "none" };
+  writeConfiguration(machine, JSON.stringify({ upstreams: { default: before } }));
+  const keep = `Requests go to ${upstream.baseUrl}. Keep that? [Y/n] `;
+  const { code, text } = await machine.onTerminal(
+    ["setup"],
+    [
+      [keep, "\n"],
+      [keep, "n\n"],
+      OTHER,
+      [BASE_URL, `${upstream.baseUrl}\n`],
+      WANTS_KEY,
+      [PASTE, `${key}\n`],
+      [CONNECT, "n\n"],
+    ],
+  );
+  assert.equal(code, 0, text);
+  assert.deepEqual(await machine.storedKeys(), [`default@${upstream.origin}`]);
+});
 
 test("a server on this machine is taken without a key, even before it is started", { skip }, async (t) => {
   const machine = await prepareSetup(t);

@@ -241,6 +241,12 @@ test("a server on this machine that wants no key gets none", { skip }, async (t)
     refused.stderr,
     new RegExp(`error: ${local.origin} needs a key; missing: --base-url ${local.baseUrl}, --key-stdin\n`),
   );
+  local.respondWith(({ headers }, res) =>
+    sendJson(res, { data: [] }, headers.authorization === "Bearer sk-some-key" ? 200 : 401),
+  );
+  const keyed = await run(["setup", "--yes", "--key-stdin"], "sk-some-key");
+  assert.equal(keyed.code, 0, keyed.stderr);
+  assert.deepEqual(await storedKeys(), [`default@${local.origin}`]);
 });
 
 test(
