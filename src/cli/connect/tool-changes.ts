@@ -72,19 +72,24 @@ export interface ToolChange {
   make(): Promise<Decision>;
 }
 
+/** What became of each change, by its title. */
+type ChangeOutcomes = [title: string, outcome: Decision | "failed"][];
+
 /** Makes changes one after another and prints the totals. Continues after a failure, and then sets exit code 1. */
-export async function changeEach(changes: readonly ToolChange[]): Promise<void> {
+export async function changeEach(changes: readonly ToolChange[]): Promise<ChangeOutcomes> {
   const counts = { done: 0, shown: 0, declined: 0, failed: 0 };
+  const outcomes: ChangeOutcomes = [];
   for (const { title, make } of changes) {
     print(`== ${title}`);
-    try {
-      counts[await make()] += 1;
-    } catch (error) {
+    const outcome = await make().catch((error: unknown) => {
       printFailure(error);
-      counts.failed += 1;
-    }
+      return "failed" as const;
+    });
+    counts[outcome] += 1;
+    outcomes.push([title, outcome]);
   }
   const words = Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${count} ${name}`]));
   print(words.length === 0 ? "there is nothing to do" : `== ${words.join(", ")}`);
   if (counts.failed > 0) process.exitCode = EXIT.failed;
+  return outcomes;
 }
