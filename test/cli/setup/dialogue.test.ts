@@ -107,8 +107,8 @@ test("Ctrl-C says what was done and that setup can be run again", { skip }, asyn
     [
       [`Requests go to ${upstream.baseUrl}. Keep that? [Y/n] `, "\n"],
       [CONNECT, "\n"],
-      ["connect Claude Code? [y/N] ", "y\n"],
-      ["connect Codex? [y/N] ", "\u0003"],
+      ["Connect Claude Code? [y/N] ", "y\n"],
+      ["Connect Codex? [y/N] ", "\u0003"],
     ],
   );
   assert.match(betweenTools.text, /\nStopped\. This was done[^]*\n {2}tool +Claude Code: connected.*\n$/);
