@@ -87,6 +87,27 @@ export function wrongMethod(allowed: string): Refusal {
   };
 }
 
+/** 404 with the code that both APIs use. None of the tool's upstreams serves the model. */
+export function modelNotServed(model: string, destinations: Destinations): Refusal {
+  const served = destinations.map(({ upstream: { name, models } }) => `${name}: ${models?.join(" ") ?? "*"}`);
+  return {
+    code: "model_not_found",
+    problem: "no upstream serves this model",
+    command: `tollkeeper route ${formatWord(model)}`,
+    details: `"models" in the configuration admits ${served.join("; ")}`,
+  };
+}
+
+/** The choice of upstream depends on the model, and the body cannot be read in one way only. */
+export function unreadableModel(fault: string): Refusal {
+  return {
+    code: "model_unreadable",
+    problem: "the model cannot be read",
+    command: "tollkeeper route --help",
+    details: `${fault}; the upstream is chosen by the model, so the body must be plain JSON with exactly one "model"`,
+  };
+}
+
 const KEY_REFUSALS: Record<KeyFailure["code"], RefusalCode> = {
   missing: "key_missing",
   locked: "key_locked",

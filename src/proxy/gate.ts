@@ -87,7 +87,7 @@ export class Gate implements ConnectionHandler {
     this.#connections.open(socket);
     void this.#inspect(socket);
     if (this.#draining) this.release(socket);
-    else this.#forwarder.preconnect(this.#settings.defaultDestination.upstream.origin);
+    else this.#forwarder.preconnect(this.#settings.destinations[0].upstream.origin);
   }
 
   /** Closes a connection once the response that is under way on it has been sent. */
@@ -121,18 +121,15 @@ export class Gate implements ConnectionHandler {
       const evidence = { mark: request.mark, headers, peer, mode, signatures, connectable };
       client = new ClientIdentity(evidence, tokens);
 
-      // 4. Choose the upstream. From here on the request leaves one record, however it ends.
-      const choice = chooseUpstream(request, client.tool, settings);
-      if ("code" in choice) throw new RefusalError(client.refusal ?? choice);
+      // 4. Choose the upstream, by the model where that decides. From here on the request leaves one record, however it ends.
+      const byModel = { req, res, headers, expectsContinue, settings, client, buffer: this.#buffer };
+      const { choice, guard } = chooseAtOnce(request, byModel) ?? (await chooseByModel(request, byModel));
+      if (req.socket.destroyed) return;
       exchange = this.#openExchange(client, choice, headers, settings);
       if (client.refusal !== null) throw new RefusalError(client.refusal);
 
-      // 5. Check the body's length, and peek at its model if the choice depends on it.
+      // 5. Check the body's length.
       const announcedBytes = checkLength(headers, settings);
-      if (settings.needsModel) {
-        if (expectsContinue) res.writeContinue();
-        await peekModel(req, settings.limits);
-      }
 
       // 6. Get the key. After the last wait, see whether the client is still there; the round trip notices from then on.
       const cached = this.#parts.keyring.cached(choice.key);
@@ -144,12 +141,13 @@ export class Gate implements ConnectionHandler {
       }
 
       // 7. Forward.
-      if (expectsContinue && !settings.needsModel) res.writeContinue();
+      if (expectsContinue && guard === null) res.writeContinue();
       this.#forwarder.forward(req, res, {
         exchange,
         headers: composeHeaders(headers, choice, secret),
         secret,
         announcedBytes,
+        guard,
         refusals: this.#refusals,
         failures: this.failures,
         buffer: this.#buffer,
@@ -171,7 +169,7 @@ export class Gate implements ConnectionHandler {
 
   /** Does work in advance that would otherwise slow down the first request. Call it when nothing waits for it. */
   prepare(): void {
-    this.#forwarder.prepare(this.#settings.defaultDestination.upstream.origin);
+    this.#forwarder.prepare(this.#settings.destinations[0].upstream.origin);
   }
 
   get settings(): Settings {
@@ -279,5 +277,6 @@ function composeHeaders(headers: HeaderIndex, { upstream, route }: Choice, secre
     secret,
     defaultVersion: needsVersion(route) ? upstream.anthropicVersion : null,
     isLocal: upstream.isLocal,
+    fixed: upstream.fixed.headers,
   });
 }

@@ -1,7 +1,8 @@
 import { isLoopbackHost } from "../core/config/base-url.ts";
 import { type Config, type Upstream } from "../core/config/config.ts";
-import { resolveKeyRef, upstreamForTool } from "../core/policy/upstreams.ts";
+import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../core/policy/upstreams.ts";
 import type { AdmissionRules } from "../core/http/admission.ts";
+import { FixedQuery } from "../core/http/fixed-query.ts";
 import { buildRouteTable, listRoutes, type RouteTable } from "../core/http/routes.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import type { RoundTripLimits } from "./exchange/limits.ts";
@@ -13,6 +14,8 @@ interface UpstreamSettings extends Upstream {
   /** True for an address of this machine, and for a host name by which clients reach us: it could be ours. */
   isLocal: boolean;
   table: RouteTable;
+  /** What the configuration adds to each request. */
+  fixed: { headers: readonly [name: string, value: string][]; query: FixedQuery };
 }
 
 /** The upstream that serves a request, and the key that it needs there. */
@@ -28,43 +31,45 @@ export interface Settings {
   limits: RoundTripLimits;
   /** The routes of all upstreams. No other path is forwarded. */
   table: RouteTable;
-  /** For tools that the configuration does not name. */
-  defaultDestination: Destination;
+  /** Where the requests go of tools that the configuration does not name, in the order of the file. Never empty. */
+  destinations: Destinations;
   /** The same object for the same tool each time. */
-  destinationFor(tool: string): Destination;
-  /** True when the choice of upstream depends on the model, so that the body must be peeked at. No setting needs it yet. */
-  needsModel: boolean;
+  destinationsFor(tool: string): Destinations;
 }
 
-/** Prepares a configuration. Throws when it has no default upstream. */
+/** The upstreams that a tool may use, in the order of the file. */
+export type Destinations = readonly [Destination, ...Destination[]];
+
+/** Prepares a configuration. Throws when it has no upstream. */
 export function prepareSettings(config: Config): Settings {
   const prepared = new Map<Upstream, UpstreamSettings>();
   for (const upstream of Object.values(config.upstreams)) {
     const { host, hostname } = new URL(upstream.origin);
     const isLocal = isLoopbackHost(hostname) || config.listen.allowedHosts.includes(host);
-    prepared.set(upstream, { ...upstream, host, isLocal, table: buildRouteTable(listRoutes(upstream)) });
+    const table = buildRouteTable(listRoutes(upstream));
+    const fixed = { headers: Object.entries(upstream.headers), query: new FixedQuery(upstream.query) };
+    prepared.set(upstream, { ...upstream, host, isLocal, table, fixed });
   }
 
-  function destinationOf(tool: string, keyName: string | null): Destination {
-    const upstream = upstreamForTool(config, tool);
-    const settings = upstream === null ? undefined : prepared.get(upstream);
-    if (settings === undefined) throw new Error("the configuration has no upstream for this tool");
-    return { upstream: settings, key: resolveKeyRef(settings, keyName) };
+  function destinationsOf(tool: string): Destinations {
+    const keyName = keyNameOfTool(config, tool);
+    const [first, ...others] = upstreamsForTool(config, tool).flatMap((upstream) => {
+      const settings = prepared.get(upstream);
+      return settings === undefined ? [] : [{ upstream: settings, key: resolveKeyRef(upstream, keyName) }];
+    });
+    if (first === undefined) throw new Error("the configuration has no upstream for this tool");
+    return [first, ...others];
   }
 
-  const defaultDestination = destinationOf("", null);
-  const named = Object.entries(config.tools).map(
-    ([name, tool]) => [name, destinationOf(name, tool.key)] as const,
-  );
-  const destinations = new Map(named);
+  const destinations = destinationsOf("");
+  const named = new Map(Object.keys(config.tools).map((name) => [name, destinationsOf(name)]));
   return {
     config,
     rules: config.listen,
     limits: { ...config.limits, graceMs: config.abort.graceMs },
     table: joinTables([...prepared.values()]),
-    defaultDestination,
-    destinationFor: (tool) => destinations.get(tool) ?? defaultDestination,
-    needsModel: false,
+    destinations,
+    destinationsFor: (tool) => named.get(tool) ?? destinations,
   };
 }
 

@@ -32,7 +32,6 @@ export function findRuleIssues(file: unknown): Issue[] {
     ...findBadNames("upstreams", upstreams, checkName),
     ...findBadNames("tools", tools, checkToolName),
     ...findReservedName(upstreams),
-    ...findMissingDefault(upstreams),
     ...findOwnAddresses(
       upstreams.map(([name, upstream]) => [name, valueAt(upstream, ["baseUrl"])]),
       { port: valueAt(file, ["listen", "port"]), allowedHosts: valueAt(file, ["listen", "allowedHosts"]) },
@@ -69,13 +68,6 @@ function findReservedName(upstreams: Entries): Issue[] {
   return [{ path: ["upstreams", SANDBOX_UPSTREAM], message }];
 }
 
-function findMissingDefault(upstreams: Entries): Issue[] {
-  if (upstreams.length === 0 || upstreams.some(([name]) => name === "default")) return [];
-  const message =
-    'no upstream is called "default", which serves tools that name no upstream; rename one to "default"';
-  return [{ path: ["upstreams"], message }];
-}
-
 /** Stops after as many as anyone reads, because each costs a guess at what was meant. */
 function findAllToolIssues(tools: Entries, upstreams: Entries): Issue[] {
   const issues: Issue[] = [];
@@ -87,23 +79,35 @@ function findAllToolIssues(tools: Entries, upstreams: Entries): Issue[] {
 }
 
 function findToolIssues(name: string, tool: unknown, upstreams: Entries): Issue[] {
-  const wanted = valueAt(tool, ["upstream"]) ?? "default";
-  if (typeof wanted !== "string") return [];
-  const upstream = upstreams.find(([candidate]) => candidate === wanted)?.[1];
-  if (upstream !== undefined) return findSecondKey(name, valueAt(tool, ["key"]), upstream);
-  // Without "default" the sandbox responds, or findMissingDefault has reported its absence.
-  if (wanted === "default") return [];
+  const wanted = valueAt(tool, ["upstreams"]);
+  const allowed = Array.isArray(wanted) ? wanted.slice(0, MAX_ENTRIES) : null;
+  const known = new Set<unknown>(upstreams.map(([candidate]) => candidate));
+  const missing = (allowed ?? []).flatMap((candidate: unknown, index) =>
+    typeof candidate !== "string" || known.has(candidate)
+      ? []
+      : [{ path: ["tools", name, "upstreams", index], message: describeMissing(candidate, upstreams) }],
+  );
+  if (missing.length > 0) return missing;
+  if (allowed?.length === 0) {
+    const message = "allows no upstream, so that the tool could request nothing; name one, or remove the list";
+    return [{ path: ["tools", name, "upstreams"], message }];
+  }
+  const usable = upstreams.filter(([candidate]) => allowed === null || allowed.includes(candidate));
+  return findUnusedKey(name, valueAt(tool, ["key"]), usable);
+}
+
+function describeMissing(wanted: string, upstreams: Entries): string {
   const names = upstreams.slice(0, MAX_GUESSES).map(([candidate]) => candidate);
   const near = findNearest(wanted, names);
   const fix = near === null ? "name one of `upstreams`" : `did you mean "${sanitizeText(near)}"?`;
-  const message = `no upstream is called "${sanitizeText(wanted)}"; ${fix}`;
-  return [{ path: ["tools", name, "upstream"], message }];
+  return `no upstream is called "${sanitizeText(wanted)}"; ${fix}`;
 }
 
 /** A file, a command and a systemd credential each give one key; only the keychain has several keys, by name. */
-function findSecondKey(tool: string, key: unknown, upstream: unknown): Issue[] {
-  const own = valueAt(upstream, ["key"]) ?? "default";
-  if (typeof key !== "string" || key === own || valueAt(upstream, ["keySource"]) === undefined) return [];
+function findUnusedKey(tool: string, key: unknown, upstreams: Entries): Issue[] {
+  const canUse = ([, upstream]: Entries[number]) =>
+    valueAt(upstream, ["keySource"]) === undefined || (valueAt(upstream, ["key"]) ?? "default") === key;
+  if (typeof key !== "string" || upstreams.length === 0 || upstreams.some(canUse)) return [];
   const message =
     "this upstream's keySource has only one key; remove the key here, or add an upstream with its own keySource";
   return [{ path: ["tools", tool, "key"], message }];

@@ -1,16 +1,21 @@
 import type { KeySource } from "../secrets/key-source.ts";
 import { parseBaseUrl } from "./base-url.ts";
 import { checkKeyName } from "./names.ts";
+import { checkModelPattern } from "../policy/model-pattern.ts";
 import { checkNoProxy } from "./no-proxy.ts";
 import { DEFAULT_PORT } from "./own-address.ts";
 import { parseProxyUrl } from "./proxy-url.ts";
-import { choice, flag, integer, list, listFrom, named, object, shortOrObject, text } from "./shape.ts";
+import { choice, dictionary, flag, integer, list, listFrom, named, object, shortOrObject, text } from "./shape.ts";
 import type { JsonSchema } from "./shape.ts";
 import {
   checkCredentialName,
   checkFilePath,
+  checkHeaderName,
+  checkHeaderValue,
   checkHost,
   checkOrigin,
+  checkQueryName,
+  checkQueryValue,
   checkRoutePath,
 } from "./string-rules.ts";
 
@@ -25,7 +30,19 @@ const checkDate = (value: string) => (DATE.test(value) ? null : 'must be a date 
 
 const checkProgram = (value: string) => (value === "" ? "must not be empty" : null);
 
-const auth = choice("bearer", "x-api-key");
+const auth = choice("bearer", "x-api-key", "api-key");
+
+/** The APIs that are told apart where an upstream or a scheme is chosen. */
+const api = choice("messages", "responses");
+
+/** How an upstream wants the key: one word for all routes, or one for each API. */
+const upstreamAuth = shortOrObject(
+  choice("bearer", "x-api-key", "api-key", "none"),
+  object({
+    messages: auth.optional().describe("On the routes of the Messages API."),
+    responses: auth.optional().describe("On the routes of the Responses API, and on /models."),
+  }),
+);
 
 const keySource = object({
   file: text(checkFilePath).optional().describe("File that contains the key, mode 0600."),
@@ -72,12 +89,28 @@ const upstream = object({
     .default("default")
     .describe("Name of the key, as `tollkeeper key set` stores it; never the key itself."),
   keySource: keySource.optional().describe("The source of the key if it is not in the keychain."),
-  auth: choice("bearer", "x-api-key", "none")
+  auth: upstreamAuth
     .nullable()
     .default(null)
     .describe(
-      'How the upstream wants the key on every built-in route; "none" sends no key at all, e.g. to a local server. Default: as defined for each route.',
+      'How the upstream wants the key on every built-in route, or on those of each API; "none" sends no key at all, e.g. to a local server. Default: as defined for each route.',
     ),
+  apis: list(api)
+    .nullable()
+    .default(null)
+    .describe("The APIs that this upstream serves; null for all. Requests of another API go to another upstream."),
+  models: list(text(checkModelPattern))
+    .nullable()
+    .default(null)
+    .describe(
+      'The models that this upstream serves, e.g. ["qwen*", "llama3.2"]; "*" stands for any characters. null for all models.',
+    ),
+  headers: dictionary(checkHeaderName, text(checkHeaderValue))
+    .default({})
+    .describe('Headers that are sent with each request, e.g. { "openai-organization": "org-1" }; never a key.'),
+  query: dictionary(checkQueryName, text(checkQueryValue))
+    .default({})
+    .describe('Query parameters that are sent with each request, e.g. { "api-version": "preview" }; never a key.'),
   countTokensAuth: auth
     .default("x-api-key")
     .describe("How the upstream wants the key on /messages/count_tokens."),
@@ -96,8 +129,14 @@ const upstream = object({
 }));
 
 const tool = object({
-  upstream: text().default("default").describe("Name of the upstream that this tool uses."),
-  key: text(checkKeyName).nullable().default(null).describe("Name of the key; null for the upstream's own."),
+  upstreams: list(text())
+    .nullable()
+    .default(null)
+    .describe("Names of the upstreams that this tool may use; null for all. Their order is that of the file."),
+  key: text(checkKeyName)
+    .nullable()
+    .default(null)
+    .describe("Name of this tool's key in the keychain; null for the upstream's own."),
 });
 
 const listen = object({
@@ -210,8 +249,8 @@ export const configSchema = object({
     .resolve((upstreams) =>
       Object.fromEntries(Object.entries(upstreams).map(([name, entry]) => [name, { name, ...entry }])),
     )
-    .describe('Where requests go. One must be called "default". Without any, the built-in sandbox responds.'),
-  tools: named(tool).default({}).describe('Tools that do not use the "default" upstream with its own key.'),
+    .describe('Where requests go: to the first that serves the API and the model. Without any, the built-in sandbox responds.'),
+  tools: named(tool).default({}).describe('Tools that may use only some of the upstreams, or have a key of their own.'),
   outbound: outbound.default({}).describe("How upstreams are reached. Environment variables are ignored."),
   ledger: ledger.default({}).describe("The usage records."),
   abort: abort.default({}).describe("What happens when a client disconnects."),

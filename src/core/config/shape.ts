@@ -187,6 +187,24 @@ export function listFrom<Item>(first: Shape<Item>, item: Shape<Item>): Shape<[It
   });
 }
 
+/** An object whose keys `checkKey` judges: it returns what is wrong with one, or null. */
+export function dictionary<Entry>(
+  checkKey: (key: string) => string | null,
+  entry: Shape<Entry>,
+): Shape<Record<string, Entry>> {
+  return new Shape({ type: "object", additionalProperties: entry.jsonSchema }, (value, path) => {
+    if (!isObject(value)) return wrongType(value, path, "an object: { ... }");
+    const entries = Object.entries(value).filter(([key]) => !isForbiddenKey(key));
+    if (entries.length > MAX_ENTRIES) return tooMany(entries.length, path);
+    const read = entries.map(([key, below]) => {
+      const problem = checkKey(key);
+      const result = problem === null ? entry.read(below, [...path, key]) : issueAt([...path, key], problem);
+      return [key, result] as const;
+    });
+    return joinEntries(read);
+  });
+}
+
 /** An object, or a short form that is not an object. Reports the issues of whichever form was written. */
 export function shortOrObject<Short, Long>(short: Shape<Short>, long: Shape<Long>): Shape<Short | Long> {
   return new Shape<Short | Long>({ anyOf: [short.jsonSchema, long.jsonSchema] }, (value, path) => {

@@ -1,3 +1,4 @@
+import { isFixedHeader } from "../http/header-policy.ts";
 import { KEY_VALUE_FOUND, looksLikeKey } from "./problem.ts";
 
 // Each check returns what is wrong with a string of the configuration and the likely fix, or null. None repeats the string,
@@ -24,6 +25,42 @@ export function checkHost(text: string): string | null {
 export function checkOrigin(text: string): string | null {
   if (/^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._[\]:-]+$/.test(text)) return null;
   return 'must be an origin, scheme://host[:port] in lower case with nothing after it, such as "https://ide.example.com"';
+}
+
+/** Checks the name of a header that is sent with each request to an upstream. Credentials and what tollkeeper itself sends are refused. */
+export function checkHeaderName(name: string): string | null {
+  if (looksLikeKey(name)) return KEY_VALUE_FOUND;
+  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(name)) return "a header's name here has only a-z, 0-9 and -";
+  if (RESERVED_HEADERS.test(name)) return "tollkeeper sets this header itself; remove it";
+  if (isFixedHeader(name)) return null;
+  return "looks like a credential, and a key never belongs in this file; store it with `tollkeeper key set`, and see \"auth\"";
+}
+
+/** Set by tollkeeper or by HTTP itself, and those by which a client is told apart. */
+const RESERVED_HEADERS =
+  /^(?:host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|accept-encoding|content-.*|x-tollkeeper-.*|proxy-.*|sec-.*)$/;
+
+/** Checks the value of such a header. */
+export function checkHeaderValue(text: string): string | null {
+  if (looksLikeKey(text)) return KEY_VALUE_FOUND;
+  return /^[\x21-\x7e](?:[\x20-\x7e]{0,510}[\x21-\x7e])?$/.test(text)
+    ? null
+    : "must have 1 to 512 printable ASCII characters";
+}
+
+/** Checks the name of a query parameter that is sent with each request to an upstream. */
+export function checkQueryName(name: string): string | null {
+  if (looksLikeKey(name)) return KEY_VALUE_FOUND;
+  if (!/^[\w.-]{1,64}$/.test(name)) return 'a parameter\'s name has only A-Z, a-z, 0-9, ".", "_" and "-"';
+  return isFixedHeader(name.toLowerCase())
+    ? null
+    : "looks like a credential, and a key never belongs in a query, which logs contain; see \"auth\"";
+}
+
+/** Checks the value of such a parameter. */
+export function checkQueryValue(text: string): string | null {
+  if (looksLikeKey(text)) return KEY_VALUE_FOUND;
+  return /^[\x21-\x7e]{1,256}$/.test(text) ? null : "must have 1 to 256 printable ASCII characters, no spaces";
 }
 
 /** Excludes `.` and `..`, which could leave the base path. */

@@ -109,6 +109,11 @@ function isSentUpstream(name: string): boolean {
   );
 }
 
+/** True for a name, in lower case, that a configuration may send with each request: it is no credential in any spelling. */
+export function isFixedHeader(name: string): boolean {
+  return !LOOKS_LIKE_CREDENTIAL.test(name.replaceAll("_", "-"));
+}
+
 /**
  * `proxy-*` is for one connection only (RFC 9110 section 11.7), and an upstream may not set `x-tollkeeper-*`, which marks our own
  * responses.

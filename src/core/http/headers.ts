@@ -13,6 +13,8 @@ export interface UpstreamHeaderOptions {
   defaultVersion: string | null;
   /** True when the upstream is on this machine, and could be a tollkeeper. */
   isLocal: boolean;
+  /** Headers of the configuration, names in lower case. They replace the client's. */
+  fixed: readonly (readonly [name: string, value: string])[];
 }
 
 /** A beta for subscription tokens only, and invalid with the API key that we set (docs/wire.md section 1). */
@@ -33,7 +35,7 @@ export function readPresentedCredentials(headers: HeaderIndex): string[] {
 
 /** Builds the header that carries a key. No other function turns a key into a header. */
 export function buildCredentialHeader(auth: Auth, secret: Secret): [name: string, value: string] {
-  return auth === "bearer" ? ["authorization", `Bearer ${secret.reveal()}`] : ["x-api-key", secret.reveal()];
+  return auth === "bearer" ? ["authorization", `Bearer ${secret.reveal()}`] : [auth, secret.reveal()];
 }
 
 /** Builds the basic-authentication header for an outbound proxy (RFC 7617). `credentials` is `USER:PASSWORD`. */
@@ -53,9 +55,14 @@ export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHead
   for (const { policy, rawName, value } of headers.lines) {
     const { name, isSentUpstream } = policy;
     if (!isSentUpstream || hopByHop?.has(name)) continue;
+    if (options.fixed.some(([fixed]) => fixed === name)) continue;
     if (name === "anthropic-version") hasVersion = true;
     const sent = name === "anthropic-beta" ? removeOauthBeta(value) : value;
     if (sent !== "" || value === "") out.push(rawName, sent);
+  }
+  for (const [name, value] of options.fixed) {
+    if (name === "anthropic-version") hasVersion = true;
+    out.push(name, value);
   }
   if (options.defaultVersion !== null && !hasVersion) out.push("anthropic-version", options.defaultVersion);
   // Uncompressed, so that the meter can read the response, and a key echoed in an error can be found.

@@ -72,24 +72,37 @@ export function guessApi(path: string): Api {
 
 /** Lists an upstream's routes: the four built-in ones and those that the configuration adds. */
 export function listRoutes(upstream: Upstream): Route[] {
-  const { auth, countTokensAuth, routes } = upstream;
+  const { countTokensAuth, routes } = upstream;
+  const messages = authFor(upstream, "messages");
+  const responses = authFor(upstream, "responses");
+  const models = serves(upstream, "responses") ? responses : messages;
   const builtIn: Omit<Route, "api">[] = [
-    { method: "GET", path: "/models", auth: auth ?? "bearer", dialect: "none", spend: "never" },
-    { method: "POST", path: "/responses", auth: auth ?? "bearer", dialect: "responses", spend: "count" },
-    { method: "POST", path: "/messages", auth: auth ?? "x-api-key", dialect: "messages", spend: "count" },
+    { method: "GET", path: "/models", auth: models ?? "bearer", dialect: "none", spend: "never" },
+    { method: "POST", path: "/responses", auth: responses ?? "bearer", dialect: "responses", spend: "count" },
+    { method: "POST", path: "/messages", auth: messages ?? "x-api-key", dialect: "messages", spend: "count" },
     {
       method: "POST",
       path: "/messages/count_tokens",
-      auth: auth ?? countTokensAuth,
+      auth: messages ?? countTokensAuth,
       dialect: "messages",
       spend: "never",
     },
   ];
-  return [...builtIn, ...routes].map((route) => ({
+  const served = builtIn.filter(({ dialect }) => dialect === "none" || serves(upstream, dialect));
+  return [...served, ...routes].map((route) => ({
     ...route,
-    auth: auth === "none" ? auth : route.auth,
+    auth: upstream.auth === "none" ? "none" : route.auth,
     api: route.dialect === "messages" ? "messages" : "responses",
   }));
+}
+
+function serves({ apis }: Upstream, api: Api): boolean {
+  return apis === null || apis.includes(api);
+}
+
+/** How the upstream's configuration wants the key on the routes of an API; null when it leaves that to the route. */
+function authFor({ auth }: Upstream, api: Api): RouteAuth | null {
+  return typeof auth === "object" ? (auth?.[api] ?? null) : auth;
 }
 
 /** Builds a route table. Paths match by equality, each under three prefixes. */

@@ -1,10 +1,15 @@
 import type { Config, Upstream } from "../config/config.ts";
 import { identifyKey, type KeyRef } from "../secrets/key-source.ts";
 
-/** Returns the upstream that a tool's configuration names, or else "default"; null without one. Clients choose their tool names. */
-export function upstreamForTool(config: Config, tool: string): Upstream | null {
-  const name = Object.hasOwn(config.tools, tool) ? config.tools[tool]?.upstream : undefined;
-  return config.upstreams[name ?? "default"] ?? null;
+/** Returns the upstreams that a tool may use, in the order of the file. Clients choose their tool names. */
+export function upstreamsForTool({ upstreams, tools }: Config, tool: string): Upstream[] {
+  const allowed = Object.hasOwn(tools, tool) ? tools[tool]?.upstreams : null;
+  return Object.values(upstreams).filter(({ name }) => allowed?.includes(name) ?? true);
+}
+
+/** Returns the name of a tool's own key; null where it uses those of the upstreams. */
+export function keyNameOfTool({ tools }: Config, tool: string): string | null {
+  return Object.hasOwn(tools, tool) ? (tools[tool]?.key ?? null) : null;
 }
 
 /** A key that the configuration names. */
@@ -12,14 +17,17 @@ export interface ConfiguredKey {
   /** The first upstream that uses the key. */
   upstream: Upstream;
   ref: KeyRef;
-  /** The configured tools that use it. Tools without a configuration use the default upstream's key. */
+  /** The configured tools that use it. Tools without a configuration use the upstream's own key. */
   usedBy: string[];
 }
 
-/** Returns the reference to an upstream's key. `keyName` null selects the key that the upstream itself names. */
+/**
+ * Returns the reference to an upstream's key. `keyName` null selects the key that the upstream itself names. So does a source
+ * other than the keychain, which has only that one.
+ */
 export function resolveKeyRef(upstream: Upstream, keyName: string | null): KeyRef {
-  const name = keyName ?? upstream.key;
   const { origin, keySource: source } = upstream;
+  const name = source.kind === "keychain" ? (keyName ?? upstream.key) : upstream.key;
   return { origin, name, source, setArguments: writeSetArguments(upstream, name) };
 }
 
@@ -41,8 +49,7 @@ export function listConfiguredKeys(config: Config): ConfiguredKey[] {
   };
   for (const upstream of Object.values(config.upstreams)) add(upstream, null, []);
   for (const [name, tool] of Object.entries(config.tools)) {
-    const upstream = upstreamForTool(config, name);
-    if (upstream !== null) add(upstream, tool.key, [name]);
+    for (const upstream of upstreamsForTool(config, name)) add(upstream, tool.key, [name]);
   }
   return [...keys.values()];
 }

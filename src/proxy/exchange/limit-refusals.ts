@@ -13,6 +13,12 @@ export function tooLarge(limitBytes: number): Refusal {
   return { code: "body_too_large", problem: "the request body is too large", command: EDIT, details };
 }
 
+/** 503: too many bodies wait until their model is known. */
+export function bufferFull(): Refusal {
+  const details = `the model is at the end of a long body, and "limits.bufferBytes" is used up by others; try again`;
+  return { code: "buffer_full", problem: "too much is waiting", command: EDIT, details };
+}
+
 /** 408: the client stopped sending within the body. */
 export function tooSlow(limitMs: number): Refusal {
   const details = `no data arrived for ${limitMs} ms ("limits.bodyIdleMs")`;

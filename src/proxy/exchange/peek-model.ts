@@ -1,29 +1,30 @@
 import type { IncomingMessage } from "node:http";
-import { RefusalError } from "../../core/http/refusal.ts";
-import { createRequestScanner } from "../../core/usage/request-scanner.ts";
-import { tooSlow } from "./limit-refusals.ts";
-
-/** How much of a body is held to find its model. Tools put `model` first or behind a system prompt of some 100 KB. */
-const PEEK_LIMIT_BYTES = 1024 * 1024;
+import { RefusalError, type Refusal } from "../../core/http/refusal.ts";
+import { ModelReader } from "../../core/policy/model-reader.ts";
+import { bufferFull, tooLarge, tooSlow } from "./limit-refusals.ts";
+import type { SharedBuffer } from "./shared-buffer.ts";
 
 /** What a peek may cost. */
 export interface PeekLimits {
   /** Longest silence of the client within the body, in milliseconds. */
   bodyIdleMs: number;
-  /** Bytes to hold at most, up to the end of the chunk that reaches the limit. */
-  peekBytes?: number;
+  /** The largest body, and so the most to hold: some tools write `model` last. */
+  bodyBytes: number;
 }
 
 /**
  * Reads the start of a JSON body until its `model` is known, and puts the bytes back, so that whoever reads the request next
- * gets the body from its first byte, and its 'end'. Resolves with null if the model is not known: the body has none, ended
- * before it, is compressed, or names it after the limit. Rejects with a RefusalError when the client stops sending.
+ * gets the body from its first byte, and its 'end'. Resolves with the reader as far as it got: it has a model or a fault, or the
+ * client has disconnected, or the body ended without a model. Rejects with a RefusalError when the client stops sending, or sends
+ * more than there is room for.
  */
-export function peekModel(req: IncomingMessage, limits: PeekLimits): Promise<string | null> {
-  const { bodyIdleMs, peekBytes = PEEK_LIMIT_BYTES } = limits;
-  const scan = createRequestScanner();
+export function peekModel(
+  req: IncomingMessage,
+  limits: PeekLimits,
+  buffer: SharedBuffer,
+): Promise<ModelReader> {
+  const reader = new ModelReader();
   const held: Buffer[] = [];
-  let heldBytes = 0;
   return new Promise((resolve, reject) => {
     let idleTimer: NodeJS.Timeout | undefined;
 
@@ -34,28 +35,31 @@ export function peekModel(req: IncomingMessage, limits: PeekLimits): Promise<str
         const chunk = req.read() as Buffer;
         idleTimer?.refresh();
         held.push(chunk);
-        heldBytes += chunk.length;
-        scan.feed(chunk);
+        buffer.resize(0, chunk.length);
+        reader.feed(chunk);
       }
-      return scan.model !== null || req.complete || req.destroyed || heldBytes >= peekBytes;
+      return reader.place !== null || reader.fault !== null || req.complete || req.destroyed;
     }
 
     function onReadable(): void {
       if (take()) finish(null);
+      else if (reader.bytes > limits.bodyBytes) finish(tooLarge(limits.bodyBytes));
+      else if (buffer.isFull) finish(bufferFull());
     }
 
     function onClose(): void {
       finish(null);
     }
 
-    function finish(refusal: RefusalError | null): void {
+    function finish(refusal: Refusal | null): void {
       clearTimeout(idleTimer);
       req.off("readable", onReadable);
       req.off("close", onClose);
       // In the tick of the last read: once 'end' has been emitted, nothing can be put back.
-      if (heldBytes > 0) req.unshift(Buffer.concat(held));
-      if (refusal === null) resolve(scan.model);
-      else reject(refusal);
+      if (reader.bytes > 0) req.unshift(Buffer.concat(held));
+      buffer.resize(reader.bytes, 0);
+      if (refusal === null) resolve(reader);
+      else reject(new RefusalError(refusal));
     }
 
     // What arrived together with the head is available in the next tick, and is mostly enough. Not earlier, because a listener
@@ -65,7 +69,7 @@ export function peekModel(req: IncomingMessage, limits: PeekLimits): Promise<str
         finish(null);
         return;
       }
-      idleTimer = setTimeout(() => finish(new RefusalError(tooSlow(bodyIdleMs))), bodyIdleMs);
+      idleTimer = setTimeout(() => finish(tooSlow(limits.bodyIdleMs)), limits.bodyIdleMs);
       req.on("readable", onReadable);
       req.on("close", onClose);
     });

@@ -12,6 +12,7 @@ import { CONNECT_LIMIT_MS, Deadline, type Phase } from "../upstream/deadline.ts"
 import { findParserFault, invalidResponse, noUpstream } from "../upstream/failures.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import type { FailureReasons } from "./failure-reasons.ts";
+import type { ModelGuard } from "./model-guard.ts";
 import { noConnection, tooSilent, tooStuck } from "./limit-refusals.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 import { Upload } from "./upload.ts";
@@ -35,6 +36,8 @@ export interface RoundTripOptions {
   secret: Secret;
   /** `content-length` of the request; null for a chunked body. */
   announcedBytes: number | null;
+  /** Reads the body as it passes, where its model has chosen the upstream; else null. */
+  guard: ModelGuard | null;
   /** Counts what the round trip refuses itself. */
   refusals: RefusalSummary;
   /** Keeps why it failed. */
@@ -72,7 +75,7 @@ export class RoundTrip {
     options: RoundTripOptions,
     transport: UpstreamTransport,
   ) {
-    const { exchange, headers, announcedBytes, buffer, hasClientLeft } = options;
+    const { exchange, headers, announcedBytes, guard, buffer, hasClientLeft } = options;
     const { choice, limits } = exchange;
     this.#req = req;
     this.#res = res;
@@ -88,6 +91,7 @@ export class RoundTrip {
     this.#upload = new Upload(req, this.#upstream, {
       exchange,
       announcedBytes,
+      guard,
       limits,
       deadline: this.#deadline,
       buffer,

@@ -30,6 +30,11 @@ export class SharedBuffer {
     return this.#usedBytes;
   }
 
+  /** True when everything together has reached the limit. */
+  get isFull(): boolean {
+    return this.#usedBytes >= this.#limitBytes;
+  }
+
   /** Sets another limit. Queues that are longer than it allows only stop growing. */
   setLimit(bytes: number): void {
     this.#limitBytes = bytes;

@@ -4,7 +4,9 @@ import type { Refusal } from "../../core/http/refusal.ts";
 import { discardBody } from "../send-refusal.ts";
 import type { Deadline } from "../upstream/deadline.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
+import { unreadableModel } from "../gate-refusals.ts";
 import { tooLarge, tooSlow } from "./limit-refusals.ts";
+import type { ModelGuard } from "./model-guard.ts";
 import type { RoundTripLimits } from "./limits.ts";
 import { SendQueue, WRITE_BYTES } from "./send-queue.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
@@ -22,6 +24,8 @@ interface UploadOptions {
   exchange: ExchangeRecorder;
   /** `content-length`; null for a chunked body. */
   announcedBytes: number | null;
+  /** Reads the body as it passes, where its model has chosen the upstream; else null. */
+  guard: ModelGuard | null;
   limits: RoundTripLimits;
   deadline: Deadline;
   buffer: SharedBuffer;
@@ -30,7 +34,10 @@ interface UploadOptions {
    * the end only after the bytes before it.
    */
   hasClientLeft(): Promise<boolean>;
-  /** Called at most once: the body is too large (before any byte beyond the limit is sent), or the client stopped sending. */
+  /**
+   * Called at most once: the body is too large (before any byte beyond the limit is sent), the client stopped sending, or the
+   * guard found a fault (before the body was complete).
+   */
   onFailed(refusal: Refusal, cutBy: CutBy | null): void;
 }
 
@@ -94,11 +101,14 @@ export class Upload {
 
   /** Sends a body that has arrived completely. Its length has been checked. Without listeners and timers: saves 15 µs. */
   #sendWhole(): void {
+    const { exchange, guard } = this.#options;
     const body = (this.#req.read() as Buffer | null) ?? NOTHING;
     // Lets Node emit 'end'.
     this.#req.resume();
-    this.#upstream.end(body.toString("latin1"), "latin1");
-    this.#options.exchange.sawRequestBytes(body);
+    exchange.sawRequestBytes(body);
+    const sent = guard === null ? body : guard.passWhole(body);
+    if (sent === null) return this.#failOfGuard();
+    this.#upstream.end(sent.toString("latin1"), "latin1");
     this.#onProgress();
   }
 
@@ -112,8 +122,22 @@ export class Upload {
     req.on("readable", () => this.#read(queue));
     req.on("end", () => {
       this.#stopIdleTimer();
+      if (this.#options.guard !== null && !this.#sendTail(this.#options.guard, queue)) return;
       this.#endWhenFlushed(queue);
     });
+  }
+
+  /** Sends what the guard has held back. Returns false when it found a fault. */
+  #sendTail(guard: ModelGuard, queue: SendQueue): boolean {
+    const tail = this.#isStopped ? null : guard.finish();
+    if (tail !== null) queue.write(tail);
+    else if (!this.#isStopped) this.#failOfGuard();
+    return tail !== null;
+  }
+
+  #failOfGuard(): void {
+    const { guard, onFailed } = this.#options;
+    onFailed(unreadableModel(guard?.fault ?? ""), null);
   }
 
   /** Takes everything that has arrived, and stops Node from reading more when the queue is as long as it may be. */
@@ -129,13 +153,15 @@ export class Upload {
   }
 
   #send(chunk: Buffer, queue: SendQueue): void {
-    const { exchange, limits, onFailed } = this.#options;
+    const { exchange, limits, guard, onFailed } = this.#options;
     if (exchange.bytesIn + chunk.length > limits.bodyBytes) {
       onFailed(tooLarge(limits.bodyBytes), null);
       return;
     }
-    queue.write(chunk);
     exchange.sawRequestBytes(chunk);
+    const sent = guard === null ? chunk : guard.pass(chunk);
+    if (sent === null) return this.#failOfGuard();
+    if (sent.length > 0) queue.write(sent);
     this.#onProgress();
   }
 

@@ -1,0 +1,52 @@
+import type { ModelReader } from "../../core/policy/model-reader.ts";
+
+/** After the object a client may send white space; more than this is no client's. */
+const MAX_TAIL_BYTES = 1024;
+
+/**
+ * Lets a body pass whose model has chosen the upstream, but holds its last brace back until the whole body was read and names
+ * that model only. Without it the upstream has nothing that it could execute: no complete JSON, and not the end of the request.
+ */
+export class ModelGuard {
+  readonly #reader: ModelReader;
+  readonly #tail: Buffer[] = [];
+  #tailBytes = 0;
+  #offset = 0;
+
+  /** @param reader as far as the peek got; the body passes from its first byte all the same */
+  constructor(reader: ModelReader) {
+    this.#reader = reader;
+  }
+
+  /** Takes the next chunk. Returns what may be sent of it; null once the body is at fault. */
+  pass(chunk: Buffer): Buffer | null {
+    const from = this.#offset;
+    this.#offset += chunk.length;
+    const unread = this.#offset - this.#reader.bytes;
+    if (unread > 0) this.#reader.feed(chunk.subarray(chunk.length - unread));
+    if (this.#reader.fault !== null) return null;
+    const { endsAt } = this.#reader;
+    if (endsAt === null || endsAt >= this.#offset) return chunk;
+    const at = Math.max(0, endsAt - from);
+    this.#tail.push(chunk.subarray(at));
+    this.#tailBytes += chunk.length - at;
+    return this.#tailBytes > MAX_TAIL_BYTES ? null : chunk.subarray(0, at);
+  }
+
+  /** Ends the body. Returns what was held back; null when the body is at fault. */
+  finish(): Buffer | null {
+    return this.fault === null ? Buffer.concat(this.#tail) : null;
+  }
+
+  /** As {@link ModelGuard.pass} and {@link ModelGuard.finish}, for a body that has arrived as a whole. */
+  passWhole(body: Buffer): Buffer | null {
+    const isPassed = this.pass(body) !== null;
+    return isPassed && this.fault === null ? body : null;
+  }
+
+  /** What is wrong with the body, once {@link ModelGuard.pass} or {@link ModelGuard.finish} has returned null. */
+  get fault(): string | null {
+    if (this.#tailBytes > MAX_TAIL_BYTES) return "too much white space follows the JSON object";
+    return this.#reader.finish();
+  }
+}
