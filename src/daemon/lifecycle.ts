@@ -155,7 +155,7 @@ export class Lifecycle {
 
   /** One line for people. */
   #describe(): string {
-    const { name, baseUrl } = this.#parts.gate.settings.defaultDestination.upstream;
+    const { name, baseUrl } = this.#parts.gate.settings.destinations[0].upstream;
     const what = name === SANDBOX_UPSTREAM ? "the built-in sandbox responds" : `forwards to ${baseUrl}`;
     return `listens on ${this.addresses.join(" and ")}, ${what}`;
   }

@@ -53,7 +53,8 @@ export class ClientIdentity {
     this.peer.recall();
     const identity = withProcess(this.#onArrival, this.peer.process?.name ?? null);
     if (identity === this.#onArrival) return identity;
-    const own = settings.destinationFor(identity.tool);
-    return own.upstream === upstream && own.key.name === key.name ? identity : this.#onArrival;
+    const own = settings.destinationsFor(identity.tool);
+    const isOwn = own.some((one) => one.upstream === upstream && one.key.name === key.name);
+    return isOwn ? identity : this.#onArrival;
   }
 }

@@ -12,20 +12,29 @@ export interface Choice extends Destination {
   path: string;
 }
 
-/** The choice depends on the request's model, which has not been read yet. */
-export const NEEDS_MODEL = Symbol("needs model");
-
 /**
  * Chooses the upstream for a request: the first of those that the tool may use that has the route and, on routes whose requests
  * name a model, serves the model. Returns the refusal of a request that none of them serves.
- * @param model null until it has been read; only then {@link NEEDS_MODEL} is returned
+ * @param model null until it has been read; returns null if the choice depends on it
  */
 export function chooseUpstream(
   request: ApiRequest,
   destinations: Destinations,
   settings: Settings,
+  model: string,
+): Choice | Refusal;
+export function chooseUpstream(
+  request: ApiRequest,
+  destinations: Destinations,
+  settings: Settings,
+  model: null,
+): Choice | Refusal | null;
+export function chooseUpstream(
+  request: ApiRequest,
+  destinations: Destinations,
+  settings: Settings,
   model: string | null,
-): Choice | Refusal | typeof NEEDS_MODEL {
+): Choice | Refusal | null {
   let hasRoute = false;
   for (const destination of destinations) {
     const match = matchAt(destination.upstream.table, request, settings);
@@ -33,7 +42,7 @@ export function chooseUpstream(
     hasRoute = true;
     const { models } = destination.upstream;
     if (models === null || match.route.dialect === "none") return choose(destination, match, request);
-    if (model === null) return NEEDS_MODEL;
+    if (model === null) return null;
     if (matchesModel(models, model)) return choose(destination, match, request);
   }
   return hasRoute ? modelNotServed(model ?? "", destinations) : refuseRoute(request, destinations);

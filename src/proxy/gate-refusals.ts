@@ -2,6 +2,9 @@ import type { KeyFailure } from "../core/failure.ts";
 import type { Refusal, RefusalCode } from "../core/http/refusal.ts";
 import { findOptionalRoute, showPath } from "../core/http/unknown-path.ts";
 import type { ToolIdentity } from "../core/identity/tool-identity.ts";
+import type { Destinations } from "./settings.ts";
+import { formatCommand } from "../core/text/shell-words.ts";
+import { toPrintable } from "../core/text/printable.ts";
 import { findNearest } from "../core/text/did-you-mean.ts";
 
 // The refusals of requests that are not forwarded. Those that end a round trip are in exchange/limit-refusals.ts.
@@ -87,13 +90,17 @@ export function wrongMethod(allowed: string): Refusal {
   };
 }
 
+/** The command must end within the first 80 characters of the message. */
+const MAX_SHOWN_MODEL = 28;
+
 /** 404 with the code that both APIs use. None of the tool's upstreams serves the model. */
 export function modelNotServed(model: string, destinations: Destinations): Refusal {
+  const word = formatCommand([toPrintable(model)]);
   const served = destinations.map(({ upstream: { name, models } }) => `${name}: ${models?.join(" ") ?? "*"}`);
   return {
     code: "model_not_found",
-    problem: "no upstream serves this model",
-    command: `tollkeeper route ${formatWord(model)}`,
+    problem: "no upstream serves it",
+    command: `tollkeeper route ${word.length <= MAX_SHOWN_MODEL ? word : "MODEL"}`,
     details: `"models" in the configuration admits ${served.join("; ")}`,
   };
 }

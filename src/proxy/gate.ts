@@ -7,8 +7,10 @@ import { buildUpstreamHeaders } from "../core/http/headers.ts";
 import { RefusalError, type UnrecordedRefusal } from "../core/http/refusal.ts";
 import type { Route } from "../core/http/routes.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
+import type { ModelReader } from "../core/policy/model-reader.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import type { Secret } from "../core/secrets/secret.ts";
+import { toPrintable } from "../core/text/printable.ts";
 import type { Clock, Ledger, Log } from "../ports.ts";
 import { chooseUpstream, type Choice } from "./choose-upstream.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
@@ -19,13 +21,14 @@ import { ExchangeRecorder, type Books } from "./exchange/exchange-recorder.ts";
 import { FailureReasons } from "./exchange/failure-reasons.ts";
 import { createForwarder, type Forwarder } from "./exchange/forward.ts";
 import { tooLarge } from "./exchange/limit-refusals.ts";
+import { ModelGuard } from "./exchange/model-guard.ts";
 import { peekModel } from "./exchange/peek-model.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { readAhead } from "./exchange/read-ahead.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity } from "./authenticate-client.ts";
 import type { Keyring } from "./keyring.ts";
-import { noKey, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
+import { noKey, OTHER_USER, PIPELINED, unreadableModel } from "./gate-refusals.ts";
 import { RefusalSummary } from "./refusal-summary.ts";
 import { Refuser } from "./refuser.ts";
 import { resolveRoute, type LocalRoute } from "./resolve-route.ts";
@@ -122,9 +125,18 @@ export class Gate implements ConnectionHandler {
       client = new ClientIdentity(evidence, tokens);
 
       // 4. Choose the upstream, by the model where that decides. From here on the request leaves one record, however it ends.
-      const byModel = { req, res, headers, expectsContinue, settings, client, buffer: this.#buffer };
-      const { choice, guard } = chooseAtOnce(request, byModel) ?? (await chooseByModel(request, byModel));
-      if (req.socket.destroyed) return;
+      if (request.kind === "refusal") throw new RefusalError(client.refusal ?? request.refusal);
+      const destinations = settings.destinationsFor(client.tool);
+      let choice = chooseUpstream(request, destinations, settings, null);
+      let guard: ModelGuard | null = null;
+      if (choice === null) {
+        if (client.refusal !== null) throw new RefusalError(client.refusal);
+        const reader = await this.#readModel(req, res, headers, expectsContinue, settings);
+        if (req.socket.destroyed) return;
+        guard = new ModelGuard(reader);
+        choice = chooseUpstream(request, destinations, settings, requireModel(reader));
+      }
+      if ("code" in choice) throw new RefusalError(client.refusal ?? choice);
       exchange = this.#openExchange(client, choice, headers, settings);
       if (client.refusal !== null) throw new RefusalError(client.refusal);
 
@@ -244,6 +256,22 @@ export class Gate implements ConnectionHandler {
     return new ExchangeRecorder(head, this.#books);
   }
 
+  /** Waits for the model of a request whose upstream depends on it. Nothing is read of a body that will be refused. */
+  #readModel(
+    req: IncomingMessage,
+    res: ServerResponse,
+    headers: HeaderIndex,
+    expectsContinue: boolean,
+    settings: Settings,
+  ): Promise<ModelReader> {
+    const encoding = headers.get("content-encoding") ?? "identity";
+    if (encoding !== "identity")
+      throw new RefusalError(unreadableModel(`the body is compressed (${toPrintable(encoding)})`));
+    checkLength(headers, settings);
+    if (expectsContinue) res.writeContinue();
+    return peekModel(req, settings.limits, this.#buffer);
+  }
+
   async #readKey(ref: KeyRef): Promise<Secret> {
     try {
       return await this.#parts.keyring.get(ref);
@@ -254,6 +282,12 @@ export class Gate implements ConnectionHandler {
       throw new RefusalError(noKey(error));
     }
   }
+}
+
+/** Returns the model that the choice depends on. */
+function requireModel({ fault, place }: ModelReader): string {
+  if (place === null) throw new RefusalError(unreadableModel(fault ?? "the body names no model"));
+  return place.model;
 }
 
 /** Refuses a body that announces too many bytes. Returns the announced length; null for a chunked body. */

@@ -190,7 +190,7 @@ export class DaemonUnderChaos {
     const { plain, tls } = this.#addresses;
     const keySource = { file: this.#keyFile };
     const upstreams = { default: { baseUrl: plain, keySource }, tls: { baseUrl: tls, keySource } };
-    const tools = { [TOOL_OVER_TLS]: { upstream: "tls" } };
+    const tools = { [TOOL_OVER_TLS]: { upstreams: ["tls"] } };
     const ledger = { noteAfterMs: NOTE_AFTER_MS };
     return { listen: { port }, upstreams, tools, ledger, limits, abort: { graceMs } };
   }

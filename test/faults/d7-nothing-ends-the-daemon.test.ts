@@ -31,7 +31,7 @@ async function startWellBehaved(t: TestContext) {
   const { baseUrl } = await startUpstream(t, respondWithMessage);
   const honest = writeKeyFile(t, baseUrl, TEST_KEY).config.upstreams.default;
   const upstreams: Record<string, { baseUrl: string; keySource: object }> = { default: honest, honest };
-  const tools: Record<string, { upstream: string }> = { honest: { upstream: "honest" } };
+  const tools: Record<string, { upstreams: string[] }> = { honest: { upstreams: ["honest"] } };
   return { upstreams, tools };
 }
 
@@ -116,7 +116,7 @@ test(
       const baseUrl = await startBrokenTls(t, certificate, brokenTls);
       const { keySource } = writeKeyFile(t, baseUrl, TEST_KEY).config.upstreams.default;
       upstreams[name] = { baseUrl, keySource };
-      tools[name] = { upstream: name };
+      tools[name] = { upstreams: [name] };
     }
     const env = { NODE_EXTRA_CA_CERTS: certificate.file };
     const daemon = await startDaemon(t, { config: { upstreams, tools, limits: LIMITS }, env });

@@ -24,7 +24,7 @@ const GOOD = {
     },
     "my.gateway": { baseUrl: "http://127.0.0.1:4000/api/v1", keySource: { file: "~/key" } },
   },
-  tools: { codex: { upstream: "my.gateway" }, "claude-code": { key: "default" } },
+  tools: { codex: { upstreams: ["my.gateway"] }, "claude-code": { key: "default" } },
   outbound: {
     httpsProxy: "http://proxy.example:8080",
     noProxy: [".example.com:443", "10.0.0.0/8"],

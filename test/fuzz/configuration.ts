@@ -32,7 +32,7 @@ function assertUsable(config: Config): void {
     assert.equal(baseUrl, origin + basePath);
     assert.match(basePath, /^\/[^?#]*[^/?#]$/);
   }
-  if (Object.keys(config.upstreams).length > 0) prepareSettings(config).destinationFor("toString");
+  if (Object.keys(config.upstreams).length > 0) prepareSettings(config).destinationsFor("toString");
 }
 
 function assertSafeMessage({ path, message }: Omit<Problem, "line">): void {

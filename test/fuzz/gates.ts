@@ -83,9 +83,9 @@ function countRouted({ gate }: TestGate): () => number {
   const { settings } = gate;
   gate.use({
     ...settings,
-    destinationFor(tool) {
+    destinationsFor(tool) {
       routed += 1;
-      return settings.destinationFor(tool);
+      return settings.destinationsFor(tool);
     },
   });
   return () => routed;

@@ -83,6 +83,7 @@ function judgeUpstream(
       secret: SECRET,
       defaultVersion,
       isLocal: false,
+      fixed: [],
     }),
   );
   const credential: Header = auth === "bearer" ? ["authorization", `Bearer ${KEY}`] : ["x-api-key", KEY];

@@ -50,7 +50,7 @@ function identify({ mark, header }: Evidence, before: PeerProcess | null, after:
   const evidence = { mark: mark ?? null, headers, peer, mode: "open", ...known } as const;
   const client = new ClientIdentity(evidence, tokens);
   const prepared = settings();
-  const destination = prepared.destinationFor(client.tool);
+  const [destination] = prepared.destinationsFor(client.tool);
   peer.process = after;
   const { tool, by } = client.forRecord(destination, prepared);
   return { sent: `${destination.key.name} ${destination.upstream.name}`, recorded: `${tool} by ${by}` };

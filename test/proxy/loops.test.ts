@@ -46,9 +46,9 @@ test("a gate that is reached by an allowed name recognizes itself behind that na
     other: upstreamAt("https://a.example/v1"),
   };
   const settings = prepareSettings({ ...gate.gate.settings.config, listen, upstreams });
-  assert.equal(settings.defaultDestination.upstream.isLocal, true);
-  const tools = { codex: { upstream: "other", key: null } };
-  const { upstream } = prepareSettings({ ...settings.config, tools }).destinationFor("codex");
+  assert.equal(settings.destinations[0].upstream.isLocal, true);
+  const tools = { codex: { upstreams: ["other"], key: null } };
+  const [{ upstream }] = prepareSettings({ ...settings.config, tools }).destinationsFor("codex");
   assert.equal(upstream.isLocal, false);
 });
 

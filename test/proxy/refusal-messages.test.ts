@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createKeySources } from "../../src/adapters/key-sources.ts";
 import * as keychainFailures from "../../src/adapters/keychain/failures.ts";
-import { createUpstream } from "../../src/core/config/config.ts";
+import { createUpstream, defaultConfig } from "../../src/core/config/config.ts";
 import { KeyFailure } from "../../src/core/failure.ts";
 import { admit } from "../../src/core/http/admission.ts";
 import { HeaderIndex } from "../../src/core/http/header-index.ts";
@@ -15,6 +15,7 @@ import { resolveKeyRef } from "../../src/core/policy/upstreams.ts";
 import type { KeySource } from "../../src/core/secrets/key-source.ts";
 import * as gateRefusals from "../../src/proxy/gate-refusals.ts";
 import * as limitRefusals from "../../src/proxy/exchange/limit-refusals.ts";
+import { prepareSettings } from "../../src/proxy/settings.ts";
 import { invalidResponse, noUpstream } from "../../src/proxy/upstream/failures.ts";
 import { TunnelError, type TunnelErrorCode } from "../../src/proxy/upstream/tunnel.ts";
 import { TOOLS, WRITABLE_TOOL_NAMES } from "../../src/tools/all.ts";
@@ -85,11 +86,19 @@ test("a request that is not admitted names the command", () => {
 });
 
 test("a request that is not forwarded names the command", () => {
-  const { noKey, noRoute, tokenRequired, wrongMethod, ...fixed } = gateRefusals;
+  const { modelNotServed, noKey, noRoute, tokenRequired, unreadableModel, wrongMethod, ...fixed } =
+    gateRefusals;
   Object.values(fixed).forEach(assertCommandIsSeen);
   assertCommandIsSeen(wrongMethod("GET, POST"));
   assertCommandIsSeen(noRoute("DELETE", `/v1/${"x".repeat(9000)}`));
   assertCommandIsSeen(noRoute("POST", "/v1/chat/completions"));
+  assertCommandIsSeen(unreadableModel("x".repeat(100)));
+  const { destinations } = prepareSettings({
+    ...defaultConfig,
+    upstreams: { default: createUpstream("default", "http://127.0.0.1:1/v1") },
+  });
+  for (const model of ["gpt-5", "it's", "m".repeat(1000)])
+    assertCommandIsSeen(modelNotServed(model, destinations));
   assert.equal(typeof noKey, "function");
   assert.equal(typeof tokenRequired, "function");
 });

@@ -91,7 +91,7 @@ test("a daemon with NODE_TLS_REJECT_UNAUTHORIZED=0 verifies certificates and war
         other: upstream(wrongHost.baseUrl.replace("127.0.0.1", "localhost")),
         untrusted: upstream(untrusted.baseUrl),
       },
-      tools: { a: { upstream: "other" }, b: { upstream: "untrusted" } },
+      tools: { a: { upstreams: ["other"] }, b: { upstreams: ["untrusted"] } },
     },
     env: { ...OFF, NODE_EXTRA_CA_CERTS: trusted.file },
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { RouteAuth, Upstream } from "../../core/config/config.ts";
-import { resolveKeyRef, upstreamForTool } from "../../core/policy/upstreams.ts";
+import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../../core/policy/upstreams.ts";
 import { headerValues, post, type TestRequest } from "../client.ts";
 import { sendThrough, STOP_AND_REPORT, type Guarantee, type IsolatedProxy } from "../guarantee.ts";
 import type { RecordedRequest } from "../recording-upstream.ts";
@@ -18,6 +18,9 @@ const CREDENTIAL_HEADERS = [
   "chatgpt-account-id",
 ];
 
+/** The headers in which a key can be sent. */
+const SCHEME_HEADERS = ["authorization", "x-api-key", "api-key"];
+
 const NO_UPSTREAM = "the configuration has no upstream";
 
 /** The right key goes to the right upstream, and no other credential goes anywhere. */
@@ -27,7 +30,7 @@ export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [
     proves: "credentials of clients are not forwarded; each route sends the configured key, exactly once",
     remedy: `the key, or a tool's own credential, would be sent to the wrong place; ${STOP_AND_REPORT}`,
     async verify(proxy) {
-      const upstream = proxy.config.upstreams["default"] ?? assert.fail(NO_UPSTREAM);
+      const upstream = Object.values(proxy.config.upstreams)[0] ?? assert.fail(NO_UPSTREAM);
       for (const [request, auth] of sampleRoutes(upstream)) {
         const word = randomWord();
         const headers = CREDENTIAL_HEADERS.map((name) => [name, `Bearer ${word}`] as const);
@@ -41,16 +44,17 @@ export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [
   },
   {
     name: "tools",
-    proves: "each configured tool reaches its own upstream with its own key, any other tool the default",
+    proves:
+      "each configured tool reaches the first upstream that it may use with its own key, any other tool the first of all",
     remedy: `one tool's usage would be billed to another tool's key; check the configuration with: tollkeeper config check`,
     async verify(proxy) {
       for (const tool of [randomWord(), ...Object.keys(proxy.config.tools)]) {
-        const upstream = upstreamForTool(proxy.config, tool) ?? assert.fail(NO_UPSTREAM);
+        const upstream = upstreamsForTool(proxy.config, tool)[0] ?? assert.fail(NO_UPSTREAM);
         const { received } = await sendThrough(proxy, post(`/t/${tool}/v1/messages`));
         const [path, expected] = [received.path, `${upstream.basePath}/messages`];
         assert.ok(path === expected, `${tool}: requested ${path} from the upstream instead of ${expected}`);
-        const key = Object.hasOwn(proxy.config.tools, tool) ? proxy.config.tools[tool]?.key : null;
-        assertKey(proxy, received, upstream.auth ?? "x-api-key", resolveKeyRef(upstream, key ?? null).name);
+        const { name } = resolveKeyRef(upstream, keyNameOfTool(proxy.config, tool));
+        assertKey(proxy, received, schemeFor(upstream, "messages") ?? "x-api-key", name);
       }
     },
   },
@@ -66,14 +70,19 @@ function sampleRoutes(upstream: Upstream): RouteSample[] {
     const sent = upstream.auth === "none" ? upstream.auth : auth;
     return [method === "POST" ? post(fullPath) : { method, path: fullPath }, sent];
   });
-  const { auth } = upstream;
+  const [messages, responses] = [schemeFor(upstream, "messages"), schemeFor(upstream, "responses")];
   return [
-    [{ method: "GET", path: "/v1/models" }, auth ?? "bearer"],
-    [post("/v1/responses"), auth ?? "bearer"],
-    [post("/v1/messages"), auth ?? "x-api-key"],
-    [post("/v1/messages/count_tokens"), auth ?? upstream.countTokensAuth],
+    [{ method: "GET", path: "/v1/models" }, responses ?? "bearer"],
+    [post("/v1/responses"), responses ?? "bearer"],
+    [post("/v1/messages"), messages ?? "x-api-key"],
+    [post("/v1/messages/count_tokens"), messages ?? upstream.countTokensAuth],
     ...added,
   ];
+}
+
+/** How the configuration wants the key on the routes of an API; null where the route decides. */
+function schemeFor({ auth }: Upstream, api: "messages" | "responses"): RouteAuth | null {
+  return auth === null || typeof auth === "string" ? auth : (auth[api] ?? null);
 }
 
 /** Throws unless the request carries the key with this name exactly once, or none if none is expected, and no other credential. */
@@ -84,15 +93,16 @@ function assertKey(
   name: string,
 ): void {
   if (auth === "none") return assertNoKey(path, headers);
-  const [header, other] = auth === "bearer" ? ["authorization", "x-api-key"] : ["x-api-key", "authorization"];
+  const header = auth === "bearer" ? "authorization" : auth;
   const expected = auth === "bearer" ? `Bearer ${keyNamed(name)}` : keyNamed(name);
   const values = headerValues(headers, header);
   assert.ok(values.length === 1, `${path}: ${values.length} ${header} headers instead of one`);
   assert.ok(values[0] === expected, `${path}: ${header} is not the key called ${name}`);
-  assert.ok(headerValues(headers, other).length === 0, `${path}: ${other} is sent in addition to ${header}`);
+  const other = SCHEME_HEADERS.find((one) => one !== header && headerValues(headers, one).length > 0);
+  assert.ok(other === undefined, `${path}: ${other} is sent in addition to ${header}`);
 }
 
 function assertNoKey(path: string, headers: RecordedRequest["headers"]): void {
-  const count = ["authorization", "x-api-key"].flatMap((name) => headerValues(headers, name)).length;
+  const count = SCHEME_HEADERS.flatMap((name) => headerValues(headers, name)).length;
   assert.ok(count === 0, `${path}: a key is sent to an upstream that takes none`);
 }

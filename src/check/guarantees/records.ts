@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { UsageRecord } from "../../core/ledger/record.ts";
-import { upstreamForTool } from "../../core/policy/upstreams.ts";
+import { upstreamsForTool } from "../../core/policy/upstreams.ts";
 import { post } from "../client.ts";
 import { REPORT_IT, sendThrough, type Guarantee } from "../guarantee.ts";
 import { EVENT_STREAM, sendJson, type Responder } from "../recording-upstream.ts";
@@ -22,7 +22,7 @@ export const RECORD_GUARANTEES: readonly Guarantee[] = [
     remedy: `the ledger cannot be trusted; ${REPORT_IT}`,
     async verify(proxy) {
       const tool = randomWord();
-      const exchanges = knownExchanges(upstreamForTool(proxy.config, tool)?.inputIncludesCache ?? false);
+      const exchanges = knownExchanges(upstreamsForTool(proxy.config, tool)[0]?.inputIncludesCache ?? false);
       for (const { route, responder } of exchanges) {
         const path = `/t/${tool}/v1${route}`;
         await sendThrough(proxy, route === "/models" ? { method: "GET", path } : post(path), responder);

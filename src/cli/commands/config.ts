@@ -108,8 +108,9 @@ function describeConfig(config: Config): string[] {
     ({ name, baseUrl, key, keySource }) =>
       `upstream ${name}: ${baseUrl}, ${keySource.kind === "none" ? "no key" : `key "${key}" from ${describeKeySource(keySource)}`}`,
   );
-  const tools = Object.entries(config.tools).map(([name, { upstream, key }]) => {
-    return `tool ${name}: upstream ${upstream}, ${key === null ? "the upstream's key" : `key "${key}"`}`;
+  const tools = Object.entries(config.tools).map(([name, { upstreams: allowed, key }]) => {
+    const where = allowed === null ? "all upstreams" : `upstream ${allowed.join(" or ")}`;
+    return `tool ${name}: ${where}, ${key === null ? "the upstream's key" : `key "${key}"`}`;
   });
   return [
     `listens on 127.0.0.1 and ::1, port ${config.listen.port}`,

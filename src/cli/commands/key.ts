@@ -60,7 +60,7 @@ export const command: Command<object> = {
 function targetOptions(yargs: Argv<object>): Argv<KeyArguments> {
   return yargs
     .option("config", { type: "string" })
-    .option("upstream", { type: "string", default: "default", describe: "Upstream that the key is for" })
+    .option("upstream", { type: "string", describe: "Upstream that the key is for; default: the only one" })
     .positional("name", { type: "string", describe: "Name of the key; default: the key of the upstream" })
     .check(({ name }) => (name === undefined ? true : (checkKeyName(name) ?? true)));
 }

@@ -1,6 +1,6 @@
 import type { OverwrittenKey } from "../../connect/connection.ts";
 import type { Config, Upstream } from "../../core/config/config.ts";
-import { resolveKeyRef, upstreamForTool } from "../../core/policy/upstreams.ts";
+import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../../core/policy/upstreams.ts";
 import { Failure, KeyFailure } from "../../core/failure.ts";
 import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
@@ -29,8 +29,9 @@ export async function planKeyMigration(
   const [first] = keys;
   if (first === undefined) return null;
   const where = keys.map(locate).join(" and ");
-  const upstream = upstreamForTool(config, tool);
-  if (upstream === null) throw noUpstream(where);
+  const [upstream, ...others] = upstreamsForTool(config, tool);
+  if (upstream === undefined) throw noUpstream(where);
+  if (others.length > 0) throw severalUpstreams(where, [upstream, ...others]);
   const ref = refForTool(tool, upstream, config);
   if (ref.source.kind !== "keychain") throw otherSource(where, upstream, ref);
   if (keys.some(({ key }) => !key.isSameAs(first.key))) throw twoKeys(keys, ref, upstream);
@@ -45,15 +46,14 @@ export async function planKeyMigration(
 
 /** Returns what to do with a key in a tool's file that connecting does not move. It may be another service's. */
 export function adviseOnKey(tool: string, config: Config): string {
-  const upstream = upstreamForTool(config, tool);
-  const ref = upstream === null ? null : refForTool(tool, upstream, config);
+  const [upstream, ...others] = upstreamsForTool(config, tool);
+  const ref = upstream === undefined || others.length > 0 ? null : refForTool(tool, upstream, config);
   if (ref?.source.kind !== "keychain") return "remove it if no other program needs it";
   return `if it is a key for ${ref.origin}, store it with: tollkeeper ${ref.setArguments}; then remove it there`;
 }
 
-function refForTool(tool: string, upstream: Upstream, { tools }: Config): KeyRef {
-  const name = Object.hasOwn(tools, tool) ? tools[tool]?.key : null;
-  return resolveKeyRef(upstream, name ?? null);
+function refForTool(tool: string, upstream: Upstream, config: Config): KeyRef {
+  return resolveKeyRef(upstream, keyNameOfTool(config, tool));
 }
 
 async function readStored(keychain: WritableKeyStore, ref: KeyRef): Promise<Secret | null> {
@@ -77,6 +77,15 @@ function noUpstream(where: string): Failure {
   return new Failure(
     `${where} contains a real key, but no upstream is configured for it`,
     "set up the upstream first: tollkeeper setup",
+  );
+}
+
+/** The key would go to whichever of them its requests go to, which need not be the one that it is for. */
+function severalUpstreams(where: string, upstreams: readonly Upstream[]): Failure {
+  const names = upstreams.map(({ name }) => name);
+  return new Failure(
+    `${where} contains a real key, and this tool may use several upstreams: ${names.join(", ")}`,
+    `store it for the right one with: tollkeeper key set --upstream ${names[0]}; then remove it from the file, and connect again`,
   );
 }
 

@@ -4,7 +4,9 @@ import { TLSSocket } from "node:tls";
 import type { Upstream } from "../../core/config/config.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import { codeOf, Failure } from "../../core/failure.ts";
+import { FixedQuery } from "../../core/http/fixed-query.ts";
 import { buildCredentialHeader } from "../../core/http/headers.ts";
+import { listRoutes } from "../../core/http/routes.ts";
 import { parseJson } from "../../core/json.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { toPrintable } from "../../core/text/printable.ts";
@@ -122,7 +124,7 @@ function suggestBaseUrl({ name }: Upstream, likely: string | null): string {
 
 /** Does not use `fetch`, which follows redirects by default (SECURITY.md B4) and ignores our proxy and TLS settings. */
 async function get(upstream: Upstream, secret: Secret, outbound: Outbound): Promise<RawResponse> {
-  const url = new URL(`${upstream.baseUrl}/models`);
+  const url = new URL(`${upstream.baseUrl}/models${new FixedQuery(upstream.query).addTo("")}`);
   const dial = createDialer(outbound)(url.origin);
   const proxy = dial.isProxied ? (outbound.proxy?.origin ?? null) : null;
   const signal = AbortSignal.timeout(LIMIT_MS);
@@ -168,7 +170,13 @@ function send(
     "accept-encoding": "identity",
     connection: "close",
   };
-  const options = { path: url.pathname, headers, setHost: false, insecureHTTPParser: false, signal };
+  const options = {
+    path: url.pathname + url.search,
+    headers,
+    setHost: false,
+    insecureHTTPParser: false,
+    signal,
+  };
   return new Promise((resolve, reject) => {
     // The socket does TLS itself, so this is plain HTTP to Node.
     request({ ...options, createConnection: () => socket }, resolve)
@@ -178,10 +186,12 @@ function send(
 }
 
 /** The headers of the route `GET /models`, as the daemon sends them. */
-function buildCredential({ auth, anthropicVersion }: Upstream, secret: Secret): Record<string, string> {
-  if (auth === "none") return {};
-  const [header, value] = buildCredentialHeader(auth ?? "bearer", secret);
-  return { [header]: value, ...(auth === "x-api-key" ? { "anthropic-version": anthropicVersion } : {}) };
+function buildCredential(upstream: Upstream, secret: Secret): Record<string, string> {
+  const auth = listRoutes(upstream).find(({ path }) => path === "/models")?.auth ?? "bearer";
+  if (auth === "none") return upstream.headers;
+  const [header, value] = buildCredentialHeader(auth, secret);
+  const version = auth === "x-api-key" ? { "anthropic-version": upstream.anthropicVersion } : {};
+  return { ...version, ...upstream.headers, [header]: value };
 }
 
 function describeTls(socket: Socket): ModelsResponse["tls"] {

@@ -9,7 +9,8 @@ import { loadConfig } from "../load-config.ts";
 /** Arguments that every `key` subcommand takes. */
 export interface KeyArguments {
   config?: string | undefined;
-  upstream: string;
+  /** Its name; undefined for the only one, or the one called "default". */
+  upstream?: string | undefined;
   name?: string | undefined;
 }
 
@@ -31,15 +32,24 @@ export async function findKey({ config: path, upstream: name, name: key }: KeyAr
     const message = "no upstream is configured, and the built-in sandbox needs no key";
     throw new Failure(message, "set up an upstream and its key with: tollkeeper setup");
   }
-  const upstream = config.upstreams[name];
+  const upstream = name === undefined ? onlyUpstream(config) : config.upstreams[name];
   if (upstream === undefined) {
-    const message = `no upstream is called "${sanitizeText(name)}"`;
+    const message =
+      name === undefined
+        ? "the configuration has several upstreams, and each has its own key"
+        : `no upstream is called "${sanitizeText(name)}"`;
     throw new Failure(
       message,
-      `the upstreams are: ${names.join(", ")}; to choose one, add: --upstream ${findNearest(name, names) ?? names[0]}`,
+      `the upstreams are: ${names.join(", ")}; to choose one, add: --upstream ${findNearest(name ?? "", names) ?? names[0]}`,
     );
   }
   return { config, upstream, ref: resolveKeyRef(upstream, key ?? null) };
+}
+
+/** Returns the upstream that a command is about which names none. Of several, only the one called "default" is unmistakable. */
+function onlyUpstream({ upstreams }: Config): Upstream | undefined {
+  const [first, ...others] = Object.values(upstreams);
+  return others.length === 0 ? first : upstreams["default"];
 }
 
 /** Refuses keys that are not in the keychain: other sources are not ours to write to, and a key beside them would be unused. */

@@ -89,7 +89,8 @@ function findToolIssues(name: string, tool: unknown, upstreams: Entries): Issue[
   );
   if (missing.length > 0) return missing;
   if (allowed?.length === 0) {
-    const message = "allows no upstream, so that the tool could request nothing; name one, or remove the list";
+    const message =
+      "allows no upstream, so that the tool could request nothing; name one, or remove the list";
     return [{ path: ["tools", name, "upstreams"], message }];
   }
   const usable = upstreams.filter(([candidate]) => allowed === null || allowed.includes(candidate));

@@ -5,7 +5,18 @@ import { checkModelPattern } from "../policy/model-pattern.ts";
 import { checkNoProxy } from "./no-proxy.ts";
 import { DEFAULT_PORT } from "./own-address.ts";
 import { parseProxyUrl } from "./proxy-url.ts";
-import { choice, dictionary, flag, integer, list, listFrom, named, object, shortOrObject, text } from "./shape.ts";
+import {
+  choice,
+  dictionary,
+  flag,
+  integer,
+  list,
+  listFrom,
+  named,
+  object,
+  shortOrObject,
+  text,
+} from "./shape.ts";
 import type { JsonSchema } from "./shape.ts";
 import {
   checkCredentialName,
@@ -98,7 +109,9 @@ const upstream = object({
   apis: list(api)
     .nullable()
     .default(null)
-    .describe("The APIs that this upstream serves; null for all. Requests of another API go to another upstream."),
+    .describe(
+      "The APIs that this upstream serves; null for all. Requests of another API go to another upstream.",
+    ),
   models: list(text(checkModelPattern))
     .nullable()
     .default(null)
@@ -107,10 +120,14 @@ const upstream = object({
     ),
   headers: dictionary(checkHeaderName, text(checkHeaderValue))
     .default({})
-    .describe('Headers that are sent with each request, e.g. { "openai-organization": "org-1" }; never a key.'),
+    .describe(
+      'Headers that are sent with each request, e.g. { "openai-organization": "org-1" }; never a key.',
+    ),
   query: dictionary(checkQueryName, text(checkQueryValue))
     .default({})
-    .describe('Query parameters that are sent with each request, e.g. { "api-version": "preview" }; never a key.'),
+    .describe(
+      'Query parameters that are sent with each request, e.g. { "api-version": "preview" }; never a key.',
+    ),
   countTokensAuth: auth
     .default("x-api-key")
     .describe("How the upstream wants the key on /messages/count_tokens."),
@@ -132,7 +149,9 @@ const tool = object({
   upstreams: list(text())
     .nullable()
     .default(null)
-    .describe("Names of the upstreams that this tool may use; null for all. Their order is that of the file."),
+    .describe(
+      "Names of the upstreams that this tool may use; null for all. Their order is that of the file.",
+    ),
   key: text(checkKeyName)
     .nullable()
     .default(null)
@@ -249,8 +268,12 @@ export const configSchema = object({
     .resolve((upstreams) =>
       Object.fromEntries(Object.entries(upstreams).map(([name, entry]) => [name, { name, ...entry }])),
     )
-    .describe('Where requests go: to the first that serves the API and the model. Without any, the built-in sandbox responds.'),
-  tools: named(tool).default({}).describe('Tools that may use only some of the upstreams, or have a key of their own.'),
+    .describe(
+      "Where requests go: to the first that serves the API and the model. Without any, the built-in sandbox responds.",
+    ),
+  tools: named(tool)
+    .default({})
+    .describe("Tools that may use only some of the upstreams, or have a key of their own."),
   outbound: outbound.default({}).describe("How upstreams are reached. Environment variables are ignored."),
   ledger: ledger.default({}).describe("The usage records."),
   abort: abort.default({}).describe("What happens when a client disconnects."),

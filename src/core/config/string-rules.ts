@@ -33,7 +33,7 @@ export function checkHeaderName(name: string): string | null {
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(name)) return "a header's name here has only a-z, 0-9 and -";
   if (RESERVED_HEADERS.test(name)) return "tollkeeper sets this header itself; remove it";
   if (isFixedHeader(name)) return null;
-  return "looks like a credential, and a key never belongs in this file; store it with `tollkeeper key set`, and see \"auth\"";
+  return 'looks like a credential, and a key never belongs in this file; store it with `tollkeeper key set`, and see "auth"';
 }
 
 /** Set by tollkeeper or by HTTP itself, and those by which a client is told apart. */
@@ -54,13 +54,15 @@ export function checkQueryName(name: string): string | null {
   if (!/^[\w.-]{1,64}$/.test(name)) return 'a parameter\'s name has only A-Z, a-z, 0-9, ".", "_" and "-"';
   return isFixedHeader(name.toLowerCase())
     ? null
-    : "looks like a credential, and a key never belongs in a query, which logs contain; see \"auth\"";
+    : 'looks like a credential, and a key never belongs in a query, which logs contain; see "auth"';
 }
 
 /** Checks the value of such a parameter. */
 export function checkQueryValue(text: string): string | null {
   if (looksLikeKey(text)) return KEY_VALUE_FOUND;
-  return /^[\x21-\x7e]{1,256}$/.test(text) ? null : "must have 1 to 256 printable ASCII characters, no spaces";
+  return /^[\x21-\x7e]{1,256}$/.test(text)
+    ? null
+    : "must have 1 to 256 printable ASCII characters, no spaces";
 }
 
 /** Excludes `.` and `..`, which could leave the base path. */

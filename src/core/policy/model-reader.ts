@@ -145,7 +145,13 @@ export class ModelReader {
         return this.#takeOfHex(byte);
       case "literal":
         return this.#takeOfLiteral(byte);
+      default:
+        return this.#takeOfNumber(byte, offset);
     }
+  }
+
+  /** Takes a byte that continues a number or, in most states, stands between values. */
+  #takeOfNumber(byte: number, offset: number): void {
     if (IS_NUMBER.has(this.#state)) {
       const next = nextOfNumber(this.#state, byte);
       if (next !== null) {
@@ -267,7 +273,7 @@ export class ModelReader {
     this.#isModel = false;
     const model = JSON.parse(`"${raw.toString()}"`) as string;
     if (this.#place !== null) return this.#fail("the body names two models");
-    if (model === "" || !model.isWellFormed() || model.includes("\uFFFD"))
+    if (model === "" || /[\uD800-\uDFFF\uFFFD]/u.test(model))
       return this.#fail("the model's name cannot be read");
     this.#place = { model, from: this.#keptFrom, to };
   }

@@ -27,9 +27,10 @@ export function peekModel(
   const held: Buffer[] = [];
   return new Promise((resolve, reject) => {
     let idleTimer: NodeJS.Timeout | undefined;
+    let isFinished = false;
 
-    /** Takes what has arrived. Returns true when there is nothing more to wait for. */
-    function take(): boolean {
+    /** Takes what has arrived. Ends the peek when there is nothing more to wait for, or no room for more. */
+    function take(): void {
       // Not `read()` alone: on an ended body without bytes it would emit 'end', which the next reader waits for.
       if (req.readableLength > 0) {
         const chunk = req.read() as Buffer;
@@ -38,11 +39,7 @@ export function peekModel(
         buffer.resize(0, chunk.length);
         reader.feed(chunk);
       }
-      return reader.place !== null || reader.fault !== null || req.complete || req.destroyed;
-    }
-
-    function onReadable(): void {
-      if (take()) finish(null);
+      if (reader.place !== null || reader.fault !== null || req.complete || req.destroyed) finish(null);
       else if (reader.bytes > limits.bodyBytes) finish(tooLarge(limits.bodyBytes));
       else if (buffer.isFull) finish(bufferFull());
     }
@@ -52,8 +49,9 @@ export function peekModel(
     }
 
     function finish(refusal: Refusal | null): void {
+      isFinished = true;
       clearTimeout(idleTimer);
-      req.off("readable", onReadable);
+      req.off("readable", take);
       req.off("close", onClose);
       // In the tick of the last read: once 'end' has been emitted, nothing can be put back.
       if (reader.bytes > 0) req.unshift(Buffer.concat(held));
@@ -65,12 +63,10 @@ export function peekModel(
     // What arrived together with the head is available in the next tick, and is mostly enough. Not earlier, because a listener
     // for 'readable' makes Node read, which emits 'end' for an empty body that has arrived by then.
     process.nextTick(() => {
-      if (take()) {
-        finish(null);
-        return;
-      }
+      take();
+      if (isFinished) return;
       idleTimer = setTimeout(() => finish(tooSlow(limits.bodyIdleMs)), limits.bodyIdleMs);
-      req.on("readable", onReadable);
+      req.on("readable", take);
       req.on("close", onClose);
     });
   });

@@ -33,7 +33,7 @@ const FULL_CONFIG = {
     here: { baseUrl: "http://127.0.0.1:9/v1", auth: "none" },
   },
   access: { mode: "token", peerUid: [100_999] },
-  tools: { codex: { upstream: "other", key: "codex" }, zed: {}, llm: { upstream: "here" } },
+  tools: { codex: { upstreams: ["other"], key: "codex" }, zed: {}, llm: { upstreams: ["here"] } },
   ledger: { directory: "~/elsewhere", retainDays: 3 },
   abort: { graceMs: 20 },
   limits: { bodyBytes: 1_000_000, firstByteMs: 4_000, betweenBytesMs: 4_000 },

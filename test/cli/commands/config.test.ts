@@ -75,7 +75,7 @@ test("config check of a valid file describes the configuration", async (t) => {
       "default": { "baseUrl": "https://api.example.com/v1/" },
       "gate": { "baseUrl": "http://127.0.0.1:9/v1", "keySource": { "command": ["pass", "show", "x"] } }
     },
-    "tools": { "codex": { "key": "codex" }, "pi": { "upstream": "gate" } },
+    "tools": { "codex": { "key": "codex" }, "pi": { "upstreams": ["gate"] } },
     "ledger": { "directory": "~/usage" }
   }`;
   writeFileSync(path, text);

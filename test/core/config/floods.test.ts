@@ -19,7 +19,7 @@ test("reports the first sixty unknown keys of an object", () => {
 });
 
 test("reports the first fifty tools whose upstream does not exist", () => {
-  const tools = members(1000, (i) => `t${i}`, { upstream: "nowhere" });
+  const tools = members(1000, (i) => `t${i}`, { upstreams: ["nowhere"] });
   const problems = problemsOf({ ...withUpstream({}), tools });
   assert.equal(problems.length, 50);
   assert.match(problems[49] ?? "", /^tools\.t49\.upstream: no upstream is called "nowhere"/);

@@ -100,7 +100,7 @@ test("reports all problems at once, including those between sections", () => {
   const file = {
     listen: { port: 0.5, hosts: [] },
     upstreams: { Main: { baseUrl: "https://api.example.com", key: KEY } },
-    tools: { codex: { upstream: "main", key: 3 } },
+    tools: { codex: { upstreams: ["main"], key: 3 } },
   };
   const paths = problemsOf(file).map((problem) => problem.split(": ")[0]);
   const expected = [

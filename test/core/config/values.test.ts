@@ -214,12 +214,12 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   ],
   [
     "a tool with an unknown upstream",
-    { tools: { codex: { upstream: "gate" } } },
+    { tools: { codex: { upstreams: ["gate"] } } },
     'tools.codex.upstream: no upstream is called "gate"; name one of `upstreams`',
   ],
   [
     "a misspelt upstream",
-    { ...withUpstream({}), tools: { codex: { upstream: "defualt" } } },
+    { ...withUpstream({}), tools: { codex: { upstreams: ["defualt"] } } },
     'tools.codex.upstream: no upstream is called "defualt"; did you mean "default"?',
   ],
   ["a misspelt key", { listen: { prot: 1 } }, 'listen.prot: unknown key "prot"; did you mean "port"?'],

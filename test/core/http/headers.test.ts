@@ -15,6 +15,7 @@ const options: UpstreamHeaderOptions = {
   secret,
   defaultVersion: "2023-06-01",
   isLocal: false,
+  fixed: [],
 };
 
 function upstream(raw: string[], overrides: Partial<UpstreamHeaderOptions> = {}): Record<string, string> {

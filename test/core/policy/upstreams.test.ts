@@ -1,30 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { upstreamForTool, listConfiguredKeys, resolveKeyRef } from "../../../src/core/policy/upstreams.ts";
+import { upstreamsForTool, listConfiguredKeys, resolveKeyRef } from "../../../src/core/policy/upstreams.ts";
+import type { Config } from "../../../src/core/config/config.ts";
 import { validConfig } from "../config/valid-config.ts";
 
 const DEFAULT = { baseUrl: "https://api.example.com/v1" };
 const GATEWAY = { baseUrl: "https://gateway.example.com/api/v1/", key: "team" };
 
-test("chooses the upstream that a tool's configuration names, else the default one", () => {
+const namesFor = (config: Config, tool: string) => upstreamsForTool(config, tool).map(({ name }) => name);
+
+test("a tool may use the upstreams that its configuration lists, in the order of the file, else all of them", () => {
   const config = validConfig({
-    upstreams: { default: DEFAULT, gateway: GATEWAY },
-    tools: { codex: { upstream: "gateway" }, opencode: {} },
+    upstreams: { work: DEFAULT, gateway: GATEWAY, here: { baseUrl: "http://127.0.0.1:11434/v1" } },
+    tools: { codex: { upstreams: ["here", "gateway"] }, opencode: {} },
   });
-  assert.equal(upstreamForTool(config, "codex")?.name, "gateway");
-  assert.equal(upstreamForTool(config, "opencode")?.name, "default");
-  assert.equal(upstreamForTool(config, "never-configured")?.name, "default");
+  assert.deepEqual(namesFor(config, "codex"), ["gateway", "here"]);
+  assert.deepEqual(namesFor(config, "opencode"), ["work", "gateway", "here"]);
+  for (const tool of ["never-configured", "constructor", "__proto__", "toString"])
+    assert.deepEqual(namesFor(config, tool), ["work", "gateway", "here"]);
 });
 
-test("chooses the default upstream for a tool named like a property of Object.prototype", () => {
-  const config = validConfig({ upstreams: { default: DEFAULT } });
-  for (const tool of ["constructor", "__proto__", "toString"]) {
-    assert.equal(upstreamForTool(config, tool)?.name, "default");
-  }
-});
-
-test("chooses no upstream when none is configured", () => {
-  assert.equal(upstreamForTool(validConfig({ tools: { codex: { key: "codex" } } }), "codex"), null);
+test("a tool may use no upstream when none is configured", () => {
+  assert.deepEqual(namesFor(validConfig({ tools: { codex: { key: "codex" } } }), "codex"), []);
 });
 
 test("resolves a key by its upstream's origin and the given name, else the upstream's key name", () => {
@@ -49,7 +46,12 @@ test("resolves a key by its upstream's origin and the given name, else the upstr
 test("lists every configured key once, with the tools that use it", () => {
   const config = validConfig({
     upstreams: { default: DEFAULT, twin: DEFAULT, gateway: GATEWAY },
-    tools: { codex: { key: "codex" }, opencode: {}, kilo: { upstream: "twin" }, pi: { upstream: "gateway" } },
+    tools: {
+      codex: { key: "codex", upstreams: ["default"] },
+      opencode: { upstreams: ["default"] },
+      kilo: { upstreams: ["twin"] },
+      pi: { upstreams: ["gateway"] },
+    },
   });
   const keys = listConfiguredKeys(config).map(({ upstream, ref, usedBy }) => [
     upstream.name,

@@ -21,7 +21,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
     upstreams,
     ledger: { ...defaultConfig.ledger, ...ledgerConfig },
   });
-  const { upstream, key } = settings.defaultDestination;
+  const [{ upstream, key }] = settings.destinations;
   const match = upstream.table.find("POST", "/v1/messages");
   assert.ok(match !== null && "route" in match);
   const choice = { upstream, key, route: match.route, path: "/v1/messages" };

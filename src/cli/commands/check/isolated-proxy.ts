@@ -58,6 +58,9 @@ export async function openIsolatedProxy(config: Config, log: Log): Promise<OpenI
   }
 }
 
+/** Without choice by API or model, so that every guarantee holds for the first upstream. */
+const SERVES_ALL = { apis: null, models: null };
+
 /** Gives each upstream a path of its own on the recording upstream, so that they can be told apart. */
 function isolateConfig(config: Config, origin: string, ledgerDirectory: string): Config {
   const upstreams = Object.values(config.upstreams);
@@ -65,7 +68,10 @@ function isolateConfig(config: Config, origin: string, ledgerDirectory: string):
   const moved = upstreams.map((upstream): [string, Upstream] => {
     const basePath = `/${upstream.name}${upstream.basePath}`;
     const keySource = { kind: "keychain" } as const;
-    return [upstream.name, { ...upstream, origin, basePath, baseUrl: origin + basePath, keySource }];
+    return [
+      upstream.name,
+      { ...upstream, ...SERVES_ALL, origin, basePath, baseUrl: origin + basePath, keySource },
+    ];
   });
   return {
     ...config,
