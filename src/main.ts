@@ -20,6 +20,11 @@ const COMMANDS = [
     "Show the running daemon: addresses, upstreams, keys, configuration, ledger",
     () => import("./cli/commands/status.ts"),
   ),
+  command(
+    "route [model]",
+    "Say which upstream a request for a model goes to, and why",
+    () => import("./cli/commands/route.ts"),
+  ),
   command("tail", "Show each request as it ends", () => import("./cli/commands/tail.ts")),
   command(
     "check",

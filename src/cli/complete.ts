@@ -12,6 +12,7 @@ const ARGUMENTS: Readonly<Record<string, Kind>> = {
   connect: "tool",
   disconnect: "tool",
   env: "tool",
+  route: "model",
   "token add": "tool",
   "token revoke": "tool",
   "key set": "key",

@@ -27,7 +27,7 @@ export interface ApiRequest {
 }
 
 /** A request that matches no route, or a route with another method. */
-export interface RefusedRequest {
+interface RefusedRequest {
   kind: "refusal";
   mark: string | null;
   refusal: Refusal;

@@ -108,7 +108,7 @@ test("a key that does not come from the keychain is sent to the origin that the 
   const names = Object.keys(sources);
   const configAt = (baseUrl: string) => {
     const upstreams = names.map((name) => [name, { baseUrl, keySource: sources[name] }]);
-    const tools = Object.fromEntries(names.map((name) => [name, { upstream: name }]));
+    const tools = Object.fromEntries(names.map((name) => [name, { upstreams: [name] }]));
     return { upstreams: { default: { baseUrl }, ...Object.fromEntries(upstreams) }, tools };
   };
   const daemon = await startDaemon(t, { config: configAt(first.baseUrl), env });

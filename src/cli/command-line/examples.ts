@@ -17,6 +17,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "token revoke": ["token revoke my-script", "token revoke my-script --id 3f2a"],
   usage: ["usage", "usage --by model --since today", "usage --by session --json"],
   status: ["status", "status --json"],
+  route: ["route claude-sonnet-5", "route gpt-5 --tool codex --api responses", "route --explain 7d3f..."],
   tail: ["tail", "tail --json"],
   check: ["check", "check --json"],
   doctor: ["doctor", "doctor --json"],

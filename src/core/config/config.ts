@@ -1,6 +1,8 @@
 import type { Issue } from "./problem.ts";
 import { findRuleIssues } from "./rules.ts";
 import { configSchema } from "./schema.ts";
+
+export { APIS } from "./schema.ts";
 import type { OutputOf } from "./shape.ts";
 
 /**

@@ -30,6 +30,9 @@ import {
   checkRoutePath,
 } from "./string-rules.ts";
 
+/** The APIs that an upstream may serve. */
+export const APIS = ["messages", "responses"] as const;
+
 /** The longest delay that Node's timers support; a longer one would fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
 
@@ -44,7 +47,7 @@ const checkProgram = (value: string) => (value === "" ? "must not be empty" : nu
 const auth = choice("bearer", "x-api-key", "api-key");
 
 /** The APIs that are told apart where an upstream or a scheme is chosen. */
-const api = choice("messages", "responses");
+const api = choice(...APIS);
 
 /** How an upstream wants the key: one word for all routes, or one for each API. */
 const upstreamAuth = shortOrObject(

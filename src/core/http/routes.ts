@@ -1,6 +1,7 @@
 import type { RouteAuth, Upstream } from "../config/config.ts";
 import type { Api } from "./refusal.ts";
 import { parseToolName } from "../config/names.ts";
+import { servesApi } from "../policy/upstreams.ts";
 import type { Spend, Dialect } from "../usage/reading.ts";
 
 /** A method and a path, and how their requests and responses are handled. */
@@ -75,7 +76,7 @@ export function listRoutes(upstream: Upstream): Route[] {
   const { countTokensAuth, routes } = upstream;
   const messages = authFor(upstream, "messages");
   const responses = authFor(upstream, "responses");
-  const models = serves(upstream, "responses") ? responses : messages;
+  const models = servesApi(upstream, "responses") ? responses : messages;
   const builtIn: Omit<Route, "api">[] = [
     { method: "GET", path: "/models", auth: models ?? "bearer", dialect: "none", spend: "never" },
     { method: "POST", path: "/responses", auth: responses ?? "bearer", dialect: "responses", spend: "count" },
@@ -88,16 +89,12 @@ export function listRoutes(upstream: Upstream): Route[] {
       spend: "never",
     },
   ];
-  const served = builtIn.filter(({ dialect }) => dialect === "none" || serves(upstream, dialect));
+  const served = builtIn.filter(({ dialect }) => dialect === "none" || servesApi(upstream, dialect));
   return [...served, ...routes].map((route) => ({
     ...route,
     auth: upstream.auth === "none" ? "none" : route.auth,
     api: route.dialect === "messages" ? "messages" : "responses",
   }));
-}
-
-function serves({ apis }: Upstream, api: Api): boolean {
-  return apis === null || apis.includes(api);
 }
 
 /** How the upstream's configuration wants the key on the routes of an API; null when it leaves that to the route. */

@@ -54,7 +54,7 @@ const IS_NUMBER: ReadonlySet<State> = new Set([
 ]);
 
 /** Where the value of `model` stands in the body: offsets of its first byte, the quote, and of the byte after it. */
-export interface ModelPlace {
+interface ModelPlace {
   model: string;
   from: number;
   to: number;

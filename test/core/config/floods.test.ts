@@ -22,12 +22,12 @@ test("reports the first fifty tools whose upstream does not exist", () => {
   const tools = members(1000, (i) => `t${i}`, { upstreams: ["nowhere"] });
   const problems = problemsOf({ ...withUpstream({}), tools });
   assert.equal(problems.length, 50);
-  assert.match(problems[49] ?? "", /^tools\.t49\.upstream: no upstream is called "nowhere"/);
+  assert.match(problems[49] ?? "", /^tools\.t49\.upstreams\[0\]: no upstream is called "nowhere"/);
 });
 
 test("compares a misspelled upstream with the first twenty", () => {
   const upstreams = { default: ADDRESS, ...members(20, (i) => `upstream-${i}`, ADDRESS) };
-  const guess = (upstream: string) => problemsOf({ upstreams, tools: { codex: { upstream } } });
+  const guess = (upstream: string) => problemsOf({ upstreams, tools: { codex: { upstreams: [upstream] } } });
   assert.match(guess("upstraem-18")[0] ?? "", /did you mean "upstream-18"\?$/);
   assert.doesNotMatch(guess("upstraem-19")[0] ?? "", /upstream-19/);
 });

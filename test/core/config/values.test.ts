@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { problemsOf, withRoute, withUpstream } from "../../helpers/config/config-problems.ts";
 
-const BASE = "https://api.example.com/v1";
 const KEY = "sk-abc123";
 const KEY_VALUE =
   "a key never belongs in this file; delete it, store it with `tollkeeper key set`, and write the key's name here";
@@ -141,12 +140,12 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "an unknown auth scheme",
     withUpstream({ countTokensAuth: "basic" }),
-    'upstreams.default.countTokensAuth: must be "bearer" or "x-api-key"',
+    'upstreams.default.countTokensAuth: must be "bearer" or "x-api-key" or "api-key"',
   ],
   [
     "an unknown way to carry the key",
     withUpstream({ auth: "query" }),
-    'upstreams.default.auth: must be "bearer" or "x-api-key" or "none"',
+    'upstreams.default.auth: must be "bearer" or "x-api-key" or "api-key" or "none", or an object: { ... }',
   ],
   [
     "a version that is not a date",
@@ -208,19 +207,74 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   ],
   ["a tool's name with a space", { tools: { "my tool": {} } }, `tools["my tool"]: ${NAME}`],
   [
-    "upstreams without a default",
-    { upstreams: { main: { baseUrl: BASE } } },
-    'upstreams: no upstream is called "default", which serves tools that name no upstream; rename one to "default"',
+    "a tool that may use no upstream",
+    { ...withUpstream({}), tools: { codex: { upstreams: [] } } },
+    "tools.codex.upstreams: allows no upstream, so that the tool could request nothing; name one, or remove the list",
+  ],
+  [
+    "one upstream for a tool, not in a list",
+    { ...withUpstream({}), tools: { codex: { upstreams: "default" } } },
+    "tools.codex.upstreams: must be a list: [ ... ]",
+  ],
+  [
+    "an empty pattern",
+    withUpstream({ models: [""] }),
+    'upstreams.default.models[0]: must not be empty; "*" stands for any characters',
+  ],
+  [
+    "an unknown API",
+    withUpstream({ apis: ["chatty"] }),
+    'upstreams.default.apis[0]: must be "messages" or "responses"',
+  ],
+  [
+    "a credential among the headers",
+    withUpstream({ headers: { "x-goog-api-key": "abc" } }),
+    'upstreams.default.headers["x-goog-api-key"]: looks like a credential, and a key never belongs in this file; store it with `tollkeeper key set`, and see "auth"',
+  ],
+  [
+    "a key among the headers",
+    withUpstream({ headers: { "x-team": KEY } }),
+    `upstreams.default.headers["x-team"]: ${KEY_VALUE}`,
+  ],
+  [
+    "a header that tollkeeper sets",
+    withUpstream({ headers: { "content-length": "1" } }),
+    'upstreams.default.headers["content-length"]: tollkeeper sets this header itself; remove it',
+  ],
+  [
+    "a header with a line break",
+    withUpstream({ headers: { "x-title": "a\r\nhost: b" } }),
+    'upstreams.default.headers["x-title"]: must have 1 to 512 printable ASCII characters',
+  ],
+  [
+    "a header's name in capitals",
+    withUpstream({ headers: { "X-Title": "a" } }),
+    'upstreams.default.headers["X-Title"]: a header\'s name here has only a-z, 0-9 and -',
+  ],
+  [
+    "a credential in the query",
+    withUpstream({ query: { api_key: "abc" } }),
+    'upstreams.default.query.api_key: looks like a credential, and a key never belongs in a query, which logs contain; see "auth"',
+  ],
+  [
+    "a key in the query",
+    withUpstream({ query: { version: KEY } }),
+    `upstreams.default.query.version: ${KEY_VALUE}`,
+  ],
+  [
+    "a query with a space",
+    withUpstream({ query: { version: "a b" } }),
+    "upstreams.default.query.version: must have 1 to 256 printable ASCII characters, no spaces",
   ],
   [
     "a tool with an unknown upstream",
     { tools: { codex: { upstreams: ["gate"] } } },
-    'tools.codex.upstream: no upstream is called "gate"; name one of `upstreams`',
+    'tools.codex.upstreams[0]: no upstream is called "gate"; name one of `upstreams`',
   ],
   [
     "a misspelt upstream",
     { ...withUpstream({}), tools: { codex: { upstreams: ["defualt"] } } },
-    'tools.codex.upstream: no upstream is called "defualt"; did you mean "default"?',
+    'tools.codex.upstreams[0]: no upstream is called "defualt"; did you mean "default"?',
   ],
   ["a misspelt key", { listen: { prot: 1 } }, 'listen.prot: unknown key "prot"; did you mean "port"?'],
   ["a key in another case", { Listen: {} }, 'Listen: unknown key "Listen"; did you mean "listen"?'],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { checkModelPattern, matchesModel } from "../../../src/core/policy/model-pattern.ts";
 
 for (const [pattern, model, expected] of [

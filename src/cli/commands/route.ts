@@ -1,0 +1,108 @@
+import { readLedger } from "../../adapters/ledger-file.ts";
+import { ledgerDirectory } from "../../adapters/paths.ts";
+import { APIS, type Config } from "../../core/config/config.ts";
+import { Failure } from "../../core/failure.ts";
+import type { Api } from "../../core/http/refusal.ts";
+import type { UsageRecord } from "../../core/ledger/record.ts";
+import { explainChoice, type RoutedRequest } from "../../core/policy/explain-choice.ts";
+import { keyNameOfTool, resolveKeyRef } from "../../core/policy/upstreams.ts";
+import { defineCommand } from "../command.ts";
+import { loadConfig } from "../load-config.ts";
+import { EXIT, print, printJson } from "../terminal/console.ts";
+import { formatTable } from "../terminal/table.ts";
+
+const NEEDS_ONE = '"route" needs the name of a model, or --explain with the id of a record';
+
+/** `tollkeeper route`: says which upstream a request for a model goes to, and why not to each of the others. */
+export const command = defineCommand({
+  builder: (yargs) =>
+    yargs
+      .positional("model", { type: "string", describe: "The model that the request names" })
+      .option("config", { type: "string" })
+      .option("tool", { type: "string", describe: "Tool that sends the request; default: any" })
+      .option("api", { choices: APIS, describe: "API of the request; default: each of them" })
+      .option("explain", { type: "string", describe: "Id of a record, whose request to explain" })
+      .option("json", { type: "boolean", default: false, describe: "Print JSON" })
+      .check(({ model, explain }) => (model === undefined) !== (explain === undefined) || NEEDS_ONE),
+  handler: async ({ config: file, tool = null, api, model = "", explain, json }) => {
+    const config = await loadConfig(file);
+    const record = explain === undefined ? null : await findRecord(config, explain);
+    const requests =
+      record === null
+        ? (api === undefined ? APIS : [api]).map((one) => ({ tool, api: one, model }))
+        : [toRequest(record)];
+    const routes = requests.map((request) => ({ request, choices: explainAll(config, request) }));
+    if (json)
+      printJson(
+        routes.map(({ request, choices }) => ({ ...request, recorded: record?.upstream ?? null, choices })),
+      );
+    else printRoutes(config, routes, record);
+    if (routes.every(({ choices }) => choices.every(({ isChosen }) => !isChosen)))
+      process.exitCode = EXIT.failed;
+  },
+});
+
+/** An upstream, and why it gets the request or does not. */
+interface Choice {
+  upstream: string;
+  baseUrl: string;
+  key: string | null;
+  isChosen: boolean;
+  reason: string;
+}
+
+function explainAll(config: Config, request: RoutedRequest): Choice[] {
+  return explainChoice(config, request).map(({ upstream, isChosen, reason }) => {
+    const { name, source } = resolveKeyRef(upstream, keyNameOfTool(config, request.tool ?? ""));
+    return {
+      upstream: upstream.name,
+      baseUrl: upstream.baseUrl,
+      key: source.kind === "none" ? null : name,
+      isChosen,
+      reason,
+    };
+  });
+}
+
+function printRoutes(
+  config: Config,
+  routes: readonly { request: RoutedRequest; choices: readonly Choice[] }[],
+  record: UsageRecord | null,
+): void {
+  if (Object.keys(config.upstreams).length === 0) {
+    print("no upstream is configured: the built-in sandbox responds to every request");
+    return;
+  }
+  const [first] = routes;
+  if (record !== null)
+    print(
+      `${record.ts}: ${record.tool} requested ${record.model_requested} on ${record.route}, and ${record.upstream} served it`,
+    );
+  print(
+    `${record === null ? "A request" : "With the present configuration, this request"} of ${first?.request.tool ?? "any tool"} for ${first?.request.model}:`,
+  );
+  const rows = routes.flatMap(({ request, choices }) =>
+    choices.map(({ upstream, isChosen, reason, key }, index) => [
+      index === 0 ? request.api : "",
+      upstream,
+      isChosen ? "yes" : "no",
+      isChosen && key !== null ? `${reason}, with key "${key}"` : reason,
+    ]),
+  );
+  print(formatTable(["api", "upstream", "goes there", "why"], rows));
+}
+
+async function findRecord(config: Config, id: string): Promise<UsageRecord> {
+  for await (const record of readLedger(ledgerDirectory(config), { from: "" })) {
+    if (!("unreadable" in record) && record.id === id) return record;
+  }
+  throw new Failure(
+    "the ledger has no record with this id",
+    "to see the ids of new records, type: tollkeeper tail --json",
+  );
+}
+
+function toRequest({ tool, route, model_requested: model }: UsageRecord): RoutedRequest {
+  const api: Api = route.startsWith("/messages") ? "messages" : "responses";
+  return { tool, api, model: model ?? "" };
+}

@@ -1,0 +1,44 @@
+import type { Config, Upstream } from "../config/config.ts";
+import type { Api } from "../http/refusal.ts";
+import { matchesModel } from "./model-pattern.ts";
+import { servesApi, upstreamsForTool } from "./upstreams.ts";
+
+/** Why an upstream gets a request, or does not. */
+interface Verdict {
+  upstream: Upstream;
+  isChosen: boolean;
+  /** In words, with the setting that decides. */
+  reason: string;
+}
+
+/** A request as far as the choice of its upstream depends on it. */
+export interface RoutedRequest {
+  /** null for a tool that the configuration does not name. */
+  tool: string | null;
+  api: Api;
+  model: string;
+}
+
+/** Explains the choice of `chooseUpstream`, in the order of the file. */
+export function explainChoice(config: Config, request: RoutedRequest): Verdict[] {
+  const allowed = upstreamsForTool(config, request.tool ?? "");
+  let chosen: Upstream | null = null;
+  return Object.values(config.upstreams).map((upstream) => {
+    const obstacle = allowed.includes(upstream)
+      ? findObstacle(upstream, request)
+      : `"tools.${request.tool}.upstreams" does not name it`;
+    if (obstacle !== null) return { upstream, isChosen: false, reason: obstacle };
+    if (chosen !== null)
+      return { upstream, isChosen: false, reason: `would serve it, but comes after ${chosen.name}` };
+    chosen = upstream;
+    return { upstream, isChosen: true, reason: "the first that serves it" };
+  });
+}
+
+/** Returns the setting that keeps a request from an upstream that its tool may use; null when none does. */
+function findObstacle(upstream: Upstream, { api, model }: RoutedRequest): string | null {
+  if (!servesApi(upstream, api)) return `"apis" has only ${upstream.apis?.join(", ")}`;
+  const { models } = upstream;
+  if (models === null || matchesModel(models, model)) return null;
+  return models.length === 0 ? `"models" is empty` : `"models" has only ${models.join(", ")}`;
+}
