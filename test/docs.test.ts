@@ -82,6 +82,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   "`doctor`": ["doctor", "--json"],
   "`check`": ["check", "--json"],
   "`connect --list`": ["connect", "--list", "--json"],
+  "`route`": ["route", "claude-sonnet-5", "--json"],
   "`key list`": ["key", "list", "--json"],
   "`key test`": ["key", "test", "--json"],
   "`token list`": ["token", "list", "--json"],

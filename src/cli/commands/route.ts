@@ -37,8 +37,10 @@ export const command = defineCommand({
         routes.map(({ request, choices }) => ({ ...request, recorded: record?.upstream ?? null, choices })),
       );
     else printRoutes(config, routes, record);
-    if (routes.every(({ choices }) => choices.every(({ isChosen }) => !isChosen)))
-      process.exitCode = EXIT.failed;
+    const isServed = routes.some(
+      ({ choices }) => choices.length === 0 || choices.some(({ isChosen }) => isChosen),
+    );
+    if (!isServed) process.exitCode = EXIT.failed;
   },
 });
 

@@ -2,8 +2,8 @@ import { createKeySources } from "../../adapters/key-sources.ts";
 import { createKeychain } from "../../adapters/keychain.ts";
 import type { Config } from "../../core/config/config.ts";
 import { KeyFailure } from "../../core/failure.ts";
-import { listConfiguredKeys, type ConfiguredKey } from "../../core/policy/upstreams.ts";
-import { describeKeySource } from "../../core/secrets/key-source.ts";
+import { leaveOutUnneeded, listConfiguredKeys, type ConfiguredKey } from "../../core/policy/upstreams.ts";
+import { describeKeySource, type KeyRef } from "../../core/secrets/key-source.ts";
 import type { KeyStore, WritableKeyStore } from "../../ports.ts";
 import { attempt } from "../attempt.ts";
 import type { ReportArguments } from "../command.ts";
@@ -38,11 +38,12 @@ export async function listKeys({ config, json }: ReportArguments): Promise<void>
 
 /** Looks up every key, one after another, because keychains serve one caller at a time. */
 async function lookUpAll(config: Config, store: KeyStore): Promise<ListedKey[]> {
-  const keys: ListedKey[] = [];
+  const found: { ref: KeyRef; isOwn: boolean; listed: ListedKey }[] = [];
   for (const configured of listConfiguredKeys(config)) {
-    if (configured.ref.source.kind !== "none") keys.push(await lookUp(configured, store));
+    if (configured.ref.source.kind === "none") continue;
+    found.push({ ...configured, listed: await lookUp(configured, store) });
   }
-  return keys;
+  return leaveOutUnneeded(found, ({ listed }) => listed.state === "missing").map(({ listed }) => listed);
 }
 
 async function lookUp({ upstream, ref, usedBy }: ConfiguredKey, store: KeyStore): Promise<ListedKey> {

@@ -59,7 +59,11 @@ class Shape<Output> {
   /** Also accepts null. */
   nullable(): Shape<Output | null> {
     const read: Read<Output | null> = (value, path) => (value === null ? { value } : this.read(value, path));
-    return new Shape({ ...this.jsonSchema, type: [this.jsonSchema["type"], "null"] }, read, this.isRequired);
+    const { type, anyOf } = this.jsonSchema;
+    const nulled = Array.isArray(anyOf)
+      ? { anyOf: [...(anyOf as unknown[]), { type: "null" }] }
+      : { type: [type, "null"] };
+    return new Shape({ ...this.jsonSchema, ...nulled }, read, this.isRequired);
   }
 
   /** Transforms a valid value, or returns what is wrong with it after all. */

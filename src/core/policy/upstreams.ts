@@ -25,6 +25,8 @@ export interface ConfiguredKey {
   ref: KeyRef;
   /** The configured tools that use it. Tools without a configuration use the upstream's own key. */
   usedBy: string[];
+  /** True when an upstream itself names it, so that the other tools use it too. */
+  isOwn: boolean;
 }
 
 /**
@@ -50,7 +52,7 @@ export function listConfiguredKeys(config: Config): ConfiguredKey[] {
     const ref = resolveKeyRef(upstream, keyName);
     const identity = identifyKey(ref);
     const known = keys.get(identity);
-    if (known === undefined) keys.set(identity, { upstream, ref, usedBy });
+    if (known === undefined) keys.set(identity, { upstream, ref, usedBy, isOwn: usedBy.length === 0 });
     else known.usedBy.push(...usedBy);
   };
   for (const upstream of Object.values(config.upstreams)) add(upstream, null, []);
@@ -58,4 +60,19 @@ export function listConfiguredKeys(config: Config): ConfiguredKey[] {
     for (const upstream of upstreamsForTool(config, name)) add(upstream, tool.key, [name]);
   }
   return [...keys.values()];
+}
+
+/**
+ * Leaves out the missing keys that nothing may need. A tool's own key belongs at each upstream that the tool may use, but all of
+ * its requests may go to one of them: where it is stored, or else at the first.
+ */
+export function leaveOutUnneeded<Key extends Pick<ConfiguredKey, "ref" | "isOwn">>(
+  keys: readonly Key[],
+  isMissing: (key: Key) => boolean,
+): Key[] {
+  return keys.filter((key, at) => {
+    if (key.isOwn || !isMissing(key)) return true;
+    const isOther = (other: Key) => other !== key && other.ref.name === key.ref.name && !other.isOwn;
+    return !keys.some((other, index) => isOther(other) && (index < at || !isMissing(other)));
+  });
 }

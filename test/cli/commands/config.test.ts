@@ -86,7 +86,7 @@ test("config check of a valid file describes the configuration", async (t) => {
     "listens on 127.0.0.1 and ::1, port 8655",
     'upstream default: https://api.example.com/v1, key "default" from keychain',
     'upstream gate: http://127.0.0.1:9/v1, key "default" from command pass show x',
-    'tool codex: upstream default, key "codex"',
+    'tool codex: all upstreams, key "codex"',
     "tool pi: upstream gate, the upstream's key",
     `keeps usage records for 400 days in ${home}/usage`,
   ]);

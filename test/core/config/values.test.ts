@@ -229,27 +229,27 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a credential among the headers",
     withUpstream({ headers: { "x-goog-api-key": "abc" } }),
-    'upstreams.default.headers["x-goog-api-key"]: looks like a credential, and a key never belongs in this file; store it with `tollkeeper key set`, and see "auth"',
+    'upstreams.default.headers.x-goog-api-key: looks like a credential, and a key never belongs in this file; store it with `tollkeeper key set`, and see "auth"',
   ],
   [
     "a key among the headers",
     withUpstream({ headers: { "x-team": KEY } }),
-    `upstreams.default.headers["x-team"]: ${KEY_VALUE}`,
+    `upstreams.default.headers.x-team: ${KEY_VALUE}`,
   ],
   [
     "a header that tollkeeper sets",
     withUpstream({ headers: { "content-length": "1" } }),
-    'upstreams.default.headers["content-length"]: tollkeeper sets this header itself; remove it',
+    "upstreams.default.headers.content-length: tollkeeper sets this header itself; remove it",
   ],
   [
     "a header with a line break",
     withUpstream({ headers: { "x-title": "a\r\nhost: b" } }),
-    'upstreams.default.headers["x-title"]: must have 1 to 512 printable ASCII characters',
+    "upstreams.default.headers.x-title: must have 1 to 512 printable ASCII characters",
   ],
   [
     "a header's name in capitals",
     withUpstream({ headers: { "X-Title": "a" } }),
-    'upstreams.default.headers["X-Title"]: a header\'s name here has only a-z, 0-9 and -',
+    "upstreams.default.headers.X-Title: a header's name here has only a-z, 0-9 and -",
   ],
   [
     "a credential in the query",

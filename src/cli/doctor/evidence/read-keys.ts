@@ -1,6 +1,6 @@
 import type { Config } from "../../../core/config/config.ts";
 import { KeyFailure } from "../../../core/failure.ts";
-import { listConfiguredKeys, type ConfiguredKey } from "../../../core/policy/upstreams.ts";
+import { leaveOutUnneeded, listConfiguredKeys, type ConfiguredKey } from "../../../core/policy/upstreams.ts";
 import type { KeyRef } from "../../../core/secrets/key-source.ts";
 import type { Secret } from "../../../core/secrets/secret.ts";
 import type { KeyStore } from "../../../ports.ts";
@@ -29,7 +29,7 @@ export async function readKeys(
     if (skipReason === null) readings.push(await readKey(key, store));
     else readings.push({ ...key, secret: null, failure: null, skipReason });
   }
-  return readings;
+  return leaveOutUnneeded(readings, ({ failure }) => failure?.code === "missing");
 }
 
 async function readKey(key: ConfiguredKey, store: KeyStore): Promise<KeyReading> {

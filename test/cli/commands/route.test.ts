@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
+import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
+import { runProgram } from "../../helpers/daemon/program.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+
+const CONFIG = {
+  upstreams: {
+    local: { baseUrl: "http://127.0.0.1:11434/v1", auth: "none", models: ["qwen*"] },
+    anthropic: { baseUrl: "https://api.anthropic.com/v1", apis: ["messages"] },
+    openai: { baseUrl: "https://api.openai.com/v1", key: "team" },
+  },
+  tools: { zed: { upstreams: ["openai"] } },
+};
+
+function prepare(t: TestContext, config: object = CONFIG) {
+  const home = scratchDirectory(t);
+  const file = join(home, "config.jsonc");
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_RUNTIME_DIR: home };
+  return (...args: string[]) => runProgram(["route", ...args, "--config", file], { env });
+}
+
+/** The rows of the table as `API UPSTREAM yes|no`. */
+function rowsOf(stdout: string): string[] {
+  let api = "";
+  return stdout
+    .split("\n")
+    .slice(2, -1)
+    .map((line) => {
+      api = /^(\w+) /.exec(line)?.[1] ?? api;
+      return `${api} ${/(\w+) +(yes|no) /.exec(line)?.slice(1).join(" ")}`;
+    });
+}
+
+test("route says for each API which upstream serves a model, and what keeps it from the others", async (t) => {
+  const route = prepare(t);
+  const { code, stdout } = await route("gpt-5");
+  assert.equal(code, 0);
+  assert.match(stdout, /^A request of any tool for gpt-5:\n/);
+  assert.deepEqual(
+    rowsOf(stdout).filter((row) => /^(?:messages|responses) /.test(row)),
+    [
+      "messages local no",
+      "messages anthropic yes",
+      "messages openai no",
+      "responses local no",
+      "responses anthropic no",
+      "responses openai yes",
+    ],
+  );
+  assert.match(stdout, /"models" has only qwen\*/);
+  assert.match(stdout, /openai +no +would serve it, but comes after anthropic/);
+  assert.match(stdout, /anthropic +no +"apis" has only messages/);
+  assert.match(stdout, /openai +yes +the first that serves it, with key "team"/);
+});
+
+test("route for a tool leaves out what the tool may not use", async (t) => {
+  const { stdout } = await prepare(t)("qwen3", "--tool", "zed", "--api", "messages");
+  assert.deepEqual(rowsOf(stdout), ["messages local no", "messages anthropic no", "messages openai yes"]);
+  assert.match(stdout, /local +no +"tools\.zed\.upstreams" does not name it/);
+});
+
+test("route exits with 1 when no upstream serves the model", async (t) => {
+  const upstreams = { local: CONFIG.upstreams.local };
+  const { code, stdout } = await prepare(t, { upstreams })("gpt-5");
+  assert.equal(code, 1);
+  assert.ok(rowsOf(stdout).every((row) => row.endsWith(" no")));
+});
+
+test("route without upstreams says that the sandbox responds", async (t) => {
+  const { code, stdout } = await prepare(t, {})("gpt-5");
+  assert.deepEqual(
+    [code, stdout],
+    [0, "no upstream is configured: the built-in sandbox responds to every request\n"],
+  );
+});
+
+test("route --json has a choice for each upstream", async (t) => {
+  const { stdout } = await prepare(t)("qwen3", "--api", "responses", "--json");
+  const [first] = parseJsonOutput(stdout) as Record<string, unknown>[];
+  assert.deepEqual(
+    { tool: first?.["tool"], api: first?.["api"], model: first?.["model"], recorded: first?.["recorded"] },
+    { tool: null, api: "responses", model: "qwen3", recorded: null },
+  );
+  const choices = first?.["choices"] as Record<string, unknown>[];
+  assert.deepEqual(
+    choices.map((choice) => [choice["upstream"], choice["key"], choice["isChosen"]]),
+    [
+      ["local", null, true],
+      ["anthropic", "default", false],
+      ["openai", "team", false],
+    ],
+  );
+});
+
+test("route --explain finds the request of a record, and an unknown id is an error with the next command", async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t);
+  await fetch(`${daemon.url}/t/zed/v1/messages`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"model":"claude-sonnet-5"}',
+  }).then((response) => response.text());
+  const [record] = await daemon.ledger();
+  const { code, stdout } = await daemon.command("route", "--explain", record?.id ?? "");
+  assert.equal(code, 0);
+  assert.match(stdout, /: zed requested claude-sonnet-5 on \/messages, and default served it\n/);
+  assert.match(stdout, /messages +default +yes +the first that serves it/);
+  const unknown = await daemon.command("route", "--explain", "no-such-id");
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.stderr, /no record with this id\nhint: .*tollkeeper tail --json/);
+});
