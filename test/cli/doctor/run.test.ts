@@ -43,6 +43,7 @@ test("keys are redacted from messages and fixes", async () => {
     upstream,
     ref: resolveKeyRef(upstream, null),
     usedBy: [],
+    isOwn: true,
     secret,
     failure: null,
     skipReason: null,

@@ -13,6 +13,7 @@ function keyAt(name: string, baseUrl: string, secret: Secret | null): KeyReading
     upstream,
     ref: resolveKeyRef(upstream, null),
     usedBy: [],
+    isOwn: true,
     secret,
     failure: null,
     skipReason: null,
