@@ -127,17 +127,21 @@ export class Gate implements ConnectionHandler {
       // 4. Choose the upstream, by the model where that decides. From here on the request leaves one record, however it ends.
       if (request.kind === "refusal") throw new RefusalError(client.refusal ?? request.refusal);
       const destinations = settings.destinationsFor(client.tool);
-      let choice = chooseUpstream(request, destinations, settings, null);
+      const aliases = namesModel(request.match.route) ? settings.aliasesFor(client.tool) : null;
+      let choice = aliases === null ? chooseUpstream(request, destinations, settings, null) : null;
+      let alias: string | null = null;
       let guard: ModelGuard | null = null;
       if (choice === null) {
         if (client.refusal !== null) throw new RefusalError(client.refusal);
         const reader = await this.#readModel(req, res, headers, expectsContinue, settings);
         if (req.socket.destroyed) return;
-        guard = new ModelGuard(reader);
-        choice = chooseUpstream(request, destinations, settings, requireModel(reader));
+        const model = requireModel(reader);
+        alias = aliases?.get(model) ?? null;
+        guard = new ModelGuard(reader, alias);
+        choice = chooseUpstream(request, destinations, settings, alias ?? model);
       }
       if ("code" in choice) throw new RefusalError(client.refusal ?? choice);
-      exchange = this.#openExchange(client, choice, headers, settings);
+      exchange = this.#openExchange(client, choice, alias, headers, settings);
       if (client.refusal !== null) throw new RefusalError(client.refusal);
 
       // 5. Check the body's length.
@@ -156,7 +160,7 @@ export class Gate implements ConnectionHandler {
       if (expectsContinue && guard === null) res.writeContinue();
       this.#forwarder.forward(req, res, {
         exchange,
-        headers: composeHeaders(headers, choice, secret),
+        headers: composeHeaders(headers, choice, secret, guard?.addedBytes ?? 0),
         secret,
         announcedBytes,
         guard,
@@ -243,12 +247,14 @@ export class Gate implements ConnectionHandler {
   #openExchange(
     client: ClientIdentity,
     choice: Choice,
+    alias: string | null,
     headers: HeaderIndex,
     settings: Settings,
   ): ExchangeRecorder {
     const head = {
       client,
       choice,
+      alias,
       settings,
       userAgent: headers.get("user-agent") ?? null,
       contentEncoding: headers.get("content-encoding") ?? null,
@@ -284,6 +290,11 @@ export class Gate implements ConnectionHandler {
   }
 }
 
+/** True for a route whose requests name a model. */
+function namesModel({ method, dialect }: Route): boolean {
+  return method === "POST" && dialect !== "none";
+}
+
 /** Returns the model that the choice depends on. */
 function requireModel({ fault, place }: ModelReader): string {
   if (place === null) throw new RefusalError(unreadableModel(fault ?? "the body names no model"));
@@ -304,7 +315,12 @@ function needsVersion({ dialect, auth }: Route): boolean {
   return dialect === "messages" || auth === "x-api-key";
 }
 
-function composeHeaders(headers: HeaderIndex, { upstream, route }: Choice, secret: Secret): string[] {
+function composeHeaders(
+  headers: HeaderIndex,
+  { upstream, route }: Choice,
+  secret: Secret,
+  addedBytes: number,
+): string[] {
   return buildUpstreamHeaders(headers, {
     host: upstream.host,
     auth: route.auth,
@@ -312,5 +328,6 @@ function composeHeaders(headers: HeaderIndex, { upstream, route }: Choice, secre
     defaultVersion: needsVersion(route) ? upstream.anthropicVersion : null,
     isLocal: upstream.isLocal,
     fixed: upstream.fixed.headers,
+    addedBytes,
   });
 }

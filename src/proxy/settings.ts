@@ -1,5 +1,6 @@
 import { isLoopbackHost } from "../core/config/base-url.ts";
 import { type Config, type Upstream } from "../core/config/config.ts";
+import { aliasesOfTool, type Aliases } from "../core/policy/aliases.ts";
 import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../core/policy/upstreams.ts";
 import type { AdmissionRules } from "../core/http/admission.ts";
 import { FixedQuery } from "../core/http/fixed-query.ts";
@@ -35,6 +36,8 @@ export interface Settings {
   destinations: Destinations;
   /** The same object for the same tool each time. */
   destinationsFor(tool: string): Destinations;
+  /** null for a tool without aliases. */
+  aliasesFor(tool: string): Aliases | null;
 }
 
 /** The upstreams that a tool may use, in the order of the file. */
@@ -62,6 +65,8 @@ export function prepareSettings(config: Config): Settings {
   }
 
   const destinations = destinationsOf("");
+  const aliases = aliasesOfTool(config, "");
+  const ownAliases = new Map(Object.keys(config.tools).map((name) => [name, aliasesOfTool(config, name)]));
   const named = new Map(Object.keys(config.tools).map((name) => [name, destinationsOf(name)]));
   return {
     config,
@@ -70,6 +75,7 @@ export function prepareSettings(config: Config): Settings {
     table: joinTables([...prepared.values()]),
     destinations,
     destinationsFor: (tool) => named.get(tool) ?? destinations,
+    aliasesFor: (tool) => ownAliases.get(tool) ?? aliases,
   };
 }
 

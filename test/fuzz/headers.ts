@@ -84,6 +84,7 @@ function judgeUpstream(
       defaultVersion,
       isLocal: false,
       fixed: [],
+      addedBytes: 0,
     }),
   );
   const credential: Header = auth === "bearer" ? ["authorization", `Bearer ${KEY}`] : ["x-api-key", KEY];

@@ -71,6 +71,7 @@ export const anyRecord: fc.Arbitrary<UsageRecord> = fc.record(
     method: text,
     status: fc.option(fc.integer({ min: 100, max: 599 })),
     model_requested: textOrNull,
+    alias: textOrNull,
     stream: fc.option(fc.boolean()),
     outcome: fc.constantFrom("completed", "incomplete", "refused", "cut", "error", "rejected", "queued"),
     stop: textOrNull,

@@ -37,6 +37,7 @@ export function findRuleIssues(file: unknown): Issue[] {
       { port: valueAt(file, ["listen", "port"]), allowedHosts: valueAt(file, ["listen", "allowedHosts"]) },
     ),
     ...findAllToolIssues(tools, upstreams),
+    ...findAliasIssues(valueAt(file, ["aliases"]), tools),
     ...upstreams.flatMap(([name, upstream]) => findUnusedSource(name, upstream)),
     ...upstreams.flatMap(([name, upstream]) => findRouteIssues(name, valueAt(upstream, ["routes"]))),
   ];
@@ -112,6 +113,26 @@ function findUnusedKey(tool: string, key: unknown, upstreams: Entries): Issue[] 
   const message =
     "this upstream's keySource has only one key; remove the key here, or add an upstream with its own keySource";
   return [{ path: ["tools", tool, "key"], message }];
+}
+
+/** A chain of aliases would mean that one entry depends on another, and a loop has no end. */
+function findAliasIssues(aliases: unknown, tools: Entries): Issue[] {
+  const all = entriesOf(aliases);
+  const ofAll = chainsIn(all, new Set(all.map(([name]) => name)), ["aliases"]);
+  const ofTools = tools.flatMap(([tool, value]) => {
+    const own = entriesOf(valueAt(value, ["aliases"]));
+    const names = new Set([...all, ...own].map(([name]) => name));
+    return chainsIn(own, names, ["tools", tool, "aliases"]);
+  });
+  return [...ofAll, ...ofTools].slice(0, MAX_TOOL_ISSUES);
+}
+
+function chainsIn(aliases: Entries, names: ReadonlySet<string>, path: Issue["path"]): Issue[] {
+  return aliases.flatMap(([name, model]) => {
+    if (typeof model !== "string" || !names.has(model)) return [];
+    const message = `"${sanitizeText(model)}" is itself an alias; name the model that it stands for`;
+    return [{ path: [...path, name], message }];
+  });
 }
 
 /** A key that is named but never sent is a mistake, in one direction or the other. */

@@ -1,7 +1,7 @@
 import type { KeySource } from "../secrets/key-source.ts";
 import { parseBaseUrl } from "./base-url.ts";
 import { checkKeyName } from "./names.ts";
-import { checkModelPattern } from "../policy/model-pattern.ts";
+import { checkModelName, checkModelPattern } from "../policy/model-pattern.ts";
 import { checkNoProxy } from "./no-proxy.ts";
 import { DEFAULT_PORT } from "./own-address.ts";
 import { parseProxyUrl } from "./proxy-url.ts";
@@ -148,6 +148,9 @@ const upstream = object({
   keySource: rest.auth === "none" ? NO_KEY : (source ?? KEYCHAIN),
 }));
 
+/** The model to request, by the one that a tool names. */
+const aliases = dictionary(checkModelName, text(checkModelName)).default({});
+
 const tool = object({
   upstreams: list(text())
     .nullable()
@@ -159,6 +162,9 @@ const tool = object({
     .nullable()
     .default(null)
     .describe("Name of this tool's key in the keychain; null for the upstream's own."),
+  aliases: aliases.describe(
+    "Models to request instead of those that this tool names, before the aliases of all.",
+  ),
 });
 
 const listen = object({
@@ -277,6 +283,9 @@ export const configSchema = object({
   tools: named(tool)
     .default({})
     .describe("Tools that may use only some of the upstreams, or have a key of their own."),
+  aliases: aliases.describe(
+    'Models to request instead of those that tools name, e.g. { "claude-haiku-4-5": "qwen3-coder" }.',
+  ),
   outbound: outbound.default({}).describe("How upstreams are reached. Environment variables are ignored."),
   ledger: ledger.default({}).describe("The usage records."),
   abort: abort.default({}).describe("What happens when a client disconnects."),

@@ -15,6 +15,8 @@ export interface UpstreamHeaderOptions {
   isLocal: boolean;
   /** Headers of the configuration, names in lower case. They replace the client's. */
   fixed: readonly (readonly [name: string, value: string])[];
+  /** By how many bytes the body is longer than the client says. */
+  addedBytes: number;
 }
 
 /** A beta for subscription tokens only, and invalid with the API key that we set (docs/wire.md section 1). */
@@ -57,7 +59,10 @@ export function buildUpstreamHeaders(headers: HeaderIndex, options: UpstreamHead
     if (!isSentUpstream || hopByHop?.has(name)) continue;
     if (options.fixed.some(([fixed]) => fixed === name)) continue;
     if (name === "anthropic-version") hasVersion = true;
-    const sent = name === "anthropic-beta" ? removeOauthBeta(value) : value;
+    let sent = value;
+    if (name === "anthropic-beta") sent = removeOauthBeta(value);
+    else if (name === "content-length" && options.addedBytes !== 0)
+      sent = String(Number(value) + options.addedBytes);
     if (sent !== "" || value === "") out.push(rawName, sent);
   }
   for (const [name, value] of options.fixed) {

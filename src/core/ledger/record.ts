@@ -47,6 +47,8 @@ export interface UsageRecord extends MeterReading {
   /** Status of the response, the upstream's or our own; null when there was none. */
   status: number | null;
   model_requested: string | null;
+  /** The model that the upstream was asked for in place of `model_requested`; null without an alias. */
+  alias: string | null;
   /** True when an event stream was requested or sent; null when neither is known. */
   stream: boolean | null;
   upstream_request_id: string | null;

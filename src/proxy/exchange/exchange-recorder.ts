@@ -19,6 +19,8 @@ const NOTE_INTERVAL_MS = 60_000;
 interface ExchangeHead {
   client: ClientIdentity;
   choice: Choice;
+  /** The model that is requested in place of the client's; null when that is. */
+  alias: string | null;
   settings: Settings;
   userAgent: string | null;
   /** `content-encoding` of the request. A compressed body is forwarded unread. */
@@ -144,7 +146,7 @@ export class ExchangeRecorder {
   }
 
   #compose(reading: MeterReading, cutBy: CutBy | null): UsageRecord {
-    const { client, settings, userAgent } = this.#head;
+    const { client, alias, settings, userAgent } = this.#head;
     const { key, upstream, route } = this.choice;
     const identity = client.forRecord(this.choice, settings);
     return {
@@ -163,6 +165,7 @@ export class ExchangeRecorder {
       method: route.method,
       status: this.status,
       model_requested: this.#scan?.model ?? null,
+      alias,
       stream: this.streamed === true || (this.#scan?.stream ?? this.streamed),
       // Listed one by one: V8 then builds the record in one step, 0.03 µs instead of 0.3 µs for a spread.
       outcome: reading.outcome,

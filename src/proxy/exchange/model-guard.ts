@@ -12,10 +12,22 @@ export class ModelGuard {
   readonly #tail: Buffer[] = [];
   #tailBytes = 0;
   #offset = 0;
+  /** The value that is sent in place of the model's; null to send that. */
+  readonly #alias: Buffer | null;
 
-  /** @param reader as far as the peek got; the body passes from its first byte all the same */
-  constructor(reader: ModelReader) {
+  /**
+   * @param reader as far as the peek got; the body passes from its first byte all the same
+   * @param alias the model to send in place of the one that was read; null to change nothing
+   */
+  constructor(reader: ModelReader, alias: string | null) {
     this.#reader = reader;
+    this.#alias = alias === null ? null : Buffer.from(JSON.stringify(alias));
+  }
+
+  /** By how many bytes the body that is sent is longer than the client's. */
+  get addedBytes(): number {
+    const { place } = this.#reader;
+    return this.#alias === null || place === null ? 0 : this.#alias.length - (place.to - place.from);
   }
 
   /** Takes the next chunk. Returns what may be sent of it; null once the body is at fault. */
@@ -26,11 +38,20 @@ export class ModelGuard {
     if (unread > 0) this.#reader.feed(chunk.subarray(chunk.length - unread));
     if (this.#reader.fault !== null) return null;
     const { endsAt } = this.#reader;
-    if (endsAt === null || endsAt >= this.#offset) return chunk;
+    if (endsAt === null || endsAt >= this.#offset) return this.#replaceIn(chunk, from);
     const at = Math.max(0, endsAt - from);
     this.#tail.push(chunk.subarray(at));
     this.#tailBytes += chunk.length - at;
-    return this.#tailBytes > MAX_TAIL_BYTES ? null : chunk.subarray(0, at);
+    return this.#tailBytes > MAX_TAIL_BYTES ? null : this.#replaceIn(chunk.subarray(0, at), from);
+  }
+
+  /** Puts the alias in place of the model's value, which may reach over several chunks. */
+  #replaceIn(chunk: Buffer, from: number): Buffer {
+    const { place } = this.#reader;
+    const [start, end] = [(place?.from ?? 0) - from, (place?.to ?? 0) - from];
+    if (this.#alias === null || end <= 0 || start >= chunk.length) return chunk;
+    const inside = start >= 0 ? [chunk.subarray(0, start), this.#alias] : [];
+    return Buffer.concat([...inside, chunk.subarray(Math.min(end, chunk.length))]);
   }
 
   /** Ends the body. Returns what was held back; null when the body is at fault. */
@@ -40,8 +61,9 @@ export class ModelGuard {
 
   /** As {@link ModelGuard.pass} and {@link ModelGuard.finish}, for a body that has arrived as a whole. */
   passWhole(body: Buffer): Buffer | null {
-    const isPassed = this.pass(body) !== null;
-    return isPassed && this.fault === null ? body : null;
+    const passed = this.pass(body);
+    const tail = passed === null ? null : this.finish();
+    return passed === null || tail === null ? null : Buffer.concat([passed, tail]);
   }
 
   /** What is wrong with the body, once {@link ModelGuard.pass} or {@link ModelGuard.finish} has returned null. */

@@ -20,6 +20,7 @@ test("resolves an empty file to the documented defaults", () => {
     upstreams: {},
     tools: {},
     outbound: { proxy: null, noProxy: [], caFile: null, authorities: [] },
+    aliases: {},
     ledger: { directory: null, retainDays: 400, noteAfterMs: 1_000, project: false },
     abort: { graceMs: 500 },
     limits: {

@@ -217,6 +217,26 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     "tools.codex.upstreams: must be a list: [ ... ]",
   ],
   [
+    "an alias of an alias",
+    { aliases: { a: "b", b: "c" } },
+    'aliases.a: "b" is itself an alias; name the model that it stands for',
+  ],
+  [
+    "an alias of itself",
+    { aliases: { a: "a" } },
+    'aliases.a: "a" is itself an alias; name the model that it stands for',
+  ],
+  [
+    "a tool's alias of an alias of all",
+    { aliases: { b: "c" }, tools: { zed: { aliases: { a: "b" } } } },
+    'tools.zed.aliases.a: "b" is itself an alias; name the model that it stands for',
+  ],
+  [
+    "an alias with a space",
+    { aliases: { "a b": "c" } },
+    'aliases["a b"]: must have 1 to 256 printable ASCII characters, no spaces',
+  ],
+  [
     "an empty pattern",
     withUpstream({ models: [""] }),
     'upstreams.default.models[0]: must not be empty; "*" stands for any characters',
@@ -286,7 +306,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a key of another release",
     { groups: {} },
-    'groups: unknown key "groups"; known here: $schema, listen, access, upstreams, tools, outbound, ledger, abort, limits',
+    'groups: unknown key "groups"; known here: $schema, listen, access, upstreams, tools, aliases, outbound, ledger, abort, limits',
   ],
 ];
 

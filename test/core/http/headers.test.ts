@@ -16,6 +16,7 @@ const options: UpstreamHeaderOptions = {
   defaultVersion: "2023-06-01",
   isLocal: false,
   fixed: [],
+  addedBytes: 0,
 };
 
 function upstream(raw: string[], overrides: Partial<UpstreamHeaderOptions> = {}): Record<string, string> {

@@ -22,6 +22,7 @@ export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
     method: "POST",
     status: 200,
     model_requested: "gpt-5",
+    alias: null,
     stream: true,
     outcome: "completed",
     stop: null,
