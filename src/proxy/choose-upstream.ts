@@ -59,8 +59,8 @@ function matchAt(
   return found === null || "allow" in found ? null : found;
 }
 
-function choose({ upstream, key }: Destination, match: RouteMatch, { query }: ApiRequest): Choice {
-  const path = upstream.basePath + match.path + upstream.fixed.query.addTo(query);
+function choose({ upstream, key }: Destination, match: RouteMatch, request: ApiRequest): Choice {
+  const path = upstream.basePath + match.path + upstream.fixed.query.addTo(request.query);
   return { upstream, key, route: match.route, path };
 }
 

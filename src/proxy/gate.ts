@@ -132,8 +132,7 @@ export class Gate implements ConnectionHandler {
       let alias: string | null = null;
       let guard: ModelGuard | null = null;
       if (choice === null) {
-        if (client.refusal !== null) throw new RefusalError(client.refusal);
-        const reader = await this.#readModel(req, res, headers, expectsContinue, settings);
+        const reader = await this.#readModel(req, res, { headers, expectsContinue, settings, client });
         if (req.socket.destroyed) return;
         const model = requireModel(reader);
         alias = aliases?.get(model) ?? null;
@@ -266,10 +265,9 @@ export class Gate implements ConnectionHandler {
   #readModel(
     req: IncomingMessage,
     res: ServerResponse,
-    headers: HeaderIndex,
-    expectsContinue: boolean,
-    settings: Settings,
+    { headers, expectsContinue, settings, client: { refusal } }: PeekContext,
   ): Promise<ModelReader> {
+    if (refusal !== null) throw new RefusalError(refusal);
     const encoding = headers.get("content-encoding") ?? "identity";
     if (encoding !== "identity")
       throw new RefusalError(unreadableModel(`the body is compressed (${toPrintable(encoding)})`));
@@ -288,6 +286,14 @@ export class Gate implements ConnectionHandler {
       throw new RefusalError(noKey(error));
     }
   }
+}
+
+/** What decides whether a body is read before its upstream is chosen. */
+interface PeekContext {
+  headers: HeaderIndex;
+  expectsContinue: boolean;
+  settings: Settings;
+  client: ClientIdentity;
 }
 
 /** True for a route whose requests name a model. */

@@ -54,20 +54,22 @@ export function prepareSettings(config: Config): Settings {
     prepared.set(upstream, { ...upstream, host, isLocal, table, fixed });
   }
 
-  function destinationsOf(tool: string): Destinations {
+  function destinationsOf(tool: string, fallback: Destinations | null): Destinations {
     const keyName = keyNameOfTool(config, tool);
     const [first, ...others] = upstreamsForTool(config, tool).flatMap((upstream) => {
       const settings = prepared.get(upstream);
       return settings === undefined ? [] : [{ upstream: settings, key: resolveKeyRef(upstream, keyName) }];
     });
+    // A tool without settings of its own shares them: a thousand tools have a thousand upstreams each.
+    if (fallback !== null && keyName === null && others.length + 1 === fallback.length) return fallback;
     if (first === undefined) throw new Error("the configuration has no upstream for this tool");
     return [first, ...others];
   }
 
-  const destinations = destinationsOf("");
+  const destinations = destinationsOf("", null);
   const aliases = aliasesOfTool(config, "");
   const ownAliases = new Map(Object.keys(config.tools).map((name) => [name, aliasesOfTool(config, name)]));
-  const named = new Map(Object.keys(config.tools).map((name) => [name, destinationsOf(name)]));
+  const named = new Map(Object.keys(config.tools).map((name) => [name, destinationsOf(name, destinations)]));
   return {
     config,
     rules: config.listen,

@@ -18,8 +18,8 @@ export const TARGETS: readonly Mutant[] = [
     ...B1,
     without: "taking the upstream path from the configuration",
     file: "src/proxy/choose-upstream.ts",
-    find: "path: upstream.basePath + match.path + request.query",
-    replace: "path: new URL(request.path, upstream.baseUrl).pathname + request.query",
+    find: "const path = upstream.basePath + match.path + upstream.fixed.query.addTo(request.query);",
+    replace: "const path = new URL(request.path, upstream.baseUrl).pathname + request.query;",
   },
   {
     ...B2,

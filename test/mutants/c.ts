@@ -1,5 +1,6 @@
 import { HEADERS } from "./c-headers.ts";
 import { MESSAGES } from "./c-messages.ts";
+import { MODELS } from "./c-models.ts";
 import type { Mutant } from "./mutant.ts";
 
-export const C: readonly Mutant[] = [...MESSAGES, ...HEADERS];
+export const C: readonly Mutant[] = [...MESSAGES, ...HEADERS, ...MODELS];

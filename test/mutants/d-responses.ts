@@ -226,7 +226,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D5,
     without: "passing on each chunk of an upload",
     file: UPLOAD,
-    find: "queue.write(chunk);",
-    replace: "this.#upstream.cork();\n    queue.write(chunk);",
+    find: "if (sent.length > 0) queue.write(sent);",
+    replace: "this.#upstream.cork();\n    if (sent.length > 0) queue.write(sent);",
   },
 ];

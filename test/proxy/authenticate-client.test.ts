@@ -15,7 +15,7 @@ const FILE = {
   upstreams: { default: { baseUrl: "https://a.example/v1" }, other: { baseUrl: "https://b.example/v1" } },
   tools: {
     codex: { key: "codex" },
-    aider: { upstream: "other" },
+    aider: { upstreams: ["other"] },
     curl: { key: "curl" },
     // Says what the defaults say.
     "claude-code": { key: "default" },

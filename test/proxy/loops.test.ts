@@ -43,7 +43,7 @@ test("a gate that is reached by an allowed name recognizes itself behind that na
   const listen = { port: 0, allowedHosts: ["llm.example"], allowedOrigins: [] };
   const upstreams = {
     default: upstreamAt("https://llm.example/v1"),
-    other: upstreamAt("https://a.example/v1"),
+    other: upstreamAt("https://a.example/v1", { name: "other" }),
   };
   const settings = prepareSettings({ ...gate.gate.settings.config, listen, upstreams });
   assert.equal(settings.destinations[0].upstream.isLocal, true);

@@ -3,7 +3,7 @@ import { isSpace } from "../usage/bytes.ts";
 import { isObject, parseJson } from "../json.ts";
 
 /** A model as an upstream lists it. */
-export interface ListedModel {
+interface ListedModel {
   id: string;
   /** Its JSON, as it came. */
   json: string;
@@ -73,7 +73,7 @@ function skipSpace(bytes: Buffer, from: number): number {
 }
 
 /** The page that a client asks for, by Anthropic's parameters (https://docs.anthropic.com/en/api/models-list). */
-export interface PageRequest {
+interface PageRequest {
   limit: number | null;
   afterId: string | null;
   beforeId: string | null;

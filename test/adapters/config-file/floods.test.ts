@@ -51,7 +51,7 @@ const FLOODS: Record<string, Flood> = {
   "tools of upstreams that do not exist": {
     text: flood(
       `{"upstreams":{${UPSTREAM}},"tools":{`,
-      (i) => `"t${i}":{"upstream":"u${i}"},`,
+      (i) => `"t${i}":{"upstreams":["u${i}"]},`,
       '"last":{}}}',
     ),
     problem: /no upstream is called "u0"/,
@@ -73,12 +73,12 @@ const FLOODS: Record<string, Flood> = {
     problem: NOT_CHECKED,
   },
   "misspelled names as long as names may be": {
-    text: `{"upstreams":{${listOf(900, (i) => `"${"ab".repeat(29)}${1000 + i}":{"baseUrl":"https://a.example/v1"}`)},${UPSTREAM}},"tools":{${listOf(900, (i) => `"t${i}":{"upstream":"${"ba".repeat(29)}x${1000 + i}"}`)}}}`,
+    text: `{"upstreams":{${listOf(900, (i) => `"${"ab".repeat(29)}${1000 + i}":{"baseUrl":"https://a.example/v1"}`)},${UPSTREAM}},"tools":{${listOf(900, (i) => `"t${i}":{"upstreams":["${"ba".repeat(29)}x${1000 + i}"]}`)}}}`,
     problem: /no upstream is called/,
   },
   "one long key": { text: `{"${"a".repeat(LIMIT_BYTES - 100)}":1}`, problem: /unknown key/ },
   "two names that are far too long": {
-    text: `{"upstreams":{${UPSTREAM},"${"ab".repeat(10_000)}":{}},"tools":{"t":{"upstream":"${"ba".repeat(10_000)}"}}}`,
+    text: `{"upstreams":{${UPSTREAM},"${"ab".repeat(10_000)}":{}},"tools":{"t":{"upstreams":["${"ba".repeat(10_000)}"]}}}`,
     problem: /no upstream is called/,
   },
 };
@@ -114,7 +114,7 @@ test("a configuration with a thousand upstreams and a thousand tools is accepted
   const upstream = { baseUrl: "https://a.example/v1", key: "k", routes: [] };
   const upstreams = Object.fromEntries(Array.from({ length: 999 }, (_, i) => [`u${i}`, upstream]));
   const tools = Object.fromEntries(
-    Array.from({ length: 1000 }, (_, i) => [`t${i}`, { upstream: `u${i % 999}` }]),
+    Array.from({ length: 1000 }, (_, i) => [`t${i}`, { upstreams: [`u${i % 999}`] }]),
   );
   writeFileSync(path, JSON.stringify({ upstreams: { default: upstream, ...upstreams }, tools }));
   const reading = await readConfigFile(path);

@@ -1,10 +1,12 @@
+// C9, a body that names one model to tollkeeper and another to the upstream: where the model chooses the upstream, exactly one is
+// read, by strict JSON in the whole body, and until then nothing has left that the upstream could execute.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { beginRequest, rawClient } from "../../helpers/client/raw-client.ts";
-import { startGate, type TestGate } from "../../helpers/gate/gate.ts";
+import { beginRequest, rawClient } from "../helpers/client/raw-client.ts";
+import { startGate, type TestGate } from "../helpers/gate/gate.ts";
 
 /** An upstream that keeps every byte that it gets and answers nothing. */
 async function startListening(t: TestContext) {
