@@ -39,7 +39,7 @@ export const MODELS: readonly Mutant[] = [
     without: "holding the last brace back",
     file: GUARD,
     find: "if (endsAt === null || endsAt >= this.#offset)",
-    replace: "if (this.#offset > 0)",
+    replace: "if (endsAt === null || this.#offset > 0)",
   },
   {
     ...C9,
