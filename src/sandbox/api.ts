@@ -1,6 +1,6 @@
 import type { JsonObject } from "../core/json.ts";
 import type { SandboxKey } from "./keys.ts";
-import type { PromptCache } from "./prompt-cache.ts";
+import type { PromptCache } from "./generation/prompt-cache.ts";
 import type { ResponseStore } from "./responses/store.ts";
 import type { Switches } from "./switches.ts";
 import type { BilledTokens } from "./tally.ts";

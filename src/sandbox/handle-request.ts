@@ -4,10 +4,10 @@ import type { RouteState } from "./api.ts";
 import { ApiError, errorBody, type ApiFamily } from "./errors.ts";
 import { makeId } from "./ids.ts";
 import { findKey, type SandboxKey } from "./keys.ts";
-import { readJsonBody } from "./request-body.ts";
-import { buildResponseHeaders } from "./response-headers.ts";
+import { readJsonBody } from "./http/request-body.ts";
+import { buildResponseHeaders } from "./http/response-headers.ts";
 import { classifyPath, findRoute, type Route } from "./routes.ts";
-import { sendEvents, sendJson, type PendingResponse } from "./send-response.ts";
+import { sendEvents, sendJson, type PendingResponse } from "./http/send-response.ts";
 import { NO_SWITCHES, parseSwitches } from "./switches.ts";
 import type { Tally } from "./tally.ts";
 

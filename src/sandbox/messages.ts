@@ -1,5 +1,5 @@
 import { failStream, type ApiRequest, type ApiResponse, type RouteState, type StreamEvent } from "./api.ts";
-import { composeCompletion, countOutputTokens, countReasoningTokens, type Completion } from "./completion.ts";
+import { composeCompletion, countOutputTokens, countReasoningTokens, type Completion } from "./generation/completion.ts";
 import { messagesErrorType } from "./errors.ts";
 import { messageEvents } from "./messages/events.ts";
 import { billInput, countInput, type BilledInput } from "./messages/input.ts";

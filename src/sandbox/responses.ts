@@ -1,8 +1,8 @@
 import { failStream, type ApiRequest, type ApiResponse, type RouteState, type StreamEvent } from "./api.ts";
-import { composeCompletion } from "./completion.ts";
+import { composeCompletion } from "./generation/completion.ts";
 import { ApiError } from "./errors.ts";
 import { requireModel } from "./models.ts";
-import { hashPrefixes } from "./prompt-cache.ts";
+import { hashPrefixes } from "./generation/prompt-cache.ts";
 import { numberEvents, responseEvents } from "./responses/events.ts";
 import { readResponsesRequest, type ResponsesRequest } from "./responses/request.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type ResponseUsage,
 } from "./responses/response.ts";
 import type { BilledTokens } from "./tally.ts";
-import { sumTokens } from "./tokens.ts";
+import { sumTokens } from "./generation/tokens.ts";
 
 /** Shortest cached prefix, and the step size above it (OpenAI's documentation, "Prompt caching"). */
 const CACHE_MINIMUM_TOKENS = 1024;

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { handleRequest, type SandboxState } from "./handle-request.ts";
 import { DEFAULT_KEYS, type SandboxKey } from "./keys.ts";
 import { DEFAULT_GROUPS } from "./models.ts";
-import { PromptCache } from "./prompt-cache.ts";
+import { PromptCache } from "./generation/prompt-cache.ts";
 import { ResponseStore } from "./responses/store.ts";
 import { Tally, type TallyRow } from "./tally.ts";
 

@@ -1,4 +1,4 @@
-import type { ApiFamily } from "./errors.ts";
+import type { ApiFamily } from "../errors.ts";
 
 /** Rate limits that are reported but never enforced: throttling would only hinder tests. */
 const REQUEST_LIMIT = 1000;

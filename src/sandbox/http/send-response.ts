@@ -2,9 +2,9 @@ import { once } from "node:events";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { constants, createGzip, gzipSync } from "node:zlib";
-import type { JsonObject } from "../core/json.ts";
-import type { StreamEvent } from "./api.ts";
-import type { Switches } from "./switches.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { StreamEvent } from "../api.ts";
+import type { Switches } from "../switches.ts";
 
 /** A response that has not been sent yet, and how to send it. */
 export interface PendingResponse {
