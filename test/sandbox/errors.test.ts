@@ -79,7 +79,7 @@ test("an unknown path gets 404 in the shape of the API that it belongs to", asyn
   const messages = await post(sandbox, "/messages/batches", {});
   assert.equal(messages.status, 404);
   assert.equal(valueAt(await messages.json(), "error", "type"), "not_found_error");
-  const other = await fetch(`${sandbox.baseUrl}/embeddings`, { headers: bearer(sandbox) });
+  const other = await fetch(`${sandbox.baseUrl}/images`, { headers: bearer(sandbox) });
   assert.equal(other.status, 404);
   assert.equal(valueAt(await other.json(), "error", "type"), "invalid_request_error");
 });

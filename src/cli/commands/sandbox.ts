@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { Failure, messageOf } from "../../core/failure.ts";
+import { PROFILES, type ProfileName } from "../../sandbox/profiles.ts";
 import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import type { Command } from "../command.ts";
 import { print } from "../terminal/console.ts";

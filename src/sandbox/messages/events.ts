@@ -1,4 +1,4 @@
-import type { StreamEvent } from "../api.ts";
+import type { StreamEvent } from "../http/event-stream.ts";
 import { omit } from "../json.ts";
 import { splitIntoChunks } from "../generation/tokens.ts";
 import type { ContentBlock, Message } from "./message.ts";

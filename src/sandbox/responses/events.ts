@@ -1,4 +1,4 @@
-import type { StreamEvent } from "../api.ts";
+import type { StreamEvent } from "../http/event-stream.ts";
 import { splitIntoChunks } from "../generation/tokens.ts";
 import { toUnfinished, type OutputItem, type ResponseObject } from "./response.ts";
 
