@@ -118,6 +118,8 @@ export const PROFILES = {
   },
 } satisfies Record<string, Profile>;
 
+export const PROFILE_NAMES = Object.keys(PROFILES) as ProfileName[];
+
 function keyFor(profile: string): SandboxKey {
   return { name: "default", secret: `sk-sandbox-${profile}`, group: "all" };
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { handleRequest, type SandboxState } from "./handle-request.ts";
 import type { SandboxKey } from "./keys.ts";
 import { PromptCache } from "./generation/prompt-cache.ts";
-import { GENERAL_PROFILE, PROFILES, type ProfileName } from "./profiles.ts";
+import { GENERAL_PROFILE, PROFILES, type Profile, type ProfileName } from "./profiles.ts";
 import { ResponseStore } from "./responses/store.ts";
 import { Tally, type Execution, type TallyRow } from "./tally.ts";
 
@@ -27,6 +27,7 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** Such as `http://127.0.0.1:PORT/v1`. */
   baseUrl: string;
+  profile: Profile;
   keys: SandboxKey[];
   /** Returns what the sandbox has tallied since it started, per key and route. */
   counts(): TallyRow[];
@@ -55,6 +56,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { port } = server.address() as AddressInfo;
   return {
     baseUrl: `http://127.0.0.1:${port}${profile.basePath}`,
+    profile,
     keys,
     counts: () => state.tally.rows(),
     executions: () => state.tally.executions(),

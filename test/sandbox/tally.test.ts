@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  chatRequest,
   valueAt,
   messageRequest,
   openSandbox,
   post,
+  readChunks,
   readEvents,
   responsesRequest,
+  WITH_USAGE,
 } from "./sandbox-client.ts";
 
 const CACHED_SYSTEM = [{ type: "text", text: "s".repeat(500), cache_control: { type: "ephemeral" } }];
@@ -64,6 +67,55 @@ test("the tally for /responses equals the usage that JSON and streamed responses
       },
     },
   ]);
+});
+
+test("the tally for /chat/completions equals the usage that JSON and streamed responses reported", async (t) => {
+  const sandbox = await openSandbox(t);
+  const messages = [
+    { role: "system", content: "i".repeat(8000) },
+    { role: "user", content: "good morning" },
+  ];
+  const request = chatRequest({ messages, reasoning_effort: "low", n: 2 });
+  const whole = valueAt(await (await post(sandbox, "/chat/completions", request)).json(), "usage");
+  const stream = await post(sandbox, "/chat/completions", { ...request, ...WITH_USAGE });
+  const streamed = valueAt(readChunks(await stream.text()).at(-2), "usage");
+  const sum = (...path: string[]): number =>
+    Number(valueAt(whole, ...path)) + Number(valueAt(streamed, ...path));
+  const cached = sum("prompt_tokens_details", "cached_tokens");
+  assert.notEqual(cached, 0);
+  assert.notEqual(sum("completion_tokens_details", "reasoning_tokens"), 0);
+  assert.deepEqual(sandbox.counts(), [
+    {
+      key: "default",
+      route: "/chat/completions",
+      count: {
+        requests: 2,
+        input_uncached: sum("prompt_tokens") - cached,
+        cache_read: cached,
+        cache_write: 0,
+        output: sum("completion_tokens"),
+        reasoning: sum("completion_tokens_details", "reasoning_tokens"),
+      },
+    },
+  ]);
+});
+
+test("an execution names the client's id, the response's id, the key, the route and the model", async (t) => {
+  const sandbox = await openSandbox(t);
+  const response = await post(sandbox, "/chat/completions", chatRequest(), { "x-client-request-id": "one" });
+  await post(sandbox, "/messages", messageRequest(), { "x-api-key": sandbox.keys[1]?.secret ?? "" });
+  await post(sandbox, "/messages", messageRequest({ model: "nobody" }));
+  const [first, second, ...others] = sandbox.executions();
+  assert.deepEqual(first, {
+    requestId: response.headers.get("x-request-id"),
+    clientRequestId: "one",
+    key: "default",
+    route: "/chat/completions",
+    model: "gpt-5",
+  });
+  assert.equal(second?.key, "claude");
+  assert.equal(second?.clientRequestId, null);
+  assert.deepEqual(others, []);
 });
 
 test("keys and routes are tallied separately, and count_tokens and errors bill nothing", async (t) => {
