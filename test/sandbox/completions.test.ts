@@ -73,7 +73,7 @@ test("a streamed completion has the same text and usage as JSON", async (t) => {
     const choices = chunks
       .map((chunk) => valueAt(chunk, "choices", 0))
       .filter((choice) => valueAt(choice, "index") === index);
-    const text = choices.map((choice) => valueAt(choice, "text")).join("");
+    const text = choices.map((choice) => String(valueAt(choice, "text"))).join("");
     assert.equal(text, valueAt(whole, "choices", index, "text"));
     assert.equal(valueAt(choices.at(-1), "finish_reason"), "stop");
   }

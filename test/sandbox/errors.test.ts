@@ -27,16 +27,16 @@ test("a model outside the key's group gets 404 not_found_error on /messages and 
   }
 });
 
-for (const [path, request] of [
+for (const [path, body] of [
   ["/responses", responsesRequest({ model: "gpt-4.1" })],
   ["/chat/completions", chatRequest({ model: "gpt-4.1" })],
   ["/chat/completions", chatRequest({ model: "gpt-4.1", stream: true })],
   ["/completions", { model: "gpt-4.1", prompt: "x" }],
   ["/embeddings", { model: "gpt-4.1", input: "x" }],
 ] as const) {
-  test(`a model outside the key's group gets 404 model_not_found on ${path}, stream ${"stream" in request}`, async (t) => {
+  test(`a model outside the key's group gets 404 model_not_found on ${path}, stream ${"stream" in body}`, async (t) => {
     const sandbox = await openSandbox(t, { keys: KEYS, groups: GROUPS });
-    const response = await post(sandbox, path, request);
+    const response = await post(sandbox, path, body);
     assert.equal(response.status, 404);
     const error = valueAt(await response.json(), "error");
     assert.equal(valueAt(error, "code"), "model_not_found");

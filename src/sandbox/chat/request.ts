@@ -7,7 +7,7 @@ import { collectTexts, pickObjects, stringOrNull, textOrJson } from "../json.ts"
 const MAX_CHOICES = 128;
 
 /** What the requests of Chat Completions and Completions have in common. */
-export interface ChoiceRequest {
+interface ChoiceRequest {
   model: string;
   /** Number of choices, all of them with the same content. */
   n: number;

@@ -14,7 +14,7 @@ export type StreamItem = JsonObject | typeof DONE;
 export const DONE = "[DONE]";
 
 /** What is to be placed in a stream. */
-export interface Report {
+interface Report {
   usage: ChatUsage;
   /** Returns the usage when so many of all chunks are sent. */
   usageAfter: (sent: number, all: number) => ChatUsage;
