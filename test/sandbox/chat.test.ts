@@ -38,7 +38,8 @@ function joinDeltas(
   return chunks
     .map((chunk) => valueAt(chunk, "choices", 0))
     .filter((choice) => valueAt(choice, "index") === index)
-    .map((choice) => String(valueAt(choice, "delta", ...path) ?? ""))
+    .map((choice) => valueAt(choice, "delta", ...path))
+    .filter((piece) => typeof piece === "string")
     .join("");
 }
 

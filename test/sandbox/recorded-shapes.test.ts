@@ -112,13 +112,14 @@ test("each streamed chunk has the same fields in the same order as in a recorded
   assert.deepEqual(chunkKinds(readChunks(await response.text())), kinds);
 });
 
+const choiceOf = (body: JsonObject) => valueAt(body, "choices", 0) as JsonObject;
+
 test("a chat completion has the same fields in the same order as a recorded one", async (t) => {
   const recording = recorded(t, COMPLETION);
   if (recording === null) return;
   const sandbox = await openSandbox(t);
   const completion = (await (await post(sandbox, "/chat/completions", chatRequest())).json()) as JsonObject;
   const expected = JSON.parse(recording) as JsonObject;
-  const choiceOf = (body: JsonObject) => valueAt(body, "choices", 0) as JsonObject;
   assert.deepEqual(fieldNames(completion, LEFT_OUT), fieldNames(expected, LEFT_OUT));
   assert.deepEqual(fieldNames(choiceOf(completion), LEFT_OUT), fieldNames(choiceOf(expected), LEFT_OUT));
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Tally } from "../../src/sandbox/tally.ts";
 import {
   chatRequest,
   valueAt,
@@ -148,4 +149,13 @@ test("counts() returns a copy of the tally", async (t) => {
   await post(sandbox, "/messages", messageRequest());
   for (const row of sandbox.counts()) row.count.output = 0;
   assert.equal(valueAt(sandbox.counts(), 0, "count", "output"), 8);
+});
+
+test("the tally forgets the oldest of more than 10 000 executions, but counts them", () => {
+  const tally = new Tally();
+  const execution = { clientRequestId: null, key: "one", route: "/messages", model: null };
+  for (let at = 0; at <= 10_000; at += 1) tally.addExecution({ ...execution, requestId: String(at) });
+  assert.equal(tally.executions().length, 10_000);
+  assert.equal(tally.executions()[0]?.requestId, "1");
+  assert.equal(tally.rows()[0]?.count.requests, 10_001);
 });

@@ -23,7 +23,7 @@ interface Report {
   isAsked: boolean;
 }
 
-type Place = (chunks: readonly Chunk[], report: Report) => StreamItem[];
+type Place = (chunks: readonly Chunk[], report: Report) => JsonObject[];
 
 /** Returns a stream with its usage in the given place. The last of `chunks` has the last choice's finish reason. */
 export function placeUsage(
@@ -31,65 +31,41 @@ export function placeUsage(
   chunks: readonly Chunk[],
   report: Report,
 ): StreamItem[] {
-  return PLACES[placement](chunks, report);
+  const placed = PLACES[placement](chunks, report);
+  const end = placement === "after-done" ? chunks.length : placed.length;
+  return [...placed.slice(0, end), DONE, ...placed.slice(end)];
 }
 
 const PLACES: Readonly<Record<UsagePlacement, Place>> = {
-  asked: (chunks, report) => (report.isAsked ? PLACES.unasked(chunks, report) : [...chunks, DONE]),
-  bare: (chunks, report) =>
-    report.isAsked ? [...chunks, closing(chunks, { usage: report.usage }), DONE] : [...chunks, DONE],
-  unasked: (chunks, { usage }) => [...withNull(chunks), closing(chunks, { usage }), DONE],
-  "null-choices": (chunks, { usage }) => [...chunks, closing(chunks, { choices: null, usage }), DONE],
+  asked: (chunks, report) => (report.isAsked ? PLACES.unasked(chunks, report) : [...chunks]),
+  bare: (chunks, { usage, isAsked }) => (isAsked ? [...chunks, closing(chunks, { usage })] : [...chunks]),
+  unasked: (chunks, { usage }) => [...withUsage(chunks, null), closing(chunks, { usage })],
+  "null-choices": (chunks, { usage }) => [...chunks, closing(chunks, { choices: null, usage })],
   "extra-choice": (chunks, { usage }) => [
     ...chunks,
     closing(chunks, { choices: [idleChoice(chunks)], usage }),
-    DONE,
   ],
-  finish: (chunks, { usage }) => [...onLast(chunks, { usage }), DONE],
-  choice: (chunks, { usage }) => [...onLast(chunks, { choices: inChoices(chunks, usage) }), DONE],
-  "x-groq": (chunks, { usage }) => [...onLast(chunks, { x_groq: { usage } }), DONE],
-  "x-groq-too": (chunks, { usage }) => [...onLast(chunks, { usage, x_groq: { usage } }), DONE],
-  every: (chunks, { usageAfter }) => [
-    ...chunks.map((chunk, at) => ({ ...chunk, usage: usageAfter(at + 1, chunks.length) })),
-    DONE,
-  ],
+  finish: (chunks, { usage }) => onLast(chunks, { usage }),
+  choice: (chunks, { usage }) => onLast(chunks, { choices: inChoices(chunks, usage) }),
+  "x-groq": (chunks, { usage }) => onLast(chunks, { x_groq: { usage } }),
+  "x-groq-too": (chunks, { usage }) => onLast(chunks, { usage, x_groq: { usage } }),
+  every: (chunks, { usageAfter }) =>
+    chunks.map((chunk, at) => ({ ...chunk, usage: usageAfter(at + 1, chunks.length) })),
   "every-null": (chunks, { usage }) => {
-    const interim = {
-      ...usage,
-      completion_tokens: null,
-      total_tokens: null,
-      completion_tokens_details: null,
-    };
-    return [
-      ...onLast(
-        chunks.map((chunk) => ({ ...chunk, usage: interim })),
-        { usage },
-      ),
-      DONE,
-    ];
+    const unknown = { completion_tokens: null, total_tokens: null, completion_tokens_details: null };
+    return onLast(withUsage(chunks, { ...usage, ...unknown }), { usage });
   },
   zeros: (chunks, { usage }) => {
-    const interim = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
-    return [
-      ...onLast(
-        chunks.map((chunk) => ({ ...chunk, usage: interim })),
-        { usage },
-      ),
-      DONE,
-    ];
+    const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+    return onLast(withUsage(chunks, zeros), { usage });
   },
-  "then-null": (chunks, { usage }) => [
-    ...withNull(chunks),
-    closing(chunks, { usage }),
-    closing(chunks, { usage: null }),
-    DONE,
-  ],
-  "after-done": (chunks, { usage }) => [...chunks, DONE, closing(chunks, { usage })],
-  timings: (chunks, { timings }) => [...onLast(chunks, { timings }), DONE],
+  "then-null": (chunks, report) => [...PLACES.unasked(chunks, report), closing(chunks, { usage: null })],
+  "after-done": (chunks, { usage }) => [...chunks, closing(chunks, { usage })],
+  timings: (chunks, { timings }) => onLast(chunks, { timings }),
 };
 
-function withNull(chunks: readonly Chunk[]): JsonObject[] {
-  return chunks.map((chunk) => ({ ...chunk, usage: null }));
+function withUsage(chunks: readonly Chunk[], usage: JsonObject | null): JsonObject[] {
+  return chunks.map((chunk) => ({ ...chunk, usage }));
 }
 
 /** Returns a chunk after the last one, without choices unless `more` has some. */
@@ -97,7 +73,7 @@ function closing(chunks: readonly Chunk[], more: JsonObject): JsonObject {
   return { ...chunks.at(-1), choices: [], ...more };
 }
 
-function onLast(chunks: readonly Chunk[], more: JsonObject): JsonObject[] {
+function onLast(chunks: readonly JsonObject[], more: JsonObject): JsonObject[] {
   return [...chunks.slice(0, -1), { ...chunks.at(-1), ...more }];
 }
 
