@@ -1,6 +1,8 @@
 import type { JsonObject } from "../core/json.ts";
+import type { Vendor } from "./errors.ts";
 import type { SandboxKey } from "./keys.ts";
-import type { PromptCache } from "./prompt-cache.ts";
+import type { PromptCache } from "./generation/prompt-cache.ts";
+import type { Profile } from "./profiles.ts";
 import type { ResponseStore } from "./responses/store.ts";
 import type { Switches } from "./switches.ts";
 import type { BilledTokens } from "./tally.ts";
@@ -8,6 +10,9 @@ import type { BilledTokens } from "./tally.ts";
 /** An authenticated request with a JSON body. */
 export interface ApiRequest {
   path: string;
+  query: URLSearchParams;
+  profile: Profile;
+  vendor: Vendor;
   key: SandboxKey;
   /** Names of the models that the key may use. */
   models: readonly string[];
@@ -22,16 +27,8 @@ export interface RouteState {
   responses: ResponseStore;
 }
 
-/** The data of one event of a stream. Its `type` is also the event's name. */
-export interface StreamEvent extends JsonObject {
-  type: string;
-}
-
-/** A successful response: a JSON body, or a stream when the request asked for one. `billed` is absent if it is free. */
-export type ApiResponse = ({ body: JsonObject } | { events: StreamEvent[] }) & { billed?: BilledTokens };
-
-/** Returns the stream up to its first piece of content, or without its last event if it has none, followed by `errors`. */
-export function failStream(events: readonly StreamEvent[], errors: readonly StreamEvent[]): StreamEvent[] {
-  const first = events.findIndex(({ type }) => type === "content_block_delta" || type.endsWith(".delta"));
-  return [...events.slice(0, first === -1 ? -1 : first + 1), ...errors];
-}
+/**
+ * A successful response: a JSON body, or the events of a stream, each in its form on the wire, when
+ * the request asked for one. `billed` is absent if it is free.
+ */
+export type ApiResponse = ({ body: JsonObject } | { events: string[] }) & { billed?: BilledTokens };

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../core/json.ts";
 
-/** The APIs that the sandbox implements. `/models` belongs to the second. */
-export type ApiFamily = "messages" | "responses";
+/** The services whose errors, headers and lists of models the sandbox imitates. */
+export type Vendor = "anthropic" | "openai" | "openrouter" | "ollama";
 
-/** Statuses whose responses carry `retry-after`, of one second. */
+/** Statuses whose responses carry `retry-after`, of one second unless a switch says otherwise. */
 const RETRYABLE_STATUSES: readonly number[] = [429, 503, 529];
 
 /** Error types of the Messages API by status (Anthropic's documentation, "Errors"). */
@@ -17,12 +17,12 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-/** An error response, independent of the API. */
+/** An error response, independent of the vendor. */
 export class ApiError extends Error {
   readonly status: number;
-  /** Machine-readable reason in the Responses API, e.g. `model_not_found`. */
+  /** Machine-readable reason in OpenAI's APIs, e.g. `model_not_found`. */
   readonly code: string | null;
-  /** Name of the invalid request field in the Responses API. */
+  /** Name of the invalid request field in OpenAI's APIs. */
   readonly param: string | null;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -39,21 +39,38 @@ export class ApiError extends Error {
   }
 }
 
+/** The error for a request of one of OpenAI's APIs that lacks a field. */
+export function missingParameter(param: string): ApiError {
+  const message = `Missing required parameter: '${param}'.`;
+  return new ApiError(400, message, { code: "missing_required_parameter", param });
+}
+
 /** Returns the error type that the Messages API uses with `status`. */
 export function messagesErrorType(status: number): string {
   return MESSAGES_TYPES[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
 }
 
-/** Returns the error's body in the shape of its API, with the fields in the order of recorded responses. */
-export function errorBody(api: ApiFamily, error: ApiError, requestId: string): JsonObject {
+/** Returns the error's body in the shape of its vendor, with the fields in the order of recorded responses. */
+export function errorBody(vendor: Vendor, error: ApiError, requestId: string): JsonObject {
   const { status, message, param, code } = error;
-  if (api === "messages") {
-    return { type: "error", error: { type: messagesErrorType(status), message }, request_id: requestId };
+  switch (vendor) {
+    case "anthropic":
+      return { type: "error", error: { type: messagesErrorType(status), message }, request_id: requestId };
+    case "openai":
+      return { error: { message, type: openaiErrorType(status), param, code } };
+    case "openrouter":
+      return { error: { message, code: status } };
+    case "ollama":
+      return { error: { message, type: ollamaErrorType(status), param: null, code: null } };
   }
-  return { error: { message, type: responsesErrorType(status), param, code } };
 }
 
-function responsesErrorType(status: number): string {
+function openaiErrorType(status: number): string {
   if (status === 429) return "rate_limit_exceeded";
   return status < 500 ? "invalid_request_error" : "server_error";
+}
+
+function ollamaErrorType(status: number): string {
+  if (status === 404) return "not_found_error";
+  return status === 400 ? "invalid_request_error" : "api_error";
 }

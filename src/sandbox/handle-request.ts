@@ -1,22 +1,41 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
-import type { RouteState } from "./api.ts";
-import { ApiError, errorBody, type ApiFamily } from "./errors.ts";
+import type { ApiRequest, ApiResponse, RouteState } from "./api.ts";
+import { ApiError, errorBody, type Vendor } from "./errors.ts";
+import { readJsonBody } from "./http/request-body.ts";
+import { buildResponseHeaders } from "./http/response-headers.ts";
+import {
+  keepSilent,
+  resetUnanswered,
+  sendEvents,
+  sendJson,
+  type PendingResponse,
+} from "./http/send-response.ts";
 import { makeId } from "./ids.ts";
+import { stringOrNull } from "./json.ts";
 import { findKey, type SandboxKey } from "./keys.ts";
-import { readJsonBody } from "./request-body.ts";
-import { buildResponseHeaders } from "./response-headers.ts";
+import type { Profile } from "./profiles.ts";
 import { classifyPath, findRoute, type Route } from "./routes.ts";
-import { sendEvents, sendJson, type PendingResponse } from "./send-response.ts";
 import { NO_SWITCHES, parseSwitches } from "./switches.ts";
 import type { Tally } from "./tally.ts";
 
 /** The state of a running sandbox. */
 export interface SandboxState {
+  name: string;
+  profile: Profile;
   keys: readonly SandboxKey[];
   groups: Readonly<Record<string, readonly string[]>>;
   routeState: RouteState;
   tally: Tally;
+}
+
+/** A request as it arrived. */
+interface Call {
+  request: IncomingMessage;
+  requestId: string;
+  vendor: Vendor;
+  path: string;
+  query: URLSearchParams;
 }
 
 /** Responds to one request. Errors are sent in the shape of the request's API; the promise never rejects. */
@@ -27,30 +46,29 @@ export async function handleRequest(
 ): Promise<void> {
   const clientGone = new AbortController();
   response.once("close", () => clientGone.abort());
-  const path = (request.url ?? "").replace(/\?.*$/s, "");
-  const api = classifyPath(path);
+  const [, path = "", query] = /^([^?]*)\??(.*)$/s.exec(request.url ?? "") ?? [];
+  const vendor = classifyPath(path, state.profile);
   const requestId = makeId("req");
-  const headers = buildResponseHeaders(api, requestId);
+  const headers = buildResponseHeaders(vendor, requestId);
   const { signal } = clientGone;
   const pending: PendingResponse = { response, headers, switches: NO_SWITCHES, clientGone: signal };
+  const call = { request, requestId, vendor, path, query: new URLSearchParams(query) };
   try {
-    await respond(request, path, pending, state);
+    await respond(call, pending, state);
   } catch (error) {
-    if (!signal.aborted) sendError(pending, api, requestId, error);
+    if (!signal.aborted) sendError(pending, call, error);
   }
 }
 
-async function respond(
-  request: IncomingMessage,
-  path: string,
-  pending: PendingResponse,
-  { keys, groups, routeState, tally }: SandboxState,
-): Promise<void> {
+async function respond(call: Call, pending: PendingResponse, state: SandboxState): Promise<void> {
+  const { request, path } = call;
   // On 426 Codex falls back to POST at once; on any other status only after many retries.
   if (request.headers.upgrade !== undefined)
     throw new ApiError(426, "the sandbox does not support WebSockets");
-  const route = findRoute(request.method ?? "", path);
-  const switches = parseSwitches(request.headersDistinct["x-sandbox"]?.join());
+  const { name, profile, keys, groups } = state;
+  const route = findRoute(request.method ?? "", path, profile);
+  const xSandbox = request.headersDistinct["x-sandbox"]?.join();
+  const switches = parseSwitches(xSandbox, { name, defaults: profile.switches });
   pending.switches = switches;
   const key = findKey(request.headersDistinct, route.scheme, keys);
   requireVersion(request, route);
@@ -59,15 +77,38 @@ async function respond(
   if (switches.errorStatus !== null)
     throw new ApiError(switches.errorStatus, "the sandbox was asked to fail");
 
-  const result = route.handle({ path, key, models: groups[key.group] ?? [], body, switches }, routeState);
-  tally.addRequest(key.name, route.path);
-  // Billed before it is sent: the real service also bills responses that never arrive.
-  if (result.billed !== undefined) tally.addBilled(key.name, route.billedTo ?? route.path, result.billed);
-  if ("events" in result) await sendEvents(pending, result.events);
+  const models = groups[key.group] ?? [];
+  const apiRequest = { path, query: call.query, profile, vendor: call.vendor, key, models, body, switches };
+  const result = execute(call, route, apiRequest, state);
+  if (switches.hang) await keepSilent(pending);
+  else if (switches.reset && switches.cutAfter === null) resetUnanswered(pending);
+  else if ("events" in result) await sendEvents(pending, result.events);
   else sendJson(pending, 200, result.body);
 }
 
-/** The Messages routes require a version header with a date. */
+/** Carries out a request and enters it in the books before anything is sent: real services also bill responses that never arrive. */
+function execute(call: Call, route: Route, apiRequest: ApiRequest, state: SandboxState): ApiResponse {
+  const { request, requestId, vendor } = call;
+  const { key, body, switches } = apiRequest;
+  const result = route.handle(apiRequest, state.routeState);
+  state.tally.addExecution({
+    requestId,
+    clientRequestId: request.headersDistinct["x-client-request-id"]?.join() ?? null,
+    key: key.name,
+    route: route.path,
+    model: stringOrNull(body["model"]),
+  });
+  if (switches.errorIn200) {
+    const error = new ApiError(502, "the sandbox was asked to fail, with status 200");
+    return { body: errorBody(vendor, error, requestId) };
+  }
+  if (result.billed !== undefined) {
+    state.tally.addBilled(key.name, route.billedTo ?? route.path, result.billed);
+  }
+  return result;
+}
+
+/** The routes with `x-api-key`, Anthropic's own, require a version header with a date. */
 function requireVersion(request: IncomingMessage, route: Route): void {
   if (route.scheme !== "x-api-key") return;
   const version = request.headersDistinct["anthropic-version"]?.join() ?? "";
@@ -75,13 +116,15 @@ function requireVersion(request: IncomingMessage, route: Route): void {
   throw new ApiError(400, "anthropic-version: header is required, as YYYY-MM-DD");
 }
 
-function sendError(pending: PendingResponse, api: ApiFamily, requestId: string, thrown: unknown): void {
-  if (pending.response.headersSent) {
-    pending.response.destroy();
+function sendError(pending: PendingResponse, { vendor, requestId }: Call, thrown: unknown): void {
+  const { response, switches } = pending;
+  if (response.headersSent) {
+    response.destroy();
     return;
   }
   const isOwn = thrown instanceof ApiError;
   const error = isOwn ? thrown : new ApiError(500, `the sandbox failed: ${String(thrown)}`);
-  const headers = { ...pending.headers, ...error.headers };
-  sendJson({ ...pending, headers }, error.status, errorBody(api, error, requestId));
+  const retryAfter = switches.retryAfter !== null && { "retry-after": String(switches.retryAfter) };
+  const headers = { ...pending.headers, ...error.headers, ...retryAfter };
+  sendJson({ ...pending, headers }, error.status, errorBody(vendor, error, requestId));
 }

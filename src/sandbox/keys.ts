@@ -7,8 +7,8 @@ export interface SandboxKey {
   group: string;
 }
 
-/** How a route expects its key. */
-export type AuthScheme = "bearer" | "x-api-key";
+/** How a route expects its key. A route with `none` responds to everyone. */
+export type AuthScheme = "bearer" | "x-api-key" | "none";
 
 export const DEFAULT_KEYS: readonly SandboxKey[] = [
   { name: "default", secret: "sk-sandbox-default", group: "all" },
@@ -16,20 +16,37 @@ export const DEFAULT_KEYS: readonly SandboxKey[] = [
   { name: "gpt", secret: "sk-sandbox-gpt", group: "gpt" },
 ];
 
+/** Stand for the key of a request that needs none: it brought none, or one that the sandbox does not know. */
+const NO_KEY: SandboxKey = { name: "none", secret: "", group: "all" };
+const UNKNOWN_KEY: SandboxKey = { name: "unknown", secret: "", group: "all" };
+
 /** A request's headers, each with all its values. */
 type HeaderValues = Readonly<Record<string, readonly string[] | undefined>>;
 
 /** Returns a request's key. @throws ApiError 401 for a missing, unknown or repeated key, or one in the wrong header */
 export function findKey(headers: HeaderValues, scheme: AuthScheme, keys: readonly SandboxKey[]): SandboxKey {
+  if (scheme === "none") return findOptionalKey(headers, keys);
   const isBearer = scheme === "bearer";
   const other = isBearer ? "x-api-key" : "authorization";
   if (headers[other] !== undefined) throw unauthorized(`this route does not accept the ${other} header`);
   const value = onlyValue(headers, isBearer ? "authorization" : "x-api-key");
-  const secret = isBearer ? /^Bearer (\S+)$/i.exec(value)?.[1] : value;
+  const secret = isBearer ? bearerSecret(value) : value;
   if (secret === undefined) throw unauthorized("the authorization header must be: Bearer KEY");
   const key = keys.find((candidate) => candidate.secret === secret);
   if (key === undefined) throw unauthorized("the sandbox does not know this key");
   return key;
+}
+
+/** Names the key in the books even where none is needed, so that a test sees whether one was sent. */
+function findOptionalKey(headers: HeaderValues, keys: readonly SandboxKey[]): SandboxKey {
+  const value = headers["authorization"]?.[0] ?? headers["x-api-key"]?.[0];
+  if (value === undefined) return NO_KEY;
+  const secret = bearerSecret(value) ?? value;
+  return keys.find((candidate) => candidate.secret === secret) ?? UNKNOWN_KEY;
+}
+
+function bearerSecret(value: string): string | undefined {
+  return /^Bearer (\S+)$/i.exec(value)?.[1];
 }
 
 function onlyValue(headers: HeaderValues, name: string): string {

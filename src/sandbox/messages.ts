@@ -1,6 +1,12 @@
-import { failStream, type ApiRequest, type ApiResponse, type RouteState, type StreamEvent } from "./api.ts";
-import { composeCompletion, countOutputTokens, countReasoningTokens, type Completion } from "./completion.ts";
+import type { ApiRequest, ApiResponse, RouteState } from "./api.ts";
+import {
+  composeCompletion,
+  countOutputTokens,
+  countReasoningTokens,
+  type Completion,
+} from "./generation/completion.ts";
 import { messagesErrorType } from "./errors.ts";
+import { failStream, renderEvents, type StreamEvent } from "./http/event-stream.ts";
 import { messageEvents } from "./messages/events.ts";
 import { billInput, countInput, type BilledInput } from "./messages/input.ts";
 import { composeMessage, type Message } from "./messages/message.ts";
@@ -14,13 +20,11 @@ const OVERLOADED: StreamEvent = {
 };
 
 /** `POST /messages`: returns one message, as JSON or as a stream. */
-export function createMessage(
-  { body, key, models, switches }: ApiRequest,
-  { promptCache }: RouteState,
-): ApiResponse {
+export function createMessage(call: ApiRequest, { promptCache }: RouteState): ApiResponse {
+  const { body, key, switches } = call;
   const request = readMessagesRequest(body);
   const limit = readMaxTokens(body);
-  requireModel(models, request.model, "messages");
+  requireModel(call, request.model);
   const input = billInput(request.parts, [key.secret, request.model], promptCache);
   const completion = composeCompletion(request.prompt, limit, switches);
   const { usage, ...rest } = composeMessage(request.model, completion, input);
@@ -28,13 +32,14 @@ export function createMessage(
   const billed = billTokens(input, completion);
   if (!request.stream) return { body: { ...message }, billed };
   const events = messageEvents(message);
-  return switches.errorEvent ? { events: failStream(events, [OVERLOADED]) } : { events, billed };
+  if (switches.errorEvent) return { events: renderEvents(failStream(events, [OVERLOADED])) };
+  return { events: renderEvents(events), billed };
 }
 
 /** `POST /messages/count_tokens`: returns the tokens of the whole input, without touching the prompt cache. */
-export function countMessageTokens({ body, models }: ApiRequest): ApiResponse {
-  const request = readMessagesRequest(body);
-  requireModel(models, request.model, "messages");
+export function countMessageTokens(call: ApiRequest): ApiResponse {
+  const request = readMessagesRequest(call.body);
+  requireModel(call, request.model);
   return { body: { input_tokens: countInput(request.parts) } };
 }
 

@@ -1,8 +1,9 @@
-import { failStream, type ApiRequest, type ApiResponse, type RouteState, type StreamEvent } from "./api.ts";
-import { composeCompletion } from "./completion.ts";
+import type { ApiRequest, ApiResponse, RouteState } from "./api.ts";
+import { composeCompletion } from "./generation/completion.ts";
 import { ApiError } from "./errors.ts";
+import { failStream, renderEvents, type StreamEvent } from "./http/event-stream.ts";
 import { requireModel } from "./models.ts";
-import { hashPrefixes } from "./prompt-cache.ts";
+import { countCachedTokens } from "./generation/prompt-cache.ts";
 import { numberEvents, responseEvents } from "./responses/events.ts";
 import { readResponsesRequest, type ResponsesRequest } from "./responses/request.ts";
 import {
@@ -13,11 +14,7 @@ import {
   type ResponseUsage,
 } from "./responses/response.ts";
 import type { BilledTokens } from "./tally.ts";
-import { sumTokens } from "./tokens.ts";
-
-/** Shortest cached prefix, and the step size above it (OpenAI's documentation, "Prompt caching"). */
-const CACHE_MINIMUM_TOKENS = 1024;
-const CACHE_STEP_TOKENS = 128;
+import { sumTokens } from "./generation/tokens.ts";
 
 const FAULT = { code: "server_error", message: "The server had an error while processing your request." };
 
@@ -26,21 +23,23 @@ const FAULT = { code: "server_error", message: "The server had an error while pr
  * first fetch finishes and bills it.
  */
 export function createResponse(call: ApiRequest, state: RouteState): ApiResponse {
-  const { body, key, models, switches } = call;
+  const { body, key, switches } = call;
   const request = readResponsesRequest(body);
-  requireModel(models, request.model, "responses");
+  requireModel(call, request.model);
   const input = countInput(call, request, state);
   const completion = composeCompletion(request.prompt, request.maxOutputTokens, switches);
   const whole = composeResponse(body, request, completion, input);
   const billed = billTokens(whole.usage);
   const response = switches.noUsage ? { ...whole, usage: null } : whole;
-  if (request.stream && switches.errorEvent) return { events: failedEvents(response) };
+  if (request.stream && switches.errorEvent) return { events: renderEvents(failedEvents(response)) };
   const isQueued = request.background && !request.stream;
   if (request.store || isQueued) {
     state.responses.keep({ owner: key.name, response, unbilled: isQueued ? billed : null });
   }
   if (isQueued) return { body: toUnfinished(response, "queued") };
-  return request.stream ? { events: responseEvents(response), billed } : { body: response, billed };
+  return request.stream
+    ? { events: renderEvents(responseEvents(response)), billed }
+    : { body: response, billed };
 }
 
 /** `GET /responses/{id}`: returns a response that was created with the same key. */
@@ -60,13 +59,9 @@ function countInput(
   { promptCache, responses }: RouteState,
 ): { tokens: number; cached: number } {
   const scope = [key.secret, request.model, request.promptCacheKey ?? ""];
-  const hashes = hashPrefixes(scope, request.parts);
-  const known = hashes.findLastIndex((hash) => promptCache.has(hash));
-  for (const hash of hashes) promptCache.add(hash);
-  const cached = sumTokens(request.parts.slice(0, known + 1));
   return {
     tokens: sumTokens(request.parts) + countPreviousTokens(request, key.name, responses),
-    cached: cached < CACHE_MINIMUM_TOKENS ? 0 : cached - (cached % CACHE_STEP_TOKENS),
+    cached: countCachedTokens(scope, request.parts, promptCache),
   };
 }
 

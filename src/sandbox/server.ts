@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { handleRequest, type SandboxState } from "./handle-request.ts";
-import { DEFAULT_KEYS, type SandboxKey } from "./keys.ts";
-import { DEFAULT_GROUPS } from "./models.ts";
-import { PromptCache } from "./prompt-cache.ts";
+import type { SandboxKey } from "./keys.ts";
+import { PromptCache } from "./generation/prompt-cache.ts";
+import { GENERAL_PROFILE, PROFILES, type Profile, type ProfileName } from "./profiles.ts";
 import { ResponseStore } from "./responses/store.ts";
-import { Tally, type TallyRow } from "./tally.ts";
+import { Tally, type Execution, type TallyRow } from "./tally.ts";
 
 /** Longer than clients keep idle connections, so that none is closed just as a request arrives on it. */
 const KEEP_ALIVE_MS = 75_000;
@@ -14,6 +14,10 @@ const KEEP_ALIVE_MS = 75_000;
 export interface SandboxOptions {
   /** 0, the default, chooses a free port. */
   port?: number;
+  /** The service to stand for; by default everything at once. */
+  profile?: ProfileName;
+  /** By which a request's switches address this sandbox alone; by default the profile's name, or `sandbox`. */
+  name?: string;
   keys?: SandboxKey[];
   /** Names of the models that the keys of each group may use, by group. */
   groups?: Record<string, string[]>;
@@ -21,21 +25,27 @@ export interface SandboxOptions {
 
 /** A running sandbox. */
 export interface Sandbox {
-  /** `http://127.0.0.1:PORT/v1`. */
+  /** Such as `http://127.0.0.1:PORT/v1`. */
   baseUrl: string;
+  profile: Profile;
   keys: SandboxKey[];
   /** Returns what the sandbox has tallied since it started, per key and route. */
   counts(): TallyRow[];
+  /** Returns the newest 10 000 requests that it has carried out, oldest first. */
+  executions(): Execution[];
   /** Stops listening and closes all connections. */
   close(): Promise<void>;
 }
 
 /** Starts a made-up upstream, on loopback only. @throws the listener's error, such as EADDRINUSE */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const keys = options.keys ?? [...DEFAULT_KEYS];
+  const profile = options.profile === undefined ? GENERAL_PROFILE : PROFILES[options.profile];
+  const keys = options.keys ?? [...profile.keys];
   const state: SandboxState = {
+    name: options.name ?? options.profile ?? "sandbox",
+    profile,
     keys,
-    groups: options.groups ?? DEFAULT_GROUPS,
+    groups: options.groups ?? profile.groups,
     routeState: { promptCache: new PromptCache(), responses: new ResponseStore() },
     tally: new Tally(),
   };
@@ -45,9 +55,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `http://127.0.0.1:${port}${profile.basePath}`,
+    profile,
     keys,
     counts: () => state.tally.rows(),
+    executions: () => state.tally.executions(),
     close: async () => {
       const closed = once(server, "close");
       server.close();

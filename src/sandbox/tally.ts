@@ -1,3 +1,6 @@
+/** Enough for one run of a test under load. The oldest executions are forgotten; the counts are not. */
+const MAX_EXECUTIONS = 10_000;
+
 /** The billed tokens of one response. The three inputs add up to the whole input; reasoning is part of the output. */
 export interface BilledTokens {
   input_uncached: number;
@@ -20,12 +23,30 @@ export interface TallyRow {
   count: TallyCount;
 }
 
-/** Counts requests and billed tokens per key and route, as a reference for a proxy's ledger. */
+/** A request that was carried out, whatever became of its response. */
+export interface Execution {
+  /** The id that the response carries. */
+  requestId: string;
+  /** The client's own id for the request, from the header `x-client-request-id`; null without one. */
+  clientRequestId: string | null;
+  /** Name of the key. */
+  key: string;
+  route: string;
+  /** The model as the request names it; null for a route without one. */
+  model: string | null;
+}
+
+/** Counts requests and billed tokens per key and route, as a reference for a proxy's ledger, and lists the newest requests. */
 export class Tally {
   readonly #rows = new Map<string, TallyRow>();
+  readonly #executions = new Set<Execution>();
 
-  addRequest(key: string, route: string): void {
-    this.#row(key, route).requests += 1;
+  addExecution(execution: Execution): void {
+    this.#row(execution.key, execution.route).requests += 1;
+    this.#executions.add(execution);
+    if (this.#executions.size <= MAX_EXECUTIONS) return;
+    const [oldest = execution] = this.#executions;
+    this.#executions.delete(oldest);
   }
 
   addBilled(key: string, route: string, billed: BilledTokens): void {
@@ -35,6 +56,11 @@ export class Tally {
 
   rows(): TallyRow[] {
     return structuredClone([...this.#rows.values()]);
+  }
+
+  /** Returns the newest executions, oldest first. */
+  executions(): Execution[] {
+    return structuredClone([...this.#executions]);
   }
 
   #row(key: string, route: string): TallyCount {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { valueAt, messageRequest, openSandbox, responsesRequest } from "./sandbox-client.ts";
+import { chatRequest, valueAt, messageRequest, openSandbox, responsesRequest } from "./sandbox-client.ts";
 
 const SECRET = "sk-test-one";
 const KEYS = [{ name: "one", secret: SECRET, group: "all" }];
@@ -11,6 +11,14 @@ const VERSION = { "anthropic-version": "2023-06-01" };
 const ROUTES = [
   { method: "GET", path: "/models", scheme: "bearer", body: undefined },
   { method: "POST", path: "/responses", scheme: "bearer", body: responsesRequest() },
+  { method: "POST", path: "/chat/completions", scheme: "bearer", body: chatRequest() },
+  { method: "POST", path: "/completions", scheme: "bearer", body: { model: "gpt-5", prompt: "x" } },
+  {
+    method: "POST",
+    path: "/embeddings",
+    scheme: "bearer",
+    body: { model: "text-embedding-3-small", input: "x" },
+  },
   { method: "POST", path: "/messages", scheme: "x-api-key", body: messageRequest() },
   { method: "POST", path: "/messages/count_tokens", scheme: "x-api-key", body: messageRequest() },
 ];

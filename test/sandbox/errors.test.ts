@@ -5,6 +5,7 @@ import { test } from "node:test";
 import {
   apiKey,
   bearer,
+  chatRequest,
   valueAt,
   messageRequest,
   openSandbox,
@@ -26,14 +27,22 @@ test("a model outside the key's group gets 404 not_found_error on /messages and 
   }
 });
 
-test("a model outside the key's group gets 404 model_not_found on /responses", async (t) => {
-  const sandbox = await openSandbox(t, { keys: KEYS, groups: GROUPS });
-  const response = await post(sandbox, "/responses", responsesRequest({ model: "gpt-4.1" }));
-  assert.equal(response.status, 404);
-  const error = valueAt(await response.json(), "error");
-  assert.equal(valueAt(error, "code"), "model_not_found");
-  assert.equal(valueAt(error, "param"), "model");
-});
+for (const [path, body] of [
+  ["/responses", responsesRequest({ model: "gpt-4.1" })],
+  ["/chat/completions", chatRequest({ model: "gpt-4.1" })],
+  ["/chat/completions", chatRequest({ model: "gpt-4.1", stream: true })],
+  ["/completions", { model: "gpt-4.1", prompt: "x" }],
+  ["/embeddings", { model: "gpt-4.1", input: "x" }],
+] as const) {
+  test(`a model outside the key's group gets 404 model_not_found on ${path}, stream ${"stream" in body}`, async (t) => {
+    const sandbox = await openSandbox(t, { keys: KEYS, groups: GROUPS });
+    const response = await post(sandbox, path, body);
+    assert.equal(response.status, 404);
+    const error = valueAt(await response.json(), "error");
+    assert.equal(valueAt(error, "code"), "model_not_found");
+    assert.equal(valueAt(error, "param"), "model");
+  });
+}
 
 for (const field of ["model", "messages", "max_tokens"]) {
   test(`POST /messages without ${field} gets 400 naming the field`, async (t) => {
@@ -60,10 +69,19 @@ test("POST /messages/count_tokens does not require max_tokens", async (t) => {
   assert.equal(response.status, 200);
 });
 
-for (const field of ["model", "input"]) {
-  test(`POST /responses without ${field} gets 400 naming the field`, async (t) => {
+for (const [path, whole, field] of [
+  ["/responses", responsesRequest(), "model"],
+  ["/responses", responsesRequest(), "input"],
+  ["/chat/completions", chatRequest(), "model"],
+  ["/chat/completions", chatRequest(), "messages"],
+  ["/completions", { model: "gpt-5", prompt: "x" }, "model"],
+  ["/completions", { model: "gpt-5", prompt: "x" }, "prompt"],
+  ["/embeddings", { model: "text-embedding-3-small", input: "x" }, "model"],
+  ["/embeddings", { model: "text-embedding-3-small", input: "x" }, "input"],
+] as const) {
+  test(`POST ${path} without ${field} gets 400 naming the field`, async (t) => {
     const sandbox = await openSandbox(t);
-    const response = await post(sandbox, "/responses", responsesRequest({ [field]: undefined }));
+    const response = await post(sandbox, path, { ...whole, [field]: undefined });
     assert.equal(response.status, 400);
     assert.deepEqual(valueAt(await response.json(), "error"), {
       message: `Missing required parameter: '${field}'.`,
@@ -74,12 +92,32 @@ for (const field of ["model", "input"]) {
   });
 }
 
+for (const [path, field, value] of [
+  ["/chat/completions", "max_tokens", 0],
+  ["/chat/completions", "max_completion_tokens", "10"],
+  ["/chat/completions", "n", 129],
+  ["/chat/completions", "messages", []],
+  ["/completions", "prompt", []],
+  ["/completions", "prompt", [{}]],
+  ["/embeddings", "input", [["x"]]],
+  ["/embeddings", "dimensions", 3073],
+] as const) {
+  test(`POST ${path} with ${field} ${JSON.stringify(value)} gets 400 naming the field`, async (t) => {
+    const sandbox = await openSandbox(t);
+    const whole = chatRequest({ prompt: "x", input: "x" });
+    const response = await post(sandbox, path, { ...whole, [field]: value });
+    assert.equal(response.status, 400);
+    assert.equal(valueAt(await response.json(), "error", "param"), field);
+    assert.deepEqual(sandbox.executions(), []);
+  });
+}
+
 test("an unknown path gets 404 in the shape of the API that it belongs to", async (t) => {
   const sandbox = await openSandbox(t);
   const messages = await post(sandbox, "/messages/batches", {});
   assert.equal(messages.status, 404);
   assert.equal(valueAt(await messages.json(), "error", "type"), "not_found_error");
-  const other = await fetch(`${sandbox.baseUrl}/embeddings`, { headers: bearer(sandbox) });
+  const other = await fetch(`${sandbox.baseUrl}/images`, { headers: bearer(sandbox) });
   assert.equal(other.status, 404);
   assert.equal(valueAt(await other.json(), "error", "type"), "invalid_request_error");
 });
@@ -89,6 +127,9 @@ for (const [method, path, allow] of [
   ["GET", "/responses", "POST"],
   ["DELETE", "/responses/resp_1", "GET"],
   ["GET", "/messages", "POST"],
+  ["GET", "/chat/completions", "POST"],
+  ["PUT", "/embeddings", "POST"],
+  ["DELETE", "/completions", "POST"],
   ["PUT", "/messages/count_tokens", "POST"],
 ] as const) {
   test(`${method} ${path} gets 405 with allow: ${allow}`, async (t) => {

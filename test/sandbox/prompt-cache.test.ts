@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PromptCache } from "../../src/sandbox/prompt-cache.ts";
+import { PromptCache } from "../../src/sandbox/generation/prompt-cache.ts";
 import type { Sandbox } from "../../src/sandbox/server.ts";
 import { valueAt, messageRequest, openSandbox, post, responsesRequest } from "./sandbox-client.ts";
 

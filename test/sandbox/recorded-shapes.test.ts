@@ -3,12 +3,16 @@ import { existsSync, readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import type { JsonObject } from "../../src/core/json.ts";
 import {
+  chatRequest,
   eventOrder,
   messageRequest,
   openSandbox,
   post,
+  readChunks,
   readEvents,
   responsesRequest,
+  valueAt,
+  WITH_USAGE,
 } from "./sandbox-client.ts";
 
 const CORPUS = new URL("../../../shared/corpus/", import.meta.url);
@@ -78,3 +82,44 @@ for (const { file, path, request } of CASES.filter((recording) => recording.file
     }
   });
 }
+
+const CHUNKS = "chat/bodies/openai-sse-chunk-after-usage.sse";
+const COMPLETION = "chat/bodies/openai-json-length.json";
+
+/** Returns what of each chunk its reader sees, the first of each kind: member names down to those of the delta. */
+function chunkKinds(chunks: readonly (JsonObject | string)[]): unknown[] {
+  const kinds = chunks.map((chunk) =>
+    typeof chunk === "string"
+      ? chunk
+      : [
+          fieldNames(chunk, LEFT_OUT),
+          fieldNames((valueAt(chunk, "choices", 0) ?? {}) as JsonObject, LEFT_OUT),
+        ],
+  );
+  const seen = kinds.map((kind) => JSON.stringify(kind));
+  return kinds.filter((_, at) => seen.indexOf(seen[at] ?? "") === at);
+}
+
+test("each streamed chunk has the same fields in the same order as in a recorded stream of Chat Completions", async (t) => {
+  const recording = recorded(t, CHUNKS);
+  if (recording === null) return;
+  const sandbox = await openSandbox(t);
+  const response = await post(sandbox, "/chat/completions", chatRequest(WITH_USAGE));
+  // The recording has one chunk more, with the result of a moderation.
+  const kinds = chunkKinds(
+    readChunks(recording).filter((chunk) => valueAt(chunk, "moderation") === undefined),
+  );
+  assert.deepEqual(chunkKinds(readChunks(await response.text())), kinds);
+});
+
+const choiceOf = (body: JsonObject) => valueAt(body, "choices", 0) as JsonObject;
+
+test("a chat completion has the same fields in the same order as a recorded one", async (t) => {
+  const recording = recorded(t, COMPLETION);
+  if (recording === null) return;
+  const sandbox = await openSandbox(t);
+  const completion = (await (await post(sandbox, "/chat/completions", chatRequest())).json()) as JsonObject;
+  const expected = JSON.parse(recording) as JsonObject;
+  assert.deepEqual(fieldNames(completion, LEFT_OUT), fieldNames(expected, LEFT_OUT));
+  assert.deepEqual(fieldNames(choiceOf(completion), LEFT_OUT), fieldNames(choiceOf(expected), LEFT_OUT));
+});

@@ -9,7 +9,7 @@ export async function openSandbox(t: TestContext, options?: SandboxOptions): Pro
   return sandbox;
 }
 
-/** Returns headers with the first key, for /responses and /models. */
+/** Returns headers with the first key, for all routes but those of the Messages API. */
 export function bearer(sandbox: Sandbox): Record<string, string> {
   return { authorization: `Bearer ${sandbox.keys[0]?.secret}`, "content-type": "application/json" };
 }
@@ -49,6 +49,14 @@ export function responsesRequest(more: JsonObject = {}): JsonObject {
   return { model: "gpt-5", input: "good morning", ...more };
 }
 
+/** Returns a small Chat Completions request. `more` overrides members. */
+export function chatRequest(more: JsonObject = {}): JsonObject {
+  return { model: "gpt-5", messages: [{ role: "user", content: "good morning" }], ...more };
+}
+
+/** Asks a stream for its usage. */
+export const WITH_USAGE = { stream: true, stream_options: { include_usage: true } };
+
 /** One event of a stream: its name on the wire and its parsed data. */
 interface ReadEvent {
   name: string;
@@ -64,6 +72,18 @@ export function readEvents(text: string): ReadEvent[] {
       const match = /^event: (.*)\ndata: (.*)$/s.exec(block.trim());
       if (match === null) throw new Error(`not an event: ${block}`);
       return { name: match[1] ?? "", data: JSON.parse(match[2] ?? "") as JsonObject };
+    });
+}
+
+/** Parses a complete stream of Chat Completions: chunks, and the mark of the end as the string `[DONE]`. */
+export function readChunks(text: string): (JsonObject | string)[] {
+  return text
+    .split("\n\n")
+    .filter((block) => block.trim() !== "")
+    .map((block) => {
+      const data = /^data: (.*)$/.exec(block)?.[1];
+      if (data === undefined) throw new Error(`not a chunk: ${block}`);
+      return data === "[DONE]" ? data : (JSON.parse(data) as JsonObject);
     });
 }
 

@@ -46,8 +46,9 @@ async function postRaw(sandbox: Sandbox, path: string, body: object, xSandbox: s
 }
 
 test("parses a list of switches with spaces around the commas", () => {
-  assert.deepEqual(parseSwitches(undefined), NO_SWITCHES);
-  assert.deepEqual(parseSwitches("delay=200, cut=5 ,gzip,no-usage"), {
+  const scope = { name: "sandbox", defaults: {} };
+  assert.deepEqual(parseSwitches(undefined, scope), NO_SWITCHES);
+  assert.deepEqual(parseSwitches("delay=200, cut=5 ,gzip,no-usage", scope), {
     ...NO_SWITCHES,
     delayMs: 200,
     cutAfter: 5,

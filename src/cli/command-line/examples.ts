@@ -49,7 +49,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "service status": ["service status", "service status --json"],
   "service logs": ["service logs", "service logs -n 100 --follow"],
   uninstall: ["uninstall", "uninstall --ledger --yes"],
-  sandbox: ["sandbox", "sandbox --port 0"],
+  sandbox: ["sandbox", "sandbox --profile ollama --port 0"],
   completion: [
     'eval "$(tollkeeper completion bash)"',
     "completion zsh > ~/.zfunc/_tollkeeper",

@@ -1,6 +1,6 @@
-import type { StreamEvent } from "../api.ts";
+import type { StreamEvent } from "../http/event-stream.ts";
 import { omit } from "../json.ts";
-import { splitIntoChunks } from "../tokens.ts";
+import { splitIntoChunks } from "../generation/tokens.ts";
 import type { ContentBlock, Message } from "./message.ts";
 
 /** Returns the events that stream a message, in the order of recorded streams: input, content blocks in pieces, totals. */

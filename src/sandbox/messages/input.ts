@@ -1,5 +1,5 @@
-import { hashPrefixes, type PromptCache } from "../prompt-cache.ts";
-import { countTokens, sumTokens } from "../tokens.ts";
+import { hashPrefixes, type PromptCache } from "../generation/prompt-cache.ts";
+import { countTokens, sumTokens } from "../generation/tokens.ts";
 import type { CacheLifetime, PromptPart } from "./request.ts";
 
 /** The tokens of a prompt by how they are billed. The four numbers add up to the whole prompt. */

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
-import { findTypedText, type Prompt } from "../completion.ts";
+import { findTypedText, type Prompt } from "../generation/completion.ts";
 import { ApiError } from "../errors.ts";
 import { collectTexts, omit, pickObjects } from "../json.ts";
 

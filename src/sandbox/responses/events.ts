@@ -1,5 +1,5 @@
-import type { StreamEvent } from "../api.ts";
-import { splitIntoChunks } from "../tokens.ts";
+import type { StreamEvent } from "../http/event-stream.ts";
+import { splitIntoChunks } from "../generation/tokens.ts";
 import { toUnfinished, type OutputItem, type ResponseObject } from "./response.ts";
 
 /** Returns the events that stream a response, in the order of recorded streams. Only the last event has usage. */

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
-import { findTypedText, type Prompt } from "../completion.ts";
-import { ApiError } from "../errors.ts";
-import { collectTexts, pickObjects } from "../json.ts";
+import { findTypedText, type Prompt } from "../generation/completion.ts";
+import { ApiError, missingParameter } from "../errors.ts";
+import { collectTexts, pickObjects, stringOrNull, textOrJson } from "../json.ts";
 
 /** The members of a Responses request that the sandbox evaluates. */
 export interface ResponsesRequest {
@@ -23,8 +23,8 @@ export interface ResponsesRequest {
 /** Reads the body of `POST /responses`. @throws ApiError 400 naming the invalid field */
 export function readResponsesRequest(body: JsonObject): ResponsesRequest {
   const { model, input } = body;
-  if (typeof model !== "string") throw missing("model");
-  if (typeof input !== "string" && !Array.isArray(input)) throw missing("input");
+  if (typeof model !== "string") throw missingParameter("model");
+  if (typeof input !== "string" && !Array.isArray(input)) throw missingParameter("input");
   const items = typeof input === "string" ? [{ role: "user", content: input }] : pickObjects(input);
   return {
     model,
@@ -34,18 +34,13 @@ export function readResponsesRequest(body: JsonObject): ResponsesRequest {
     stream: body["stream"] === true,
     background: body["background"] === true,
     store: body["store"] !== false,
-    promptCacheKey: readString(body["prompt_cache_key"]),
-    previousResponseId: readString(body["previous_response_id"]),
+    promptCacheKey: stringOrNull(body["prompt_cache_key"]),
+    previousResponseId: stringOrNull(body["previous_response_id"]),
     reasoning: {
       summary: isObject(body["reasoning"]) && typeof body["reasoning"]["summary"] === "string",
       encrypted: Array.isArray(body["include"]) && body["include"].includes("reasoning.encrypted_content"),
     },
   };
-}
-
-function missing(param: string): ApiError {
-  const message = `Missing required parameter: '${param}'.`;
-  return new ApiError(400, message, { code: "missing_required_parameter", param });
 }
 
 function readMaxOutputTokens(limit: unknown): number {
@@ -55,24 +50,13 @@ function readMaxOutputTokens(limit: unknown): number {
   throw new ApiError(400, message, { code: "invalid_value", param: "max_output_tokens" });
 }
 
-function readString(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
-}
-
 function readParts(body: JsonObject, items: readonly JsonObject[]): string[] {
-  const instructions = readString(body["instructions"]);
+  const instructions = stringOrNull(body["instructions"]);
   return [
     ...(instructions === null ? [] : [instructions]),
     ...pickObjects(body["tools"]).map((tool) => JSON.stringify(tool)),
-    ...items.map(textOfItem),
+    ...items.map(textOrJson),
   ];
-}
-
-/** Returns the text of a plain message, and the JSON of any other item (tool calls and their outputs, images). */
-function textOfItem(item: JsonObject): string {
-  const texts = collectTexts(item["content"]);
-  const isPlain = typeof item["content"] === "string" || texts.length === pickObjects(item["content"]).length;
-  return texts.length > 0 && isPlain ? texts.join("") : JSON.stringify(item);
 }
 
 function readPrompt(body: JsonObject, items: readonly JsonObject[]): Prompt {

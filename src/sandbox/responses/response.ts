@@ -1,5 +1,10 @@
 import type { JsonObject } from "../../core/json.ts";
-import { countOutputTokens, countReasoningTokens, sealReasoning, type Completion } from "../completion.ts";
+import {
+  countOutputTokens,
+  countReasoningTokens,
+  sealReasoning,
+  type Completion,
+} from "../generation/completion.ts";
 import { makeId } from "../ids.ts";
 import type { ResponsesRequest } from "./request.ts";
 

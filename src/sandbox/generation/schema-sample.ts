@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../core/json.ts";
-import { pickObjects } from "./json.ts";
+import { isObject, type JsonObject } from "../../core/json.ts";
+import { pickObjects } from "../json.ts";
 
 const WORD = "sandbox";
 const MAX_DEPTH = 16;

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { sampleFromSchema } from "./schema-sample.ts";
-import type { Switches } from "./switches.ts";
+import type { Switches } from "../switches.ts";
 import { countTokens, sumTokens, truncateToTokens } from "./tokens.ts";
 
 const LABEL = "[sandbox]";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countTokens, truncateToTokens, splitIntoChunks } from "../../src/sandbox/tokens.ts";
+import { countTokens, truncateToTokens, splitIntoChunks } from "../../../src/sandbox/generation/tokens.ts";
 
 for (const [text, tokens] of [
   ["", 0],

@@ -2,9 +2,8 @@ import { once } from "node:events";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { constants, createGzip, gzipSync } from "node:zlib";
-import type { JsonObject } from "../core/json.ts";
-import type { StreamEvent } from "./api.ts";
-import type { Switches } from "./switches.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Switches } from "../switches.ts";
 
 /** A response that has not been sent yet, and how to send it. */
 export interface PendingResponse {
@@ -15,6 +14,9 @@ export interface PendingResponse {
   clientGone: AbortSignal;
 }
 
+/** A comment of an event stream, such as the ones that keep a connection alive. */
+const COMMENT = ": SANDBOX PROCESSING\n\n";
+
 /** Sends a JSON body. */
 export function sendJson(pending: PendingResponse, status: number, body: JsonObject): void {
   const { response, switches } = pending;
@@ -24,12 +26,12 @@ export function sendJson(pending: PendingResponse, status: number, body: JsonObj
   if (switches.cutAfter === null) response.end(bytes);
   else {
     response.write(bytes.subarray(0, switches.cutAfter));
-    closeAbruptly(response);
+    closeAbruptly(pending);
   }
 }
 
 /** Sends an event stream, each event in a separate write. @throws AbortError when the client disconnects before its end */
-export async function sendEvents(pending: PendingResponse, events: readonly StreamEvent[]): Promise<void> {
+export async function sendEvents(pending: PendingResponse, events: readonly string[]): Promise<void> {
   const { response, switches, clientGone } = pending;
   writeHead(pending, 200, {
     "content-type": "text/event-stream; charset=utf-8",
@@ -38,11 +40,26 @@ export async function sendEvents(pending: PendingResponse, events: readonly Stre
   response.flushHeaders();
   const writer = switches.gzip ? gzipWriter(response) : plainWriter(response, clientGone);
   for (const event of events.slice(0, switches.cutAfter ?? events.length)) {
-    await writer.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    await writer.write(decorate(event, switches));
     if (switches.paceMs > 0) await wait(switches.paceMs, undefined, { signal: clientGone });
   }
   if (switches.cutAfter === null) writer.end();
-  else closeAbruptly(response);
+  else closeAbruptly(pending);
+}
+
+/** Sends nothing until the client disconnects. */
+export async function keepSilent({ clientGone }: PendingResponse): Promise<void> {
+  if (!clientGone.aborted) await once(clientGone, "abort");
+}
+
+/** Resets the connection before the first byte of the response. */
+export function resetUnanswered({ response }: PendingResponse): void {
+  response.socket?.resetAndDestroy();
+}
+
+function decorate(event: string, { comments, crlf }: Readonly<Switches>): string {
+  const whole = comments ? COMMENT + event : event;
+  return crlf ? whole.replaceAll("\n", "\r\n") : whole;
 }
 
 function writeHead(pending: PendingResponse, status: number, own: OutgoingHttpHeaders): void {
@@ -51,9 +68,11 @@ function writeHead(pending: PendingResponse, status: number, own: OutgoingHttpHe
   response.writeHead(status, { ...headers, ...coding, ...own });
 }
 
-/** Closes the connection once what was written is sent, without a proper end of the body. */
-function closeAbruptly(response: ServerResponse): void {
-  response.socket?.destroySoon();
+/** Closes or resets the connection once what was written is sent, without a proper end of the body. */
+function closeAbruptly({ response, switches }: PendingResponse): void {
+  const { socket } = response;
+  if (switches.reset) socket?.write("", () => socket.resetAndDestroy());
+  else socket?.destroySoon();
 }
 
 interface EventWriter {

@@ -1,16 +1,28 @@
-import type { ApiFamily } from "./errors.ts";
+import type { Vendor } from "../errors.ts";
 
 /** Rate limits that are reported but never enforced: throttling would only hinder tests. */
 const REQUEST_LIMIT = 1000;
 const TOKEN_LIMIT = 1_000_000;
 
-/** Returns the headers that all responses of an API carry, errors included. */
-export function buildResponseHeaders(api: ApiFamily, requestId: string): Record<string, string> {
-  const own = api === "messages" ? messagesHeaders(requestId) : responsesHeaders(requestId);
-  return { server: "tollkeeper-sandbox", ...own };
+/** Returns the headers that all responses of a vendor carry, errors included. */
+export function buildResponseHeaders(vendor: Vendor, requestId: string): Record<string, string> {
+  return { server: "tollkeeper-sandbox", ...vendorHeaders(vendor, requestId) };
 }
 
-function messagesHeaders(requestId: string): Record<string, string> {
+function vendorHeaders(vendor: Vendor, requestId: string): Record<string, string> {
+  switch (vendor) {
+    case "anthropic":
+      return anthropicHeaders(requestId);
+    case "openai":
+      return openaiHeaders(requestId);
+    case "openrouter":
+      return { "x-generation-id": requestId };
+    case "ollama":
+      return {};
+  }
+}
+
+function anthropicHeaders(requestId: string): Record<string, string> {
   const headers: Record<string, string> = {
     "request-id": requestId,
     "anthropic-organization-id": "sandbox",
@@ -25,7 +37,7 @@ function messagesHeaders(requestId: string): Record<string, string> {
   return headers;
 }
 
-function responsesHeaders(requestId: string): Record<string, string> {
+function openaiHeaders(requestId: string): Record<string, string> {
   return {
     "x-request-id": requestId,
     "openai-organization": "sandbox",

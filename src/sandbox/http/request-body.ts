@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
-import { isObject, parseJson, type JsonObject } from "../core/json.ts";
-import { ApiError } from "./errors.ts";
+import { isObject, parseJson, type JsonObject } from "../../core/json.ts";
+import { ApiError } from "../errors.ts";
 
 /** Largest request body in bytes, encoded and decoded. */
 export const BODY_LIMIT = 64 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonObject } from "../../src/core/json.ts";
-import { sampleFromSchema } from "../../src/sandbox/schema-sample.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { sampleFromSchema } from "../../../src/sandbox/generation/schema-sample.ts";
 
 const CASES: { what: string; schema: JsonObject; sample: unknown }[] = [
   { what: "a string", schema: { type: "string" }, sample: "sandbox" },

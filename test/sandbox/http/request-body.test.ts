@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { test } from "node:test";
 import * as zlib from "node:zlib";
-import { BODY_LIMIT } from "../../src/sandbox/request-body.ts";
-import type { Sandbox } from "../../src/sandbox/server.ts";
-import { apiKey, valueAt, messageRequest, openSandbox } from "./sandbox-client.ts";
+import { BODY_LIMIT } from "../../../src/sandbox/http/request-body.ts";
+import type { Sandbox } from "../../../src/sandbox/server.ts";
+import { apiKey, valueAt, messageRequest, openSandbox } from "../sandbox-client.ts";
 
 const JSON_BODY = Buffer.from(JSON.stringify(messageRequest()));
 

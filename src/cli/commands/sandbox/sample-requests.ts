@@ -1,0 +1,52 @@
+import type { JsonObject } from "../../../core/json.ts";
+import type { AuthScheme } from "../../../sandbox/keys.ts";
+import type { Sandbox } from "../../../sandbox/server.ts";
+
+const MESSAGES = [{ role: "user", content: "hello" }];
+
+/** A body for each route that takes one, without its model. */
+const BODIES: Readonly<Record<string, JsonObject>> = {
+  "/responses": { stream: true, input: "hello" },
+  "/messages": { max_tokens: 64, stream: true, messages: MESSAGES },
+  "/messages/count_tokens": { messages: MESSAGES },
+  "/chat/completions": { stream: true, stream_options: { include_usage: true }, messages: MESSAGES },
+  "/completions": { prompt: "hello" },
+  "/embeddings": { input: "hello" },
+};
+
+/** The model to show in a sample of each route. Where a sandbox has none like it, its first one is shown. */
+const MODELS: Readonly<Record<string, RegExp>> = {
+  "/messages": /claude-sonnet-5$/,
+  "/messages/count_tokens": /claude-sonnet-5$/,
+  "/embeddings": /embed/,
+};
+const TEXT_MODEL = /gpt-5$/;
+
+/** Returns a curl command for each route of a sandbox, with its first key. */
+export function sampleRequests(sandbox: Sandbox): string[] {
+  return Object.entries(sandbox.profile.routes)
+    .filter(([path]) => path in BODIES || path === "/models")
+    .map(([path, scheme]) => {
+      const body = composeBody(path, sandbox);
+      const isStream = body?.["stream"] === true;
+      const json =
+        body === null ? [] : ["-H 'content-type: application/json'", `-d '${JSON.stringify(body)}'`];
+      const words = ["curl", ...(isStream ? ["-N"] : []), sandbox.baseUrl + path];
+      return [...words, ...credential(scheme, sandbox.keys[0]?.secret ?? ""), ...json].join(" ");
+    });
+}
+
+/** Returns null for a route that takes no body. */
+function composeBody(path: string, { profile }: Sandbox): JsonObject | null {
+  const body = BODIES[path];
+  if (body === undefined) return null;
+  const models = profile.groups["all"] ?? [];
+  const pattern = MODELS[path] ?? TEXT_MODEL;
+  return { model: models.find((name) => pattern.test(name)) ?? models[0], ...body };
+}
+
+function credential(scheme: AuthScheme, secret: string): string[] {
+  if (scheme === "none") return [];
+  if (scheme === "bearer") return [`-H 'authorization: Bearer ${secret}'`];
+  return [`-H 'x-api-key: ${secret}'`, "-H 'anthropic-version: 2023-06-01'"];
+}

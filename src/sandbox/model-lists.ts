@@ -1,0 +1,127 @@
+import type { JsonObject } from "../core/json.ts";
+
+/** Models that current tools request by default. */
+export const CLAUDE_MODELS: readonly string[] = [
+  "claude-fable-5",
+  "claude-opus-5-5",
+  "claude-opus-5",
+  "claude-opus-4-8",
+  "claude-sonnet-5-5",
+  "claude-sonnet-5",
+  "claude-sonnet-4-6",
+  "claude-sonnet-4-5",
+  "claude-sonnet-4-5-20250929",
+  "claude-haiku-5",
+  "claude-haiku-4-5",
+  "claude-haiku-4-5-20251001",
+];
+export const GPT_MODELS: readonly string[] = [
+  "gpt-6.1-sol",
+  "gpt-5.6-sol",
+  "gpt-5.6-luna",
+  "gpt-5.5",
+  "gpt-5.3-codex",
+  "gpt-5.1",
+  "gpt-5.1-codex",
+  "gpt-5",
+  "gpt-5-mini",
+  "gpt-5-nano",
+  "gpt-4.1",
+];
+export const EMBEDDING_MODELS: readonly string[] = ["text-embedding-3-small", "text-embedding-3-large"];
+/** As `ollama list` names them. */
+export const LOCAL_MODELS: readonly string[] = [
+  "qwen3-coder:30b",
+  "qwen3:8b",
+  "llama3.2:latest",
+  "gpt-oss:20b",
+  "nomic-embed-text:latest",
+];
+/** A broker's names: the vendor, a slash, the model. */
+export const BROKERED_MODELS: readonly string[] = [
+  ...CLAUDE_MODELS.map((name) => `anthropic/${name}`),
+  ...GPT_MODELS.map((name) => `openai/${name}`),
+  ...EMBEDDING_MODELS.map((name) => `openai/${name}`),
+  "qwen/qwen3-coder",
+  "meta-llama/llama-3.2-3b-instruct:free",
+];
+
+/** The creation date of every model, which each vendor writes differently. */
+const CREATED = new Date("2026-01-01T00:00:00Z");
+const CREATED_SECONDS = CREATED.getTime() / 1000;
+
+/** Entries of a page of Anthropic's list without `limit` (Anthropic's documentation, "List Models"). */
+const PAGE_SIZE = 20;
+
+/** Writes the list of a key's models. */
+export type ModelList = (models: readonly string[], query: URLSearchParams) => JsonObject;
+
+/** Each entry and the list itself have the fields of both SDK families side by side. */
+export const listForBoth: ModelList = (models) => ({
+  object: "list",
+  data: models.map((id) => ({ ...openaiEntry(id, "sandbox"), ...anthropicEntry(id) })),
+  has_more: false,
+  first_id: models[0] ?? null,
+  last_id: models.at(-1) ?? null,
+});
+
+/** One page, of at most `limit` entries after `after_id` or before `before_id`. */
+export const listForAnthropic: ModelList = (models, query) => {
+  const limit = Number(query.get("limit") ?? PAGE_SIZE);
+  const [after, before] = [query.get("after_id"), query.get("before_id")];
+  const rest =
+    before === null ? models.slice(indexOf(models, after) + 1) : models.slice(0, indexOf(models, before));
+  const page = before === null ? rest.slice(0, limit) : rest.slice(-limit);
+  return {
+    data: page.map(anthropicEntry),
+    has_more: page.length < rest.length,
+    first_id: page[0] ?? null,
+    last_id: page.at(-1) ?? null,
+  };
+};
+
+export const listForOpenai: ModelList = (models) => ({
+  object: "list",
+  data: models.map((id) => openaiEntry(id, id.startsWith("gpt-") ? "openai" : "system")),
+});
+
+export const listForOllama: ModelList = (models) => ({
+  object: "list",
+  data: models.map((id) => openaiEntry(id, "library")),
+});
+
+/** The fields that OpenRouter's documentation promises ("Models API Standard"). Every model is free. */
+export const listForOpenrouter: ModelList = (models) => ({
+  data: models.map((id) => ({
+    id,
+    canonical_slug: id,
+    name: `${id} (sandbox)`,
+    created: CREATED_SECONDS,
+    description: "A made-up model of the sandbox.",
+    context_length: 200_000,
+    architecture: {
+      modality: "text->text",
+      input_modalities: ["text"],
+      output_modalities: ["text"],
+      tokenizer: "Other",
+      instruct_type: null,
+    },
+    pricing: { prompt: "0", completion: "0" },
+    top_provider: { context_length: 200_000, max_completion_tokens: 32_000, is_moderated: false },
+    per_request_limits: null,
+    supported_parameters: ["max_tokens", "tools", "tool_choice", "response_format", "reasoning"],
+  })),
+});
+
+function openaiEntry(id: string, owner: string): JsonObject {
+  return { id, object: "model", created: CREATED_SECONDS, owned_by: owner };
+}
+
+function anthropicEntry(id: string): JsonObject {
+  return { type: "model", id, display_name: `${id} (sandbox)`, created_at: CREATED.toISOString() };
+}
+
+/** Returns the position of `id`, -1 for null or an unknown one. */
+function indexOf(models: readonly string[], id: string | null): number {
+  return id === null ? -1 : models.indexOf(id);
+}

@@ -1,0 +1,125 @@
+import type { Vendor } from "./errors.ts";
+import { DEFAULT_KEYS, type AuthScheme, type SandboxKey } from "./keys.ts";
+import {
+  BROKERED_MODELS,
+  CLAUDE_MODELS,
+  EMBEDDING_MODELS,
+  GPT_MODELS,
+  listForAnthropic,
+  listForBoth,
+  listForOllama,
+  listForOpenai,
+  listForOpenrouter,
+  LOCAL_MODELS,
+  type ModelList,
+} from "./model-lists.ts";
+import type { Switches } from "./switches.ts";
+
+/** The service that a sandbox stands for. */
+export interface Profile {
+  /** What precedes the paths of all routes. */
+  basePath: string;
+  /** The routes that exist, by path, and how each expects its key. */
+  routes: Readonly<Record<string, AuthScheme>>;
+  /** Whose errors and headers its responses have; those below `/messages` may differ. */
+  vendor: Vendor;
+  messagesVendor: Vendor;
+  keys: readonly SandboxKey[];
+  /** Names of the models that the keys of each group may use, by group. */
+  groups: Readonly<Record<string, readonly string[]>>;
+  listModels: ModelList;
+  /** How it behaves unless a request asks for something else. */
+  switches: Readonly<Partial<Switches>>;
+}
+
+export type ProfileName = keyof typeof PROFILES;
+
+/** Everything at once, for trying tollkeeper with any tool and one upstream. */
+export const GENERAL_PROFILE: Profile = {
+  basePath: "/v1",
+  routes: {
+    "/models": "bearer",
+    "/responses": "bearer",
+    "/responses/{id}": "bearer",
+    "/messages": "x-api-key",
+    "/messages/count_tokens": "x-api-key",
+    "/chat/completions": "bearer",
+    "/completions": "bearer",
+    "/embeddings": "bearer",
+  },
+  vendor: "openai",
+  messagesVendor: "anthropic",
+  keys: DEFAULT_KEYS,
+  groups: {
+    all: [...CLAUDE_MODELS, ...GPT_MODELS, ...EMBEDDING_MODELS],
+    claude: CLAUDE_MODELS,
+    gpt: [...GPT_MODELS, ...EMBEDDING_MODELS],
+  },
+  listModels: listForBoth,
+  switches: {},
+};
+
+/** The services that `tollkeeper sandbox --profile` stands for. */
+export const PROFILES = {
+  anthropic: {
+    basePath: "/v1",
+    routes: { "/models": "x-api-key", "/messages": "x-api-key", "/messages/count_tokens": "x-api-key" },
+    vendor: "anthropic",
+    messagesVendor: "anthropic",
+    keys: [keyFor("anthropic")],
+    groups: { all: CLAUDE_MODELS },
+    listModels: listForAnthropic,
+    switches: {},
+  },
+  openai: {
+    basePath: "/v1",
+    routes: {
+      "/models": "bearer",
+      "/responses": "bearer",
+      "/responses/{id}": "bearer",
+      "/chat/completions": "bearer",
+      "/completions": "bearer",
+      "/embeddings": "bearer",
+    },
+    vendor: "openai",
+    messagesVendor: "openai",
+    keys: [keyFor("openai")],
+    groups: { all: [...GPT_MODELS, ...EMBEDDING_MODELS] },
+    listModels: listForOpenai,
+    switches: {},
+  },
+  openrouter: {
+    basePath: "/api/v1",
+    // Its list of models is public, and its Messages API expects a bearer token (OpenRouter's documentation).
+    routes: {
+      "/models": "none",
+      "/responses": "bearer",
+      "/messages": "bearer",
+      "/chat/completions": "bearer",
+      "/completions": "bearer",
+      "/embeddings": "bearer",
+    },
+    vendor: "openrouter",
+    messagesVendor: "anthropic",
+    keys: [keyFor("openrouter")],
+    groups: { all: BROKERED_MODELS },
+    listModels: listForOpenrouter,
+    switches: { usage: "finish", comments: true },
+  },
+  ollama: {
+    basePath: "/v1",
+    routes: { "/models": "none", "/chat/completions": "none", "/completions": "none", "/embeddings": "none" },
+    vendor: "ollama",
+    messagesVendor: "ollama",
+    keys: [],
+    groups: { all: LOCAL_MODELS },
+    listModels: listForOllama,
+    switches: { usage: "bare" },
+  },
+} satisfies Record<string, Profile>;
+
+export const PROFILE_NAMES = Object.keys(PROFILES) as ProfileName[];
+
+function keyFor(profile: string): SandboxKey {
+  return { name: "default", secret: `sk-sandbox-${profile}`, group: "all" };
+}
