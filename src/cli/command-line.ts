@@ -23,7 +23,7 @@ const SHORT_HELP = `\
 tollkeeper keeps your API key out of your tools and shows how many tokens each tool uses.
 
   tollkeeper setup             set up everything: upstream, key, background service, tools
-  tollkeeper serve             run in the foreground; without a configuration, with a built-in sandbox
+  tollkeeper serve             run in the foreground; with nothing configured, a built-in sandbox responds
   tollkeeper connect --list    see which tools can be connected
   tollkeeper usage             see how many tokens each tool used
   tollkeeper doctor            find problems and how to fix them

@@ -33,7 +33,7 @@ interface Knowledge {
 export function explainWrongUsage(message: string, known: Knowledge): WrongUsage {
   const path = findCommandPath(known.words);
   if (known.words.some((word) => looksLikeKey(word))) return keyAsArgument();
-  return new WrongUsage(rephrase(message, path, known), hintFor(path, known.words));
+  return new WrongUsage(rephrase(message, path, known), hintFor(path, known.words, known.options));
 }
 
 /** The key must not be printed: the terminal's log may be kept, too. */
@@ -45,15 +45,23 @@ function keyAsArgument(): WrongUsage {
 }
 
 /** The example is the one that has an option of the command line, if there is one. */
-function hintFor(path: string, words: readonly string[]): string {
+function hintFor(path: string, words: readonly string[], known: readonly string[]): string {
   const examples = examplesOf(path);
-  const options = words.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.replace(/=.*/, ""));
+  const typed = words.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.replace(/=.*/, ""));
+  const options = typed.map((option) => nearestOption(option, known));
   const instead = findInstead(path, words);
   if (instead !== null) return instead;
   const example =
-    examples.find((line) => options.some((option) => line.includes(` ${option} `))) ?? examples[0];
+    examples.find((line) => options.some((option) => `${line} `.includes(` ${option} `))) ?? examples[0];
   if (example === undefined) return "to see all commands, type: tollkeeper --help";
   return `for example: ${example}; for more, type: tollkeeper ${path} --help`;
+}
+
+/** Returns the option that a mistyped one probably stands for, else the option as it was typed. */
+function nearestOption(option: string, known: readonly string[]): string {
+  const name = option.replace(/^-+/, "");
+  const nearest = known.includes(name) ? name : findNearest(name, known);
+  return nearest === null ? option : `--${nearest}`;
 }
 
 function findInstead(path: string, words: readonly string[]): string | null {

@@ -2,17 +2,18 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
-import { basename } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import { isatty } from "node:tty";
 import { findConflictingVariables } from "../../tools/recipe/conflicting-variables.ts";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
-import { runningDaemon } from "../../daemon/running-daemon.ts";
+import { daemonStatus } from "../../daemon/running-daemon.ts";
 import type { ConnectableTool, Environment } from "../../tools/tool.ts";
 import { defineCommand } from "../command.ts";
 import { locateDaemon } from "../connect/locate-daemon.ts";
 import { isProgramOf, selectToolByCommand } from "../connect/select-tool.ts";
 import { requireEnvironment, resolveEnvironment } from "../connect/environment.ts";
+import { explainAbsence } from "../service/explain-absence.ts";
 import { printFailure } from "../terminal/console.ts";
 import { withLease } from "../tokens/lease.ts";
 
@@ -54,16 +55,30 @@ export const command = defineCommand({
     const [file = "", ...args] = line as string[];
     const selected = selectToolByCommand(file, tool);
     requireEnvironment(selected);
-    const daemon = await locateDaemon(await runningDaemon(), config);
-    const status = await withLease(daemon.config, selected.name, async (token) => {
+    const status = await daemonStatus();
+    if (isMissing(file)) return reportMissing(file);
+    if (status === null) throw await explainAbsence(null);
+    const daemon = await locateDaemon(status, config);
+    const exit = await withLease(daemon.config, selected.name, async (token) => {
       const { flags, variables } = await resolveEnvironment(selected, daemon, token, model);
       if (flags.length > 0 && !isProgramOf(selected.tool, file))
         throw needsOwnProgram(selected.tool, flags, file);
       return runCommand(file, [...flags, ...args], mergeEnvironment(process.env, variables));
     });
-    exitLike(status);
+    exitLike(exit);
   },
 });
+
+/** True for a name that is in no directory of the PATH, executable or not. */
+function isMissing(file: string): boolean {
+  const directories = (process.env["PATH"] ?? "").split(delimiter);
+  return !file.includes("/") && !directories.some((directory) => existsSync(join(directory, file)));
+}
+
+function reportMissing(file: string): void {
+  printFailure(new Failure(`${file}: command not found`, "install it, or give its path"));
+  process.exitCode = NOT_FOUND;
+}
 
 /** Any other program would misread the flags. */
 function needsOwnProgram(
@@ -114,7 +129,7 @@ async function runCommand(
     // Only a name without a slash is looked up in PATH.
     const isFound = file.includes("/") && existsSync(file);
     if (hasCode(error, "ENOENT") && !isFound) {
-      printFailure(new Failure(`${file}: command not found`, "install it, or give its path"));
+      reportMissing(file);
       return { code: NOT_FOUND };
     }
     printFailure(cannotRun(file, error));

@@ -129,7 +129,7 @@ function keyRows(key: KeyStatus, age: DescribeAge): Row[] {
   const worked = problem === null || workedAt === null ? "" : `; last available ${age(workedAt)}`;
   const row: Row = [
     "key",
-    `${name} for ${upstream}: ${state === "not_asked" ? "not asked yet" : state} (${source}${lookedUp}${worked})`,
+    `"${name}" for upstream ${upstream}: ${state === "not_asked" ? "not asked yet" : state} (${source}${lookedUp}${worked})`,
   ];
   return problem === null ? [row] : [row, ["", problem]];
 }

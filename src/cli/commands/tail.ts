@@ -3,9 +3,10 @@ import type { UnrecordedRefusal } from "../../core/http/refusal.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import type { Command } from "../command.ts";
+import { explainAbsence } from "../service/explain-absence.ts";
 import { note, print } from "../terminal/console.ts";
 import { formatNumber } from "../terminal/format.ts";
-import { controlPath, notRunning } from "../../daemon/running-daemon.ts";
+import { controlPath } from "../../daemon/running-daemon.ts";
 
 /** `tollkeeper tail`: prints each exchange as it ends, and each refused request, until the daemon stops or Ctrl-C is pressed. */
 export const command: Command<{ json: boolean }> = {
@@ -17,7 +18,7 @@ export const command: Command<{ json: boolean }> = {
     }),
   handler: async ({ json }) => {
     const records = await followDaemon(controlPath());
-    if (records === null) throw notRunning();
+    if (records === null) throw await explainAbsence(null);
     // The reader of a pipe, such as `head`, may close it at any time.
     process.stdout.once("error", () => process.exit());
     note("waiting for requests; stop with Ctrl-C");

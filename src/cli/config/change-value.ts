@@ -86,7 +86,7 @@ function refusedChange(
     fault === null
       ? `nothing was written: with this value, ${configFailure(file, problems).message}`
       : `nothing was written: ${fault}`,
-    only?.hint ?? "to see which values each key accepts, type: tollkeeper config schema",
+    only?.hint ?? "to see the values that each setting takes, type: tollkeeper config schema",
   );
 }
 

@@ -32,7 +32,7 @@ export function requireTool(word: string): ConnectableTool {
   const suggestion = nearest === null ? "" : `; did you mean "${nearest}"?`;
   throw new Failure(
     `tollkeeper does not know the tool "${sanitizeText(word)}"${suggestion}`,
-    `to list the supported tools, type: tollkeeper connect --list; to set up any other tool by hand, type: tollkeeper connect ${parseToolName(word) ?? "NAME"} --print`,
+    `to list the supported tools, type: tollkeeper connect --list; to set up any other tool by hand, type: tollkeeper connect ${nearest === null ? (parseToolName(word) ?? "NAME") : "NAME"} --print`,
   );
 }
 

@@ -9,7 +9,7 @@ import { Progress } from "./progress.ts";
 import { setUpUpstream } from "./set-up-upstream.ts";
 
 const INTRODUCTION = `\
-This sets up tollkeeper: where requests go, the key for it, the background service, and your AI tools.
+This sets up tollkeeper: the API that your tools use, its key, the background service, and the tools themselves.
 You can stop at any time with Ctrl-C and run it again; it keeps what is there.`;
 
 /**

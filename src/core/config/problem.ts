@@ -21,7 +21,7 @@ export interface Issue {
 
 /** The message for a key value in the file. It never repeats the value. */
 export const KEY_VALUE_FOUND =
-  "a key never belongs in this file; delete it, store it with `tollkeeper key set`, and write the key's name here";
+  'a key never belongs in this file; replace it with a name such as "default", then type: tollkeeper key set';
 
 const PLAIN_KEY = /^[\w$-]+$/;
 const KEY_LIKE = /\bsk-[\w-]*|[\w-]{32,}/g;

@@ -168,7 +168,7 @@ test("run does not start the command without a daemon, and says how to start one
   const mark = join(home, "was-run");
   const { code, stderr } = await run({ env }, "--", "touch", mark);
   assert.equal(code, 1);
-  assert.match(stderr, /^error: tollkeeper is not running\nhint: .*service start\n.*tollkeeper serve\n$/);
+  assert.match(stderr, /^error: tollkeeper is not running\nhint: [^]*tollkeeper serve/);
   assert.ok(!existsSync(mark));
 });
 

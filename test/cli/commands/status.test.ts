@@ -31,7 +31,7 @@ test("status of a healthy daemon prints a line for each fact and exits with 0", 
   const before = await daemon.command("status");
   assert.match(
     before.stdout,
-    new RegExp(`^key +default for default: not asked yet \\(file ${keyFile.path}\\)$`, "m"),
+    new RegExp(`^key +"default" for upstream default: not asked yet \\(file ${keyFile.path}\\)$`, "m"),
   );
   await (await post(daemon, "/v1/messages", {})).text();
   const { code, stdout, stderr } = await daemon.command("status");
@@ -42,7 +42,7 @@ test("status of a healthy daemon prints a line for each fact and exits with 0", 
     `access +open, no token required; 0 tokens registered$`,
     `upstream +default: ${upstream.baseUrl}$`,
     ` +last request: completed, status 200, (?:just now|\\d+ s ago)$`,
-    `key +default for default: present \\(file ${keyFile.path}, (?:just now|\\d+ s ago)\\)$`,
+    `key +"default" for upstream default: present \\(file ${keyFile.path}, (?:just now|\\d+ s ago)\\)$`,
     `config +${daemon.configFile}, read (?:just now|\\d+ s ago)$`,
     `ledger +${daemon.home}/state/tollkeeper/ledger, 1 written$`,
     `requests +0 open$`,
@@ -115,7 +115,7 @@ test("status exits with 1 when a key cannot be read, with and without --json", a
   await (await post(daemon, "/v1/messages", {})).text();
   const text = await daemon.command("status");
   assert.equal(text.code, 1);
-  assert.match(text.stdout, /^key +default for default: unavailable /m);
+  assert.match(text.stdout, /^key +"default" for upstream default: unavailable /m);
   assert.match(text.stdout, /^ +key file .* does not exist$/m);
   assert.match(text.stdout, /^last error +key file .* does not exist \((?:just now|\d+ s ago)\)$/m);
   const json = await daemon.command("status", "--json");

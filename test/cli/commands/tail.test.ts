@@ -43,12 +43,10 @@ test("tail --json prints the records of the ledger, and tail says when the daemo
 test("tail without a running daemon fails and says how to start it", async (t) => {
   const daemon = await startDaemon(t);
   await daemon.stop();
-  assert.deepEqual(await daemon.command("tail"), {
-    code: 1,
-    stdout: "",
-    stderr:
-      "error: tollkeeper is not running\nhint: start it with: tollkeeper service start\n      or in the foreground: tollkeeper serve\n",
-  });
+  const { code, stdout, stderr } = await daemon.command("tail");
+  assert.deepEqual([code, stdout], [1, ""]);
+  // The command depends on the service manager of this machine.
+  assert.match(stderr, /^error: tollkeeper is not running\nhint: [^]*tollkeeper serve/);
 });
 
 test("tail shows requests that are refused, with a record or without one, as refused", async (t) => {

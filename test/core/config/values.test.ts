@@ -4,7 +4,7 @@ import { problemsOf, withRoute, withUpstream } from "../../helpers/config/config
 
 const KEY = "sk-abc123";
 const KEY_VALUE =
-  "a key never belongs in this file; delete it, store it with `tollkeeper key set`, and write the key's name here";
+  'a key never belongs in this file; replace it with a name such as "default", then type: tollkeeper key set';
 const NAME = 'a name has 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and starts with a letter or digit';
 
 const source = (keySource: unknown) => withUpstream({ keySource });

@@ -35,7 +35,7 @@ export const baseUrlsCheck: Check<Evidence> = {
     const problems = findings.filter((finding) => finding !== null);
     if (problems.length > 0) return problems;
     const count = urls.filter(({ port }) => port === running).length;
-    return [ok(`${pluralize(count, "base URL")} for tollkeeper`)];
+    return [ok(`${pluralize(count, "base URL")} ${count === 1 ? "points" : "point"} at tollkeeper`)];
   },
 };
 

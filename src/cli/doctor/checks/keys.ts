@@ -1,5 +1,5 @@
-import { accessSync, constants } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute } from "node:path";
+import { findExecutable } from "../../../adapters/executables.ts";
 import { formatConfigPath } from "../../../core/config/problem.ts";
 import { describeKeySource } from "../../../core/secrets/key-source.ts";
 import type { Evidence } from "../evidence.ts";
@@ -38,18 +38,10 @@ function hiddenCommandFinding(
   return failure(what, commandWith(evidence, ["config", "set", path, program]));
 }
 
+/** A relative directory of a PATH is another one for the service. */
 function findProgram(name: string, searchPath: string): string | null {
-  const candidates = searchPath.split(":").map((directory) => join(directory, name));
-  return candidates.find((path) => isAbsolute(path) && isExecutable(path)) ?? null;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  const path = findExecutable(name, searchPath);
+  return path !== null && isAbsolute(path) ? path : null;
 }
 
 function findingFor(key: KeyReading, evidence: Evidence): Finding {

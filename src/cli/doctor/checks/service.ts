@@ -13,7 +13,11 @@ export const serviceCheck: Check<Evidence> = {
   title: "service",
   async run(evidence) {
     const { state, managerName, failure: absence, problems, diagnosis } = await evidence.service();
-    if (state === null) return [{ ...skipped(absence?.message ?? "unknown"), fix: absence?.hint ?? null }];
+    if (state === null) {
+      // A daemon that was started by hand needs no command, and the hint would start a second one.
+      const fix = (await evidence.daemon()).status === null ? (absence?.hint ?? null) : null;
+      return [{ ...skipped(absence?.message ?? "unknown"), fix }];
+    }
     if (!state.isInstalled) {
       const what = "not installed: nothing restarts the daemon after a logout or a crash";
       return [warning(what, commandFor(evidence, "service install"))];
