@@ -172,6 +172,15 @@ test("run does not start the command without a daemon, and says how to start one
   assert.ok(!existsSync(mark));
 });
 
+test("run reports a program that does not exist, also when no daemon runs", async (t) => {
+  const { env } = prepareHome(t, {});
+  const { code, stderr } = await run({ env }, "--", "no-such-program");
+  assert.deepEqual(
+    [code, stderr],
+    [127, "error: no-such-program: command not found\nhint: install it, or give its path\n"],
+  );
+});
+
 test("run passes standard input to the command", async (t) => {
   const daemon = await startDaemon(t);
   const { stdout } = await runProgram(["run", "--", "cat"], { env: daemon.env, input: "piped in" });
