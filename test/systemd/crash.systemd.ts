@@ -98,5 +98,5 @@ test("restart reports a missing Node and how to fix it", async () => {
   const { code, stderr } = await service.tollkeeper("service", "restart");
   assert.equal(code, 1);
   assert.match(stderr, /test\.conf: Command \S+ is not executable/);
-  assert.match(stderr, /hint: disable it with: mv .*; then: tollkeeper service start;/);
+  assert.match(stderr, /hint: disable it with: mv .*\n {6}then: tollkeeper service start\n/);
 });

@@ -74,7 +74,7 @@ test("a reload refuses a CA file of root's in the sandbox, and the suggested ins
     const { stdout } = await service.tollkeeper("status");
     return /unknown in the service's sandbox/.test(stdout) ? stdout : null;
   });
-  assert.match(status, /type: tollkeeper service install/);
+  assert.match(status, /fix: tollkeeper service install/);
   await service.mustRun("service", "install");
   assert.equal(isSandboxed(), false);
   assert.doesNotMatch((await service.tollkeeper("status")).stdout, /unknown in the service's sandbox/);
