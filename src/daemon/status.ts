@@ -68,6 +68,8 @@ interface UpstreamStatus {
   name: string;
   baseUrl: string;
   isSandbox: boolean;
+  /** Why its list of models is missing in the merged one; null when it is not, or nobody has asked for it. */
+  modelsProblem: string | null;
   lastExchange: LastExchange | null;
   /** The newest failure, in words; null when there was none with this configuration, or an exchange has worked since. */
   lastFailure: { at: string; reason: string } | null;
@@ -132,7 +134,13 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     listening: lifecycle.addresses,
     access: { ...access, tokens: tokens.status },
     upstreams: Object.values(upstreams).map(({ name, baseUrl }) => {
-      return { name, baseUrl, isSandbox: name === SANDBOX_UPSTREAM, ...pastOf(name, parts) };
+      return {
+        name,
+        baseUrl,
+        isSandbox: name === SANDBOX_UPSTREAM,
+        modelsProblem: modelsProblemOf(name, gate),
+        ...pastOf(name, parts),
+      };
     }),
     refused: { codes: gate.refusals.totals(), newest: feed.newestRefusal },
     outbound: describeOutbound(outbound),
@@ -143,6 +151,12 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
     bufferedBytes: gate.bufferedBytes,
     lastError: parts.lastError((subject) => isInOrder[subject]),
   };
+}
+
+/** Of the list with the upstream's own key: that of a tool's key has the same reason to fail, or the request for it says so. */
+function modelsProblemOf(name: string, { models, settings }: StatusParts["gate"]): string | null {
+  const destination = settings.destinations.find(({ upstream }) => upstream.name === name);
+  return destination === undefined ? null : models.problemOf(destination);
 }
 
 type Past = Pick<UpstreamStatus, "lastExchange" | "lastFailure" | "workedAt">;

@@ -7,11 +7,10 @@ import { buildUpstreamHeaders } from "../core/http/headers.ts";
 import { RefusalError, type UnrecordedRefusal } from "../core/http/refusal.ts";
 import type { Route } from "../core/http/routes.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
-import type { ModelReader } from "../core/policy/model-reader.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import type { Secret } from "../core/secrets/secret.ts";
-import { toPrintable } from "../core/text/printable.ts";
 import type { Clock, Ledger, Log } from "../ports.ts";
+import { checkLength, chooseByModel, namesModel } from "./choose-by-model.ts";
 import { chooseUpstream, type Choice } from "./choose-upstream.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
 import type { ConnectionHandler } from "./client/listener.ts";
@@ -20,15 +19,14 @@ import type { PeerGuard } from "./client/peer-guard.ts";
 import { ExchangeRecorder, type Books } from "./exchange/exchange-recorder.ts";
 import { FailureReasons } from "./exchange/failure-reasons.ts";
 import { createForwarder, type Forwarder } from "./exchange/forward.ts";
-import { tooLarge } from "./exchange/limit-refusals.ts";
-import { ModelGuard } from "./exchange/model-guard.ts";
-import { peekModel } from "./exchange/peek-model.ts";
+import type { ModelGuard } from "./exchange/model-guard.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { readAhead } from "./exchange/read-ahead.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity } from "./authenticate-client.ts";
 import type { Keyring } from "./keyring.ts";
-import { noKey, OTHER_USER, PIPELINED, unreadableModel } from "./gate-refusals.ts";
+import { isSharedList, ModelLists } from "./model-lists.ts";
+import { noKey, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
 import { RefusalSummary } from "./refusal-summary.ts";
 import { Refuser } from "./refuser.ts";
 import { resolveRoute, type LocalRoute } from "./resolve-route.ts";
@@ -68,17 +66,20 @@ export class Gate implements ConnectionHandler {
   readonly #refuser: Refuser;
   /** Why round trips failed. */
   readonly failures = new FailureReasons();
+  /** The lists of models that several upstreams share. */
+  readonly models: ModelLists;
   readonly #buffer: SharedBuffer;
   #settings: Settings;
   #draining = false;
 
   constructor(parts: GateParts) {
-    const { settings, ledger, peers, clock, log, onUnrecorded, descriptorLimit } = parts;
+    const { settings, keyring, ledger, peers, clock, log, onUnrecorded, descriptorLimit } = parts;
     this.#parts = parts;
     this.#settings = settings;
     this.#forwarder = createForwarder(clock, settings.config.outbound);
     this.#books = { ledger, running: new RunningExchanges(clock), clock };
     this.#connections = new Connections(maxConnections(descriptorLimit));
+    this.models = new ModelLists(keyring, clock);
     this.#refusals = new RefusalSummary(clock, log);
     this.#refuser = new Refuser({ clock, log, summary: this.#refusals, onUnrecorded });
     this.#buffer = new SharedBuffer(settings.config.limits.bufferBytes);
@@ -127,17 +128,19 @@ export class Gate implements ConnectionHandler {
       // 4. Choose the upstream, by the model where that decides. From here on the request leaves one record, however it ends.
       if (request.kind === "refusal") throw new RefusalError(client.refusal ?? request.refusal);
       const destinations = settings.destinationsFor(client.tool);
+      if (isSharedList(request.match.route, destinations)) {
+        const { outbound } = settings.config;
+        await this.models.respond(res, { client, destinations, outbound, headers, query: request.query });
+        return;
+      }
       const aliases = namesModel(request.match.route) ? settings.aliasesFor(client.tool) : null;
       let choice = aliases === null ? chooseUpstream(request, destinations, settings, null) : null;
-      let alias: string | null = null;
-      let guard: ModelGuard | null = null;
+      let [alias, guard]: [string | null, ModelGuard | null] = [null, null];
       if (choice === null) {
-        const reader = await this.#readModel(req, res, { headers, expectsContinue, settings, client });
-        if (req.socket.destroyed) return;
-        const model = requireModel(reader);
-        alias = aliases?.get(model) ?? null;
-        guard = new ModelGuard(reader, alias);
-        choice = chooseUpstream(request, destinations, settings, alias ?? model);
+        const undecided = { request, headers, client, expectsContinue, destinations, aliases, settings };
+        const byModel = await chooseByModel(req, res, { ...undecided, buffer: this.#buffer });
+        if (byModel === null) return;
+        ({ choice, alias, guard } = byModel);
       }
       if ("code" in choice) throw new RefusalError(client.refusal ?? choice);
       exchange = this.#openExchange(client, choice, alias, headers, settings);
@@ -261,21 +264,6 @@ export class Gate implements ConnectionHandler {
     return new ExchangeRecorder(head, this.#books);
   }
 
-  /** Waits for the model of a request whose upstream depends on it. Nothing is read of a body that will be refused. */
-  #readModel(
-    req: IncomingMessage,
-    res: ServerResponse,
-    { headers, expectsContinue, settings, client: { refusal } }: PeekContext,
-  ): Promise<ModelReader> {
-    if (refusal !== null) throw new RefusalError(refusal);
-    const encoding = headers.get("content-encoding") ?? "identity";
-    if (encoding !== "identity")
-      throw new RefusalError(unreadableModel(`the body is compressed (${toPrintable(encoding)})`));
-    checkLength(headers, settings);
-    if (expectsContinue) res.writeContinue();
-    return peekModel(req, settings.limits, this.#buffer);
-  }
-
   async #readKey(ref: KeyRef): Promise<Secret> {
     try {
       return await this.#parts.keyring.get(ref);
@@ -286,34 +274,6 @@ export class Gate implements ConnectionHandler {
       throw new RefusalError(noKey(error));
     }
   }
-}
-
-/** What decides whether a body is read before its upstream is chosen. */
-interface PeekContext {
-  headers: HeaderIndex;
-  expectsContinue: boolean;
-  settings: Settings;
-  client: ClientIdentity;
-}
-
-/** True for a route whose requests name a model. */
-function namesModel({ method, dialect }: Route): boolean {
-  return method === "POST" && dialect !== "none";
-}
-
-/** Returns the model that the choice depends on. */
-function requireModel({ fault, place }: ModelReader): string {
-  if (place === null) throw new RefusalError(unreadableModel(fault ?? "the body names no model"));
-  return place.model;
-}
-
-/** Refuses a body that announces too many bytes. Returns the announced length; null for a chunked body. */
-function checkLength(headers: HeaderIndex, settings: Settings): number | null {
-  const length = headers.get("content-length");
-  if (length === undefined) return headers.has("transfer-encoding") ? null : 0;
-  const limit = settings.limits.bodyBytes;
-  if (Number(length) > limit) throw new RefusalError(tooLarge(limit));
-  return Number(length);
 }
 
 /** The API whose keys are carried in `x-api-key` wants its version on every route. */

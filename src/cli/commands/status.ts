@@ -94,7 +94,7 @@ function accessRows({ mode, peerUid, tokens }: AccessStatus): Row[] {
 type DescribeAge = (at: string) => string;
 
 function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: DescribeAge): Row[] {
-  const { name, baseUrl, isSandbox, lastExchange, lastFailure, workedAt } = upstream;
+  const { name, baseUrl, isSandbox, modelsProblem, lastExchange, lastFailure, workedAt } = upstream;
   const where = isSandbox ? "built-in sandbox, made-up responses" : baseUrl;
   const rows: Row[] = [["upstream", `${name}: ${where}`]];
   if (lastExchange !== null) {
@@ -105,6 +105,7 @@ function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: Describe
     const worked = workedAt === null ? "" : `; it last worked ${age(workedAt)}`;
     rows.push(["", `last failure ${age(lastFailure.at)}: ${lastFailure.reason}${worked}`]);
   }
+  if (modelsProblem !== null) rows.push(["", `its list of models is missing: ${modelsProblem}`]);
   return rows;
 }
 

@@ -1,39 +1,23 @@
-import { request, type IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
 import type { Upstream } from "../../core/config/config.ts";
 import type { Outbound } from "../../core/config/outbound.ts";
 import { codeOf, Failure } from "../../core/failure.ts";
-import { FixedQuery } from "../../core/http/fixed-query.ts";
-import { buildCredentialHeader } from "../../core/http/headers.ts";
-import { listRoutes } from "../../core/http/routes.ts";
 import { parseJson } from "../../core/json.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import { toPrintable } from "../../core/text/printable.ts";
 import { createDialer } from "../../proxy/upstream/dial.ts";
 import { explainConnectFailure, type ConnectFailure } from "../../proxy/upstream/failures.ts";
+import { requestModels, type ModelsResponse } from "../../proxy/upstream/request-models.ts";
 import { NO_CODE } from "../../proxy/upstream/tunnel.ts";
 
 /** Time limit for the whole exchange, milliseconds. */
 const LIMIT_MS = 10_000;
 
-/** Far more than a list of models takes. The rest is not read. */
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
-
-/** The response of an upstream that accepted a key, and how it was reached. Times are in milliseconds. */
-export interface ModelsResponse {
+/** The response of an upstream that accepted a key, and how it was reached. */
+export interface KeyCheck extends Omit<ModelsResponse, "status" | "contentType" | "text"> {
   /** How many models the key may use. */
   models: number;
-  /** Until the connection is ready: TCP, the proxy's tunnel and TLS. */
-  connectMs: number;
-  /** From then to the end of the response. */
-  responseMs: number;
-  /** null over plain http. */
-  tls: { protocol: string; certificateEnds: Date } | null;
   /** Origin of the outbound proxy; null when none was used. */
   proxy: string | null;
-  /** The upstream's clock, from its `date` header, milliseconds since 1970; null when it sent none. */
-  date: number | null;
 }
 
 /**
@@ -59,21 +43,15 @@ export class KeyCheckFailure extends Failure {
   }
 }
 
-interface RawResponse extends Omit<ModelsResponse, "models"> {
-  status: number;
-  contentType: string;
-  text: string;
+interface RawResponse extends ModelsResponse {
+  proxy: string | null;
 }
 
 /**
  * Requests the upstream's list of models with the key, through the same outbound proxy and TLS settings as the daemon.
  * @throws KeyCheckFailure unless the upstream accepts the key
  */
-export async function fetchModels(
-  upstream: Upstream,
-  secret: Secret,
-  outbound: Outbound,
-): Promise<ModelsResponse> {
+export async function fetchModels(upstream: Upstream, secret: Secret, outbound: Outbound): Promise<KeyCheck> {
   const { name, baseUrl } = upstream;
   const { status, contentType, text, ...rest } = await get(upstream, secret, outbound);
   const models = status >= 200 && status < 300 ? countModels(text) : null;
@@ -122,25 +100,12 @@ function suggestBaseUrl({ name }: Upstream, likely: string | null): string {
   return `the base URL is probably ${likely}; to use it, type: tollkeeper config set ${place} ${likely}`;
 }
 
-/** Does not use `fetch`, which follows redirects by default (SECURITY.md B4) and ignores our proxy and TLS settings. */
 async function get(upstream: Upstream, secret: Secret, outbound: Outbound): Promise<RawResponse> {
-  const url = new URL(`${upstream.baseUrl}/models${new FixedQuery(upstream.query).addTo("")}`);
-  const dial = createDialer(outbound)(url.origin);
+  const dial = createDialer(outbound)(upstream.origin);
   const proxy = dial.isProxied ? (outbound.proxy?.origin ?? null) : null;
   const signal = AbortSignal.timeout(LIMIT_MS);
-  const startedAt = performance.now();
-  const socket = dial.open();
-  let connectedAt = startedAt;
-  socket.once(dial.readyEvent, () => (connectedAt = performance.now()));
   try {
-    const response = await send(socket, url, upstream, secret, signal);
-    const tls = describeTls(socket);
-    const text = await readText(response);
-    const [connectMs, responseMs] = [connectedAt - startedAt, performance.now() - connectedAt];
-    const sentAt = Date.parse(response.headers.date ?? "");
-    const date = Number.isNaN(sentAt) ? null : sentAt;
-    const contentType = response.headers["content-type"] ?? "";
-    return { status: response.statusCode ?? 0, contentType, text, connectMs, responseMs, tls, proxy, date };
+    return { ...(await requestModels(upstream, secret, dial, "", signal)), proxy };
   } catch (error) {
     const through = proxy === null ? "" : ` through the proxy ${proxy}`;
     const { why, fix } = signal.aborted
@@ -150,67 +115,8 @@ async function get(upstream: Upstream, secret: Secret, outbound: Outbound): Prom
       fix === null
         ? "check the network, and the base URL with: tollkeeper config check"
         : `${fix} with: tollkeeper config edit`;
-    throw new KeyCheckFailure("unreachable", `cannot connect to ${url.origin}: ${why}`, hint);
-  } finally {
-    socket.destroy();
+    throw new KeyCheckFailure("unreachable", `cannot connect to ${upstream.origin}: ${why}`, hint);
   }
-}
-
-function send(
-  socket: Socket,
-  url: URL,
-  upstream: Upstream,
-  secret: Secret,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const headers = {
-    host: url.host,
-    ...buildCredential(upstream, secret),
-    accept: "application/json",
-    "accept-encoding": "identity",
-    connection: "close",
-  };
-  const options = {
-    path: url.pathname + url.search,
-    headers,
-    setHost: false,
-    insecureHTTPParser: false,
-    signal,
-  };
-  return new Promise((resolve, reject) => {
-    // The socket does TLS itself, so this is plain HTTP to Node.
-    request({ ...options, createConnection: () => socket }, resolve)
-      .once("error", reject)
-      .end();
-  });
-}
-
-/** The headers of the route `GET /models`, as the daemon sends them. */
-function buildCredential(upstream: Upstream, secret: Secret): Record<string, string> {
-  const auth = listRoutes(upstream).find(({ path }) => path === "/models")?.auth ?? "bearer";
-  if (auth === "none") return upstream.headers;
-  const [header, value] = buildCredentialHeader(auth, secret);
-  const version = auth === "x-api-key" ? { "anthropic-version": upstream.anthropicVersion } : {};
-  return { ...version, ...upstream.headers, [header]: value };
-}
-
-function describeTls(socket: Socket): ModelsResponse["tls"] {
-  if (!(socket instanceof TLSSocket)) return null;
-  const { valid_to: end } = socket.getPeerCertificate();
-  return { protocol: socket.getProtocol() ?? "unknown", certificateEnds: new Date(end) };
-}
-
-async function readText(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response) {
-    const bytes = Buffer.from(chunk);
-    chunks.push(bytes);
-    size += bytes.length;
-    // Leaving the loop closes the connection.
-    if (size > MAX_BODY_BYTES) break;
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** Explains an error, with its code for people who search for it. */

@@ -77,6 +77,7 @@ test("status --json prints the whole status as one object", async (t) => {
         name: "default",
         baseUrl: upstream.baseUrl,
         isSandbox: false,
+        modelsProblem: null,
         lastExchange: null,
         lastFailure: null,
         workedAt: null,

@@ -1,6 +1,6 @@
 import { describeKeySource } from "../../../core/secrets/key-source.ts";
 import { pluralize } from "../../terminal/format.ts";
-import type { KeyCheckFailure, ModelsResponse } from "../../keys/fetch-models.ts";
+import type { KeyCheckFailure, KeyCheck } from "../../keys/fetch-models.ts";
 import type { UpstreamProbe } from "../evidence/probe-upstreams.ts";
 import type { Evidence } from "../evidence.ts";
 import { failure, ok, skipped, warning, type Check, type Finding } from "../../../check/check.ts";
@@ -52,7 +52,7 @@ function failureFinding(
 }
 
 /** Returns e.g. `12 models, connected in 80 ms (TLSv1.3), response in 210 ms`. */
-function describe({ models, connectMs, responseMs, tls, proxy }: ModelsResponse): string {
+function describe({ models, connectMs, responseMs, tls, proxy }: KeyCheck): string {
   const parts = [tls?.protocol, proxy === null ? undefined : `through ${proxy}`];
   const via = parts.filter((part) => part !== undefined).join(", ");
   const connect = `connected in ${Math.round(connectMs)} ms${via === "" ? "" : ` (${via})`}`;

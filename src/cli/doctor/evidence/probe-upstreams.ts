@@ -1,12 +1,12 @@
 import type { Outbound } from "../../../core/config/outbound.ts";
 import { attempt } from "../../attempt.ts";
-import { fetchModels, KeyCheckFailure, type ModelsResponse } from "../../keys/fetch-models.ts";
+import { fetchModels, KeyCheckFailure, type KeyCheck } from "../../keys/fetch-models.ts";
 import type { KeyReading } from "./read-keys.ts";
 
 /** How an upstream responded to a key. Exactly one of `response` and `failure` is set. */
 export interface UpstreamProbe {
   key: KeyReading;
-  response: ModelsResponse | null;
+  response: KeyCheck | null;
   failure: KeyCheckFailure | null;
 }
 

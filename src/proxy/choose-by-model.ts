@@ -1,0 +1,86 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HeaderIndex } from "../core/http/header-index.ts";
+import { RefusalError, type Refusal } from "../core/http/refusal.ts";
+import type { Route } from "../core/http/routes.ts";
+import type { Aliases } from "../core/policy/aliases.ts";
+import type { ModelReader } from "../core/policy/model-reader.ts";
+import { toPrintable } from "../core/text/printable.ts";
+import type { ClientIdentity } from "./authenticate-client.ts";
+import { chooseUpstream, type Choice } from "./choose-upstream.ts";
+import { tooLarge } from "./exchange/limit-refusals.ts";
+import { ModelGuard } from "./exchange/model-guard.ts";
+import { peekModel } from "./exchange/peek-model.ts";
+import type { SharedBuffer } from "./exchange/shared-buffer.ts";
+import { unreadableModel } from "./gate-refusals.ts";
+import type { ApiRequest } from "./resolve-route.ts";
+import type { Destinations, Settings } from "./settings.ts";
+
+/** A request whose upstream depends on the model in its body. */
+interface Undecided {
+  request: ApiRequest;
+  headers: HeaderIndex;
+  client: ClientIdentity;
+  expectsContinue: boolean;
+  destinations: Destinations;
+  aliases: Aliases | null;
+  settings: Settings;
+  buffer: SharedBuffer;
+}
+
+/** What the model has decided. */
+interface ByModel {
+  choice: Choice | Refusal;
+  /** The model to request in place of the client's; null to request that. */
+  alias: string | null;
+  /** Sees to it that the body names no other model. */
+  guard: ModelGuard;
+}
+
+/** Reads the beginning of the body and chooses by its model. Resolves with null when the client has left. @throws RefusalError */
+export async function chooseByModel(
+  req: IncomingMessage,
+  res: ServerResponse,
+  undecided: Undecided,
+): Promise<ByModel | null> {
+  const { request, destinations, aliases, settings } = undecided;
+  const reader = await readModel(req, res, undecided);
+  if (req.socket.destroyed) return null;
+  const model = requireModel(reader);
+  const alias = aliases?.get(model) ?? null;
+  const choice = chooseUpstream(request, destinations, settings, alias ?? model);
+  return { choice, alias, guard: new ModelGuard(reader, alias) };
+}
+
+/** Nothing is read of a body that will be refused. */
+function readModel(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { headers, client: { refusal }, expectsContinue, settings, buffer }: Undecided,
+): Promise<ModelReader> {
+  if (refusal !== null) throw new RefusalError(refusal);
+  const encoding = headers.get("content-encoding") ?? "identity";
+  if (encoding !== "identity")
+    throw new RefusalError(unreadableModel(`the body is compressed (${toPrintable(encoding)})`));
+  checkLength(headers, settings);
+  if (expectsContinue) res.writeContinue();
+  return peekModel(req, settings.limits, buffer);
+}
+
+function requireModel({ fault, place }: ModelReader): string {
+  if (place === null) throw new RefusalError(unreadableModel(fault ?? "the body names no model"));
+  return place.model;
+}
+
+/** True for a route whose requests name a model. */
+export function namesModel({ method, dialect }: Route): boolean {
+  return method === "POST" && dialect !== "none";
+}
+
+/** Refuses a body that announces too many bytes. Returns the announced length; null for a chunked body. */
+export function checkLength(headers: HeaderIndex, settings: Settings): number | null {
+  const length = headers.get("content-length");
+  if (length === undefined) return headers.has("transfer-encoding") ? null : 0;
+  const limit = settings.limits.bodyBytes;
+  if (Number(length) > limit) throw new RefusalError(tooLarge(limit));
+  return Number(length);
+}

@@ -1,0 +1,142 @@
+import type { ServerResponse } from "node:http";
+import type { Outbound } from "../core/config/outbound.ts";
+import { messageOf } from "../core/failure.ts";
+import type { HeaderIndex } from "../core/http/header-index.ts";
+import { readModelList, readPageRequest, writeModelList, type ListedModel } from "../core/http/model-list.ts";
+import type { Route } from "../core/http/routes.ts";
+import { RefusalError } from "../core/http/refusal.ts";
+import { mergeModels, type UpstreamModels } from "../core/policy/merge-models.ts";
+import { identifyKey } from "../core/secrets/key-source.ts";
+import type { Clock } from "../ports.ts";
+import type { ClientIdentity } from "./authenticate-client.ts";
+import type { Keyring } from "./keyring.ts";
+import type { Destination, Destinations } from "./settings.ts";
+import { createDialer } from "./upstream/dial.ts";
+import { requestModels } from "./upstream/request-models.ts";
+
+/** How long a client waits for upstreams that have not answered yet. */
+const WAIT_MS = 3_000;
+
+/** How long an upstream may take, so that the next client has its list. */
+const LIMIT_MS = 30_000;
+
+/** A list that is older is asked for again, behind the response that still uses it. */
+const FRESH_MS = 60_000;
+
+/** Asks for more than any service lists on its first page; OpenAI's API has no pages. */
+const ALL_PAGES = "?limit=1000";
+
+/** What is known of an upstream's list. */
+interface Entry {
+  models: readonly ListedModel[] | null;
+  /** By the monotonic clock. */
+  readAt: number;
+  /** Why the latest request failed; null when it did not. */
+  problem: string | null;
+  pending: Promise<void> | null;
+}
+
+/** What a request for the merged list says. */
+interface ListRequest {
+  client: ClientIdentity;
+  destinations: Destinations;
+  outbound: Outbound;
+  headers: HeaderIndex;
+  /** With its leading `?`, or empty. */
+  query: string;
+}
+
+/** Responds to `GET /models` where several upstreams share the port: with their lists merged. Keeps each list for a minute. */
+export class ModelLists {
+  readonly #keyring: Keyring;
+  readonly #clock: Clock;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(keyring: Keyring, clock: Clock) {
+    this.#keyring = keyring;
+    this.#clock = clock;
+  }
+
+  /** Sends the list in the shape that the client's API has. Names the upstreams that are missing in a header. Leaves no record. @throws RefusalError */
+  async respond(res: ServerResponse, request: ListRequest): Promise<void> {
+    const { refusal } = request.client;
+    if (refusal !== null) throw new RefusalError(refusal);
+    const entries = request.destinations.map((destination) => this.#refresh(destination, request.outbound));
+    await this.#wait(entries);
+    const lists = request.destinations.map(({ upstream }, index): UpstreamModels => {
+      return { upstream, models: entries[index]?.models ?? null };
+    });
+    const missing = lists.flatMap(({ upstream, models }) => (models === null ? [upstream.name] : []));
+    // Only clients of the Messages API send it, and they read pages.
+    const page = request.headers.has("anthropic-version") ? readPageRequest(request.query) : null;
+    const body = Buffer.from(writeModelList(mergeModels(lists), page));
+    res.writeHead(200, {
+      "content-type": "application/json",
+      "content-length": body.length,
+      ...(missing.length > 0 && { "x-tollkeeper-missing-upstreams": missing.join(", ") }),
+    });
+    res.end(body);
+  }
+
+  /** Why the latest list of an upstream could not be read; null when it could, or was not asked for. */
+  problemOf({ upstream, key }: Destination): string | null {
+    return this.#entries.get(identifyList({ upstream, key }))?.problem ?? null;
+  }
+
+  /** Waits for lists that are not known yet, but not for those that are only old. */
+  async #wait(entries: readonly Entry[]): Promise<void> {
+    const pending = entries.flatMap(({ models, pending: one }) =>
+      models === null && one !== null ? [one] : [],
+    );
+    if (pending.length === 0) return;
+    const stop = new AbortController();
+    const tooLate = new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, WAIT_MS);
+      stop.signal.addEventListener("abort", () => clearTimeout(timer));
+    });
+    await Promise.race([Promise.all(pending), tooLate]);
+    stop.abort();
+  }
+
+  /** Returns what is known of a list, and asks for it when that is nothing, or old. */
+  #refresh(destination: Destination, outbound: Outbound): Entry {
+    const id = identifyList(destination);
+    let entry = this.#entries.get(id);
+    if (entry === undefined) {
+      entry = { models: null, readAt: 0, problem: null, pending: null };
+      this.#entries.set(id, entry);
+    }
+    const isFresh = entry.models !== null && this.#clock.monotonic() - entry.readAt < FRESH_MS;
+    if (!isFresh && entry.pending === null) entry.pending = this.#read(entry, destination, outbound);
+    return entry;
+  }
+
+  /** Never rejects. A list that cannot be read any more is forgotten: its models would not work either. */
+  async #read(entry: Entry, { upstream, key }: Destination, outbound: Outbound): Promise<void> {
+    try {
+      const secret = await this.#keyring.get(key);
+      const dial = createDialer(outbound)(upstream.origin);
+      const signal = AbortSignal.timeout(LIMIT_MS);
+      const { status, text } = await requestModels(upstream, secret, dial, ALL_PAGES, signal);
+      const models = status === 200 ? readModelList(text) : null;
+      entry.models = models;
+      entry.problem = models === null ? `GET /models responded with ${status}, and no list of models` : null;
+    } catch (error) {
+      entry.models = null;
+      entry.problem = messageOf(error);
+    } finally {
+      entry.readAt = this.#clock.monotonic();
+      entry.pending = null;
+    }
+  }
+}
+
+function identifyList({ upstream, key }: Destination): string {
+  return `${upstream.baseUrl} ${identifyKey(key)}`;
+}
+
+/** True for the list of models where several upstreams share it, or one serves only some. */
+export function isSharedList({ method, path }: Route, destinations: Destinations): boolean {
+  const [{ upstream }, ...others] = destinations;
+  return path === "/models" && method === "GET" && (others.length > 0 || upstream.models !== null);
+}

@@ -1,0 +1,110 @@
+import { request, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import type { Upstream } from "../../core/config/config.ts";
+import { FixedQuery } from "../../core/http/fixed-query.ts";
+import { buildCredentialHeader } from "../../core/http/headers.ts";
+import { listRoutes } from "../../core/http/routes.ts";
+import type { Secret } from "../../core/secrets/secret.ts";
+import type { Dial } from "./dial.ts";
+
+/** Far more than a list of models takes. The rest is not read. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+/** An upstream's response to `GET /models`, and how it was reached. Times are in milliseconds. */
+export interface ModelsResponse {
+  status: number;
+  contentType: string;
+  /** With the key redacted. */
+  text: string;
+  /** Until the connection is ready: TCP, the proxy's tunnel and TLS. */
+  connectMs: number;
+  /** From then to the end of the response. */
+  responseMs: number;
+  /** null over plain http. */
+  tls: { protocol: string; certificateEnds: Date } | null;
+  /** The upstream's clock, from its `date` header, milliseconds since 1970; null when it sent none. */
+  date: number | null;
+}
+
+/**
+ * Requests an upstream's list of models with its key, over a connection of its own. Does not use `fetch`, which follows redirects
+ * by default (SECURITY.md B4) and ignores our proxy and TLS settings.
+ * @param query the client's raw query, with its leading `?` or empty
+ */
+export async function requestModels(
+  upstream: Upstream,
+  secret: Secret,
+  dial: Dial,
+  query: string,
+  signal: AbortSignal,
+): Promise<ModelsResponse> {
+  const path = `${upstream.basePath}/models${new FixedQuery(upstream.query).addTo(query)}`;
+  const startedAt = performance.now();
+  const socket = dial.open();
+  let connectedAt = startedAt;
+  socket.once(dial.readyEvent, () => (connectedAt = performance.now()));
+  try {
+    const response = await send(socket, path, upstream, secret, signal);
+    const tls = describeTls(socket);
+    const text = secret.redactText(await readText(response));
+    const [connectMs, responseMs] = [connectedAt - startedAt, performance.now() - connectedAt];
+    const sentAt = Date.parse(response.headers.date ?? "");
+    const date = Number.isNaN(sentAt) ? null : sentAt;
+    const contentType = response.headers["content-type"] ?? "";
+    return { status: response.statusCode ?? 0, contentType, text, connectMs, responseMs, tls, date };
+  } finally {
+    socket.destroy();
+  }
+}
+
+function send(
+  socket: Socket,
+  path: string,
+  upstream: Upstream,
+  secret: Secret,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const headers = {
+    host: new URL(upstream.origin).host,
+    ...buildCredential(upstream, secret),
+    accept: "application/json",
+    "accept-encoding": "identity",
+    connection: "close",
+  };
+  const options = { path, headers, setHost: false, insecureHTTPParser: false, signal };
+  return new Promise((resolve, reject) => {
+    // The socket does TLS itself, so this is plain HTTP to Node.
+    request({ ...options, createConnection: () => socket }, resolve)
+      .once("error", reject)
+      .end();
+  });
+}
+
+/** The headers of the route `GET /models`, as the daemon sends them. */
+function buildCredential(upstream: Upstream, secret: Secret): Record<string, string> {
+  const auth = listRoutes(upstream).find(({ path }) => path === "/models")?.auth ?? "bearer";
+  if (auth === "none") return upstream.headers;
+  const [header, value] = buildCredentialHeader(auth, secret);
+  const version = auth === "x-api-key" ? { "anthropic-version": upstream.anthropicVersion } : {};
+  return { ...version, ...upstream.headers, [header]: value };
+}
+
+function describeTls(socket: Socket): ModelsResponse["tls"] {
+  if (!(socket instanceof TLSSocket)) return null;
+  const { valid_to: end } = socket.getPeerCertificate();
+  return { protocol: socket.getProtocol() ?? "unknown", certificateEnds: new Date(end) };
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes);
+    size += bytes.length;
+    // Leaving the loop closes the connection.
+    if (size > MAX_BODY_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
