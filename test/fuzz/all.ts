@@ -1,6 +1,7 @@
 import { ADMISSION } from "./admission.ts";
 import { BASE_URLS } from "./base-urls.ts";
 import { REDACTOR } from "./redactor.ts";
+import { CHOICES, CHOSEN_UPSTREAMS } from "./choices.ts";
 import { CONFIGURATION } from "./configuration.ts";
 import { GATES } from "./gates.ts";
 import { HEADERS } from "./headers.ts";
@@ -26,6 +27,7 @@ export const PROPERTIES: readonly Property[] = [
   ...MEMORY,
   ...REQUEST_SCAN,
   ...CONFIGURATION,
+  ...CHOICES,
   ...LEDGER,
   ...REPORT,
   ...TEXTS,
@@ -34,4 +36,4 @@ export const PROPERTIES: readonly Property[] = [
 ];
 
 /** All properties, including those that take too long for that. */
-export const ALL_PROPERTIES: readonly Property[] = [...PROPERTIES, ...GATES];
+export const ALL_PROPERTIES: readonly Property[] = [...PROPERTIES, ...GATES, ...CHOSEN_UPSTREAMS];

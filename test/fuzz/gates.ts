@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import type { TestContext } from "node:test";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import * as fc from "fast-check";
 import { defaultConfig } from "../../src/core/config/config.ts";
@@ -12,6 +10,7 @@ import { MESSAGE, startUpstream, respondWithMessage } from "../helpers/upstream/
 import { splitIntoChunks } from "./chunking.ts";
 import { AUTHORITY, conversation, type Transmission, type Conversation } from "./conversations.ts";
 import { property, type Property } from "./property.ts";
+import { withTestContext } from "./test-context.ts";
 
 /** Limits so short that every conversation ends soon. */
 const SHORT_LIMITS = {
@@ -30,21 +29,6 @@ const CLIENT_TIMEOUT_MS = 150;
 
 /** Longer than any exchange can take. Only a lost exchange is still open then. */
 const LOST_AFTER_MS = 10_000;
-
-/** Calls `act` with a test context of its own and runs what was registered there. Rejects on an uncaught exception. */
-async function withTestContext(act: (t: TestContext) => Promise<void>): Promise<void> {
-  const endings: (() => unknown)[] = [];
-  // The helpers use nothing else of a test context.
-  const t = { after: (end: () => unknown) => void endings.push(end) } as unknown as TestContext;
-  const over = new AbortController();
-  const crashed = once(process, "uncaughtException", over).then(([error]) => assert.ifError(error));
-  try {
-    await Promise.race([act(t), crashed]);
-  } finally {
-    for (const end of endings.toReversed()) await end();
-    over.abort();
-  }
-}
 
 /** Sends a transmission and disconnects as it says. The connection may be closed at any time. */
 async function transmit(socket: Socket, { bytes, chunks, ending }: Transmission): Promise<void> {
