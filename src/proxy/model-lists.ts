@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
+import type { Upstream } from "../core/config/config.ts";
 import type { Outbound } from "../core/config/outbound.ts";
 import { messageOf } from "../core/failure.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import { readModelList, readPageRequest, writeModelList, type ListedModel } from "../core/http/model-list.ts";
-import type { Route } from "../core/http/routes.ts";
+import { listRoutes, type Route } from "../core/http/routes.ts";
 import { RefusalError } from "../core/http/refusal.ts";
 import { mergeModels, type UpstreamModels } from "../core/policy/merge-models.ts";
 import { identifyKey } from "../core/secrets/key-source.ts";
@@ -23,7 +24,7 @@ const LIMIT_MS = 30_000;
 /** A list that is older is asked for again, behind the response that still uses it. */
 const FRESH_MS = 60_000;
 
-/** Asks for more than any service lists on its first page; OpenAI's API has no pages. */
+/** Anthropic's list has pages of 20, or of 1000 at most (https://docs.anthropic.com/en/api/models-list). Others may refuse the parameter. */
 const ALL_PAGES = "?limit=1000";
 
 /** What is known of an upstream's list. */
@@ -117,7 +118,8 @@ export class ModelLists {
       const secret = await this.#keyring.get(key);
       const dial = createDialer(outbound)(upstream.origin);
       const signal = AbortSignal.timeout(LIMIT_MS);
-      const { status, text } = await requestModels(upstream, secret, dial, ALL_PAGES, signal);
+      const query = hasPages(upstream) ? ALL_PAGES : "";
+      const { status, text } = await requestModels(upstream, secret, dial, query, signal);
       const models = status === 200 ? readModelList(text) : null;
       entry.models = models;
       entry.problem = models === null ? `GET /models responded with ${status}, and no list of models` : null;
@@ -129,6 +131,11 @@ export class ModelLists {
       entry.pending = null;
     }
   }
+}
+
+/** True for a service that takes its key for the list as Anthropic does. */
+function hasPages(upstream: Upstream): boolean {
+  return listRoutes(upstream).some(({ path, auth }) => path === "/models" && auth === "x-api-key");
 }
 
 function identifyList({ upstream, key }: Destination): string {

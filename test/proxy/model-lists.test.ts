@@ -42,13 +42,17 @@ async function start(t: TestContext, named: Record<string, Named>) {
 test("the lists of all upstreams are merged in the order of the file, and only models that would be served there are listed", async (t) => {
   const { list, upstreams } = await start(t, {
     local: { script: lists("qwen3", "gpt-5", "other"), settings: { models: ["qwen*"] } },
-    anthropic: { script: lists("claude-a", "qwen3"), settings: { apis: ["messages"] } },
+    anthropic: { script: lists("claude-a", "qwen3"), settings: { apis: ["messages"], auth: "x-api-key" } },
     openai: { script: lists("gpt-5", "gpt-5-mini") },
   });
   const { response, body, ids } = await list();
   assert.deepEqual([response.status, body["object"]], [200, "list"]);
   assert.deepEqual(ids, ["qwen3", "claude-a", "gpt-5", "gpt-5-mini"]);
   assert.equal(response.headers.get("x-tollkeeper-missing-upstreams"), null);
+  assert.deepEqual(
+    Object.values(upstreams).map(({ seen }) => seen[0]?.url),
+    ["/v1/models", "/v1/models?limit=1000", "/v1/models"],
+  );
   for (const [name, { seen }] of Object.entries(upstreams)) {
     const keys = seen[0]?.rawHeaders.join("\n").match(/sk-\w+-4711-sentinel/g);
     assert.deepEqual(keys, [`sk-${name}-4711-sentinel`]);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { RouteAuth, Upstream } from "../../core/config/config.ts";
+import type { Config, RouteAuth, Upstream } from "../../core/config/config.ts";
 import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../../core/policy/upstreams.ts";
 import { headerValues, post, type TestRequest } from "../client.ts";
 import { sendThrough, STOP_AND_REPORT, type Guarantee, type IsolatedProxy } from "../guarantee.ts";
@@ -31,7 +31,7 @@ export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [
     remedy: `the key, or a tool's own credential, would be sent to the wrong place; ${STOP_AND_REPORT}`,
     async verify(proxy) {
       const upstream = Object.values(proxy.config.upstreams)[0] ?? assert.fail(NO_UPSTREAM);
-      for (const [request, auth] of sampleRoutes(upstream)) {
+      for (const [request, auth] of sampleRoutes(upstream, isShared(proxy.config))) {
         const word = randomWord();
         const headers = CREDENTIAL_HEADERS.map((name) => [name, `Bearer ${word}`] as const);
         const { received } = await sendThrough(proxy, { ...request, headers });
@@ -63,8 +63,13 @@ export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [
 /** A request of one route, and the auth scheme it carries when it reaches the upstream. */
 type RouteSample = [request: TestRequest, auth: RouteAuth];
 
-/** Returns a request for each of the service's four routes and each that the configuration adds. */
-function sampleRoutes(upstream: Upstream): RouteSample[] {
+/** Several upstreams share the list of models, which is then made of responses to requests of our own. */
+export function isShared({ upstreams }: Config): boolean {
+  return Object.keys(upstreams).length > 1;
+}
+
+/** Returns a request for each of the service's four routes and each that the configuration adds; for the list only if one upstream has it. */
+function sampleRoutes(upstream: Upstream, isListShared: boolean): RouteSample[] {
   const added = upstream.routes.map(({ method, path, auth }): RouteSample => {
     const fullPath = `/v1${path.replace("{id}", "id_1")}`;
     const sent = upstream.auth === "none" ? upstream.auth : auth;
@@ -72,7 +77,7 @@ function sampleRoutes(upstream: Upstream): RouteSample[] {
   });
   const [messages, responses] = [schemeFor(upstream, "messages"), schemeFor(upstream, "responses")];
   return [
-    [{ method: "GET", path: "/v1/models" }, responses ?? "bearer"],
+    ...(isListShared ? [] : [[{ method: "GET", path: "/v1/models" }, responses ?? "bearer"] as RouteSample]),
     [post("/v1/responses"), responses ?? "bearer"],
     [post("/v1/messages"), messages ?? "x-api-key"],
     [post("/v1/messages/count_tokens"), messages ?? upstream.countTokensAuth],

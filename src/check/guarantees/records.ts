@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import { upstreamsForTool } from "../../core/policy/upstreams.ts";
 import { post } from "../client.ts";
+import { isShared } from "./credentials.ts";
 import { REPORT_IT, sendThrough, type Guarantee } from "../guarantee.ts";
 import { EVENT_STREAM, sendJson, type Responder } from "../recording-upstream.ts";
 import { EVENTS, randomWord } from "../samples.ts";
@@ -22,7 +23,8 @@ export const RECORD_GUARANTEES: readonly Guarantee[] = [
     remedy: `the ledger cannot be trusted; ${REPORT_IT}`,
     async verify(proxy) {
       const tool = randomWord();
-      const exchanges = knownExchanges(upstreamsForTool(proxy.config, tool)[0]?.inputIncludesCache ?? false);
+      const known = knownExchanges(upstreamsForTool(proxy.config, tool)[0]?.inputIncludesCache ?? false);
+      const exchanges = known.filter(({ route }) => route !== "/models" || !isShared(proxy.config));
       for (const { route, responder } of exchanges) {
         const path = `/t/${tool}/v1${route}`;
         await sendThrough(proxy, route === "/models" ? { method: "GET", path } : post(path), responder);

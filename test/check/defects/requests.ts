@@ -45,7 +45,7 @@ export const REQUEST_DEFECTS: readonly DefectCase[] = [
     front: { up: replacing("\r\ncookie:", "\r\nx-kept:") },
     back: { up: replacing("\r\nx-kept:", "\r\ncookie:") },
     violates: "credentials",
-    fault: /^\/v1\/models: the client's cookie reached the upstream$/,
+    fault: /^\/v1\/responses: the client's cookie reached the upstream$/,
   },
   {
     title: "sends a bearer token besides x-api-key to count_tokens",
