@@ -8,6 +8,7 @@ import { HEADERS } from "./headers.ts";
 import { LEDGER } from "./ledger.ts";
 import { MEMORY } from "./memory.ts";
 import { METERS } from "./meters.ts";
+import { MODEL_READER } from "./model-reader.ts";
 import type { Property } from "./property.ts";
 import { REPORT } from "./report.ts";
 import { REQUEST_SCAN } from "./request-scanner.ts";
@@ -28,6 +29,7 @@ export const PROPERTIES: readonly Property[] = [
   ...REQUEST_SCAN,
   ...CONFIGURATION,
   ...CHOICES,
+  ...MODEL_READER,
   ...LEDGER,
   ...REPORT,
   ...TEXTS,

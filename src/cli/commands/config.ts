@@ -1,6 +1,6 @@
 import { readConfigFile, type ConfigReading } from "../../adapters/config-file.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
-import type { Config } from "../../core/config/config.ts";
+import type { Config, Upstream } from "../../core/config/config.ts";
 import { describeOutbound } from "../../core/config/outbound.ts";
 import { formatProblem } from "../../core/config/problem.ts";
 import { buildJsonSchema } from "../../core/config/schema.ts";
@@ -103,11 +103,18 @@ function describeReading(path: string, reading: ConfigReading): string[] {
   return [verdict, ...describeConfig(config)];
 }
 
+function describeUpstream({ name, baseUrl, key, keySource, apis, models }: Upstream): string {
+  const parts = [
+    baseUrl,
+    ...(apis === null ? [] : [`only ${apis.join(" and ")}`]),
+    ...(models === null ? [] : [`models ${models.join(" ")}`]),
+    keySource.kind === "none" ? "no key" : `key "${key}" from ${describeKeySource(keySource)}`,
+  ];
+  return `upstream ${name}: ${parts.join(", ")}`;
+}
+
 function describeConfig(config: Config): string[] {
-  const upstreams = Object.values(config.upstreams).map(
-    ({ name, baseUrl, key, keySource }) =>
-      `upstream ${name}: ${baseUrl}, ${keySource.kind === "none" ? "no key" : `key "${key}" from ${describeKeySource(keySource)}`}`,
-  );
+  const upstreams = Object.values(config.upstreams).map(describeUpstream);
   const tools = Object.entries(config.tools).map(([name, { upstreams: allowed, key }]) => {
     const where = allowed === null ? "all upstreams" : `upstream ${allowed.join(" or ")}`;
     return `tool ${name}: ${where}, ${key === null ? "the upstream's key" : `key "${key}"`}`;
@@ -116,6 +123,7 @@ function describeConfig(config: Config): string[] {
     `listens on 127.0.0.1 and ::1, port ${config.listen.port}`,
     ...(upstreams.length === 0 ? ["no upstream is configured: the built-in sandbox responds"] : upstreams),
     ...tools,
+    ...Object.entries(config.aliases).map(([name, model]) => `alias ${name}: requests ${model}`),
     ...describeOutbound(config.outbound),
     `keeps usage records for ${config.ledger.retainDays} days in ${ledgerDirectory(config)}`,
   ];

@@ -67,6 +67,20 @@ test("config path prints the platform's default path, or the path given with --c
   assert.deepEqual(usual, { code: 0, out: `${home}/config/tollkeeper/config.jsonc\n`, err: "" });
 });
 
+test("config check says what the choice of an upstream depends on", async (t) => {
+  const home = scratchDirectory(t);
+  const path = join(home, "c.jsonc");
+  const upstreams = {
+    local: { baseUrl: "http://127.0.0.1:11434/v1", auth: "none", models: ["qwen*", "llama*"] },
+    anthropic: { baseUrl: "https://api.anthropic.com/v1", apis: ["messages"] },
+  };
+  writeFileSync(path, JSON.stringify({ upstreams, aliases: { small: "qwen3" } }));
+  const { out } = await runConfig(home, ["check", "--config", path]);
+  assert.match(out, /^upstream local: \S+, models qwen\* llama\*, no key$/m);
+  assert.match(out, /^upstream anthropic: \S+, only messages, key "default" from keychain$/m);
+  assert.match(out, /^alias small: requests qwen3$/m);
+});
+
 test("config check of a valid file describes the configuration", async (t) => {
   const home = scratchDirectory(t);
   const path = join(home, "c.jsonc");
