@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Config } from "../core/config/config.ts";
+import type { Config, Upstream } from "../core/config/config.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
 import { summarize, type Client, type TestRequest, type TestResponse } from "./client.ts";
 import type { RecordedRequest, RecordingUpstream, Responder } from "./recording-upstream.ts";
@@ -48,6 +48,11 @@ export async function sendThrough(
   assert.ok(received, `the request did not reach the upstream: ${summarize(response)}`);
   assert.ok(second === undefined, `the upstream got a second request: ${second?.method} ${second?.path}`);
   return { received, response };
+}
+
+/** Returns the upstream that responds to tools without settings of their own. */
+export function firstUpstream({ upstreams }: Config): Upstream {
+  return Object.values(upstreams)[0] ?? assert.fail("the configuration has no upstream");
 }
 
 /** Throws an error that says where the bytes begin to differ. */

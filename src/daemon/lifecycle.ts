@@ -155,8 +155,10 @@ export class Lifecycle {
 
   /** One line for people. */
   #describe(): string {
-    const { name, baseUrl } = this.#parts.gate.settings.destinations[0].upstream;
-    const what = name === SANDBOX_UPSTREAM ? "the built-in sandbox responds" : `forwards to ${baseUrl}`;
+    const [{ upstream }, ...others] = this.#parts.gate.settings.destinations;
+    const more = others.length === 0 ? "" : ` and ${others.length} more`;
+    const isSandbox = upstream.name === SANDBOX_UPSTREAM;
+    const what = isSandbox ? "the built-in sandbox responds" : `forwards to ${upstream.baseUrl}${more}`;
     return `listens on ${this.addresses.join(" and ")}, ${what}`;
   }
 

@@ -190,7 +190,8 @@ export class DaemonUnderChaos {
     const { plain, tls } = this.#addresses;
     const keySource = { file: this.#keyFile };
     const upstreams = { default: { baseUrl: plain, keySource }, tls: { baseUrl: tls, keySource } };
-    const tools = { [TOOL_OVER_TLS]: { upstreams: ["tls"] } };
+    const [overTls, plainly] = [{ upstreams: ["tls"] }, { upstreams: ["default"] }];
+    const tools = { [TOOL_OVER_TLS]: overTls, "claude-code": plainly, "my.tool": plainly };
     const ledger = { noteAfterMs: NOTE_AFTER_MS };
     return { listen: { port }, upstreams, tools, ledger, limits, abort: { graceMs } };
   }

@@ -70,7 +70,9 @@ export function createRequest({ nonce, port, behaviour, random }: RequestSpec): 
   const { isHostile } = behaviour;
   const route = isHostile ? "/messages" : pick(random, ROUTES);
   const isStream = route === "/messages" || route === "/responses" ? chance(random, 0.6) : false;
-  const mark = chance(random, 0.3) ? oneOf(random, ["codex", "claude-code", "my.tool"]) : null;
+  // A tool without a mark may use both upstreams, whose lists of models are merged and leave no record.
+  const isMarked = route === "/models" || chance(random, 0.3);
+  const mark = isMarked ? oneOf(random, ["codex", "claude-code", "my.tool"]) : null;
   const content = route === "/models" ? null : createBody(nonce, isStream, random);
   const isChunked = content !== null && !isHostile && chance(random, 0.3);
   const expectsContinue = content !== null && !isHostile && chance(random, 0.1);

@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import type { Config, RouteAuth, Upstream } from "../../core/config/config.ts";
 import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../../core/policy/upstreams.ts";
 import { headerValues, post, type TestRequest } from "../client.ts";
-import { sendThrough, STOP_AND_REPORT, type Guarantee, type IsolatedProxy } from "../guarantee.ts";
+import {
+  firstUpstream,
+  sendThrough,
+  STOP_AND_REPORT,
+  type Guarantee,
+  type IsolatedProxy,
+} from "../guarantee.ts";
 import type { RecordedRequest } from "../recording-upstream.ts";
 import { randomWord } from "../samples.ts";
 
@@ -30,7 +36,7 @@ export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [
     proves: "credentials of clients are not forwarded; each route sends the configured key, exactly once",
     remedy: `the key, or a tool's own credential, would be sent to the wrong place; ${STOP_AND_REPORT}`,
     async verify(proxy) {
-      const upstream = Object.values(proxy.config.upstreams)[0] ?? assert.fail(NO_UPSTREAM);
+      const upstream = firstUpstream(proxy.config);
       for (const [request, auth] of sampleRoutes(upstream, isShared(proxy.config))) {
         const word = randomWord();
         const headers = CREDENTIAL_HEADERS.map((name) => [name, `Bearer ${word}`] as const);

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { assertHeaders, headerValues, post } from "../client.ts";
-import { assertSameBytes, REPORT_IT, sendThrough, type Guarantee, type IsolatedProxy } from "../guarantee.ts";
+import {
+  assertSameBytes,
+  firstUpstream,
+  REPORT_IT,
+  sendThrough,
+  type Guarantee,
+  type IsolatedProxy,
+} from "../guarantee.ts";
 import { GZIPPED, ODD_JSON, randomWord, splitUnevenly, ZSTD_FRAME } from "../samples.ts";
 
 const LARGE_BYTES = 5 * 1024 * 1024;
@@ -54,7 +61,7 @@ export const REQUEST_GUARANTEES: readonly Guarantee[] = [
     proves: "anthropic-version is added if the client sent none, on the two Messages routes only",
     remedy: `the API rejects Messages requests without a version; check "anthropicVersion" with: tollkeeper config check`,
     async verify(proxy) {
-      const version = proxy.config.upstreams["default"]?.anthropicVersion ?? "";
+      const version = firstUpstream(proxy.config).anthropicVersion;
       for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
         const { received } = await sendThrough(proxy, post(path));
         assertHeaders(received.headers, [["anthropic-version", version]]);

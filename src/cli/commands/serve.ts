@@ -43,9 +43,9 @@ export async function serve({ config, debug, logFile }: ServeArguments): Promise
 }
 
 function welcome(port: number, { upstreams }: Config): string[] {
-  const upstream = upstreams["default"];
-  if (upstream === undefined) return sandboxWelcome(port);
-  return [`tollkeeper listens on http://127.0.0.1:${port} and forwards to ${upstream.baseUrl}`];
+  const baseUrls = Object.values(upstreams).map(({ baseUrl }) => baseUrl);
+  if (baseUrls.length === 0) return sandboxWelcome(port);
+  return [`tollkeeper listens on http://127.0.0.1:${port} and forwards to ${baseUrls.join(", ")}`];
 }
 
 /** Tells new users what to type next while the sandbox serves. */

@@ -22,7 +22,7 @@ const EXAMPLE =
 
 /** Throws WrongUsage, naming each missing option, when questions remain and there is no terminal to ask on. */
 export function requireAnswers({ yes, baseUrl, keyStdin }: SetupOptions, { upstreams }: Config): void {
-  const isNew = baseUrl === undefined && upstreams["default"] === undefined;
+  const isNew = baseUrl === undefined && Object.keys(upstreams).length === 0;
   const canAsk = isInteractive() && !yes;
   if (canAsk || (yes && !isNew)) return;
   const missing = [

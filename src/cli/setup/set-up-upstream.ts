@@ -15,7 +15,7 @@ import type { Progress } from "./progress.ts";
 import { provideKey } from "./provide-key.ts";
 import type { Service } from "./services.ts";
 
-const NAME = "default";
+const DEFAULT_NAME = "default";
 
 /**
  * Sets up where requests go and the key for it. Changes nothing before both are known and have been tested. The key is
@@ -29,10 +29,11 @@ export async function setUpUpstream(
   progress: Progress,
 ): Promise<void> {
   let { baseUrl } = options;
+  const name = upstreamToSetUp(config);
   for (;;) {
-    const service = await chooseService({ ...options, baseUrl }, config.upstreams[NAME] ?? null);
-    const change = service === null ? null : await planService(file, service);
-    const target = targetIn(change?.config ?? config);
+    const service = await chooseService({ ...options, baseUrl }, config.upstreams[name] ?? null);
+    const change = service === null ? null : await planService(file, name, service);
+    const target = targetIn(change?.config ?? config, name);
     const key = await provideKey(target, options);
     if (key === null) {
       // The service is chosen again, so the one that an option names no longer counts.
@@ -65,16 +66,27 @@ const TEMPLATE = `{
 `;
 
 /** Removes what belongs to the previous service: the key from its source must not be sent to another origin. */
-function planService(file: string, { baseUrl, auth }: Service): Promise<PlannedChange> {
+function planService(file: string, upstream: string, { baseUrl, auth }: Service): Promise<PlannedChange> {
   const values = { baseUrl, auth: auth ?? undefined, keySource: undefined };
   const changes = Object.entries(values).map(
-    ([name, value]) => [["upstreams", NAME, name] as ConfigPath, value] as const,
+    ([name, value]) => [["upstreams", upstream, name] as ConfigPath, value] as const,
   );
   return planChanges(file, changes, TEMPLATE);
 }
 
-function targetIn(config: Config): KeyTarget {
-  const upstream = config.upstreams[NAME];
+/** The only upstream, or the one called "default", which setup creates. @throws Failure when there are several others */
+function upstreamToSetUp({ upstreams }: Config): string {
+  const [first = DEFAULT_NAME, ...others] = Object.keys(upstreams);
+  if (others.length === 0) return first;
+  if (upstreams[DEFAULT_NAME] !== undefined) return DEFAULT_NAME;
+  throw new Failure(
+    "the configuration has several upstreams, and setup sets up only one",
+    "change them with: tollkeeper config edit; then store each key with: tollkeeper key set --upstream NAME",
+  );
+}
+
+function targetIn(config: Config, name: string): KeyTarget {
+  const upstream = config.upstreams[name];
   if (upstream === undefined)
     throw new Failure("no upstream is configured", "add one with: tollkeeper setup");
   return { config, upstream, ref: resolveKeyRef(upstream, null) };

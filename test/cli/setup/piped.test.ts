@@ -373,3 +373,27 @@ test("a stored key stays when the upstream cannot be asked", { skip }, async (t)
   assert.match(stderr, /^warning: cannot connect to http:\/\/127\.0\.0\.1:9: /);
   assert.deepEqual(await machine.storedKeys(), ["default@http://127.0.0.1:9"]);
 });
+
+test(
+  "setup leaves a configuration with several upstreams to its owner, and sets up the only one whatever it is called",
+  { skip },
+  async (t) => {
+    const machine = await prepareSetup(t);
+    const { run, upstream, key, read } = machine;
+    const other = { baseUrl: "https://api.example.com/v1" };
+    writeConfiguration(machine, JSON.stringify({ upstreams: { one: other, two: other } }));
+    const several = await run(setupWith(upstream.baseUrl), key);
+    assert.equal(several.code, 1);
+    assert.match(
+      several.stderr,
+      /^error: the configuration has several upstreams.*\nhint: .*config edit\n.*key set --upstream NAME\n/,
+    );
+    writeConfiguration(machine, JSON.stringify({ upstreams: { work: other } }));
+    const only = await run(setupWith(upstream.baseUrl), key);
+    assert.equal(only.code, 0, only.stderr);
+    assert.match(
+      read(".config/tollkeeper/config.jsonc"),
+      new RegExp(`"work":\\s*{\\s*"baseUrl":\\s*"${upstream.baseUrl}"`),
+    );
+  },
+);
