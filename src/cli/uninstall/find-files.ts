@@ -1,6 +1,12 @@
 import { existsSync, lstatSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { connectionsDirectory, currentHost, stateDirectory, tokenPath } from "../../adapters/paths.ts";
+import {
+  connectionsDirectory,
+  currentHost,
+  runtimeDirectory,
+  stateDirectory,
+  tokenPath,
+} from "../../adapters/paths.ts";
 import { listDirectory, removeEmptyDirectories } from "../../connect/edit/directories.ts";
 import { readConnections } from "../../connect/connection.ts";
 import { parseLedgerFileName } from "../../core/ledger/day.ts";
@@ -20,6 +26,7 @@ export function findConnectedTools(): Removal[] {
       label: "tool",
       what: nameOfConnection(id),
       effect: "its settings will be restored",
+      done: "settings restored",
       byHand: formatCommand(["tollkeeper", "disconnect", id.tool, ...place]),
       async remove() {
         await disconnectTool(id, { isDryRun: false, isConfirmed: true });
@@ -77,9 +84,10 @@ function fileRemoval(label: string, path: string): Removal {
 }
 
 /** Removes directories that are left empty, and says what stays in others. */
-export function tidyStateDirectory(): void {
+export function tidyDirectories(): void {
   const state = stateDirectory();
-  removeEmptyDirectories([connectionsDirectory(), join(state, "run"), state]);
+  // Without XDG_RUNTIME_DIR, the sockets of the daemon were in the state directory.
+  removeEmptyDirectories([connectionsDirectory(), runtimeDirectory(), join(state, "run"), state]);
   const backups = listDirectory(connectionsDirectory());
   if (backups.length > 0)
     note(

@@ -23,6 +23,7 @@ export async function findService(): Promise<{ removals: Removal[]; configFile: 
     label: "daemon",
     what: `started by hand${pid}`,
     effect: "it will be stopped",
+    done: "stopped",
     byHand: "tollkeeper service stop",
     remove: () => stopService(false),
   };

@@ -6,6 +6,8 @@ export interface Removal {
   what: string;
   /** What removing it does besides, said in advance. */
   effect?: string;
+  /** What has happened to it afterwards, if it was not removed itself. */
+  done?: string;
   /** What a person types, or does, when removing it fails. */
   byHand: string;
   /** @throws Failure */

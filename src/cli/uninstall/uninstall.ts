@@ -11,7 +11,7 @@ import {
   findConnectedTools,
   findLedger,
   findTokens,
-  tidyStateDirectory,
+  tidyDirectories,
 } from "./find-files.ts";
 import { findStoredKeys } from "./find-keys.ts";
 import { findService } from "./find-service.ts";
@@ -84,17 +84,17 @@ async function isConfirmed(yes: boolean): Promise<boolean> {
 
 async function removeEach(removals: readonly Removal[]): Promise<void> {
   let failed = 0;
-  for (const { label, what, byHand, remove } of removals) {
+  for (const { label, what, done, byHand, remove } of removals) {
     try {
       await remove();
-      print(`removed: ${label} ${what}`);
+      print(done === undefined ? `removed: ${label} ${what}` : `${label} ${what}: ${done}`);
     } catch (error) {
       failed += 1;
       printFailure(error);
       note(`not removed: ${label} ${what}; by hand: ${byHand}`);
     }
   }
-  tidyStateDirectory();
+  tidyDirectories();
   if (failed === 0) return;
   process.exitCode = EXIT.failed;
   note(`${pluralize(failed, "item")} could not be removed; to try again, type: tollkeeper uninstall`);

@@ -72,7 +72,8 @@ test(
     assert.equal(code, 0);
     const own = readdirSync(join(home, LEDGER)).filter((name) => name !== "mine.txt");
     const removed = stdout.split("\n").flatMap((line) => /^removed: (\w+)/.exec(line)?.[1] ?? []);
-    assert.deepEqual(removed, ["tool", "tokens", "key", "key", "config", "config"]);
+    assert.deepEqual(removed, ["tokens", "key", "key", "config", "config"]);
+    assert.match(stdout, /^tool claude-code: settings restored$/m);
     assert.ok(
       stdout.endsWith(
         `The usage records are kept: ~/${LEDGER}, 3 files. To remove them, type: rm -r ${own.map((name) => join(home, LEDGER, name)).join(" ")}\n${PROGRAM}`,
@@ -116,7 +117,7 @@ test("what cannot be removed is told with its command, and the rest is removed",
     /^error: the keychain is locked\nhint: unlock it.*\nnot removed: keys in the keychain; by hand: unlock the keychain, then type: tollkeeper uninstall\n/m,
   );
   assert.match(stderr, /1 item could not be removed; to try again, type: tollkeeper uninstall\n$/);
-  assert.match(stdout, /removed: tool [^]*removed: config /);
+  assert.match(stdout, /tool claude-code: settings restored\n[^]*removed: config /);
   assert.ok(!exists(".config/tollkeeper"));
   await session.startUnlocked("--replace");
   assert.equal((await run(["uninstall", "--yes"])).code, 0);
@@ -146,7 +147,7 @@ test("uninstall stops a daemon that was started by hand, and removes the service
   assert.equal(code, 0, stderr);
   assert.match(
     stdout,
-    /^removed: service systemd, not running\n[^]*^removed: daemon started by hand, pid \d+$/m,
+    /^removed: service systemd, not running\n[^]*^daemon started by hand, pid \d+: stopped$/m,
   );
   assert.equal(await daemon.ended, 0);
 });
