@@ -6,7 +6,7 @@ import { confirm } from "../terminal/confirm.ts";
 import { note } from "../terminal/console.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import type { SetupOptions } from "./options.ts";
-import { isLocalService, KNOWN_SERVICES, LOCAL_BASE_URL, serviceAt, type Service } from "./services.ts";
+import { findLocalBaseUrl, isLocalService, KNOWN_SERVICES, serviceAt, type Service } from "./services.ts";
 
 /**
  * Finds out which service to use: from `--base-url`, from the configuration, or by asking.
@@ -48,8 +48,8 @@ function parseOption(text: string, hasKey: boolean): Service {
 async function askService(): Promise<Service> {
   const titles = [
     ...KNOWN_SERVICES.map(({ title, baseUrl }) => `${title.padEnd(11)} ${baseUrl}`),
-    "A server on this machine, such as Ollama or LM Studio",
-    "Another service, such as a unified model API or a gateway",
+    "A server on this machine, such as Ollama, LM Studio, llama.cpp or vLLM",
+    "Another service, such as Azure OpenAI, a unified model API or a gateway",
   ];
   note("Which service do your tools use?");
   for (const [index, title] of titles.entries()) note(`  ${index + 1}  ${title}`);
@@ -57,9 +57,15 @@ async function askService(): Promise<Service> {
     const number = Number(await ask(`Type a number, 1 to ${titles.length}: `));
     const known = KNOWN_SERVICES[number - 1];
     if (known !== undefined) return known;
-    if (number === titles.length - 1) return askBaseUrl("Base URL", LOCAL_BASE_URL);
+    if (number === titles.length - 1) return askLocalBaseUrl();
     if (number === titles.length) return askBaseUrl("Base URL, such as https://api.example.com/v1", null);
   }
+}
+
+async function askLocalBaseUrl(): Promise<Service> {
+  const { baseUrl, title } = await findLocalBaseUrl();
+  if (title !== null) note(`Something listens on the port of ${title}.`);
+  return askBaseUrl("Base URL", baseUrl);
 }
 
 async function askBaseUrl(question: string, proposed: string | null): Promise<Service> {

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { test } from "node:test";
-import { KNOWN_SERVICES, LOCAL_BASE_URL, serviceAt } from "../../../src/cli/setup/services.ts";
+import { findLocalBaseUrl, KNOWN_SERVICES, serviceAt } from "../../../src/cli/setup/services.ts";
 import { parseBaseUrl } from "../../../src/core/config/base-url.ts";
 
-test("the base URL of every known service is one that the configuration takes as it is", () => {
-  for (const { baseUrl } of [...KNOWN_SERVICES, { baseUrl: LOCAL_BASE_URL }]) {
+test("the base URL of every known service is one that the configuration takes as it is", async () => {
+  for (const { baseUrl } of [...KNOWN_SERVICES, await findLocalBaseUrl()]) {
     const parsed = parseBaseUrl(baseUrl);
     assert.equal("problem" in parsed ? parsed.problem : parsed.baseUrl, baseUrl);
   }
@@ -18,4 +20,20 @@ test("how a service wants its key follows from its origin, and a local server ha
   assert.equal(auth("https://api.example.com/v1", false), null);
   assert.equal(auth("http://127.0.0.1:11434/v1", false), "none");
   assert.equal(auth("http://localhost:1234/v1", true), null);
+  assert.equal(auth("https://my-resource.openai.azure.com/openai/v1", true), "api-key");
+});
+
+test("of the model servers on this machine, the first that listens is proposed", async (t) => {
+  const server = createServer();
+  server.listen(1234, "127.0.0.1");
+  const isOurs = await Promise.race([
+    once(server, "listening").then(() => true),
+    once(server, "error").then(() => false),
+  ]);
+  t.after(() => server.close());
+  if (!isOurs) return t.skip("port 1234 is taken");
+  const { baseUrl, title } = await findLocalBaseUrl();
+  // Ollama comes before it, if one runs here.
+  assert.ok(["Ollama", "LM Studio"].includes(title ?? ""));
+  if (title === "LM Studio") assert.equal(baseUrl, "http://127.0.0.1:1234/v1");
 });

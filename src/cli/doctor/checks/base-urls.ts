@@ -1,3 +1,4 @@
+import { LOCAL_SERVER_PORTS } from "../../setup/services.ts";
 import { isPortInUse } from "../../../adapters/port-holder.ts";
 import type { Evidence } from "../evidence.ts";
 import { findBaseUrls, findUrl, type FoundBaseUrl } from "../../dotfiles/find-base-urls.ts";
@@ -10,9 +11,6 @@ import { restartCommand, startCommand } from "../fix-commands.ts";
 interface LocatedUrl extends Omit<FoundBaseUrl, "line"> {
   where: string;
 }
-
-/** Default ports of local model servers: Ollama, LM Studio, llama.cpp, vLLM. */
-const MODEL_SERVER_PORTS = [11434, 1234, 8080, 8000];
 
 /** Checks that base URLs meant for tollkeeper point at the port it listens on. */
 export const baseUrlsCheck: Check<Evidence> = {
@@ -76,7 +74,7 @@ async function findProblem(url: LocatedUrl, ports: Ports, evidence: Evidence): P
   const fix = `change it to ${urlWithPort(ports.expected, url)}`;
   if (mark !== null)
     return failure(`${where} points at port ${port}, but tollkeeper uses ${ports.expected}`, fix);
-  if (MODEL_SERVER_PORTS.includes(port) || (await isPortInUse(port))) return null;
+  if (LOCAL_SERVER_PORTS.includes(port) || (await isPortInUse(port))) return null;
   return warning(
     `${where} points at port ${port}, where nothing listens`,
     `if it is meant for tollkeeper, ${fix}`,
