@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HeaderIndex } from "../core/http/header-index.ts";
-import { RefusalError, type Refusal } from "../core/http/refusal.ts";
+import { RefusalError } from "../core/http/refusal.ts";
 import type { Route } from "../core/http/routes.ts";
 import type { Aliases } from "../core/policy/aliases.ts";
 import type { ModelReader } from "../core/policy/model-reader.ts";
 import { toPrintable } from "../core/text/printable.ts";
+import type { Clock } from "../ports.ts";
 import type { ClientIdentity } from "./authenticate-client.ts";
 import { chooseUpstream, type Choice } from "./choose-upstream.ts";
+import { readArrival, type Arrival } from "./exchange/exchange-recorder.ts";
 import { tooLarge } from "./exchange/limit-refusals.ts";
 import { ModelGuard } from "./exchange/model-guard.ts";
 import { peekModel } from "./exchange/peek-model.ts";
@@ -25,15 +27,18 @@ interface Undecided {
   aliases: Aliases | null;
   settings: Settings;
   buffer: SharedBuffer;
+  clock: Clock;
 }
 
-/** What the model has decided. */
-interface ByModel {
-  choice: Choice | Refusal;
+/** What has been decided for a request. */
+export interface Chosen {
+  choice: Choice;
   /** The model to request in place of the client's; null to request that. */
   alias: string | null;
-  /** Sees to it that the body names no other model. */
-  guard: ModelGuard;
+  /** Sees to it that the body names no other model; null where the model decides nothing. */
+  guard: ModelGuard | null;
+  /** When the request arrived; null for just now. */
+  arrival: Arrival | null;
 }
 
 /** Reads the beginning of the body and chooses by its model. Resolves with null when the client has left. @throws RefusalError */
@@ -41,14 +46,16 @@ export async function chooseByModel(
   req: IncomingMessage,
   res: ServerResponse,
   undecided: Undecided,
-): Promise<ByModel | null> {
-  const { request, destinations, aliases, settings } = undecided;
+): Promise<Chosen | null> {
+  const { request, destinations, aliases, settings, clock } = undecided;
+  const arrival = readArrival(clock);
   const reader = await readModel(req, res, undecided);
   if (req.socket.destroyed) return null;
   const model = requireModel(reader);
   const alias = aliases?.get(model) ?? null;
   const choice = chooseUpstream(request, destinations, settings, alias ?? model);
-  return { choice, alias, guard: new ModelGuard(reader, alias) };
+  if ("code" in choice) throw new RefusalError(choice);
+  return { choice, alias, guard: new ModelGuard(reader, alias), arrival };
 }
 
 /** Nothing is read of a body that will be refused. */

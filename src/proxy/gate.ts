@@ -10,7 +10,7 @@ import type { RequestSignatures } from "../core/identity/signatures.ts";
 import type { KeyRef } from "../core/secrets/key-source.ts";
 import type { Secret } from "../core/secrets/secret.ts";
 import type { Clock, Ledger, Log } from "../ports.ts";
-import { checkLength, chooseByModel, namesModel } from "./choose-by-model.ts";
+import { checkLength, chooseByModel, namesModel, type Chosen } from "./choose-by-model.ts";
 import { chooseUpstream, type Choice } from "./choose-upstream.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
 import type { ConnectionHandler } from "./client/listener.ts";
@@ -19,7 +19,6 @@ import type { PeerGuard } from "./client/peer-guard.ts";
 import { ExchangeRecorder, type Books } from "./exchange/exchange-recorder.ts";
 import { FailureReasons } from "./exchange/failure-reasons.ts";
 import { createForwarder, type Forwarder } from "./exchange/forward.ts";
-import type { ModelGuard } from "./exchange/model-guard.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
 import { readAhead } from "./exchange/read-ahead.ts";
 import { SharedBuffer } from "./exchange/shared-buffer.ts";
@@ -134,16 +133,18 @@ export class Gate implements ConnectionHandler {
         return;
       }
       const aliases = namesModel(request.match.route) ? settings.aliasesFor(client.tool) : null;
-      let choice = aliases === null ? chooseUpstream(request, destinations, settings, null) : null;
-      let [alias, guard]: [string | null, ModelGuard | null] = [null, null];
-      if (choice === null) {
+      const atOnce = aliases === null ? chooseUpstream(request, destinations, settings, null) : null;
+      if (atOnce !== null && "code" in atOnce) throw new RefusalError(client.refusal ?? atOnce);
+      let chosen: Chosen | null;
+      if (atOnce !== null) chosen = { choice: atOnce, alias: null, guard: null, arrival: null };
+      else {
         const undecided = { request, headers, client, expectsContinue, destinations, aliases, settings };
-        const byModel = await chooseByModel(req, res, { ...undecided, buffer: this.#buffer });
-        if (byModel === null) return;
-        ({ choice, alias, guard } = byModel);
+        const means = { buffer: this.#buffer, clock: this.#parts.clock };
+        chosen = await chooseByModel(req, res, { ...undecided, ...means });
       }
-      if ("code" in choice) throw new RefusalError(client.refusal ?? choice);
-      exchange = this.#openExchange(client, choice, alias, headers, settings);
+      if (chosen === null) return;
+      const { choice, guard } = chosen;
+      exchange = this.#openExchange(client, chosen, headers, settings);
       if (client.refusal !== null) throw new RefusalError(client.refusal);
 
       // 5. Check the body's length.
@@ -248,8 +249,7 @@ export class Gate implements ConnectionHandler {
 
   #openExchange(
     client: ClientIdentity,
-    choice: Choice,
-    alias: string | null,
+    { choice, alias, arrival }: Chosen,
     headers: HeaderIndex,
     settings: Settings,
   ): ExchangeRecorder {
@@ -257,6 +257,7 @@ export class Gate implements ConnectionHandler {
       client,
       choice,
       alias,
+      arrival,
       settings,
       userAgent: headers.get("user-agent") ?? null,
       contentEncoding: headers.get("content-encoding") ?? null,

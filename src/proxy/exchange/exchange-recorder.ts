@@ -21,10 +21,23 @@ interface ExchangeHead {
   choice: Choice;
   /** The model that is requested in place of the client's; null when that is. */
   alias: string | null;
+  /** When the request arrived, if that was before now: its model had to be waited for. */
+  arrival: Arrival | null;
   settings: Settings;
   userAgent: string | null;
   /** `content-encoding` of the request. A compressed body is forwarded unread. */
   contentEncoding: string | null;
+}
+
+/** When a request arrived, in milliseconds: since 1970, and by the monotonic clock. */
+export interface Arrival {
+  at: number;
+  tick: number;
+}
+
+/** Returns the present as an arrival. */
+export function readArrival(clock: Clock): Arrival {
+  return { at: clock.now(), tick: clock.monotonic() };
 }
 
 /** A round trip as its exchange sees it. */
@@ -74,8 +87,9 @@ export class ExchangeRecorder {
     this.choice = head.choice;
     this.#head = head;
     this.#books = books;
-    this.#arrivedAt = books.clock.now();
-    this.#arrivedTick = books.clock.monotonic();
+    const { at, tick } = head.arrival ?? readArrival(books.clock);
+    this.#arrivedAt = at;
+    this.#arrivedTick = tick;
     const readable = head.contentEncoding === null || head.contentEncoding === "identity";
     this.#scan = readable && head.choice.route.method === "POST" ? createRequestScanner() : null;
     books.running.add(this);

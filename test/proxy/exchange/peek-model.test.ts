@@ -11,6 +11,7 @@ import { peekModel, type PeekLimits } from "../../../src/proxy/exchange/peek-mod
 import { SharedBuffer } from "../../../src/proxy/exchange/shared-buffer.ts";
 import { prepareSettings } from "../../../src/proxy/settings.ts";
 import { beginRequest, rawClient, sendRaw, type RawClient } from "../../helpers/client/raw-client.ts";
+import { realClock } from "../../helpers/gate/memory.ts";
 import { startGateWithUpstream } from "../../helpers/gate/gate-with-upstream.ts";
 import { withLimits, type GateOptions, type TestGate } from "../../helpers/gate/gate.ts";
 import { respondWithMessage } from "../../helpers/upstream/scripted-upstream.ts";
@@ -417,6 +418,20 @@ test(
     assert.equal(upstream.seen.length + gate.ledger.records.length, 0);
   },
 );
+
+test("the duration of a request includes the wait for its model", LIMIT, async (t) => {
+  let skipped = 0;
+  const clock = { ...realClock, monotonic: () => realClock.monotonic() + skipped };
+  const { gate } = await startPeekingGate(t, { clock });
+  const requests = collectRequests(t, gate);
+  const framing = beginRequest(gate.port, hasLength(MODEL_FIRST));
+  const client = await sendRaw(t, gate.port, framing + MODEL_FIRST.slice(0, 5));
+  while (requests[0]?.readableDidRead !== true) await setImmediate();
+  skipped = 5_000;
+  client.write(MODEL_FIRST.slice(5));
+  await client.until(/^HTTP\/1\.1 200 OK[^]*end_turn/);
+  assert.ok((await gate.ledger.only()).duration_ms >= 5_000);
+});
 
 /** The requests that a gate receives from now on. */
 function collectRequests(t: TestContext, { port }: TestGate): IncomingMessage[] {

@@ -37,7 +37,15 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
   const running = new RunningExchanges(clock);
   const start = () => {
     const client = new ClientIdentity(evidence, tokens);
-    const head = { client, choice, alias: null, settings, userAgent: null, contentEncoding: null };
+    const head = {
+      client,
+      choice,
+      alias: null,
+      arrival: null,
+      settings,
+      userAgent: null,
+      contentEncoding: null,
+    };
     return new ExchangeRecorder(head, { ledger, running, clock });
   };
   return { start, ledger, clock, running };
