@@ -83,8 +83,8 @@ export const TOKENS: readonly Mutant[] = [
     ...A12,
     without: "hiding which paths exist from clients without a token",
     file: "src/proxy/gate.ts",
-    find: "throw new RefusalError(client.refusal ?? choice);",
-    replace: "throw new RefusalError(choice);",
+    find: "throw new RefusalError(client.refusal ?? request.refusal);",
+    replace: "throw new RefusalError(request.refusal);",
   },
   {
     ...A12,
