@@ -59,7 +59,7 @@ export const CREDENTIAL_GUARANTEES: readonly Guarantee[] = [
 /** A request of one route, and the auth scheme it carries when it reaches the upstream. */
 type RouteSample = [request: TestRequest, auth: RouteAuth];
 
-/** Returns a request for each of the service's four routes and each that the configuration adds. */
+/** Returns a request for each of the service's routes and each that the configuration adds. */
 function sampleRoutes(upstream: Upstream): RouteSample[] {
   const added = upstream.routes.map(({ method, path, auth }): RouteSample => {
     const fullPath = `/v1${path.replace("{id}", "id_1")}`;
@@ -72,6 +72,9 @@ function sampleRoutes(upstream: Upstream): RouteSample[] {
     [post("/v1/responses"), auth ?? "bearer"],
     [post("/v1/messages"), auth ?? "x-api-key"],
     [post("/v1/messages/count_tokens"), auth ?? upstream.countTokensAuth],
+    [post("/v1/chat/completions"), auth ?? "bearer"],
+    [post("/v1/completions"), auth ?? "bearer"],
+    [post("/v1/embeddings"), auth ?? "bearer"],
     ...added,
   ];
 }

@@ -49,7 +49,7 @@ const extraRoute = object({
   method: choice("GET", "POST").describe("The method that the route accepts."),
   path: text(checkRoutePath).describe('Path below /v1; one segment may be "{id}".'),
   auth: auth.describe("How the upstream wants the key on this route."),
-  dialect: choice("messages", "responses", "none").describe(
+  dialect: choice("messages", "responses", "chat", "none").describe(
     "The format in which responses report usage; none if they report none.",
   ),
   spend: choice("count", "attach_by_response_id", "never")

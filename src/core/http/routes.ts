@@ -70,7 +70,7 @@ export function guessApi(path: string): Api {
   return path.includes("/messages") ? "messages" : "responses";
 }
 
-/** Lists an upstream's routes: the four built-in ones and those that the configuration adds. */
+/** Lists an upstream's routes: the built-in ones and those that the configuration adds. */
 export function listRoutes(upstream: Upstream): Route[] {
   const { auth, countTokensAuth, routes } = upstream;
   const builtIn: Omit<Route, "api">[] = [
@@ -84,6 +84,9 @@ export function listRoutes(upstream: Upstream): Route[] {
       dialect: "messages",
       spend: "never",
     },
+    { method: "POST", path: "/chat/completions", auth: auth ?? "bearer", dialect: "chat", spend: "count" },
+    { method: "POST", path: "/completions", auth: auth ?? "bearer", dialect: "chat", spend: "count" },
+    { method: "POST", path: "/embeddings", auth: auth ?? "bearer", dialect: "chat", spend: "count" },
   ];
   return [...builtIn, ...routes].map((route) => ({
     ...route,

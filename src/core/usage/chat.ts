@@ -100,7 +100,7 @@ class ChatCollector implements UsageCollector {
     return this.#isDone || this.#hasFailed || this.#hasFinished;
   }
 
-  toReading(isWhole: boolean): MeterReading {
+  toReading(isWhole: boolean, hasClientLeft: boolean): MeterReading {
     const rawUsage = this.#usage === null ? null : removeSentences(this.#usage);
     const flags = new Set<Flag>();
     const ofTimings = rawUsage === null ? readTimings(this.#timings ?? {}, flags) : null;
@@ -110,7 +110,7 @@ class ChatCollector implements UsageCollector {
     const isEnded = (this.#isDone || isWhole) && !this.#hasFailed;
     const isFinal = isExact && (this.#isFinal || isEnded) && (ofTimings === null || ofTimings.read !== null);
     const usage = toUsageState(tokens, isFinal);
-    const reading = createReading(this.#outcome(isWhole, usage === "final"), usage);
+    const reading = createReading(this.#outcome(isWhole || hasClientLeft, usage === "final"), usage);
     reading.stop = this.#stop;
     reading.error_type = this.#errorType;
     reading.response_id = this.#id;
@@ -123,9 +123,10 @@ class ChatCollector implements UsageCollector {
     return reading;
   }
 
-  #outcome(isWhole: boolean, isFinal: boolean): Outcome {
+  /** `mayEnd`: the end of the stream may follow the finish reason. */
+  #outcome(mayEnd: boolean, isFinal: boolean): Outcome {
     if (this.#hasFailed) return "error";
-    const isOver = this.#isDone || isFinal || (isWhole && this.#hasFinished);
+    const isOver = this.#isDone || isFinal || (mayEnd && this.#hasFinished);
     return isOver ? (OUTCOMES.get(this.#stop) ?? "completed") : "cut";
   }
 

@@ -39,9 +39,10 @@ export interface Meter {
   readSoFar(): MeterReading;
   /**
    * Ends the body and returns the reading. Call once. `isWhole`: the body ended as its framing announced. A stream of Messages or
-   * Responses ignores that, because its events say whether it is complete.
+   * Responses ignores that, because its events say whether it is complete. `hasClientLeft`: the client disconnected before that. A
+   * client may do so as soon as the model has stopped, and then nothing was cut, whatever becomes of the rest.
    */
-  finish(isWhole: boolean): MeterReading;
+  finish(isWhole: boolean, hasClientLeft?: boolean): MeterReading;
 }
 
 /** Responses from this status on have no model output: redirects are forwarded, not followed. */
@@ -83,7 +84,7 @@ class PlainMeter implements Meter {
   }
 
   readSoFar(): MeterReading {
-    const reading = this.#isError ? this.#collector.toReading(false) : createReading("cut", this.#usage);
+    const reading = this.#isError ? this.#collector.toReading(false, false) : createReading("cut", this.#usage);
     reading.usage = this.#usage;
     return reading;
   }
@@ -124,18 +125,18 @@ class UsageMeter implements Meter {
   }
 
   readSoFar(): MeterReading {
-    return this.#read(false);
+    return this.#read(false, false);
   }
 
-  #read(isWhole: boolean): MeterReading {
-    const reading = this.#collector.toReading(isWhole);
+  #read(isWhole: boolean, hasClientLeft: boolean): MeterReading {
+    const reading = this.#collector.toReading(isWhole, hasClientLeft);
     reading.spend = spendOf(reading, this.#spend);
     return reading;
   }
 
-  finish(isWhole: boolean): MeterReading {
+  finish(isWhole: boolean, hasClientLeft = false): MeterReading {
     const isReadable = this.#body.finish();
-    const reading = this.#read(isWhole && isReadable);
+    const reading = this.#read(isWhole && isReadable, hasClientLeft);
     // A stream without its final event was truncated, however cleanly it closed. Any other whole body was just not a message.
     if (isWhole && !this.#isStream && reading.outcome === "cut") reading.outcome = "completed";
     if (!isReadable) reading.flags.push("bad_json");

@@ -14,9 +14,9 @@ export interface UsageCollector {
   readonly hasContent: boolean;
   /**
    * Returns a new reading of what has been added so far. Its `spend` is left to the route. `isWhole`: the stream has ended as its
-   * framing announced, which matters only where no event says that it is complete.
+   * framing announced. `hasClientLeft`: the client disconnected before. Both matter only where no event says that it is complete.
    */
-  toReading(isWhole: boolean): MeterReading;
+  toReading(isWhole: boolean, hasClientLeft: boolean): MeterReading;
 }
 
 /** How one API reports usage: which parts of a response to read, and how. */

@@ -21,13 +21,13 @@ for (const [url, shown] of [
 }
 
 test("the JSON endpoints of other APIs can be carried, under every prefix, by POST only", () => {
-  for (const path of ["/chat/completions", "/completions", "/embeddings", "/moderations", "/rerank"]) {
+  for (const path of ["/moderations", "/rerank", "/images/generations", "/audio/speech"]) {
     for (const prefix of ["", "/v1", "/v1/v1"]) assert.equal(findOptionalRoute("POST", prefix + path), path);
     assert.equal(findOptionalRoute("GET", path), null);
   }
   for (const path of [
-    "/v1/chat/completions/",
-    "/v2/embeddings",
+    "/v1/moderations/",
+    "/v2/moderations",
     "/v1/files",
     "/v1/audio/transcriptions",
     "/",
