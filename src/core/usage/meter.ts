@@ -84,7 +84,9 @@ class PlainMeter implements Meter {
   }
 
   readSoFar(): MeterReading {
-    const reading = this.#isError ? this.#collector.toReading(false, false) : createReading("cut", this.#usage);
+    const reading = this.#isError
+      ? this.#collector.toReading(false, false)
+      : createReading("cut", this.#usage);
     reading.usage = this.#usage;
     return reading;
   }

@@ -25,12 +25,6 @@ test("the JSON endpoints of other APIs can be carried, under every prefix, by PO
     for (const prefix of ["", "/v1", "/v1/v1"]) assert.equal(findOptionalRoute("POST", prefix + path), path);
     assert.equal(findOptionalRoute("GET", path), null);
   }
-  for (const path of [
-    "/v1/moderations/",
-    "/v2/moderations",
-    "/v1/files",
-    "/v1/audio/transcriptions",
-    "/",
-  ])
+  for (const path of ["/v1/moderations/", "/v2/moderations", "/v1/files", "/v1/audio/transcriptions", "/"])
     assert.equal(findOptionalRoute("POST", path), null);
 });

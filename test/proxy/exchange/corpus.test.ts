@@ -187,7 +187,9 @@ test(
   async (t) => {
     const parties = await start(t);
     const finalEvent = /"type": ?"(?:message_delta|response\.(?:completed|incomplete|failed))"/;
-    const typed = listCorpus().filter(({ api, content_encoding }) => api !== "chat" && content_encoding === null);
+    const typed = listCorpus().filter(
+      ({ api, content_encoding }) => api !== "chat" && content_encoding === null,
+    );
     for (const file of typed) {
       const body = bytesOf(file);
       const at = Math.floor(random() * body.length);

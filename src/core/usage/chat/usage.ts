@@ -50,7 +50,14 @@ export function readTimings(timings: JsonObject, flags: Set<Flag>): UsageCounts 
   const output = asCount(timings["predicted_n"]);
   if (uncached === null && output === null) return null;
   flags.add("usage_from_timings");
-  return { uncached, read: asCount(timings["cache_n"]), write: null, lifetimes: null, output, reasoning: null };
+  return {
+    uncached,
+    read: asCount(timings["cache_n"]),
+    write: null,
+    lifetimes: null,
+    output,
+    reasoning: null,
+  };
 }
 
 function readSentCounts(usage: JsonObject): SentCounts {
@@ -92,7 +99,11 @@ function readLifetimes(details: JsonObject): CacheLifetimes | null {
 }
 
 /** Returns prompt and completion. One that is missing follows from the total; a total alone is all input, as of embeddings. */
-function fillIn({ prompt, completion, total }: SentCounts): [prompt: number | null, completion: number | null] {
+function fillIn({
+  prompt,
+  completion,
+  total,
+}: SentCounts): [prompt: number | null, completion: number | null] {
   if (total === null) return [prompt, completion];
   if (prompt === null && completion === null) return [total, null];
   if (prompt === null) return [difference(total, completion ?? 0), completion];
