@@ -55,7 +55,7 @@ export function noRoute(method: string, path: string): Refusal {
   return {
     ...refusal,
     command: "tollkeeper config edit",
-    details: `to forward ${asked}, add ${route} to "routes" of the upstream; its tokens are not counted, unlike those of /v1/responses and /v1/messages`,
+    details: `to forward ${asked}, add ${route} to "routes" of the upstream; its tokens are not counted`,
   };
 }
 
@@ -64,6 +64,9 @@ const ROUTES = [
   "POST /v1/responses",
   "POST /v1/messages",
   "POST /v1/messages/count_tokens",
+  "POST /v1/chat/completions",
+  "POST /v1/completions",
+  "POST /v1/embeddings",
 ];
 
 export const BODY_OF_GET: Refusal = {

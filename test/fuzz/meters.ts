@@ -10,12 +10,12 @@ import { damages, applyDamage } from "./damage.ts";
 import { splitIntoChunks, chunking, type Chunking } from "./chunking.ts";
 import { property, type Property } from "./property.ts";
 import { randomBody } from "./random-body.ts";
-import { anyDocument, anyMessagesEvent, anyResponsesEvent } from "./usages.ts";
+import { anyChunk, anyDocument, anyMessagesEvent, anyResponsesEvent } from "./usages.ts";
 
 const SSE = "text/event-stream";
 
 const anySetup: fc.Arbitrary<MeterSetup> = fc.record({
-  dialect: fc.constantFrom("messages", "messages", "responses", "responses", "none"),
+  dialect: fc.constantFrom("messages", "messages", "responses", "responses", "chat", "chat", "none"),
   spend: fc.constantFrom("count", "count", "attach_by_response_id", "never"),
   status: fc.constantFrom(200, 200, 200, 400),
   contentType: fc.constantFrom(SSE, "text/event-stream; charset=utf-8", "application/json", null),
@@ -60,7 +60,13 @@ const responses: fc.Arbitrary<{ under: MeterSetup; body: string }> = fc.oneof(
   fc.record({ under: setupFor("messages", SSE), body: fc.array(anyMessagesEvent).map(stream) }),
   fc.record({ under: setupFor("responses", SSE), body: fc.array(anyResponsesEvent).map(stream) }),
   fc.record({
-    under: fc.oneof(setupFor("messages", null), setupFor("responses", null)),
+    under: setupFor("chat", SSE),
+    body: fc
+      .tuple(fc.array(anyChunk), fc.constantFrom("", "data: [DONE]\n\n"))
+      .map(([chunks, end]) => stream(chunks) + end),
+  }),
+  fc.record({
+    under: fc.oneof(setupFor("messages", null), setupFor("responses", null), setupFor("chat", null)),
     body: anyDocument.map((document) => JSON.stringify(document)),
   }),
 );

@@ -8,7 +8,7 @@ import { splitWords } from "./words.ts";
 const ROUTES = listRoutes(
   upstreamAt("https://api.example.com/v1", {
     routes: [
-      { method: "POST", path: "/chat/completions", auth: "bearer", dialect: "none", spend: "never" },
+      { method: "POST", path: "/moderations", auth: "bearer", dialect: "none", spend: "never" },
       { method: "GET", path: "/responses/{id}", auth: "bearer", dialect: "responses", spend: "never" },
       { method: "POST", path: "/responses/{id}/cancel", auth: "bearer", dialect: "none", spend: "never" },
       { method: "GET", path: "/v2.1/files/{id}", auth: "bearer", dialect: "none", spend: "never" },

@@ -113,3 +113,25 @@ export const anyResponsesEvent: fc.Arbitrary<object> = fc.oneof(
 export const anyDocument: fc.Arbitrary<object> = fc
   .tuple(anyResponse, fc.constantFrom("end_turn", "max_tokens", null))
   .map(([response, stop]) => ({ ...response, stop_reason: stop }));
+
+const choice = some({
+  index: fc.constantFrom(0, 1, null),
+  finish_reason: fc.constantFrom(null, null, "stop", "length", "error", ""),
+  delta: some({ content: fc.constantFrom("", "a", '"usage":{}', null) }),
+  usage: anyUsage,
+});
+
+/** Chunks of a chat completion in any order, with any usage in any place. Long ones are not skipped. */
+export const anyChunk: fc.Arbitrary<object> = fc.record(
+  {
+    id: fc.constantFrom("a", "b", ""),
+    model: fc.constantFrom("m", "n", ""),
+    choices: fc.array(choice, { maxLength: 3 }),
+    usage: fc.oneof(fc.constant(null), anyUsage),
+    x_groq: some({ usage: anyUsage }),
+    timings: numbers("cache_n", "prompt_n", "predicted_n"),
+    error: fc.constantFrom(null, "", "e", { code: 5 }),
+    obfuscation: fc.constantFrom("x", "y".repeat(1_000)),
+  },
+  { requiredKeys: [] },
+);

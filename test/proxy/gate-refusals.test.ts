@@ -110,13 +110,10 @@ test("the 404 of a mistyped path names the route that was probably meant", async
 
 test("the 404 of an endpoint that can be forwarded says how, and the route that it names is valid", async (t) => {
   const { gate } = await startGateWithUpstream(t, respondWithEmptyJson);
-  const { error } = (await (await post(gate, "/v1/chat/completions", {})).json()) as {
+  const { error } = (await (await post(gate, "/v1/moderations", {})).json()) as {
     error: { message: string };
   };
-  assert.match(
-    error.message,
-    /; type: tollkeeper config edit; to forward POST \/v1\/chat\/completions, add /,
-  );
+  assert.match(error.message, /; type: tollkeeper config edit; to forward POST \/v1\/moderations, add /);
   const route = JSON.parse(/add (\{.*?\})/.exec(error.message)?.[1] ?? "") as object;
   assert.deepEqual(
     problemsOf({ upstreams: { default: { baseUrl: "https://a.example/v1", routes: [route] } } }),

@@ -91,7 +91,7 @@ test("a request that is not forwarded names the command", () => {
   Object.values(fixed).forEach(assertCommandIsSeen);
   assertCommandIsSeen(wrongMethod("GET, POST"));
   assertCommandIsSeen(noRoute("DELETE", `/v1/${"x".repeat(9000)}`));
-  assertCommandIsSeen(noRoute("POST", "/v1/chat/completions"));
+  assertCommandIsSeen(noRoute("POST", "/v1/moderations"));
   assertCommandIsSeen(unreadableModel("x".repeat(100)));
   const { destinations } = prepareSettings({
     ...defaultConfig,

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import type { Config, RouteAuth, Upstream } from "../../core/config/config.ts";
+import {
+  APIS,
+  type Config,
+  type RouteAuth,
+  type ServedApi,
+  type Upstream,
+} from "../../core/config/config.ts";
 import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../../core/policy/upstreams.ts";
 import { headerValues, post, type TestRequest } from "../client.ts";
 import {
@@ -74,25 +80,28 @@ export function isShared({ upstreams }: Config): boolean {
   return Object.keys(upstreams).length > 1;
 }
 
-/** Returns a request for each of the service's four routes and each that the configuration adds; for the list only if one upstream has it. */
+/** Returns a request for each of the service's routes and each that the configuration adds; for the list only if one upstream has it. */
 function sampleRoutes(upstream: Upstream, isListShared: boolean): RouteSample[] {
   const added = upstream.routes.map(({ method, path, auth }): RouteSample => {
     const fullPath = `/v1${path.replace("{id}", "id_1")}`;
     const sent = upstream.auth === "none" ? upstream.auth : auth;
     return [method === "POST" ? post(fullPath) : { method, path: fullPath }, sent];
   });
-  const [messages, responses] = [schemeFor(upstream, "messages"), schemeFor(upstream, "responses")];
+  const [messages, responses, chat] = APIS.map((api) => schemeFor(upstream, api));
   return [
     ...(isListShared ? [] : [[{ method: "GET", path: "/v1/models" }, responses ?? "bearer"] as RouteSample]),
     [post("/v1/responses"), responses ?? "bearer"],
     [post("/v1/messages"), messages ?? "x-api-key"],
     [post("/v1/messages/count_tokens"), messages ?? upstream.countTokensAuth],
+    [post("/v1/chat/completions"), chat ?? "bearer"],
+    [post("/v1/completions"), chat ?? "bearer"],
+    [post("/v1/embeddings"), chat ?? "bearer"],
     ...added,
   ];
 }
 
 /** How the configuration wants the key on the routes of an API; null where the route decides. */
-function schemeFor({ auth }: Upstream, api: "messages" | "responses"): RouteAuth | null {
+function schemeFor({ auth }: Upstream, api: ServedApi): RouteAuth | null {
   return auth === null || typeof auth === "string" ? auth : (auth[api] ?? null);
 }
 

@@ -2,7 +2,6 @@ import { readLedger } from "../../adapters/ledger-file.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import { APIS, type Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
-import type { Api } from "../../core/http/refusal.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import { explainChoice, type RoutedRequest } from "../../core/policy/explain-choice.ts";
 import { keyNameOfTool, resolveKeyRef } from "../../core/policy/upstreams.ts";
@@ -105,6 +104,10 @@ async function findRecord(config: Config, id: string): Promise<UsageRecord> {
 }
 
 function toRequest({ tool, route, model_requested: model }: UsageRecord): RoutedRequest {
-  const api: Api = route.startsWith("/messages") ? "messages" : "responses";
+  const api = route.startsWith("/messages")
+    ? "messages"
+    : route.startsWith("/responses")
+      ? "responses"
+      : "chat";
   return { tool, api, model: model ?? "" };
 }

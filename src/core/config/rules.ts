@@ -16,7 +16,15 @@ const MAX_TOOL_ISSUES = 50;
 const MAX_GUESSES = 20;
 
 /** The routes that `listRoutes` gives every upstream; a test compares the two lists. */
-const BUILT_IN = ["GET /models", "POST /responses", "POST /messages", "POST /messages/count_tokens"];
+const BUILT_IN = [
+  "GET /models",
+  "POST /responses",
+  "POST /messages",
+  "POST /messages/count_tokens",
+  "POST /chat/completions",
+  "POST /completions",
+  "POST /embeddings",
+];
 
 /** True for a key that is allowed nowhere in the file. */
 export function isForbiddenKey(key: string): boolean {

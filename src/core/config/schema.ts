@@ -31,7 +31,7 @@ import {
 } from "./string-rules.ts";
 
 /** The APIs that an upstream may serve. */
-export const APIS = ["messages", "responses"] as const;
+export const APIS = ["messages", "responses", "chat"] as const;
 
 /** The longest delay that Node's timers support; a longer one would fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
@@ -55,6 +55,7 @@ const upstreamAuth = shortOrObject(
   object({
     messages: auth.optional().describe("On the routes of the Messages API."),
     responses: auth.optional().describe("On the routes of the Responses API, and on /models."),
+    chat: auth.optional().describe("On /chat/completions, /completions and /embeddings."),
   }),
 );
 
@@ -80,7 +81,7 @@ const extraRoute = object({
   method: choice("GET", "POST").describe("The method that the route accepts."),
   path: text(checkRoutePath).describe('Path below /v1; one segment may be "{id}".'),
   auth: auth.describe("How the upstream wants the key on this route."),
-  dialect: choice("messages", "responses", "none").describe(
+  dialect: choice("messages", "responses", "chat", "none").describe(
     "The format in which responses report usage; none if they report none.",
   ),
   spend: choice("count", "attach_by_response_id", "never")

@@ -1,4 +1,4 @@
-import type { RouteAuth, Upstream } from "../config/config.ts";
+import type { RouteAuth, ServedApi, Upstream } from "../config/config.ts";
 import type { Api } from "./refusal.ts";
 import { parseToolName } from "../config/names.ts";
 import { servesApi } from "../policy/upstreams.ts";
@@ -71,12 +71,14 @@ export function guessApi(path: string): Api {
   return path.includes("/messages") ? "messages" : "responses";
 }
 
-/** Lists an upstream's routes: the four built-in ones and those that the configuration adds. */
+/** Lists an upstream's routes: the built-in ones and those that the configuration adds. */
 export function listRoutes(upstream: Upstream): Route[] {
   const { countTokensAuth, routes } = upstream;
   const messages = authFor(upstream, "messages");
   const responses = authFor(upstream, "responses");
-  const models = servesApi(upstream, "responses") ? responses : messages;
+  const chat = authFor(upstream, "chat");
+  // An upstream of one API takes its key for the list as that API does.
+  const models = servesApi(upstream, "responses") ? responses : servesApi(upstream, "chat") ? chat : messages;
   const builtIn: Omit<Route, "api">[] = [
     { method: "GET", path: "/models", auth: models ?? "bearer", dialect: "none", spend: "never" },
     { method: "POST", path: "/responses", auth: responses ?? "bearer", dialect: "responses", spend: "count" },
@@ -88,6 +90,9 @@ export function listRoutes(upstream: Upstream): Route[] {
       dialect: "messages",
       spend: "never",
     },
+    { method: "POST", path: "/chat/completions", auth: chat ?? "bearer", dialect: "chat", spend: "count" },
+    { method: "POST", path: "/completions", auth: chat ?? "bearer", dialect: "chat", spend: "count" },
+    { method: "POST", path: "/embeddings", auth: chat ?? "bearer", dialect: "chat", spend: "count" },
   ];
   const served = builtIn.filter(({ dialect }) => dialect === "none" || servesApi(upstream, dialect));
   return [...served, ...routes].map((route) => ({
@@ -98,7 +103,7 @@ export function listRoutes(upstream: Upstream): Route[] {
 }
 
 /** How the upstream's configuration wants the key on the routes of an API; null when it leaves that to the route. */
-function authFor({ auth }: Upstream, api: Api): RouteAuth | null {
+function authFor({ auth }: Upstream, api: ServedApi): RouteAuth | null {
   return typeof auth === "object" ? (auth?.[api] ?? null) : auth;
 }
 

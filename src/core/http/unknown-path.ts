@@ -7,8 +7,7 @@ const MAX_SHOWN = 80;
  * Endpoints that tools are known to request and that are not forwarded by default. All take JSON, so that `routes` in the
  * configuration can add them; their usage is not read.
  */
-const JSON_ENDPOINT =
-  /^(?:\/v1){0,2}(\/(?:chat\/completions|completions|embeddings|moderations|rerank|images\/generations|audio\/speech))$/;
+const JSON_ENDPOINT = /^(?:\/v1){0,2}(\/(?:moderations|rerank|images\/generations|audio\/speech))$/;
 
 /** No path of an API has them. In a message they could act as markup or terminal controls (SECURITY.md A7, E3). */
 const UNUSUAL = /[^\w/.~%:@+,=-]/g;

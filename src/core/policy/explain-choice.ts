@@ -1,5 +1,4 @@
-import type { Config, Upstream } from "../config/config.ts";
-import type { Api } from "../http/refusal.ts";
+import type { Config, ServedApi, Upstream } from "../config/config.ts";
 import { matchesModel } from "./model-pattern.ts";
 import { servesApi, upstreamsForTool } from "./upstreams.ts";
 
@@ -15,7 +14,7 @@ interface Verdict {
 export interface RoutedRequest {
   /** null for a tool that the configuration does not name. */
   tool: string | null;
-  api: Api;
+  api: ServedApi;
   model: string;
 }
 

@@ -1,4 +1,5 @@
-import type { UsageCollector, UsageFormat } from "./usage-format.ts";
+import { isTyped, type UsageCollector, type UsageFormat } from "./usage-format.ts";
+import { ChunkScanner } from "./chat/chunk-scanner.ts";
 import { EventScanner } from "./sse/event-scanner.ts";
 import { isSpace } from "./bytes.ts";
 import { JsonScanner } from "./json/json-scanner.ts";
@@ -47,7 +48,7 @@ export class BodyReader implements BodyScanner {
   /** Chooses the scanner if there is enough to decide. Returns the offset in the chunk where the body starts. */
   #begin(chunk: Buffer): number {
     if (this.#contentType !== null && EVENT_STREAM.test(this.#contentType)) {
-      this.#scanner = new EventScanner(this.#format, this.#collector);
+      this.#scanner = createStreamScanner(this.#format, this.#collector);
       return 0;
     }
     let start = 0;
@@ -55,10 +56,14 @@ export class BodyReader implements BodyScanner {
     if (start === chunk.length) return 0;
     const isStream = this.#contentType === null && chunk[start] !== OPEN_BRACE;
     this.#scanner = isStream
-      ? new EventScanner(this.#format, this.#collector)
+      ? createStreamScanner(this.#format, this.#collector)
       : new JsonBodyScanner(this.#format, this.#collector);
     return start;
   }
+}
+
+function createStreamScanner(format: UsageFormat, collector: UsageCollector): BodyScanner {
+  return isTyped(format) ? new EventScanner(format, collector) : new ChunkScanner(format, collector);
 }
 
 /** Reads one JSON document. An incomplete one adds nothing. */

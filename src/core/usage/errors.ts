@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../json.ts";
-import { TEXT_BYTES, createReading, type UsageCollector, type UsageFormat } from "./usage-format.ts";
+import { TEXT_BYTES, createReading, type TypedFormat, type UsageCollector } from "./usage-format.ts";
 import { asWord } from "./fields.ts";
 import type { Selection } from "./json/json-scanner.ts";
 import type { MeterReading } from "./reading.ts";
@@ -24,7 +24,7 @@ function asErrorCode(value: unknown): string | null {
 }
 
 /** The format of error responses and of responses without usage: only the error's type is read. */
-export const ERROR_FORMAT: UsageFormat = {
+export const ERROR_FORMAT: TypedFormat = {
   event: { ...ERROR_FIELDS, type: TEXT_BYTES },
   eventTypes: ["error"],
   body: ERROR_FIELDS,
@@ -33,6 +33,7 @@ export const ERROR_FORMAT: UsageFormat = {
 };
 
 class ErrorCollector implements UsageCollector {
+  readonly hasContent = false;
   readonly isFinished = true;
   #errorType: string | null = null;
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../json.ts";
 import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from "./usage-format.ts";
-import type { UsageCollector, UsageFormat } from "./usage-format.ts";
+import type { TypedFormat, UsageCollector } from "./usage-format.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
 import { asObject, asText, removeSentences, asWord } from "./fields.ts";
 import { BEDROCK_METRICS, MergedUsage } from "./messages/merged-usage.ts";
@@ -19,7 +19,7 @@ const OUTCOMES: ReadonlyMap<string | null, Outcome> = new Map([
 ]);
 
 /** The Messages API: `message_start` has first counts, each `message_delta` updates them (docs/wire.md section 5). */
-export const MESSAGES_FORMAT: UsageFormat = {
+export const MESSAGES_FORMAT: TypedFormat = {
   event: {
     ...ERROR_FIELDS,
     type: TEXT_BYTES,
@@ -36,6 +36,7 @@ export const MESSAGES_FORMAT: UsageFormat = {
 };
 
 class MessagesCollector implements UsageCollector {
+  readonly hasContent = false;
   readonly #inputIncludesCache: boolean;
   readonly #usage = new MergedUsage();
   readonly #flags = new Set<Flag>();

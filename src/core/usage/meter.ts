@@ -1,5 +1,6 @@
 import { createReading, type UsageCollector, type UsageFormat } from "./usage-format.ts";
 import { BodyReader } from "./body-reader.ts";
+import { CHAT_FORMAT } from "./chat.ts";
 import { ERROR_FORMAT } from "./errors.ts";
 import { MESSAGES_FORMAT } from "./messages.ts";
 import type { Dialect, MeterReading, Spend, UsageState } from "./reading.ts";
@@ -37,10 +38,11 @@ export interface Meter {
   /** Returns what {@link Meter.finish} would if the body ended here, without an unfinished event. Changes nothing. */
   readSoFar(): MeterReading;
   /**
-   * Ends the body and returns the reading. Call once. `isWhole`: the body ended as its framing announced. A stream with usage
-   * ignores that, because its events say whether it is complete.
+   * Ends the body and returns the reading. Call once. `isWhole`: the body ended as its framing announced. A stream of Messages or
+   * Responses ignores that, because its events say whether it is complete. `hasClientLeft`: the client disconnected before that. A
+   * client may do so as soon as the model has stopped, and then nothing was cut, whatever becomes of the rest.
    */
-  finish(isWhole: boolean): MeterReading;
+  finish(isWhole: boolean, hasClientLeft?: boolean): MeterReading;
 }
 
 /** Responses from this status on have no model output: redirects are forwarded, not followed. */
@@ -55,8 +57,10 @@ export function createMeter(setup: MeterSetup): Meter {
   const hasUsage = dialect !== "none" && spend !== "never";
   if (!hasUsage) return new PlainMeter(setup, "none");
   if (status >= FIRST_STATUS_WITHOUT_OUTPUT) return new PlainMeter(setup, "absent");
-  return new UsageMeter(setup, dialect === "messages" ? MESSAGES_FORMAT : RESPONSES_FORMAT);
+  return new UsageMeter(setup, FORMATS[dialect]);
 }
+
+const FORMATS = { messages: MESSAGES_FORMAT, responses: RESPONSES_FORMAT, chat: CHAT_FORMAT };
 
 /** The meter of a response without usage. Reads only an error's type, and whether a body of type JSON is valid. */
 class PlainMeter implements Meter {
@@ -80,7 +84,9 @@ class PlainMeter implements Meter {
   }
 
   readSoFar(): MeterReading {
-    const reading = this.#isError ? this.#collector.toReading() : createReading("cut", this.#usage);
+    const reading = this.#isError
+      ? this.#collector.toReading(false, false)
+      : createReading("cut", this.#usage);
     reading.usage = this.#usage;
     return reading;
   }
@@ -121,14 +127,18 @@ class UsageMeter implements Meter {
   }
 
   readSoFar(): MeterReading {
-    const reading = this.#collector.toReading();
+    return this.#read(false, false);
+  }
+
+  #read(isWhole: boolean, hasClientLeft: boolean): MeterReading {
+    const reading = this.#collector.toReading(isWhole, hasClientLeft);
     reading.spend = spendOf(reading, this.#spend);
     return reading;
   }
 
-  finish(isWhole: boolean): MeterReading {
+  finish(isWhole: boolean, hasClientLeft = false): MeterReading {
     const isReadable = this.#body.finish();
-    const reading = this.readSoFar();
+    const reading = this.#read(isWhole && isReadable, hasClientLeft);
     // A stream without its final event was truncated, however cleanly it closed. Any other whole body was just not a message.
     if (isWhole && !this.#isStream && reading.outcome === "cut") reading.outcome = "completed";
     if (!isReadable) reading.flags.push("bad_json");

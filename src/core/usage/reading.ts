@@ -23,7 +23,7 @@ export type Outcome =
 export type UsageState = "final" | "partial" | "absent" | "pending" | "none";
 
 /** The wire format in which responses report usage; `none` when they do not. */
-export type Dialect = "messages" | "responses" | "none";
+export type Dialect = "messages" | "responses" | "chat" | "none";
 
 /** Whether a record counts as spend: always, once per `response_id`, or never. */
 export type Spend = "count" | "attach_by_response_id" | "never";
@@ -32,8 +32,11 @@ export type Spend = "count" | "attach_by_response_id" | "never";
 export type Flag =
   | "bad_json"
   | "bedrock_invocation_metrics"
+  | "cache_outside_prompt"
+  | "cache_read_write_overlap"
   | "cache_write_split_exceeds_total"
   | "cache_write_split_stale"
+  | "cached_exceeds_prompt"
   | "decode_failed"
   | "delta_zero_placeholder"
   | "duplicate_message_start"
@@ -41,12 +44,17 @@ export type Flag =
   | "input_included_cache"
   | "negative_uncached"
   | "openai_names"
+  | "prompt_excludes_audio"
   | "raw_usage_too_large"
+  | "reasoning_exceeds_output"
+  | "reasoning_outside_output"
+  | "total_exceeds_sum"
   | "total_mismatch"
-  | "unknown_iteration_type";
+  | "unknown_iteration_type"
+  | "usage_from_timings";
 
 /**
- * Token counts in one form for both dialects. All are integers >= 0.
+ * Token counts in one form for all dialects. All are integers >= 0.
  * `input_total = input_uncached + cache_read + cache_write`; `output` includes `reasoning`;
  * `total = input_total + output`; the five `cache_write_*` add up to `cache_write`.
  */

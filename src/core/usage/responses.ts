@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../json.ts";
 import { MAX_EXTRA, TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from "./usage-format.ts";
-import type { UsageCollector, UsageFormat } from "./usage-format.ts";
+import type { TypedFormat, UsageCollector } from "./usage-format.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
 import { asCount, asObject, asText, removeSentences, asWord } from "./fields.ts";
 import { readResponsesUsage } from "./responses/usage.ts";
@@ -42,7 +42,7 @@ const STATUSES: readonly Outcome[] = [
  * The Responses API (OpenAI style): usage comes once, with the terminal event or in the body (docs/wire.md section 6). Error
  * events are flat or nested (https://github.com/openai/openai-dotnet/issues/881).
  */
-export const RESPONSES_FORMAT: UsageFormat = {
+export const RESPONSES_FORMAT: TypedFormat = {
   event: { ...ERROR_FIELDS, type: TEXT_BYTES, response: RESPONSE },
   eventTypes: ["response.created", "response.queued", "response.in_progress", ...TERMINAL.keys(), "error"],
   body: RESPONSE,
@@ -51,6 +51,7 @@ export const RESPONSES_FORMAT: UsageFormat = {
 };
 
 class ResponsesCollector implements UsageCollector {
+  readonly hasContent = false;
   /** The latest values of any response object. */
   #id: string | null = null;
   #model: string | null = null;

@@ -10,21 +10,34 @@ export interface UsageCollector {
   addBody(fields: JsonObject): void;
   /** True after the event that ends a stream. */
   readonly isFinished: boolean;
-  /** Returns a new reading of what has been added so far. Its `spend` is left to the route. */
-  toReading(): MeterReading;
+  /** True once an event with output of the model was added. Only for formats whose events have no type. */
+  readonly hasContent: boolean;
+  /**
+   * Returns a new reading of what has been added so far. Its `spend` is left to the route. `isWhole`: the stream has ended as its
+   * framing announced. `hasClientLeft`: the client disconnected before. Both matter only where no event says that it is complete.
+   */
+  toReading(isWhole: boolean, hasClientLeft: boolean): MeterReading;
 }
 
 /** How one API reports usage: which parts of a response to read, and how. */
 export interface UsageFormat {
   /** What to read of a stream event's data. */
   readonly event: Selection;
-  /** The events to read. All others are skipped. */
-  readonly eventTypes: readonly string[];
   /** What to read of a response that is not a stream. */
   readonly body: Selection;
+  createCollector(setup: { inputIncludesCache: boolean }): UsageCollector;
+}
+
+/** The format of an API whose stream events have a type. */
+export interface TypedFormat extends UsageFormat {
+  /** The events to read. All others are skipped. */
+  readonly eventTypes: readonly string[];
   /** True when events of this type carry output of the model. */
   isContent(type: string): boolean;
-  createCollector(setup: { inputIncludesCache: boolean }): UsageCollector;
+}
+
+export function isTyped(format: UsageFormat): format is TypedFormat {
+  return "eventTypes" in format;
 }
 
 /** Limit for a usage object, in bytes. About 250 sampling iterations of a tool loop fit. */

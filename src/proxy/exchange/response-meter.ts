@@ -21,8 +21,11 @@ export interface ResponseMeter {
   readonly isOver: boolean;
   /** As in `Meter`. */
   readSoFar(): MeterReading;
-  /** Ends the metering of a body that ended (`whole`) or was truncated. Calls back at once, unless a decoder has to finish. */
-  finish(whole: boolean, done: (reading: MeterReading) => void): void;
+  /**
+   * Ends the metering of a body that ended (`whole`) or was truncated. Calls back at once, unless a decoder has to finish.
+   * `hasClientLeft`: as in `Meter`.
+   */
+  finish(whole: boolean, done: (reading: MeterReading) => void, hasClientLeft?: boolean): void;
 }
 
 /** Creates the meter for a response with the given `content-encoding` (null or `identity`: none). */
@@ -60,8 +63,8 @@ class DirectMeter implements ResponseMeter {
     return this.#meter.readSoFar();
   }
 
-  finish(whole: boolean, done: (reading: MeterReading) => void): void {
-    done(this.#meter.finish(whole));
+  finish(whole: boolean, done: (reading: MeterReading) => void, hasClientLeft = false): void {
+    done(this.#meter.finish(whole, hasClientLeft));
   }
 }
 
@@ -102,9 +105,9 @@ class DecodingMeter implements ResponseMeter {
     return this.#failed ? withoutUsage(reading, false) : reading;
   }
 
-  finish(whole: boolean, done: (reading: MeterReading) => void): void {
+  finish(whole: boolean, done: (reading: MeterReading) => void, hasClientLeft = false): void {
     this.#done = () => {
-      const reading = this.#meter.finish(whole && !this.#failed);
+      const reading = this.#meter.finish(whole && !this.#failed, hasClientLeft);
       done(this.#failed ? withoutUsage(reading, whole) : reading);
     };
     const decoder = this.#decoder;

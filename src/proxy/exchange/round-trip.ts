@@ -171,7 +171,7 @@ export class RoundTrip {
       this.#close(false);
       return;
     }
-    response.settle(isWhole, (reading, isReallyWhole) => {
+    response.settle(isWhole, this.#isClientGone, (reading, isReallyWhole) => {
       this.#exchange.record(this.#toRecord(response, reading), cutBy);
       this.#close(isReallyWhole);
     });

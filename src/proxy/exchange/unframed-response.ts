@@ -11,6 +11,10 @@ export function isSilentlyTruncated(
   { outcome, flags }: MeterReading,
   isOver: boolean,
 ): boolean {
-  const isFramed = headers.has("content-length") || headers.has("transfer-encoding");
-  return !isFramed && (outcome === "cut" || flags.includes("bad_json") || !isOver);
+  return !isFramed(headers) && (outcome === "cut" || flags.includes("bad_json") || !isOver);
+}
+
+/** True when the headers say where the body ends. */
+export function isFramed(headers: HeaderIndex): boolean {
+  return headers.has("content-length") || headers.has("transfer-encoding");
 }

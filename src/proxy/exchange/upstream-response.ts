@@ -11,7 +11,7 @@ import type { SharedBuffer } from "./shared-buffer.ts";
 import { StreamingWriter } from "./streaming-writer.ts";
 import { CompressedError } from "./compressed-error.ts";
 import { createStreamRedactor } from "../../core/secrets/stream-redactor.ts";
-import { isSilentlyTruncated } from "./unframed-response.ts";
+import { isFramed, isSilentlyTruncated } from "./unframed-response.ts";
 
 /** From this status on the body is not what was asked for, and it is searched for our key. */
 const FIRST_SEARCHED_STATUS = 300;
@@ -94,18 +94,25 @@ export class UpstreamResponse {
   }
 
   /**
-   * Closes the meter. `isWhole`: the body ended and was not truncated. Calls back with what was learned and whether the
-   * response really is whole; at once, unless a decoder has to finish. Call it once.
+   * Closes the meter. `isWhole`: the body ended and was not truncated. `hasClientLeft`: the client disconnected before that. Calls
+   * back with what was learned and whether the response really is whole; at once, unless a decoder has to finish. Call it once.
    */
-  settle(isWhole: boolean, done: (reading: MeterReading, isWhole: boolean) => void): void {
+  settle(
+    isWhole: boolean,
+    hasClientLeft: boolean,
+    done: (reading: MeterReading, isWhole: boolean) => void,
+  ): void {
     this.#isSettled = true;
     if (isWhole) this.#writer?.complete();
-    this.#meter.finish(isWhole, (reading) => {
+    // Without framing, only what the body says shows that it is complete.
+    const isCertain = isWhole && (isFramed(this.#headers) || this.#meter.isOver);
+    const onRead = (reading: MeterReading) => {
       const isReallyWhole = isWhole && !isSilentlyTruncated(this.#headers, reading, this.#meter.isOver);
       // An error stays an error, whole or not. A response whose usage is final is complete, whatever the client got of it.
       const isCut = isWhole && !isReallyWhole && reading.outcome === "completed" && reading.usage !== "final";
       done(isCut ? { ...reading, outcome: "cut" } : reading, isReallyWhole);
-    });
+    };
+    this.#meter.finish(isCertain, onRead, hasClientLeft);
   }
 
   /** Ends the client's response. */

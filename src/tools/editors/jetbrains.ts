@@ -3,10 +3,6 @@ import { manualRecipe } from "./editor.ts";
 
 const IDES = "idea pycharm webstorm phpstorm goland clion rider rubymine rustrover datagrip dataspell";
 
-/** In the configuration, below an upstream. */
-const CHAT_COMPLETIONS =
-  '"routes": [{ "method": "POST", "path": "/chat/completions", "auth": "bearer", "dialect": "none" }]';
-
 /** The assistant in JetBrains' editors. Junie, Claude Code and Codex in them have recipes of their own. */
 export const jetbrains: ConnectableTool = {
   name: "jetbrains",
@@ -28,10 +24,8 @@ export const jetbrains: ConnectableTool = {
   ],
   ...manualRecipe(({ baseUrl, credential }) => [
     "tollkeeper cannot change these settings. Change them yourself:",
-    "1. The assistant uses only chat completions. To enable that route, type: tollkeeper config edit; then add to the upstream:",
-    `   ${CHAT_COMPLETIONS}`,
-    "2. In the JetBrains IDE, open Settings, Tools, AI Assistant, Models & API keys, and choose OpenAI-compatible.",
-    `3. Enter the URL ${baseUrl}/v1 and the key ${credential}.`,
+    "1. In the JetBrains IDE, open Settings, Tools, AI Assistant, Models & API keys, and choose OpenAI-compatible.",
+    `2. Enter the URL ${baseUrl}/v1 and the key ${credential}.`,
     "Models of a JetBrains AI subscription go through JetBrains' own servers and never reach tollkeeper.",
   ]),
 };

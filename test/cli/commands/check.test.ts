@@ -25,7 +25,7 @@ const FULL_CONFIG = {
       anthropicVersion: "2024-02-02",
       inputIncludesCache: true,
       routes: [
-        { method: "POST", path: "/chat/completions", auth: "bearer", dialect: "none" },
+        { method: "POST", path: "/moderations", auth: "bearer", dialect: "none" },
         { method: "GET", path: "/responses/{id}", auth: "bearer", dialect: "responses" },
       ],
     },

@@ -52,10 +52,10 @@ test("tail without a running daemon fails and says how to start it", async (t) =
 test("tail shows requests that are refused, with a record or without one, as refused", async (t) => {
   const { daemon, keyFile } = await startDaemonWithUpstream(t);
   const { lines } = await startTail(t, daemon);
-  await (await post(daemon, "/t/codex/v1/embeddings?key=secret", BODY)).text();
+  await (await post(daemon, "/t/codex/v1/moderations?key=secret", BODY)).text();
   assert.match(
     String((await lines.next()).value),
-    /^\d\d:\d\d:\d\d {2}codex {9}POST \/t\/codex\/v1\/embeddings {2}404 refused by tollkeeper \(not_found\)$/,
+    /^\d\d:\d\d:\d\d {2}codex {9}POST \/t\/codex\/v1\/moderations {2}404 refused by tollkeeper \(not_found\)$/,
   );
   rmSync(keyFile.path);
   await (await post(daemon, "/v1/messages", BODY)).text();
@@ -68,7 +68,7 @@ test("tail shows requests that are refused, with a record or without one, as ref
 test("tail --json prints a refusal without a record as an object of its own", async (t) => {
   const daemon = await startDaemon(t);
   const { lines } = await startTail(t, daemon, "--json");
-  await (await post(daemon, "/v1/embeddings", BODY)).text();
+  await (await post(daemon, "/v1/moderations", BODY)).text();
   const { ts, ...refusal } = JSON.parse(String((await lines.next()).value)) as Record<string, unknown>;
   assert.ok(Date.parse(String(ts)) > 0);
   const expected = {
@@ -76,7 +76,7 @@ test("tail --json prints a refusal without a record as an object of its own", as
     status: 404,
     tool: "unknown",
     method: "POST",
-    path: "/v1/embeddings",
+    path: "/v1/moderations",
   };
   assert.deepEqual(refusal, expected);
   assert.deepEqual(await daemon.ledger(), []);

@@ -160,7 +160,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a route without dialect",
     withRoute({ dialect: undefined }),
-    'upstreams.default.routes[0].dialect: is missing; it is "messages" or "responses" or "none"',
+    'upstreams.default.routes[0].dialect: is missing; it is "messages" or "responses" or "chat" or "none"',
   ],
   [
     "a route for DELETE",

@@ -18,7 +18,7 @@ const upstream = upstreamAt("https://api.example.com/v1", {
       dialect: "responses",
       spend: "attach_by_response_id",
     },
-    { method: "POST", path: "/chat/completions", auth: "bearer", dialect: "none", spend: "never" },
+    { method: "POST", path: "/moderations", auth: "bearer", dialect: "none", spend: "never" },
   ],
 });
 const table = buildRouteTable(listRoutes(upstream));
@@ -35,7 +35,8 @@ for (const prefix of ["", "/v1", "/v1/v1"]) {
     assert.equal(routeOf("POST", `${prefix}/responses`), "/responses");
     assert.equal(routeOf("POST", `${prefix}/messages`), "/messages");
     assert.equal(routeOf("POST", `${prefix}/messages/count_tokens`), "/messages/count_tokens");
-    assert.equal(routeOf("POST", `${prefix}/chat/completions`), "/chat/completions");
+    for (const path of ["/chat/completions", "/completions", "/embeddings", "/moderations"])
+      assert.equal(routeOf("POST", prefix + path), path);
     assert.equal(routeOf("GET", `${prefix}/responses/resp_1`), "/responses/resp_1");
   });
 }

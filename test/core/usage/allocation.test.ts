@@ -34,9 +34,26 @@ const MESSAGES_EVENT = Buffer.from(
 );
 const RESPONSES_EVENT = Buffer.from(stream([{ type: "response.output_text.delta", delta: "a" }]));
 
+const CHAT_CHUNK = Buffer.from(
+  stream([
+    {
+      id: "c",
+      model: "m",
+      choices: [{ index: 0, delta: { content: "a" }, finish_reason: null }],
+      usage: null,
+    },
+  ]),
+);
+
 const CASES: [what: string, MeterSetup, Buffer[]][] = [
   ["Messages events", setup(), [MESSAGES_EVENT]],
   ["Responses events", setup({ dialect: "responses" }), [RESPONSES_EVENT]],
+  ["chat chunks", setup({ dialect: "chat" }), [CHAT_CHUNK]],
+  [
+    "chat chunks cut in two",
+    setup({ dialect: "chat" }),
+    [CHAT_CHUNK.subarray(0, 40), CHAT_CHUNK.subarray(40)],
+  ],
   ["events cut in two", setup(), [MESSAGES_EVENT.subarray(0, 40), MESSAGES_EVENT.subarray(40)]],
 ];
 

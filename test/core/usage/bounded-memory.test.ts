@@ -17,6 +17,8 @@ test("retains nothing of one event of 200 MiB", () => {
   assertNothingRetained(setup(), head, 'text \\" ', 200 * MIB);
 });
 
+const CHAT = setup({ dialect: "chat" });
+
 const ENDLESS: [what: string, MeterSetup, head: string, filler: string][] = [
   ["line without a field", setup(), "", "x"],
   ["comment", setup(), ":", "x"],
@@ -33,6 +35,20 @@ const ENDLESS: [what: string, MeterSetup, head: string, filler: string][] = [
   ["run of backslashes", jsonSetup(), '{"model":"', "\\"],
   ["document of members", jsonSetup(), "{", '"usage":{},"model":"m",'],
   ["white space", jsonSetup(), "", " "],
+  [
+    "run of chat chunks",
+    CHAT,
+    "",
+    `data: {"choices":[{"delta":{"content":"${"x".repeat(2_000)}"}}],"usage":{"a":1}}\n\n`,
+  ],
+  ["list of choices", CHAT, 'data: {"choices":[', '{"finish_reason":null,"usage":{"a":1}},'],
+  [
+    "run of usage with new names",
+    CHAT,
+    'data: {"usage":{"b":1}}\n\n',
+    'data: {"choices":[{"index":7}],"usage":{"b":2}}\n\n',
+  ],
+  ["list of embeddings", jsonSetup({ dialect: "chat" }), '{"data":[{"embedding":[', "0.0123456,"],
 ];
 
 for (const [what, changes, head, filler] of ENDLESS) {

@@ -5,6 +5,8 @@ import type { MeterReading, Spend } from "../../../src/core/usage/reading.ts";
 
 const DIRECTORY = new URL("../../../../shared/corpus/", import.meta.url);
 const INDEX = new URL("index.json", DIRECTORY);
+/** Chat Completions have an index of their own. */
+const CHAT_INDEX = new URL("chat/index.json", DIRECTORY);
 
 /** What the corpus expects of a file. Only the named fields are compared. */
 export type Expected = Record<string, unknown>;
@@ -12,7 +14,7 @@ export type Expected = Record<string, unknown>;
 /** One recorded body. */
 export interface CorpusFile {
   file: string;
-  api: "messages" | "responses";
+  api: "messages" | "responses" | "chat";
   operation: "inference" | "compact" | "count_tokens" | "fetch";
   http_status: number;
   content_type: string;
@@ -21,12 +23,27 @@ export interface CorpusFile {
 }
 
 /** Why corpus tests cannot run; null when they can. */
-export const CORPUS_MISSING = existsSync(INDEX) ? null : `the recorded bodies are missing: ${INDEX.pathname}`;
+export const CORPUS_MISSING = findMissing();
+
+function findMissing(): string | null {
+  const missing = [INDEX, CHAT_INDEX].find((index) => !existsSync(index));
+  return missing === undefined ? null : `the recorded bodies are missing: ${missing.pathname}`;
+}
 
 /** Lists the recorded bodies; none when the corpus is missing. */
 export function listCorpus(): CorpusFile[] {
   if (CORPUS_MISSING !== null) return [];
-  return (JSON.parse(readFileSync(INDEX, "utf8")) as { files: CorpusFile[] }).files;
+  const chat = readIndex(CHAT_INDEX).map((file) => ({ ...file, file: `chat/${file.file}` }));
+  return [...readIndex(INDEX), ...chat];
+}
+
+function readIndex(index: URL): CorpusFile[] {
+  return (JSON.parse(readFileSync(index, "utf8")) as { files: CorpusFile[] }).files;
+}
+
+/** True for a recording of a connection that broke. In the other dialects the events alone say so. */
+export function wasBroken({ api, expected }: CorpusFile): boolean {
+  return api === "chat" && expected["outcome"] === "cut";
 }
 
 /** Returns the decoded body; null when this version of Node cannot decode it. */

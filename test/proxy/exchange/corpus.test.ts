@@ -10,6 +10,7 @@ import {
   createRandom,
   listCorpus,
   readBody,
+  wasBroken,
   type CorpusFile,
 } from "../../core/usage/corpus.ts";
 import { assertAsExpected } from "../../core/usage/expectation.ts";
@@ -37,10 +38,14 @@ const EXTRA_ROUTES = [
 ] as const;
 
 const PATHS: Record<CorpusFile["operation"], Record<CorpusFile["api"], string>> = {
-  inference: { messages: "/v1/messages", responses: "/v1/responses" },
-  compact: { messages: "-", responses: "/v1/responses/compact" },
-  count_tokens: { messages: "/v1/messages/count_tokens", responses: "/v1/responses/input_tokens" },
-  fetch: { messages: "-", responses: "/v1/responses/resp_1" },
+  inference: { messages: "/v1/messages", responses: "/v1/responses", chat: "/v1/chat/completions" },
+  compact: { messages: "-", responses: "/v1/responses/compact", chat: "-" },
+  count_tokens: {
+    messages: "/v1/messages/count_tokens",
+    responses: "/v1/responses/input_tokens",
+    chat: "-",
+  },
+  fetch: { messages: "-", responses: "/v1/responses/resp_1", chat: "-" },
 };
 
 interface Parties {
@@ -67,7 +72,7 @@ async function exchange(
   { gate, upstream }: Parties,
   file: CorpusFile,
   chunks: Buffer[],
-  { encoding = file.content_encoding, isCut = false } = {},
+  { encoding = file.content_encoding, isCut = wasBroken(file) } = {},
 ): Promise<{ received: Buffer; isComplete: boolean; record: UsageRecord }> {
   upstream.respondWith((_seen, res) => {
     const headers = { "content-type": file.content_type, ...(encoding && { "content-encoding": encoding }) };
@@ -132,7 +137,7 @@ test(
       for (const chunks of [[body], splitBody(body, () => 1 + Math.floor(random() * longest))]) {
         const { received, isComplete, record } = await exchange(parties, file, chunks);
         assert.ok(received.equals(body), file.file);
-        assert.ok(isComplete, file.file);
+        assert.equal(isComplete, !wasBroken(file), file.file);
         await t.test(`${file.file} in ${chunks.length} chunks is recorded as expected`, () =>
           assertRecorded(record, file),
         );
@@ -182,7 +187,10 @@ test(
   async (t) => {
     const parties = await start(t);
     const finalEvent = /"type": ?"(?:message_delta|response\.(?:completed|incomplete|failed))"/;
-    for (const file of listCorpus().filter(({ content_encoding }) => content_encoding === null)) {
+    const typed = listCorpus().filter(
+      ({ api, content_encoding }) => api !== "chat" && content_encoding === null,
+    );
+    for (const file of typed) {
       const body = bytesOf(file);
       const at = Math.floor(random() * body.length);
       const part = body.subarray(0, at);

@@ -3,30 +3,46 @@ import { findName, isSpace, isUnescaped } from "../bytes.ts";
 import { BoundedText } from "./bounded-text.ts";
 import { JsonSkipper } from "./json-skipper.ts";
 
-/** Selects values of a JSON document: a nested selection, members of an object; a number, a value of at most so many bytes. */
+/**
+ * Selects members of an object. A nested selection: members of the object there, or a short scalar in its place. A selection in
+ * a list: the same for each object of an array. A number: a value of at most so many bytes.
+ */
 export interface Selection {
-  readonly [name: string]: Selection | number;
+  readonly [name: string]: Selected;
 }
 
-/** An object that is being read because some of its members are selected. */
-interface OpenObject {
+type Selected = Selection | readonly [Selection] | number;
+
+/** An object, or an array of objects, that is being read because some of its members are selected. */
+interface OpenValue {
+  /** Of the object, or of the array's objects. */
   selection: Selection;
   into: JsonObject;
-  /** The object that contains it. */
-  parent: OpenObject | null;
+  /** The objects of the array so far; null for an object. */
+  elements: JsonObject[] | null;
+  /** What contains it. */
+  parent: OpenValue | null;
 }
 
-/** What the next byte belongs to. `between` is the space between members, `colon` that after a name. */
-type Mode = "before value" | "value" | "between" | "name" | "colon" | "end";
+/** What the next byte belongs to. `between` is the space between members, `elements` that of an array, `colon` that after a name. */
+type Mode = "before value" | "value" | "between" | "elements" | "name" | "colon" | "end";
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+/** The start of `null`. */
+const LOWER_N = 0x6e;
 const NAME_BYTES = 256;
 /** Deeper values are not kept, so that recursive readers and JSON.stringify cannot run out of stack. */
 const MAX_DEPTH = 32;
+/** Further objects of an array are skipped. No service returns more choices at once. */
+const MAX_ELEMENTS = 128;
+/** Limit for a scalar in the place of an object. */
+const SCALAR_BYTES = 1024;
 
 /**
  * Reads JSON (RFC 8259) as its bytes arrive, in any chunking, and keeps only the values of a {@link Selection}. It skips the
@@ -42,9 +58,9 @@ export class JsonScanner {
   readonly #kept = new BoundedText();
   readonly #skipper = new JsonSkipper();
   #fields: JsonObject = {};
-  #open: OpenObject | null = null;
+  #open: OpenValue | null = null;
   #mode: Mode = "before value";
-  #selected: Selection | number | undefined;
+  #selected: Selected | undefined;
   #name = "";
   #isKeeping = false;
   /** Offset in the current chunk where the value to keep starts. */
@@ -97,6 +113,7 @@ export class JsonScanner {
     if (this.#mode === "before value") this.#beginValue(byte, at);
     else if (this.#mode === "between") this.#beginMember(byte, at);
     else if (this.#mode === "colon" && byte === COLON) this.#mode = "before value";
+    else if (this.#mode === "elements" && this.#open !== null) this.#beginElement(byte, this.#open);
     else this.#isBroken = true;
     return at + 1;
   }
@@ -110,18 +127,51 @@ export class JsonScanner {
   }
 
   #beginValue(byte: number, at: number): void {
-    if (byte === OPEN_BRACE && typeof this.#selected === "object") return this.#openObject(this.#selected);
-    if (typeof this.#selected === "number") this.#keep(this.#selected, at);
-    else this.#assign(undefined);
-    this.#isBroken = !this.#skipper.begin(byte);
-    this.#mode = "value";
+    const selected = this.#selected;
+    if (typeof selected === "number") this.#keep(selected, at);
+    else if (selected !== undefined && this.#beginSelected(selected, byte, at)) return;
+    this.#beginSkipped(byte);
   }
 
-  #openObject(selection: Selection): void {
-    const into: JsonObject = this.#open === null ? this.#fields : {};
-    this.#assign(into);
-    this.#open = { selection, into, parent: this.#open };
-    this.#mode = "between";
+  /** Begins a value in the place of a selected object or array. Returns false when the value is to be skipped or kept as it is. */
+  #beginSelected(selected: Selection | readonly [Selection], byte: number, at: number): boolean {
+    const isArray = byte === OPEN_BRACKET;
+    if (!isArray && byte !== OPEN_BRACE) {
+      if (byte === LOWER_N) this.#assign(null);
+      else this.#keep(SCALAR_BYTES, at);
+      return false;
+    }
+    if (isArray !== isList(selected)) {
+      this.#assign(undefined);
+      return false;
+    }
+    const into = this.#open === null ? this.#fields : {};
+    const elements = isArray ? [] : null;
+    this.#assign(elements ?? into);
+    this.#enter(isList(selected) ? selected[0] : selected, into, elements);
+    return true;
+  }
+
+  #enter(selection: Selection, into: JsonObject, elements: JsonObject[] | null): void {
+    this.#open = { selection, into, elements, parent: this.#open };
+    this.#mode = elements === null ? "between" : "elements";
+  }
+
+  #beginElement(byte: number, { selection, elements, parent }: OpenValue): void {
+    if (byte === COMMA) return;
+    if (byte === CLOSE_BRACKET) {
+      this.#open = parent;
+      this.#afterValue();
+    } else if (byte === OPEN_BRACE && elements !== null && elements.length < MAX_ELEMENTS) {
+      const element: JsonObject = {};
+      elements.push(element);
+      this.#enter(selection, element, null);
+    } else this.#beginSkipped(byte);
+  }
+
+  #beginSkipped(byte: number): void {
+    this.#isBroken = !this.#skipper.begin(byte);
+    this.#mode = "value";
   }
 
   #beginMember(byte: number, at: number): void {
@@ -159,7 +209,8 @@ export class JsonScanner {
   }
 
   #afterValue(): void {
-    this.#mode = this.#open === null ? "end" : "between";
+    if (this.#open === null) this.#mode = "end";
+    else this.#mode = this.#open.elements === null ? "between" : "elements";
   }
 
   /** Sets the value of the current member, if it is selected. */
@@ -184,4 +235,8 @@ export class JsonScanner {
       return undefined;
     }
   }
+}
+
+function isList(selected: Selection | readonly [Selection]): selected is readonly [Selection] {
+  return Array.isArray(selected);
 }

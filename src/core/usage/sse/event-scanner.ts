@@ -1,5 +1,5 @@
 import { isObject } from "../../json.ts";
-import type { UsageCollector, UsageFormat } from "../usage-format.ts";
+import type { TypedFormat, UsageCollector } from "../usage-format.ts";
 import { EventOpening, findTypeEnd, findTypeStart } from "./event-opening.ts";
 import { asText } from "../fields.ts";
 import { hasTextAt } from "../bytes.ts";
@@ -13,7 +13,7 @@ const CLOSE_BRACE = 0x7d;
  * line is complete in a chunk, as nearly always: that takes a tenth of the time, and allocates nothing.
  */
 export class EventScanner implements EventSink {
-  readonly #format: UsageFormat;
+  readonly #format: TypedFormat;
   readonly #collector: UsageCollector;
   readonly #json: JsonScanner;
   readonly #opening = new EventOpening();
@@ -21,7 +21,7 @@ export class EventScanner implements EventSink {
   #hasContent = false;
   #isReadable = true;
 
-  constructor(format: UsageFormat, collector: UsageCollector) {
+  constructor(format: TypedFormat, collector: UsageCollector) {
     this.#format = format;
     this.#collector = collector;
     this.#json = new JsonScanner(format.event);

@@ -84,7 +84,7 @@ test("takes the last of duplicate names, like JSON.parse", () => {
     type: "b",
     message: { id: "n" },
   });
-  assert.equal(scan('{"message":{"id":"m"},"message":null}')["message"], undefined);
+  assert.equal(scan('{"message":{"id":"m"},"message":null}')["message"], null);
 });
 
 test("reads names like inherited properties as ordinary ones", () => {

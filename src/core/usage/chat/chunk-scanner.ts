@@ -1,0 +1,67 @@
+import type { UsageCollector, UsageFormat } from "../usage-format.ts";
+import { hasTextAt } from "../bytes.ts";
+import { JsonScanner } from "../json/json-scanner.ts";
+import { SseScanner, type EventSink } from "../sse/sse-scanner.ts";
+import { isPlainChunk } from "./chunk-filter.ts";
+
+/**
+ * A longer chunk is read, not skipped: its line may come in parts, which cannot be skipped, and the reading must not depend on
+ * that. Nearly all chunks are shorter.
+ */
+const LONGEST_SKIPPED_BYTES = 1000;
+const DONE = "[DONE]";
+
+/** The types under which a collector receives what a stream without event types has. */
+export type ChunkType = "chunk" | "error" | "done";
+
+/**
+ * Reads a stream whose events have no type: the data of each is a chunk, or `[DONE]`. Chunks without anything that counts are
+ * skipped unread once the collector has seen the model's output, which allocates nothing.
+ */
+export class ChunkScanner implements EventSink {
+  readonly #collector: UsageCollector;
+  readonly #json: JsonScanner;
+  readonly #sse = new SseScanner(this);
+  #isReadable = true;
+  #hasData = false;
+  #isDone = false;
+
+  constructor(format: UsageFormat, collector: UsageCollector) {
+    this.#collector = collector;
+    this.#json = new JsonScanner(format.event);
+  }
+
+  feed(chunk: Buffer): void {
+    this.#sse.feed(chunk);
+  }
+
+  /** True once a chunk with model output has been seen. */
+  get hasContent(): boolean {
+    return this.#collector.hasContent;
+  }
+
+  /** Ends the stream. Returns false when a chunk was not valid JSON. */
+  finish(): boolean {
+    this.#sse.finish();
+    return this.#isReadable;
+  }
+
+  canSkip(bytes: Buffer, from: number, to: number): boolean {
+    return this.#collector.hasContent && to - from <= LONGEST_SKIPPED_BYTES && isPlainChunk(bytes, from, to);
+  }
+
+  addData(part: Buffer): void {
+    if (!this.#hasData) this.#isDone = hasTextAt(part, 0, part.length, DONE);
+    this.#hasData = true;
+    this.#json.feed(part);
+  }
+
+  endEvent(name: string | null): void {
+    const type: ChunkType = this.#isDone ? "done" : name === "error" ? "error" : "chunk";
+    if (this.#json.isComplete || this.#isDone) this.#collector.addEvent(type, this.#json.fields);
+    else if (this.#hasData) this.#isReadable = false;
+    this.#hasData = false;
+    this.#isDone = false;
+    this.#json.reset();
+  }
+}
