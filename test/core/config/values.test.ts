@@ -244,7 +244,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "an unknown API",
     withUpstream({ apis: ["chatty"] }),
-    'upstreams.default.apis[0]: must be "messages" or "responses"',
+    'upstreams.default.apis[0]: must be "messages" or "responses" or "chat"',
   ],
   [
     "a credential among the headers",
