@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { APIS, type Config, type Upstream } from "../../src/core/config/config.ts";
+import { APIS, type Config, type ServedApi, type Upstream } from "../../src/core/config/config.ts";
 import { explainChoice } from "../../src/core/policy/explain-choice.ts";
 import { chooseUpstream } from "../../src/proxy/choose-upstream.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
@@ -23,6 +23,8 @@ interface ChoiceCase {
   allowed: number[] | undefined;
   requests: { tool: string; api: (typeof APIS)[number]; model: string }[];
 }
+
+const pathOf = (api: ServedApi) => (api === "chat" ? "/v1/chat/completions" : `/v1/${api}`);
 
 const letter = fc.constantFrom("a", "b", "-");
 const model = fc.string({ unit: letter, minLength: 1, maxLength: 4 });
@@ -86,7 +88,7 @@ function checkChoices(one: ChoiceCase): void {
   const config = configOf(one);
   const settings = prepareSettings(config);
   for (const asked of one.requests) {
-    const path = `/v1/${asked.api}`;
+    const path = pathOf(asked.api);
     const match = settings.table.find("POST", path);
     const expected = choose(one, asked);
     const verdicts = explainChoice(config, asked).filter(({ isChosen }) => isChosen);
@@ -120,7 +122,7 @@ async function checkGate(one: ChoiceCase): Promise<void> {
     );
     gate.gate.use(prepareSettings({ ...config, upstreams: Object.fromEntries(servers) }));
     for (const asked of one.requests) {
-      const response = await post(gate, `/t/${asked.tool}/v1/${asked.api}`, { model: asked.model });
+      const response = await post(gate, `/t/${asked.tool}${pathOf(asked.api)}`, { model: asked.model });
       const body = (await response.json()) as { id?: string; keys?: string[] };
       const expected = choose(one, asked);
       assert.equal(response.status === 200 ? body.id : null, expected);
