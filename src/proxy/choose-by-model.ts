@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import { RefusalError } from "../core/http/refusal.ts";
-import type { Route } from "../core/http/routes.ts";
 import type { Aliases } from "../core/policy/aliases.ts";
 import type { ModelReader } from "../core/policy/model-reader.ts";
 import { toPrintable } from "../core/text/printable.ts";
@@ -76,11 +75,6 @@ function readModel(
 function requireModel({ fault, place }: ModelReader): string {
   if (place === null) throw new RefusalError(unreadableModel(fault ?? "the body names no model"));
   return place.model;
-}
-
-/** True for a route whose requests name a model. */
-export function namesModel({ method, dialect }: Route): boolean {
-  return method === "POST" && dialect !== "none";
 }
 
 /** Refuses a body that announces too many bytes. Returns the announced length; null for a chunked body. */

@@ -5,11 +5,15 @@ import { modelNotServed } from "./gate-refusals.ts";
 import { findRoute, type ApiRequest } from "./resolve-route.ts";
 import type { Destination, Destinations, Settings } from "./settings.ts";
 
+const NONE: readonly Choice[] = [];
+
 /** Where a request goes. */
 export interface Choice extends Destination {
   route: Route;
   /** Path and query at the upstream. */
   path: string;
+  /** Those to ask next if this one does nothing with the request. Each has none of its own. */
+  fallbacks: readonly Choice[];
 }
 
 /**
@@ -40,12 +44,48 @@ export function chooseUpstream(
     const match = matchAt(destination.upstream.table, request, settings);
     if (match === null) continue;
     hasRoute = true;
-    const { models } = destination.upstream;
-    if (models === null || match.route.dialect === "none") return choose(destination, match, request);
-    if (model === null) return null;
-    if (matchesModel(models, model)) return choose(destination, match, request);
+    const { models, fallback } = destination.upstream;
+    const isServed = models === null || !namesModel(match.route) || isListed(models, model);
+    if (isServed === null) return null;
+    if (!isServed) continue;
+    const fallbacks =
+      fallback.length > 0 && namesModel(match.route)
+        ? findFallbacks(fallback, request, destinations, settings, model)
+        : NONE;
+    return fallbacks === null ? null : choose(destination, match, request, fallbacks);
   }
   return hasRoute ? modelNotServed(model ?? "", destinations) : refuseRoute(request, destinations);
+}
+
+/** Returns the named upstreams that can serve the request as well, in this order; null if that depends on the model. */
+function findFallbacks(
+  names: readonly string[],
+  request: ApiRequest,
+  destinations: Destinations,
+  settings: Settings,
+  model: string | null,
+): Choice[] | null {
+  const found: Choice[] = [];
+  for (const name of names) {
+    const destination = destinations.find(({ upstream }) => upstream.name === name);
+    const match = destination && matchAt(destination.upstream.table, request, settings);
+    if (destination === undefined || match === null || match === undefined) continue;
+    const { models } = destination.upstream;
+    const isServed = models === null || isListed(models, model);
+    if (isServed === null) return null;
+    if (isServed) found.push(choose(destination, match, request, NONE));
+  }
+  return found;
+}
+
+/** Returns null for a model that has not been read. */
+function isListed(models: readonly string[], model: string | null): boolean | null {
+  return model === null ? null : matchesModel(models, model);
+}
+
+/** True for a route whose requests name a model. */
+export function namesModel({ method, dialect }: Route): boolean {
+  return method === "POST" && dialect !== "none";
 }
 
 /** With one upstream, its table is the one in which the request was resolved. */
@@ -59,9 +99,14 @@ function matchAt(
   return found === null || "allow" in found ? null : found;
 }
 
-function choose({ upstream, key }: Destination, match: RouteMatch, request: ApiRequest): Choice {
+function choose(
+  { upstream, key }: Destination,
+  match: RouteMatch,
+  request: ApiRequest,
+  fallbacks: readonly Choice[],
+): Choice {
   const path = upstream.basePath + match.path + upstream.fixed.query.addTo(request.query);
-  return { upstream, key, route: match.route, path };
+  return { upstream, key, route: match.route, path, fallbacks };
 }
 
 /** The refusal of the first upstream that knows the path with another method, else that of the first. */

@@ -1,22 +1,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { KeyFailure } from "../core/failure.ts";
 import { admit } from "../core/http/admission.ts";
 import { HeaderIndex } from "../core/http/header-index.ts";
-import { buildUpstreamHeaders } from "../core/http/headers.ts";
 import { RefusalError, type UnrecordedRefusal } from "../core/http/refusal.ts";
-import type { Route } from "../core/http/routes.ts";
 import type { RequestSignatures } from "../core/identity/signatures.ts";
-import type { KeyRef } from "../core/secrets/key-source.ts";
-import type { Secret } from "../core/secrets/secret.ts";
 import type { Clock, Ledger, Log } from "../ports.ts";
-import { checkLength, chooseByModel, namesModel, type Chosen } from "./choose-by-model.ts";
-import { chooseUpstream, type Choice } from "./choose-upstream.ts";
+import { checkLength, chooseByModel, type Chosen } from "./choose-by-model.ts";
+import { chooseUpstream, namesModel } from "./choose-upstream.ts";
 import { Connections, maxConnections } from "./client/connections.ts";
 import type { ConnectionHandler } from "./client/listener.ts";
 import type { Peer } from "./client/peer.ts";
 import type { PeerGuard } from "./client/peer-guard.ts";
-import { ExchangeRecorder, type Books } from "./exchange/exchange-recorder.ts";
+import type { Books, ExchangeRecorder } from "./exchange/exchange-recorder.ts";
 import { FailureReasons } from "./exchange/failure-reasons.ts";
 import { createForwarder, type Forwarder } from "./exchange/forward.ts";
 import { RunningExchanges } from "./exchange/running-exchanges.ts";
@@ -25,10 +20,11 @@ import { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { ClientIdentity } from "./authenticate-client.ts";
 import type { Keyring } from "./keyring.ts";
 import { isSharedList, ModelLists } from "./model-lists.ts";
-import { noKey, OTHER_USER, PIPELINED } from "./gate-refusals.ts";
+import { OTHER_USER, PIPELINED } from "./gate-refusals.ts";
 import { RefusalSummary } from "./refusal-summary.ts";
 import { Refuser } from "./refuser.ts";
 import { resolveRoute, type LocalRoute } from "./resolve-route.ts";
+import { Sender, type ChosenRequest } from "./sender.ts";
 import type { Settings } from "./settings.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 
@@ -68,6 +64,7 @@ export class Gate implements ConnectionHandler {
   /** The lists of models that several upstreams share. */
   readonly models: ModelLists;
   readonly #buffer: SharedBuffer;
+  readonly #sender: Sender;
   #settings: Settings;
   #draining = false;
 
@@ -82,6 +79,17 @@ export class Gate implements ConnectionHandler {
     this.#refusals = new RefusalSummary(clock, log);
     this.#refuser = new Refuser({ clock, log, summary: this.#refusals, onUnrecorded });
     this.#buffer = new SharedBuffer(settings.config.limits.bufferBytes);
+    this.#sender = new Sender({
+      forwarder: this.#forwarder,
+      keyring,
+      peers,
+      books: this.#books,
+      buffer: this.#buffer,
+      refusals: this.#refusals,
+      failures: this.failures,
+      clock,
+      log,
+    });
     peers.setAllowedUids(settings.config.access.peerUid);
   }
 
@@ -143,8 +151,10 @@ export class Gate implements ConnectionHandler {
         chosen = await chooseByModel(req, res, { ...undecided, ...means });
       }
       if (chosen === null) return;
-      const { choice, guard } = chosen;
-      exchange = this.#openExchange(client, chosen, headers, settings);
+      const outgoing: ChosenRequest = { req, res, headers, client, chosen, settings };
+      const fallback = this.#sender.createFallback(outgoing);
+      const choice = fallback?.first ?? chosen.choice;
+      exchange = this.#sender.openExchange(outgoing, choice, null);
       if (client.refusal !== null) throw new RefusalError(client.refusal);
 
       // 5. Check the body's length.
@@ -153,26 +163,15 @@ export class Gate implements ConnectionHandler {
       // 6. Get the key. After the last wait, see whether the client is still there; the round trip notices from then on.
       const cached = this.#parts.keyring.cached(choice.key);
       const secret =
-        cached ?? (await readAhead(req, announcedBytes, this.#buffer, this.#readKey(choice.key)));
+        cached ?? (await readAhead(req, announcedBytes, this.#buffer, this.#sender.readKey(choice.key)));
       if ((cached === null && (await this.#parts.peers.hasLeft(req.socket))) || req.socket.destroyed) {
         exchange.recordUnanswered("cut", null, "client");
         return;
       }
 
       // 7. Forward.
-      if (expectsContinue && guard === null) res.writeContinue();
-      this.#forwarder.forward(req, res, {
-        exchange,
-        headers: composeHeaders(headers, choice, secret, guard?.addedBytes ?? 0),
-        secret,
-        announcedBytes,
-        guard,
-        refusals: this.#refusals,
-        failures: this.failures,
-        buffer: this.#buffer,
-        onKeyRejected: () => this.#parts.keyring.recheck(choice.key, secret),
-        hasClientLeft: () => this.#parts.peers.hasLeft(req.socket),
-      });
+      if (expectsContinue && chosen.guard === null) res.writeContinue();
+      this.#sender.send(outgoing, exchange, secret, announcedBytes, fallback);
     } catch (error) {
       this.#refuser.refuse(req, res, error, client?.tool ?? null, exchange);
     }
@@ -181,6 +180,7 @@ export class Gate implements ConnectionHandler {
   /** Takes effect for the next request and the next connection. Running requests keep the settings they started with. */
   use(settings: Settings): void {
     this.#settings = settings;
+    this.#sender.forgetRests();
     this.#parts.peers.setAllowedUids(settings.config.access.peerUid);
     this.#forwarder.setOutbound(settings.config.outbound);
     this.#buffer.setLimit(settings.config.limits.bufferBytes);
@@ -198,6 +198,11 @@ export class Gate implements ConnectionHandler {
   /** What was refused since the start. */
   get refusals(): Pick<RefusalSummary, "totals"> {
     return this.#refusals;
+  }
+
+  /** Returns for how many milliseconds an upstream still rests; null if it does not. */
+  restOf(upstream: string): number | null {
+    return this.#sender.circuits.restOf(upstream, this.#parts.clock.monotonic());
   }
 
   /** Number of exchanges that are under way. */
@@ -246,55 +251,4 @@ export class Gate implements ConnectionHandler {
     if (peer === null) throw new RefusalError(OTHER_USER);
     return peer;
   }
-
-  #openExchange(
-    client: ClientIdentity,
-    { choice, alias, arrival }: Chosen,
-    headers: HeaderIndex,
-    settings: Settings,
-  ): ExchangeRecorder {
-    const head = {
-      client,
-      choice,
-      alias,
-      arrival,
-      settings,
-      userAgent: headers.get("user-agent") ?? null,
-      contentEncoding: headers.get("content-encoding") ?? null,
-    };
-    return new ExchangeRecorder(head, this.#books);
-  }
-
-  async #readKey(ref: KeyRef): Promise<Secret> {
-    try {
-      return await this.#parts.keyring.get(ref);
-    } catch (error) {
-      if (!(error instanceof KeyFailure)) throw error;
-      const facts = { key: ref.name, origin: ref.origin, hint: error.hint };
-      this.#parts.log.warn({ about: "keys", ...facts }, error.message);
-      throw new RefusalError(noKey(error));
-    }
-  }
-}
-
-/** The API whose keys are carried in `x-api-key` wants its version on every route. */
-function needsVersion({ dialect, auth }: Route): boolean {
-  return dialect === "messages" || auth === "x-api-key";
-}
-
-function composeHeaders(
-  headers: HeaderIndex,
-  { upstream, route }: Choice,
-  secret: Secret,
-  addedBytes: number,
-): string[] {
-  return buildUpstreamHeaders(headers, {
-    host: upstream.host,
-    auth: route.auth,
-    secret,
-    defaultVersion: needsVersion(route) ? upstream.anthropicVersion : null,
-    isLocal: upstream.isLocal,
-    fixed: upstream.fixed.headers,
-    addedBytes,
-  });
 }

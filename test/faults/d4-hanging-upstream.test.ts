@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { CONNECT_LIMIT_MS } from "../../src/proxy/upstream/deadline.ts";
+import { getConnectLimitMs } from "../../src/proxy/upstream/deadline.ts";
 import { startGate, withLimits } from "../helpers/gate/gate.ts";
 import { holdTime, passTimeUntil } from "../helpers/async/hold-time.ts";
 import { readMessages, valuesOf } from "../helpers/client/http-messages.ts";
@@ -66,7 +66,7 @@ for (const [what, start] of UNREACHABLE) {
       client.write(rawRequest(gate.port));
       await begun;
       await waitUntilStill(() => gate.gate.openExchanges);
-      pass(CONNECT_LIMIT_MS - 1);
+      pass(getConnectLimitMs(Infinity) - 1);
       assert.deepEqual([gate.gate.openExchanges, gate.ledger.records.length], [1, 0]);
       pass(1);
       await assertTimeout(client, /accepted no connection within 30000 ms/);
@@ -87,7 +87,7 @@ test("the connection of an upstream that hangs within the TLS handshake is close
   const closed = once(socket, "close");
   // The connection is opened ahead of the request, which then waits for it.
   while (gate.gate.openExchanges === 0) await setImmediate();
-  pass(CONNECT_LIMIT_MS);
+  pass(getConnectLimitMs(Infinity));
   await closed;
 });
 

@@ -1,42 +1,27 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { Upstream } from "../../src/core/config/config.ts";
-import { prepareSettings } from "../../src/proxy/settings.ts";
-import { startGate, upstreamAt } from "../helpers/gate/gate.ts";
-import { sendJson, startUpstream, type Script } from "../helpers/upstream/scripted-upstream.ts";
+
+import {
+  startGateWithUpstreams,
+  useConfig,
+  type NamedUpstream,
+} from "../helpers/gate/gate-with-upstreams.ts";
+import { sendJson, type Script } from "../helpers/upstream/scripted-upstream.ts";
 
 const lists =
   (...ids: string[]): Script =>
   (_seen, res) =>
     sendJson(res, { data: ids.map((id) => ({ id, from: ids[0] })) });
 
-interface Named {
-  script: Script;
-  settings?: Partial<Upstream>;
-}
-
 /** A gate in front of several upstreams, each with a key of its own. */
-async function start(t: TestContext, named: Record<string, Named>) {
-  const gate = await startGate(t, "http://127.0.0.1:9/v1");
-  const upstreams = await Promise.all(
-    Object.entries(named).map(async ([name, { script, settings }]) => {
-      const upstream = await startUpstream(t, script);
-      gate.keys.set({ name: "default", origin: upstream.origin }, `sk-${name}-4711-sentinel`);
-      return { name, upstream, config: upstreamAt(upstream.baseUrl, { name, ...settings }) };
-    }),
-  );
-  const configured = Object.fromEntries(upstreams.map(({ name, config }) => [name, config]));
-  gate.gate.use(prepareSettings({ ...gate.gate.settings.config, upstreams: configured }));
+async function start(t: TestContext, named: Record<string, NamedUpstream>) {
+  const { gate, upstreams } = await startGateWithUpstreams(t, named);
   const list = async (headers: Record<string, string> = {}, query = "") => {
     const response = await fetch(`${gate.url}/v1/models${query}`, { headers });
     const body = (await response.json()) as { data: { id: string }[]; [name: string]: unknown };
     return { response, body, ids: body.data.map(({ id }) => id) };
   };
-  return {
-    gate,
-    list,
-    upstreams: Object.fromEntries(upstreams.map(({ name, upstream }) => [name, upstream])),
-  };
+  return { gate, list, upstreams };
 }
 
 test("the lists of all upstreams are merged in the order of the file, and only models that would be served there are listed", async (t) => {
@@ -127,7 +112,7 @@ test("a key that an upstream writes into its list is redacted", async (t) => {
 
 test("in token mode the list is for clients with a token only", async (t) => {
   const { gate } = await start(t, { a: { script: lists("m") }, b: { script: lists("n") } });
-  gate.gate.use(prepareSettings({ ...gate.gate.settings.config, access: { mode: "token", peerUid: [] } }));
+  useConfig(gate, { access: { mode: "token", peerUid: [] } });
   const response = await fetch(`${gate.url}/v1/models`);
   assert.equal(response.headers.get("x-tollkeeper-refusal"), "token_required");
 });

@@ -45,6 +45,7 @@ export function findRuleIssues(file: unknown): Issue[] {
       { port: valueAt(file, ["listen", "port"]), allowedHosts: valueAt(file, ["listen", "allowedHosts"]) },
     ),
     ...findAllToolIssues(tools, upstreams),
+    ...findFallbackIssues(upstreams),
     ...findAliasIssues(valueAt(file, ["aliases"]), tools),
     ...upstreams.flatMap(([name, upstream]) => findUnusedSource(name, upstream)),
     ...upstreams.flatMap(([name, upstream]) => findRouteIssues(name, valueAt(upstream, ["routes"]))),
@@ -123,6 +124,28 @@ function findUnusedKey(tool: string, key: unknown, upstreams: Entries): Issue[] 
   return [{ path: ["tools", tool, "key"], message }];
 }
 
+/** Stops after as many as anyone reads, as for the tools. */
+function findFallbackIssues(upstreams: Entries): Issue[] {
+  const known = new Set(upstreams.map(([name]) => name));
+  const issues: Issue[] = [];
+  for (const [name, upstream] of upstreams) {
+    const seen = new Set([name]);
+    for (const [index, other] of listAt(upstream, "fallback").entries()) {
+      if (issues.length >= MAX_TOOL_ISSUES) return issues;
+      if (typeof other !== "string") continue;
+      const path = ["upstreams", name, "fallback", index];
+      if (!known.has(other)) issues.push({ path, message: describeMissing(other, upstreams) });
+      else if (seen.has(other)) issues.push({ path, message: describeRepeated(other === name) });
+      seen.add(other);
+    }
+  }
+  return issues;
+}
+
+function describeRepeated(isItself: boolean): string {
+  return isItself ? "an upstream cannot stand in for itself; name another" : "is named twice; remove one";
+}
+
 /** A chain of aliases would mean that one entry depends on another, and a loop has no end. */
 function findAliasIssues(aliases: unknown, tools: Entries): Issue[] {
   const all = entriesOf(aliases);
@@ -177,6 +200,12 @@ function entriesOf(value: unknown): Entries {
   // The schema reports an object with more.
   const entries = Object.entries(value).slice(0, MAX_ENTRIES);
   return entries.filter(([key]) => !isForbiddenKey(key));
+}
+
+/** The schema reports what is not a list, and a list that is longer. */
+function listAt(value: unknown, key: string): unknown[] {
+  const list = valueAt(value, [key]);
+  return Array.isArray(list) ? list.slice(0, MAX_ENTRIES) : [];
 }
 
 /** Returns the value at the end of a path of own keys and indexes; undefined when there is none. */

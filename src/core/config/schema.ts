@@ -122,6 +122,11 @@ const upstream = object({
     .describe(
       'The models that this upstream serves, e.g. ["qwen*", "llama3.2"]; "*" stands for any characters. null for all models.',
     ),
+  fallback: list(text())
+    .default([])
+    .describe(
+      "Upstreams to ask next, in this order, if this one has done nothing with a request: it cannot be reached, or answers 429, 503 or 529.",
+    ),
   headers: dictionary(checkHeaderName, text(checkHeaderValue))
     .default({})
     .describe(

@@ -3,9 +3,17 @@ import { RECORD_VERSION, type ProcessRecord, type UsageRecord } from "./record.t
 import type { ExtraTokens, Tokens } from "../usage/reading.ts";
 
 const TEXTS = ["id", "ts", "tool", "key", "route", "method", "outcome", "usage", "spend"] as const;
-const TEXTS_OR_NULL = ["session", "project", "response_id", "model", "model_requested", "alias"] as const;
+const TEXTS_OR_NULL = [
+  "session",
+  "project",
+  "response_id",
+  "model",
+  "model_requested",
+  "alias",
+  "attempt_of",
+] as const;
 /** Missing in records of earlier releases. */
-const LATER_FIELDS = ["process", "project", "alias"] as const;
+const LATER_FIELDS = ["process", "project", "alias", "attempt_of"] as const;
 const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
 
 /**

@@ -52,6 +52,8 @@ export interface UsageRecord extends MeterReading {
   /** True when an event stream was requested or sent; null when neither is known. */
   stream: boolean | null;
   upstream_request_id: string | null;
+  /** The `id` of the first attempt's record, in that of another attempt at the same request; else null. */
+  attempt_of: string | null;
   cut_by: CutBy | null;
   /** From request received to the first content event, or to the first byte of a response that is not a stream. */
   ttft_ms: number | null;

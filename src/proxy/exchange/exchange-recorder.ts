@@ -16,7 +16,7 @@ const NOTE_AHEAD_MS = 200;
 const NOTE_INTERVAL_MS = 60_000;
 
 /** What is known of a request once its upstream is chosen. */
-interface ExchangeHead {
+export interface ExchangeHead {
   client: ClientIdentity;
   choice: Choice;
   /** The model that is requested in place of the client's; null when that is. */
@@ -24,7 +24,10 @@ interface ExchangeHead {
   /** When the request arrived, if that was before now: its model had to be waited for. */
   arrival: Arrival | null;
   settings: Settings;
+  limits: RoundTripLimits;
   userAgent: string | null;
+  /** The first attempt at the same request; null for that itself. */
+  firstAttempt: ExchangeRecorder | null;
   /** `content-encoding` of the request. A compressed body is forwarded unread. */
   contentEncoding: string | null;
 }
@@ -74,7 +77,7 @@ export class ExchangeRecorder {
   readonly #arrivedTick: number;
   readonly #scan: RequestScanner | null;
   #ttftMs: number | null = null;
-  /** The record's id. Made early only for a note. */
+  /** The record's id. Made early for a note, and for another attempt. */
   #id: string | null = null;
   /** When it was last noted, by the monotonic clock; null before that. */
   #notedTick: number | null = null;
@@ -91,7 +94,11 @@ export class ExchangeRecorder {
     this.#arrivedAt = at;
     this.#arrivedTick = tick;
     const readable = head.contentEncoding === null || head.contentEncoding === "identity";
-    this.#scan = readable && head.choice.route.method === "POST" ? createRequestScanner() : null;
+    const { firstAttempt } = head;
+    if (firstAttempt !== null) {
+      this.#scan = firstAttempt.#scan;
+      this.bytesIn = firstAttempt.bytesIn;
+    } else this.#scan = readable && head.choice.route.method === "POST" ? createRequestScanner() : null;
     books.running.add(this);
   }
 
@@ -106,13 +113,18 @@ export class ExchangeRecorder {
     this.#ttftMs ??= this.#elapsedMs();
   }
 
+  /** The id of its record. */
+  get id(): string {
+    return (this.#id ??= randomUUID());
+  }
+
   /** The tool as it was known when the request arrived. */
   get tool(): string {
     return this.#head.client.tool;
   }
 
   get limits(): RoundTripLimits {
-    return this.#head.settings.limits;
+    return this.#head.limits;
   }
 
   get hasFirstContent(): boolean {
@@ -149,7 +161,6 @@ export class ExchangeRecorder {
    * note keeps the id, so that it can be told whether the record itself was written.
    */
   note(): boolean {
-    this.#id ??= randomUUID();
     const reading = this.roundTrip?.readSoFar() ?? this.#unanswered("cut", null);
     const isWritten = this.#books.ledger.note(this.#compose(reading, "crash"));
     if (isWritten) {
@@ -165,7 +176,7 @@ export class ExchangeRecorder {
     const identity = client.forRecord(this.choice, settings);
     return {
       v: RECORD_VERSION,
-      id: this.#id ?? randomUUID(),
+      id: this.id,
       ts: new Date(this.#arrivedAt).toISOString(),
       tool: identity.tool,
       tool_by: identity.by,
@@ -197,6 +208,7 @@ export class ExchangeRecorder {
       server_tools: reading.server_tools,
       raw_usage: reading.raw_usage,
       flags: reading.flags,
+      attempt_of: this.#head.firstAttempt?.id ?? null,
       upstream_request_id: this.upstreamRequestId,
       cut_by: reading.outcome === "cut" ? cutBy : null,
       ttft_ms: this.#ttftMs,

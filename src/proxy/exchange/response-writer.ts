@@ -6,11 +6,16 @@ import type { Secret } from "../../core/secrets/secret.ts";
 /** What Node's `writeHead` accepts as a reason phrase; it throws on anything else. */
 const REASON_PHRASE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
+/** Names the upstreams that were to serve the request, in order, and what became of each: `one;status=429, two;status=200`. */
+export const ATTEMPTS_HEADER = "x-tollkeeper-attempts";
+
 /** The head of an upstream's response. */
 export interface Head {
   status: number;
   reason: string;
   headers: HeaderIndex;
+  /** Value of {@link ATTEMPTS_HEADER}; null where another upstream was never needed. */
+  attempts: string | null;
 }
 
 /** Writes the upstream's response to the client. */
@@ -28,7 +33,10 @@ export interface ResponseWriter {
 }
 
 /** Writes the head of a response, redacted and without what Node would refuse, so that it never throws. */
-export function writeHead(res: ServerResponse, { status, reason, headers }: Head, secret: Secret): void {
+export function writeHead(res: ServerResponse, head: Head, secret: Secret): void {
+  const { status, reason, attempts } = head;
+  const headers = buildDownstreamHeaders(head.headers, secret);
+  if (attempts !== null) headers.push(ATTEMPTS_HEADER, attempts);
   const text = secret.redactText(reason);
-  res.writeHead(status, REASON_PHRASE.test(text) ? text : "", buildDownstreamHeaders(headers, secret));
+  res.writeHead(status, REASON_PHRASE.test(text) ? text : "", headers);
 }

@@ -8,14 +8,16 @@ import { redactReading } from "../../core/usage/redact-reading.ts";
 import type { Secret } from "../../core/secrets/secret.ts";
 import type { RefusalSummary } from "../refusal-summary.ts";
 import { sendRefusal } from "../send-refusal.ts";
-import { CONNECT_LIMIT_MS, Deadline, type Phase } from "../upstream/deadline.ts";
+import { Deadline, getConnectLimitMs, type Phase } from "../upstream/deadline.ts";
 import { findParserFault, invalidResponse, noUpstream } from "../upstream/failures.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import type { FailureReasons } from "./failure-reasons.ts";
+import type { Fallback } from "./fallback.ts";
 import type { ModelGuard } from "./model-guard.ts";
 import { noConnection, tooSilent, tooStuck } from "./limit-refusals.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 import { Upload } from "./upload.ts";
+import { ATTEMPTS_HEADER } from "./response-writer.ts";
 import { UpstreamResponse } from "./upstream-response.ts";
 
 /** How an upstream is reached. */
@@ -38,6 +40,10 @@ export interface RoundTripOptions {
   announcedBytes: number | null;
   /** Reads the body as it passes, where its model has chosen the upstream; else null. */
   guard: ModelGuard | null;
+  /** The upstreams to ask next if this one does nothing; null where there are none. */
+  fallback: Fallback | null;
+  /** The request body, where an earlier attempt has read it; else null. */
+  body: Buffer | null;
   /** Counts what the round trip refuses itself. */
   refusals: RefusalSummary;
   /** Keeps why it failed. */
@@ -65,6 +71,10 @@ export class RoundTrip {
   readonly #upload: Upload;
   #response: UpstreamResponse | null = null;
   #isClientGone = false;
+  /** True while the next attempt is prepared. What becomes of the connection is ignored meanwhile. */
+  #isGoingOn = false;
+  /** True once another attempt has the client. */
+  #isReplaced = false;
   #graceTimer: NodeJS.Timeout | null = null;
   #isSettled = false;
 
@@ -75,7 +85,7 @@ export class RoundTrip {
     options: RoundTripOptions,
     transport: UpstreamTransport,
   ) {
-    const { exchange, headers, announcedBytes, guard, buffer, hasClientLeft } = options;
+    const { exchange, headers, announcedBytes, guard, fallback, body, buffer, hasClientLeft } = options;
     const { choice, limits } = exchange;
     this.#req = req;
     this.#res = res;
@@ -92,6 +102,8 @@ export class RoundTrip {
       exchange,
       announcedBytes,
       guard,
+      kept: body === null && fallback !== null ? fallback.body : null,
+      body,
       limits,
       deadline: this.#deadline,
       buffer,
@@ -148,14 +160,54 @@ export class RoundTrip {
     }
     this.#deadline.onResponse();
     if (status === 401) this.#options.onKeyRejected();
+    const { fallback } = this.#options;
+    fallback?.answered(this.#exchange.choice, status);
+    if (fallback?.isWelcome(status) !== true || this.#isClientGone) {
+      this.#takeResponse(incoming, headers);
+      return;
+    }
+    incoming.on("error", ignore);
+    void this.#goOn(fallback, `status=${status}`, () => this.#takeResponse(incoming, headers));
+  }
+
+  #takeResponse(incoming: IncomingMessage, headers: HeaderIndex): void {
+    const { exchange, secret, buffer, fallback } = this.#options;
+    const isOurs = !this.#isClientGone && !this.#isReplaced;
+    if (!this.#isReplaced) fallback?.body.drop();
     this.#response = new UpstreamResponse(incoming, headers, {
-      exchange: this.#exchange,
-      secret: this.#options.secret,
+      exchange,
+      secret,
       deadline: this.#deadline,
-      buffer: this.#options.buffer,
-      res: this.#isClientGone ? null : this.#res,
+      buffer,
+      res: isOurs ? this.#res : null,
+      attempts: fallback?.describe(exchange.choice, `status=${incoming.statusCode}`) ?? null,
       onEnd: (isWhole) => this.#settle("upstream", isWhole),
     });
+    // It broke off while the next attempt was being prepared, and nothing will be heard of it any more.
+    if (incoming.destroyed && !incoming.complete) this.#settle("upstream", false);
+  }
+
+  /** Has the next upstream asked, since this one has done nothing; does `otherwise` if there is none. */
+  async #goOn(fallback: Fallback, result: string, otherwise: () => void): Promise<void> {
+    this.#isGoingOn = true;
+    this.#upload.divert();
+    const next = await fallback.next(this.#exchange, result);
+    this.#isGoingOn = false;
+    if (this.#isSettled) return;
+    this.#upload.stop();
+    if (next === null || this.#isClientGone) {
+      otherwise();
+      return;
+    }
+    this.#isReplaced = true;
+    this.#req.socket.off("close", this.#onClientClose);
+    otherwise();
+    this.#endWithin(this.#exchange.limits.graceMs, "upstream");
+    fallback.start(next);
+  }
+
+  #endWithin(graceMs: number, cutBy: CutBy): void {
+    if (!this.#isSettled) this.#graceTimer = setTimeout(() => this.#settle(cutBy, false), graceMs);
   }
 
   /** Ends the round trip: writes the record, then lets the client see the end. `errorType` is for the record without a response. */
@@ -188,7 +240,10 @@ export class RoundTrip {
    * the client's connection is reset: tools retry that as they would without us (docs/wire.md section 4).
    */
   #close(isWhole: boolean): void {
-    if (isWhole) {
+    if (this.#isReplaced) {
+      // With half a request on it, the connection is of no more use.
+      if (!isWhole || !this.#upstream.writableFinished) this.#upstream.destroy();
+    } else if (isWhole) {
       this.#response?.end();
       this.#upload.discardRest();
     } else {
@@ -212,17 +267,34 @@ export class RoundTrip {
     this.#stopTimers();
     this.#upstream.destroy();
     const { route, upstream } = this.#exchange.choice;
-    const { api } = route;
+    const hasClient = !this.#isClientGone && !this.#isReplaced;
     this.#options.failures.keep(upstream.name, refusal);
-    this.#exchange.status = this.#isClientGone ? null : getRefusalStatus(refusal.code, api);
+    this.#exchange.status = hasClient ? getRefusalStatus(refusal.code, route.api) : null;
     this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);
-    if (!this.#isClientGone) this.#refuse(refusal);
+    if (hasClient) this.#refuse(refusal);
+  }
+
+  /** Fails before anything was sent: another upstream may have the request. */
+  #failUnsent(refusal: Refusal): void {
+    const { fallback } = this.#options;
+    const fail = () => this.#fail(refusal, this.#isClientGone ? "client" : null);
+    fallback?.failed(this.#exchange.choice);
+    if (fallback?.canGoOn !== true || this.#isClientGone) {
+      fail();
+      return;
+    }
+    this.#deadline.stop();
+    this.#upstream.destroy();
+    void this.#goOn(fallback, `error=${refusal.code}`, fail);
   }
 
   #refuse(refusal: Refusal): void {
     const { tool, choice } = this.#exchange;
-    this.#options.refusals.count(refusal.code, tool);
-    sendRefusal(this.#req, this.#res, refusal, choice.route.api);
+    const { refusals, fallback } = this.#options;
+    refusals.count(refusal.code, tool);
+    const attempts = fallback?.describe(choice, `error=${refusal.code}`) ?? null;
+    const explained = attempts === null ? refusal : { ...refusal, headers: [ATTEMPTS_HEADER, attempts] };
+    sendRefusal(this.#req, this.#res, explained, choice.route.api);
   }
 
   /** When a client disconnects after its whole request, the upstream gets a grace period to report the usage. */
@@ -235,7 +307,7 @@ export class RoundTrip {
       return;
     }
     this.#response?.onClientGone();
-    this.#graceTimer = setTimeout(() => this.#settle("client", false), graceMs);
+    this.#endWithin(graceMs, "client");
   };
 
   #onTimeout(phase: Phase): void {
@@ -243,7 +315,7 @@ export class RoundTrip {
     const { firstByteMs } = this.#exchange.limits;
     switch (phase) {
       case "connecting":
-        this.#fail(noConnection(CONNECT_LIMIT_MS, this.#isProxied), null);
+        this.#failUnsent(noConnection(getConnectLimitMs(firstByteMs), this.#isProxied));
         break;
       case "sending":
         // A client that is silent within its body has a limit of its own.
@@ -261,7 +333,7 @@ export class RoundTrip {
   }
 
   #onUpstreamError(error: Error): void {
-    if (this.#isSettled) return;
+    if (this.#isSettled || this.#isGoingOn) return;
     const response = this.#response;
     if (response !== null) {
       // A reset after a response without framing: Node reports it only here, before it calls the response complete.
@@ -271,20 +343,21 @@ export class RoundTrip {
       this.#settle("upstream", false);
       return;
     }
-    const fault = findParserFault(error);
-    const isConnected = this.#deadline.phase !== "connecting";
-    if (isConnected && fault === null) {
-      this.#settle("upstream", false, "upstream_broke");
+    if (this.#deadline.phase === "connecting") {
+      this.#failUnsent(noUpstream(error));
       return;
     }
-    const cutBy = this.#isClientGone ? "client" : isConnected ? "upstream" : null;
-    this.#fail(fault === null ? noUpstream(error) : invalidResponse(fault), cutBy);
+    this.#options.fallback?.failed(this.#exchange.choice);
+    const fault = findParserFault(error);
+    if (fault === null) this.#settle("upstream", false, "upstream_broke");
+    else this.#fail(invalidResponse(fault), this.#isClientGone ? "client" : "upstream");
   }
 
   #stopTimers(): void {
     this.#req.socket.off("close", this.#onClientClose);
     this.#upload.stop();
     this.#deadline.stop();
+    if (!this.#isReplaced) this.#options.fallback?.body.drop();
     if (this.#graceTimer !== null) clearTimeout(this.#graceTimer);
   }
 }

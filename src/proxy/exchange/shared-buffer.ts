@@ -4,6 +4,9 @@ const MOST_BYTES = 1024 * 1024;
 /** The part of what is free that one queue may hold. A thousand stuck clients then leave a sixteenth of the buffer free. */
 const SHARE = 1 / 64;
 
+/** The part of what is free that the copy of one body may take (KeptBody): a few large requests, many of the usual 100 KB. */
+const KEPT_SHARE = 1 / 8;
+
 /** The most that one read of a socket returns, and so the most by which a queue grows at a time. */
 const READ_BYTES = 64 * 1024;
 
@@ -49,5 +52,10 @@ export class SharedBuffer {
   hasRoom(bytes: number): boolean {
     if (bytes === 0) return true;
     return bytes <= MOST_BYTES && bytes + READ_BYTES <= (this.#limitBytes - this.#usedBytes) * SHARE;
+  }
+
+  /** Returns true when a copy that has `bytes` may grow by `added`. */
+  mayKeep(bytes: number, added: number): boolean {
+    return bytes + added <= (this.#limitBytes - this.#usedBytes + bytes) * KEPT_SHARE;
   }
 }

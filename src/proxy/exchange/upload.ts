@@ -5,6 +5,7 @@ import { discardBody } from "../send-refusal.ts";
 import type { Deadline } from "../upstream/deadline.ts";
 import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import { unreadableModel } from "../gate-refusals.ts";
+import type { KeptBody } from "./kept-body.ts";
 import { tooLarge, tooSlow } from "./limit-refusals.ts";
 import type { ModelGuard } from "./model-guard.ts";
 import type { RoundTripLimits } from "./limits.ts";
@@ -26,6 +27,10 @@ interface UploadOptions {
   announcedBytes: number | null;
   /** Reads the body as it passes, where its model has chosen the upstream; else null. */
   guard: ModelGuard | null;
+  /** Gets a copy of what is sent, for another attempt; null where there will be none. */
+  kept: KeptBody | null;
+  /** The body as an earlier attempt has sent it; null for the first, which takes it from the client. */
+  body: Buffer | null;
   limits: RoundTripLimits;
   deadline: Deadline;
   buffer: SharedBuffer;
@@ -50,6 +55,7 @@ export class Upload {
   #queue: SendQueue | null = null;
   #isBlocked = false;
   #isStopped = false;
+  #isDiverted = false;
   #idleTimer: NodeJS.Timeout | null = null;
   #checkTimer: NodeJS.Timeout | null = null;
 
@@ -58,6 +64,7 @@ export class Upload {
     this.#upstream = upstream;
     this.#options = options;
     if (req.method === "GET") upstream.end();
+    else if (options.body !== null) upstream.end(options.body);
     // A body that arrived together with the head is available in the next tick. That is nearly every body, and all of it.
     else process.nextTick(() => this.#start());
   }
@@ -65,6 +72,14 @@ export class Upload {
   /** True while the upstream keeps the rest from being sent. */
   get isBlocked(): boolean {
     return this.#isBlocked || this.#req.readableEnded || this.#upstream.writableEnded;
+  }
+
+  /** Sends nothing more, but goes on until the copy of the body is whole. */
+  divert(): void {
+    this.#isDiverted = true;
+    if (this.#queue === null) return;
+    this.#queue.close();
+    if (this.#isBlocked) this.#unblock(this.#queue);
   }
 
   /** Sends nothing more. */
@@ -101,20 +116,23 @@ export class Upload {
 
   /** Sends a body that has arrived completely. Its length has been checked. Without listeners and timers: saves 15 µs. */
   #sendWhole(): void {
-    const { exchange, guard } = this.#options;
+    const { exchange, guard, kept } = this.#options;
     const body = (this.#req.read() as Buffer | null) ?? NOTHING;
     // Lets Node emit 'end'.
     this.#req.resume();
     exchange.sawRequestBytes(body);
     const sent = guard === null ? body : guard.passWhole(body);
     if (sent === null) return this.#failOfGuard();
-    this.#upstream.end(sent.toString("latin1"), "latin1");
+    kept?.keep(sent);
+    kept?.complete();
+    if (!this.#isDiverted) this.#upstream.end(sent.toString("latin1"), "latin1");
     this.#onProgress();
   }
 
   #stream(): void {
     const req = this.#req;
     const queue = new SendQueue(this.#upstream, this.#options.buffer, () => this.#onTaken(queue));
+    if (this.#isDiverted) queue.close();
     this.#queue = queue;
     // Not the socket's own timeout: that would also fire while the upstream is what blocks the upload.
     this.#idleTimer = setTimeout(() => this.#onIdle(), this.#options.limits.bodyIdleMs);
@@ -123,6 +141,7 @@ export class Upload {
     req.on("end", () => {
       this.#stopIdleTimer();
       if (this.#options.guard !== null && !this.#sendTail(this.#options.guard, queue)) return;
+      this.#options.kept?.complete();
       this.#endWhenFlushed(queue);
     });
   }
@@ -130,7 +149,7 @@ export class Upload {
   /** Sends what the guard has held back. Returns false when it found a fault. */
   #sendTail(guard: ModelGuard, queue: SendQueue): boolean {
     const tail = this.#isStopped ? null : guard.finish();
-    if (tail !== null) queue.write(tail);
+    if (tail !== null) this.#pass(tail, queue);
     else if (!this.#isStopped) this.#failOfGuard();
     return tail !== null;
   }
@@ -161,8 +180,13 @@ export class Upload {
     exchange.sawRequestBytes(chunk);
     const sent = guard === null ? chunk : guard.pass(chunk);
     if (sent === null) return this.#failOfGuard();
-    if (sent.length > 0) queue.write(sent);
+    if (sent.length > 0) this.#pass(sent, queue);
     this.#onProgress();
+  }
+
+  #pass(bytes: Buffer, queue: SendQueue): void {
+    this.#options.kept?.keep(bytes);
+    queue.write(bytes);
   }
 
   #onTaken(queue: SendQueue): void {
@@ -187,7 +211,7 @@ export class Upload {
 
   #endWhenFlushed({ isFlushed }: SendQueue): void {
     // A stopped upload is incomplete: ending it would return a half-used connection to the pool.
-    if (this.#req.readableEnded && isFlushed && !this.#isStopped) this.#upstream.end();
+    if (this.#req.readableEnded && isFlushed && !this.#isStopped && !this.#isDiverted) this.#upstream.end();
   }
 
   #onProgress(): void {

@@ -24,6 +24,8 @@ interface UpstreamResponseOptions {
   buffer: SharedBuffer;
   /** The client's response; null when the client has disconnected. */
   res: ServerResponse | null;
+  /** See {@link Head.attempts}. */
+  attempts: string | null;
   /** Called when the body has ended (`true`) or was truncated (`false`). The first call counts. */
   onEnd(isWhole: boolean): void;
 }
@@ -43,7 +45,7 @@ export class UpstreamResponse {
   #isSettled = false;
 
   constructor(incoming: IncomingMessage, headers: HeaderIndex, options: UpstreamResponseOptions) {
-    const { exchange, res, secret, buffer } = options;
+    const { exchange, res, secret, buffer, attempts } = options;
     const { statusCode: status = 0, statusMessage: reason = "" } = incoming;
     this.#incoming = incoming;
     this.#headers = headers;
@@ -52,7 +54,7 @@ export class UpstreamResponse {
     this.#meter = this.#createMeter(status);
     if (res !== null) {
       this.#queue = new SendQueue(res, buffer, () => this.#onProgress());
-      this.#writer = createWriter(res, this.#queue, { status, reason, headers }, secret);
+      this.#writer = createWriter(res, this.#queue, { status, reason, headers, attempts }, secret);
     }
     this.#listen();
   }

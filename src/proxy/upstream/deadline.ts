@@ -1,7 +1,12 @@
 import type { ClientRequest } from "node:http";
 
 /** Longest time for the TCP and TLS handshakes. Operating systems wait two minutes and more. */
-export const CONNECT_LIMIT_MS = 30_000;
+const CONNECT_LIMIT_MS = 30_000;
+
+/** Returns the limit for the handshakes of a request that waits no longer than `firstByteMs` for its response. */
+export function getConnectLimitMs(firstByteMs: number): number {
+  return Math.min(CONNECT_LIMIT_MS, firstByteMs);
+}
 
 /** The phase of a request. While it is `connecting`, the upstream cannot have seen any of it. */
 export type Phase = "connecting" | "sending" | "waiting" | "responding";
@@ -25,7 +30,7 @@ export class Deadline {
   readonly #limits: DeadlineLimits;
   readonly #onTimeout: (phase: Phase) => void;
   #phase: Phase = "connecting";
-  #limitMs = CONNECT_LIMIT_MS;
+  #limitMs: number;
   /** When the phase has lasted too long, and when the timer fires; both on the clock of `performance.now()`. */
   #expiresAt = Infinity;
   #firesAt = Infinity;
@@ -43,6 +48,7 @@ export class Deadline {
     onTimeout: (phase: Phase) => void,
   ) {
     this.#limits = limits;
+    this.#limitMs = getConnectLimitMs(limits.firstByteMs);
     this.#onTimeout = onTimeout;
     this.restart();
     request.once("socket", (socket) => {

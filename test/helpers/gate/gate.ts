@@ -110,6 +110,7 @@ export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): 
     auth: null,
     apis: null,
     models: null,
+    fallback: [],
     headers: {},
     query: {},
     countTokensAuth: "x-api-key",

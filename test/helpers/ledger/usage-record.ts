@@ -40,6 +40,7 @@ export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
     raw_usage: null,
     flags: [],
     upstream_request_id: null,
+    attempt_of: null,
     cut_by: null,
     ttft_ms: 200.5,
     duration_ms: 900,

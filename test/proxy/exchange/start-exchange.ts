@@ -24,7 +24,7 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
   const [{ upstream, key }] = settings.destinations;
   const match = upstream.table.find("POST", "/v1/messages");
   assert.ok(match !== null && "route" in match);
-  const choice = { upstream, key, route: match.route, path: "/v1/messages" };
+  const choice = { upstream, key, route: match.route, path: "/v1/messages", fallbacks: [] };
   const tokens = new TokenRegistry(new MemoryTokens(), new MemoryLog());
   const evidence = {
     mark: "codex",
@@ -43,6 +43,8 @@ export function prepareExchanges(ledgerConfig: Partial<Config["ledger"]> = {}) {
       alias: null,
       arrival: null,
       settings,
+      limits: settings.limits,
+      firstAttempt: null,
       userAgent: null,
       contentEncoding: null,
     };

@@ -1,0 +1,181 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { KeyFailure } from "../core/failure.ts";
+import type { HeaderIndex } from "../core/http/header-index.ts";
+import { buildUpstreamHeaders } from "../core/http/headers.ts";
+import { RefusalError } from "../core/http/refusal.ts";
+import type { Route } from "../core/http/routes.ts";
+import { Circuits } from "../core/policy/circuits.ts";
+import type { KeyRef } from "../core/secrets/key-source.ts";
+import type { Secret } from "../core/secrets/secret.ts";
+import type { Clock, Log } from "../ports.ts";
+import type { ClientIdentity } from "./authenticate-client.ts";
+import type { Chosen } from "./choose-by-model.ts";
+import type { Choice } from "./choose-upstream.ts";
+import type { PeerGuard } from "./client/peer-guard.ts";
+import { ExchangeRecorder, type Books, type ExchangeHead } from "./exchange/exchange-recorder.ts";
+import type { FailureReasons } from "./exchange/failure-reasons.ts";
+import { Fallback, type NextAttempt } from "./exchange/fallback.ts";
+import type { Forwarder } from "./exchange/forward.ts";
+import type { SharedBuffer } from "./exchange/shared-buffer.ts";
+import { noKey } from "./gate-refusals.ts";
+import type { Keyring } from "./keyring.ts";
+import type { RefusalSummary } from "./refusal-summary.ts";
+import type { Settings } from "./settings.ts";
+
+/** What a sender works with. */
+interface SenderParts {
+  forwarder: Forwarder;
+  keyring: Keyring;
+  peers: PeerGuard;
+  books: Books;
+  buffer: SharedBuffer;
+  refusals: RefusalSummary;
+  failures: FailureReasons;
+  clock: Clock;
+  log: Log;
+}
+
+/** A request whose upstream is chosen. */
+export interface ChosenRequest {
+  req: IncomingMessage;
+  res: ServerResponse;
+  headers: HeaderIndex;
+  client: ClientIdentity;
+  chosen: Chosen;
+  settings: Settings;
+}
+
+/** Opens the exchanges of chosen requests, reads their keys, and sends them: to one upstream, or to one after the other. */
+export class Sender {
+  readonly #parts: SenderParts;
+  #circuits = new Circuits();
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+  }
+
+  /** Which upstreams rest. */
+  get circuits(): Pick<Circuits, "restOf"> {
+    return this.#circuits;
+  }
+
+  /** Lets no upstream rest any longer: a change of the configuration may have fixed what was wrong. */
+  forgetRests(): void {
+    this.#circuits = new Circuits();
+  }
+
+  /** Returns the fallback of a request; null where the configuration names none. */
+  createFallback(request: ChosenRequest): Fallback | null {
+    const { choice } = request.chosen;
+    if (choice.fallbacks.length === 0) return null;
+    const { buffer, clock } = this.#parts;
+    return new Fallback(choice, {
+      circuits: this.#circuits,
+      buffer,
+      clock,
+      firstByteMs: request.settings.limits.firstByteMs,
+      readKey: ({ key }) => this.readKey(key).catch(() => null),
+      start: (next, fallback) => this.#sendAgain(request, next, fallback),
+    });
+  }
+
+  /** Opens an exchange, which leaves one record however it ends. */
+  openExchange(
+    { client, chosen, headers, settings }: ChosenRequest,
+    choice: Choice,
+    next: NextAttempt | null,
+  ): ExchangeRecorder {
+    const head: ExchangeHead = {
+      client,
+      choice,
+      alias: chosen.alias,
+      arrival: next === null ? chosen.arrival : null,
+      settings,
+      limits: next === null ? settings.limits : { ...settings.limits, firstByteMs: next.firstByteMs },
+      firstAttempt: next === null ? null : next.firstAttempt,
+      userAgent: headers.get("user-agent") ?? null,
+      contentEncoding: headers.get("content-encoding") ?? null,
+    };
+    return new ExchangeRecorder(head, this.#parts.books);
+  }
+
+  /** Reads a key. @throws RefusalError when there is none */
+  async readKey(ref: KeyRef): Promise<Secret> {
+    try {
+      return await this.#parts.keyring.get(ref);
+    } catch (error) {
+      if (!(error instanceof KeyFailure)) throw error;
+      const facts = { key: ref.name, origin: ref.origin, hint: error.hint };
+      this.#parts.log.warn({ about: "keys", ...facts }, error.message);
+      throw new RefusalError(noKey(error));
+    }
+  }
+
+  /** Sends a request. `announcedBytes` is null for a chunked body. */
+  send(
+    request: ChosenRequest,
+    exchange: ExchangeRecorder,
+    secret: Secret,
+    announcedBytes: number | null,
+    fallback: Fallback | null,
+  ): void {
+    this.#forward(request, exchange, secret, {
+      announcedBytes,
+      fallback,
+      guard: request.chosen.guard,
+      body: null,
+    });
+  }
+
+  #sendAgain(request: ChosenRequest, next: NextAttempt, fallback: Fallback): void {
+    const { secret, body, choice } = next;
+    const exchange = this.openExchange(request, choice, next);
+    this.#forward(request, exchange, secret, { announcedBytes: body.length, fallback, guard: null, body });
+  }
+
+  #forward(
+    { req, res, headers, chosen }: ChosenRequest,
+    exchange: ExchangeRecorder,
+    secret: Secret,
+    attempt: Pick<Parameters<Forwarder["forward"]>[2], "announcedBytes" | "fallback" | "guard" | "body">,
+  ): void {
+    const { forwarder, keyring, peers, refusals, failures, buffer } = this.#parts;
+    const { choice } = exchange;
+    forwarder.forward(req, res, {
+      exchange,
+      headers: composeHeaders(headers, choice, secret, chosen.guard?.addedBytes ?? 0),
+      secret,
+      announcedBytes: attempt.announcedBytes,
+      guard: attempt.guard,
+      fallback: attempt.fallback,
+      body: attempt.body,
+      refusals,
+      failures,
+      buffer,
+      onKeyRejected: () => keyring.recheck(choice.key, secret),
+      hasClientLeft: () => peers.hasLeft(req.socket),
+    });
+  }
+}
+
+/** The API whose keys are carried in `x-api-key` wants its version on every route. */
+function needsVersion({ dialect, auth }: Route): boolean {
+  return dialect === "messages" || auth === "x-api-key";
+}
+
+function composeHeaders(
+  headers: HeaderIndex,
+  { upstream, route }: Choice,
+  secret: Secret,
+  addedBytes: number,
+): string[] {
+  return buildUpstreamHeaders(headers, {
+    host: upstream.host,
+    auth: route.auth,
+    secret,
+    defaultVersion: needsVersion(route) ? upstream.anthropicVersion : null,
+    isLocal: upstream.isLocal,
+    fixed: upstream.fixed.headers,
+    addedBytes,
+  });
+}
