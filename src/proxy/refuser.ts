@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Api } from "../core/http/api.ts";
 import {
   getRefusalStatus,
   RefusalError,
-  type Api,
   type Refusal,
   type UnrecordedRefusal,
 } from "../core/http/refusal.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { APIS, type Config, type ServedApi, type Upstream } from "../../src/core/config/config.ts";
+import type { Config, Upstream } from "../../src/core/config/config.ts";
+import { APIS, type Api } from "../../src/core/http/api.ts";
 import { explainChoice } from "../../src/core/policy/explain-choice.ts";
 import { chooseUpstream } from "../../src/proxy/choose-upstream.ts";
 import { prepareSettings } from "../../src/proxy/settings.ts";
@@ -21,10 +22,10 @@ interface ChoiceCase {
   upstreams: Rules[];
   /** The upstreams that the tool `zed` may use; undefined for all. */
   allowed: number[] | undefined;
-  requests: { tool: string; api: (typeof APIS)[number]; model: string }[];
+  requests: { tool: string; api: Api; model: string }[];
 }
 
-const pathOf = (api: ServedApi) => (api === "chat" ? "/v1/chat/completions" : `/v1/${api}`);
+const pathOf = (api: Api) => (api === "chat" ? "/v1/chat/completions" : `/v1/${api}`);
 
 const letter = fc.constantFrom("a", "b", "-");
 const model = fc.string({ unit: letter, minLength: 1, maxLength: 4 });

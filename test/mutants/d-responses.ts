@@ -3,10 +3,13 @@ import type { Mutant } from "./mutant.ts";
 const UPSTREAM_RESPONSE = "src/proxy/exchange/upstream-response.ts";
 const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
 const STREAMING_WRITER = "src/proxy/exchange/streaming-writer.ts";
+const CHAT = "src/core/usage/chat.ts";
 const UPLOAD = "src/proxy/exchange/upload.ts";
 const DEADLINE = "src/proxy/upstream/deadline.ts";
 
 const D1 = { row: "D1", test: "test/faults/d1-client-gone.test.ts" };
+const D1_AT_END = { row: "D1", test: "test/proxy/exchange/client-leaves-at-the-end.test.ts" };
+const D2_CHAT = { row: "D2", test: "test/proxy/exchange/unframed-chat.test.ts" };
 const D2 = { row: "D2", test: "test/faults/d2-truncated-answers.test.ts" };
 const D3 = { row: "D3", test: "test/faults/d3-no-second-post.test.ts" };
 const D3_POOL = { row: "D3", test: "test/proxy/upstream/pool.test.ts" };
@@ -56,6 +59,27 @@ export const RESPONSES: readonly Mutant[] = [
     file: "src/proxy/gate.ts",
     find: "(cached === null && (await this.#parts.peers.hasLeft(req.socket))) ||",
     replace: "",
+  },
+  {
+    ...D1_AT_END,
+    without: "taking a finish reason for the end when the client leaves there",
+    file: CHAT,
+    find: "isWhole || hasClientLeft",
+    replace: "isWhole",
+  },
+  {
+    ...D1_AT_END,
+    without: "recording a client that leaves before the finish reason",
+    file: CHAT,
+    find: "(mayEnd && this.#hasFinished)",
+    replace: "mayEnd",
+  },
+  {
+    ...D2_CHAT,
+    without: "requiring proof that interim counts are final in a stream without framing",
+    file: UPSTREAM_RESPONSE,
+    find: "const isCertain = isWhole && (isFramed(this.#headers) || this.#meter.isOver);",
+    replace: "const isCertain = isWhole;",
   },
   {
     ...D2,

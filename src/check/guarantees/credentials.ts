@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
-import {
-  APIS,
-  type Config,
-  type RouteAuth,
-  type ServedApi,
-  type Upstream,
-} from "../../core/config/config.ts";
+import type { Config, RouteAuth, Upstream } from "../../core/config/config.ts";
+import { APIS, type Api } from "../../core/http/api.ts";
 import { keyNameOfTool, resolveKeyRef, upstreamsForTool } from "../../core/policy/upstreams.ts";
 import { headerValues, post, type TestRequest } from "../client.ts";
 import {
@@ -101,7 +96,7 @@ function sampleRoutes(upstream: Upstream, isListShared: boolean): RouteSample[] 
 }
 
 /** How the configuration wants the key on the routes of an API; null where the route decides. */
-function schemeFor({ auth }: Upstream, api: ServedApi): RouteAuth | null {
+function schemeFor({ auth }: Upstream, api: Api): RouteAuth | null {
   return auth === null || typeof auth === "string" ? auth : (auth[api] ?? null);
 }
 

@@ -1,7 +1,9 @@
 import { readLedger } from "../../adapters/ledger-file.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
-import { APIS, type Config } from "../../core/config/config.ts";
+import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
+import { APIS } from "../../core/http/api.ts";
+import { guessApi } from "../../core/http/routes.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import { explainChoice, type RoutedRequest } from "../../core/policy/explain-choice.ts";
 import { keyNameOfTool, resolveKeyRef } from "../../core/policy/upstreams.ts";
@@ -104,10 +106,5 @@ async function findRecord(config: Config, id: string): Promise<UsageRecord> {
 }
 
 function toRequest({ tool, route, model_requested: model }: UsageRecord): RoutedRequest {
-  const api = route.startsWith("/messages")
-    ? "messages"
-    : route.startsWith("/responses")
-      ? "responses"
-      : "chat";
-  return { tool, api, model: model ?? "" };
+  return { tool, api: guessApi(route), model: model ?? "" };
 }

@@ -1,11 +1,6 @@
 import type { Issue } from "./problem.ts";
 import { findRuleIssues } from "./rules.ts";
-import { configSchema, type APIS } from "./schema.ts";
-
-export { APIS } from "./schema.ts";
-
-/** An API that an upstream may serve. */
-export type ServedApi = (typeof APIS)[number];
+import { configSchema } from "./schema.ts";
 import type { OutputOf } from "./shape.ts";
 
 /**

@@ -1,3 +1,4 @@
+import { APIS } from "../http/api.ts";
 import type { KeySource } from "../secrets/key-source.ts";
 import { parseBaseUrl } from "./base-url.ts";
 import { checkKeyName } from "./names.ts";
@@ -29,9 +30,6 @@ import {
   checkQueryValue,
   checkRoutePath,
 } from "./string-rules.ts";
-
-/** The APIs that an upstream may serve. */
-export const APIS = ["messages", "responses", "chat"] as const;
 
 /** The longest delay that Node's timers support; a longer one would fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;

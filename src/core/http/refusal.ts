@@ -1,11 +1,10 @@
-/** The API whose error shape a refusal has. */
-export type Api = "messages" | "responses";
+import type { Api } from "./api.ts";
 
 /**
  * Where waiting cannot help: the statuses at which AI tools stop at the first attempt and show the message. At 401, 403 and
  * 5xx some retry for minutes, and some hide the message (docs/wire.md section 4).
  */
-const FINAL = { messages: 402, responses: 400 } as const;
+const FINAL = { messages: 402, responses: 400, chat: 400 } as const;
 
 /** Every refusal with its status, and whether a retry can help: SDKs obey `x-should-retry` (docs/wire.md section 4). */
 const REFUSALS = {
@@ -102,7 +101,7 @@ const MESSAGES_ERROR_TYPES: Record<number, string> = {
   505: "invalid_request_error",
 };
 
-/** Renders a refusal as an HTTP response in the error shape of `api`, with a flat header list and a JSON body. */
+/** Renders a refusal as an HTTP response in the error shape of `api` (Responses and Chat Completions share one), with a flat header list and a JSON body. */
 export function renderRefusal(
   refusal: Refusal,
   api: Api,

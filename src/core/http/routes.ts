@@ -1,5 +1,5 @@
-import type { RouteAuth, ServedApi, Upstream } from "../config/config.ts";
-import type { Api } from "./refusal.ts";
+import type { RouteAuth, Upstream } from "../config/config.ts";
+import type { Api } from "./api.ts";
 import { parseToolName } from "../config/names.ts";
 import { servesApi } from "../policy/upstreams.ts";
 import type { Spend, Dialect } from "../usage/reading.ts";
@@ -12,7 +12,7 @@ export interface Route {
   auth: RouteAuth;
   dialect: Dialect;
   spend: Spend;
-  /** The API whose error shape refusals have. */
+  /** The API that the route speaks, in whose error shape it is refused; `responses` for a route without a dialect. */
   api: Api;
 }
 
@@ -66,9 +66,10 @@ export function isPageRequest(method: string, path: string, accept: string | und
   return method === "GET" && path === "/" && /\btext\/html\b/i.test(accept ?? "");
 }
 
-/** Returns the API whose error shape fits a path that may have no route. */
+/** Returns the API that a path seems to belong to; it may have no route. */
 export function guessApi(path: string): Api {
-  return path.includes("/messages") ? "messages" : "responses";
+  if (path.includes("/messages")) return "messages";
+  return /\/(?:completions|embeddings)/.test(path) ? "chat" : "responses";
 }
 
 /** Lists an upstream's routes: the built-in ones and those that the configuration adds. */
@@ -78,7 +79,8 @@ export function listRoutes(upstream: Upstream): Route[] {
   const responses = authFor(upstream, "responses");
   const chat = authFor(upstream, "chat");
   // An upstream of one API takes its key for the list as that API does.
-  const models = servesApi(upstream, "responses") ? responses : servesApi(upstream, "chat") ? chat : messages;
+  const first = (["responses", "chat"] as const).find((api) => servesApi(upstream, api)) ?? "messages";
+  const models = authFor(upstream, first);
   const builtIn: Omit<Route, "api">[] = [
     { method: "GET", path: "/models", auth: models ?? "bearer", dialect: "none", spend: "never" },
     { method: "POST", path: "/responses", auth: responses ?? "bearer", dialect: "responses", spend: "count" },
@@ -98,12 +100,12 @@ export function listRoutes(upstream: Upstream): Route[] {
   return [...served, ...routes].map((route) => ({
     ...route,
     auth: upstream.auth === "none" ? "none" : route.auth,
-    api: route.dialect === "messages" ? "messages" : "responses",
+    api: route.dialect === "none" ? "responses" : route.dialect,
   }));
 }
 
 /** How the upstream's configuration wants the key on the routes of an API; null when it leaves that to the route. */
-function authFor({ auth }: Upstream, api: ServedApi): RouteAuth | null {
+function authFor({ auth }: Upstream, api: Api): RouteAuth | null {
   return typeof auth === "object" ? (auth?.[api] ?? null) : auth;
 }
 

@@ -1,4 +1,5 @@
-import type { Config, ServedApi, Upstream } from "../config/config.ts";
+import type { Config, Upstream } from "../config/config.ts";
+import type { Api } from "../http/api.ts";
 import { matchesModel } from "./model-pattern.ts";
 import { servesApi, upstreamsForTool } from "./upstreams.ts";
 
@@ -14,7 +15,7 @@ interface Verdict {
 export interface RoutedRequest {
   /** null for a tool that the configuration does not name. */
   tool: string | null;
-  api: ServedApi;
+  api: Api;
   model: string;
 }
 

@@ -1,4 +1,5 @@
-import { APIS, type Upstream } from "../config/config.ts";
+import type { Upstream } from "../config/config.ts";
+import { APIS } from "../http/api.ts";
 import type { ListedModel } from "../http/model-list.ts";
 import { matchesModel } from "./model-pattern.ts";
 import { servesApi } from "./upstreams.ts";

@@ -1,4 +1,5 @@
-import type { Config, ServedApi, Upstream } from "../config/config.ts";
+import type { Config, Upstream } from "../config/config.ts";
+import type { Api } from "../http/api.ts";
 import { identifyKey, type KeyRef } from "../secrets/key-source.ts";
 
 /** Returns the upstreams that a tool may use, in the order of the file. Clients choose their tool names. */
@@ -8,7 +9,7 @@ export function upstreamsForTool({ upstreams, tools }: Config, tool: string): Up
 }
 
 /** True when an upstream serves the requests of an API. */
-export function servesApi({ apis }: Pick<Upstream, "apis">, api: ServedApi): boolean {
+export function servesApi({ apis }: Pick<Upstream, "apis">, api: Api): boolean {
   return apis === null || apis.includes(api);
 }
 

@@ -26,7 +26,9 @@ const CHUNK = {
   x_groq: { usage: USAGE_BYTES },
   timings: TEXT_BYTES,
 };
-const CHOICE = { index: 16, finish_reason: TEXT_BYTES, usage: USAGE_BYTES };
+/** Smaller than elsewhere, because there may be many. */
+const CHOICE_USAGE_BYTES = 4 * 1024;
+const CHOICE = { index: 16, finish_reason: TEXT_BYTES, usage: CHOICE_USAGE_BYTES };
 const DELTA = {
   content: PRESENCE,
   reasoning_content: PRESENCE,

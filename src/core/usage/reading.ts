@@ -1,3 +1,5 @@
+import type { Api } from "../http/api.ts";
+
 /** How an exchange ended. `rejected` is a refusal by tollkeeper, `cut` a truncated response. */
 export type Outcome =
   | "completed"
@@ -22,8 +24,8 @@ export type Outcome =
  */
 export type UsageState = "final" | "partial" | "absent" | "pending" | "none";
 
-/** The wire format in which responses report usage; `none` when they do not. */
-export type Dialect = "messages" | "responses" | "chat" | "none";
+/** The API in whose format responses report usage; `none` when they do not. */
+export type Dialect = Api | "none";
 
 /** Whether a record counts as spend: always, once per `response_id`, or never. */
 export type Spend = "count" | "attach_by_response_id" | "never";

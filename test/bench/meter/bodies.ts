@@ -41,6 +41,13 @@ export const RESPONSES: Bodies = {
   large: Buffer.from(JSON.stringify(response("x".repeat(LARGE_TEXT_BYTES)))),
 };
 
+export const CHAT: Bodies = {
+  event: chatChunk({ delta: { content: TEXT }, finish_reason: null }, null),
+  usageEvent: chatChunk(null, chatUsage()),
+  small: Buffer.from(JSON.stringify(chatCompletion("x".repeat(60)))),
+  large: Buffer.from(JSON.stringify(chatCompletion("x".repeat(LARGE_TEXT_BYTES)))),
+};
+
 /** A Messages request of about so many bytes, a conversation with code as tools send it. */
 export function request(bytes: number): Buffer {
   const turn = { role: "user", content: [{ type: "text", text: CODE }] };
@@ -97,5 +104,49 @@ function response(text: string): object {
       output_tokens_details: { reasoning_tokens: 64 },
       total_tokens: 4_812,
     },
+  };
+}
+
+/** Chunks have no type and no `event` line. */
+function chatChunk(choice: object | null, usage: object | null): Buffer {
+  const data = {
+    id: "chatcmpl-ASYMQRl3A3DXL9FWCK9tnGRcKIO7q",
+    object: "chat.completion.chunk",
+    created: 1_790_000_000,
+    model: "bench",
+    service_tier: "default",
+    system_fingerprint: "fp_0ba0d124f1",
+    choices: choice === null ? [] : [{ index: 0, ...choice, logprobs: null }],
+    usage,
+  };
+  return Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
+}
+
+function chatCompletion(text: string): object {
+  return {
+    id: "chatcmpl-ASYMQRl3A3DXL9FWCK9tnGRcKIO7q",
+    object: "chat.completion",
+    created: 1_790_000_000,
+    model: "bench",
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content: text, refusal: null },
+        logprobs: null,
+        finish_reason: "stop",
+      },
+    ],
+    usage: chatUsage(),
+    service_tier: "default",
+  };
+}
+
+function chatUsage(): object {
+  return {
+    prompt_tokens: 4_312,
+    completion_tokens: 500,
+    total_tokens: 4_812,
+    prompt_tokens_details: { cached_tokens: 4_000, audio_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 64, audio_tokens: 0 },
   };
 }

@@ -1,7 +1,7 @@
 import type { ResponseMeter } from "../../../src/proxy/exchange/response-meter.ts";
 import type { MeterSetup } from "../../../src/core/usage/meter.ts";
 import type { RequestScanner } from "../../../src/core/usage/request-scanner.ts";
-import { splitIntoChunks, MESSAGES, request, RESPONSES, type Bodies } from "./bodies.ts";
+import { CHAT, splitIntoChunks, MESSAGES, request, RESPONSES, type Bodies } from "./bodies.ts";
 
 /** The compiled modules that are measured. What tsx makes of the sources takes more time per function. */
 export interface CompiledModules {
@@ -26,13 +26,14 @@ const EVENTS = 500;
 /** The step between the boundaries of successive events, so that boundaries fall everywhere in an event. */
 const CUT_STEP = 37;
 
-type ToldDialect = "messages" | "responses";
+type ToldDialect = "messages" | "responses" | "chat";
 
 /** All cases. */
 export function listCases(measured: CompiledModules): MeterCase[] {
   return [
     ...listAnswers(measured, "messages", MESSAGES),
     ...listAnswers(measured, "responses", RESPONSES),
+    ...listAnswers(measured, "chat", CHAT),
     requestCase(measured, "request of 2 KB", request(2_000)),
     requestCase(measured, "request of 1 MB, 64 KB chunks", request(1_000_000)),
   ];

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { renderRefusal, type Api, type RefusalCode } from "../../../src/core/http/refusal.ts";
+import type { Api } from "../../../src/core/http/api.ts";
+import { renderRefusal, type RefusalCode } from "../../../src/core/http/refusal.ts";
 
 type Expected = [messages: string, responses: string, shouldRetry: "no" | "unsaid"];
 
@@ -49,6 +50,7 @@ for (const [code, [messages, responses, shouldRetry]] of Object.entries(EXPECTED
     for (const [api, expected] of [
       ["messages", messages],
       ["responses", responses],
+      ["chat", responses],
     ] satisfies [Api, string][]) {
       const { status, headers, body } = renderRefusal(refusal, api);
       const { error } = JSON.parse(body.toString()) as { error: { type: string; message: string } };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   buildRouteTable,
+  guessApi,
   isPageRequest,
   isProbe,
   parseRequestTarget,
@@ -40,6 +41,17 @@ for (const prefix of ["", "/v1", "/v1/v1"]) {
     assert.equal(routeOf("GET", `${prefix}/responses/resp_1`), "/responses/resp_1");
   });
 }
+
+for (const [path, api] of [
+  ["/v1/messages", "messages"],
+  ["/v1/messages/batches", "messages"],
+  ["/v1/responses/resp_1", "responses"],
+  ["/v1/chat/completions?api-version=1", "chat"],
+  ["/completions", "chat"],
+  ["/v1/v1/embeddings", "chat"],
+  ["/", "responses"],
+] as const)
+  test(`${path} seems to belong to ${api}`, () => assert.equal(guessApi(path), api));
 
 test("returns the allowed method for a wrong one", () => {
   assert.equal(routeOf("GET", "/v1/messages"), "allow POST");

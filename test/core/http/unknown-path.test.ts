@@ -21,7 +21,7 @@ for (const [url, shown] of [
 }
 
 test("the JSON endpoints of other APIs can be forwarded, under every prefix, with POST only", () => {
-  for (const path of ["/moderations", "/rerank", "/images/generations"]) {
+  for (const path of ["/moderations", "/rerank", "/images/generations", "/audio/speech"]) {
     for (const prefix of ["", "/v1", "/v1/v1"]) assert.equal(findOptionalRoute("POST", prefix + path), path);
     assert.equal(findOptionalRoute("GET", path), null);
   }

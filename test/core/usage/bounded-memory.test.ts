@@ -17,6 +17,11 @@ test("retains nothing of one event of 200 MiB", () => {
   assertNothingRetained(setup(), head, 'text \\" ', 200 * MIB);
 });
 
+/** Makes a filler as long as a power of two, so that it fits into the chunks. */
+function padded(start: string, end: string, length: number, padding = "x"): string {
+  return start.padEnd(length - end.length, padding) + end;
+}
+
 const CHAT = setup({ dialect: "chat" });
 
 const ENDLESS: [what: string, MeterSetup, head: string, filler: string][] = [
@@ -39,16 +44,11 @@ const ENDLESS: [what: string, MeterSetup, head: string, filler: string][] = [
     "run of chat chunks",
     CHAT,
     "",
-    `data: {"choices":[{"delta":{"content":"${"x".repeat(2_000)}"}}],"usage":{"a":1}}\n\n`,
+    padded('data: {"choices":[{"delta":{"content":"', 'x"}}],"usage":{"a":1}}\n\n', 2_048),
   ],
-  ["list of choices", CHAT, 'data: {"choices":[', '{"finish_reason":null,"usage":{"a":1}},'],
-  [
-    "run of usage with new names",
-    CHAT,
-    'data: {"usage":{"b":1}}\n\n',
-    'data: {"choices":[{"index":7}],"usage":{"b":2}}\n\n',
-  ],
-  ["list of embeddings", jsonSetup({ dialect: "chat" }), '{"data":[{"embedding":[', "0.0123456,"],
+  ["list of choices", CHAT, 'data: {"choices":[', '{"index":1,"finish_reason":"a"},'],
+  ["run of chat usage", CHAT, "", padded('data: {"choices":[{"index":7}],"usage":{"b":2', "}}\n\n", 64, "0")],
+  ["list of embeddings", jsonSetup({ dialect: "chat" }), '{"data":[{"embedding":[', "0.12345,"],
 ];
 
 for (const [what, changes, head, filler] of ENDLESS) {

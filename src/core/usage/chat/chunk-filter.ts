@@ -1,4 +1,4 @@
-import { hasTextAt, isSpace } from "../bytes.ts";
+import { hasTextAt, isSpace, isUnescaped } from "../bytes.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -10,33 +10,31 @@ const CLOSE_BRACKET = 0x5d;
 /** A chunk's own members are at depth 1, those of its choices at 3, and what the model writes is below. */
 const DEEPEST_MEMBER = 3;
 
-/** Members that matter unless they are null. */
-const TELLING = ["usage", "finish_reason", "error", "x_groq", "timings"];
 const CHOICES = "choices";
 const NULL = "null";
 
 /**
  * True when the JSON object `bytes[from, to)` is certainly a chunk without usage, error, timings and finish reason. Only names and
  * nesting are looked at, so what the model writes cannot pass for a member; a name with an escape counts as one that matters.
- * About 1 ns a byte, and allocates nothing.
+ * About 1.5 ns a byte, and allocates nothing.
  */
 export function isPlainChunk(bytes: Buffer, from: number, to: number): boolean {
   let depth = 0;
   let hasChoices = false;
   for (let at = from; at < to; at++) {
     const byte = bytes[at];
-    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
+    if (byte === QUOTE) {
+      const start = at + 1;
+      at = findStringEnd(bytes, start, to);
+      if (depth > DEEPEST_MEMBER) continue;
+      const value = findValue(bytes, at + 1, to);
+      if (value === -1) continue;
+      if (isTelling(bytes, start, at) && !hasTextAt(bytes, value, to, NULL)) return false;
+      if (depth === 1 && isName(bytes, start, at, CHOICES)) hasChoices = true;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
     else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      if (--depth === 0) return hasChoices && at === to - 1;
-    } else if (byte === QUOTE) {
-      const end = findStringEnd(bytes, at + 1, to);
-      if (end === to) return false;
-      if (depth <= DEEPEST_MEMBER) {
-        const value = findValue(bytes, end + 1, to);
-        if (value !== -1 && isTelling(bytes, at + 1, end) && !hasTextAt(bytes, value, to, NULL)) return false;
-        hasChoices ||= value !== -1 && depth === 1 && isName(bytes, at + 1, end, CHOICES);
-      }
-      at = end;
+      depth--;
+      if (depth === 0) return hasChoices && at === to - 1;
     }
   }
   return false;
@@ -44,20 +42,15 @@ export function isPlainChunk(bytes: Buffer, from: number, to: number): boolean {
 
 /** Returns the offset of the closing quote; `to` when there is none. */
 function findStringEnd(bytes: Buffer, start: number, to: number): number {
-  for (let at = start; at < to; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) return at;
-    if (byte === BACKSLASH) at++;
-  }
-  return to;
+  let at = start;
+  for (let byte = bytes[at]; at < to && byte !== QUOTE; byte = bytes[at]) at += byte === BACKSLASH ? 2 : 1;
+  return at;
 }
 
 /** Returns the offset of the value when the string that ended before `at` is a member's name, else -1. */
 function findValue(bytes: Buffer, at: number, to: number): number {
-  let next = skipSpace(bytes, at, to);
-  if (bytes[next] !== COLON) return -1;
-  next = skipSpace(bytes, next + 1, to);
-  return next;
+  const colon = skipSpace(bytes, at, to);
+  return bytes[colon] === COLON ? skipSpace(bytes, colon + 1, to) : -1;
 }
 
 function skipSpace(bytes: Buffer, from: number, to: number): number {
@@ -66,10 +59,22 @@ function skipSpace(bytes: Buffer, from: number, to: number): number {
   return at;
 }
 
+/** True for the name of a member that matters unless it is null. */
 function isTelling(bytes: Buffer, from: number, to: number): boolean {
-  for (const name of TELLING) if (isName(bytes, from, to, name)) return true;
-  for (let at = from; at < to; at++) if (bytes[at] === BACKSLASH) return true;
-  return false;
+  switch (to - from) {
+    case 5:
+      if (hasTextAt(bytes, from, to, "usage") || hasTextAt(bytes, from, to, "error")) return true;
+      break;
+    case 6:
+      if (hasTextAt(bytes, from, to, "x_groq")) return true;
+      break;
+    case 7:
+      if (hasTextAt(bytes, from, to, "timings")) return true;
+      break;
+    case 13:
+      if (hasTextAt(bytes, from, to, "finish_reason")) return true;
+  }
+  return !isUnescaped(bytes, from, to);
 }
 
 function isName(bytes: Buffer, from: number, to: number, name: string): boolean {
