@@ -16,6 +16,7 @@ import { ExchangeRecorder, type Books, type ExchangeHead } from "./exchange/exch
 import type { FailureReasons } from "./exchange/failure-reasons.ts";
 import { Fallback, type NextAttempt } from "./exchange/fallback.ts";
 import type { Forwarder } from "./exchange/forward.ts";
+import type { RoundTripOptions } from "./exchange/round-trip-options.ts";
 import type { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { noKey } from "./gate-refusals.ts";
 import type { Keyring } from "./keyring.ts";
@@ -137,7 +138,7 @@ export class Sender {
     { req, res, headers, chosen }: ChosenRequest,
     exchange: ExchangeRecorder,
     secret: Secret,
-    attempt: Pick<Parameters<Forwarder["forward"]>[2], "announcedBytes" | "fallback" | "guard" | "body">,
+    attempt: Pick<RoundTripOptions, "announcedBytes" | "fallback" | "guard" | "body">,
   ): void {
     const { forwarder, keyring, peers, refusals, failures, buffer } = this.#parts;
     const { choice } = exchange;

@@ -3,6 +3,7 @@ import { BASE_URLS } from "./base-urls.ts";
 import { REDACTOR } from "./redactor.ts";
 import { CHOICES, CHOSEN_UPSTREAMS } from "./choices.ts";
 import { CONFIGURATION } from "./configuration.ts";
+import { FALLBACKS } from "./fallbacks.ts";
 import { GATES } from "./gates.ts";
 import { HEADERS } from "./headers.ts";
 import { LEDGER } from "./ledger.ts";
@@ -38,4 +39,9 @@ export const PROPERTIES: readonly Property[] = [
 ];
 
 /** All properties, including those that take too long for that. */
-export const ALL_PROPERTIES: readonly Property[] = [...PROPERTIES, ...GATES, ...CHOSEN_UPSTREAMS];
+export const ALL_PROPERTIES: readonly Property[] = [
+  ...PROPERTIES,
+  ...GATES,
+  ...CHOSEN_UPSTREAMS,
+  ...FALLBACKS,
+];

@@ -219,7 +219,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
   {
     ...A9,
     without: "the User-Agent in the record",
-    file: "src/proxy/gate.ts",
+    file: "src/proxy/sender.ts",
     find: 'userAgent: headers.get("user-agent") ?? null,',
     replace: "userAgent: null,",
   },

@@ -236,7 +236,7 @@ export const FLOODS: readonly Mutant[] = [
     ...D9,
     without: "a unique id for each record",
     file: "src/proxy/exchange/exchange-recorder.ts",
-    find: "id: this.#id ?? randomUUID(),",
-    replace: `id: this.#id ?? randomUUID().slice(0, 2),`,
+    find: "return (this.#id ??= randomUUID());",
+    replace: "return (this.#id ??= randomUUID().slice(0, 2));",
   },
 ];

@@ -12,6 +12,7 @@ const D1_AT_END = { row: "D1", test: "test/proxy/exchange/client-leaves-at-the-e
 const D2_CHAT = { row: "D2", test: "test/proxy/exchange/unframed-chat.test.ts" };
 const D2 = { row: "D2", test: "test/faults/d2-truncated-answers.test.ts" };
 const D3 = { row: "D3", test: "test/faults/d3-no-second-post.test.ts" };
+const D3_FALLBACK = { row: "D3", test: "test/proxy/fallback.test.ts" };
 const D3_POOL = { row: "D3", test: "test/proxy/upstream/pool.test.ts" };
 const D4 = { row: "D4", test: "test/faults/d4-hanging-upstream.test.ts" };
 const D5 = { row: "D5", test: "test/faults/d5-no-buffering.test.ts" };
@@ -22,7 +23,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D1,
     without: "ending the grace period",
     file: ROUND_TRIP,
-    find: `this.#graceTimer = setTimeout(() => this.#settle("client", false), graceMs);`,
+    find: "if (!this.#isSettled) this.#graceTimer = setTimeout(() => this.#settle(cutBy, false), graceMs);",
     replace: "",
   },
   {
@@ -159,8 +160,22 @@ export const RESPONSES: readonly Mutant[] = [
     ...D3,
     without: "telling the client that the upstream may have seen the request",
     file: ROUND_TRIP,
-    find: `const isConnected = this.#deadline.phase !== "connecting";`,
-    replace: "const isConnected = false;",
+    find: 'if (this.#deadline.phase === "connecting")',
+    replace: "if (this.#response === null)",
+  },
+  {
+    ...D3_FALLBACK,
+    without: "proof in the status before another upstream is asked",
+    file: "src/proxy/exchange/fallback.ts",
+    find: "return NOTHING_DONE.has(status) && this.canGoOn;",
+    replace: "return status >= 400 && this.canGoOn;",
+  },
+  {
+    ...D3_FALLBACK,
+    without: "proof that nothing was sent before another upstream is asked",
+    file: "src/proxy/exchange/round-trip.ts",
+    find: 'if (this.#deadline.phase === "connecting")',
+    replace: 'if (this.#deadline.phase !== "responding")',
   },
   {
     ...D3_POOL,
@@ -250,7 +265,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D5,
     without: "passing on each chunk of an upload",
     file: UPLOAD,
-    find: "if (sent.length > 0) queue.write(sent);",
-    replace: "this.#upstream.cork();\n    if (sent.length > 0) queue.write(sent);",
+    find: "if (sent.length > 0) this.#pass(sent, queue);",
+    replace: "this.#upstream.cork();\n    if (sent.length > 0) this.#pass(sent, queue);",
   },
 ];

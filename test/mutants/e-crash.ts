@@ -34,10 +34,10 @@ export const CRASH: readonly Mutant[] = [
   {
     ...E7,
     without: "noting a request that waits for its key",
-    file: "src/proxy/gate.ts",
-    find: "return new ExchangeRecorder(head, this.#books);",
+    file: "src/proxy/sender.ts",
+    find: "return new ExchangeRecorder(head, this.#parts.books);",
     replace:
-      "const exchange = new ExchangeRecorder(head, this.#books); this.#books.running.remove(exchange); queueMicrotask(() => exchange.roundTrip !== null && this.#books.running.add(exchange)); return exchange;",
+      "const exchange = new ExchangeRecorder(head, this.#parts.books); this.#parts.books.running.remove(exchange); queueMicrotask(() => exchange.roundTrip !== null && this.#parts.books.running.add(exchange)); return exchange;",
   },
   {
     ...E7,
@@ -78,8 +78,8 @@ export const CRASH: readonly Mutant[] = [
     ...E7_TIME,
     without: "the id of the record in its note",
     file: RECORDER,
-    find: "id: this.#id ?? randomUUID(),",
-    replace: "id: randomUUID(),",
+    find: "v: RECORD_VERSION,\n      id: this.id,",
+    replace: "v: RECORD_VERSION,\n      id: randomUUID(),",
   },
   {
     ...E7_TIME,

@@ -41,8 +41,8 @@ export const DISK: readonly Mutant[] = [
     ...E1,
     without: "writing the record of a failure before its refusal",
     file: "src/proxy/exchange/round-trip.ts",
-    find: `this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);\n    if (!this.#isClientGone) this.#refuse(refusal);`,
-    replace: `if (!this.#isClientGone) this.#refuse(refusal);\n    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);`,
+    find: `this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);\n    if (hasClient) this.#refuse(refusal);`,
+    replace: `if (hasClient) this.#refuse(refusal);\n    this.#exchange.recordUnanswered(cutBy === null ? "rejected" : "cut", refusal.code, cutBy);`,
   },
   {
     ...E1,

@@ -81,6 +81,10 @@ function printRoutes(
     print(
       `${record.ts}: ${record.tool} requested ${record.model_requested} on ${record.route}, and ${record.upstream} served it`,
     );
+  if (typeof record?.attempt_of === "string")
+    print(
+      `it was asked because another upstream had done nothing with the request: tollkeeper route --explain ${record.attempt_of}`,
+    );
   print(
     `${record === null ? "A request" : "With the present configuration, this request"} of ${first?.request.tool ?? "any tool"} for ${first?.request.model}:`,
   );

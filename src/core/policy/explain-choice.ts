@@ -28,11 +28,16 @@ export function explainChoice(config: Config, request: RoutedRequest): Verdict[]
       ? findObstacle(upstream, request)
       : `"tools.${request.tool}.upstreams" does not name it`;
     if (obstacle !== null) return { upstream, isChosen: false, reason: obstacle };
-    if (chosen !== null)
-      return { upstream, isChosen: false, reason: `would serve it, but comes after ${chosen.name}` };
+    if (chosen !== null) return { upstream, isChosen: false, reason: explainSecond(upstream, chosen) };
     chosen = upstream;
     return { upstream, isChosen: true, reason: "the first that serves it" };
   });
+}
+
+function explainSecond({ name }: Upstream, chosen: Upstream): string {
+  return chosen.fallback.includes(name)
+    ? `the fallback of ${chosen.name}: asked if that does nothing with the request, or rests`
+    : `would serve it, but comes after ${chosen.name}`;
 }
 
 /** Returns the setting that keeps a request from an upstream that its tool may use; null when none does. */

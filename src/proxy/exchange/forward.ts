@@ -4,7 +4,8 @@ import { isSameOutbound, type Outbound } from "../../core/config/outbound.ts";
 import type { Clock } from "../../ports.ts";
 import { createDialer, type Dial } from "../upstream/dial.ts";
 import { UpstreamPool } from "../upstream/pool.ts";
-import { RoundTrip, type RoundTripOptions, type UpstreamTransport } from "./round-trip.ts";
+import type { RoundTripOptions, UpstreamTransport } from "./round-trip-options.ts";
+import { RoundTrip } from "./round-trip.ts";
 
 /** Sends requests to upstreams over pooled connections. The only file that knows http-proxy-3. */
 export interface Forwarder {
