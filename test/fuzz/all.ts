@@ -36,12 +36,8 @@ export const PROPERTIES: readonly Property[] = [
   ...TEXTS,
   ...BASE_URLS,
   ...TOOLS,
+  ...FALLBACKS,
 ];
 
 /** All properties, including those that take too long for that. */
-export const ALL_PROPERTIES: readonly Property[] = [
-  ...PROPERTIES,
-  ...GATES,
-  ...CHOSEN_UPSTREAMS,
-  ...FALLBACKS,
-];
+export const ALL_PROPERTIES: readonly Property[] = [...PROPERTIES, ...GATES, ...CHOSEN_UPSTREAMS];

@@ -217,6 +217,31 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
     "tools.codex.upstreams: must be a list: [ ... ]",
   ],
   [
+    "a fallback that does not exist",
+    withUpstream({ fallback: ["defalt"] }),
+    'upstreams.default.fallback[0]: no upstream is called "defalt"; did you mean "default"?',
+  ],
+  [
+    "an upstream that falls back to itself",
+    withUpstream({ fallback: ["default"] }),
+    "upstreams.default.fallback[0]: an upstream cannot stand in for itself; name another",
+  ],
+  [
+    "one fallback, not in a list",
+    withUpstream({ fallback: "default" }),
+    "upstreams.default.fallback: must be a list: [ ... ]",
+  ],
+  [
+    "a fallback that is named twice",
+    {
+      upstreams: {
+        a: { baseUrl: "https://a.example/v1", fallback: ["b", "b"] },
+        b: { baseUrl: "https://b.example/v1" },
+      },
+    },
+    "upstreams.a.fallback[1]: is named twice; remove one",
+  ],
+  [
     "an alias of an alias",
     { aliases: { a: "b", b: "c" } },
     'aliases.a: "b" is itself an alias; name the model that it stands for',
