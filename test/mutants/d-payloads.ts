@@ -7,7 +7,7 @@ const COMPRESSED_ERROR = "src/proxy/exchange/compressed-error.ts";
 const D6 = { row: "D6", test: "test/faults/d6-hostile-payloads.test.ts" };
 const D6_NAMES = { row: "D6", test: "test/core/usage/sentences.test.ts" };
 const D6_MEMORY = { row: "D6", test: "test/core/usage/bounded-memory.test.ts" };
-const D6_CHAT = { row: "D6", test: "test/core/usage/chat/merge-usage.test.ts" };
+const D6_CHAT = { row: "D6", test: "test/core/usage/chat/cumulative-usage.test.ts" };
 const D7 = { row: "D7", test: "test/faults/d7-nothing-ends-the-daemon.test.ts" };
 const D7_TLS = { row: "D7", test: "test/proxy/upstream/tls.test.ts" };
 const D7_SIGNALS = { row: "D7", test: "test/daemon/stop.test.ts" };
@@ -69,16 +69,16 @@ export const PAYLOADS: readonly Mutant[] = [
   {
     ...D6_CHAT,
     without: "a limit on the merged usage of a chat stream",
-    file: "src/core/usage/chat/merge-usage.ts",
-    find: " || (isNew && size >= MAX_NAMES)",
+    file: "src/core/usage/chat/cumulative-usage.ts",
+    find: " && ++this.#added <= MAX_ADDED",
     replace: "",
   },
   {
     ...D6_CHAT,
     without: "keeping merged usage from the prototype",
-    file: "src/core/usage/chat/merge-usage.ts",
-    find: "name === PROTOTYPE || ",
-    replace: "",
+    file: "src/core/usage/chat/cumulative-usage.ts",
+    find: "isName(name) && ++this",
+    replace: "++this",
   },
   {
     ...D6_NAMES,

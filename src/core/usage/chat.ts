@@ -2,9 +2,9 @@ import { isObject, type JsonObject } from "../json.ts";
 import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from "./usage-format.ts";
 import type { UsageCollector, UsageFormat } from "./usage-format.ts";
 import type { ChunkType } from "./chat/chunk-scanner.ts";
-import { mergeUsage } from "./chat/merge-usage.ts";
-import { readChatCounts, readTimings } from "./chat/usage.ts";
-import { ERROR_FIELDS, readErrorType } from "./errors.ts";
+import { CumulativeUsage } from "./chat/cumulative-usage.ts";
+import { hasCounts, readChatCounts, readTimings } from "./chat/usage.ts";
+import { CHAT_ERROR_FIELDS, readErrorType } from "./errors.ts";
 import { asCount, asObject, asText, asWord, removeSentences } from "./fields.ts";
 import { readServerTools } from "./messages/usage.ts";
 import type { Flag, MeterReading, Outcome } from "./reading.ts";
@@ -17,8 +17,7 @@ const PRESENCE = 4;
 const MAX_CHOICES = 128;
 
 const CHUNK = {
-  ...ERROR_FIELDS,
-  object: TEXT_BYTES,
+  ...CHAT_ERROR_FIELDS,
   id: TEXT_BYTES,
   model: TEXT_BYTES,
   service_tier: TEXT_BYTES,
@@ -71,7 +70,7 @@ class ChatCollector implements UsageCollector {
   #isDone = false;
   #hasFailed = false;
   #errorType: string | null = null;
-  #usage: JsonObject | null = null;
+  #usage: CumulativeUsage | null = null;
   #timings: JsonObject | null = null;
   /** The last counts came in or after the chunk that finished, or in one without choices. */
   #isFinal = false;
@@ -103,7 +102,7 @@ class ChatCollector implements UsageCollector {
   }
 
   toReading(isWhole: boolean, hasClientLeft: boolean): MeterReading {
-    const rawUsage = this.#usage === null ? null : removeSentences(this.#usage);
+    const rawUsage = this.#usage === null ? null : removeSentences(this.#usage.fields);
     const flags = new Set<Flag>();
     const ofTimings = rawUsage === null ? readTimings(this.#timings ?? {}, flags) : null;
     const counts = ofTimings ?? readChatCounts(rawUsage ?? {}, flags);
@@ -144,7 +143,8 @@ class ChatCollector implements UsageCollector {
     const timings = isObject(fields["timings"]) ? fields["timings"] : null;
     const isFinish = choices.some(({ finish_reason }) => asText(finish_reason) !== null);
     // The scanner skips such a chunk when it can, and what is read must not depend on that.
-    const isPlain = choices.length > 0 && usage === null && timings === null && !isFinish;
+    const isOfFirst = choices.every((choice) => indexOf(choice) === 0);
+    const isPlain = choices.length > 0 && isOfFirst && usage === null && timings === null && !isFinish;
     if (isPlain && this.#hasContent) return;
     this.#hasContent ||= choices.some(hasOutput);
     this.#id ??= asText(fields["id"]);
@@ -153,17 +153,17 @@ class ChatCollector implements UsageCollector {
     for (const choice of choices) this.#addChoice(choice);
     if (usage !== null) this.#addUsage(usage);
     if (timings !== null) this.#timings = timings;
-    if (usage !== null || timings !== null) this.#isFinal = choices.length === 0 || this.#hasFinished;
+    if (hasCounts(usage) || timings !== null) this.#isFinal = choices.length === 0 || this.#hasFinished;
   }
 
   #addChoice(choice: JsonObject): void {
-    const index = asCount(choice["index"]) ?? 0;
+    const index = indexOf(choice);
     const reason = asText(choice["finish_reason"]);
     this.#hasChoices = true;
-    if (reason === null) {
-      if (!this.#finished.has(index) && this.#open.size < MAX_CHOICES) this.#open.add(index);
-      return;
-    }
+    // Choices are numbered from 0, and chunks of the first may be skipped.
+    this.#begin(0);
+    this.#begin(index);
+    if (reason === null) return;
     this.#open.delete(index);
     if (this.#finished.size < MAX_CHOICES) this.#finished.add(index);
     if (index !== 0 && this.#isStopOfFirst) return;
@@ -171,15 +171,26 @@ class ChatCollector implements UsageCollector {
     this.#isStopOfFirst = index === 0;
   }
 
+  /** A choice that begins after counts proves that these were interim. */
+  #begin(index: number): void {
+    if (this.#open.has(index) || this.#finished.has(index) || this.#open.size >= MAX_CHOICES) return;
+    this.#open.add(index);
+    this.#isFinal = false;
+  }
+
   #addUsage(usage: JsonObject): void {
-    if (this.#usage === null) this.#usage = usage;
-    else mergeUsage(this.#usage, usage);
+    if (this.#usage === null) this.#usage = new CumulativeUsage(usage);
+    else this.#usage.add(usage);
   }
 
   #fail(fields: JsonObject): void {
     this.#hasFailed = true;
     this.#errorType = readErrorType(fields);
   }
+}
+
+function indexOf(choice: JsonObject): number {
+  return asCount(choice["index"]) ?? 0;
 }
 
 /** SDKs take any error that is not empty for one. A long text in its place is undefined here. */

@@ -7,14 +7,18 @@ import type { MeterReading } from "./reading.ts";
 /** What to read of an error in any of the forms that {@link readErrorType} supports. */
 export const ERROR_FIELDS: Selection = { error: { code: TEXT_BYTES, type: TEXT_BYTES }, code: TEXT_BYTES };
 
+/** The same for services that speak Chat Completions. */
+export const CHAT_ERROR_FIELDS: Selection = { ...ERROR_FIELDS, object: TEXT_BYTES, type: TEXT_BYTES };
+
 /**
- * Returns an error's code, else its type; null when neither is a single word. Both dialects have a nested form
- * (`{"error":{"type"}}`) and a flat one (`{"type":"error","code"}`; docs/wire.md section 8). Some gateways put the message
- * into the code.
+ * Returns an error's code, else its type; null when neither is a single word. Errors are nested (`{"error":{"type"}}`) or flat
+ * (`{"type":"error","code"}`, docs/wire.md section 8; `{"object":"error","type","code"}`, section 7). Some gateways put the
+ * message into the code.
  */
 export function readErrorType(fields: JsonObject): string | null {
-  if (!isObject(fields["error"])) return asErrorCode(fields["code"]);
-  const { code, type } = fields["error"];
+  const { error, object } = fields;
+  if (!isObject(error) && object !== "error") return asErrorCode(fields["code"]);
+  const { code, type } = isObject(error) ? error : fields;
   return asWord(code) ?? asWord(type) ?? asErrorCode(code);
 }
 
@@ -25,9 +29,9 @@ function asErrorCode(value: unknown): string | null {
 
 /** The format of error responses and of responses without usage: only the error's type is read. */
 export const ERROR_FORMAT: TypedFormat = {
-  event: { ...ERROR_FIELDS, type: TEXT_BYTES },
+  event: CHAT_ERROR_FIELDS,
   eventTypes: ["error"],
-  body: ERROR_FIELDS,
+  body: CHAT_ERROR_FIELDS,
   isContent: () => false,
   createCollector: () => new ErrorCollector(),
 };

@@ -27,7 +27,7 @@ export function asWord(value: unknown): string | null {
 }
 
 /** True for a name that a record may hold. A reader's assignment to one of these names could reach an object's prototype. */
-function isName(name: string): boolean {
+export function isName(name: string): boolean {
   return WORD.test(name) && name !== "__proto__" && name !== "constructor" && name !== "prototype";
 }
 

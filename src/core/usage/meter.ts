@@ -22,8 +22,8 @@ export interface MeterSetup {
 /**
  * Reads the usage of one response while its body passes. Never throws, whatever the bytes. Keeps copies only, in bounded
  * memory for a body of any length: the selected values of one JSON document (up to 64 KiB per usage object, 4 KiB per choice's,
- * 1 KiB for others), one buffer as large as the largest of them, the first KiB of one line of a stream, and 64 usage members of
- * a stream of Messages or Chat Completions, with at most 64 counts in each.
+ * 1 KiB for others), one buffer as large as the largest of them, the first KiB of one line of a stream, 64 usage members of a
+ * Messages stream, and the first usage object of a chat stream with 64 further counts and 128 choices.
  *
  * Costs 0.2 µs of CPU per event without usage (0.9 of Chat Completions), 0.2 more when it comes in two chunks, and allocates
  * nothing for it; 3 to 6 µs per event with usage; 5 µs and 4 KB per response of one JSON document, 0.3 µs of it before the first

@@ -11,11 +11,13 @@ const CLOSE_BRACKET = 0x5d;
 const DEEPEST_MEMBER = 3;
 
 const CHOICES = "choices";
+const INDEX = "index";
+const ZERO = 0x30;
 const NULL = "null";
 
 /**
- * True when the JSON object `bytes[from, to)` is certainly a chunk without usage, error, timings and finish reason. Only names and
- * nesting are looked at, so what the model writes cannot pass for a member; a name with an escape counts as one that matters.
+ * True when the JSON object `bytes[from, to)` is certainly a chunk of choice 0 without usage, error, timings and finish reason. Only
+ * names and nesting are looked at, so what the model writes cannot pass for a member; a name with an escape counts as one that matters.
  * About 1.5 ns a byte, and allocates nothing.
  */
 export function isPlainChunk(bytes: Buffer, from: number, to: number): boolean {
@@ -30,6 +32,7 @@ export function isPlainChunk(bytes: Buffer, from: number, to: number): boolean {
       const value = findValue(bytes, at + 1, to);
       if (value === -1) continue;
       if (isTelling(bytes, start, at) && !hasTextAt(bytes, value, to, NULL)) return false;
+      if (isName(bytes, start, at, INDEX) && bytes[value] !== ZERO) return false;
       if (depth === 1 && isName(bytes, start, at, CHOICES)) hasChoices = true;
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
     else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {

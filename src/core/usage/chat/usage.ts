@@ -3,6 +3,8 @@ import { asCount, asObject } from "../fields.ts";
 import type { Flag } from "../reading.ts";
 import { sumLifetimes, type CacheLifetimes, type UsageCounts } from "../tokens.ts";
 
+const COUNTS = ["prompt_tokens", "completion_tokens", "total_tokens"];
+
 /** The counts of a usage object as they were sent; null where it does not say. */
 interface SentCounts {
   prompt: number | null;
@@ -58,6 +60,11 @@ export function readTimings(timings: JsonObject, flags: Set<Flag>): UsageCounts 
     output,
     reasoning: null,
   };
+}
+
+/** True when a usage object counts something. Some services send zeros until the counts are known. */
+export function hasCounts(usage: JsonObject | null): boolean {
+  return usage !== null && COUNTS.some((name) => (asCount(usage[name]) ?? 0) > 0);
 }
 
 function readSentCounts(usage: JsonObject): SentCounts {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMeter } from "../../../../src/core/usage/meter.ts";
-import { nonZeroCounts, setup } from "../response-bodies.ts";
+import { jsonSetup, nonZeroCounts, readBody, setup } from "../response-bodies.ts";
 import { chunk, chunks, DONE, readChunks } from "./chat-bodies.ts";
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
@@ -78,6 +78,77 @@ test("usage beside one of several choices is interim until all have finished", (
   assert.deepEqual([late.outcome, late.usage, late.stop], ["completed", "final", "stop"]);
 });
 
+test("a choice that begins late, behind the output of another, leaves counts interim until it has finished", () => {
+  const first = [TEXT, chunk({}, "stop", { usage: USAGE })];
+  const second = { choices: [{ index: 1, delta: { content: "b" } }] };
+  const end = { choices: [{ index: 1, delta: {}, finish_reason: "stop" }], usage: USAGE };
+  for (const [parts, expected] of [
+    [
+      [TEXT, second, ...first],
+      ["cut", "partial"],
+    ],
+    [
+      [...first, second],
+      ["cut", "partial"],
+    ],
+    [
+      [second, TEXT, end],
+      ["cut", "partial"],
+    ],
+    [
+      [TEXT, second, end],
+      ["cut", "partial"],
+    ],
+    [
+      [...first, second, end],
+      ["completed", "final"],
+    ],
+    [
+      [TEXT, second, end, ...first],
+      ["completed", "final"],
+    ],
+    [
+      [TEXT, LAST, second],
+      ["cut", "partial"],
+    ],
+  ] as const) {
+    const reading = readChunks([...parts], false);
+    assert.deepEqual([reading.outcome, reading.usage], expected, JSON.stringify(parts));
+  }
+});
+
+test("a usage object without counts, or with zeros only, makes no earlier count final", () => {
+  const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+  for (const usage of [{}, { prompt_tokens: null }, { cost: 1 }, zeros]) {
+    const interim = chunk({ content: "a" }, null, { usage: USAGE });
+    const reading = readChunks([interim, STOP, { ...LAST, usage }], false);
+    assert.deepEqual([reading.outcome, reading.usage], ["cut", "partial"], JSON.stringify(usage));
+    const late = readChunks([interim, STOP, LAST, { ...LAST, usage: {} }], false);
+    assert.equal(late.usage, "final");
+  }
+  assert.equal(readChunks([TEXT, chunk({}, "stop", { usage: zeros }), DONE]).usage, "final");
+});
+
+test("completions stream their text in choices, and zeros in every chunk until the counts", () => {
+  const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+  const meter = createMeter(setup({ dialect: "chat" }));
+  const parts = [
+    { choices: [{ index: 0, text: "", finish_reason: null }], usage: zeros },
+    { choices: [{ index: 0, text: "a", finish_reason: null }], usage: zeros },
+    { choices: [{ index: 0, text: "", finish_reason: "length" }], usage: zeros },
+  ];
+  const seen = parts.map((part) => {
+    meter.feed(Buffer.from(chunks(part)));
+    return meter.hasContent;
+  });
+  assert.deepEqual(seen, [false, true, true]);
+  assert.equal(meter.readSoFar().usage, "partial");
+  meter.feed(Buffer.from(chunks({ choices: [], usage: USAGE }, DONE)));
+  const reading = meter.finish(true);
+  assert.deepEqual([reading.outcome, reading.stop, reading.usage], ["incomplete", "length", "final"]);
+  assert.deepEqual(nonZeroCounts(reading), COUNTS);
+});
+
 test("a finish reason is the end of a stream that ends cleanly, and not of one that breaks", () => {
   assert.deepEqual(
     [readChunks([TEXT, STOP]).outcome, readChunks([TEXT, STOP], false).outcome],
@@ -121,12 +192,39 @@ const ERRORS: [form: string, line: object | string, type: string | null][] = [
   ["an event called error", 'event: error\ndata: {"error":{"type":"t"}}', "t"],
   ["a flat event called error", 'event: error\ndata: {"code":400,"message":"m"}', "400"],
   ["the field of old llama.cpp", 'error: {"code":500,"message":"m","type":"server_error"}', "500"],
+  [
+    "Mistral's flat one",
+    { object: "error", message: "m", type: "invalid_request", code: null },
+    "invalid_request",
+  ],
 ];
 
 for (const [form, line, type] of ERRORS) {
   test(`reads an error in the form of ${form}, whatever came before`, () => {
     const reading = readChunks([TEXT, STOP, LAST, line]);
     assert.deepEqual([reading.outcome, reading.error_type, reading.usage], ["error", type, "final"]);
+  });
+}
+
+test("a body of status 200 with nothing but an error is one", () => {
+  const reading = readBody({ error: { message: "m", code: 402 } }, jsonSetup({ dialect: "chat" }));
+  assert.deepEqual([reading.outcome, reading.error_type, reading.usage], ["error", "402", "absent"]);
+});
+
+for (const [who, error, type] of [
+  ["OpenAI", { error: { message: "m", type: "t", param: null, code: "c" } }, "c"],
+  ["OpenRouter", { error: { message: "m", code: 402 } }, "402"],
+  ["Azure", { error: { message: "m", code: "401" } }, "401"],
+  ["a service with code null", { error: { message: "m", type: "t", code: null } }, "t"],
+  ["Mistral", { object: "error", message: "m", type: "t", param: null, code: null }, "t"],
+  ["Mistral, for invalid requests", { detail: [{ msg: "m" }] }, null],
+] as const) {
+  test(`an error response in the form of ${who} has its code or type recorded`, () => {
+    const octets = { status: 400, dialect: "chat", contentType: "application/octet-stream" } as const;
+    for (const changes of [octets, { ...octets, contentType: "application/json" }]) {
+      const reading = readBody(error, setup(changes));
+      assert.deepEqual([reading.outcome, reading.error_type, reading.flags], ["error", type, []]);
+    }
   });
 }
 
