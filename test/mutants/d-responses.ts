@@ -78,9 +78,9 @@ export const RESPONSES: readonly Mutant[] = [
   {
     ...D2_CHAT,
     without: "requiring proof that interim counts are final in a stream without framing",
-    file: UPSTREAM_RESPONSE,
-    find: "const isCertain = isWhole && (isFramed(this.#headers) || this.#meter.isOver);",
-    replace: "const isCertain = isWhole;",
+    file: "src/core/usage/meter.ts",
+    find: " && (isFramed || this.isFinished)",
+    replace: "",
   },
   {
     ...D2,

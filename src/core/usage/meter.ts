@@ -39,11 +39,12 @@ export interface Meter {
   /** Returns what {@link Meter.finish} would if the body ended here, without an unfinished event. Changes nothing. */
   readSoFar(): MeterReading;
   /**
-   * Ends the body and returns the reading. Call once. `isWhole`: the body ended as its framing announced. A stream of Messages or
-   * Responses ignores that, because its events say whether it is complete. `hasClientLeft`: the client disconnected before that. A
-   * client may do so as soon as the model has stopped, and then nothing was cut, whatever becomes of the rest.
+   * Ends the body and returns the reading. Call once. `isWhole`: the body ended as its framing announced, or with its connection
+   * where `isFramed` is false: then only what a stream says shows that it is whole. A stream of Messages or Responses ignores
+   * both, because its events always say so. `hasClientLeft`: the client disconnected before that. A client may do so as soon as
+   * the model has stopped, and then nothing was cut, whatever becomes of the rest.
    */
-  finish(isWhole: boolean, hasClientLeft?: boolean): MeterReading;
+  finish(isWhole: boolean, hasClientLeft?: boolean, isFramed?: boolean): MeterReading;
 }
 
 /** Responses from this status on have no model output: redirects are forwarded, not followed. */
@@ -137,9 +138,10 @@ class UsageMeter implements Meter {
     return reading;
   }
 
-  finish(isWhole: boolean, hasClientLeft = false): MeterReading {
+  finish(isWhole: boolean, hasClientLeft = false, isFramed = true): MeterReading {
     const isReadable = this.#body.finish();
-    const reading = this.#read(isWhole && isReadable, hasClientLeft);
+    const isCertain = isWhole && isReadable && (isFramed || this.isFinished);
+    const reading = this.#read(isCertain, hasClientLeft);
     // A stream without its final event was truncated, however cleanly it closed. Any other whole body was just not a message.
     if (isWhole && !this.#isStream && reading.outcome === "cut") reading.outcome = "completed";
     if (!isReadable) reading.flags.push("bad_json");

@@ -23,9 +23,14 @@ export interface ResponseMeter {
   readSoFar(): MeterReading;
   /**
    * Ends the metering of a body that ended (`whole`) or was truncated. Calls back at once, unless a decoder has to finish.
-   * `hasClientLeft`: as in `Meter`.
+   * `hasClientLeft` and `isFramed`: as in `Meter`.
    */
-  finish(whole: boolean, done: (reading: MeterReading) => void, hasClientLeft?: boolean): void;
+  finish(
+    whole: boolean,
+    done: (reading: MeterReading) => void,
+    hasClientLeft?: boolean,
+    isFramed?: boolean,
+  ): void;
 }
 
 /** Creates the meter for a response with the given `content-encoding` (null or `identity`: none). */
@@ -63,8 +68,13 @@ class DirectMeter implements ResponseMeter {
     return this.#meter.readSoFar();
   }
 
-  finish(whole: boolean, done: (reading: MeterReading) => void, hasClientLeft = false): void {
-    done(this.#meter.finish(whole, hasClientLeft));
+  finish(
+    whole: boolean,
+    done: (reading: MeterReading) => void,
+    hasClientLeft = false,
+    isFramed = true,
+  ): void {
+    done(this.#meter.finish(whole, hasClientLeft, isFramed));
   }
 }
 
@@ -105,9 +115,14 @@ class DecodingMeter implements ResponseMeter {
     return this.#failed ? withoutUsage(reading, false) : reading;
   }
 
-  finish(whole: boolean, done: (reading: MeterReading) => void, hasClientLeft = false): void {
+  finish(
+    whole: boolean,
+    done: (reading: MeterReading) => void,
+    hasClientLeft = false,
+    isFramed = true,
+  ): void {
     this.#done = () => {
-      const reading = this.#meter.finish(whole && !this.#failed, hasClientLeft);
+      const reading = this.#meter.finish(whole && !this.#failed, hasClientLeft, isFramed);
       done(this.#failed ? withoutUsage(reading, whole) : reading);
     };
     const decoder = this.#decoder;

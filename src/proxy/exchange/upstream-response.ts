@@ -106,15 +106,13 @@ export class UpstreamResponse {
   ): void {
     this.#isSettled = true;
     if (isWhole) this.#writer?.complete();
-    // Without framing, only what the body says shows that it is complete.
-    const isCertain = isWhole && (isFramed(this.#headers) || this.#meter.isOver);
     const onRead = (reading: MeterReading) => {
       const isReallyWhole = isWhole && !isSilentlyTruncated(this.#headers, reading, this.#meter.isOver);
       // An error stays an error, whole or not. A response whose usage is final is complete, whatever the client got of it.
       const isCut = isWhole && !isReallyWhole && reading.outcome === "completed" && reading.usage !== "final";
       done(isCut ? { ...reading, outcome: "cut" } : reading, isReallyWhole);
     };
-    this.#meter.finish(isCertain, onRead, hasClientLeft);
+    this.#meter.finish(isWhole, onRead, hasClientLeft, isFramed(this.#headers));
   }
 
   /** Ends the client's response. */
