@@ -16,6 +16,17 @@ import { isFramed, isSilentlyTruncated } from "./unframed-response.ts";
 /** From this status on the body is not what was asked for, and it is searched for our key. */
 const FIRST_SEARCHED_STATUS = 300;
 
+/** The headers with a service's id of the request (docs/wire.md section 10). The first that is there counts. */
+const REQUEST_ID_HEADERS = [
+  "request-id",
+  "x-request-id",
+  "apim-request-id",
+  "x-generation-id",
+  "mistral-correlation-id",
+  "x-ds-trace-id",
+  "inference-id",
+];
+
 /** What the handling of a response works with. */
 interface UpstreamResponseOptions {
   exchange: ExchangeRecorder;
@@ -124,8 +135,9 @@ export class UpstreamResponse {
     const { exchange, secret } = this.#options;
     const contentType = this.#headers.get("content-type") ?? null;
     exchange.streamed = contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
-    // The service's id of the request (docs/wire.md section 10). The ledger limits its length.
-    const requestId = this.#headers.get("request-id") ?? this.#headers.get("x-request-id");
+    const idHeader = REQUEST_ID_HEADERS.find((name) => this.#headers.has(name));
+    const requestId = idHeader === undefined ? undefined : this.#headers.get(idHeader);
+    // The ledger limits its length.
     exchange.upstreamRequestId = requestId === undefined ? null : secret.redactText(requestId);
     const { route, upstream } = exchange.choice;
     const { dialect, spend } = route;
