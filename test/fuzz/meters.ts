@@ -45,6 +45,15 @@ function assertChunkingIrrelevant(
   assert.deepEqual(meterAll(under, splitIntoChunks(body, chunks), isComplete), [reading, sawContent]);
 }
 
+/** Long chunks are never skipped. */
+function assertSkippingIrrelevant(chunks: object[], isComplete: boolean): void {
+  const under = setup({ dialect: "chat" });
+  const short = stream(chunks);
+  const long = short.replaceAll("}\n\n", `${" ".repeat(1_000)}}\n\n`);
+  const [whole, padded] = [short, long].map((body) => meterAll(under, [Buffer.from(body)], isComplete));
+  assert.deepEqual(whole, padded);
+}
+
 /** Larger bodies would take the time of many cases and find nothing more. */
 const LARGEST_BODY_BYTES = 40_000;
 
@@ -112,6 +121,11 @@ export const METERS: readonly Property[] = [
     fc.property(responses, chunking, fc.boolean(), ({ under, body }, chunks, isComplete) =>
       assertChunkingIrrelevant(under, Buffer.from(body), chunks, isComplete),
     ),
+  ),
+  property(
+    "meter: the reading of a chat stream does not depend on which of its chunks are skipped",
+    { batch: 300 },
+    fc.property(fc.array(anyChunk), fc.boolean(), assertSkippingIrrelevant),
   ),
   property(
     "meter: the reading of a damaged recorded body does not depend on its chunks, and its counts add up",

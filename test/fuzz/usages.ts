@@ -115,7 +115,7 @@ export const anyDocument: fc.Arbitrary<object> = fc
   .map(([response, stop]) => ({ ...response, stop_reason: stop }));
 
 const choice = some({
-  index: fc.constantFrom(0, 1, null),
+  index: fc.constantFrom(0, 0, 1, null),
   finish_reason: fc.constantFrom(null, null, "stop", "length", "error", ""),
   delta: some({ content: fc.constantFrom("", "a", '"usage":{}', null) }),
   usage: anyUsage,
@@ -131,6 +131,7 @@ export const anyChunk: fc.Arbitrary<object> = fc.record(
     x_groq: some({ usage: anyUsage }),
     timings: numbers("cache_n", "prompt_n", "predicted_n"),
     error: fc.constantFrom(null, "", "e", { code: 5 }),
+    object: fc.constantFrom("chat.completion.chunk", "error"),
     obfuscation: fc.constantFrom("x", "y".repeat(1_000)),
   },
   { requiredKeys: [] },

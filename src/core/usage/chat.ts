@@ -143,8 +143,8 @@ class ChatCollector implements UsageCollector {
     const timings = isObject(fields["timings"]) ? fields["timings"] : null;
     const isFinish = choices.some(({ finish_reason }) => asText(finish_reason) !== null);
     // The scanner skips such a chunk when it can, and what is read must not depend on that.
-    const isOfFirst = choices.every((choice) => indexOf(choice) === 0);
-    const isPlain = choices.length > 0 && isOfFirst && usage === null && timings === null && !isFinish;
+    const isOfFirst = Object.hasOwn(fields, "choices") && choices.every((choice) => indexOf(choice) === 0);
+    const isPlain = isOfFirst && usage === null && timings === null && !isFinish;
     if (isPlain && this.#hasContent) return;
     this.#hasContent ||= choices.some(hasOutput);
     this.#id ??= asText(fields["id"]);
@@ -195,7 +195,7 @@ function indexOf(choice: JsonObject): number {
 
 /** SDKs take any error that is not empty for one. A long text in its place is undefined here. */
 function isError(fields: JsonObject): boolean {
-  if (fields["object"] === "error") return true;
+  if (fields["object"] === "error" && !Object.hasOwn(fields, "choices")) return true;
   const { error } = fields;
   return Object.hasOwn(fields, "error") && (error === undefined || Boolean(error));
 }
