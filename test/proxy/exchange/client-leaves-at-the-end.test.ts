@@ -75,19 +75,25 @@ for (const [what, parts, expected] of [
   ["at the limit of tokens", [TEXT, chunk({}, "length")], ["incomplete", null, "absent"]],
   ["at [DONE]", [TEXT, DONE], ["completed", null, "absent"]],
   ["before the model has stopped", [TEXT], ["cut", "client", "absent"]],
+  [
+    "when one of two choices has stopped",
+    [TEXT, chunk({}, "stop"), { choices: [{ index: 1, delta: { content: "b" } }] }],
+    ["cut", "client", "absent"],
+  ],
 ] as const) {
-  test(
-    `a client that leaves ${what}, with an upstream that never ends, is recorded as ${expected[0]}`,
-    LIMIT,
-    async (t) => {
-      const stream = await openChat(t, SHORT_GRACE_MS, [...parts]);
-      const upstreamClosed = once(stream.response, "close");
-      await leave(stream);
-      const record = await stream.gate.ledger.only();
-      assert.deepEqual([record.outcome, record.cut_by, record.usage], expected);
-      await upstreamClosed;
-    },
-  );
+  for (const graceMs of [SHORT_GRACE_MS, 0])
+    test(
+      `a client that leaves ${what}, with an upstream that never ends, is recorded as ${expected[0]} after ${graceMs} ms`,
+      LIMIT,
+      async (t) => {
+        const stream = await openChat(t, graceMs, [...parts]);
+        const upstreamClosed = once(stream.response, "close");
+        await leave(stream);
+        const record = await stream.gate.ledger.only();
+        assert.deepEqual([record.outcome, record.cut_by, record.usage], expected);
+        await upstreamClosed;
+      },
+    );
 }
 
 test(
