@@ -93,8 +93,8 @@ export const RESPONSES: readonly Mutant[] = [
     ...D2,
     without: "ending a truncated response abnormally",
     file: ROUND_TRIP,
-    find: "this.#upstream.destroy();\n      this.#res.destroy();",
-    replace: "this.#upstream.destroy();\n      this.#res.end();",
+    find: "else this.#res.destroy();",
+    replace: "else this.#res.end();",
   },
   {
     ...D2,
