@@ -67,6 +67,20 @@ export const PAYLOADS: readonly Mutant[] = [
     replace: "",
   },
   {
+    ...D6_MEMORY,
+    without: "a limit on the choices that have begun",
+    file: "src/core/usage/chat.ts",
+    find: " || this.#open.size >= MAX_CHOICES",
+    replace: "",
+  },
+  {
+    ...D6_MEMORY,
+    without: "a limit on the choices that have finished",
+    file: "src/core/usage/chat.ts",
+    find: "if (this.#finished.size < MAX_CHOICES) ",
+    replace: "",
+  },
+  {
     ...D6_CHAT,
     without: "a limit on the merged usage of a chat stream",
     file: "src/core/usage/chat/cumulative-usage.ts",

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MeterSetup } from "../../../src/core/usage/meter.ts";
+import { createMeter } from "../../../src/core/usage/meter.ts";
+import { measureUsedMemory } from "../../helpers/process/used-memory.ts";
 import { jsonSetup, setup } from "./response-bodies.ts";
 import { feedRepeatedly, MAX_RETAINED_BYTES } from "./retained.ts";
 
@@ -46,6 +48,7 @@ const ENDLESS: [what: string, MeterSetup, head: string, filler: string][] = [
     "",
     padded('data: {"choices":[{"delta":{"content":"', 'x"}}],"usage":{"a":1}}\n\n', 2_048),
   ],
+  ["error of old llama.cpp", CHAT, 'error: {"message":"', "x"],
   ["list of choices", CHAT, 'data: {"choices":[', '{"index":1,"finish_reason":"a"},'],
   ["run of chat usage", CHAT, "", padded('data: {"choices":[{"index":7}],"usage":{"b":2', "}}\n\n", 64, "0")],
   ["list of embeddings", jsonSetup({ dialect: "chat" }), '{"data":[{"embedding":[', "0.12345,"],
@@ -54,5 +57,19 @@ const ENDLESS: [what: string, MeterSetup, head: string, filler: string][] = [
 for (const [what, changes, head, filler] of ENDLESS) {
   test(`retains nothing of an endless ${what}`, () => {
     assertNothingRetained(changes, head, filler, 16 * MIB);
+  });
+}
+
+for (const finish of [null, "stop"]) {
+  test(`retains nothing of 200,000 choices whose finish reason is ${finish}`, () => {
+    const meter = createMeter(CHAT);
+    const before = measureUsedMemory();
+    for (let index = 1; index <= 200_000; index++) {
+      const data = { choices: [{ index, finish_reason: finish }] };
+      meter.feed(Buffer.from(`data: ${JSON.stringify(data)}\n\n`));
+    }
+    const retained = measureUsedMemory() - before;
+    assert.ok(retained < MAX_RETAINED_BYTES, `${retained} bytes`);
+    assert.equal(meter.finish(false).outcome, "cut");
   });
 }
