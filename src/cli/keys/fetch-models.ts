@@ -86,7 +86,10 @@ function describeForeign(status: number, contentType: string): string | null {
 }
 
 /** The path of the API at services whose origin is known; `/v1` everywhere else. */
-const API_PATHS: Readonly<Record<string, string>> = { "https://openrouter.ai": "/api/v1" };
+const API_PATHS: Readonly<Record<string, string>> = {
+  "https://openrouter.ai": "/api/v1",
+  "https://generativelanguage.googleapis.com": "/v1beta/openai",
+};
 
 /** Returns what the base URL probably is; null when it is that already. */
 function guessBaseUrl({ baseUrl, origin }: Upstream): string | null {

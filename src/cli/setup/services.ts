@@ -7,6 +7,8 @@ export interface Service {
   baseUrl: string;
   /** null where each route carries the key in its own way. */
   auth: Upstream["auth"];
+  /** null where it serves all of them. */
+  apis: Upstream["apis"];
 }
 
 /** A service whose base URL everyone types the same. */
@@ -15,18 +17,28 @@ interface KnownService extends Service {
 }
 
 /**
- * How each wants its key: Anthropic on all routes in x-api-key (https://docs.anthropic.com/en/api/overview), OpenAI and
- * OpenRouter on all as a bearer token (https://platform.openai.com/docs/api-reference/authentication,
- * https://openrouter.ai/docs/api-reference/authentication).
+ * How each wants its key, and the APIs that each serves: Anthropic (https://docs.anthropic.com/en/api/overview), OpenAI
+ * (https://platform.openai.com/docs/api-reference/authentication), OpenRouter
+ * (https://openrouter.ai/docs/api-reference/authentication) and Gemini's OpenAI-compatible endpoint
+ * (https://ai.google.dev/gemini-api/docs/openai).
  */
 export const KNOWN_SERVICES: readonly KnownService[] = [
-  { title: "Anthropic", baseUrl: "https://api.anthropic.com/v1", auth: "x-api-key" },
-  { title: "OpenAI", baseUrl: "https://api.openai.com/v1", auth: "bearer" },
-  { title: "OpenRouter", baseUrl: "https://openrouter.ai/api/v1", auth: "bearer" },
+  { title: "Anthropic", baseUrl: "https://api.anthropic.com/v1", auth: "x-api-key", apis: ["messages"] },
+  { title: "OpenAI", baseUrl: "https://api.openai.com/v1", auth: "bearer", apis: ["responses", "chat"] },
+  { title: "OpenRouter", baseUrl: "https://openrouter.ai/api/v1", auth: "bearer", apis: null },
+  {
+    title: "Gemini",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
+    auth: "bearer",
+    apis: ["chat"],
+  },
 ];
 
-/** Azure OpenAI's v1 API takes its key in `api-key`, at a host for each resource (https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle). */
-const AZURE_HOST = ".openai.azure.com";
+/**
+ * Azure OpenAI's v1 API, at a host for each resource (https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle).
+ * Below other paths of the second host are the APIs of other vendors.
+ */
+const AZURE = /^https:\/\/[^/]+\.(?:openai\.azure\.com|services\.ai\.azure\.com\/openai)(?:\/|$)/;
 
 /** A model server that listens on a port of its own by default. */
 interface LocalServer {
@@ -62,15 +74,15 @@ function localBaseUrl(port: number): string {
 }
 
 /**
- * Returns how the service at a base URL wants its key. A server on this machine takes none, unless there is one for it.
+ * Returns what is known of the service at a base URL. A server on this machine takes no key, unless there is one for it.
  * @param baseUrl a valid one
  */
 export function serviceAt(baseUrl: string, hasKey: boolean): Service {
   const { origin, hostname } = new URL(baseUrl);
+  if (AZURE.test(baseUrl)) return { baseUrl, auth: "api-key", apis: ["responses", "chat"] };
   const known = KNOWN_SERVICES.find((service) => new URL(service.baseUrl).origin === origin);
-  if (hostname.endsWith(AZURE_HOST)) return { baseUrl, auth: "api-key" };
-  const auth = isLoopbackHost(hostname) && !hasKey ? "none" : null;
-  return { baseUrl, auth: known?.auth ?? auth };
+  if (known !== undefined) return { baseUrl, auth: known.auth, apis: known.apis };
+  return { baseUrl, auth: isLoopbackHost(hostname) && !hasKey ? "none" : null, apis: null };
 }
 
 /** True for a server on this machine. */

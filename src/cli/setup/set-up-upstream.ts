@@ -66,8 +66,12 @@ const TEMPLATE = `{
 `;
 
 /** Removes what belongs to the previous service: the key from its source must not be sent to another origin. */
-function planService(file: string, upstream: string, { baseUrl, auth }: Service): Promise<PlannedChange> {
-  const values = { baseUrl, auth: auth ?? undefined, keySource: undefined };
+function planService(
+  file: string,
+  upstream: string,
+  { baseUrl, auth, apis }: Service,
+): Promise<PlannedChange> {
+  const values = { baseUrl, auth: auth ?? undefined, apis: apis ?? undefined, keySource: undefined };
   const changes = Object.entries(values).map(
     ([name, value]) => [["upstreams", upstream, name] as ConfigPath, value] as const,
   );

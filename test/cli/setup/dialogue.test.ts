@@ -15,7 +15,7 @@ import { prepareSetup, writeConfiguration } from "./setup-home.ts";
 
 const skip = noKeyring || noTerminal;
 
-const OTHER = ["Type a number, 1 to 5: ", "5\n"] as [string, string];
+const OTHER = ["Type a number, 1 to 6: ", "6\n"] as [string, string];
 const BASE_URL = "Base URL, such as https://api.example.com/v1: ";
 const WANTS_KEY = ["Does it need an API key? [y/N] ", "y\n"] as [string, string];
 const PASTE = "is not shown: ";
@@ -30,8 +30,8 @@ test(
     const { code, text } = await machine.onTerminal(
       ["setup"],
       [
-        ["1 to 5: ", "\n"],
-        ["1 to 5: ", "anthropic\n"],
+        ["1 to 6: ", "\n"],
+        ["1 to 6: ", "anthropic\n"],
         OTHER,
         [BASE_URL, "example.com\n"],
         [BASE_URL, `${upstream.baseUrl}/models\n`],
@@ -87,7 +87,7 @@ test("Ctrl-C says what was done and that setup can be run again", { skip }, asyn
   const machine = await prepareSetup(t);
   const { upstream, key } = machine;
   const toKey: [string, string][] = [OTHER, [BASE_URL, `${upstream.baseUrl}\n`], WANTS_KEY];
-  for (const dialogue of [[["1 to 5: ", "\u0003"]], [...toKey, [PASTE, `${key}\u0003`]]] as [
+  for (const dialogue of [[["1 to 6: ", "\u0003"]], [...toKey, [PASTE, `${key}\u0003`]]] as [
     string,
     string,
   ][][]) {
@@ -183,7 +183,7 @@ test("a server on this machine is taken without a key, even before it is started
   const { code, text } = await machine.onTerminal(
     ["setup"],
     [
-      ["1 to 5: ", "4\n"],
+      ["1 to 6: ", "5\n"],
       ["Base URL [http://127.0.0.1:11434/v1]: ", "http://127.0.0.1:9/v1\n"],
       ["Does it need an API key? [y/N] ", "\n"],
       [CONNECT, "n\n"],

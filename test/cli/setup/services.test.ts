@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { test } from "node:test";
-import { findLocalBaseUrl, KNOWN_SERVICES, serviceAt } from "../../../src/cli/setup/services.ts";
+import {
+  findLocalBaseUrl,
+  KNOWN_SERVICES,
+  LOCAL_SERVER_PORTS,
+  serviceAt,
+} from "../../../src/cli/setup/services.ts";
 import { parseBaseUrl } from "../../../src/core/config/base-url.ts";
 
 test("the base URL of every known service is one that the configuration takes as it is", async () => {
@@ -21,6 +27,35 @@ test("how a service wants its key follows from its origin, and a local server ha
   assert.equal(auth("http://127.0.0.1:11434/v1", false), "none");
   assert.equal(auth("http://localhost:1234/v1", true), null);
   assert.equal(auth("https://my-resource.openai.azure.com/openai/v1", true), "api-key");
+  assert.equal(auth("https://my-resource.services.ai.azure.com/openai/v1", true), "api-key");
+  assert.equal(auth("https://my-resource.services.ai.azure.com/anthropic/v1", true), null);
+  assert.equal(auth("https://openai.azure.com.example.com/openai/v1", true), null);
+});
+
+/** The rows of the table of services: base URL, `auth` and `apis`, as they are written in the configuration. */
+function documentedServices(): { baseUrl: string; auth: unknown; apis: unknown }[] {
+  const page = readFileSync(new URL("../../../docs/upstreams.md", import.meta.url), "utf8");
+  const parse = (json: string) => (json === "" ? null : (JSON.parse(json) as unknown));
+  const row = /^\|[^|]+\| +`(https?:[^`]+)` +\| +(?:`([^`]+)`)? *\| +(?:`([^`]+)`)? *\|$/gm;
+  return [...page.matchAll(row)].map(([, baseUrl = "", auth = "", apis = ""]) => {
+    return { baseUrl: baseUrl.replace(/RESOURCE|HOST/, "a.example"), auth: parse(auth), apis: parse(apis) };
+  });
+}
+
+test("docs/upstreams.md has every service, and says of each what setup writes", () => {
+  const documented = documentedServices();
+  assert.deepEqual(
+    documented.map(({ baseUrl }) => serviceAt(baseUrl, false)),
+    documented,
+  );
+  const local = LOCAL_SERVER_PORTS.map((port) => `http://127.0.0.1:${port}/v1`);
+  for (const baseUrl of [...KNOWN_SERVICES.map((known) => known.baseUrl), ...local]) {
+    assert.ok(
+      documented.some((service) => service.baseUrl === baseUrl),
+      baseUrl,
+    );
+  }
+  assert.equal(documented.length, 10);
 });
 
 test("of the model servers on this machine, the first that listens is proposed", async (t) => {
