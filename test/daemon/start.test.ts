@@ -30,12 +30,14 @@ test("without an upstream in the configuration the sandbox serves every route, o
 });
 
 test("a daemon that starts with the sandbox says that it is one, and which commands to type next", async (t) => {
-  const { stdout, url } = await startDaemon(t);
-  assert.match(stdout(), /No upstream is configured, so the built-in SANDBOX responds/);
-  for (const route of ["models", "messages", "responses", "messages/count_tokens"]) {
-    assert.match(stdout(), new RegExp(`curl .*${url}/v1/${route}(?: |\\n)`));
+  const { waitForOutput, url } = await startDaemon(t);
+  const printed = await waitForOutput(/ setup\n/);
+  assert.match(printed, /No upstream is configured, so the built-in SANDBOX responds/);
+  const routes = ["models", "responses", "messages", "messages/count_tokens"];
+  for (const route of [...routes, "chat/completions", "completions", "embeddings"]) {
+    assert.match(printed, new RegExp(`curl .*${url}/v1/${route}(?: |\\n)`));
   }
-  for (const next of [/ usage\n/, / setup\n/]) assert.match(stdout(), next);
+  assert.match(printed, / usage\n/);
 });
 
 test("a daemon with a configured upstream prints its address at the start, and sends it the key from the key file", async (t) => {

@@ -40,21 +40,28 @@ test(
     const daemon = await startDaemon(t);
     const outputs: string[] = [];
     for (const line of await readPrintedLines(daemon)) outputs.push(await runTyped(t, line, daemon));
-    const [models = "", message = "", response = "", count = "", ...others] = outputs;
-    assert.deepEqual(others, []);
+    const [models = "", response = "", message = "", count = "", chat = "", completion = "", vectors = ""] =
+      outputs;
+    assert.equal(outputs.length, 7);
     assert.ok((JSON.parse(models) as { data: unknown[] }).data.length > 0);
     assert.equal(readEvents(message).at(-1)?.name, "message_stop");
     assert.equal(readEvents(response).at(-1)?.name, "response.completed");
     assert.ok((JSON.parse(count) as { input_tokens: number }).input_tokens > 0);
+    assert.match(chat, /"usage":\{"prompt_tokens":.*\n\ndata: \[DONE\]\n\n$/);
+    assert.ok((JSON.parse(completion) as { choices: unknown[] }).choices.length > 0);
+    assert.ok((JSON.parse(vectors) as { data: unknown[] }).data.length > 0);
 
     const records = await daemon.ledger();
     assert.deepEqual(
       records.map(({ tool, route, usage, status }) => `${tool} ${route} ${usage} ${status}`),
       [
         "curl /models none 200",
-        "curl /messages final 200",
         "curl /responses final 200",
+        "curl /messages final 200",
         "curl /messages/count_tokens none 200",
+        "curl /chat/completions final 200",
+        "curl /completions final 200",
+        "curl /embeddings final 200",
       ],
     );
     const sum = (name: "input_uncached" | "output") =>
@@ -62,14 +69,14 @@ test(
     const usage = await daemon.command("usage");
     assert.equal(usage.code, 0, usage.stderr);
     const row = /^curl .*$/m.exec(usage.stdout)?.[0].split(/ +/).slice(0, 6);
-    assert.deepEqual(row, ["curl", "2", `${sum("input_uncached")}`, "0", "0", `${sum("output")}`]);
+    assert.deepEqual(row, ["curl", "5", `${sum("input_uncached")}`, "0", "0", `${sum("output")}`]);
   },
 );
 
 test("docs/sandbox.md lists the curl lines that the daemon prints, and the README has one of them", async (t) => {
   const daemon = await startDaemon(t);
   const printed = (await readPrintedLines(daemon)).map((line) => line.replace(`:${daemon.port}/`, ":8655/"));
-  assert.equal(printed.length, 4);
+  assert.equal(printed.length, 7);
   assert.deepEqual(linesOf("docs/sandbox.md"), printed);
   const [line = "", ...others] = linesOf("README.md");
   assert.deepEqual(others, []);

@@ -55,14 +55,15 @@ async function start(port: number, profile: ProfileName | undefined): Promise<Sa
 
 /** Returns an introduction for new users: what the sandbox is, its keys, and one request for each route. */
 function introduce(sandbox: Sandbox, profile: ProfileName | undefined): string[] {
+  const { baseUrl, keys } = sandbox;
   return [
-    `sandbox at ${sandbox.baseUrl}`,
+    `sandbox at ${baseUrl}`,
     `A stand-in for ${profile ?? "a real service"}: made-up keys, models, text and token counts. Nothing leaves this machine.`,
     "",
     ...introduceKeys(sandbox),
     "",
     "One request for each route:",
-    ...sampleRequests(sandbox).map((request) => `  ${request}`),
+    ...sampleRequests(baseUrl, sandbox.profile, keys[0]?.secret ?? null).map((request) => `  ${request}`),
     "",
     "The header x-sandbox simulates faults: -H 'x-sandbox: pace=200', 'error=529', 'cut=3', ...",
     "Ctrl-C stops it.",

@@ -33,7 +33,7 @@ export async function serve({ config, debug, logFile }: ServeArguments): Promise
     const daemon = await startDaemon(config ?? configPath(), log);
     // For the person at the terminal, not for the journal.
     const isInJournal = log.isPersistent && logFile === undefined;
-    if (!isInJournal) for (const line of welcome(daemon.port, daemon.config)) print(line);
+    if (!isInJournal) for (const line of await welcome(daemon.port, daemon.config)) print(line);
     await daemon.stopped;
   } catch (error) {
     // The failure is in the log file. On standard error, a service manager's retries would fill another file with it.
@@ -42,26 +42,24 @@ export async function serve({ config, debug, logFile }: ServeArguments): Promise
   }
 }
 
-function welcome(port: number, { upstreams }: Config): string[] {
+async function welcome(port: number, { upstreams }: Config): Promise<string[]> {
   const baseUrls = Object.values(upstreams).map(({ baseUrl }) => baseUrl);
   if (baseUrls.length === 0) return sandboxWelcome(port);
   return [`tollkeeper listens on http://127.0.0.1:${port} and forwards to ${baseUrls.join(", ")}`];
 }
 
-/** Tells new users what to type next while the sandbox serves. */
-function sandboxWelcome(port: number): string[] {
+/** Tells new users what to type next while the sandbox serves. Loads what only they need. */
+async function sandboxWelcome(port: number): Promise<string[]> {
+  const { GENERAL_PROFILE } = await import("../../sandbox/profiles.ts");
+  const { sampleRequests } = await import("./sandbox/sample-requests.ts");
   const base = `http://127.0.0.1:${port}`;
   const me = programName();
-  const json = `-H 'content-type: application/json'`;
   return [
     "",
     `tollkeeper listens on ${base}. No upstream is configured, so the built-in SANDBOX responds`,
     "with made-up models, text and token counts. Nothing leaves this machine. Try each route:",
     "",
-    `  curl ${base}/v1/models`,
-    `  curl -N ${base}/v1/messages ${json} -d '{"model":"claude-sonnet-5","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"hello"}]}'`,
-    `  curl -N ${base}/v1/responses ${json} -d '{"model":"gpt-5","stream":true,"input":"hello"}'`,
-    `  curl ${base}/v1/messages/count_tokens ${json} -d '{"model":"claude-sonnet-5","messages":[{"role":"user","content":"hello"}]}'`,
+    ...sampleRequests(`${base}/v1`, GENERAL_PROFILE, null).map((request) => `  ${request}`),
     "",
     "Then see how many tokens each tool used:",
     "",

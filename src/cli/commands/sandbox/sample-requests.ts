@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { AuthScheme } from "../../../sandbox/keys.ts";
-import type { Sandbox } from "../../../sandbox/server.ts";
+import type { Profile } from "../../../sandbox/profiles.ts";
 
 const MESSAGES = [{ role: "user", content: "hello" }];
 
@@ -22,25 +22,29 @@ const MODELS: Readonly<Record<string, RegExp>> = {
 };
 const TEXT_MODEL = /gpt-5$/;
 
-/** Returns a curl command for each route of a sandbox, with its first key. */
-export function sampleRequests(sandbox: Sandbox): string[] {
-  return Object.entries(sandbox.profile.routes)
+/**
+ * Returns a curl command for each route of a sandbox that can be tried with one.
+ * @param baseUrl where it is reached: at its own address, or through the daemon
+ * @param secret a key to send; null where none is needed
+ */
+export function sampleRequests(baseUrl: string, profile: Profile, secret: string | null): string[] {
+  return Object.entries(profile.routes)
     .filter(([path]) => path in BODIES || path === "/models")
     .map(([path, scheme]) => {
-      const body = composeBody(path, sandbox);
+      const body = composeBody(path, profile);
       const isStream = body?.["stream"] === true;
       const json =
         body === null ? [] : ["-H 'content-type: application/json'", `-d '${JSON.stringify(body)}'`];
-      const words = ["curl", ...(isStream ? ["-N"] : []), sandbox.baseUrl + path];
-      return [...words, ...credential(scheme, sandbox.keys[0]?.secret ?? ""), ...json].join(" ");
+      const words = ["curl", ...(isStream ? ["-N"] : []), baseUrl + path];
+      return [...words, ...(secret === null ? [] : credential(scheme, secret)), ...json].join(" ");
     });
 }
 
 /** Returns null for a route that takes no body. */
-function composeBody(path: string, { profile }: Sandbox): JsonObject | null {
+function composeBody(path: string, { groups }: Profile): JsonObject | null {
   const body = BODIES[path];
   if (body === undefined) return null;
-  const models = profile.groups["all"] ?? [];
+  const models = groups["all"] ?? [];
   const pattern = MODELS[path] ?? TEXT_MODEL;
   return { model: models.find((name) => pattern.test(name)) ?? models[0], ...body };
 }
