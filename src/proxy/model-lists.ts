@@ -15,8 +15,8 @@ import type { Destination, Destinations } from "./settings.ts";
 import { createDialer } from "./upstream/dial.ts";
 import { requestModels } from "./upstream/request-models.ts";
 
-/** How long a client waits for upstreams that have not answered yet. */
-const WAIT_MS = 3_000;
+/** How long a client waits for upstreams that have not answered yet. Claude Code gives up after 3 s (docs/wire.md section 4). */
+const WAIT_MS = 2_500;
 
 /** How long an upstream may take, so that the next client has its list. */
 const LIMIT_MS = 30_000;
