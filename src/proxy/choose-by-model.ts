@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { foreignCharset } from "../core/http/charset.ts";
 import type { HeaderIndex } from "../core/http/header-index.ts";
 import { RefusalError } from "../core/http/refusal.ts";
 import type { Aliases } from "../core/policy/aliases.ts";
@@ -67,6 +68,9 @@ function readModel(
   const encoding = headers.get("content-encoding") ?? "identity";
   if (encoding !== "identity")
     throw new RefusalError(unreadableModel(`the body is compressed (${toPrintable(encoding)})`));
+  const charset = foreignCharset(headers.get("content-type") ?? "");
+  if (charset !== null)
+    throw new RefusalError(unreadableModel(`the body is not UTF-8 (${toPrintable(charset)})`));
   checkLength(headers, settings);
   if (expectsContinue) res.writeContinue();
   return peekModel(req, settings.limits, buffer);

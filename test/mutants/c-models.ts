@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const C9 = { row: "C9", test: "test/security/c9-one-model.test.ts" };
 const READER = "src/core/policy/model-reader.ts";
+const CHOICE = "src/proxy/choose-by-model.ts";
 const GUARD = "src/proxy/exchange/model-guard.ts";
 
 /** Rules on the model that chooses the upstream: C9. */
@@ -47,5 +48,12 @@ export const MODELS: readonly Mutant[] = [
     file: READER,
     find: 'if (this.#endsAt === null) return "the body is not complete JSON";',
     replace: "",
+  },
+  {
+    ...C9,
+    without: "refusing a charset that is not UTF-8",
+    file: CHOICE,
+    find: "throw new RefusalError(unreadableModel(`the body is not UTF-8 (${toPrintable(charset)})`));",
+    replace: ";",
   },
 ];
