@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startDaemon } from "./helpers/daemon/daemon.ts";
+import { describe, EARLY, LATE, type SmuggledModel } from "./security/smuggled-models.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const PAGES = ["README.md", ".github/SECURITY.md"].concat(
@@ -124,4 +125,21 @@ test("docs/ledger.md describes every field of a record", async (t) => {
     read("docs/ledger.md"),
     "docs/ledger.md",
   );
+});
+
+/** Splits a row of a table. */
+const cellsOf = (row: string) =>
+  row
+    .split("|")
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+
+const rowOf = (smuggled: SmuggledModel, became: string) => [describe(smuggled), became, smuggled.reader];
+
+test("docs/testing.md has a table of exactly the bodies that the test of row C9 sends", () => {
+  const [, , ...rows] = section("docs/testing.md", "Bodies that name two models").match(/^\|.*$/gm) ?? [];
+  assert.deepEqual(rows.map(cellsOf), [
+    ...LATE.map((smuggled) => rowOf(smuggled, "refused; its end was held back")),
+    ...EARLY.map((smuggled) => rowOf(smuggled, "refused; nothing had left")),
+  ]);
 });

@@ -2,7 +2,6 @@
 // read, by strict JSON in the whole body, and until then nothing has left that the upstream could execute.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -81,20 +80,3 @@ for (const isChunked of [true, false]) {
     });
   }
 }
-
-/** The cells of the first table below a heading, row by row. */
-function cellsBelow(heading: string, page: string): string[][] {
-  const text = readFileSync(new URL(`../../${page}`, import.meta.url), "utf8");
-  const [table = ""] = /(?:^\|.*\n)+/m.exec(text.slice(text.indexOf(`\n${heading}\n`))) ?? [];
-  const [, , ...rows] = table.trim().split("\n");
-  const cells = (row: string) => row.split("|").slice(1, -1);
-  return rows.map((row) => cells(row).map((cell) => cell.trim()));
-}
-
-test("docs/testing.md has a table of exactly these bodies", () => {
-  const row = (became: string) => (smuggled: SmuggledModel) => [describe(smuggled), became, smuggled.reader];
-  assert.deepEqual(cellsBelow("## Bodies that name two models", "docs/testing.md"), [
-    ...LATE.map(row("refused; its end was held back")),
-    ...EARLY.map(row("refused; nothing had left")),
-  ]);
-});

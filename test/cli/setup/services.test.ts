@@ -18,24 +18,25 @@ test("the base URL of every known service is one that the configuration takes as
   }
 });
 
-const auth = (baseUrl: string, hasKey: boolean) => serviceAt(baseUrl, hasKey).auth;
+const authAt = (baseUrl: string, hasKey: boolean) => serviceAt(baseUrl, hasKey).auth;
 
 test("how a service wants its key follows from its origin, and a local server has one only if it is given", () => {
-  assert.equal(auth("https://api.anthropic.com/v1", true), "x-api-key");
-  assert.equal(auth("https://openrouter.ai/api/v1", true), "bearer");
-  assert.equal(auth("https://api.example.com/v1", false), null);
-  assert.equal(auth("http://127.0.0.1:11434/v1", false), "none");
-  assert.equal(auth("http://localhost:1234/v1", true), null);
-  assert.equal(auth("https://my-resource.openai.azure.com/openai/v1", true), "api-key");
-  assert.equal(auth("https://my-resource.services.ai.azure.com/openai/v1", true), "api-key");
-  assert.equal(auth("https://my-resource.services.ai.azure.com/anthropic/v1", true), null);
-  assert.equal(auth("https://openai.azure.com.example.com/openai/v1", true), null);
+  assert.equal(authAt("https://api.anthropic.com/v1", true), "x-api-key");
+  assert.equal(authAt("https://openrouter.ai/api/v1", true), "bearer");
+  assert.equal(authAt("https://api.example.com/v1", false), null);
+  assert.equal(authAt("http://127.0.0.1:11434/v1", false), "none");
+  assert.equal(authAt("http://localhost:1234/v1", true), null);
+  assert.equal(authAt("https://my-resource.openai.azure.com/openai/v1", true), "api-key");
+  assert.equal(authAt("https://my-resource.services.ai.azure.com/openai/v1", true), "api-key");
+  assert.equal(authAt("https://my-resource.services.ai.azure.com/anthropic/v1", true), null);
+  assert.equal(authAt("https://openai.azure.com.example.com/openai/v1", true), null);
 });
+
+const parse = (json: string) => (json === "" ? null : (JSON.parse(json) as unknown));
 
 /** The rows of the table of services: base URL, `auth` and `apis`, as they are written in the configuration. */
 function documentedServices(): { baseUrl: string; auth: unknown; apis: unknown }[] {
   const page = readFileSync(new URL("../../../docs/upstreams.md", import.meta.url), "utf8");
-  const parse = (json: string) => (json === "" ? null : (JSON.parse(json) as unknown));
   const row = /^\|[^|]+\| +`(https?:[^`]+)` +\| +(?:`([^`]+)`)? *\| +(?:`([^`]+)`)? *\|$/gm;
   return [...page.matchAll(row)].map(([, baseUrl = "", auth = "", apis = ""]) => {
     return { baseUrl: baseUrl.replace(/RESOURCE|HOST/, "a.example"), auth: parse(auth), apis: parse(apis) };
