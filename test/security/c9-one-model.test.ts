@@ -9,14 +9,19 @@ import { beginRequest, rawClient } from "../helpers/client/raw-client.ts";
 import { startGate, type TestGate } from "../helpers/gate/gate.ts";
 import { chunksOf, describe, EARLY, LATE, type SmuggledModel } from "./smuggled-models.ts";
 
-/** An upstream that keeps every byte that it gets and answers nothing. */
+const OK = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+
+/** An upstream that keeps every byte that it gets, and answers only what ends like a whole request, which none of these may. */
 async function startListening(t: TestContext) {
   const received: Buffer[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => {});
-    socket.on("data", (chunk) => received.push(chunk));
+    socket.on("data", (chunk) => {
+      received.push(chunk);
+      if (/(?:\}|\r\n0\r\n\r\n)$/.test(chunk.toString("latin1"))) socket.end(OK);
+    });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -4,10 +4,17 @@ import { httpProxy3 } from "./http-proxy-3.ts";
 import { nginx } from "./nginx.ts";
 import { portkey } from "./portkey.ts";
 import type { Target } from "./target.ts";
-import { tollkeeper } from "./tollkeeper.ts";
+import { tollkeeper, tollkeeperByModel } from "./tollkeeper.ts";
 
 /** Alternatives that are measured only on request, because they are large to install and slow to measure. */
 export const GATEWAYS: readonly Target[] = [portkey, claudeCodeRouter];
 
 /** All targets, in the order of the tables. */
-export const TARGETS: readonly Target[] = [direct, nginx, httpProxy3, tollkeeper, ...GATEWAYS];
+export const TARGETS: readonly Target[] = [
+  direct,
+  nginx,
+  httpProxy3,
+  tollkeeper,
+  tollkeeperByModel,
+  ...GATEWAYS,
+];

@@ -8,31 +8,51 @@ import { NO_REQUIREMENTS, type Target } from "./target.ts";
 const MANIFEST = new URL("../../../package.json", import.meta.url);
 
 /** tollkeeper as its users run it: the built program with default settings and ledger, and a key from a file. */
-export const tollkeeper: Target = {
-  ...NO_REQUIREMENTS,
-  name: "tollkeeper",
-  findVersion: () => (JSON.parse(readFileSync(MANIFEST, "utf8")) as { version: string }).version,
-  launch({ port, upstreamPort, directory, launcher }) {
-    const config = configure(directory, `http://127.0.0.1:${upstreamPort}/v1`);
-    const { pid, ready, kill } = launchDaemon(directory, { config, port, launcher });
-    // A failed start shows as a missing first response.
-    ready.catch(() => {});
-    return {
-      pid,
-      stop: kill,
-      async audit(requests) {
-        const { ledger } = await (await ready).status();
-        return auditLedger(ledger.directory, requests);
-      },
-    };
-  },
-};
+export const tollkeeper = targetWith("tollkeeper", configure);
+
+/** The same with three upstreams, of which the model in the body chooses the last. */
+export const tollkeeperByModel = targetWith("tollkeeper-by-model", (directory, baseUrl) => {
+  const upstream = { baseUrl, keySource: writeKey(directory) };
+  return {
+    upstreams: {
+      local: { ...upstream, models: ["qwen*", "llama*"] },
+      openai: { ...upstream, models: ["gpt-*"] },
+      bench: { ...upstream, models: ["bench-*"] },
+    },
+  };
+});
+
+function targetWith(name: string, configureWith: typeof configure): Target {
+  return {
+    ...NO_REQUIREMENTS,
+    name,
+    findVersion: () => (JSON.parse(readFileSync(MANIFEST, "utf8")) as { version: string }).version,
+    launch({ port, upstreamPort, directory, launcher }) {
+      const config = configureWith(directory, `http://127.0.0.1:${upstreamPort}/v1`);
+      const { pid, ready, kill } = launchDaemon(directory, { config, port, launcher });
+      // A failed start shows as a missing first response.
+      ready.catch(() => {});
+      return {
+        pid,
+        stop: kill,
+        async audit(requests) {
+          const { ledger } = await (await ready).status();
+          return auditLedger(ledger.directory, requests);
+        },
+      };
+    },
+  };
+}
 
 /** Makes a configuration with only the upstream, and writes its key to a file in `directory`. */
 export function configure(directory: string, baseUrl: string): object {
+  return { upstreams: { default: { baseUrl, keySource: writeKey(directory) } } };
+}
+
+function writeKey(directory: string): { file: string } {
   const file = join(directory, "key");
   writeFileSync(file, "key-of-the-bench\n", { mode: 0o600 });
-  return { upstreams: { default: { baseUrl, keySource: { file } } } };
+  return { file };
 }
 
 /** Checks that there is one record for each request, with the upstream's usage. */
