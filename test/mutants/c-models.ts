@@ -54,6 +54,6 @@ export const MODELS: readonly Mutant[] = [
     without: "refusing a charset that is not UTF-8",
     file: CHOICE,
     find: "throw new RefusalError(unreadableModel(`the body is not UTF-8 (${toPrintable(charset)})`));",
-    replace: ";",
+    replace: "void charset;",
   },
 ];
