@@ -105,6 +105,8 @@ export interface PeerOwner {
   findProcess(query: ProcessQuery): Promise<PeerProcess | null>;
   /** Resolves to a process's project directory, or to null when it is not determined in time. Evidence, not proof. */
   findProject(pid: number): Promise<string | null>;
+  /** Resolves to the branch that is checked out at a project's root, as git-branch.ts describes; else to null. Never rejects. */
+  readBranch(root: string): Promise<string | null>;
   /** Returns the process if it was found before, for this connection or for another, while `findProcess` is still looking. */
   recallProcess(): PeerProcess | null;
   /** Returns what `findProject` has determined before for the process's present directory; otherwise null. */

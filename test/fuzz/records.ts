@@ -65,6 +65,7 @@ export const anyRecord: fc.Arbitrary<UsageRecord> = fc.record(
       fc.record({ pid: fc.nat(), executable: text, parents: fc.array(text, { maxLength: 3 }) }, PLAIN),
     ),
     project: textOrNull,
+    branch: textOrNull,
     key: text,
     upstream: text,
     route: text,

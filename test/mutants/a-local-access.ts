@@ -151,7 +151,7 @@ export const LOCAL_ACCESS: readonly Mutant[] = [
     file: "src/daemon/assemble-gate.ts",
     find: "new PeerGuard(createPeerInfo(PROCESS_SIGNATURES),",
     replace:
-      "new PeerGuard({ lookUp: async () => ({ uid: null, findProcess: async () => null, findProject: async () => null, recallProcess: () => null, recallProject: () => null }) },",
+      "new PeerGuard({ lookUp: async () => ({ uid: null, findProcess: async () => null, findProject: async () => null, readBranch: async () => null, recallProcess: () => null, recallProject: () => null }) },",
   },
   {
     ...A8,

@@ -1,6 +1,7 @@
 import type { ProcessSignature } from "../../core/identity/signatures.ts";
 import { GONE_UID, UNMAPPED_UID, type PeerInfo, type PeerOwner } from "../../ports.ts";
 import type { SocketOwner } from "./find-owners.ts";
+import { readBranch } from "./git-branch.ts";
 import { ProcessSearch } from "./process-search.ts";
 import { readWorkingDirectory } from "./process-files.ts";
 import { Projects } from "./projects.ts";
@@ -41,6 +42,7 @@ export function createLinuxPeers(signatures: readonly ProcessSignature[]): PeerI
       },
       recallProcess: () => (search === null ? null : processes.recall(search)),
       findProject,
+      readBranch,
       recallProject,
     };
   }

@@ -2,6 +2,7 @@ import { isLastParent, nameProcess } from "../../core/identity/process-name.ts";
 import type { ProcessSignature, Program } from "../../core/identity/signatures.ts";
 import type { PeerInfo, PeerProcess } from "../../ports.ts";
 import { MAX_PARENTS, toProcessRecord } from "./describe-process.ts";
+import { readBranch } from "./git-branch.ts";
 import { argumentsForDirectory, argumentsForPort, findClient, findDirectory } from "./lsof.ts";
 import { parsePsOutput, PS_ARGUMENTS, type ListedProcess } from "./ps.ts";
 import { Projects } from "./projects.ts";
@@ -52,6 +53,7 @@ export function createMacPeers(run: RunSystemTool, signatures: readonly ProcessS
         ...UNKNOWN_OWNER,
         findProcess: ({ isOver }) => enqueue(async () => (isOver() ? null : find(client, server))),
         findProject,
+        readBranch,
       }),
   };
 }

@@ -7,6 +7,7 @@ export const UNKNOWN_OWNER: PeerOwner = {
   uid: null,
   findProcess: nothing,
   findProject: nothing,
+  readBranch: nothing,
   recallProcess: () => null,
   recallProject: () => null,
 };

@@ -11,6 +11,7 @@ const TEXTS_OR_NULL = [
   "model_requested",
   "alias",
   "attempt_of",
+  "branch",
 ] as const;
 /** Missing in records of earlier releases. */
 const LATER_FIELDS = ["process", "project", "alias", "attempt_of"] as const;

@@ -37,6 +37,8 @@ export interface UsageRecord extends MeterReading {
   process: ProcessRecord | null;
   /** Absolute path of the directory that the process works in; null as above, and unless the configuration enables it. */
   project: string | null;
+  /** Branch of the project's repository when the request arrived, or `detached:` and a commit; null as above. */
+  branch: string | null;
   /** Name of the key, never its value. */
   key: string;
   /** Name of the upstream in the configuration. */

@@ -5,7 +5,7 @@ import { SpendTracker, type CountedRequest } from "./spend.ts";
 import type { ExtraTokens, Tokens } from "../usage/reading.ts";
 
 /** What the rows of a report can be grouped by. */
-export const GROUPINGS = ["tool", "model", "day", "session", "project", "key"] as const;
+export const GROUPINGS = ["tool", "model", "day", "session", "project", "branch", "key"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
 /** Sums of one group, in the ledger's terms: the three input counts are disjoint, and `output` includes `reasoning`. */

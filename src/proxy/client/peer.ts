@@ -9,6 +9,7 @@ export class Peer {
   readonly #owner: PeerOwner;
   readonly #withProject: boolean;
   #isLookingUp = false;
+  #lookedUp: Promise<void> | null = null;
 
   constructor(owner: PeerOwner, withProject: boolean) {
     this.#owner = owner;
@@ -16,7 +17,23 @@ export class Peer {
   }
 
   /** Looks for the process, then for its directory, which may have to wait for a slow disk. No request waits for either. */
-  async lookUp(isOver: () => boolean): Promise<void> {
+  lookUp(isOver: () => boolean): Promise<void> {
+    this.#lookedUp = this.#lookUp(isOver);
+    return this.#lookedUp;
+  }
+
+  /**
+   * Resolves to the branch on which the process works now, once its directory is known; to null if that cannot be known or is not
+   * wanted. A tool keeps its connection while the branch changes, so each request asks. Never rejects.
+   */
+  async readBranch(): Promise<string | null> {
+    if (!this.#withProject) return null;
+    this.recall();
+    if (this.project === null) await this.#lookedUp;
+    return this.project === null ? null : this.#owner.readBranch(this.project);
+  }
+
+  async #lookUp(isOver: () => boolean): Promise<void> {
     this.#isLookingUp = true;
     const found = await this.#owner.findProcess({ isOver });
     this.process ??= found;

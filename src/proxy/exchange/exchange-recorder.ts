@@ -84,6 +84,7 @@ export class ExchangeRecorder {
   /** True once a note was taken with the first content, which the input tokens precede. */
   #isContentNoted = false;
   #recorded = false;
+  #branch: string | null = null;
 
   /** It is among `books.running` until it is recorded. */
   constructor(head: ExchangeHead, books: Books) {
@@ -100,6 +101,7 @@ export class ExchangeRecorder {
       this.bytesIn = firstAttempt.bytesIn;
     } else this.#scan = readable && head.choice.route.method === "POST" ? createRequestScanner() : null;
     books.running.add(this);
+    if (head.settings.config.ledger.project) void this.#findBranch(head.client);
   }
 
   /** Scans a chunk of the request body that was sent to the upstream. */
@@ -184,6 +186,7 @@ export class ExchangeRecorder {
       user_agent: userAgent,
       process: client.peer.process?.record ?? null,
       project: client.peer.project,
+      branch: this.#branch,
       key: key.name,
       upstream: upstream.name,
       route: route.path,
@@ -227,6 +230,10 @@ export class ExchangeRecorder {
   abort(): void {
     if (this.roundTrip !== null) this.roundTrip.abort();
     else this.recordUnanswered("cut", null, "proxy");
+  }
+
+  async #findBranch({ peer }: ClientIdentity): Promise<void> {
+    this.#branch = await peer.readBranch();
   }
 
   #unanswered(outcome: "rejected" | "cut", errorType: string | null): MeterReading {

@@ -129,7 +129,10 @@ test("usage --by groups rows by that field, with unknown where no record says it
     /\n\nproject .*\n\/home\/u\/my project /,
   );
   const { out } = await usage(t, ["--by", "project"], { records: [now()] });
-  assert.match(out, /^Projects are not recorded\. .* tollkeeper config set ledger\.project true;/m);
+  assert.match(
+    out,
+    /^Projects and their branches are not recorded\. .* tollkeeper config set ledger\.project true;/m,
+  );
   const asked = await usage(t, ["--by", "project"], { records: [now()], project: true });
   assert.match(asked.out, /^No project could be determined, .*service install$/m);
   assert.doesNotMatch(asked.out, /"project": true/);

@@ -16,6 +16,7 @@ export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
     user_agent: "codex_cli_rs/0.151.0",
     process: null,
     project: null,
+    branch: null,
     key: "default",
     upstream: "default",
     route: "/responses",

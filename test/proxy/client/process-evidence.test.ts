@@ -134,6 +134,30 @@ test("a request does not wait for its process or project to be found, and its re
   );
 });
 
+test("each request on a connection has the branch of its time, and no request waits for it", async (t) => {
+  let branch: Promise<string | null> = Promise.resolve("main");
+  const owner: PeerOwner = {
+    ...UNKNOWN_OWNER,
+    findProcess: () => Promise.resolve(CLAUDE),
+    findProject: () => Promise.resolve("/home/u/project"),
+    readBranch: (root) => branch.then((name) => `${name} of ${root}`),
+  };
+  const { gate } = await startGateWithUpstream(t, respondWithMessage, {
+    peers: { lookUp: async () => owner },
+    config: WITH_PROJECT,
+  });
+  const ask = async () => (await post(gate, "/v1/messages", {}, { "user-agent": "x" })).text();
+  await ask();
+  branch = Promise.resolve("feature");
+  await ask();
+  branch = new Promise(() => {});
+  await ask();
+  assert.deepEqual(
+    gate.ledger.records.map(({ branch: recorded }) => recorded),
+    ["main of /home/u/project", "feature of /home/u/project", null],
+  );
+});
+
 test("a process that is found while the response is under way is in the record", async (t) => {
   const { promise: received, resolve: onReceived } = withResolvers<ServerResponse>();
   const { peers, reportProcess } = createSlowSystem();

@@ -62,7 +62,7 @@ function cellOf(row: ReportRow, sum: Sum): string {
 }
 
 const PROJECT_NOT_RECORDED =
-  "Projects are not recorded. To record them, type: tollkeeper config set ledger.project true; if tollkeeper runs as a service, then type: tollkeeper service install";
+  "Projects and their branches are not recorded. To record them, type: tollkeeper config set ledger.project true; if tollkeeper runs as a service, then type: tollkeeper service install";
 
 const PROJECT_NOT_FOUND =
   "No project could be determined, because the sandbox of the service hides other processes. To start the service without it, type: tollkeeper service install";
@@ -77,7 +77,7 @@ export function remarksOn(report: LedgerReport): string[] {
       `absent: ${pluralize(total.absent, "response")} reported no usage. The sums do not include them.`,
     total.maybe_unbilled > 0 &&
       `The sums do not include ${pluralize(total.maybe_unbilled, "token")} of attempts that another model replaced. The service bills these only in some cases.`,
-    by === "project" &&
+    (by === "project" || by === "branch") &&
       rows.length > 0 &&
       rows.every(({ name }) => name === null) &&
       (isProjectRecorded ? PROJECT_NOT_FOUND : PROJECT_NOT_RECORDED),
