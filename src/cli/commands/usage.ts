@@ -1,6 +1,6 @@
 import { readLedger } from "../../adapters/ledger-file.ts";
 import type { Config } from "../../core/config/config.ts";
-import { localCalendar, UTC_CALENDAR, type Calendar } from "../../core/ledger/calendar.ts";
+import { localCalendar, UTC_CALENDAR, zonedCalendar, type Calendar } from "../../core/ledger/calendar.ts";
 import { dayAt } from "../../core/ledger/day.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import { GROUPINGS, summarise, type Grouping } from "../../core/ledger/report.ts";
@@ -17,6 +17,8 @@ interface UsageArguments {
   config?: string | undefined;
   by: Grouping;
   since: string;
+  until?: string | undefined;
+  timezone?: string | undefined;
   utc?: boolean | undefined;
   json?: boolean | undefined;
   csv?: boolean | undefined;
@@ -31,16 +33,26 @@ export const command: Command<UsageArguments> = {
       .option("since", {
         type: "string",
         default: "30d",
-        describe: "Start of the period: today, 24h, 7d (including today) or a date such as 2026-11-01",
+        describe:
+          'Start of the period: 24h, 7d (including today), yesterday, "last week", 2026-11 or 2026-11-01',
+      })
+      .option("until", {
+        type: "string",
+        describe: "Last day, week or month of the period; default: until now",
+      })
+      .option("timezone", {
+        type: "string",
+        describe: "Time zone of the days, such as Europe/Berlin; default: local",
       })
       .option("utc", { type: "boolean", describe: "Count days in UTC instead of local time" })
       .option("json", { type: "boolean", describe: "Print JSON" })
       .option("csv", { type: "boolean", describe: "Print CSV" })
       // Needs options without defaults, because a default counts as given.
-      .conflicts("json", "csv"),
-  handler: async ({ config, by, since, utc, json, csv }) => {
-    const calendar = utc === true ? UTC_CALENDAR : localCalendar();
-    const period = readPeriod(since, calendar);
+      .conflicts("json", "csv")
+      .conflicts("utc", "timezone"),
+  handler: async ({ config, by, since, until, timezone, utc, json, csv }) => {
+    const calendar = utc === true ? UTC_CALENDAR : readCalendar(timezone);
+    const period = readPeriod({ since, until }, calendar);
     const report = await readUsage(await loadConfig(config), by, period, calendar);
     if (json === true) printJson(toDocument(report));
     else if (csv === true) showCsv(report);
@@ -48,9 +60,21 @@ export const command: Command<UsageArguments> = {
   },
 };
 
-function readPeriod(since: string, calendar: Calendar): Period {
+function readCalendar(zone: string | undefined): Calendar {
+  if (zone === undefined) return localCalendar();
   try {
-    return parsePeriod(since, Date.now(), calendar);
+    return zonedCalendar(zone);
+  } catch {
+    throw new WrongUsage(
+      `no time zone is called ${JSON.stringify(zone)}`,
+      "use a name of the IANA database, such as Europe/Berlin",
+    );
+  }
+}
+
+function readPeriod(texts: Parameters<typeof parsePeriod>[0], calendar: Calendar): Period {
+  try {
+    return parsePeriod(texts, Date.now(), calendar);
   } catch (error) {
     throw error instanceof Failure ? new WrongUsage(error.message, error.hint) : error;
   }
@@ -64,24 +88,26 @@ async function readUsage(
 ): Promise<LedgerReport> {
   const directory = ledgerDirectory(config);
   const counts: ReadCounts = { unreadableLines: 0, firstUnreadable: null };
-  const sums = await summarise(recordsSince(directory, period.since, counts), by, calendar);
+  const sums = await summarise(recordsIn(directory, period, counts), by, calendar);
   return { ...sums, period, calendar, directory, isProjectRecorded: config.ledger.project, ...counts };
 }
 
 type ReadCounts = Pick<LedgerReport, "unreadableLines" | "firstUnreadable">;
 
-/** Yields the records since a time, and counts the lines that are not records. */
-async function* recordsSince(
+/** Yields the records of a period, and counts the lines that are not records. */
+async function* recordsIn(
   directory: string,
-  since: number,
+  { since, until }: Period,
   counts: ReadCounts,
 ): AsyncGenerator<UsageRecord> {
   const firstTs = new Date(since).toISOString();
-  for await (const record of readLedger(directory, { from: dayAt(since) })) {
+  const endTs = until === null ? null : new Date(until).toISOString();
+  const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
+  for await (const record of readLedger(directory, range)) {
     if ("unreadable" in record) {
       counts.unreadableLines += 1;
       counts.firstUnreadable ??= record;
-    } else if (record.ts >= firstTs) yield record;
+    } else if (record.ts >= firstTs && (endTs === null || record.ts < endTs)) yield record;
   }
 }
 

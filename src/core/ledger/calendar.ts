@@ -1,4 +1,10 @@
-/** Days as a person counts them: of the local time zone, or of UTC. Written `YYYY-MM-DD`, so they sort and compare as text. */
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Further from UTC than any time zone is or was. */
+const MAX_OFFSET_MS = 26 * HOUR_MS;
+
+/** Days as people in one time zone count them. Written `YYYY-MM-DD`, so they sort and compare as text. */
 export interface Calendar {
   /** The time zone's IANA name, e.g. `Europe/Berlin`, or `UTC`. */
   readonly zone: string;
@@ -11,29 +17,58 @@ export interface Calendar {
 export const UTC_CALENDAR: Calendar = {
   zone: "UTC",
   dayOf: (time) => new Date(time).toISOString().slice(0, 10),
-  startOf(day, offset = 0) {
-    const [year, month, date] = partsOf(day);
-    return Date.UTC(year, month - 1, date + offset);
-  },
+  startOf: (day, offset = 0) => Date.parse(day) + offset * DAY_MS,
 };
 
 /** Returns the calendar of the time zone that this process runs in. */
 export function localCalendar(): Calendar {
+  return zonedCalendar(undefined);
+}
+
+/** Returns the calendar of a time zone by its IANA name; undefined is that of this process. @throws RangeError for an unknown one */
+export function zonedCalendar(zone: string | undefined): Calendar {
+  // Its dates are written YYYY-MM-DD.
+  const format = new Intl.DateTimeFormat("en-CA", { timeZone: zone, dateStyle: "short" });
+  /** The day that was asked for last, because records come in their order: formatting takes 1 µs. */
+  let last = { day: "", from: 0, to: 0 };
+
+  function startOf(day: string, offset = 0): number {
+    const wanted = UTC_CALENDAR.dayOf(Date.parse(day) + offset * DAY_MS);
+    const middle = Date.parse(wanted);
+    // Not midnight: where the clocks go forward then, the day starts at one.
+    let [before, after] = [middle - MAX_OFFSET_MS, middle + MAX_OFFSET_MS];
+    while (after - before > 1) {
+      const time = Math.floor((before + after) / 2);
+      if (format.format(time) < wanted) before = time;
+      else after = time;
+    }
+    return after;
+  }
+
   return {
-    zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    zone: format.resolvedOptions().timeZone,
+    startOf,
     dayOf(time) {
-      const date = new Date(time);
-      const parts = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0"));
-      return [String(date.getFullYear()).padStart(4, "0"), ...parts].join("-");
-    },
-    startOf(day, offset = 0) {
-      const [year, month, date] = partsOf(day);
-      return new Date(year, month - 1, date + offset).getTime();
+      if (time >= last.from && time < last.to) return last.day;
+      const day = format.format(time);
+      last = { day, from: startOf(day), to: startOf(day, 1) };
+      return day;
     },
   };
 }
 
-function partsOf(day: string): [number, number, number] {
-  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
-  return [year, month, date];
+/** Returns the day `count` days later, whatever the time zone. */
+export function addDays(day: string, count: number): string {
+  return UTC_CALENDAR.dayOf(Date.parse(day) + count * DAY_MS);
+}
+
+/** Returns the Monday of a day's week (ISO 8601). */
+export function mondayOf(day: string): string {
+  return addDays(day, -((new Date(day).getUTCDay() + 6) % 7));
+}
+
+/** Returns the first day of the month that is `offset` months after that of a day, or after a month (`YYYY-MM`). */
+export function monthStart(day: string, offset = 0): string {
+  const [year = 0, month = 1] = day.split("-").map(Number);
+  return UTC_CALENDAR.dayOf(Date.UTC(year, month - 1 + offset, 1));
 }

@@ -78,7 +78,7 @@ for (const [line, error, hint] of [
   ],
   [
     "usage --by colour",
-    '--by cannot be "colour"; choose one of: tool, model, day, session, project, key',
+    '--by cannot be "colour"; choose one of: tool, model, day, session, project, branch, key',
     /--help$/,
   ],
   ["usage --json --csv", "--json and --csv cannot be used together", /--help$/],

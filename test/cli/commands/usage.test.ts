@@ -174,6 +174,7 @@ test("usage --json prints one document with the ledger's field names and null fo
   assert.deepEqual(JSON.parse(out), {
     by: "tool",
     since: `${today()}T00:00:00.000Z`,
+    until: null,
     time_zone: "UTC",
     rows: [{ name: "a\u202eb", ...sums }],
     total: sums,
@@ -232,10 +233,42 @@ test("usage of an empty ledger says where it looked and what to do next", async 
   assert.equal(code, 0);
 });
 
+test("usage --until ends the period, in the days of --timezone", async (t) => {
+  // Half past eleven in the evening of the 20th in UTC is the 21st in Berlin.
+  const records = [usageRecord({ tool: "codex", ts: "2025-11-20T23:30:00.000Z" })];
+  const requests = async (...options: string[]) => {
+    const { out } = await usage(t, ["--json", "--since", "2025-11", ...options], { records });
+    const {
+      total,
+      until,
+      time_zone: zone,
+    } = JSON.parse(out) as {
+      total: { requests: number };
+      until: string;
+      time_zone: string;
+    };
+    return [total.requests, until, zone];
+  };
+  const berlin = ["--timezone", "Europe/Berlin"];
+  assert.deepEqual(await requests("--until", "2025-11-20", "--utc"), [1, "2025-11-21T00:00:00.000Z", "UTC"]);
+  assert.deepEqual(await requests("--until", "2025-11-20", ...berlin), [
+    0,
+    "2025-11-20T23:00:00.000Z",
+    "Europe/Berlin",
+  ]);
+  assert.deepEqual((await requests("--until", "2025-11", ...berlin))[0], 1);
+});
+
+test("usage --timezone with an unknown zone is wrong usage", async (t) => {
+  const { out, err, code } = await usage(t, ["--timezone", "Berlin"]);
+  assert.deepEqual([out, code], ["", 2]);
+  assert.match(err, /^error: no time zone is called "Berlin"\nhint: use a name of the IANA database/);
+});
+
 test("usage --since with an invalid value is wrong usage", async (t) => {
   const { out, err, code } = await usage(t, ["--since", "lately"]);
   assert.deepEqual({ out, code }, { out: "", code: 2 });
-  assert.match(err, /^error: cannot read --since "lately": .*\nhint: use today, 24h/);
+  assert.match(err, /^error: cannot read --since "lately": .*\nhint: use today, yesterday, "last week", 24h/);
 });
 
 for (const args of [

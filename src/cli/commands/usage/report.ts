@@ -94,6 +94,7 @@ export function toDocument(report: LedgerReport): object {
   const document = {
     by,
     since,
+    until: period.until === null ? null : new Date(period.until).toISOString(),
     time_zone: calendar.zone,
     ...withoutTotalName(report),
     sandbox: withoutTotalName(sandbox),
