@@ -28,17 +28,18 @@ export function opencodeRecipe(names: OpencodeNames): Recipe {
   const { name } = names;
   return {
     scopes: ["user", "project"],
-    modelApi: null,
+    modelApis: [],
     conflicts: opencodeConflicts(names),
     plan(host, endpoint, scope) {
       const { baseUrl, credential, model } = endpoint;
       const parent = scope === "user" ? join(configHome(host), name) : host.directory;
       const path = settingsFile(host, join(parent, `${name}.json`));
-      const settings = Object.values(PROVIDERS).flatMap((provider): Setting[] => {
+      const settings = providersFor(model).flatMap((provider): Setting[] => {
         const options = ["provider", provider, "options"];
         return [
           { keyPath: [...options, "baseURL"], value: `${baseUrl}/v1`, purpose: PURPOSE.baseUrl },
           { keyPath: [...options, "apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
+          ...(provider === PROVIDERS.chat ? compatibleSettings() : []),
         ];
       });
       if (model !== null) settings.push(...modelSettings(model));
@@ -49,6 +50,25 @@ export function opencodeRecipe(names: OpencodeNames): Recipe {
       flags: [],
     }),
   };
+}
+
+/** Returns the built-in providers, and for a model that only Chat Completions serves the provider we add. */
+function providersFor(model: string | null): string[] {
+  const { messages, responses, chat } = PROVIDERS;
+  const isChat = model !== null && qualifyModel(model).startsWith(`${chat}/`);
+  return isChat ? [messages, responses, chat] : [messages, responses];
+}
+
+/** Part of the program. It asks for usage only with the option (npm package @ai-sdk/openai-compatible). */
+const COMPATIBLE = { npm: "@ai-sdk/openai-compatible", includeUsage: true };
+
+function compatibleSettings(): Setting[] {
+  const provider = ["provider", PROVIDERS.chat];
+  const { npm, includeUsage } = COMPATIBLE;
+  return [
+    { keyPath: [...provider, "npm"], value: npm, purpose: "uses Chat Completions" },
+    { keyPath: [...provider, "options", "includeUsage"], value: includeUsage, purpose: PURPOSE.usage },
+  ];
 }
 
 /** Both spellings are read; where both exist, .jsonc wins. */
@@ -69,6 +89,12 @@ function modelSettings(model: string): Setting[] {
 
 function inlineSettings({ baseUrl, credential, model }: LocalEndpoint): object {
   const options = { baseURL: `${baseUrl}/v1`, apiKey: credential };
-  const provider = Object.fromEntries(Object.values(PROVIDERS).map((name) => [name, { options }]));
+  const { npm, includeUsage } = COMPATIBLE;
+  const settingsOf = (name: string) => {
+    if (name !== PROVIDERS.chat || model === null) return { options };
+    const id = qualifyModel(model).slice(name.length + 1);
+    return { npm, options: { ...options, includeUsage }, models: { [id]: {} } };
+  };
+  const provider = Object.fromEntries(providersFor(model).map((name) => [name, settingsOf(name)]));
   return model === null ? { provider } : { provider, model: qualifyModel(model) };
 }

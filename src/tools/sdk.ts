@@ -28,7 +28,7 @@ export const sdk: ConnectableTool = {
     ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"],
   ),
   scopes: ["user"],
-  modelApi: null,
+  modelApis: [],
   plan(host, endpoint) {
     const { files, remarks } = planVariables(host, variablesFor(endpoint));
     const others = "Tools that read these variables and are not connected are recorded as sdk.";

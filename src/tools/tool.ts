@@ -21,6 +21,11 @@ export interface Tool {
   processSignatures?: readonly (Pick<ProcessSignature, "names" | "path"> & { source?: string })[];
   /** See {@link ProcessSignature.isEditor}. */
   isEditor?: true;
+  /**
+   * What makes it ask for usage in streams of Chat Completions, as a sentence without its end, where it does not by itself
+   * (docs/wire.md section 7).
+   */
+  usageRemedy?: string;
   /** Absolute paths of the files, existing or not, that may hold a key or a base URL. `doctor` searches them. */
   configFiles?(host: HostInfo): readonly string[];
 }
@@ -33,14 +38,16 @@ export interface ToolRequestSignature {
   without?: readonly string[];
   /** Other programs may send the same: tried after the other signatures of all tools. */
   isWeak?: true;
+  /** Where it was read, if not where the tool's other signatures were. */
+  source?: string;
 }
 
 /** How `connect` points a tool at tollkeeper. */
 export interface Recipe {
   /** Where the tool keeps settings that tollkeeper can write; empty where the user has to do it manually. */
   scopes: readonly Scope[];
-  /** The API whose models `connect` chooses from; null where the tool knows its models. */
-  modelApi: ModelApi | null;
+  /** The APIs whose models `connect` chooses from, the preferred one first; empty where the tool knows its models. */
+  modelApis: readonly ModelApi[];
   plan(host: ToolHost, endpoint: LocalEndpoint, scope: Scope): SettingsPlan;
   /** null if the tool reads neither environment variables nor flags for this. */
   environment(host: ToolHost, endpoint: LocalEndpoint): Environment | null;
@@ -71,8 +78,8 @@ export interface ConnectableTool extends Tool, Recipe {
 /** `user`: everywhere. `project`: in one project's directory only. */
 export type Scope = "user" | "project";
 
-/** An API that tools with several providers can choose. */
-export type ModelApi = "messages" | "responses";
+/** An API that tools with several providers can choose; `chat` is Chat Completions. */
+export type ModelApi = "messages" | "responses" | "chat";
 
 /** What decides where a tool keeps its settings. */
 export interface ToolHost extends HostInfo {

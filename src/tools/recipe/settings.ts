@@ -6,6 +6,7 @@ export const PURPOSE = {
   model: "the model to use",
   provider: "selects the tollkeeper provider",
   required: "the tool rejects a file without it",
+  usage: "asks for the usage of streams, which is unknown without it",
 };
 
 /** Returns the purpose of the setting that holds the credential. */
@@ -15,20 +16,32 @@ export function credentialPurpose({ isToken }: LocalEndpoint): string {
     : "a placeholder, because the tool requires a key";
 }
 
-/** The provider of each API, as the AI SDK and the tools built on it call it. */
-export const PROVIDERS = { messages: "anthropic", responses: "openai" } as const;
+/** The provider of each API, as the AI SDK and the tools built on it call it. That of Chat Completions is one we add. */
+export const PROVIDERS = { messages: "anthropic", responses: "openai", chat: "tollkeeper" } as const;
+
+/** All APIs, in the order in which the models that they serve are preferred. */
+export const MODEL_APIS: readonly ModelApi[] = ["messages", "responses", "chat"];
 
 /** True for the provider of one of the APIs. */
 export function isOwnProvider(provider: string): boolean {
   return Object.values<string>(PROVIDERS).includes(provider);
 }
 
-/** Returns `PROVIDER/MODEL`; a model that has a provider already as it is. */
-export function qualifyModel(model: string): string {
-  return model.includes("/") ? model : `${PROVIDERS[inferModelApi(model)]}/${model}`;
+/** Returns `PROVIDER/MODEL`; a model that has one of the providers already as it is. */
+export function qualifyModel(
+  model: string,
+  providers: Readonly<Record<ModelApi, string>> = PROVIDERS,
+): string {
+  const [first = ""] = model.split("/", 1);
+  const isQualified = model !== first && Object.values(providers).includes(first);
+  return isQualified ? model : `${providers[inferModelApi(model)]}/${model}`;
 }
 
-/** Returns the API that serves a model, judged by its name: Messages serves Claude's models, Responses all others. */
+/**
+ * Returns the API that serves a model, judged by its name: Messages serves Claude's models, Responses OpenAI's, and Chat
+ * Completions all others, among them the models of OpenAI that anyone can serve.
+ */
 export function inferModelApi(model: string): ModelApi {
-  return /claude/i.test(model) ? "messages" : "responses";
+  if (/claude/i.test(model)) return "messages";
+  return /(?:^|\/)(?:gpt-\d|chatgpt|codex|o\d)/i.test(model) ? "responses" : "chat";
 }
