@@ -163,7 +163,7 @@ export const aider: ConnectableTool = {
   homePaths: [".aider.conf.yml", ".aider"],
   processSignatures: [{ names: ["aider"], source: "https://aider.chat/docs/install.html" }],
   usageRemedy:
-    "type: tollkeeper connect aider --model MODEL, which sets stream_options in ~/.aider.model.settings.yml",
+    "set stream_options in ~/.aider.model.settings.yml with: tollkeeper connect aider --model MODEL",
   configFiles: ({ home }) => [join(home, FILE)],
   conflicts: { sources, find: findConflicts },
   scopes: ["user"],

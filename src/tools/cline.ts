@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Conflict, SettingsLayer } from "./conflict.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
 import { elsewhere, findSetting, findText, jsonSource, leadsHere } from "./recipe/layers.ts";
-import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE } from "./recipe/settings.ts";
+import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE, UPDATE_SERVICE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
@@ -38,6 +38,7 @@ export const cline: ConnectableTool = {
   recorded: { source: "npm package cline 3.0.65", date: "2026-11-21" },
   requestSignatures: [{ when: { "user-agent": /^ai-sdk\/.* runtime\/bun\// }, isWeak: true }],
   processSignatures: [{ names: ["cline"] }],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => filesIn(dataDirectory(host), "settings/providers.json", "secrets.json"),
   conflicts: {
     sources: (host) => [jsonSource("user", settingsFile(host))],

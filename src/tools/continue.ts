@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Conflict, SettingsLayer } from "./conflict.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
 import { elsewhere, findText, jsonSource } from "./recipe/layers.ts";
-import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE } from "./recipe/settings.ts";
+import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE, UPDATE_SERVICE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
@@ -59,6 +59,7 @@ export const continueDev: ConnectableTool = {
   recorded: { source: "npm package @continuedev/cli 1.5.47", date: "2026-11-21" },
   requestSignatures: [{ when: { "user-agent": /^(?:ls\/JS |node-fetch$)/ }, isWeak: true }],
   processSignatures: [{ names: ["cn"] }, { path: /\/@continuedev\/cli\// }],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => filesIn(configDirectory(host), "config.yaml", "config.json", ".env"),
   conflicts: {
     sources: (host) => [jsonSource("user", memoryFile(host))],

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { PRESENT } from "../core/identity/signatures.ts";
-import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE } from "./recipe/settings.ts";
+import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE, UPDATE_SERVICE } from "./recipe/settings.ts";
 import { planVariables, toEnvironment, variableConflicts, type Variable } from "./recipe/variables.ts";
 import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
@@ -43,6 +43,7 @@ export const copilot: ConnectableTool = {
   recorded: { source: "npm package @github/copilot 1.0.102", date: "2026-11-21" },
   requestSignatures: [{ when: { "x-initiator": PRESENT, "user-agent": /^(?:OpenAI|Anthropic)\/JS / } }],
   processSignatures: [{ names: ["copilot", "copilot-linux-x64"] }, { path: /\/@github\/copilot[^/]*\// }],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: ({ home }) => [join(home, ".copilot", "config.json")],
   conflicts: variableConflicts(
     ["COPILOT_PROVIDER_BASE_URL"],

@@ -3,7 +3,7 @@ import { PRESENT } from "../core/identity/signatures.ts";
 import type { Conflict, SettingsLayer } from "./conflict.ts";
 import { configHome, filesIn } from "./recipe/directories.ts";
 import { elsewhere, findOtherBaseUrl, findSetting, findText } from "./recipe/layers.ts";
-import { inferModelApi, MODEL_APIS, PURPOSE } from "./recipe/settings.ts";
+import { inferModelApi, MODEL_APIS, PURPOSE, UPDATE_SERVICE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
@@ -83,6 +83,7 @@ export const goose: ConnectableTool = {
     },
   ],
   processSignatures: [{ names: ["goose", "goosed"] }],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => filesIn(configHome(host), "goose/config.yaml", "goose/secrets.yaml"),
   conflicts: {
     sources: (host) => [

@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import { configHome, dataHome, filesIn } from "./recipe/directories.ts";
 import { opencodeConflicts, type OpencodeNames } from "./opencode/conflicts.ts";
-import { credentialPurpose, isOwnProvider, PROVIDERS, PURPOSE, qualifyModel } from "./recipe/settings.ts";
+import {
+  credentialPurpose,
+  isOwnProvider,
+  PROVIDERS,
+  PURPOSE,
+  qualifyModel,
+  UPDATE_SERVICE,
+} from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, Recipe, ToolHost } from "./tool.ts";
 
@@ -16,6 +23,7 @@ export const opencode: ConnectableTool = {
   recorded: { source: "npm package opencode-ai 1.18.33", date: "2026-11-21" },
   requestSignatures: [{ when: { "user-agent": /^opencode\// } }],
   processSignatures: [{ names: ["opencode"] }],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => [
     ...filesIn(configHome(host), "opencode/opencode.json", "opencode/opencode.jsonc", "opencode/config.json"),
     ...filesIn(dataHome(host), "opencode/auth.json"),

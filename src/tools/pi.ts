@@ -11,6 +11,7 @@ import {
   PROVIDERS,
   PURPOSE,
   qualifyModel,
+  UPDATE_SERVICE,
 } from "./recipe/settings.ts";
 import type { FileSettings, Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
@@ -94,6 +95,7 @@ export const pi: ConnectableTool = {
     { names: ["pi"] },
     { path: /\/pi-coding-agent\// },
   ],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => filesIn(configDirectory(host), "models.json", "auth.json", "settings.json"),
   scopes: ["user"],
   modelApis: [],

@@ -3,7 +3,7 @@ import { isObject } from "../core/json.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import { directoryOf, filesIn, managedDirectory } from "./recipe/directories.ts";
 import { elsewhere, findSetting, findText, jsonSource, leadsHere, otherModel } from "./recipe/layers.ts";
-import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE } from "./recipe/settings.ts";
+import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE, UPDATE_SERVICE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
@@ -124,6 +124,7 @@ export const qwenCode: ConnectableTool = {
     { when: { "user-agent": /^QwenCode\// } },
   ],
   processSignatures: [{ names: ["qwen"] }, { path: /\/@qwen-code\/qwen-code\// }],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => filesIn(configDirectory(host), "settings.json", ".env"),
   conflicts: { sources, modelApis: MODEL_APIS, find: findConflicts },
   scopes: ["user", "project"],

@@ -22,8 +22,8 @@ export interface Tool {
   /** See {@link ProcessSignature.isEditor}. */
   isEditor?: true;
   /**
-   * What makes it ask for usage in streams of Chat Completions, as a sentence without its end, where it does not by itself
-   * (docs/wire.md section 7).
+   * What to do if its streams of Chat Completions report no usage, as a sentence in the imperative without its end. By
+   * default, to make it ask for usage (docs/wire.md section 7).
    */
   usageRemedy?: string;
   /** Absolute paths of the files, existing or not, that may hold a key or a base URL. `doctor` searches them. */

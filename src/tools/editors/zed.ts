@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Conflict, SettingsLayer } from "../conflict.ts";
 import { configHome } from "../recipe/directories.ts";
 import { findOtherBaseUrl, findSetting, findText, jsonSource, otherModel } from "../recipe/layers.ts";
-import { inferModelApi, MODEL_APIS, PURPOSE } from "../recipe/settings.ts";
+import { inferModelApi, MODEL_APIS, PURPOSE, UPDATE_SERVICE } from "../recipe/settings.ts";
 import type { Setting } from "../setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "../tool.ts";
 import { EDITOR_LIST } from "./editor.ts";
@@ -94,6 +94,7 @@ export const zed: ConnectableTool = {
     { names: ["zed", "zed-editor"] },
     { names: ["zeditor", "zedit"], source: "https://zed.dev/docs/linux" },
   ],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => [join(configHome(host), "zed", "settings.json")],
   conflicts: {
     sources: (host) => [jsonSource("user", settingsFile(host))],

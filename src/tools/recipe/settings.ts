@@ -9,6 +9,9 @@ export const PURPOSE = {
   usage: "asks for the usage of streams, which is unknown without it",
 };
 
+/** The remedy for streams without usage of a tool that asks for it (docs/wire.md section 7). */
+export const UPDATE_SERVICE = "update the model server, which left out the usage that the tool asks for";
+
 /** Returns the purpose of the setting that holds the credential. */
 export function credentialPurpose({ isToken }: LocalEndpoint): string {
   return isToken
