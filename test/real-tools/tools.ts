@@ -159,7 +159,7 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     // Only its process distinguishes its requests for newer models from LangChain's.
     models: [{ ...CLAUDE, by: "process" }, GPT],
     needsModel: true,
-    chatBy: "signature",
+    chatBy: "process",
     hasRunSupport: false,
   },
   {
