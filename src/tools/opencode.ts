@@ -67,7 +67,10 @@ function providersFor(model: string | null): string[] {
   return isChat ? [messages, responses, chat] : [messages, responses];
 }
 
-/** Part of the program. It asks for usage only with the option (npm package @ai-sdk/openai-compatible). */
+/**
+ * Part of the program. The package asks for usage only with the option. The versions of opencode and Kilo that were tried
+ * set it themselves, unless the settings say otherwise.
+ */
 const COMPATIBLE = { npm: "@ai-sdk/openai-compatible", includeUsage: true };
 
 function compatibleSettings(): Setting[] {
