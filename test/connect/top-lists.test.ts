@@ -44,6 +44,8 @@ const wanted = fc
 const apply = (text: string | null, setting: Setting) =>
   applySettings(text, { format: "yaml", settings: [setting] }, "aider");
 
+const read = (text: string | null) => readDocument(text ?? "", "yaml", "aider");
+
 test("a setting in a list at the top of a YAML text is undone byte for byte, and written once only", () => {
   fc.assert(
     fc.property(texts, wanted, (text, setting) => {
@@ -58,7 +60,6 @@ test("a setting in a list at the top of a YAML text changes no other data, also 
   fc.assert(
     fc.property(texts, wanted, (text, setting) => {
       const { text: applied, undo } = apply(text, setting);
-      const read = (one: string | null) => readDocument(one ?? "", "yaml", "aider");
       const rewritten = undoSettings(stringify(read(applied)), undo);
       assert.deepEqual(rewritten.unrestored, []);
       // A text without items has no data, be it a map or a list.

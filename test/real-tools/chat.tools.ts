@@ -22,8 +22,8 @@ for (const tool of CONNECTED_TOOLS) {
     writeSeeds(installed.home, tool.seeds);
     const { daemon, sandbox } = await startDaemonWithModelServer(t);
     const setup = { t, tool, installed, daemon };
-    const paths = [...Object.keys(tool.seeds).map((path) => join(installed.home, path))];
-    paths.push(...listFiles(tool.tool, installed.home));
+    const seeded = Object.keys(tool.seeds).map((path) => join(installed.home, path));
+    const paths = [...seeded, ...listFiles(tool.tool, installed.home)];
     const before = snapshot(paths);
     await connect(setup, MODEL);
     result["with mark"] = assertIdentified(setup, await promptConnected(setup), "path");

@@ -24,8 +24,9 @@ test("goose is run with OpenAI's provider on Chat Completions for all but Claude
   });
 });
 
+const written = (model: string) => writtenFiles("goose", { model })["~/.config/goose/config.yaml"];
+
 test("goose is connected by the provider that serves the model", () => {
-  const written = (model: string) => writtenFiles("goose", { model })["~/.config/goose/config.yaml"];
   assert.equal(
     written("claude-sonnet-5"),
     `ANTHROPIC_HOST: http://127.0.0.1:8655/t/goose
