@@ -53,5 +53,11 @@ export const LIBRARY_SIGNATURES: readonly LibrarySignature[] = [
     ...npm("@langchain/openai 1.6.0"),
   },
   { tool: "openai-agents", when: { "user-agent": /^Agents\/JavaScript / }, ...npm("@openai/agents 0.20.0") },
+  {
+    tool: "openai-agents",
+    when: { "user-agent": /^Agents\/Python / },
+    usageRemedy: "in its code, pass ModelSettings(include_usage=True)",
+    ...github("openai/openai-agents-python, src/agents/models/chatcmpl_helpers.py"),
+  },
   { tool: "curl", when: { "user-agent": /^curl\// }, source: "curl 7.88.1", date: "2026-11-21" },
 ];

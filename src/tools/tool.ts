@@ -1,4 +1,5 @@
 import type { HostInfo } from "../core/host-info.ts";
+import type { Api } from "../core/http/api.ts";
 import type { Evidence, ProcessSignature } from "../core/identity/signatures.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import type { FileSettings } from "./setting.ts";
@@ -47,7 +48,7 @@ export interface Recipe {
   /** Where the tool keeps settings that tollkeeper can write; empty where the user has to do it manually. */
   scopes: readonly Scope[];
   /** The APIs whose models `connect` chooses from, the preferred one first; empty where the tool knows its models. */
-  modelApis: readonly ModelApi[];
+  modelApis: readonly Api[];
   plan(host: ToolHost, endpoint: LocalEndpoint, scope: Scope): SettingsPlan;
   /** null if the tool reads neither environment variables nor flags for this. */
   environment(host: ToolHost, endpoint: LocalEndpoint): Environment | null;
@@ -60,7 +61,7 @@ export interface ConflictRules {
   /** Where the tool reads settings from, existing or not, in its order: a later source overrides an earlier one. */
   sources(host: ToolHost): readonly SettingsSource[];
   /** The APIs whose models `connect` chooses from where a conflict needs one, the preferred one first. */
-  modelApis?: readonly ModelApi[];
+  modelApis?: readonly Api[];
   /** Finds the conflicts in the sources that exist. */
   find(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): readonly Conflict[];
 }
@@ -77,9 +78,6 @@ export interface ConnectableTool extends Tool, Recipe {
 
 /** `user`: everywhere. `project`: in one project's directory only. */
 export type Scope = "user" | "project";
-
-/** An API that tools with several providers can choose; `chat` is Chat Completions. */
-export type ModelApi = "messages" | "responses" | "chat";
 
 /** What decides where a tool keeps its settings. */
 export interface ToolHost extends HostInfo {

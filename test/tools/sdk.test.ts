@@ -36,6 +36,7 @@ for (const [userAgent, library] of [
   ["ai-sdk-openai-compatible/3.0.92 ai-sdk-provider-utils/5.0.81 node.js/22", "ai-sdk"],
   ["langchainjs-openai/1.0.0", "langchain"],
   ["Agents/JavaScript 0.20.0", "openai-agents"],
+  ["Agents/Python 0.9.0", "openai-agents"],
   ["curl/7.88.1", "curl"],
 ] as const) {
   test(`a program that sends only the User-Agent ${userAgent} is attributed to ${library}`, () =>

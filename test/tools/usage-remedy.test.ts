@@ -10,6 +10,7 @@ for (const [tool, userAgent, remedy] of [
   ["nightly", "AsyncOpenAI/Python 2.1.0", /stream_options=\{"include_usage": True\}, .* stream_usage=True$/],
   ["sdk", "ai/7.0.173 ai-sdk/openai-compatible/3.0.92", /includeUsage: true to createOpenAICompatible$/],
   ["langchain", "langchainjs-openai/1.6.0", /streamUsage: true to ChatOpenAI$/],
+  ["unknown", "Agents/Python 0.9.0", /ModelSettings\(include_usage=True\)$/],
   ["curl", "curl/7.88.1", /^make it send "stream_options": \{ "include_usage": true \}$/],
   ["unknown", null, /^make it send "stream_options"/],
 ] as const) {

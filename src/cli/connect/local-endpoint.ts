@@ -3,10 +3,11 @@ import { request, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { currentHost } from "../../adapters/paths.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
+import type { Api } from "../../core/http/api.ts";
 import { PLACEHOLDER_PREFIX } from "../../core/identity/tool-identity.ts";
 import { runningDaemon } from "../../daemon/running-daemon.ts";
 import { inferModelApi } from "../../tools/recipe/settings.ts";
-import type { LocalEndpoint, ModelApi, ToolHost } from "../../tools/tool.ts";
+import type { LocalEndpoint, ToolHost } from "../../tools/tool.ts";
 import { note } from "../terminal/console.ts";
 import { withLease } from "../tokens/lease.ts";
 import { locateDaemon, type LocalDaemon } from "./locate-daemon.ts";
@@ -84,7 +85,7 @@ function listNames(directory: string): string[] {
  */
 async function chooseModel(
   { tool: { title }, name }: SelectedTool,
-  apis: readonly ModelApi[],
+  apis: readonly Api[],
   { port, config, isRunning }: LocalDaemon,
 ): Promise<string | null> {
   if (apis.length === 0) return null;

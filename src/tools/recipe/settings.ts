@@ -1,4 +1,5 @@
-import type { LocalEndpoint, ModelApi } from "../tool.ts";
+import type { Api } from "../../core/http/api.ts";
+import type { LocalEndpoint } from "../tool.ts";
 
 /** The purposes that settings of several tools share, as `connect` prints them. */
 export const PURPOSE = {
@@ -23,7 +24,7 @@ export function credentialPurpose({ isToken }: LocalEndpoint): string {
 export const PROVIDERS = { messages: "anthropic", responses: "openai", chat: "tollkeeper" } as const;
 
 /** All APIs, in the order in which the models that they serve are preferred. */
-export const MODEL_APIS: readonly ModelApi[] = ["messages", "responses", "chat"];
+export const MODEL_APIS: readonly Api[] = ["messages", "responses", "chat"];
 
 /** True for the provider of one of the APIs. */
 export function isOwnProvider(provider: string): boolean {
@@ -31,10 +32,7 @@ export function isOwnProvider(provider: string): boolean {
 }
 
 /** Returns `PROVIDER/MODEL`; a model that has one of the providers already as it is. */
-export function qualifyModel(
-  model: string,
-  providers: Readonly<Record<ModelApi, string>> = PROVIDERS,
-): string {
+export function qualifyModel(model: string, providers: Readonly<Record<Api, string>> = PROVIDERS): string {
   const [first = ""] = model.split("/", 1);
   const isQualified = model !== first && Object.values(providers).includes(first);
   return isQualified ? model : `${providers[inferModelApi(model)]}/${model}`;
@@ -44,7 +42,7 @@ export function qualifyModel(
  * Returns the API that serves a model, judged by its name: Messages serves Claude's models, Responses OpenAI's, and Chat
  * Completions all others, among them the models of OpenAI that anyone can serve.
  */
-export function inferModelApi(model: string): ModelApi {
+export function inferModelApi(model: string): Api {
   if (/claude/i.test(model)) return "messages";
   return /(?:^|\/)(?:gpt-\d|chatgpt|codex|o\d)/i.test(model) ? "responses" : "chat";
 }
