@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
+import { filesIn } from "./recipe/directories.ts";
 import {
   elsewhere,
   findOtherBaseUrl,
@@ -164,7 +165,7 @@ export const aider: ConnectableTool = {
   processSignatures: [{ names: ["aider"], source: "https://aider.chat/docs/install.html" }],
   usageRemedy:
     "set stream_options in ~/.aider.model.settings.yml with: tollkeeper connect aider --model MODEL",
-  configFiles: ({ home }) => [join(home, FILE)],
+  configFiles: ({ home }) => filesIn(home, FILE, MODEL_FILE),
   conflicts: { sources, find: findConflicts },
   scopes: ["user"],
   modelApis: MODEL_APIS,
