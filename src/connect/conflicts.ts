@@ -107,7 +107,7 @@ function readSource(
     const top = editor.read(body);
     return {
       source,
-      top,
+      top: { ...top },
       lineOf: (path) => body.slice(0, editor.find(body, path).offset).split("\n").length,
     };
   } catch (error) {

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
+import { filesIn } from "./recipe/directories.ts";
 import {
   elsewhere,
+  findOtherBaseUrl,
   findOtherCredential,
   findSetting,
   findText,
@@ -9,11 +11,14 @@ import {
   repositoryOf,
   stringsOf,
 } from "./recipe/layers.ts";
-import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
-import type { Setting } from "./setting.ts";
+import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE, qualifyModel } from "./recipe/settings.ts";
+import type { FileSettings, Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
 const FILE = ".aider.conf.yml";
+
+/** Its settings for models: a list. Those of a stronger place replace those of the same name. */
+const MODEL_FILE = ".aider.model.settings.yml";
 
 /** Its library takes the base URL from this variable (https://docs.litellm.ai/docs/providers/anthropic). */
 const URL_VARIABLE = "ANTHROPIC_API_BASE";
@@ -21,26 +26,52 @@ const URL_VARIABLE = "ANTHROPIC_API_BASE";
 /** Its settings for models. By default the others follow from the main one. */
 const MODELS = ["model", "weak-model", "editor-model"];
 
-/** With `openai` it uses chat completions, a route that tollkeeper does not forward by default. */
-function modelName(model: string): string {
-  return model.includes("/") ? model : `anthropic/${model}`;
-}
+/** What its library calls the providers. With `openai` it uses Chat Completions, whatever the model. */
+const PROVIDERS = { messages: "anthropic", responses: "openai", chat: "openai" };
+
+const modelName = (model: string) => qualifyModel(model, PROVIDERS);
 
 /** aider knows Claude's models by short names as well: `sonnet`. */
 function isClaude(model: string): boolean {
   return /^(?:anthropic\/|[^/]*(?:claude|sonnet|opus|haiku))/.test(model);
 }
 
-/** aider has no setting for this base URL: `set-env` sets the variable. */
+function usesChat(model: string | null): model is string {
+  return model !== null && inferModelApi(model) !== "messages";
+}
+
 function settingsFor(endpoint: LocalEndpoint): Setting[] {
-  const { baseUrl, credential, model } = endpoint;
-  const assignment = `${URL_VARIABLE}=${baseUrl}`;
-  const settings: Setting[] = [
-    { keyPath: ["set-env", { item: assignment }], value: assignment, purpose: PURPOSE.baseUrl },
-    { keyPath: ["anthropic-api-key"], value: credential, purpose: credentialPurpose(endpoint) },
-  ];
+  const { model } = endpoint;
+  const settings = usesChat(model) ? chatSettings(endpoint) : messagesSettings(endpoint);
   return model === null ? settings : [...settings, modelSetting("model", model)];
 }
+
+/** aider has no setting for this base URL: `set-env` sets the variable. */
+function messagesSettings(endpoint: LocalEndpoint): Setting[] {
+  const assignment = `${URL_VARIABLE}=${endpoint.baseUrl}`;
+  return [
+    { keyPath: ["set-env", { item: assignment }], value: assignment, purpose: PURPOSE.baseUrl },
+    { keyPath: ["anthropic-api-key"], value: endpoint.credential, purpose: credentialPurpose(endpoint) },
+  ];
+}
+
+function chatSettings(endpoint: LocalEndpoint): Setting[] {
+  return [
+    { keyPath: ["openai-api-base"], value: `${endpoint.baseUrl}/v1`, purpose: PURPOSE.baseUrl },
+    { keyPath: ["openai-api-key"], value: endpoint.credential, purpose: credentialPurpose(endpoint) },
+  ];
+}
+
+/**
+ * Its library asks for usage only without a base URL or with OpenAI's own (https://github.com/BerriAI/litellm,
+ * litellm/llms/openai/openai.py, get_stream_options), and leaves the option out of requests that are not streams. The
+ * entry of this name applies to all models (https://aider.chat/docs/config/adv-model-settings.html).
+ */
+const ASK_FOR_USAGE: Setting = {
+  keyPath: [{ where: { name: "aider/extra_params" } }, "extra_params", "stream_options", "include_usage"],
+  value: true,
+  purpose: PURPOSE.usage,
+};
 
 function modelSetting(name: string, model: string): Setting {
   return { keyPath: [name], value: modelName(model), purpose: PURPOSE.model };
@@ -48,13 +79,16 @@ function modelSetting(name: string, model: string): Setting {
 
 /** https://aider.chat/docs/config/aider_conf.html; a setting's variable overrides it in all of them. */
 function sources(host: ToolHost): SettingsSource[] {
+  const { OPENAI_BASE_URL } = host.env;
   const projects = [repositoryOf(host) ?? host.directory, host.directory].filter((one) => one !== host.home);
+  const names = [...MODELS, "anthropic-api-key", "set-env", "openai-api-base", "openai-api-key"];
   return [
     { kind: "user", path: join(host.home, FILE), format: "yaml" },
     ...[...new Set(projects)].map(
       (directory) => ({ kind: "project", path: join(directory, FILE), format: "yaml" }) as const,
     ),
-    ...[...MODELS, "anthropic-api-key", "set-env"].flatMap((name) => variableSource(name, host)),
+    ...names.flatMap((name) => variableSource(name, host)),
+    { kind: "environment", settings: { OPENAI_BASE_URL } },
   ];
 }
 
@@ -68,30 +102,56 @@ function variableSource(name: string, { env }: ToolHost): SettingsSource[] {
 }
 
 function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
-  const { model } = endpoint;
+  const isChat = leadsHere(findText(layers, "openai-api-base")?.value, endpoint);
   return [
-    ...MODELS.flatMap((name) => {
-      const found = findText(layers, name);
-      if (found === null || isClaude(found.value)) return [];
-      const remedies = model === null ? [] : [modelSetting(name, model)];
-      return [elsewhere(found, `it chooses ${found.value}`, { remedies })];
-    }),
-    ...findReplacedUrl(layers, endpoint),
-    ...findOtherCredential(
-      findText(layers, "anthropic-api-key"),
+    ...findOtherModels(
+      layers,
       endpoint,
-      "it is sent instead of tollkeeper's",
+      (model) => isClaude(model) || (isChat && model.startsWith("openai/")),
     ),
+    ...findReplacedUrl(layers, endpoint),
+    ...findSentKey("anthropic-api-key", layers, endpoint),
+    ...(isChat ? findChatConflicts(layers, endpoint) : []),
   ];
+}
+
+function findOtherModels(
+  layers: readonly SettingsLayer[],
+  { model }: LocalEndpoint,
+  isOwn: (model: string) => boolean,
+): Conflict[] {
+  return MODELS.flatMap((name) => {
+    const found = findText(layers, name);
+    if (found === null || isOwn(found.value)) return [];
+    const remedies = model === null ? [] : [modelSetting(name, model)];
+    return [elsewhere(found, `it chooses ${found.value}`, { remedies })];
+  });
+}
+
+/** Its library prefers this variable to the one that `openai-api-base` sets. */
+function findChatConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
+  return [
+    ...findOtherBaseUrl(findText(layers, "OPENAI_BASE_URL"), endpoint),
+    ...findSentKey("openai-api-key", layers, endpoint),
+  ];
+}
+
+function findSentKey(name: string, layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
+  return findOtherCredential(findText(layers, name), endpoint, "it is sent instead of tollkeeper's");
 }
 
 /** A `set-env` replaces that of a weaker file as a whole. */
 function findReplacedUrl(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
   const list = findSetting(layers, "set-env");
-  if (list === null) return [];
+  if (list === null || usesOnlyChat(layers)) return [];
   const assignment = stringsOf(list).findLast((item) => item.startsWith(`${URL_VARIABLE}=`));
   if (leadsHere(assignment?.slice(URL_VARIABLE.length + 1), endpoint)) return [];
   return [elsewhere(list, `it sets ${URL_VARIABLE} to another base URL, or leaves it out`)];
+}
+
+function usesOnlyChat(layers: readonly SettingsLayer[]): boolean {
+  const models = MODELS.flatMap((name) => findText(layers, name)?.value ?? []);
+  return models.length > 0 && models.every((model) => model.startsWith("openai/"));
 }
 
 export const aider: ConnectableTool = {
@@ -103,16 +163,26 @@ export const aider: ConnectableTool = {
   programs: ["aider"],
   homePaths: [".aider.conf.yml", ".aider"],
   processSignatures: [{ names: ["aider"], source: "https://aider.chat/docs/install.html" }],
-  configFiles: ({ home }) => [join(home, FILE)],
+  usageRemedy:
+    "set stream_options in ~/.aider.model.settings.yml with: tollkeeper connect aider --model MODEL",
+  configFiles: ({ home }) => filesIn(home, FILE, MODEL_FILE),
   conflicts: { sources, find: findConflicts },
   scopes: ["user"],
-  modelApi: "messages",
-  plan(host, endpoint) {
-    const path = join(host.home, FILE);
-    return { files: [{ path, format: "yaml", settings: settingsFor(endpoint) }], remarks: [] };
+  modelApis: MODEL_APIS,
+  plan({ home }, endpoint) {
+    const settings: FileSettings = {
+      path: join(home, FILE),
+      format: "yaml",
+      settings: settingsFor(endpoint),
+    };
+    if (!usesChat(endpoint.model)) return { files: [settings], remarks: [] };
+    const models: FileSettings = { path: join(home, MODEL_FILE), format: "yaml", settings: [ASK_FOR_USAGE] };
+    return { files: [settings, models], remarks: [] };
   },
   environment(_host, { baseUrl, credential, model }) {
-    const variables = { [URL_VARIABLE]: baseUrl, ANTHROPIC_API_KEY: credential };
+    const variables = usesChat(model)
+      ? { OPENAI_BASE_URL: `${baseUrl}/v1`, OPENAI_API_KEY: credential }
+      : { [URL_VARIABLE]: baseUrl, ANTHROPIC_API_KEY: credential };
     const choice = model === null ? {} : { AIDER_MODEL: modelName(model) };
     return { variables: { ...variables, ...choice }, flags: [] };
   },

@@ -90,8 +90,12 @@ function requestSignatures(strength: "strong" | "weak"): RequestSignature[] {
   return inOrder([kilo, claudeCode, qwenCode]).flatMap((tool) =>
     (tool.requestSignatures ?? [])
       .filter(({ isWeak }) => (isWeak === true) === (strength === "weak"))
-      .map((row) => toSignature(tool.name, row, tool.recorded ?? tool)),
+      .map((row) => toSignature(tool.name, row, evidenceOf(tool, row))),
   );
+}
+
+function evidenceOf({ recorded, source, date }: Tool, row: ToolRequestSignature): Evidence {
+  return row.source === undefined ? (recorded ?? { source, date }) : { source: row.source, date };
 }
 
 /** Gives all signatures the same hidden class. Every request is compared with them, which is faster that way. */

@@ -104,7 +104,7 @@ export const claudeCode: ConnectableTool = {
     return [...files, join(host.home, ".claude.json")];
   },
   scopes: ["user", "project"],
-  modelApi: null,
+  modelApis: [],
   conflicts: { sources, find: findConflicts },
   plan(host, endpoint, scope) {
     const path =

@@ -2,12 +2,16 @@ import { join } from "node:path";
 import type { Conflict, SettingsLayer } from "./conflict.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
 import { elsewhere, findSetting, findText, jsonSource, leadsHere } from "./recipe/layers.ts";
-import { credentialPurpose, inferModelApi, PURPOSE } from "./recipe/settings.ts";
+import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE, UPDATE_SERVICE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
-/** `openai-native` uses the Responses API; `openai` uses chat completions. */
-const PROVIDERS = { messages: "anthropic", responses: "openai-native" } as const;
+/** Its providers for the APIs; `openai-compatible` uses Chat Completions, and asks for usage. */
+const PROVIDERS = {
+  messages: "anthropic",
+  responses: "openai-native",
+  chat: "openai-compatible",
+} as const;
 
 const dataDirectory = directoryOf("CLINE_DATA_DIR", ".cline", "data");
 
@@ -34,16 +38,17 @@ export const cline: ConnectableTool = {
   recorded: { source: "npm package cline 3.0.65", date: "2026-11-21" },
   requestSignatures: [{ when: { "user-agent": /^ai-sdk\/.* runtime\/bun\// }, isWeak: true }],
   processSignatures: [{ names: ["cline"] }],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => filesIn(dataDirectory(host), "settings/providers.json", "secrets.json"),
   conflicts: {
     sources: (host) => [jsonSource("user", settingsFile(host))],
     find: findConflicts,
   },
   scopes: ["user"],
-  modelApi: "messages",
+  modelApis: MODEL_APIS,
   plan(host, endpoint) {
     const { baseUrl, credential, model } = endpoint;
-    const name = PROVIDERS[inferModelApi(model ?? "")];
+    const name = PROVIDERS[inferModelApi(model ?? "gpt-5")];
     const entry = ["providers", name];
     const fields = [...entry, "settings"];
     // Without these Cline discards the whole file. It updates the time whenever it runs.

@@ -100,7 +100,7 @@ export const codex: ConnectableTool = {
   configFiles: (host) => filesIn(configDirectory(host), "config.toml", "auth.json", ".env"),
   // In a project's config.toml it ignores providers, and warns about them.
   scopes: ["user"],
-  modelApi: null,
+  modelApis: [],
   conflicts: { sources, find: findConflicts },
   plan(host, endpoint) {
     const table = ["model_providers", PROVIDER];

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Conflict, SettingsLayer } from "./conflict.ts";
 import { directoryOf, filesIn } from "./recipe/directories.ts";
 import { elsewhere, findText, jsonSource } from "./recipe/layers.ts";
-import { credentialPurpose, inferModelApi, PROVIDERS, PURPOSE } from "./recipe/settings.ts";
+import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE, UPDATE_SERVICE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
@@ -11,7 +11,13 @@ const ENTRY = "tollkeeper";
 
 const configDirectory = directoryOf("CONTINUE_GLOBAL_DIR", ".continue");
 
-/** For the names of OpenAI's newer models, its provider `openai` uses the Responses API. */
+/**
+ * Its providers for the APIs. `openai` uses the Responses API for the names of OpenAI's newer models, and Chat Completions
+ * for all others. It asks for usage in every stream (https://github.com/continuedev/continue,
+ * packages/openai-adapters/src/apis/OpenAI.ts).
+ */
+const PROVIDERS = { messages: "anthropic", responses: "openai", chat: "openai" };
+
 function settingsFor(endpoint: LocalEndpoint): Setting[] {
   const { baseUrl, credential, model } = endpoint;
   const entry = ["models", { where: { name: ENTRY } }];
@@ -53,13 +59,14 @@ export const continueDev: ConnectableTool = {
   recorded: { source: "npm package @continuedev/cli 1.5.47", date: "2026-11-21" },
   requestSignatures: [{ when: { "user-agent": /^(?:ls\/JS |node-fetch$)/ }, isWeak: true }],
   processSignatures: [{ names: ["cn"] }, { path: /\/@continuedev\/cli\// }],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => filesIn(configDirectory(host), "config.yaml", "config.json", ".env"),
   conflicts: {
     sources: (host) => [jsonSource("user", memoryFile(host))],
     find: findConflicts,
   },
   scopes: ["user"],
-  modelApi: "messages",
+  modelApis: MODEL_APIS,
   plan(host, endpoint) {
     // Without it, cn starts with the first model of its list.
     const selected: Setting = {

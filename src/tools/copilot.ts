@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { PRESENT } from "../core/identity/signatures.ts";
-import { credentialPurpose, inferModelApi, PURPOSE } from "./recipe/settings.ts";
+import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE, UPDATE_SERVICE } from "./recipe/settings.ts";
 import { planVariables, toEnvironment, variableConflicts, type Variable } from "./recipe/variables.ts";
 import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
@@ -10,7 +10,8 @@ function variablesFor(endpoint: LocalEndpoint): Variable[] {
   const variables: Variable[] = isToken
     ? [{ name: "COPILOT_PROVIDER_API_KEY", value: credential, purpose: credentialPurpose(endpoint) }]
     : [];
-  if (inferModelApi(model ?? "claude") === "messages") {
+  const api = inferModelApi(model ?? "claude");
+  if (api === "messages") {
     variables.push(
       { name: "COPILOT_PROVIDER_BASE_URL", value: baseUrl, purpose: PURPOSE.baseUrl },
       { name: "COPILOT_PROVIDER_TYPE", value: "anthropic", purpose: PURPOSE.provider },
@@ -21,8 +22,8 @@ function variablesFor(endpoint: LocalEndpoint): Variable[] {
       { name: "COPILOT_PROVIDER_TYPE", value: "openai", purpose: PURPOSE.provider },
       {
         name: "COPILOT_PROVIDER_WIRE_API",
-        value: "responses",
-        purpose: "the API to use; the default is chat completions",
+        value: api === "responses" ? "responses" : "completions",
+        purpose: "the API to use",
       },
     );
   }
@@ -42,13 +43,14 @@ export const copilot: ConnectableTool = {
   recorded: { source: "npm package @github/copilot 1.0.102", date: "2026-11-21" },
   requestSignatures: [{ when: { "x-initiator": PRESENT, "user-agent": /^(?:OpenAI|Anthropic)\/JS / } }],
   processSignatures: [{ names: ["copilot", "copilot-linux-x64"] }, { path: /\/@github\/copilot[^/]*\// }],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: ({ home }) => [join(home, ".copilot", "config.json")],
   conflicts: variableConflicts(
     ["COPILOT_PROVIDER_BASE_URL"],
     ["COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN"],
   ),
   scopes: ["user"],
-  modelApi: "messages",
+  modelApis: MODEL_APIS,
   plan: (host, endpoint) => planVariables(host, variablesFor(endpoint)),
   environment: (_host, endpoint) => ({ variables: toEnvironment(variablesFor(endpoint)), flags: [] }),
 };

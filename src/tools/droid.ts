@@ -3,7 +3,7 @@ import { isObject } from "../core/json.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import { filesIn } from "./recipe/directories.ts";
 import { elsewhere, findSetting, findText, jsonSource, otherModel } from "./recipe/layers.ts";
-import { credentialPurpose, inferModelApi, PROVIDERS, PURPOSE } from "./recipe/settings.ts";
+import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
@@ -15,6 +15,9 @@ const DEFAULT_MODEL = {
   value: ENTRY_ID,
   purpose: "the default model of sessions",
 };
+
+/** Its names for the APIs. */
+const PROVIDERS = { messages: "anthropic", responses: "openai", chat: "generic-chat-completion-api" };
 
 /** Every current model of both makers can return this many. */
 const MAX_TOKENS = 16_384;
@@ -84,9 +87,9 @@ export const droid: ConnectableTool = {
   requestSignatures: [{ when: { "user-agent": /^factory-cli\// } }],
   processSignatures: [{ names: ["droid"] }],
   configFiles: ({ home }) => filesIn(join(home, ".factory"), "settings.json", "config.json"),
-  conflicts: { sources, modelApis: ["messages"], find: findConflicts },
+  conflicts: { sources, modelApis: MODEL_APIS, find: findConflicts },
   scopes: ["user", "project"],
-  modelApi: "messages",
+  modelApis: MODEL_APIS,
   plan(host, endpoint, scope) {
     const path =
       scope === "user"

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { credentialPurpose, inferModelApi, PURPOSE } from "./recipe/settings.ts";
+import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint } from "./tool.ts";
 
 /** Its `baseUrl` is the whole URL of the route; it appends nothing. */
-const ROUTES = { messages: "/v1/messages", responses: "/v1/responses" };
+const ROUTES = { messages: "/v1/messages", responses: "/v1/responses", chat: "/v1/chat/completions" };
 
-const API_TYPES = { messages: "Anthropic", responses: "OpenAIResponses" };
+const API_TYPES = { messages: "Anthropic", responses: "OpenAIResponses", chat: "OpenAICompletion" };
 
 function settingsFor(endpoint: LocalEndpoint): Setting[] {
   const { baseUrl, credential, model } = endpoint;
@@ -30,7 +30,7 @@ export const junie: ConnectableTool = {
   programs: ["junie"],
   homePaths: [".junie"],
   scopes: ["user", "project"],
-  modelApi: "messages",
+  modelApis: MODEL_APIS,
   plan(host, endpoint, scope) {
     const parent = scope === "user" ? host.home : host.directory;
     const path = join(parent, ".junie", "models", "tollkeeper.json");

@@ -1,5 +1,6 @@
 import { configHome, dataHome, filesIn } from "./recipe/directories.ts";
 import { opencodeRecipe } from "./opencode.ts";
+import { UPDATE_SERVICE } from "./recipe/settings.ts";
 import type { ConnectableTool } from "./tool.ts";
 
 /** A fork of opencode. With the Responses API it sends opencode's User-Agent and originator. */
@@ -19,6 +20,7 @@ export const kilo: ConnectableTool = {
     { when: { "user-agent": /^kilo\// }, isWeak: true },
   ],
   processSignatures: [{ names: ["kilo", "kilocode"] }],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => [
     ...filesIn(configHome(host), "kilo/kilo.json", "kilo/kilo.jsonc"),
     ...filesIn(dataHome(host), "kilo/auth.json"),

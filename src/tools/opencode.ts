@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import { configHome, dataHome, filesIn } from "./recipe/directories.ts";
 import { opencodeConflicts, type OpencodeNames } from "./opencode/conflicts.ts";
-import { credentialPurpose, isOwnProvider, PROVIDERS, PURPOSE, qualifyModel } from "./recipe/settings.ts";
+import {
+  credentialPurpose,
+  isOwnProvider,
+  PROVIDERS,
+  PURPOSE,
+  qualifyModel,
+  UPDATE_SERVICE,
+} from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, Recipe, ToolHost } from "./tool.ts";
 
@@ -16,6 +23,7 @@ export const opencode: ConnectableTool = {
   recorded: { source: "npm package opencode-ai 1.18.33", date: "2026-11-21" },
   requestSignatures: [{ when: { "user-agent": /^opencode\// } }],
   processSignatures: [{ names: ["opencode"] }],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => [
     ...filesIn(configHome(host), "opencode/opencode.json", "opencode/opencode.jsonc", "opencode/config.json"),
     ...filesIn(dataHome(host), "opencode/auth.json"),
@@ -28,17 +36,18 @@ export function opencodeRecipe(names: OpencodeNames): Recipe {
   const { name } = names;
   return {
     scopes: ["user", "project"],
-    modelApi: null,
+    modelApis: [],
     conflicts: opencodeConflicts(names),
     plan(host, endpoint, scope) {
       const { baseUrl, credential, model } = endpoint;
       const parent = scope === "user" ? join(configHome(host), name) : host.directory;
       const path = settingsFile(host, join(parent, `${name}.json`));
-      const settings = Object.values(PROVIDERS).flatMap((provider): Setting[] => {
+      const settings = providersFor(model).flatMap((provider): Setting[] => {
         const options = ["provider", provider, "options"];
         return [
           { keyPath: [...options, "baseURL"], value: `${baseUrl}/v1`, purpose: PURPOSE.baseUrl },
           { keyPath: [...options, "apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
+          ...(provider === PROVIDERS.chat ? compatibleSettings() : []),
         ];
       });
       if (model !== null) settings.push(...modelSettings(model));
@@ -49,6 +58,28 @@ export function opencodeRecipe(names: OpencodeNames): Recipe {
       flags: [],
     }),
   };
+}
+
+/** Returns the built-in providers, and for a model that only Chat Completions serves the provider we add. */
+function providersFor(model: string | null): string[] {
+  const { messages, responses, chat } = PROVIDERS;
+  const isChat = model !== null && qualifyModel(model).startsWith(`${chat}/`);
+  return isChat ? [messages, responses, chat] : [messages, responses];
+}
+
+/**
+ * Part of the program. The package asks for usage only with the option. The versions of opencode and Kilo that were tried
+ * set it themselves, unless the settings say otherwise.
+ */
+const COMPATIBLE = { npm: "@ai-sdk/openai-compatible", includeUsage: true };
+
+function compatibleSettings(): Setting[] {
+  const provider = ["provider", PROVIDERS.chat];
+  const { npm, includeUsage } = COMPATIBLE;
+  return [
+    { keyPath: [...provider, "npm"], value: npm, purpose: "uses Chat Completions" },
+    { keyPath: [...provider, "options", "includeUsage"], value: includeUsage, purpose: PURPOSE.usage },
+  ];
 }
 
 /** Both spellings are read; where both exist, .jsonc wins. */
@@ -69,6 +100,12 @@ function modelSettings(model: string): Setting[] {
 
 function inlineSettings({ baseUrl, credential, model }: LocalEndpoint): object {
   const options = { baseURL: `${baseUrl}/v1`, apiKey: credential };
-  const provider = Object.fromEntries(Object.values(PROVIDERS).map((name) => [name, { options }]));
+  const { npm, includeUsage } = COMPATIBLE;
+  const settingsOf = (name: string) => {
+    if (name !== PROVIDERS.chat || model === null) return { options };
+    const id = qualifyModel(model).slice(name.length + 1);
+    return { npm, options: { ...options, includeUsage }, models: { [id]: {} } };
+  };
+  const provider = Object.fromEntries(providersFor(model).map((name) => [name, settingsOf(name)]));
   return model === null ? { provider } : { provider, model: qualifyModel(model) };
 }

@@ -7,9 +7,11 @@ import {
   credentialPurpose,
   inferModelApi,
   isOwnProvider,
+  MODEL_APIS,
   PROVIDERS,
   PURPOSE,
   qualifyModel,
+  UPDATE_SERVICE,
 } from "./recipe/settings.ts";
 import type { FileSettings, Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
@@ -55,6 +57,17 @@ function choiceOf(model: string): Setting[] {
   ];
 }
 
+/** Pi asks for usage from a provider of this kind unless its `compat` says otherwise (its documentation, models.md). */
+function compatibleSettings(model: string): Setting[] {
+  const provider = ["providers", PROVIDERS.chat];
+  const name = [...provider, "models", { where: { id: model } }, "name"];
+  const purpose = "makes the model available";
+  return [
+    { keyPath: [...provider, "api"], value: "openai-completions", purpose: "uses Chat Completions" },
+    { keyPath: name, value: model, purpose, acceptsAnyValue: true },
+  ];
+}
+
 /** The recipe redirects the built-in providers, so that their model lists stay available. */
 export const pi: ConnectableTool = {
   name: "pi",
@@ -82,20 +95,24 @@ export const pi: ConnectableTool = {
     { names: ["pi"] },
     { path: /\/pi-coding-agent\// },
   ],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => filesIn(configDirectory(host), "models.json", "auth.json", "settings.json"),
   scopes: ["user"],
-  modelApi: null,
-  conflicts: { sources, modelApis: ["messages", "responses"], find: findConflicts },
+  modelApis: [],
+  conflicts: { sources, modelApis: MODEL_APIS, find: findConflicts },
   plan(host, endpoint) {
     const { baseUrl, credential, model } = endpoint;
-    const baseUrls = { messages: baseUrl, responses: `${baseUrl}/v1` };
-    const providers = (["messages", "responses"] as const).flatMap((api): Setting[] => {
+    const baseUrls = { messages: baseUrl, responses: `${baseUrl}/v1`, chat: `${baseUrl}/v1` };
+    const isChat = model !== null && inferModelApi(model) === "chat";
+    const apis = MODEL_APIS.filter((api) => api !== "chat" || isChat);
+    const providers = apis.flatMap((api): Setting[] => {
       const provider = ["providers", PROVIDERS[api]];
       return [
         { keyPath: [...provider, "baseUrl"], value: baseUrls[api], purpose: PURPOSE.baseUrl },
         { keyPath: [...provider, "apiKey"], value: credential, purpose: credentialPurpose(endpoint) },
       ];
     });
+    if (isChat) providers.push(...compatibleSettings(model));
     const directory = configDirectory(host);
     const models: FileSettings = {
       path: join(directory, "models.json"),

@@ -3,7 +3,7 @@ import { isObject } from "../core/json.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import { directoryOf, filesIn, managedDirectory } from "./recipe/directories.ts";
 import { elsewhere, findSetting, findText, jsonSource, leadsHere, otherModel } from "./recipe/layers.ts";
-import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
+import { credentialPurpose, inferModelApi, MODEL_APIS, PURPOSE, UPDATE_SERVICE } from "./recipe/settings.ts";
 import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
@@ -12,26 +12,34 @@ const KEY_VARIABLE = "TOLLKEEPER_QWEN_CODE";
 
 const KEY_PURPOSE = "the variable that holds the credential";
 
-/** With `openai` it uses chat completions, a route that tollkeeper does not forward by default. */
-const AUTH_TYPE = "anthropic";
+/** The types of service that it can use, which are also the names of their lists of models. */
+type AuthType = "anthropic" | "openai";
 
-const AUTH_API = "messages";
+/** With `openai` it uses Chat Completions, whatever the model, and asks for usage. */
+function authTypeFor(model: string | null): AuthType {
+  return model === null || inferModelApi(model) === "messages" ? "anthropic" : "openai";
+}
+
+function baseUrlFor(type: AuthType, { baseUrl }: LocalEndpoint): string {
+  return type === "anthropic" ? baseUrl : `${baseUrl}/v1`;
+}
 
 const configDirectory = directoryOf("QWEN_HOME", ".qwen");
 
 /** Adds an entry to the list of models, because the shell's variables override those in its settings. */
 function settingsFor(endpoint: LocalEndpoint): Setting[] {
-  const { baseUrl, credential, model } = endpoint;
-  const entry = ["modelProviders", AUTH_TYPE, { where: { name: "tollkeeper" } }];
+  const { credential, model } = endpoint;
+  const type = authTypeFor(model);
+  const entry = ["modelProviders", type, { where: { name: "tollkeeper" } }];
   const settings: Setting[] = [
-    { keyPath: ["security", "auth", "selectedType"], value: AUTH_TYPE, purpose: PURPOSE.provider },
+    { keyPath: ["security", "auth", "selectedType"], value: type, purpose: PURPOSE.provider },
     { keyPath: ["env", KEY_VARIABLE], value: credential, purpose: credentialPurpose(endpoint) },
   ];
   if (model === null) return settings;
   return [
     ...settings,
     { keyPath: [...entry, "id"], value: model, purpose: PURPOSE.model },
-    { keyPath: [...entry, "baseUrl"], value: baseUrl, purpose: PURPOSE.baseUrl },
+    { keyPath: [...entry, "baseUrl"], value: baseUrlFor(type, endpoint), purpose: PURPOSE.baseUrl },
     {
       keyPath: [...entry, "envKey"],
       value: KEY_VARIABLE,
@@ -56,23 +64,33 @@ function sources(host: ToolHost): SettingsSource[] {
 }
 
 function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
-  const type = findText(layers, "security", "auth", "selectedType");
-  if (type !== null && type.value !== AUTH_TYPE) {
-    const keyPath = ["security", "auth", "selectedType"];
-    const remedies = [{ keyPath, value: AUTH_TYPE, purpose: PURPOSE.provider }];
-    return [elsewhere(type, `Qwen Code uses a service of type ${type.value}`, { remedies })];
+  const keyPath = ["security", "auth", "selectedType"];
+  const chosen = findText(layers, ...keyPath);
+  const type = (["anthropic", "openai"] as const).find((one) => one === (chosen?.value ?? "anthropic"));
+  const isOurs = type === "anthropic" || (type === "openai" && hasOwnEntry(layers, type, endpoint));
+  if (chosen !== null && !isOurs) {
+    const remedies = [{ keyPath, value: authTypeFor(endpoint.model), purpose: PURPOSE.provider }];
+    return [elsewhere(chosen, `Qwen Code uses a service of type ${chosen.value}`, { remedies })];
   }
   const model = findText(layers, "model", "name");
-  return model === null ? [] : findOtherEntry(layers, model.value, endpoint);
+  return model === null || type === undefined ? [] : findOtherEntry(layers, type, model.value, endpoint);
+}
+
+function hasOwnEntry(layers: readonly SettingsLayer[], type: AuthType, endpoint: LocalEndpoint): boolean {
+  const list = findSetting(layers, "modelProviders", type)?.value;
+  return (
+    Array.isArray(list) && list.some((entry) => isObject(entry) && leadsHere(entry["baseUrl"], endpoint))
+  );
 }
 
 /** Of several entries for a model, Qwen Code takes the first. A list replaces those of weaker files. */
 function findOtherEntry(
   layers: readonly SettingsLayer[],
+  type: AuthType,
   model: string,
   endpoint: LocalEndpoint,
 ): Conflict[] {
-  const list = findSetting(layers, "modelProviders", AUTH_TYPE);
+  const list = findSetting(layers, "modelProviders", type);
   if (!Array.isArray(list?.value)) return [];
   const entries = list.value as unknown[];
   const index = entries.findIndex((entry) => isObject(entry) && entry["id"] === model);
@@ -82,9 +100,9 @@ function findOtherEntry(
     return [otherModel(list, `it leaves out tollkeeper's entry for ${model}`, endpoint, entryFor)];
   }
   if (leadsHere(entry["baseUrl"], endpoint)) return [];
-  const at = ["modelProviders", AUTH_TYPE, { where: { id: model } }];
+  const at = ["modelProviders", type, { where: { id: model } }];
   const remedies: Setting[] = [
-    { keyPath: [...at, "baseUrl"], value: endpoint.baseUrl, purpose: PURPOSE.baseUrl },
+    { keyPath: [...at, "baseUrl"], value: baseUrlFor(type, endpoint), purpose: PURPOSE.baseUrl },
     { keyPath: [...at, "envKey"], value: KEY_VARIABLE, purpose: KEY_PURPOSE },
   ];
   const found = { source: list.source, path: [...list.path, index] };
@@ -106,19 +124,23 @@ export const qwenCode: ConnectableTool = {
     { when: { "user-agent": /^QwenCode\// } },
   ],
   processSignatures: [{ names: ["qwen"] }, { path: /\/@qwen-code\/qwen-code\// }],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => filesIn(configDirectory(host), "settings.json", ".env"),
-  conflicts: { sources, modelApis: [AUTH_API], find: findConflicts },
+  conflicts: { sources, modelApis: MODEL_APIS, find: findConflicts },
   scopes: ["user", "project"],
-  modelApi: AUTH_API,
+  modelApis: MODEL_APIS,
   plan(host, endpoint, scope) {
     const directory = scope === "user" ? configDirectory(host) : join(host.directory, ".qwen");
     const path = join(directory, "settings.json");
     return { files: [{ path, format: "jsonc", settings: settingsFor(endpoint) }], remarks: [] };
   },
-  environment(_host, { baseUrl, credential, model }) {
-    const flags = ["--auth-type", AUTH_TYPE];
+  environment(_host, endpoint) {
+    const { credential, model } = endpoint;
+    const type = authTypeFor(model);
+    const prefix = type.toUpperCase();
+    const flags = ["--auth-type", type];
     return {
-      variables: { ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_API_KEY: credential },
+      variables: { [`${prefix}_BASE_URL`]: baseUrlFor(type, endpoint), [`${prefix}_API_KEY`]: credential },
       flags: model === null ? flags : [...flags, "--model", model],
     };
   },

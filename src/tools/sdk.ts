@@ -13,6 +13,10 @@ function variablesFor(endpoint: LocalEndpoint): Variable[] {
   ];
 }
 
+/** Variables cannot make them ask, and some libraries stop asking once a base URL is set (docs/wire.md section 7). */
+const ASK_FOR_USAGE =
+  "For Chat Completions, programs have to ask for the usage of streams: with stream_options.include_usage; in LangChain for Python stream_usage=True; in the AI SDK's openai-compatible provider includeUsage.";
+
 /** Programs written with the makers' libraries, or with what is built on them. Also the recipe for any unknown program. */
 export const sdk: ConnectableTool = {
   name: "sdk",
@@ -28,11 +32,11 @@ export const sdk: ConnectableTool = {
     ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"],
   ),
   scopes: ["user"],
-  modelApi: null,
+  modelApis: [],
   plan(host, endpoint) {
     const { files, remarks } = planVariables(host, variablesFor(endpoint));
     const others = "Tools that read these variables and are not connected are recorded as sdk.";
-    return { files, remarks: [...remarks, others] };
+    return { files, remarks: [...remarks, others, ASK_FOR_USAGE] };
   },
   environment: (_host, endpoint) => ({ variables: toEnvironment(variablesFor(endpoint)), flags: [] }),
 };

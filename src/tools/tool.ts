@@ -1,4 +1,5 @@
 import type { HostInfo } from "../core/host-info.ts";
+import type { Api } from "../core/http/api.ts";
 import type { Evidence, ProcessSignature } from "../core/identity/signatures.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import type { FileSettings } from "./setting.ts";
@@ -21,6 +22,11 @@ export interface Tool {
   processSignatures?: readonly (Pick<ProcessSignature, "names" | "path"> & { source?: string })[];
   /** See {@link ProcessSignature.isEditor}. */
   isEditor?: true;
+  /**
+   * What to do if its streams of Chat Completions report no usage, as a sentence in the imperative without its end. By
+   * default, to make it ask for usage (docs/wire.md section 7).
+   */
+  usageRemedy?: string;
   /** Absolute paths of the files, existing or not, that may hold a key or a base URL. `doctor` searches them. */
   configFiles?(host: HostInfo): readonly string[];
 }
@@ -33,14 +39,16 @@ export interface ToolRequestSignature {
   without?: readonly string[];
   /** Other programs may send the same: tried after the other signatures of all tools. */
   isWeak?: true;
+  /** Where it was read, if not where the tool's other signatures were. */
+  source?: string;
 }
 
 /** How `connect` points a tool at tollkeeper. */
 export interface Recipe {
   /** Where the tool keeps settings that tollkeeper can write; empty where the user has to do it manually. */
   scopes: readonly Scope[];
-  /** The API whose models `connect` chooses from; null where the tool knows its models. */
-  modelApi: ModelApi | null;
+  /** The APIs whose models `connect` chooses from, the preferred one first; empty where the tool knows its models. */
+  modelApis: readonly Api[];
   plan(host: ToolHost, endpoint: LocalEndpoint, scope: Scope): SettingsPlan;
   /** null if the tool reads neither environment variables nor flags for this. */
   environment(host: ToolHost, endpoint: LocalEndpoint): Environment | null;
@@ -53,7 +61,7 @@ export interface ConflictRules {
   /** Where the tool reads settings from, existing or not, in its order: a later source overrides an earlier one. */
   sources(host: ToolHost): readonly SettingsSource[];
   /** The APIs whose models `connect` chooses from where a conflict needs one, the preferred one first. */
-  modelApis?: readonly ModelApi[];
+  modelApis?: readonly Api[];
   /** Finds the conflicts in the sources that exist. */
   find(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): readonly Conflict[];
 }
@@ -70,9 +78,6 @@ export interface ConnectableTool extends Tool, Recipe {
 
 /** `user`: everywhere. `project`: in one project's directory only. */
 export type Scope = "user" | "project";
-
-/** An API that tools with several providers can choose. */
-export type ModelApi = "messages" | "responses";
 
 /** What decides where a tool keeps its settings. */
 export interface ToolHost extends HostInfo {

@@ -22,7 +22,12 @@ export const LIBRARIES: readonly Library[] = [
     program: "anthropic.mjs",
     unmarked: ["anthropic-sdk by library"],
   },
-  { package: "openai", version: "7.55.0", program: "openai.mjs", unmarked: ["openai-sdk by library"] },
+  {
+    package: "openai",
+    version: "7.55.0",
+    program: "openai.mjs",
+    unmarked: ["openai-sdk by library", "openai-sdk by library"],
+  },
   {
     package: "ai",
     version: "7.0.173",
@@ -31,11 +36,18 @@ export const LIBRARIES: readonly Library[] = [
     unmarked: ["ai-sdk by library", "ai-sdk by library"],
   },
   {
+    package: "@ai-sdk/openai-compatible",
+    version: "3.0.92",
+    additional: ["ai@7.0.173"],
+    program: "ai-sdk-compatible.mjs",
+    unmarked: ["ai-sdk by library"],
+  },
+  {
     package: "@langchain/anthropic",
     version: "1.5.11",
     additional: ["@langchain/openai@1.6.0", "@langchain/core@1.4.0"],
     program: "langchain.mjs",
-    unmarked: ["langchain by library", "langchain by library"],
+    unmarked: ["langchain by library", "langchain by library", "langchain by library"],
   },
   {
     package: "@openai/agents",

@@ -9,7 +9,7 @@ import { killLeftovers } from "../helpers/process/run-bounded.ts";
 import { renderResults, RESULTS_VARIABLE } from "./results.ts";
 
 /** Twice the time for all tools. What takes longer hangs. */
-const LIMIT_MS = 15 * 60_000;
+const LIMIT_MS = 20 * 60_000;
 
 const directory = fileURLToPath(new URL(".", import.meta.url));
 const files = readdirSync(directory).filter((file) => file.endsWith(".tools.ts"));

@@ -32,6 +32,8 @@ export interface ConnectedTool extends RealTool {
   readsShell?: true;
   /** One model for each API that it uses. */
   models: readonly ModelChoice[];
+  /** The evidence for it in requests for Chat Completions without a mark; missing where it does not use them. */
+  chatBy?: ToolEvidence;
   /** True when the sandbox does not have the tool's default model. */
   needsModel?: true;
   /** True when `tollkeeper run` supports it. */
@@ -73,6 +75,7 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     seeds: OPENCODE_SEEDS,
     prompt: ["run", "hello"],
     models: [CLAUDE, GPT],
+    chatBy: "signature",
     hasRunSupport: true,
     // Beside the prompt, a title for the session.
     refusedRequests: 2,
@@ -87,6 +90,7 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     seeds: KILO_SEEDS,
     prompt: ["run", "--auto", "hello"],
     models: [CLAUDE, GPT],
+    chatBy: "signature",
     hasRunSupport: true,
   },
   {
@@ -99,6 +103,7 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     seeds: QWEN_CODE_SEEDS,
     prompt: ["-p", "hello"],
     models: [CLAUDE],
+    chatBy: "signature",
     hasRunSupport: true,
   },
   {
@@ -112,6 +117,7 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     // A single word would be taken for a command.
     prompt: ["say hello"],
     models: [CLAUDE, GPT],
+    chatBy: "signature",
     hasRunSupport: false,
   },
   {
@@ -124,6 +130,7 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     seeds: CONTINUE_SEEDS,
     prompt: ["--auto", "-p", "hello"],
     models: [CLAUDE, GPT],
+    chatBy: "signature",
     hasRunSupport: false,
   },
   {
@@ -137,6 +144,7 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     prompt: ["-p", "hello", "--allow-all-tools"],
     readsShell: true,
     models: [CLAUDE, GPT],
+    chatBy: "signature",
     hasRunSupport: true,
   },
   {
@@ -151,6 +159,7 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     // Only its process distinguishes its requests for newer models from LangChain's.
     models: [{ ...CLAUDE, by: "process" }, GPT],
     needsModel: true,
+    chatBy: "process",
     hasRunSupport: false,
   },
   {
@@ -163,6 +172,7 @@ export const CONNECTED_TOOLS: readonly ConnectedTool[] = [
     seeds: DROID_SEEDS,
     prompt: ["exec", "hello"],
     models: [CLAUDE, GPT],
+    chatBy: "signature",
     hasRunSupport: false,
     hidesErrors: true,
   },

@@ -39,6 +39,52 @@ model: anthropic/claude-sonnet-5
   );
 });
 
+const CHAT = { model: "qwen3-coder:30b" };
+
+test("aider is connected for other models with Chat Completions, and its library is told to ask for usage", () => {
+  assert.deepEqual(writtenFiles("aider", CHAT), {
+    [FILE]: `openai-api-base: http://127.0.0.1:8655/t/aider/v1
+openai-api-key: tk-aider
+model: openai/qwen3-coder:30b
+`,
+    "~/.aider.model.settings.yml": `- name: aider/extra_params
+  extra_params:
+    stream_options:
+      include_usage: true
+`,
+  });
+});
+
+test("aider is run for other models with the variables of OpenAI", () => {
+  assert.deepEqual(environmentOf("aider", CHAT)?.variables, {
+    OPENAI_BASE_URL: "http://127.0.0.1:8655/t/aider/v1",
+    OPENAI_API_KEY: "tk-aider",
+    AIDER_MODEL: "openai/qwen3-coder:30b",
+  });
+});
+
+test("aider's settings for models are added to the list that the user has", () => {
+  const file = plansFor(findTool("aider"), CHAT)[0]?.files[1];
+  assert.ok(file);
+  const before = "- name: openai/mine   # tuned\n  edit_format: diff\n";
+  const { text, undo } = applySettings(before, file, "aider");
+  assert.ok(text.startsWith(`${before}- name: aider/extra_params\n`), text);
+  assert.equal(undoSettings(text, undo).text, before);
+});
+
+test("aider's requests for Chat Completions go elsewhere by another base URL, and take another key along", () => {
+  const here = { "openai-api-base": "http://127.0.0.1:8655/t/aider/v1", model: "openai/qwen3-coder:30b" };
+  assert.deepEqual(conflictsOf("aider", { [FILE]: here }), {});
+  assert.deepEqual(conflictsOf("aider", { [FILE]: { ...here, "openai-api-base": "https://a.example/v1" } }), {
+    [`${FILE} (model): it chooses openai/qwen3-coder:30b`]: {},
+  });
+  const env = { OPENAI_BASE_URL: "https://a.example/v1", AIDER_OPENAI_API_KEY: "sk-other" };
+  assert.deepEqual(conflictsOf("aider", { [FILE]: here }, { env }), {
+    "env (OPENAI_BASE_URL): it is another base URL": {},
+    "env (openai-api-key): it is sent instead of tollkeeper's": {},
+  });
+});
+
 test("aider's variables are added to those that its file sets", () => {
   const [file] = plansFor(findTool("aider"))[0]?.files ?? [];
   assert.ok(file);

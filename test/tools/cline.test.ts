@@ -5,6 +5,7 @@ import { conflictsOf, firstFile, toolOfProcess, toolOfRequest, writtenObject } f
 for (const [model, provider] of [
   ["claude-sonnet-5", "anthropic"],
   ["gpt-5.5", "openai-native"],
+  ["qwen3-coder:30b", "openai-compatible"],
 ] as const) {
   test(`Cline is connected for ${model} by a complete entry of the provider ${provider}`, () => {
     const settings = { provider, apiKey: "tk-cline", baseUrl: "http://127.0.0.1:8655/t/cline/v1", model };

@@ -19,6 +19,11 @@ test("Continue is connected by an entry in its list of models, which cn starts w
   });
 });
 
+test("Continue is connected by OpenAI's provider for models of Chat Completions", () => {
+  const text = writtenFiles("continue", { model: "qwen3-coder:30b" })["~/.continue/config.yaml"] ?? "";
+  assert.match(text, /^    provider: openai\n    model: qwen3-coder:30b\n    apiBase: http:\S+\/v1$/m);
+});
+
 test("Continue's settings are in CONTINUE_GLOBAL_DIR", () => {
   assert.equal(firstFile("continue", { CONTINUE_GLOBAL_DIR: "/etc/c" }), "/etc/c/config.yaml");
 });

@@ -21,6 +21,15 @@ test("Copilot is pointed at Responses for other models, with the local token whe
   });
 });
 
+test("Copilot is pointed at Chat Completions for models that only it serves", () => {
+  assert.deepEqual(environmentOf("copilot", { model: "qwen3-coder:30b" })?.variables, {
+    COPILOT_PROVIDER_BASE_URL: "http://127.0.0.1:8655/t/copilot/v1",
+    COPILOT_PROVIDER_TYPE: "openai",
+    COPILOT_PROVIDER_WIRE_API: "completions",
+    COPILOT_MODEL: "qwen3-coder:30b",
+  });
+});
+
 test("Copilot is recognized by x-initiator beside a library's User-Agent, also where Pi's session header is present", () => {
   const headers = { "user-agent": "OpenAI/JS 5.20.1", "x-initiator": "user" };
   assert.equal(toolOfRequest(headers), "copilot by signature");

@@ -18,6 +18,18 @@ test("Droid is connected by a custom model with an id of its own, which sessions
   });
 });
 
+for (const [model, provider] of [
+  ["claude-sonnet-5", "anthropic"],
+  ["qwen3-coder:30b", "generic-chat-completion-api"],
+] as const) {
+  test(`Droid is connected for ${model} by the provider ${provider}`, () => {
+    const [entry] = (
+      writtenObject("droid", "~/.factory/settings.json", { model }) as { customModels: object[] }
+    ).customModels;
+    assert.deepEqual({ ...entry, provider }, entry);
+  });
+}
+
 test("Droid is recognized by its User-Agent", () => {
   assert.equal(toolOfRequest({ "user-agent": "factory-cli/0.225.2" }), "droid by signature");
 });

@@ -27,6 +27,20 @@ test("Kilo is connected by the options of both of its built-in providers", () =>
   });
 });
 
+test("Kilo is connected for models of Chat Completions by a provider of ours, which asks for usage", () => {
+  const model = "meta-llama/llama-4-scout";
+  const tollkeeper = {
+    npm: "@ai-sdk/openai-compatible",
+    options: { ...options, includeUsage: true },
+    models: { [model]: {} },
+  };
+  const expected = { provider: { ...CONTENT.provider, tollkeeper }, model: `tollkeeper/${model}` };
+  assert.deepEqual(writtenObject("kilo", PATH, { model }), expected);
+  const environment = environmentOf("kilo", { model });
+  assert.deepEqual(JSON.parse(environment?.variables["KILO_CONFIG_CONTENT"] ?? ""), expected);
+  assert.deepEqual(conflictsOf("kilo", { [PATH]: { ...expected, enabled_providers: ["tollkeeper"] } }), {});
+});
+
 test("Kilo is run with the same settings in a variable", () => {
   const environment = environmentOf("kilo", { model: "gpt-5.5" });
   assert.deepEqual(JSON.parse(environment?.variables["KILO_CONFIG_CONTENT"] ?? ""), WITH_MODEL);

@@ -28,6 +28,23 @@ test("opencode is connected by the options of both of its built-in providers", (
   });
 });
 
+test("opencode is connected for models of Chat Completions by a provider of ours, which asks for usage", () => {
+  const model = "meta-llama/llama-4-scout";
+  const tollkeeper = {
+    npm: "@ai-sdk/openai-compatible",
+    options: { ...options, includeUsage: true },
+    models: { [model]: {} },
+  };
+  const expected = { provider: { ...CONTENT.provider, tollkeeper }, model: `tollkeeper/${model}` };
+  assert.deepEqual(writtenObject("opencode", PATH, { model }), expected);
+  const environment = environmentOf("opencode", { model });
+  assert.deepEqual(JSON.parse(environment?.variables["OPENCODE_CONFIG_CONTENT"] ?? ""), expected);
+  assert.deepEqual(
+    conflictsOf("opencode", { [PATH]: { ...expected, enabled_providers: ["tollkeeper"] } }),
+    {},
+  );
+});
+
 test("opencode is run with the same settings in a variable", () => {
   const environment = environmentOf("opencode", { model: "gpt-5.5" });
   assert.deepEqual(JSON.parse(environment?.variables["OPENCODE_CONFIG_CONTENT"] ?? ""), WITH_MODEL);

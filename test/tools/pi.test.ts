@@ -23,6 +23,21 @@ test("a model that the user chooses for Pi goes into its other file", () => {
   assert.deepEqual(writtenObject("pi", "~/.pi/agent/settings.json", { model: "gpt-5.5" }), chosen);
 });
 
+test("Pi is connected for models of Chat Completions by a provider of ours, which it asks for usage", () => {
+  const model = "qwen3-coder:30b";
+  const written = writtenObject("pi", "~/.pi/agent/models.json", { model }) as { providers: object };
+  const { tollkeeper } = written.providers as { tollkeeper: object };
+  assert.deepEqual(tollkeeper, {
+    baseUrl: "http://127.0.0.1:8655/t/pi/v1",
+    apiKey: "tk-pi",
+    api: "openai-completions",
+    models: [{ id: model, name: model }],
+  });
+  const chosen = { defaultProvider: "tollkeeper", defaultModel: model };
+  assert.deepEqual(writtenObject("pi", SETTINGS, { model }), chosen);
+  assert.deepEqual(conflictsOf("pi", { [SETTINGS]: chosen }), {});
+});
+
 test("Pi's settings are in PI_CODING_AGENT_DIR", () => {
   assert.equal(firstFile("pi", { PI_CODING_AGENT_DIR: "/etc/c" }), "/etc/c/models.json");
 });

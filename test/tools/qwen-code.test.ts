@@ -11,6 +11,7 @@ import {
 
 const BASE_URL = "http://127.0.0.1:8655/t/qwen-code";
 const MODEL = "claude-sonnet-5";
+const SETTINGS = "~/.qwen/settings.json";
 
 test("Qwen Code is connected by an entry in its list of models that speaks Messages, and by a variable for the key", () => {
   const envKey = "TOLLKEEPER_QWEN_CODE";
@@ -20,6 +21,43 @@ test("Qwen Code is connected by an entry in its list of models that speaks Messa
     modelProviders: { anthropic: [{ name: "tollkeeper", id: MODEL, baseUrl: BASE_URL, envKey }] },
     model: { name: MODEL },
   });
+});
+
+test("Qwen Code is connected and run with Chat Completions for all but Claude's models", () => {
+  const envKey = "TOLLKEEPER_QWEN_CODE";
+  const id = "qwen3-coder:30b";
+  const entry = { name: "tollkeeper", id, baseUrl: `${BASE_URL}/v1`, envKey };
+  const settings = {
+    security: { auth: { selectedType: "openai" } },
+    env: { [envKey]: "tk-qwen-code" },
+    modelProviders: { openai: [entry] },
+    model: { name: id },
+  };
+  assert.deepEqual(writtenObject("qwen-code", SETTINGS, { model: id }), settings);
+  assert.deepEqual(environmentOf("qwen-code", { model: id }), {
+    variables: { OPENAI_BASE_URL: `${BASE_URL}/v1`, OPENAI_API_KEY: "tk-qwen-code" },
+    flags: ["--auth-type", "openai", "--model", id],
+  });
+  assert.deepEqual(conflictsOf("qwen-code", { [SETTINGS]: settings }), {});
+  const other = {
+    ...settings,
+    modelProviders: { openai: [{ ...entry, baseUrl: "https://models.work.example" }] },
+  };
+  assert.deepEqual(conflictsOf("qwen-code", { [SETTINGS]: other }, { model: id }), {
+    [`${SETTINGS} (security.auth.selectedType): Qwen Code uses a service of type openai`]: {
+      "security.auth.selectedType": "openai",
+    },
+  });
+  const before = { id, baseUrl: "https://models.work.example", envKey: "W" };
+  assert.deepEqual(
+    conflictsOf("qwen-code", { [SETTINGS]: { ...settings, modelProviders: { openai: [before, entry] } } }),
+    {
+      [`${SETTINGS} (modelProviders.openai.0): it comes before tollkeeper's entry for ${id}`]: {
+        [`modelProviders.openai[id=${id}].baseUrl`]: `${BASE_URL}/v1`,
+        [`modelProviders.openai[id=${id}].envKey`]: envKey,
+      },
+    },
+  );
 });
 
 test("Qwen Code is run with flags that choose Messages and the model", () => {
@@ -48,7 +86,6 @@ for (const path of [
   test(`${path} is a process of Qwen Code`, () => assert.equal(toolOfProcess(path), "qwen-code"));
 }
 
-const SETTINGS = "~/.qwen/settings.json";
 const HERE = {
   security: { auth: { selectedType: "anthropic" } },
   model: { name: "claude-sonnet-5" },

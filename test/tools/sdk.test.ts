@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { conflictsOf, environmentOf, firstFile, toolOfRequest } from "./tool-support.ts";
+import { conflictsOf, environmentOf, findTool, firstFile, plansFor, toolOfRequest } from "./tool-support.ts";
 
 test("programs on the makers' libraries are pointed at tollkeeper by the variables of both makers", () => {
   assert.deepEqual(environmentOf("sdk")?.variables, {
@@ -20,6 +20,12 @@ test("variables are written into the start-up file of the user's shell", () => {
   assert.equal(firstFile("sdk", {}), "~/.profile");
 });
 
+test("whoever connects programs is told how they ask for the usage of streams, which variables cannot do", () => {
+  const [plan] = plansFor(findTool("sdk"));
+  const remark = plan?.remarks.find((one) => one.includes("stream_options.include_usage")) ?? "";
+  for (const option of ["stream_usage=True", "includeUsage"]) assert.ok(remark.includes(option), option);
+});
+
 for (const [userAgent, library] of [
   ["Anthropic/JS 1.11.0", "anthropic-sdk"],
   ["AsyncAnthropic/Python 0.84.0", "anthropic-sdk"],
@@ -27,8 +33,10 @@ for (const [userAgent, library] of [
   ["OpenAI/Python 2.1.0", "openai-sdk"],
   ["ai/7.0.173 ai-sdk-provider-utils/5.0.81 node.js/22", "ai-sdk"],
   ["ai-sdk-openai/4.0.118", "ai-sdk"],
+  ["ai-sdk-openai-compatible/3.0.92 ai-sdk-provider-utils/5.0.81 node.js/22", "ai-sdk"],
   ["langchainjs-openai/1.0.0", "langchain"],
   ["Agents/JavaScript 0.20.0", "openai-agents"],
+  ["Agents/Python 0.9.0", "openai-agents"],
   ["curl/7.88.1", "curl"],
 ] as const) {
   test(`a program that sends only the User-Agent ${userAgent} is attributed to ${library}`, () =>

@@ -8,6 +8,9 @@ import { CONNECTABLE_TOOLS, PROCESS_SIGNATURES, REQUEST_SIGNATURES, TOOLS } from
 import type { ConnectableTool } from "../../src/tools/tool.ts";
 import { endpointFor, HOST, plansFor, TOKEN } from "./tool-support.ts";
 
+/** A model of each API. */
+const MODELS = ["claude-sonnet-5", "gpt-5.5", "qwen3-coder:30b"];
+
 const WRITABLE_TOOLS = CONNECTABLE_TOOLS.filter(({ scopes }) => scopes.length > 0);
 
 test("each tool has a name that is valid in a path, and no name, title or program that another tool has", () => {
@@ -58,7 +61,7 @@ test("each tool that is recognized by its headers is recognized by its process, 
 
 test("each setting states its purpose, is written at an absolute path, and is undone without a trace", () => {
   for (const tool of CONNECTABLE_TOOLS) {
-    for (const model of [null, "claude-sonnet-5", "gpt-5.5"]) {
+    for (const model of [null, ...MODELS]) {
       for (const { files, remarks } of plansFor(tool, { model })) {
         for (const file of files) {
           assert.ok(isAbsolute(file.path), file.path);
@@ -104,30 +107,29 @@ function baseUrlSuffixes(tool: ConnectableTool, model: string): string[] {
 
 test("each tool gets the base URL with its name, and with or without /v1 as it needs it", () => {
   const suffixes = Object.fromEntries(
-    WRITABLE_TOOLS.map((tool) => [
-      tool.name,
-      ["claude-sonnet-5", "gpt-5.5"].map((model) => baseUrlSuffixes(tool, model)),
-    ]),
+    WRITABLE_TOOLS.map((tool) => [tool.name, MODELS.map((model) => baseUrlSuffixes(tool, model))]),
   );
   assert.deepEqual(suffixes, {
-    "claude-code": [[""], [""]],
-    codex: [["/v1"], ["/v1"]],
-    opencode: [["/v1"], ["/v1"]],
-    kilo: [["/v1"], ["/v1"]],
-    "qwen-code": [[""], [""]],
-    cline: [["/v1"], ["/v1"]],
-    continue: [["/v1"], ["/v1"]],
-    copilot: [[""], ["/v1"]],
+    "claude-code": [[""], [""], [""]],
+    codex: [["/v1"], ["/v1"], ["/v1"]],
+    opencode: [["/v1"], ["/v1"], ["/v1"]],
+    kilo: [["/v1"], ["/v1"], ["/v1"]],
+    "qwen-code": [[""], ["/v1"], ["/v1"]],
+    cline: [["/v1"], ["/v1"], ["/v1"]],
+    continue: [["/v1"], ["/v1"], ["/v1"]],
+    copilot: [[""], ["/v1"], ["/v1"]],
     pi: [
       ["", "/v1"],
       ["", "/v1"],
+      ["", "/v1"],
     ],
-    droid: [[""], ["/v1"]],
-    aider: [[""], [""]],
-    goose: [[""], [""]],
-    junie: [["/v1/messages"], ["/v1/responses"]],
-    zed: [[""], [""]],
+    droid: [[""], ["/v1"], ["/v1"]],
+    aider: [[""], ["/v1"], ["/v1"]],
+    goose: [[""], [""], [""]],
+    junie: [["/v1/messages"], ["/v1/responses"], ["/v1/chat/completions"]],
+    zed: [[""], ["", "/v1"], ["", "/v1"]],
     sdk: [
+      ["", "/v1"],
       ["", "/v1"],
       ["", "/v1"],
     ],
@@ -136,7 +138,7 @@ test("each tool gets the base URL with its name, and with or without /v1 as it n
 
 test("a local token is written for each tool that tollkeeper configures, or the user is told to enter it", () => {
   for (const tool of WRITABLE_TOOLS) {
-    for (const model of ["claude-sonnet-5", "gpt-5.5"]) {
+    for (const model of MODELS) {
       for (const plan of plansFor(tool, { credential: TOKEN, isToken: true, model })) {
         const isWritten = stringsIn(plan.files).includes(TOKEN);
         const isTold = plan.remarks.some((remark) => remark.includes(`tollkeeper token add ${tool.name}`));
@@ -165,7 +167,8 @@ test("a model is written only where there is one", () => {
   for (const tool of CONNECTABLE_TOOLS) {
     const settings = (model: string | null) =>
       JSON.stringify(plansFor(tool, { model }).map(({ files }) => files.map((file) => file.settings)));
-    assert.doesNotMatch(settings(null), /claude-sonnet|gpt-/, tool.name);
-    if (tool.modelApi !== null) assert.match(settings("claude-sonnet-5"), /claude-sonnet-5"/, tool.name);
+    assert.doesNotMatch(settings(null), /claude-sonnet|gpt-|qwen3/, tool.name);
+    if (tool.modelApis.length === 0) continue;
+    for (const model of MODELS) assert.ok(settings(model).includes(`${model}"`), `${tool.name}: ${model}`);
   }
 });

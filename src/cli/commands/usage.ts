@@ -2,6 +2,7 @@ import { readLedger } from "../../adapters/ledger-file.ts";
 import type { Config } from "../../core/config/config.ts";
 import { localCalendar, UTC_CALENDAR, zonedCalendar, type Calendar } from "../../core/ledger/calendar.ts";
 import { dayAt } from "../../core/ledger/day.ts";
+import { StreamsWithoutUsage } from "../../core/ledger/streams-without-usage.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
 import { GROUPINGS, summarise, type Grouping } from "../../core/ledger/report.ts";
 import { parsePeriod, type Period } from "../../core/ledger/period.ts";
@@ -87,27 +88,47 @@ async function readUsage(
   calendar: Calendar,
 ): Promise<LedgerReport> {
   const directory = ledgerDirectory(config);
-  const counts: ReadCounts = { unreadableLines: 0, firstUnreadable: null };
-  const sums = await summarise(recordsIn(directory, period, counts), by, calendar);
-  return { ...sums, period, calendar, directory, isProjectRecorded: config.ledger.project, ...counts };
+  const { project: isProjectRecorded } = config.ledger;
+  const noticed: Noticed = {
+    unreadableLines: 0,
+    firstUnreadable: null,
+    streams: new StreamsWithoutUsage(),
+  };
+  const sums = await summarise(recordsIn(directory, period, noticed), by, calendar);
+  const { streams, ...lines } = noticed;
+  return {
+    ...sums,
+    period,
+    calendar,
+    directory,
+    isProjectRecorded,
+    unaskingTools: streams.tools(),
+    ...lines,
+  };
 }
 
-type ReadCounts = Pick<LedgerReport, "unreadableLines" | "firstUnreadable">;
+/** What is noticed while the ledger is read. */
+interface Noticed extends Pick<LedgerReport, "unreadableLines" | "firstUnreadable"> {
+  streams: StreamsWithoutUsage;
+}
 
-/** Yields the records of a period, and counts the lines that are not records. */
+/** Yields the records of a period, and notices streams without usage and lines that are not records. */
 async function* recordsIn(
   directory: string,
   { since, until }: Period,
-  counts: ReadCounts,
+  noticed: Noticed,
 ): AsyncGenerator<UsageRecord> {
   const firstTs = new Date(since).toISOString();
   const endTs = until === null ? null : new Date(until).toISOString();
   const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
   for await (const record of readLedger(directory, range)) {
     if ("unreadable" in record) {
-      counts.unreadableLines += 1;
-      counts.firstUnreadable ??= record;
-    } else if (record.ts >= firstTs && (endTs === null || record.ts < endTs)) yield record;
+      noticed.unreadableLines += 1;
+      noticed.firstUnreadable ??= record;
+    } else if (record.ts >= firstTs && (endTs === null || record.ts < endTs)) {
+      noticed.streams.add(record);
+      yield record;
+    }
   }
 }
 

@@ -3,9 +3,11 @@ import { request, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { currentHost } from "../../adapters/paths.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
+import type { Api } from "../../core/http/api.ts";
 import { PLACEHOLDER_PREFIX } from "../../core/identity/tool-identity.ts";
 import { runningDaemon } from "../../daemon/running-daemon.ts";
-import type { ConnectableTool, LocalEndpoint, ModelApi, ToolHost } from "../../tools/tool.ts";
+import { inferModelApi } from "../../tools/recipe/settings.ts";
+import type { LocalEndpoint, ToolHost } from "../../tools/tool.ts";
 import { note } from "../terminal/console.ts";
 import { withLease } from "../tokens/lease.ts";
 import { locateDaemon, type LocalDaemon } from "./locate-daemon.ts";
@@ -14,8 +16,8 @@ import type { SelectedTool } from "./select-tool.ts";
 /** For the whole request to the daemon, which asks the upstream. */
 const TIMEOUT_MS = 10_000;
 
-/** Matches the names of the models that each API serves. */
-const MODEL_NAMES = { messages: /^claude/i, responses: /^(?:gpt|o\d)/i };
+/** Matches the names of models that services list, and that tools cannot chat with. */
+const OTHER_MODELS = /embed|rerank|whisper|tts|transcribe|audio|realtime|image|dall-e|sora|moderation/i;
 
 /**
  * Returns the base URL, credential and model for a tool.
@@ -29,7 +31,7 @@ export async function resolveEndpoint(
   daemon: LocalDaemon,
   token: string | null,
   model: string | undefined,
-  apis = apisOf(selected.tool),
+  apis = selected.tool.modelApis,
 ): Promise<LocalEndpoint> {
   return buildEndpoint(
     selected.name,
@@ -37,10 +39,6 @@ export async function resolveEndpoint(
     token,
     model ?? (await chooseModel(selected, apis, daemon)),
   );
-}
-
-function apisOf({ modelApi }: ConnectableTool): readonly ModelApi[] {
-  return modelApi === null ? [] : [modelApi];
 }
 
 /** Returns an endpoint for callers that do not depend on it, for example to see where a tool keeps its settings. */
@@ -87,7 +85,7 @@ function listNames(directory: string): string[] {
  */
 async function chooseModel(
   { tool: { title }, name }: SelectedTool,
-  apis: readonly ModelApi[],
+  apis: readonly Api[],
   { port, config, isRunning }: LocalDaemon,
 ): Promise<string | null> {
   if (apis.length === 0) return null;
@@ -97,7 +95,8 @@ async function chooseModel(
   ).catch((error: unknown) => {
     throw noModel(title, `tollkeeper could not list its models: ${messageOf(error)}`);
   });
-  const [model] = apis.flatMap((api) => models.filter((id) => MODEL_NAMES[api].test(id)));
+  const known = models.filter((id) => !OTHER_MODELS.test(id));
+  const [model] = apis.flatMap((api) => known.filter((id) => inferModelApi(id) === api));
   if (model === undefined) throw noModel(title, "none of the listed models is known to work");
   note(`model: ${model}, the first suitable one; to use another, add: --model MODEL`);
   return model;

@@ -14,6 +14,7 @@ import { portCheck } from "./checks/port.ts";
 import { serviceCheck } from "./checks/service.ts";
 import { toolsCheck } from "./checks/tools.ts";
 import { upstreamsCheck } from "./checks/upstreams.ts";
+import { usageCheck } from "./checks/usage.ts";
 import { versionCheck } from "./checks/version.ts";
 import type { Evidence } from "./evidence.ts";
 
@@ -35,6 +36,7 @@ export const CHECKS: readonly Check<Evidence>[] = [
   leftoverKeysCheck,
   baseUrlsCheck,
   toolsCheck,
+  usageCheck,
 ];
 
 /** More than the waits of one check can add up to: ten seconds for an upstream, five for a keychain. */

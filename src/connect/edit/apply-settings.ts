@@ -106,13 +106,16 @@ function planEdit(
   const top = editor.read(text);
   const resolved = resolveKeyPath(top, keyPath);
   const { path, obstacle } = resolved;
-  if (obstacle !== null)
-    throw new DocumentError(`${path.join(".")} ${obstacle}`, editor.find(text, path).offset);
+  if (obstacle !== null) {
+    const place = path.length === 0 ? "the top" : path.join(".");
+    throw new DocumentError(`${place} ${obstacle}`, editor.find(text, path).offset);
+  }
   const next = keyPath[path.length];
   const isSet = acceptsAnyValue === true ? resolved.value !== null : isEqual(resolved.value, value);
   if (next === undefined && isSet) return null;
   const plan = (edit: Edit, changed: ResolvedPath, to: Value) => {
-    return { edit, resolved, expected: withValue(top, changed, to) };
+    const start = path.length === 0 ? resolved.value : top;
+    return { edit, resolved, expected: withValue(start, changed, to) };
   };
   if (next === undefined || resolved.value === null) {
     const replacement = wrapValue(keyPath.slice(path.length), value);

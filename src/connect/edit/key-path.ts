@@ -13,10 +13,11 @@ export interface ResolvedKeyPath {
   obstacle: "is not an object" | "is not a list" | null;
 }
 
-/** Follows a key path as far as it exists. */
+/** Follows a key path as far as it exists. The top of an empty document is whatever the path needs there. */
 export function resolveKeyPath(top: unknown, keyPath: readonly PathSegment[]): ResolvedKeyPath {
   const path: (string | number)[] = [];
-  let value = top;
+  const isListNeeded = typeof keyPath[0] === "object";
+  let value = isListNeeded && isTable(top) && Object.keys(top).length === 0 ? [] : top;
   for (const segment of keyPath) {
     const obstacle = findObstacle(value, segment);
     const key = obstacle === null ? findKey(value, segment) : null;

@@ -50,8 +50,8 @@ function removeSettings(text: string, { format, owner, written, before }: UndoRe
     if (reason !== null) unrestored.unshift({ keyPath: setting.at, reason });
     current = rest;
   }
-  // Only white space or an empty JSON object is left.
-  const isEmpty = /^\s*(?:\{\s*\}\s*)?$/.test(current);
+  // Only white space or an empty object or list is left.
+  const isEmpty = /^\s*(?:(?:\{\s*\}|\[\s*\])\s*)?$/.test(current);
   return { text: before === null && isEmpty ? null : mark + current, unrestored, isExact: false };
 }
 

@@ -14,6 +14,6 @@ export function editorFor(format: Format, owner: string): FormatEditor {
 }
 
 /** Parses a document, with or without a byte order mark. @throws DocumentError */
-export function readDocument(text: string, format: Format, owner: string): Record<string, unknown> {
+export function readDocument(text: string, format: Format, owner: string): object {
   return editorFor(format, owner).read(splitByteOrderMark(text).body);
 }

@@ -10,15 +10,15 @@ export type ResolvedPath = readonly (string | number)[];
  * throws a {@link DocumentError} when the text cannot be parsed or cannot be edited at that path.
  */
 export interface FormatEditor {
-  /** Parses the text into plain data that the caller owns. An empty text is an empty object. */
-  read(text: string): Record<string, unknown>;
+  /** Parses the text into plain data that the caller owns: an object, in YAML also a list. An empty text is an empty object. */
+  read(text: string): object;
   /** Returns the range of the value at `path`. */
   find(text: string, path: ResolvedPath): Span;
   /** Replaces the existing value at `path`. */
   replace(text: string, path: ResolvedPath, value: Value | null): Edit;
   /** Adds a member to the existing object at `path`. */
   add(text: string, path: ResolvedPath, name: string, value: Value): Edit;
-  /** Adds an item to the end of the existing list at `path`. */
+  /** Adds an item to the end of the existing list at `path`. At the top of an empty text it starts the list. */
   append(text: string, path: ResolvedPath, value: Value): Edit;
   /** Returns the text without the member or item at `path`. */
   remove(text: string, path: ResolvedPath): string;

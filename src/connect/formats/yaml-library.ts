@@ -9,14 +9,14 @@ export type { Document, Node, Pair, YAMLMap, YAMLSeq } from "yaml";
 const OPTIONS: ParseOptions & DocumentOptions = { uniqueKeys: true, logLevel: "silent" };
 
 /** Parses a document without expanding `<<`, which YAML 1.2 does not define. */
-export function readYaml(text: string): Record<string, unknown> {
+export function readYaml(text: string): object {
   const document = parseText(text);
   const value: unknown = plain(document);
   if (value === null) return {};
-  if (typeof value !== "object" || Array.isArray(value)) {
-    throw new DocumentError("the top is not a map", document.contents?.range?.[0] ?? null);
+  if (typeof value !== "object") {
+    throw new DocumentError("the top is neither a map nor a list", document.contents?.range?.[0] ?? null);
   }
-  return value as Record<string, unknown>;
+  return value;
 }
 
 /** Parses the single document of a text. */

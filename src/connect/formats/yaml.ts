@@ -40,7 +40,7 @@ export const yaml: FormatEditor = {
   },
   add(text, path, name, value) {
     const document = parseText(text);
-    if (path.length === 0 && document.contents === null) return createMap(text, name, value);
+    if (path.length === 0 && document.contents === null) return createTop(text, { [name]: value });
     const map = findNode(document, path);
     rejectAlias(map);
     if (!isMap(map))
@@ -49,7 +49,9 @@ export const yaml: FormatEditor = {
     return addToBlock(text, map, printBlock(text, { [name]: value }));
   },
   append(text, path, value) {
-    const list = findNode(parseText(text), path);
+    const document = parseText(text);
+    if (path.length === 0 && document.contents === null) return createTop(text, [value]);
+    const list = findNode(document, path);
     rejectAlias(list);
     if (!isSeq(list))
       throw new DocumentError("this is not a list to which an item can be added", rangeOf(list)[0]);
@@ -118,9 +120,9 @@ function fillEmpty(
   return insertAt(findLineEnd(text, offset), lines.join(""));
 }
 
-function createMap(text: string, name: string, value: Value): Edit {
+function createTop(text: string, value: Value): Edit {
   const lineEnding = detectLineEnding(text);
-  const printed = printBlock(text, { [name]: value }).join(lineEnding) + lineEnding;
+  const printed = printBlock(text, value).join(lineEnding) + lineEnding;
   return insertAt(text.length, isTerminated(text) ? printed : lineEnding + printed);
 }
 

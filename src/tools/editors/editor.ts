@@ -10,7 +10,7 @@ export const EDITOR_LIST = {
 export function manualRecipe(remarks: (endpoint: LocalEndpoint) => readonly string[]): Recipe {
   return {
     scopes: [],
-    modelApi: null,
+    modelApis: [],
     plan: (_host, endpoint) => ({ files: [], remarks: remarks(endpoint) }),
     environment: () => null,
   };

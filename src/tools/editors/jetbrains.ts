@@ -26,6 +26,7 @@ export const jetbrains: ConnectableTool = {
     "tollkeeper cannot change these settings. Change them yourself:",
     "1. In the JetBrains IDE, open Settings, Tools, AI Assistant, Models & API keys, and choose OpenAI-compatible.",
     `2. Enter the URL ${baseUrl}/v1 and the key ${credential}.`,
+    "Whether the assistant asks for the usage of streams is not documented: if usage is unknown, tollkeeper usage says so.",
     "Models of a JetBrains AI subscription go through JetBrains' own servers and never reach tollkeeper.",
   ]),
 };

@@ -28,10 +28,10 @@ export const vscode: ConnectableTool = {
   ...manualRecipe(({ baseUrl, credential }) => [
     "tollkeeper cannot change these settings. In VS Code 1.122 or later, change them yourself:",
     '1. Run the command "Chat: Manage Language Models". Choose "Add Models", then "Custom Endpoint".',
-    `2. Enter the key ${credential}. Choose the API: Messages for Claude's models, Responses for OpenAI's.`,
+    `2. Enter the key ${credential}. Choose the API: Messages for Claude's models, Responses for OpenAI's, else Chat Completions.`,
     "3. In the file that opens, add an entry for each model. For a model of the Messages API:",
     `   { "id": "claude-sonnet-5", "name": "claude-sonnet-5", "url": "${baseUrl}/v1/messages", "toolCalling": true, "vision": true, "maxInputTokens": 200000, "maxOutputTokens": 16000 }`,
-    `   For a model of the Responses API the url is ${baseUrl}/v1/responses`,
+    `   For a model of the Responses API the url is ${baseUrl}/v1/responses, for others ${baseUrl}/v1/chat/completions`,
     "Inline completions and Copilot's own models go through GitHub's servers and never reach tollkeeper.",
   ]),
 };

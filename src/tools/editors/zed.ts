@@ -2,21 +2,35 @@ import { join } from "node:path";
 import type { Conflict, SettingsLayer } from "../conflict.ts";
 import { configHome } from "../recipe/directories.ts";
 import { findOtherBaseUrl, findSetting, findText, jsonSource, otherModel } from "../recipe/layers.ts";
-import { inferModelApi, PROVIDERS, PURPOSE } from "../recipe/settings.ts";
+import { inferModelApi, MODEL_APIS, PURPOSE, UPDATE_SERVICE } from "../recipe/settings.ts";
 import type { Setting } from "../setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "../tool.ts";
 import { EDITOR_LIST } from "./editor.ts";
 
-const PROVIDER = PROVIDERS.messages;
+/** Where the base URL of each of our providers is, and how Zed calls the provider in its settings for agents. */
+const PROVIDERS = {
+  anthropic: { title: "Anthropic", path: ["language_models", "anthropic"] },
+  tollkeeper: { title: "tollkeeper", path: ["language_models", "openai_compatible", "tollkeeper"] },
+};
 
-const URL_SETTING = ["language_models", PROVIDER, "api_url"];
+/**
+ * Zed asks for usage itself (https://github.com/zed-industries/zed/pull/45812). Its built-in provider for OpenAI also uses
+ * Chat Completions for most models, so a provider of our own serves all but Claude's.
+ */
+function providerFor(model: string | null): keyof typeof PROVIDERS {
+  return model === null || inferModelApi(model) === "messages" ? "anthropic" : "tollkeeper";
+}
+
+/** Zed has no default for the size of the context window. */
+const CONTEXT_WINDOW = 128_000;
 
 /** Its settings cannot hold keys. */
-function keyRemark({ credential, isToken }: LocalEndpoint): string {
+function keyRemark({ credential, isToken, model }: LocalEndpoint): string {
   const what = isToken
     ? "a local token, created with: tollkeeper token add zed"
     : `any text, such as ${credential}, if no key is stored yet`;
-  return `Zed keeps keys in the system's keychain: enter ${what}, for Anthropic in its Agent settings.`;
+  const { title } = PROVIDERS[providerFor(model)];
+  return `Zed keeps keys in the system's keychain: enter ${what}, for ${title} in its Agent settings.`;
 }
 
 const settingsFile = (host: ToolHost) => join(configHome(host), "zed", "settings.json");
@@ -33,19 +47,29 @@ const MODELS = [
 function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
   const chosen = MODELS.flatMap((name) => {
     const found = findText(layers, "agent", name, "provider");
-    if (found === null || found.value === PROVIDER) return [];
+    if (found === null || Object.hasOwn(PROVIDERS, found.value)) return [];
     const remedies = (model: string) => choiceOf(name, model);
     return [otherModel(found, `Zed uses the provider ${found.value}`, endpoint, remedies)];
   });
-  return [...chosen, ...findOtherBaseUrl(findSetting(layers, ...URL_SETTING), endpoint)];
+  const urls = Object.values(PROVIDERS).map(({ path }) => findSetting(layers, ...path, "api_url"));
+  return [...chosen, ...urls.flatMap((url) => findOtherBaseUrl(url, endpoint))];
 }
 
-/** Only Claude models go through tollkeeper. */
 function choiceOf(name: string, model: string): Setting[] {
-  if (inferModelApi(model) !== "messages") return [];
   return [
-    { keyPath: ["agent", name, "provider"], value: PROVIDER, purpose: PURPOSE.provider },
+    { keyPath: ["agent", name, "provider"], value: providerFor(model), purpose: PURPOSE.provider },
     { keyPath: ["agent", name, "model"], value: model, purpose: PURPOSE.model },
+  ];
+}
+
+/** Zed lists only the models of such a provider that have an entry. */
+function compatibleSettings(baseUrl: string, model: string): Setting[] {
+  const { path } = PROVIDERS.tollkeeper;
+  const purpose = "the context window in tokens, which Zed requires: adjust it to the model";
+  const size = [...path, "available_models", { where: { name: model } }, "max_tokens"];
+  return [
+    { keyPath: [...path, "api_url"], value: `${baseUrl}/v1`, purpose: PURPOSE.baseUrl },
+    { keyPath: size, value: CONTEXT_WINDOW, purpose, acceptsAnyValue: true },
   ];
 }
 
@@ -60,28 +84,36 @@ export const zed: ConnectableTool = {
   homePaths: [".config/zed", ".local/share/zed", "Library/Application Support/Zed"],
   isEditor: true,
   recorded: EDITOR_LIST,
+  requestSignatures: [
+    {
+      when: { "user-agent": /^Zed\// },
+      source: "https://github.com/zed-industries/zed, crates/zed/src/main.rs",
+    },
+  ],
   processSignatures: [
     { names: ["zed", "zed-editor"] },
     { names: ["zeditor", "zedit"], source: "https://zed.dev/docs/linux" },
   ],
+  usageRemedy: UPDATE_SERVICE,
   configFiles: (host) => [join(configHome(host), "zed", "settings.json")],
   conflicts: {
     sources: (host) => [jsonSource("user", settingsFile(host))],
-    modelApis: ["messages"],
+    modelApis: MODEL_APIS,
     find: findConflicts,
   },
   scopes: ["user"],
-  modelApi: null,
+  modelApis: [],
   plan(host, endpoint) {
     const { baseUrl, model } = endpoint;
-    const settings: Setting[] = [{ keyPath: URL_SETTING, value: baseUrl, purpose: PURPOSE.baseUrl }];
-    if (model !== null) settings.push(...choiceOf("default_model", model));
-    // https://github.com/zed-industries/zed, crates/open_ai: all but a few models.
-    const others =
-      "Only Claude models go through tollkeeper: Zed uses chat completions for most OpenAI models.";
+    const keyPath = [...PROVIDERS.anthropic.path, "api_url"];
+    const settings: Setting[] = [{ keyPath, value: baseUrl, purpose: PURPOSE.baseUrl }];
+    if (model !== null) {
+      if (providerFor(model) === "tollkeeper") settings.push(...compatibleSettings(baseUrl, model));
+      settings.push(...choiceOf("default_model", model));
+    }
     return {
       files: [{ path: settingsFile(host), format: "jsonc", settings }],
-      remarks: [keyRemark(endpoint), others],
+      remarks: [keyRemark(endpoint)],
     };
   },
   environment: () => null,

@@ -15,7 +15,7 @@ import {
   stringsOf,
   type FoundSetting,
 } from "../recipe/layers.ts";
-import { isOwnProvider, PROVIDERS, PURPOSE, qualifyModel } from "../recipe/settings.ts";
+import { isOwnProvider, MODEL_APIS, PROVIDERS, PURPOSE, qualifyModel } from "../recipe/settings.ts";
 import type { ConflictRules, LocalEndpoint, ToolHost } from "../tool.ts";
 
 /** A program of opencode's family. */
@@ -28,18 +28,18 @@ export interface OpencodeNames {
   projectDirectories: readonly string[];
 }
 
-/** The providers whose base URLs `connect` sets. */
-const OWN: readonly string[] = Object.values(PROVIDERS);
+/** The providers whose base URLs `connect` sets, in any case. */
+const OWN: readonly string[] = [PROVIDERS.messages, PROVIDERS.responses];
 
 /** https://opencode.ai/docs/config, "Precedence order"; the order within a directory is from the program. */
 export function opencodeConflicts(names: OpencodeNames): ConflictRules {
   return {
     sources: (host) => sourcesOf(names, host),
-    modelApis: ["messages", "responses"],
+    modelApis: MODEL_APIS,
     find: (layers, endpoint) => [
       ...findHiddenProviders(layers),
       ...findOtherModels(names.name, layers, endpoint),
-      ...OWN.flatMap((provider) =>
+      ...Object.values(PROVIDERS).flatMap((provider) =>
         findOtherBaseUrl(findSetting(layers, "provider", provider, "options", "baseURL"), endpoint),
       ),
     ],
@@ -78,9 +78,7 @@ function findHiddenProviders(layers: readonly SettingsLayer[]): Conflict[] {
   const wanted = stringsOf(enabled);
   const unwanted = stringsOf(disabled);
   return [
-    ...(enabled === null || OWN.some((provider) => wanted.includes(provider))
-      ? []
-      : [leftOut(enabled, [...wanted, ...OWN])]),
+    ...(enabled === null || wanted.some(isOwnProvider) ? [] : [leftOut(enabled, [...wanted, ...OWN])]),
     ...(disabled === null || OWN.some((provider) => !unwanted.includes(provider))
       ? []
       : [

@@ -1,4 +1,5 @@
-import type { LocalEndpoint, ModelApi } from "../tool.ts";
+import type { Api } from "../../core/http/api.ts";
+import type { LocalEndpoint } from "../tool.ts";
 
 /** The purposes that settings of several tools share, as `connect` prints them. */
 export const PURPOSE = {
@@ -6,7 +7,11 @@ export const PURPOSE = {
   model: "the model to use",
   provider: "selects the tollkeeper provider",
   required: "the tool rejects a file without it",
+  usage: "asks for the usage of streams, which is unknown without it",
 };
+
+/** The remedy for streams without usage of a tool that asks for it (docs/wire.md section 7). */
+export const UPDATE_SERVICE = "update the model server, which left out the usage that the tool asks for";
 
 /** Returns the purpose of the setting that holds the credential. */
 export function credentialPurpose({ isToken }: LocalEndpoint): string {
@@ -15,20 +20,29 @@ export function credentialPurpose({ isToken }: LocalEndpoint): string {
     : "a placeholder, because the tool requires a key";
 }
 
-/** The provider of each API, as the AI SDK and the tools built on it call it. */
-export const PROVIDERS = { messages: "anthropic", responses: "openai" } as const;
+/** The provider of each API, as the AI SDK and the tools built on it call it. That of Chat Completions is one we add. */
+export const PROVIDERS = { messages: "anthropic", responses: "openai", chat: "tollkeeper" } as const;
+
+/** All APIs, in the order in which the models that they serve are preferred. */
+export const MODEL_APIS: readonly Api[] = ["messages", "responses", "chat"];
 
 /** True for the provider of one of the APIs. */
 export function isOwnProvider(provider: string): boolean {
   return Object.values<string>(PROVIDERS).includes(provider);
 }
 
-/** Returns `PROVIDER/MODEL`; a model that has a provider already as it is. */
-export function qualifyModel(model: string): string {
-  return model.includes("/") ? model : `${PROVIDERS[inferModelApi(model)]}/${model}`;
+/** Returns `PROVIDER/MODEL`; a model that has one of the providers already as it is. */
+export function qualifyModel(model: string, providers: Readonly<Record<Api, string>> = PROVIDERS): string {
+  const [first = ""] = model.split("/", 1);
+  const isQualified = model !== first && Object.values(providers).includes(first);
+  return isQualified ? model : `${providers[inferModelApi(model)]}/${model}`;
 }
 
-/** Returns the API that serves a model, judged by its name: Messages serves Claude's models, Responses all others. */
-export function inferModelApi(model: string): ModelApi {
-  return /claude/i.test(model) ? "messages" : "responses";
+/**
+ * Returns the API that serves a model, judged by its name: Messages serves Claude's models, Responses OpenAI's, and Chat
+ * Completions all others, among them the models of OpenAI that anyone can serve.
+ */
+export function inferModelApi(model: string): Api {
+  if (/claude/i.test(model)) return "messages";
+  return /(?:^|\/)(?:gpt-\d|chatgpt|codex|o\d)/i.test(model) ? "responses" : "chat";
 }

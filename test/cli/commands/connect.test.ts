@@ -5,6 +5,7 @@ import { test, type TestContext } from "node:test";
 import { prepareHome, startDaemon } from "../../helpers/daemon/daemon.ts";
 import { writeToolScript } from "../../helpers/tools/write-tool-script.ts";
 import { PROGRAM, runProgram } from "../../helpers/daemon/program.ts";
+import { sendJson, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 import { noTerminal, runOnTerminal } from "../../helpers/process/terminal.ts";
 
 const PORT = 4711;
@@ -39,6 +40,32 @@ test("connect without a terminal shows the change, and does not make it without 
   );
   assert.equal(text(), SETTINGS);
   assert.ok(!existsSync(journal));
+});
+
+for (const [models, chosen, setting] of [
+  [["nomic-embed-text", "whisper-1", "llama3.2:latest"], "llama3.2:latest", "OPENAI_HOST"],
+  [["llama3.2:latest", "gpt-oss:20b", "gpt-5.5"], "gpt-5.5", "OPENAI_HOST"],
+  [["gpt-5.5", "llama3.2:latest", "claude-sonnet-5"], "claude-sonnet-5", "ANTHROPIC_HOST"],
+] as const) {
+  test(`connect without a model chooses ${chosen} of ${models.join(", ")}`, async (t) => {
+    const list = { data: models.map((id) => ({ id })) };
+    const { baseUrl } = await startUpstream(t, (_seen, res) => sendJson(res, list));
+    const { command } = await startDaemon(t, { config: { upstreams: { own: { baseUrl, auth: "none" } } } });
+    const { code, stdout, stderr } = await command("connect", "goose", "--dry-run");
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, new RegExp(`^model: ${chosen}, the first suitable one`, "m"));
+    assert.match(stdout, new RegExp(`^\\+${setting}: http://127`, "m"));
+  });
+}
+
+test("connect without a model refuses a list in which no model can be chatted with", async (t) => {
+  const { baseUrl } = await startUpstream(t, (_seen, res) =>
+    sendJson(res, { data: [{ id: "bge-reranker" }] }),
+  );
+  const { command } = await startDaemon(t, { config: { upstreams: { own: { baseUrl, auth: "none" } } } });
+  const { code, stderr } = await command("connect", "goose", "--dry-run");
+  assert.equal(code, 1);
+  assert.match(stderr, /none of the listed models is known to work/);
 });
 
 test("connect --dry-run shows the change and makes none", async (t) => {

@@ -95,6 +95,36 @@ test("usage prints a remark below the table for each kind of unknown usage", asy
   ]);
 });
 
+test("usage names each tool whose streams of Chat Completions reported no usage, with the remedy, in the table's output and beside CSV", async (t) => {
+  const silent = {
+    tool: "nightly",
+    user_agent: "OpenAI/Python 2.1.0",
+    route: "/chat/completions",
+    usage: "absent",
+    tokens: null,
+    spend: "never",
+  } as const;
+  const records = [
+    now(silent),
+    now({ ...silent, tool: "aider" }),
+    now({ route: "/chat/completions" }),
+    now(silent),
+  ];
+  const lines = [
+    "aider: 1 stream of Chat Completions reported no usage. Remedy: set stream_options in ~/.aider.model.settings.yml with: tollkeeper connect aider --model MODEL.",
+    'nightly: 2 streams of Chat Completions reported no usage. Remedy: in its code, pass stream_options={"include_usage": True}, or with LangChain stream_usage=True.',
+  ];
+  const { out } = await usage(t, ["--by", "model"], { records });
+  const absent = "absent: 3 responses reported no usage. The sums do not include them.";
+  assert.deepEqual(out.trimEnd().split("\n").slice(-3), [absent, ...lines]);
+  const csv = await usage(t, ["--csv"], { records });
+  assert.deepEqual(csv.err.trimEnd().split("\n"), [absent, ...lines]);
+  const { out: json } = await usage(t, ["--json"], { records });
+  assert.ok(!json.includes("stream_options"));
+  const cured = await usage(t, [], { records: [...records, now({ ...silent, usage: "final" })] });
+  assert.doesNotMatch(cured.out, /^nightly: /m);
+});
+
 test("usage shows requests to the sandbox in a table of their own", async (t) => {
   const sandboxed = now({ upstream: "sandbox", tokens: tokens({ output: 7 }) });
   const both = await usage(t, [], { records: [sandboxed, now()] });

@@ -84,6 +84,22 @@ test("writes a plain value in place of a plain value where possible", () => {
   );
 });
 
+/** A setting in a document that is a list. */
+const IN_TOP_LIST: SettingPair = [[{ where: { name: "ours" } }, "extra", "deep"], true];
+
+for (const [what, before, after] of [
+  ["no text", null, "- name: ours\n  extra:\n    deep: true\n"],
+  ["a text of comments", "# mine\n", "# mine\n- name: ours\n  extra:\n    deep: true\n"],
+  ["a list", "- name: theirs\n", "- name: theirs\n- name: ours\n  extra:\n    deep: true\n"],
+  ["its item of a list", "- name: ours\n  a: 1\n", "- name: ours\n  a: 1\n  extra:\n    deep: true\n"],
+] as const) {
+  test(`adds a YAML setting to ${what} at the top`, () =>
+    assert.equal(applyTo("yaml", before, IN_TOP_LIST), after));
+}
+
+test("refuses a YAML text whose top is a map where a list is needed", () =>
+  assert.equal(refusalOf("yaml", "a: 1\n", IN_TOP_LIST), "1:1 the top is not a list"));
+
 test("leaves a YAML text alone in which the setting already has its value", () => {
   const text = `models: [{"name": 'ours', apiBase: 'http://127.0.0.1:8655/t/continue/v1'}]`;
   assert.equal(applyTo("yaml", text, NEW), text);
@@ -97,8 +113,8 @@ const REFUSED: [text: string, why: string][] = [
     "2:1 not YAML: flow sequence in block collection must be sufficiently indented and end with a ]",
   ],
   ["a: 1\n---\nb: 2\n", "2:1 the file contains several documents"],
-  ["- a\n", "1:1 the top is not a map"],
-  ["just text\n", "1:1 the top is not a map"],
+  ["- a\n", "1:1 the top is not an object"],
+  ["just text\n", "1:1 the top is neither a map nor a list"],
   ["models: *x\n", "not YAML: unresolved alias (the anchor must be set before the alias)"],
   ["x: &m [{name: a}]\nmodels: *m\n", "2:9 this is an alias of a value defined elsewhere"],
   [

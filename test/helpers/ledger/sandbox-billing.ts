@@ -27,12 +27,25 @@ export async function startDaemonWithSandbox(
   const sandbox = await openSandbox(t, { keys: [{ name: "default", secret: TEST_KEY, group: "all" }] });
   const { config } = writeKeyFile(t, sandbox.baseUrl, TEST_KEY);
   const daemon = await startDaemon(t, { ...options, config: { ...options.config, ...config } });
+  return { daemon: withSettledLedger(daemon), sandbox };
+}
+
+/** Starts a real daemon for a local model server, which serves Chat Completions only, and usage only on request. */
+export async function startDaemonWithModelServer(
+  t: TestContext,
+): Promise<{ daemon: Daemon; sandbox: Sandbox }> {
+  const sandbox = await openSandbox(t, { profile: "ollama" });
+  const config = { upstreams: { ollama: { baseUrl: sandbox.baseUrl, auth: "none" } } };
+  return { daemon: withSettledLedger(await startDaemon(t, { config })), sandbox };
+}
+
+function withSettledLedger(daemon: Daemon): Daemon {
   // The record is written at the end of a stream, and a tool may not wait for that end after the last event.
   const ledger = async () => {
     while ((await daemon.status()).openExchanges > 0) await setImmediate();
     return daemon.ledger();
   };
-  return { daemon: { ...daemon, ledger }, sandbox };
+  return { ...daemon, ledger };
 }
 
 /** Fails unless the ledger's totals equal those that the sandbox has billed, for each key and route. */

@@ -1,4 +1,11 @@
 import OpenAI from "openai";
 
-const response = await new OpenAI().responses.create({ model: "gpt-5.5", input: "hello" });
+const client = new OpenAI();
+const response = await client.responses.create({ model: "gpt-5.5", input: "hello" });
 console.log(response.output_text);
+const stream = client.chat.completions.stream({
+  model: "gpt-5.5",
+  messages: [{ role: "user", content: "hello" }],
+  stream_options: { include_usage: true },
+});
+console.log(await stream.finalContent());

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PROCESS_SIGNATURES, TOOLS } from "../../../src/tools/all.ts";
-import { conflictsOf, toolOfProcess, writtenObject } from "../tool-support.ts";
+import {
+  conflictsOf,
+  findTool,
+  HOST,
+  endpointFor,
+  toolOfProcess,
+  toolOfRequest,
+  writtenObject,
+} from "../tool-support.ts";
 
 for (const [path, name] of [
   ["/usr/libexec/zed-editor", "zed"],
@@ -29,12 +37,24 @@ test("every process signature of an editor says that it is an editor's, and no o
     assert.equal(isEditor === true, editors.includes(tool), tool);
 });
 
-test("Zed is connected by the URL of Anthropic's provider, and by the default model where that is Claude's", () => {
+test("Zed is connected by the URL of Anthropic's provider, and for other models by a provider for Chat Completions", () => {
   const path = "~/.config/zed/settings.json";
   const language_models = { anthropic: { api_url: "http://127.0.0.1:8655/t/zed" } };
   const default_model = { provider: "anthropic", model: "claude-sonnet-5" };
   assert.deepEqual(writtenObject("zed", path), { language_models, agent: { default_model } });
-  assert.deepEqual(writtenObject("zed", path, { model: "gpt-5.5" }), { language_models });
+  assert.deepEqual(writtenObject("zed", path, { model: null }), { language_models });
+  const tollkeeper = {
+    api_url: "http://127.0.0.1:8655/t/zed/v1",
+    available_models: [{ name: "qwen3-coder:30b", max_tokens: 128_000 }],
+  };
+  assert.deepEqual(writtenObject("zed", path, { model: "qwen3-coder:30b" }), {
+    language_models: { ...language_models, openai_compatible: { tollkeeper } },
+    agent: { default_model: { provider: "tollkeeper", model: "qwen3-coder:30b" } },
+  });
+});
+
+test("Zed's requests are recognized by their User-Agent", () => {
+  assert.equal(toolOfRequest({ "user-agent": "Zed/1.9.0 (linux; x86_64)" }), "zed by signature");
 });
 
 test("Zed's requests go elsewhere by another provider's model for any of its features", () => {
@@ -55,4 +75,18 @@ test("Zed's requests go elsewhere by another provider's model for any of its fea
   assert.deepEqual(conflictsOf("zed", { [path]: { language_models } }), {
     [`${path} (language_models.anthropic.api_url): it is another base URL`]: {},
   });
+  const openai_compatible = { tollkeeper: { api_url: "https://models.work.example/v1" } };
+  assert.deepEqual(conflictsOf("zed", { [path]: { language_models: { openai_compatible } } }), {
+    [`${path} (language_models.openai_compatible.tollkeeper.api_url): it is another base URL`]: {},
+  });
 });
+
+for (const name of ["jetbrains", "vscode"]) {
+  test(`what to enter in ${name} includes the base URL for Chat Completions`, () => {
+    const { remarks } = findTool(name).plan(HOST, endpointFor(name), "user");
+    assert.match(
+      remarks.join("\n"),
+      new RegExp(`http://127.0.0.1:8655/t/${name}/v1(?:/chat/completions)?[ \n]`),
+    );
+  });
+}

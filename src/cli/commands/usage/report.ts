@@ -2,6 +2,8 @@ import { toPrintable } from "../../../core/text/printable.ts";
 import type { Calendar } from "../../../core/ledger/calendar.ts";
 import type { Period } from "../../../core/ledger/period.ts";
 import type { Grouping, ReportRow, Sums, UsageReport } from "../../../core/ledger/report.ts";
+import type { UnaskingTool } from "../../../core/ledger/streams-without-usage.ts";
+import { usageRemedy } from "../../../tools/usage-remedy.ts";
 import type { UnreadableLine } from "../../../adapters/ledger-file.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { formatTable } from "../../terminal/table.ts";
@@ -13,6 +15,7 @@ export interface LedgerReport extends UsageReport {
   directory: string;
   /** True when the configuration asks for projects to be recorded. */
   isProjectRecorded: boolean;
+  unaskingTools: readonly UnaskingTool[];
   /** Lines that are not records. */
   unreadableLines: number;
   firstUnreadable: UnreadableLine | null;
@@ -69,12 +72,16 @@ const PROJECT_NOT_FOUND =
 
 /** Returns a sentence for each thing that makes the numbers differ from what was spent; none when everything is known. */
 export function remarksOn(report: LedgerReport): string[] {
-  const { by, rows, total, isProjectRecorded, unreadableLines, firstUnreadable } = report;
+  const { by, rows, total, isProjectRecorded, unaskingTools, unreadableLines, firstUnreadable } = report;
   const remarks = [
     total.partial > 0 &&
       `partial: ${pluralize(total.partial, "response")} ended early. The sums include what was reported until then, so they are lower bounds.`,
     total.absent > 0 &&
       `absent: ${pluralize(total.absent, "response")} reported no usage. The sums do not include them.`,
+    ...unaskingTools.map(({ tool, userAgent, streams }) => {
+      const what = `${tool}: ${pluralize(streams, "stream")} of Chat Completions reported no usage`;
+      return `${what}. Remedy: ${usageRemedy(tool, userAgent)}.`;
+    }),
     total.maybe_unbilled > 0 &&
       `The sums do not include ${pluralize(total.maybe_unbilled, "token")} of attempts that another model replaced. The service bills these only in some cases.`,
     (by === "project" || by === "branch") &&

@@ -112,6 +112,41 @@ export const FILE_PROBLEMS: Problem[] = [
     ],
   },
   {
+    name: "streams of a tool reported no usage in the last days",
+    build: (t) => {
+      return withLedger(t, (directory) => {
+        for (const [daysAgo, tool, usage] of [
+          [30, "former", "absent"],
+          [6, "nightly", "absent"],
+          [1, "aider", "absent"],
+          [1, "opencode", "final"],
+          [0, "nightly", "absent"],
+        ] as const) {
+          const ts = new Date(Date.now() - daysAgo * DAY_MS).toISOString();
+          const record = usageRecord({
+            ts,
+            tool,
+            usage,
+            route: "/chat/completions",
+            user_agent: "curl/7.88.1",
+          });
+          const path = join(directory, `${ts.slice(0, 10)}.ndjson`);
+          writeFileSync(path, `${JSON.stringify(record)}\n`, { mode: 0o600, flag: "a" });
+        }
+      });
+    },
+    finds: [
+      [
+        "warning usage: 1 stream of aider reported no usage in the last 7 days",
+        "set stream_options in ~/.aider.model.settings.yml with: tollkeeper connect aider --model MODEL",
+      ],
+      [
+        "warning usage: 2 streams of nightly reported no usage in the last 7 days",
+        'make it send "stream_options": { "include_usage": true }',
+      ],
+    ],
+  },
+  {
     name: "this clock is an hour behind the upstream's",
     build: (t) => {
       return setUpMachine(t, {
