@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { dayAt } from "../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
-import { GROUPINGS } from "../../src/core/ledger/report.ts";
+import { GROUPINGS } from "../../src/core/ledger/grouping.ts";
 import { type Daemon } from "../helpers/daemon/daemon.ts";
 import { ledgerScratchDirectory } from "../helpers/ledger/ledger.ts";
 import { sendRaw } from "../helpers/client/raw-client.ts";
@@ -164,8 +164,8 @@ test("hostile values from client and upstream are inert in ledger, log, status a
   assert.match(byModel ?? "", /^=1\+1;@x\\u0000\\u0007/m);
   assert.doesNotMatch(byModel ?? "", /^forged/m);
   assert.match(bySession ?? "", /^=HYPERLINK\("x"\);\+1\u00c2\\u009b31m/m);
-  const { rows } = JSON.parse(json ?? "") as { rows: { name: string }[] };
-  assert.ok(rows.some(({ name }) => name === IN_HEADER));
+  const { rows } = JSON.parse(json ?? "") as { rows: { session: string }[] };
+  assert.ok(rows.some(({ session }) => session === IN_HEADER));
   const cells = csv?.match(/"(?:[^"]|"")*"|[^",;\r\n]+/g) ?? [];
   assert.deepEqual(
     cells.filter((cell) => /^"?[=+@-]/.test(cell)),

@@ -55,9 +55,9 @@ export const REPORT: readonly Property[] = [
       recordedCases,
       fc.constantFrom<Named>("tool", "model", "day"),
       async ({ cases, records }, by) => {
-        const { rows, total } = await summarise(records, by, UTC_CALENDAR);
+        const { rows, total } = await summarise(records, [by], UTC_CALENDAR);
         const expected = addUp(cases, by);
-        assert.deepEqual(new Map(rows.map((row) => [row.name, numbersOf(row)])), expected);
+        assert.deepEqual(new Map(rows.map((row) => [row.names[0] ?? null, numbersOf(row)])), expected);
         const all = [...expected.values()].reduce(
           (sum, row) => sum.map((n, i) => n + (row[i] ?? 0)),
           NAMES.map(() => 0),

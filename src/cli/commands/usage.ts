@@ -4,7 +4,9 @@ import { localCalendar, UTC_CALENDAR, zonedCalendar, type Calendar } from "../..
 import { dayAt } from "../../core/ledger/day.ts";
 import { StreamsWithoutUsage } from "../../core/ledger/streams-without-usage.ts";
 import type { UsageRecord } from "../../core/ledger/record.ts";
-import { GROUPINGS, summarise, type Grouping } from "../../core/ledger/report.ts";
+import { GROUPINGS, type Grouping } from "../../core/ledger/grouping.ts";
+import { isWanted, type RecordFilter } from "../../core/ledger/record-filter.ts";
+import { summarise } from "../../core/ledger/report.ts";
 import { parsePeriod, type Period } from "../../core/ledger/period.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Command } from "../command.ts";
@@ -14,9 +16,9 @@ import { ledgerDirectory } from "../../adapters/paths.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { remarksOn, renderCsv, toDocument, renderReport, type LedgerReport } from "./usage/report.ts";
 
-interface UsageArguments {
+interface UsageArguments extends RecordFilter {
   config?: string | undefined;
-  by: Grouping;
+  by: Grouping[];
   since: string;
   until?: string | undefined;
   timezone?: string | undefined;
@@ -25,12 +27,22 @@ interface UsageArguments {
   csv?: boolean | undefined;
 }
 
+/** A table of more is a list that nobody reads. */
+const MOST_GROUPINGS = 2;
+const TOO_MANY = '"--by" takes one or two different groupings, as in: --by tool,day';
+
 /** `tollkeeper usage`: sums up the ledger. Reads its files, so it works without a running daemon. */
 export const command: Command<UsageArguments> = {
   builder: (yargs) =>
     yargs
       .option("config", { type: "string" })
-      .option("by", { choices: GROUPINGS, default: "tool" as const, describe: "What each row represents" })
+      .option("by", {
+        array: true,
+        choices: GROUPINGS,
+        default: ["tool" as const],
+        describe: "What each row represents: one or two of these, as in tool,day",
+        coerce: (given: Grouping[]) => given.flatMap((one) => one.split(",")) as Grouping[],
+      })
       .option("since", {
         type: "string",
         default: "30d",
@@ -46,20 +58,35 @@ export const command: Command<UsageArguments> = {
         describe: "Time zone of the days, such as Europe/Berlin; default: local",
       })
       .option("utc", { type: "boolean", describe: "Count days in UTC instead of local time" })
+      .option("tool", only("tool"))
+      .option("model", only("model"))
+      .option("project", only("project"))
+      .option("session", only("session"))
+      .option("upstream", only("upstream"))
       .option("json", { type: "boolean", describe: "Print JSON" })
       .option("csv", { type: "boolean", describe: "Print CSV" })
       // Needs options without defaults, because a default counts as given.
       .conflicts("json", "csv")
-      .conflicts("utc", "timezone"),
-  handler: async ({ config, by, since, until, timezone, utc, json, csv }) => {
+      .conflicts("utc", "timezone")
+      .check(({ by }) => (new Set(by).size === by.length && by.length <= MOST_GROUPINGS ? true : TOO_MANY)),
+  handler: async (given) => {
+    const { config, by, since, until, timezone, utc, json, csv } = given;
     const calendar = utc === true ? UTC_CALENDAR : readCalendar(timezone);
     const period = readPeriod({ since, until }, calendar);
-    const report = await readUsage(await loadConfig(config), by, period, calendar);
+    const report = await readUsage(await loadConfig(config), { by, period, calendar, filter: given });
     if (json === true) printJson(toDocument(report));
     else if (csv === true) showCsv(report);
     else showTable(report);
   },
 };
+
+/** The option of a filter. */
+function only(field: keyof RecordFilter) {
+  return {
+    type: "string",
+    describe: `Only the requests of this ${field}; "*" stands for any characters`,
+  } as const;
+}
 
 function readCalendar(zone: string | undefined): Calendar {
   if (zone === undefined) return localCalendar();
@@ -81,12 +108,16 @@ function readPeriod(texts: Parameters<typeof parsePeriod>[0], calendar: Calendar
   }
 }
 
-async function readUsage(
-  config: Config,
-  by: Grouping,
-  period: Period,
-  calendar: Calendar,
-): Promise<LedgerReport> {
+/** What a report is to show. */
+interface Question {
+  by: Grouping[];
+  period: Period;
+  calendar: Calendar;
+  filter: RecordFilter;
+}
+
+async function readUsage(config: Config, question: Question): Promise<LedgerReport> {
+  const { by, period, calendar, filter } = question;
   const directory = ledgerDirectory(config);
   const { project: isProjectRecorded } = config.ledger;
   const noticed: Noticed = {
@@ -94,7 +125,7 @@ async function readUsage(
     firstUnreadable: null,
     streams: new StreamsWithoutUsage(),
   };
-  const sums = await summarise(recordsIn(directory, period, noticed), by, calendar);
+  const sums = await summarise(recordsIn(directory, question, noticed), by, calendar, filter);
   const { streams, ...lines } = noticed;
   return {
     ...sums,
@@ -115,7 +146,7 @@ interface Noticed extends Pick<LedgerReport, "unreadableLines" | "firstUnreadabl
 /** Yields the records of a period, and notices streams without usage and lines that are not records. */
 async function* recordsIn(
   directory: string,
-  { since, until }: Period,
+  { period: { since, until }, filter }: Question,
   noticed: Noticed,
 ): AsyncGenerator<UsageRecord> {
   const firstTs = new Date(since).toISOString();
@@ -126,7 +157,7 @@ async function* recordsIn(
       noticed.unreadableLines += 1;
       noticed.firstUnreadable ??= record;
     } else if (record.ts >= firstTs && (endTs === null || record.ts < endTs)) {
-      noticed.streams.add(record);
+      if (isWanted(filter, record, record)) noticed.streams.add(record);
       yield record;
     }
   }

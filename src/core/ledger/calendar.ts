@@ -1,4 +1,5 @@
 const HOUR_MS = 60 * 60 * 1000;
+const QUARTER_MS = HOUR_MS / 4;
 const DAY_MS = 24 * HOUR_MS;
 
 /** Further from UTC than any time zone is or was. */
@@ -10,6 +11,8 @@ export interface Calendar {
   readonly zone: string;
   /** Returns the day of a wall time in milliseconds since 1970. */
   dayOf(time: number): string;
+  /** Returns the hour of a wall time as `YYYY-MM-DD HH:00`. */
+  hourOf(time: number): string;
   /** Returns the wall time at which a day starts, `offset` days later. Days of 23 and 25 hours count as one. */
   startOf(day: string, offset?: number): number;
 }
@@ -17,6 +20,7 @@ export interface Calendar {
 export const UTC_CALENDAR: Calendar = {
   zone: "UTC",
   dayOf: (time) => new Date(time).toISOString().slice(0, 10),
+  hourOf: (time) => `${new Date(time).toISOString().slice(0, 13).replace("T", " ")}:00`,
   startOf: (day, offset = 0) => Date.parse(day) + offset * DAY_MS,
 };
 
@@ -29,6 +33,7 @@ export function localCalendar(): Calendar {
 export function zonedCalendar(zone: string | undefined): Calendar {
   // Its dates are written YYYY-MM-DD.
   const format = new Intl.DateTimeFormat("en-CA", { timeZone: zone, dateStyle: "short" });
+  const hours = new Intl.DateTimeFormat("en-CA", { timeZone: zone, hour: "2-digit", hourCycle: "h23" });
   /** The day that was asked for last, because records come in their order: formatting takes 1 µs. */
   let last = { day: "", from: 0, to: 0 };
 
@@ -45,14 +50,25 @@ export function zonedCalendar(zone: string | undefined): Calendar {
     return after;
   }
 
+  function dayOf(time: number): string {
+    if (time >= last.from && time < last.to) return last.day;
+    const day = format.format(time);
+    last = { day, from: startOf(day), to: startOf(day, 1) };
+    return day;
+  }
+
+  /** The quarter of an hour that was asked for last: clocks are ahead of UTC by whole quarters. */
+  let quarter = { number: NaN, hour: "" };
+
   return {
     zone: format.resolvedOptions().timeZone,
     startOf,
-    dayOf(time) {
-      if (time >= last.from && time < last.to) return last.day;
-      const day = format.format(time);
-      last = { day, from: startOf(day), to: startOf(day, 1) };
-      return day;
+    dayOf,
+    hourOf(time) {
+      const number = Math.floor(time / QUARTER_MS);
+      if (number !== quarter.number)
+        quarter = { number, hour: `${dayOf(time)} ${hours.format(time).padStart(2, "0")}:00` };
+      return quarter.hour;
     },
   };
 }

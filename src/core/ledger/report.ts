@@ -1,17 +1,15 @@
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import type { Calendar } from "./calendar.ts";
+import { isTime, nameOf, type Grouping } from "./grouping.ts";
+import { isWanted, type RecordFilter } from "./record-filter.ts";
 import type { UsageRecord } from "./record.ts";
 import { SpendTracker, type CountedRequest } from "./spend.ts";
 import type { ExtraTokens, Tokens } from "../usage/reading.ts";
 
-/** What the rows of a report can be grouped by. */
-export const GROUPINGS = ["tool", "model", "day", "session", "project", "branch", "key"] as const;
-export type Grouping = (typeof GROUPINGS)[number];
-
 /** Sums of one group, in the ledger's terms: the three input counts are disjoint, and `output` includes `reasoning`. */
 export interface ReportRow {
-  /** null when the records do not say. */
-  name: string | null;
+  /** One for each grouping; null when the records do not say. */
+  names: readonly (string | null)[];
   /** Requests that spent tokens, or may have. */
   requests: number;
   /** Other requests: refused by tollkeeper, or failed with a plain error, so that nothing was spent. */
@@ -34,36 +32,41 @@ export interface ReportRow {
 
 /** Rows and their sum. */
 export interface Sums {
-  /** Days in ascending order; all other groupings by tokens, most first. */
+  /** Times with the latest first; all other groupings by tokens, most first. With two groupings the rows of one name stand together. */
   rows: ReportRow[];
   total: ReportRow;
 }
 
 export interface UsageReport extends Sums {
-  by: Grouping;
+  by: readonly Grouping[];
   /** Requests that the built-in sandbox responded to. Their tokens are made up, and in no other sum. */
   sandbox: Sums;
 }
 
 /**
- * Sums up records, given in the ledger's order, grouped by `by`; days are those of `calendar`. spend.ts decides which records
- * count. Token sets that the top-level usage leaves out are added when they are certainly billed, under their own model when
+ * Sums up the records that `filter` admits, given in the ledger's order, grouped by `by`; days are those of `calendar`. spend.ts
+ * decides which records count. Token sets that the top-level usage leaves out are added when they are certainly billed, under their own model when
  * grouped by model. The others are summed separately as `maybe_unbilled`.
  */
 export async function summarise(
   records: AsyncIterable<UsageRecord> | Iterable<UsageRecord>,
-  by: Grouping,
+  by: readonly Grouping[],
   calendar: Calendar,
+  filter: RecordFilter = {},
 ): Promise<UsageReport> {
   const tracker = new SpendTracker();
   const [real, sandbox] = [new Rows(by, calendar), new Rows(by, calendar)];
   const rowsFor = (record: UsageRecord) => (record.upstream === SANDBOX_UPSTREAM ? sandbox : real);
+  const count = (counted: CountedRequest) => {
+    if (isWanted(filter, counted.record, counted.source)) rowsFor(counted.record).addRequest(counted);
+  };
   for await (const record of records) {
     const counted = tracker.add(record);
-    if (counted === "failed") rowsFor(record).addFailed(record);
-    else if (counted !== null) rowsFor(record).addRequest(counted);
+    if (counted === "failed") {
+      if (isWanted(filter, record, record)) rowsFor(record).addFailed(record);
+    } else if (counted !== null) count(counted);
   }
-  for (const counted of tracker.flush()) rowsFor(counted.record).addRequest(counted);
+  tracker.flush().forEach(count);
   return { by, ...real.sums(), sandbox: sandbox.sums() };
 }
 
@@ -72,30 +75,33 @@ function sumTokens(set: Pick<ReportRow, "input_uncached" | "cache_read" | "cache
 }
 
 class Rows {
-  readonly #by: Grouping;
+  readonly #by: readonly Grouping[];
   readonly #calendar: Calendar;
-  readonly #rows = new Map<string | null, ReportRow>();
-  readonly #total = emptyRow(null);
+  readonly #model: number;
+  /** By the first name, and then by the second, which without a second grouping is null. */
+  readonly #groups = new Map<string | null, Map<string | null, ReportRow>>();
+  readonly #total = emptyRow([]);
 
-  constructor(by: Grouping, calendar: Calendar) {
+  constructor(by: readonly Grouping[], calendar: Calendar) {
     this.#by = by;
     this.#calendar = calendar;
+    this.#model = by.indexOf("model");
   }
 
   addFailed(record: UsageRecord): void {
-    this.#addTo(this.#nameOf(record, record), (row) => void (row.failed += 1));
+    this.#addTo(this.#namesOf(record, record), (row) => void (row.failed += 1));
   }
 
   addRequest({ record, source }: CountedRequest): void {
-    const name = this.#nameOf(record, source);
-    this.#addTo(name, (row) => {
+    const names = this.#namesOf(record, source);
+    this.#addTo(names, (row) => {
       row.requests += 1;
       if (source.tokens === null) row.absent += 1;
       else if (source.usage !== "final") row.partial += 1;
       if (source.tokens !== null) addTokens(row, source.tokens, source.tokens.reasoning);
     });
     for (const set of source.extra) {
-      this.#addTo(this.#by === "model" ? (set.model ?? name) : name, (row) => {
+      this.#addTo(this.#namesOfExtra(names, set), (row) => {
         if (set.billable === true) addTokens(row, set, null);
         else row.maybe_unbilled += sumTokens(set);
       });
@@ -103,35 +109,47 @@ class Rows {
   }
 
   sums(): Sums {
-    const rows = [...this.#rows.values()].sort(this.#by === "day" ? compareNames : compareTokens);
-    return { rows, total: this.#total };
+    const [first = "tool", second = "tool"] = this.#by;
+    const groups = [...this.#groups].map(([name, rows]) => {
+      const sorted = [...rows.values()].toSorted(compareRows(second, 1));
+      const tokens = sorted.reduce((sum, row) => sum + sumTokens(row), 0);
+      return { name, rows: sorted, tokens, requests: sorted.reduce((sum, row) => sum + row.requests, 0) };
+    });
+    const compare = (one: (typeof groups)[number], other: (typeof groups)[number]) =>
+      isTime(first)
+        ? compareText(other.name ?? "", one.name ?? "")
+        : other.tokens - one.tokens ||
+          other.requests - one.requests ||
+          compareText(one.name ?? "", other.name ?? "");
+    return { rows: groups.toSorted(compare).flatMap(({ rows }) => rows), total: this.#total };
   }
 
-  #addTo(name: string | null, change: (row: ReportRow) => void): void {
-    let row = this.#rows.get(name);
-    if (row === undefined) {
-      row = emptyRow(name);
-      this.#rows.set(name, row);
-    }
+  #addTo(names: readonly (string | null)[], change: (row: ReportRow) => void): void {
+    const [first = null, second = null] = names;
+    let group = this.#groups.get(first);
+    if (group === undefined) this.#groups.set(first, (group = new Map()));
+    let row = group.get(second);
+    if (row === undefined) group.set(second, (row = emptyRow(names)));
     change(row);
     change(this.#total);
   }
 
-  /** The model that served is in `source`, the record with the usage; everything else is in `record`. */
-  #nameOf(record: UsageRecord, source: UsageRecord): string | null {
-    const by = this.#by;
-    if (by === "model") return source.model ?? record.model ?? record.model_requested;
-    return by === "day" ? this.#calendar.dayOf(Date.parse(record.ts)) : record[by];
+  #namesOf(record: UsageRecord, source: UsageRecord): (string | null)[] {
+    return this.#by.map((grouping) => nameOf(grouping, record, source, this.#calendar));
+  }
+
+  #namesOfExtra(names: readonly (string | null)[], { model }: ExtraTokens): readonly (string | null)[] {
+    return this.#model === -1 || model === null ? names : names.with(this.#model, model);
   }
 }
 
-/** Most tokens first. */
-function compareTokens(a: ReportRow, b: ReportRow): number {
-  return sumTokens(b) - sumTokens(a) || b.requests - a.requests || compareNames(a, b);
-}
-
-function compareNames(a: ReportRow, b: ReportRow): number {
-  return compareText(a.name ?? "", b.name ?? "");
+/** Times: the latest first. Others: most tokens first. `at` is the place of the grouping's name. */
+function compareRows(grouping: Grouping, at: number): (one: ReportRow, other: ReportRow) => number {
+  const byName = (one: ReportRow, other: ReportRow) =>
+    compareText(one.names[at] ?? "", other.names[at] ?? "");
+  if (isTime(grouping)) return (one, other) => byName(other, one);
+  return (one, other) =>
+    sumTokens(other) - sumTokens(one) || other.requests - one.requests || byName(one, other);
 }
 
 /** Compares by code unit, so that the order is the same on every machine. */
@@ -140,9 +158,9 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-function emptyRow(name: string | null): ReportRow {
+function emptyRow(names: readonly (string | null)[]): ReportRow {
   return {
-    name,
+    names,
     requests: 0,
     failed: 0,
     input_uncached: 0,

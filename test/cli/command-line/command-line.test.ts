@@ -72,13 +72,18 @@ for (const [line, error, hint] of [
   ["usage --by --json", "--by needs a value", /tollkeeper usage --help$/],
   ["usage --since=", "--since needs a value", /tollkeeper usage --help$/],
   [
-    "usage --by tool --by model",
-    "--by may be given only once",
+    "usage --since 1d --since 2d",
+    "--since may be given only once",
     /^for example: tollkeeper usage --by model --since today\n.*tollkeeper usage --help$/,
   ],
   [
+    "usage --by tool,day,key",
+    '"--by" takes one or two different groupings, as in: --by tool,day',
+    /tollkeeper usage --help$/,
+  ],
+  [
     "usage --by colour",
-    '--by cannot be "colour"; choose one of: tool, model, day, session, project, branch, key',
+    '--by cannot be "colour"; choose one of: tool, model, hour, day, week, month, session, project, branch, key, upstream, route, outcome',
     /--help$/,
   ],
   ["usage --json --csv", "--json and --csv cannot be used together", /--help$/],
@@ -166,8 +171,8 @@ test("completes commands, subcommands, options, choices, tools, keys and upstrea
   assert.ok((await words(t, "")).includes("usage"));
   assert.deepEqual(await words(t, "us"), ["usage"]);
   assert.deepEqual(await words(t, "key", ""), ["set", "list", "test", "remove"]);
-  assert.deepEqual(await words(t, "usage", "--s"), ["--since"]);
-  assert.deepEqual(await words(t, "usage", "--by", "m"), ["model"]);
+  assert.deepEqual(await words(t, "usage", "--si"), ["--since"]);
+  assert.deepEqual(await words(t, "usage", "--by", "mod"), ["model"]);
   assert.deepEqual(await words(t, "connect", "claude"), ["claude-code"]);
   assert.deepEqual(await words(t, "key", "test", ""), ["work"]);
   assert.deepEqual(await words(t, "key", "set", "--upstream", ""), ["default", "other"]);
@@ -177,7 +182,7 @@ test("completes commands, subcommands, options, choices, tools, keys and upstrea
 test("the completion script of bash completes a command line", { skip: noBash() }, async (t) => {
   const { stdout: script } = await run(t, "completion bash");
   const program = join(import.meta.dirname, "../../../dist/main.js");
-  const line = `tollkeeper() { ${process.execPath} ${program} "$@"; }\n${script}\nCOMP_WORDS=(tollkeeper usage --s); COMP_CWORD=2; _tollkeeper; echo "$COMPREPLY"`;
+  const line = `tollkeeper() { ${process.execPath} ${program} "$@"; }\n${script}\nCOMP_WORDS=(tollkeeper usage --si); COMP_CWORD=2; _tollkeeper; echo "$COMPREPLY"`;
   assert.equal(execFileSync("bash", ["-c", line], { env: environment(t), encoding: "utf8" }), "--since\n");
 });
 

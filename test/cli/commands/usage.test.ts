@@ -176,8 +176,8 @@ test("usage --since includes records from that time on, exact to the millisecond
   ];
   const toolsSince = async (...args: string[]) => {
     const { out } = await usage(t, ["--json", ...args], { records });
-    const { rows } = JSON.parse(out) as { rows: { name: string; requests: number }[] };
-    return rows.map(({ name, requests }) => `${name} ${requests}`).sort();
+    const { rows } = JSON.parse(out) as { rows: { tool: string; requests: number }[] };
+    return rows.map(({ tool, requests }) => `${tool} ${requests}`).sort();
   };
   assert.deepEqual(await toolsSince(), ["codex 1", "recent 1"]);
   assert.deepEqual(await toolsSince("--since", "24h"), ["codex 1"]);
@@ -202,11 +202,11 @@ test("usage --json prints one document with the ledger's field names and null fo
     maybe_unbilled: 0,
   };
   assert.deepEqual(JSON.parse(out), {
-    by: "tool",
+    by: ["tool"],
     since: `${today()}T00:00:00.000Z`,
     until: null,
     time_zone: "UTC",
-    rows: [{ name: "a\u202eb", ...sums }],
+    rows: [{ tool: "a\u202eb", ...sums }],
     total: sums,
     sandbox: { rows: [], total: { ...sums, requests: 0, output: 0, reasoning_unknown: 0 } },
     unreadable_lines: 1,

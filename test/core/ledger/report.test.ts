@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { UTC_CALENDAR } from "../../../src/core/ledger/calendar.ts";
-import { summarise, type Grouping, type ReportRow } from "../../../src/core/ledger/report.ts";
+import type { Grouping } from "../../../src/core/ledger/grouping.ts";
+import type { RecordFilter } from "../../../src/core/ledger/record-filter.ts";
+import { summarise, type ReportRow } from "../../../src/core/ledger/report.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 /** Returns the sums that are not zero (or unknown, for reasoning), by row name, and `total`. */
@@ -10,8 +12,8 @@ async function sumsOf(
   records: UsageRecord[],
   by: Grouping = "tool",
 ): Promise<Record<string, Partial<ReportRow>>> {
-  const { rows, total } = await summarise(records, by, UTC_CALENDAR);
-  const named = rows.map((row) => [String(row.name), filled(row)] as const);
+  const { rows, total } = await summarise(records, [by], UTC_CALENDAR);
+  const named = rows.map((row) => [String(row.names[0]), filled(row)] as const);
   return Object.fromEntries([...named, ["total", filled(total)]]);
 }
 
@@ -43,15 +45,21 @@ test("sums each token class separately, per tool and in total", async () => {
   });
 });
 
-test("groups rows by model, day, session, project or key", async () => {
+test("groups rows by any field, and by the hour, day, week and month", async () => {
   const records = [
     usageRecord({ model: "m1", session: "s1", project: "/p1", key: "k1", ts: "2026-11-20T23:59:59.999Z" }),
     usageRecord({ model: "m2", session: null, key: "k2", ts: "2026-11-21T00:00:00.000Z" }),
   ];
   const names = async (by: Grouping) =>
-    (await summarise(records, by, UTC_CALENDAR)).rows.map(({ name }) => name);
+    (await summarise(records, [by], UTC_CALENDAR)).rows.map(({ names: [name] }) => name);
   assert.deepEqual(await names("model"), ["m1", "m2"]);
-  assert.deepEqual(await names("day"), ["2026-11-20", "2026-11-21"]);
+  assert.deepEqual(await names("day"), ["2026-11-21", "2026-11-20"]);
+  assert.deepEqual(await names("hour"), ["2026-11-21 00:00", "2026-11-20 23:00"]);
+  assert.deepEqual(await names("week"), ["2026-11-16"]);
+  assert.deepEqual(await names("month"), ["2026-11"]);
+  assert.deepEqual(await names("upstream"), ["default"]);
+  assert.deepEqual(await names("route"), ["/responses"]);
+  assert.deepEqual(await names("outcome"), ["completed"]);
   assert.deepEqual(await names("session"), [null, "s1"]);
   assert.deepEqual(await names("project"), [null, "/p1"]);
   assert.deepEqual(await names("key"), ["k1", "k2"]);
@@ -62,15 +70,15 @@ test("books a request whose response names no model under the requested model", 
   assert.deepEqual(Object.keys(await sumsOf(records, "model")), ["asked", "total"]);
 });
 
-test("sorts days in order, and other rows by tokens, most first", async () => {
+test("sorts times with the latest first, and other rows by tokens, most first", async () => {
   const records = [
     usageRecord({ tool: "small", ts: "2026-11-20T00:00:00.000Z" }),
     usageRecord({ tool: "large", ts: "2026-11-21T00:00:00.000Z", tokens: tokens({ cache_read: 1000 }) }),
   ];
   const names = async (by: Grouping) =>
-    (await summarise(records, by, UTC_CALENDAR)).rows.map(({ name }) => name);
+    (await summarise(records, [by], UTC_CALENDAR)).rows.map(({ names: [name] }) => name);
   assert.deepEqual(await names("tool"), ["large", "small"]);
-  assert.deepEqual(await names("day"), ["2026-11-20", "2026-11-21"]);
+  assert.deepEqual(await names("day"), ["2026-11-21", "2026-11-20"]);
 });
 
 test("includes partial usage in the sums, and counts the request as partial", async () => {
@@ -232,7 +240,7 @@ test("sums extra sets that may not be billed separately", async () => {
 });
 
 async function reasoningOf(records: UsageRecord[]): Promise<[number | null, number]> {
-  const { total } = await summarise(records, "tool", UTC_CALENDAR);
+  const { total } = await summarise(records, ["tool"], UTC_CALENDAR);
   return [total.reasoning, total.reasoning_unknown];
 }
 
@@ -260,11 +268,67 @@ test("sums requests to the sandbox apart, in no other row or total", async () =>
     usageRecord({ upstream: "sandbox", tokens: tokens({ output: 7 }) }),
     usageRecord({ upstream: "sandbox", tool: "opencode", outcome: "rejected", ...noTokens }),
   ];
-  const { rows, total, sandbox } = await summarise(records, "tool", UTC_CALENDAR);
+  const { rows, total, sandbox } = await summarise(records, ["tool"], UTC_CALENDAR);
   assert.deepEqual([rows.map(filled), filled(total)], [[usual], usual]);
   assert.deepEqual(filled(sandbox.total), { requests: 1, failed: 1, output: 7 });
   assert.deepEqual(
-    sandbox.rows.map(({ name }) => name),
+    sandbox.rows.map(({ names: [name] }) => name),
     ["codex", "opencode"],
   );
+});
+
+/** A record of a day in November. */
+function on(day: string, tool: string, output: number, changes: Partial<UsageRecord> = {}): UsageRecord {
+  return usageRecord({ ts: `2026-11-${day}T12:00:00.000Z`, tool, tokens: tokens({ output }), ...changes });
+}
+
+test("with two groupings the rows of one name stand together, and each grouping has its order", async () => {
+  const records = [
+    on("19", "codex", 5),
+    on("20", "codex", 7),
+    on("20", "zed", 50),
+    on("21", "zed", 1, {
+      extra: [extraTokens({ type: "message", model: "m2", output: 30, billable: true })],
+    }),
+    on("21", "codex", 1),
+  ];
+  const rows = async (...by: Grouping[]) =>
+    (await summarise(records, by, UTC_CALENDAR)).rows.map(({ names, output }) => [...names, output]);
+  assert.deepEqual(await rows("tool", "day"), [
+    ["zed", "2026-11-21", 31],
+    ["zed", "2026-11-20", 50],
+    ["codex", "2026-11-21", 1],
+    ["codex", "2026-11-20", 7],
+    ["codex", "2026-11-19", 5],
+  ]);
+  assert.deepEqual(await rows("day", "tool"), [
+    ["2026-11-21", "zed", 31],
+    ["2026-11-21", "codex", 1],
+    ["2026-11-20", "zed", 50],
+    ["2026-11-20", "codex", 7],
+    ["2026-11-19", "codex", 5],
+  ]);
+  assert.deepEqual(await rows("tool", "model"), [
+    ["zed", "gpt-5", 51],
+    ["zed", "m2", 30],
+    ["codex", "gpt-5", 13],
+  ]);
+});
+
+test("a filter leaves out what does not match, with * for any characters", async () => {
+  const records = [
+    usageRecord({ tool: "codex", project: "/home/u/one", upstream: "a" }),
+    usageRecord({ tool: "claude-code", model: "claude-sonnet-5", session: null }),
+    usageRecord({ tool: "codex", outcome: "rejected", status: 400, ...noTokens }),
+  ];
+  const count = async (filter: RecordFilter) => {
+    const { total } = await summarise(records, ["tool"], UTC_CALENDAR, filter);
+    return [total.requests, total.failed];
+  };
+  assert.deepEqual(await count({}), [2, 1]);
+  assert.deepEqual(await count({ tool: "codex" }), [1, 1]);
+  assert.deepEqual(await count({ tool: "c*", model: "claude-*" }), [1, 0]);
+  assert.deepEqual(await count({ project: "*/one" }), [1, 0]);
+  assert.deepEqual(await count({ session: "*" }), [1, 1], "nothing matches what is unknown");
+  assert.deepEqual(await count({ upstream: "b" }), [0, 0]);
 });

@@ -1,7 +1,8 @@
 import { toPrintable } from "../../../core/text/printable.ts";
 import type { Calendar } from "../../../core/ledger/calendar.ts";
 import type { Period } from "../../../core/ledger/period.ts";
-import type { Grouping, ReportRow, Sums, UsageReport } from "../../../core/ledger/report.ts";
+import type { Grouping } from "../../../core/ledger/grouping.ts";
+import type { ReportRow, Sums, UsageReport } from "../../../core/ledger/report.ts";
 import type { UnaskingTool } from "../../../core/ledger/streams-without-usage.ts";
 import { usageRemedy } from "../../../tools/usage-remedy.ts";
 import type { UnreadableLine } from "../../../adapters/ledger-file.ts";
@@ -21,7 +22,7 @@ export interface LedgerReport extends UsageReport {
   firstUnreadable: UnreadableLine | null;
 }
 
-type Sum = Exclude<keyof ReportRow, "name">;
+type Sum = Exclude<keyof ReportRow, "names">;
 
 /** In the order shown. Columns with `onlyIfAny` are shown only when their total is not 0. */
 const COLUMNS: readonly { sum: Sum; head: string; onlyIfAny?: true }[] = [
@@ -39,7 +40,7 @@ const COLUMNS: readonly { sum: Sum; head: string; onlyIfAny?: true }[] = [
 /** Renders the report as text: a title, a table with the total last, and the sandbox's requests in a table of their own. */
 export function renderReport(report: LedgerReport, isColoured: boolean): string {
   const { by, period, calendar, sandbox } = report;
-  const scope = `by ${by}, ${period.title} (${calendar.zone})`;
+  const scope = `by ${by.join(" and ")}, ${period.title} (${calendar.zone})`;
   const parts = [
     report.rows.length > 0 && `Usage ${scope}\n\n${renderTable(by, report, isColoured)}`,
     sandbox.rows.length > 0 &&
@@ -48,12 +49,21 @@ export function renderReport(report: LedgerReport, isColoured: boolean): string 
   return parts.filter((part) => part !== false).join("\n\n");
 }
 
-function renderTable(by: Grouping, { rows, total }: Sums, isColoured: boolean): string {
+function renderTable(by: readonly Grouping[], { rows, total }: Sums, isColoured: boolean): string {
   const columns = COLUMNS.filter(({ sum, onlyIfAny }) => onlyIfAny !== true || total[sum] !== 0);
-  const rowOf = (name: string, row: ReportRow) => [name, ...columns.map(({ sum }) => cellOf(row, sum))];
-  const cells = rows.map((row) => rowOf(toPrintable(row.name ?? "unknown"), row));
+  const rowOf = (names: string[], row: ReportRow) => [
+    ...names,
+    ...columns.map(({ sum }) => cellOf(row, sum)),
+  ];
+  const cells = rows.map((row) =>
+    rowOf(
+      row.names.map((name) => toPrintable(name ?? "unknown")),
+      row,
+    ),
+  );
   const heads = columns.map(({ head }) => ({ head, align: "right" as const }));
-  return formatTable([by, ...heads], [...cells, rowOf("total", total)], isColoured);
+  const totals = rowOf(["total", ...by.slice(1).map(() => "")], total);
+  return formatTable([...by, ...heads], [...cells, totals], isColoured);
 }
 
 /** `≥` marks a sum of which a part is unknown. */
@@ -84,14 +94,17 @@ export function remarksOn(report: LedgerReport): string[] {
     }),
     total.maybe_unbilled > 0 &&
       `The sums do not include ${pluralize(total.maybe_unbilled, "token")} of attempts that another model replaced. The service bills these only in some cases.`,
-    (by === "project" || by === "branch") &&
+    by.some((one, at) => isProject(one) && rows.every(({ names }) => names[at] === null)) &&
       rows.length > 0 &&
-      rows.every(({ name }) => name === null) &&
       (isProjectRecorded ? PROJECT_NOT_FOUND : PROJECT_NOT_RECORDED),
     firstUnreadable !== null &&
       `The sums do not include ${pluralize(unreadableLines, "unreadable line")} of the ledger. The first is ${firstUnreadable.file}:${firstUnreadable.line}.`,
   ];
   return remarks.filter((remark) => remark !== false);
+}
+
+function isProject(grouping: Grouping): boolean {
+  return grouping === "project" || grouping === "branch";
 }
 
 /** Returns the report as a document for programs, with the ledger's field names. Unknown sums are null. */
@@ -103,15 +116,19 @@ export function toDocument(report: LedgerReport): object {
     since,
     until: period.until === null ? null : new Date(period.until).toISOString(),
     time_zone: calendar.zone,
-    ...withoutTotalName(report),
-    sandbox: withoutTotalName(sandbox),
+    ...toSums(by, report),
+    sandbox: toSums(by, sandbox),
   };
   return { ...document, unreadable_lines: unreadableLines };
 }
 
-function withoutTotalName({ rows, total }: Sums): object {
-  const { name: _, ...sums } = total;
-  return { rows, total: sums };
+/** Each row has its names by their groupings. */
+function toSums(by: readonly Grouping[], { rows, total }: Sums): object {
+  const withNames = ({ names, ...sums }: ReportRow) => {
+    return { ...Object.fromEntries(by.map((grouping, at) => [grouping, names[at] ?? null])), ...sums };
+  };
+  const { names: _, ...totals } = total;
+  return { rows: rows.map(withNames), total: totals };
 }
 
 const CSV_SUMS: readonly Sum[] = [
@@ -121,8 +138,11 @@ const CSV_SUMS: readonly Sum[] = [
 
 /** Renders header and rows as CSV lines (RFC 4180) without line ends. There is no total, which spreadsheets would add in. */
 export function renderCsv({ by, rows }: LedgerReport): string[] {
-  const lines = rows.map((row) => [row.name ?? "", ...CSV_SUMS.map((sum) => String(row[sum] ?? ""))]);
-  return [[by, ...CSV_SUMS], ...lines].map((cells) => cells.map(csvCell).join(","));
+  const lines = rows.map((row) => [
+    ...row.names.map((name) => name ?? ""),
+    ...CSV_SUMS.map((sum) => String(row[sum] ?? "")),
+  ]);
+  return [[...by, ...CSV_SUMS], ...lines].map((cells) => cells.map(csvCell).join(","));
 }
 
 /**
