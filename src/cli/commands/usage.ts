@@ -14,7 +14,14 @@ import { loadConfig } from "../load-config.ts";
 import { hasColours, note, print, printJson, printStyled } from "../terminal/console.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import { WrongUsage } from "../wrong-usage.ts";
-import { remarksOn, renderCsv, toDocument, renderReport, type LedgerReport } from "./usage/report.ts";
+import {
+  describeCoverage,
+  remarksOn,
+  renderCsv,
+  toDocument,
+  renderReport,
+  type LedgerReport,
+} from "./usage/report.ts";
 
 interface UsageArguments extends RecordFilter {
   config?: string | undefined;
@@ -25,6 +32,7 @@ interface UsageArguments extends RecordFilter {
   utc?: boolean | undefined;
   json?: boolean | undefined;
   csv?: boolean | undefined;
+  wide?: boolean | undefined;
 }
 
 /** A table of more is a list that nobody reads. */
@@ -63,6 +71,10 @@ export const command: Command<UsageArguments> = {
       .option("project", only("project"))
       .option("session", only("session"))
       .option("upstream", only("upstream"))
+      .option("wide", {
+        type: "boolean",
+        describe: "Show the share of cached input, cut responses and speeds too",
+      })
       .option("json", { type: "boolean", describe: "Print JSON" })
       .option("csv", { type: "boolean", describe: "Print CSV" })
       // Needs options without defaults, because a default counts as given.
@@ -70,13 +82,13 @@ export const command: Command<UsageArguments> = {
       .conflicts("utc", "timezone")
       .check(({ by }) => (new Set(by).size === by.length && by.length <= MOST_GROUPINGS ? true : TOO_MANY)),
   handler: async (given) => {
-    const { config, by, since, until, timezone, utc, json, csv } = given;
+    const { config, by, since, until, timezone, utc, json, csv, wide } = given;
     const calendar = utc === true ? UTC_CALENDAR : readCalendar(timezone);
     const period = readPeriod({ since, until }, calendar);
     const report = await readUsage(await loadConfig(config), { by, period, calendar, filter: given });
     if (json === true) printJson(toDocument(report));
     else if (csv === true) showCsv(report);
-    else showTable(report);
+    else showTable(report, wide === true);
   },
 };
 
@@ -163,10 +175,10 @@ async function* recordsIn(
   }
 }
 
-function showTable(report: LedgerReport): void {
+function showTable(report: LedgerReport, isWide: boolean): void {
   const { rows, sandbox, period, calendar, directory } = report;
   const isEmpty = rows.length === 0 && sandbox.rows.length === 0;
-  if (!isEmpty) printStyled(renderReport(report, hasColours()));
+  if (!isEmpty) printStyled(renderReport(report, isWide, hasColours()));
   const remarks = remarksOn(report);
   if (remarks.length > 0 && !isEmpty) print("");
   for (const remark of remarks) print(remark);
@@ -179,5 +191,7 @@ function showTable(report: LedgerReport): void {
 function showCsv(report: LedgerReport): void {
   // RFC 4180 section 2.1: lines end in CRLF.
   for (const line of renderCsv(report)) printStyled(`${line}\r`);
+  const { total } = report;
+  if (total.partial + total.absent > 0) note(describeCoverage(total));
   for (const remark of remarksOn(report)) note(remark);
 }

@@ -1,5 +1,6 @@
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import type { Calendar } from "./calendar.ts";
+import { Distribution } from "./distribution.ts";
 import { isTime, nameOf, type Grouping } from "./grouping.ts";
 import { isWanted, type RecordFilter } from "./record-filter.ts";
 import type { UsageRecord } from "./record.ts";
@@ -28,6 +29,12 @@ export interface ReportRow {
   absent: number;
   /** Tokens that are billed only in some cases; not in the sums. */
   maybe_unbilled: number;
+  /** Requests whose response was cut short, by whomever. */
+  cut: number;
+  /** Milliseconds to the first token, of streams. */
+  ttft: Distribution;
+  /** Output tokens per second after the first one, of streams with exact usage. */
+  speed: Distribution;
 }
 
 /** Rows and their sum. */
@@ -99,6 +106,8 @@ class Rows {
       if (source.tokens === null) row.absent += 1;
       else if (source.usage !== "final") row.partial += 1;
       if (source.tokens !== null) addTokens(row, source.tokens, source.tokens.reasoning);
+      if (record.outcome === "cut") row.cut += 1;
+      if (record.stream === true) addTimes(row, record);
     });
     for (const set of source.extra) {
       this.#addTo(this.#namesOfExtra(names, set), (row) => {
@@ -172,7 +181,19 @@ function emptyRow(names: readonly (string | null)[]): ReportRow {
     partial: 0,
     absent: 0,
     maybe_unbilled: 0,
+    cut: 0,
+    ttft: new Distribution(),
+    speed: new Distribution(),
   };
+}
+
+/** A response of one token has no speed. */
+function addTimes(row: ReportRow, record: UsageRecord): void {
+  const { ttft_ms: first, duration_ms: whole, usage, tokens } = record;
+  if (first === null) return;
+  row.ttft.add(first);
+  if (usage === "final" && tokens !== null && tokens.output > 1 && whole > first)
+    row.speed.add(((tokens.output - 1) * 1000) / (whole - first));
 }
 
 /** Reasoning is part of the output, so it is 0 without output, even when not reported. */

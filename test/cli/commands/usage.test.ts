@@ -69,6 +69,8 @@ test("usage prints the period and a table by tool with grouped digits, aligned c
       "opencode         1              10           0            0       5          0",
       "total            2       1,234,577      89,000            0      47          7",
       "",
+      "All 2 requests are exact.",
+      "",
     ].join("\n"),
   );
   assert.deepEqual({ err, code }, { err: "", code: 0 });
@@ -88,8 +90,8 @@ test("usage prints a remark below the table for each kind of unknown usage", asy
   assert.match(codex ?? "", /^codex +3 .* ≥0 +1 +1 +1$/);
   assert.match(total ?? "", /^total +3 .* ≥0 +1 +1 +1$/);
   assert.deepEqual(remarks, [
-    "partial: 1 response ended early. The sums include what was reported until then, so they are lower bounds.",
-    "absent: 1 response reported no usage. The sums do not include them.",
+    "1 of 3 requests is exact; 1 is a lower bound, because the response ended early; 1 is unknown and not in the sums, because the response reported no usage.",
+    "",
     "The sums do not include 1,500 tokens of attempts that another model replaced. The service bills these only in some cases.",
     `The sums do not include 1 unreadable line of the ledger. The first is ${today()}.ndjson:5.`,
   ]);
@@ -115,8 +117,9 @@ test("usage names each tool whose streams of Chat Completions reported no usage,
     'nightly: 2 streams of Chat Completions reported no usage. Remedy: in its code, pass stream_options={"include_usage": True}, or with LangChain stream_usage=True.',
   ];
   const { out } = await usage(t, ["--by", "model"], { records });
-  const absent = "absent: 3 responses reported no usage. The sums do not include them.";
-  assert.deepEqual(out.trimEnd().split("\n").slice(-3), [absent, ...lines]);
+  const absent =
+    "1 of 4 requests is exact; 3 are unknown and not in the sums, because the response reported no usage.";
+  assert.deepEqual(out.trimEnd().split("\n").slice(-4), [absent, "", ...lines]);
   const csv = await usage(t, ["--csv"], { records });
   assert.deepEqual(csv.err.trimEnd().split("\n"), [absent, ...lines]);
   const { out: json } = await usage(t, ["--json"], { records });
@@ -130,7 +133,7 @@ test("usage shows requests to the sandbox in a table of their own", async (t) =>
   const both = await usage(t, [], { records: [sandboxed, now()] });
   assert.match(
     both.out,
-    /^Usage by tool, .*\n\ntool .*\ncodex .*\ntotal +1 +10 +0 +0 +5 +0\n\nSandbox usage by tool, .*\. Its tokens are made up and cost nothing\.\n\ntool .*\ncodex .*\ntotal +1 +0 +0 +0 +7 +0\n$/,
+    /^Usage by tool, .*\n\ntool .*\ncodex .*\ntotal +1 +10 +0 +0 +5 +0\n\nThe request is exact\.\n\nSandbox usage by tool, .*\. Its tokens are made up and cost nothing\.\n\ntool .*\ncodex .*\ntotal +1 +0 +0 +0 +7 +0\n$/,
   );
   const alone = await usage(t, ["--since", "today"], { records: [sandboxed] });
   assert.match(alone.out, /^Sandbox usage by tool, [-\d]+ \(UTC\)\. /);
@@ -200,6 +203,9 @@ test("usage --json prints one document with the ledger's field names and null fo
     partial: 0,
     absent: 0,
     maybe_unbilled: 0,
+    cut: 0,
+    ttft_ms: { median: 200, p95: 200 },
+    tokens_per_second: { median: 1.44, p95: 1.44 },
   };
   assert.deepEqual(JSON.parse(out), {
     by: ["tool"],
@@ -208,7 +214,17 @@ test("usage --json prints one document with the ledger's field names and null fo
     time_zone: "UTC",
     rows: [{ tool: "a\u202eb", ...sums }],
     total: sums,
-    sandbox: { rows: [], total: { ...sums, requests: 0, output: 0, reasoning_unknown: 0 } },
+    sandbox: {
+      rows: [],
+      total: {
+        ...sums,
+        requests: 0,
+        output: 0,
+        reasoning_unknown: 0,
+        ttft_ms: null,
+        tokens_per_second: null,
+      },
+    },
     unreadable_lines: 1,
   });
 });
@@ -222,9 +238,9 @@ test("usage --csv prints rows without a total, quotes by RFC 4180, disarms formu
   const [head, ...rows] = out.split("\r\n");
   assert.equal(
     head,
-    "tool,requests,failed,input_uncached,cache_read,cache_write,output,reasoning,reasoning_unknown,partial,absent,maybe_unbilled",
+    "tool,requests,failed,input_uncached,cache_read,cache_write,output,reasoning,reasoning_unknown,partial,absent,maybe_unbilled,cut",
   );
-  assert.equal(rows[0], '"say ""hi"", all",1,0,0,0,0,100,,1,0,0,0');
+  assert.equal(rows[0], '"say ""hi"", all",1,0,0,0,0,100,,1,0,0,0,0');
   assert.deepEqual(
     rows.slice(1).map((row) => row.split(",")[0]),
     ["'=1+1", "'+1", "'-1", "'@x", "'\\u0009x", "plain-x", ""],
@@ -261,6 +277,18 @@ test("usage of an empty ledger says where it looked and what to do next", async 
   );
   assert.ok(err.includes(directory));
   assert.equal(code, 0);
+});
+
+test("usage --wide adds the cached share of the input, cut responses and speeds", async (t) => {
+  const used = tokens({ input_uncached: 100, cache_read: 300, output: 101 });
+  const records = [
+    now({ tokens: used, ttft_ms: 500, duration_ms: 2500 }),
+    now({ outcome: "cut", usage: "partial", ttft_ms: null }),
+  ];
+  const { out } = await usage(t, ["--wide"], { records });
+  const [, , head, codex] = out.split("\n");
+  assert.match(head ?? "", /cached {2}output .* cut {2}first token p50 {2}first token p95 {2}tokens\/s p50$/);
+  assert.match(codex ?? "", /^codex +2 .* 73% .* 1 +497 ms +497 ms +49.9$/);
 });
 
 test("usage --until ends the period, in the days of --timezone", async (t) => {

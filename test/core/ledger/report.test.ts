@@ -88,6 +88,7 @@ test("includes partial usage in the sums, and counts the request as partial", as
     input_uncached: 20,
     output: 10,
     partial: 1,
+    cut: 1,
   });
 });
 
@@ -100,7 +101,8 @@ for (const [what, changes] of Object.entries({
 } as const)) {
   test(`counts unknown usage after ${what} as absent`, async () => {
     const { total } = await sumsOf([usageRecord({ ...noTokens, ...changes })]);
-    assert.deepEqual(total, { requests: 1, absent: 1 });
+    const cut = changes.outcome === "cut" ? { cut: 1 } : {};
+    assert.deepEqual(total, { requests: 1, absent: 1, ...cut });
   });
 }
 
@@ -182,7 +184,7 @@ test("does not count fetches of a background response whose creation already had
 
 test("takes the usage of a truncated background stream from a later fetch of the same response", async () => {
   const records = [usageRecord({ ...background, outcome: "cut" }), usageRecord({ ...fetched, ...done })];
-  assert.deepEqual((await sumsOf(records))["codex"], { requests: 1, input_uncached: 70, output: 7 });
+  assert.deepEqual((await sumsOf(records))["codex"], { requests: 1, input_uncached: 70, output: 7, cut: 1 });
 });
 
 test("counts a background response that was recorded twice once", async () => {

@@ -1,6 +1,7 @@
 import { toPrintable } from "../../../core/text/printable.ts";
 import type { Calendar } from "../../../core/ledger/calendar.ts";
 import type { Period } from "../../../core/ledger/period.ts";
+import type { Distribution } from "../../../core/ledger/distribution.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { ReportRow, Sums, UsageReport } from "../../../core/ledger/report.ts";
 import type { UnaskingTool } from "../../../core/ledger/streams-without-usage.ts";
@@ -22,39 +23,62 @@ export interface LedgerReport extends UsageReport {
   firstUnreadable: UnreadableLine | null;
 }
 
-type Sum = Exclude<keyof ReportRow, "names">;
+type Sum = Exclude<keyof ReportRow, "names" | "ttft" | "speed">;
 
-/** In the order shown. Columns with `onlyIfAny` are shown only when their total is not 0. */
-const COLUMNS: readonly { sum: Sum; head: string; onlyIfAny?: true }[] = [
-  { sum: "requests", head: "requests" },
-  { sum: "input_uncached", head: "uncached input" },
-  { sum: "cache_read", head: "cache read" },
-  { sum: "cache_write", head: "cache write" },
-  { sum: "output", head: "output" },
-  { sum: "reasoning", head: "reasoning" },
-  { sum: "partial", head: "partial", onlyIfAny: true },
-  { sum: "absent", head: "absent", onlyIfAny: true },
-  { sum: "failed", head: "failed", onlyIfAny: true },
+/** A column: its heading, and what a row has there. */
+interface Column {
+  head: string;
+  cell(row: ReportRow): string;
+  /** Shown only if this is not 0 in the total. */
+  onlyIfAny?: Sum;
+  onlyWide?: true;
+}
+
+const sumColumn = (sum: Sum, head: string): Column => ({ head, cell: (row) => cellOf(row, sum) });
+
+/** In the order shown. */
+const COLUMNS: readonly Column[] = [
+  sumColumn("requests", "requests"),
+  sumColumn("input_uncached", "uncached input"),
+  sumColumn("cache_read", "cache read"),
+  sumColumn("cache_write", "cache write"),
+  { head: "cached", cell: cachedShare, onlyWide: true },
+  sumColumn("output", "output"),
+  sumColumn("reasoning", "reasoning"),
+  { ...sumColumn("partial", "partial"), onlyIfAny: "partial" },
+  { ...sumColumn("absent", "absent"), onlyIfAny: "absent" },
+  { ...sumColumn("failed", "failed"), onlyIfAny: "failed" },
+  { ...sumColumn("cut", "cut"), onlyIfAny: "cut", onlyWide: true },
+  { head: "first token p50", cell: ({ ttft }) => inMilliseconds(ttft.quantile(0.5)), onlyWide: true },
+  { head: "first token p95", cell: ({ ttft }) => inMilliseconds(ttft.quantile(0.95)), onlyWide: true },
+  { head: "tokens/s p50", cell: ({ speed }) => rounded(speed.quantile(0.5)), onlyWide: true },
 ];
 
 /** Renders the report as text: a title, a table with the total last, and the sandbox's requests in a table of their own. */
-export function renderReport(report: LedgerReport, isColoured: boolean): string {
+export function renderReport(report: LedgerReport, isWide: boolean, isColoured: boolean): string {
   const { by, period, calendar, sandbox } = report;
+  const render = (sums: Sums) => renderTable(by, sums, isWide, isColoured);
   const scope = `by ${by.join(" and ")}, ${period.title} (${calendar.zone})`;
   const parts = [
-    report.rows.length > 0 && `Usage ${scope}\n\n${renderTable(by, report, isColoured)}`,
+    report.rows.length > 0 && `Usage ${scope}\n\n${render(report)}`,
+    report.total.requests > 0 && describeCoverage(report.total),
     sandbox.rows.length > 0 &&
-      `Sandbox usage ${scope}. Its tokens are made up and cost nothing.\n\n${renderTable(by, sandbox, isColoured)}`,
+      `Sandbox usage ${scope}. Its tokens are made up and cost nothing.\n\n${render(sandbox)}`,
   ];
   return parts.filter((part) => part !== false).join("\n\n");
 }
 
-function renderTable(by: readonly Grouping[], { rows, total }: Sums, isColoured: boolean): string {
-  const columns = COLUMNS.filter(({ sum, onlyIfAny }) => onlyIfAny !== true || total[sum] !== 0);
-  const rowOf = (names: string[], row: ReportRow) => [
-    ...names,
-    ...columns.map(({ sum }) => cellOf(row, sum)),
-  ];
+function renderTable(
+  by: readonly Grouping[],
+  { rows, total }: Sums,
+  isWide: boolean,
+  isColoured: boolean,
+): string {
+  const columns = COLUMNS.filter(
+    ({ onlyIfAny, onlyWide }) =>
+      (isWide || onlyWide !== true) && (onlyIfAny === undefined || total[onlyIfAny] !== 0),
+  );
+  const rowOf = (names: string[], row: ReportRow) => [...names, ...columns.map(({ cell }) => cell(row))];
   const cells = rows.map((row) =>
     rowOf(
       row.names.map((name) => toPrintable(name ?? "unknown")),
@@ -64,6 +88,21 @@ function renderTable(by: readonly Grouping[], { rows, total }: Sums, isColoured:
   const heads = columns.map(({ head }) => ({ head, align: "right" as const }));
   const totals = rowOf(["total", ...by.slice(1).map(() => "")], total);
   return formatTable([...by, ...heads], [...cells, totals], isColoured);
+}
+
+/** The share of the input that was read from cache. */
+function cachedShare({ input_uncached: uncached, cache_read: read, cache_write: write }: ReportRow): string {
+  const input = uncached + read + write;
+  return input === 0 ? "" : `${Math.round((100 * read) / input)}%`;
+}
+
+function inMilliseconds(value: number | null): string {
+  return value === null ? "" : `${rounded(value)} ms`;
+}
+
+/** To three significant digits: a quantile is not exact. */
+function rounded(value: number | null): string {
+  return value === null ? "" : formatNumber(Number(value.toPrecision(3)));
 }
 
 /** `≥` marks a sum of which a part is unknown. */
@@ -84,10 +123,6 @@ const PROJECT_NOT_FOUND =
 export function remarksOn(report: LedgerReport): string[] {
   const { by, rows, total, isProjectRecorded, unaskingTools, unreadableLines, firstUnreadable } = report;
   const remarks = [
-    total.partial > 0 &&
-      `partial: ${pluralize(total.partial, "response")} ended early. The sums include what was reported until then, so they are lower bounds.`,
-    total.absent > 0 &&
-      `absent: ${pluralize(total.absent, "response")} reported no usage. The sums do not include them.`,
     ...unaskingTools.map(({ tool, userAgent, streams }) => {
       const what = `${tool}: ${pluralize(streams, "stream")} of Chat Completions reported no usage`;
       return `${what}. Remedy: ${usageRemedy(tool, userAgent)}.`;
@@ -101,6 +136,24 @@ export function remarksOn(report: LedgerReport): string[] {
       `The sums do not include ${pluralize(unreadableLines, "unreadable line")} of the ledger. The first is ${firstUnreadable.file}:${firstUnreadable.line}.`,
   ];
   return remarks.filter((remark) => remark !== false);
+}
+
+/** Says in a sentence how sure the sums are. */
+export function describeCoverage({ requests, partial, absent }: ReportRow): string {
+  const exact = requests - partial - absent;
+  if (exact === requests)
+    return requests === 1 ? "The request is exact." : `All ${formatNumber(requests)} requests are exact.`;
+  const parts = [
+    `${formatNumber(exact)} of ${pluralize(requests, "request")} ${be(exact)} exact`,
+    partial > 0 && `${formatNumber(partial)} ${be(partial)} a lower bound, because the response ended early`,
+    absent > 0 &&
+      `${formatNumber(absent)} ${be(absent)} unknown and not in the sums, because the response reported no usage`,
+  ];
+  return `${parts.filter((part) => part !== false).join("; ")}.`;
+}
+
+function be(count: number): string {
+  return count === 1 ? "is" : "are";
 }
 
 function isProject(grouping: Grouping): boolean {
@@ -124,16 +177,31 @@ export function toDocument(report: LedgerReport): object {
 
 /** Each row has its names by their groupings. */
 function toSums(by: readonly Grouping[], { rows, total }: Sums): object {
-  const withNames = ({ names, ...sums }: ReportRow) => {
-    return { ...Object.fromEntries(by.map((grouping, at) => [grouping, names[at] ?? null])), ...sums };
+  const withNames = (row: ReportRow) => {
+    return {
+      ...Object.fromEntries(by.map((grouping, at) => [grouping, row.names[at] ?? null])),
+      ...toFields(row),
+    };
   };
-  const { names: _, ...totals } = total;
-  return { rows: rows.map(withNames), total: totals };
+  return { rows: rows.map(withNames), total: toFields(total) };
+}
+
+function toFields(row: ReportRow): object {
+  const { names: _, ttft, speed, ...sums } = row;
+  return { ...sums, ttft_ms: toQuantiles(ttft), tokens_per_second: toQuantiles(speed) };
+}
+
+/** null without any. */
+function toQuantiles(distribution: Distribution): object | null {
+  const [median, p95] = [0.5, 0.95].map((share) => distribution.quantile(share));
+  return typeof median === "number" && typeof p95 === "number"
+    ? { median: Number(median.toPrecision(3)), p95: Number(p95.toPrecision(3)) }
+    : null;
 }
 
 const CSV_SUMS: readonly Sum[] = [
   ...(["requests", "failed", "input_uncached", "cache_read", "cache_write", "output", "reasoning"] as const),
-  ...(["reasoning_unknown", "partial", "absent", "maybe_unbilled"] as const),
+  ...(["reasoning_unknown", "partial", "absent", "maybe_unbilled", "cut"] as const),
 ];
 
 /** Renders header and rows as CSV lines (RFC 4180) without line ends. There is no total, which spreadsheets would add in. */
