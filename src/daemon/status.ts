@@ -70,8 +70,8 @@ interface UpstreamStatus {
   isSandbox: boolean;
   /** Why its list of models is missing in the merged one; null when it is not, or nobody has asked for it. */
   modelsProblem: string | null;
-  /** How much longer it rests because it was broken, in milliseconds, while requests go to its fallback; null if it does not. */
-  restMs: number | null;
+  /** For how many milliseconds requests still go to its fallback, because it failed repeatedly; null if they do not. */
+  cooldownMs: number | null;
   lastExchange: LastExchange | null;
   /** The newest failure, in words; null when there was none with this configuration, or an exchange has worked since. */
   lastFailure: { at: string; reason: string } | null;
@@ -141,7 +141,7 @@ export async function describeDaemon(parts: StatusParts): Promise<DaemonStatus> 
         baseUrl,
         isSandbox: name === SANDBOX_UPSTREAM,
         modelsProblem: modelsProblemOf(name, gate),
-        restMs: gate.restOf(name),
+        cooldownMs: gate.cooldownOf(name),
         ...pastOf(name, parts),
       };
     }),

@@ -86,6 +86,7 @@ export class Gate implements ConnectionHandler {
       books: this.#books,
       buffer: this.#buffer,
       refusals: this.#refusals,
+      refuser: this.#refuser,
       failures: this.failures,
       clock,
       log,
@@ -180,7 +181,7 @@ export class Gate implements ConnectionHandler {
   /** Takes effect for the next request and the next connection. Running requests keep the settings they started with. */
   use(settings: Settings): void {
     this.#settings = settings;
-    this.#sender.forgetRests();
+    this.#sender.resetCircuits();
     this.#parts.peers.setAllowedUids(settings.config.access.peerUid);
     this.#forwarder.setOutbound(settings.config.outbound);
     this.#buffer.setLimit(settings.config.limits.bufferBytes);
@@ -200,9 +201,9 @@ export class Gate implements ConnectionHandler {
     return this.#refusals;
   }
 
-  /** Returns for how many milliseconds an upstream still rests; null if it does not. */
-  restOf(upstream: string): number | null {
-    return this.#sender.circuits.restOf(upstream, this.#parts.clock.monotonic());
+  /** Returns for how many milliseconds requests with a fallback skip an upstream; null if they do not. */
+  cooldownOf(upstream: string): number | null {
+    return this.#sender.circuits.cooldownOf(upstream, this.#parts.clock.monotonic());
   }
 
   /** Number of exchanges that are under way. */

@@ -21,6 +21,7 @@ import type { SharedBuffer } from "./exchange/shared-buffer.ts";
 import { noKey } from "./gate-refusals.ts";
 import type { Keyring } from "./keyring.ts";
 import type { RefusalSummary } from "./refusal-summary.ts";
+import type { Refuser } from "./refuser.ts";
 import type { Settings } from "./settings.ts";
 
 /** What a sender works with. */
@@ -31,6 +32,7 @@ interface SenderParts {
   books: Books;
   buffer: SharedBuffer;
   refusals: RefusalSummary;
+  refuser: Refuser;
   failures: FailureReasons;
   clock: Clock;
   log: Log;
@@ -55,27 +57,28 @@ export class Sender {
     this.#parts = parts;
   }
 
-  /** Which upstreams rest. */
-  get circuits(): Pick<Circuits, "restOf"> {
+  /** Which upstreams are to be skipped. */
+  get circuits(): Pick<Circuits, "cooldownOf"> {
     return this.#circuits;
   }
 
-  /** Lets no upstream rest any longer: a change of the configuration may have fixed what was wrong. */
-  forgetRests(): void {
+  /** Closes all circuits: a change of the configuration may have fixed what was wrong. */
+  resetCircuits(): void {
     this.#circuits = new Circuits();
   }
 
-  /** Returns the fallback of a request; null where the configuration names none. */
+  /** Returns the fallback of a request; null where the configuration names none. Call it for requests that are to be sent. */
   createFallback(request: ChosenRequest): Fallback | null {
     const { choice } = request.chosen;
-    if (choice.fallbacks.length === 0) return null;
+    // A refused client's request must not be the probe of a circuit.
+    if (choice.fallbacks.length === 0 || request.client.refusal !== null) return null;
     const { buffer, clock } = this.#parts;
     return new Fallback(choice, {
       circuits: this.#circuits,
       buffer,
       clock,
       firstByteMs: request.settings.limits.firstByteMs,
-      readKey: ({ key }) => this.readKey(key).catch(() => null),
+      readKey: ({ key }) => this.#findKey(key),
       start: (next, fallback) => this.#sendAgain(request, next, fallback),
     });
   }
@@ -120,25 +123,35 @@ export class Sender {
     announcedBytes: number | null,
     fallback: Fallback | null,
   ): void {
-    this.#forward(request, exchange, secret, {
-      announcedBytes,
-      fallback,
-      guard: request.chosen.guard,
-      body: null,
-    });
+    this.#forward(request, exchange, secret, { announcedBytes, fallback, guard: request.chosen.guard });
   }
 
+  /** As {@link Sender.readKey}; resolves with null when there is none. */
+  async #findKey(ref: KeyRef): Promise<Secret | null> {
+    try {
+      return await this.readKey(ref);
+    } catch (error) {
+      if (!(error instanceof RefusalError)) this.#parts.log.error({ err: error }, "cannot read a key");
+      return null;
+    }
+  }
+
+  /** Sends the body that the fallback has kept. */
   #sendAgain(request: ChosenRequest, next: NextAttempt, fallback: Fallback): void {
-    const { secret, body, choice } = next;
-    const exchange = this.openExchange(request, choice, next);
-    this.#forward(request, exchange, secret, { announcedBytes: body.length, fallback, guard: null, body });
+    const exchange = this.openExchange(request, next.choice, next);
+    try {
+      this.#forward(request, exchange, next.secret, { announcedBytes: null, fallback, guard: null });
+    } catch (error) {
+      fallback.body.drop();
+      this.#parts.refuser.refuse(request.req, request.res, error, request.client.tool, exchange);
+    }
   }
 
   #forward(
     { req, res, headers, chosen }: ChosenRequest,
     exchange: ExchangeRecorder,
     secret: Secret,
-    attempt: Pick<RoundTripOptions, "announcedBytes" | "fallback" | "guard" | "body">,
+    attempt: Pick<RoundTripOptions, "announcedBytes" | "fallback" | "guard">,
   ): void {
     const { forwarder, keyring, peers, refusals, failures, buffer } = this.#parts;
     const { choice } = exchange;
@@ -149,7 +162,6 @@ export class Sender {
       announcedBytes: attempt.announcedBytes,
       guard: attempt.guard,
       fallback: attempt.fallback,
-      body: attempt.body,
       refusals,
       failures,
       buffer,

@@ -167,8 +167,8 @@ export const RESPONSES: readonly Mutant[] = [
     ...D3_FALLBACK,
     without: "proof in the status before another upstream is asked",
     file: "src/proxy/exchange/fallback.ts",
-    find: "return NOTHING_DONE.has(status) && this.canGoOn;",
-    replace: "return status >= 400 && this.canGoOn;",
+    find: "return NOTHING_DONE.has(status) && this.hasNext;",
+    replace: "return status >= 400 && this.hasNext;",
   },
   {
     ...D3_FALLBACK,

@@ -337,7 +337,7 @@ test("a client that leaves while the next key is read is not served any more", L
   const record = await gate.ledger.only();
   held.release();
   await setImmediate();
-  assert.deepEqual([record.outcome, record.cut_by, upstreams.spare.seen.length], ["cut", "client", 0]);
+  assert.deepEqual([record.outcome, record.status, upstreams.spare.seen.length], ["error", 429, 0]);
   assert.equal(gate.gate.bufferedBytes, 0);
 });
 
@@ -356,7 +356,7 @@ test("all attempts together wait no longer for a first byte than one", LIMIT, as
 });
 
 test(
-  "an upstream that is broken rests, is tried again after 30 seconds, and works again",
+  "an upstream that is broken is skipped, is probed after 30 seconds, and works again",
   LIMIT,
   async (t) => {
     const clock = new ManualClock();
@@ -368,26 +368,26 @@ test(
     };
     for (let attempt = 0; attempt < 3; attempt += 1)
       assert.equal(await request(), "main;status=503, spare;status=200");
-    assert.equal(gate.gate.restOf("main"), 30_000);
-    assert.equal(await request(), "main;error=resting, spare;status=200");
+    assert.equal(gate.gate.cooldownOf("main"), 30_000);
+    assert.equal(await request(), "main;error=circuit_open, spare;status=200");
     assert.equal(upstreams.main.seen.length, 3);
-    const resting = (await gate.ledger.first(7)).at(-1);
-    assert.deepEqual([resting?.upstream, resting?.attempt_of], ["spare", null]);
+    const rerouted = (await gate.ledger.first(7)).at(-1);
+    assert.deepEqual([rerouted?.upstream, rerouted?.attempt_of], ["spare", null]);
     clock.advance(30_000);
     upstreams.main.respondWith(respondWithMessage);
     assert.equal(await request(), null);
-    assert.deepEqual([upstreams.main.seen.length, gate.gate.restOf("main")], [4, null]);
+    assert.deepEqual([upstreams.main.seen.length, gate.gate.cooldownOf("main")], [4, null]);
   },
 );
 
-test("a 429 lets no upstream rest, because it may be about one model", LIMIT, async (t) => {
+test("a 429 opens no circuit, because it may be about one model", LIMIT, async (t) => {
   const { gate, upstreams } = await start(t, answer(429));
   for (let attempt = 0; attempt < 5; attempt += 1)
     await (await post(gate, "/v1/messages", REQUEST)).arrayBuffer();
-  assert.deepEqual([upstreams.main.seen.length, gate.gate.restOf("main")], [5, null]);
+  assert.deepEqual([upstreams.main.seen.length, gate.gate.cooldownOf("main")], [5, null]);
 });
 
-test("where every upstream rests, the first is asked as without a fallback", LIMIT, async (t) => {
+test("where all circuits are open, the first upstream is asked as without a fallback", LIMIT, async (t) => {
   const { gate, upstreams } = await start(t, answer(503), { spare: { script: answer(529) } });
   for (let attempt = 0; attempt < 4; attempt += 1) {
     const response = await post(gate, "/v1/messages", REQUEST);
@@ -397,10 +397,10 @@ test("where every upstream rests, the first is asked as without a fallback", LIM
   assert.deepEqual([upstreams.main.seen.length, upstreams.spare.seen.length], [4, 3]);
 });
 
-test("a change of the configuration ends all rests", LIMIT, async (t) => {
+test("a change of the configuration closes all circuits", LIMIT, async (t) => {
   const { gate } = await start(t, answer(503));
   for (let attempt = 0; attempt < 3; attempt += 1)
     await (await post(gate, "/v1/messages", REQUEST)).arrayBuffer();
   useConfig(gate, {});
-  assert.equal(gate.gate.restOf("main"), null);
+  assert.equal(gate.gate.cooldownOf("main"), null);
 });

@@ -94,7 +94,8 @@ function accessRows({ mode, peerUid, tokens }: AccessStatus): Row[] {
 type DescribeAge = (at: string) => string;
 
 function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: DescribeAge): Row[] {
-  const { name, baseUrl, isSandbox, modelsProblem, restMs, lastExchange, lastFailure, workedAt } = upstream;
+  const { name, baseUrl, isSandbox, modelsProblem, cooldownMs, lastExchange, lastFailure, workedAt } =
+    upstream;
   const where = isSandbox ? "built-in sandbox, made-up responses" : baseUrl;
   const rows: Row[] = [["upstream", `${name}: ${where}`]];
   if (lastExchange !== null) {
@@ -105,15 +106,17 @@ function upstreamRows(upstream: DaemonStatus["upstreams"][number], age: Describe
     const worked = workedAt === null ? "" : `; it last worked ${age(workedAt)}`;
     rows.push(["", `last failure ${age(lastFailure.at)}: ${lastFailure.reason}${worked}`]);
   }
-  if (restMs !== null) rows.push(["", describeRest(restMs)]);
+  if (cooldownMs !== null) rows.push(["", describeCooldown(cooldownMs)]);
   if (modelsProblem !== null) rows.push(["", `its list of models is missing: ${modelsProblem}`]);
   return rows;
 }
 
-function describeRest(restMs: number): string {
-  const until =
-    restMs === 0 ? "the next request tries it again" : `one tries it again in ${Math.ceil(restMs / 1000)} s`;
-  return `it rests because it was broken: requests go to its fallback, and ${until}`;
+function describeCooldown(cooldownMs: number): string {
+  const probe =
+    cooldownMs === 0
+      ? "the next one tries it again"
+      : `one tries it again in ${Math.ceil(cooldownMs / 1000)} s`;
+  return `skipped after repeated failures: requests go to its fallback, and ${probe}`;
 }
 
 function refusedRows({ codes, newest }: DaemonStatus["refused"], age: DescribeAge): Row[] {

@@ -143,7 +143,7 @@ function findFallbackIssues(upstreams: Entries): Issue[] {
 }
 
 function describeRepeated(isItself: boolean): string {
-  return isItself ? "an upstream cannot stand in for itself; name another" : "is named twice; remove one";
+  return isItself ? "an upstream cannot be its own fallback; name another" : "is named twice; remove one";
 }
 
 /** A chain of aliases would mean that one entry depends on another, and a loop has no end. */

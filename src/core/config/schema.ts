@@ -123,7 +123,7 @@ const upstream = object({
   fallback: list(text())
     .default([])
     .describe(
-      "Upstreams to ask next, in this order, if this one has done nothing with a request: it cannot be reached, or answers 429, 503 or 529.",
+      "Upstreams to ask instead, in this order, if this one has done nothing with a request: it could not be reached, or it responded with 429, 503 or 529.",
     ),
   headers: dictionary(checkHeaderName, text(checkHeaderValue))
     .default({})

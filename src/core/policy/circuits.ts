@@ -1,41 +1,41 @@
-/** So many failures in a row, and an upstream rests. */
-const MOST_FAILURES = 3;
+/** So many failures in a row open a circuit. */
+const FAILURES_TO_OPEN = 3;
 
-/** How long it rests at first. Each failure of the request that tries it again doubles that, up to the longest. */
-const FIRST_REST_MS = 30_000;
-const LONGEST_REST_MS = 300_000;
+/** How long a circuit stays open at first. Each failed probe doubles that, up to the longest. */
+const FIRST_COOLDOWN_MS = 30_000;
+const LONGEST_COOLDOWN_MS = 300_000;
 
-/** An upstream that has failed since it last worked. */
+/** The circuit of an upstream that has failed since it last responded. */
 interface Circuit {
   failures: number;
-  restMs: number;
-  /** Until then it rests; milliseconds of the caller's clock. Before {@link MOST_FAILURES} it does not. */
+  cooldownMs: number;
+  /** When the next request may probe the upstream, by the caller's clock. Means nothing before {@link FAILURES_TO_OPEN}. */
   until: number;
-  /** True while a request tries whether it works again. */
-  isTried: boolean;
+  /** True while a probe is under way: the circuit is half-open. */
+  isHalfOpen: boolean;
 }
 
 /**
- * Which upstreams rest because they are broken, so that requests with a fallback do not wait for them: a circuit breaker for each
- * (Nygard, "Release It!", 2007). After a rest, one request tries the upstream again and the others still avoid it. All times are
- * in milliseconds of one monotonic clock.
+ * A circuit breaker for each upstream, so that requests with a fallback do not wait for one that is broken (Nygard, "Release It!",
+ * 2007). Several failures in a row open the circuit, and requests go elsewhere. After a cooldown one request, the probe, is admitted:
+ * a response closes the circuit, and another failure opens it for twice as long. All times are in milliseconds of one monotonic clock.
  */
 export class Circuits {
   /** By upstream. One that works has no entry. */
   readonly #circuits = new Map<string, Circuit>();
 
-  /** Returns whether a request may be sent there. After a rest this is true once; the next may try after as long again. */
+  /** Returns whether a request may be sent there. After the cooldown this is true for one probe; for another after as long again. */
   admit(upstream: string, now: number): boolean {
     const circuit = this.#circuits.get(upstream);
-    if (circuit === undefined || circuit.failures < MOST_FAILURES) return true;
+    if (circuit === undefined || circuit.failures < FAILURES_TO_OPEN) return true;
     if (now < circuit.until) return false;
-    circuit.until = now + circuit.restMs;
-    circuit.isTried = true;
+    circuit.until = now + circuit.cooldownMs;
+    circuit.isHalfOpen = true;
     return true;
   }
 
-  /** Notes that an upstream has answered. */
-  worked(upstream: string): void {
+  /** Notes that an upstream has responded: closes its circuit. */
+  succeeded(upstream: string): void {
     this.#circuits.delete(upstream);
   }
 
@@ -43,24 +43,24 @@ export class Circuits {
   failed(upstream: string, now: number): void {
     const circuit = this.#circuits.get(upstream) ?? newCircuit();
     this.#circuits.set(upstream, circuit);
-    const wasResting = circuit.failures >= MOST_FAILURES;
+    const wasOpen = circuit.failures >= FAILURES_TO_OPEN;
     circuit.failures += 1;
-    if (circuit.failures < MOST_FAILURES) return;
-    // Requests that were sent before the rest began say nothing new.
-    if (wasResting && !circuit.isTried) return;
-    if (circuit.isTried) circuit.restMs = Math.min(circuit.restMs * 2, LONGEST_REST_MS);
-    circuit.isTried = false;
-    circuit.until = now + circuit.restMs;
+    if (circuit.failures < FAILURES_TO_OPEN) return;
+    // Requests that were sent before the circuit opened say nothing new.
+    if (wasOpen && !circuit.isHalfOpen) return;
+    if (circuit.isHalfOpen) circuit.cooldownMs = Math.min(circuit.cooldownMs * 2, LONGEST_COOLDOWN_MS);
+    circuit.isHalfOpen = false;
+    circuit.until = now + circuit.cooldownMs;
   }
 
-  /** Returns how long an upstream still rests; null when requests are sent to it. 0: the next request tries it again. */
-  restOf(upstream: string, now: number): number | null {
+  /** Returns for how long an upstream is to be skipped; null while its circuit is closed. 0: the next request is the probe. */
+  cooldownOf(upstream: string, now: number): number | null {
     const circuit = this.#circuits.get(upstream);
-    if (circuit === undefined || circuit.failures < MOST_FAILURES) return null;
+    if (circuit === undefined || circuit.failures < FAILURES_TO_OPEN) return null;
     return Math.max(0, circuit.until - now);
   }
 }
 
 function newCircuit(): Circuit {
-  return { failures: 0, restMs: FIRST_REST_MS, until: 0, isTried: false };
+  return { failures: 0, cooldownMs: FIRST_COOLDOWN_MS, until: 0, isHalfOpen: false };
 }

@@ -36,7 +36,7 @@ export function explainChoice(config: Config, request: RoutedRequest): Verdict[]
 
 function explainSecond({ name }: Upstream, chosen: Upstream): string {
   return chosen.fallback.includes(name)
-    ? `the fallback of ${chosen.name}: asked if that does nothing with the request, or rests`
+    ? `a fallback of ${chosen.name}: asked if ${chosen.name} does nothing with the request, or is skipped after failures`
     : `would serve it, but comes after ${chosen.name}`;
 }
 

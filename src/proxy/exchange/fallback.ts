@@ -6,18 +6,16 @@ import type { ExchangeRecorder } from "./exchange-recorder.ts";
 import { KeptBody } from "./kept-body.ts";
 import type { SharedBuffer } from "./shared-buffer.ts";
 
-/** Statuses with which a service says that it has done nothing: too many requests, overloaded (Anthropic), unavailable. */
+/** Statuses with which a service says that it has done nothing: too many requests, unavailable, overloaded (Anthropic). */
 const NOTHING_DONE = new Set([429, 503, 529]);
 
-/** Those that say that it is broken. A 429 is about one account, or one model. */
+/** Those of them that say that it is broken. A 429 is about one account, or one model. */
 const BROKEN = new Set([503, 529]);
 
 /** Another attempt that can begin at once. */
 export interface NextAttempt {
   choice: Choice;
   secret: Secret;
-  /** The whole request body, as the first attempt has sent it or would have. */
-  body: Buffer;
   firstAttempt: ExchangeRecorder;
   /** What is left of the limit for the first byte, in milliseconds. */
   firstByteMs: number;
@@ -28,17 +26,17 @@ interface FallbackParts {
   circuits: Circuits;
   buffer: SharedBuffer;
   clock: Clock;
-  /** The patience of the whole request: all its attempts together wait no longer for a first byte. In milliseconds. */
+  /** The limit for the first byte, which all attempts together have. In milliseconds. */
   firstByteMs: number;
-  /** Resolves with null if there is no key for it, which has been logged. Never rejects. */
+  /** Resolves with null if its key cannot be read, which has been logged. Never rejects. */
   readKey(choice: Choice): Promise<Secret | null>;
-  /** Sends the request to another upstream. */
+  /** Sends the request to another upstream. Never throws. */
   start(next: NextAttempt, fallback: Fallback): void;
 }
 
 /**
  * The upstreams that a request may be sent to after the first, each only after proof that those before it have done nothing: no
- * connection was opened, or the answer was 429, 503 or 529. Whatever else happens, the request may have been executed.
+ * connection was opened, or the response was 429, 503 or 529. After anything else, the request may have been executed.
  */
 export class Fallback {
   /** The upstream to ask first. */
@@ -46,63 +44,63 @@ export class Fallback {
   /** What the attempts send. */
   readonly body: KeptBody;
   readonly #parts: FallbackParts;
-  readonly #others: Choice[];
+  readonly #candidates: Choice[];
   readonly #startedTick: number;
-  /** What became of the upstreams so far, for the response header. */
-  readonly #results: string[] = [];
+  /** The upstreams that another one was asked after, and why: the beginning of the response header. */
+  readonly #passedOver: string[] = [];
   #firstAttempt: ExchangeRecorder | null = null;
 
   constructor(choice: Choice, parts: FallbackParts) {
     this.#parts = parts;
     this.#startedTick = parts.clock.monotonic();
-    this.#others = [choice, ...choice.fallbacks];
+    this.#candidates = [choice, ...choice.fallbacks];
     this.body = new KeptBody(parts.buffer);
-    const first = this.#takeNext();
+    const skipped: string[] = [];
+    const first = this.#takeNext(skipped);
+    // Where the circuits of all of them are open, the request goes where it would go without a fallback.
     this.first = first ?? choice;
-    // Where all of them rest, the request goes where it would go without a fallback.
-    if (first === null) this.#results.length = 0;
+    if (first !== null) this.#passedOver = skipped;
   }
 
-  /** True for the status of a response that says that nothing was done, if it can be asked for the next attempt. */
-  isWelcome(status: number): boolean {
-    return NOTHING_DONE.has(status) && this.canGoOn;
+  /** Returns whether another attempt may follow a response with this status: it says that nothing was done. */
+  mayFollow(status: number): boolean {
+    return NOTHING_DONE.has(status) && this.hasNext;
   }
 
   /** True while there may be another attempt. */
-  get canGoOn(): boolean {
-    return this.#others.length > 0 && this.body.isKept && this.#leftMs() > 0;
+  get hasNext(): boolean {
+    return this.#candidates.length > 0 && this.body.isKept && this.#leftMs() > 0;
   }
 
-  /** Notes how an upstream answered. */
-  answered({ upstream }: Choice, status: number): void {
-    if (BROKEN.has(status)) this.failed({ upstream });
-    else this.#parts.circuits.worked(upstream.name);
+  /** Notes how an upstream responded. */
+  answered(choice: Choice, status: number): void {
+    if (BROKEN.has(status)) this.failed(choice);
+    else this.#parts.circuits.succeeded(choice.upstream.name);
   }
 
-  /** Notes that an upstream was broken: there was no connection to it, or no response. */
-  failed({ upstream }: Pick<Choice, "upstream">): void {
+  /** Notes that an upstream was broken: there was no connection to it, or no valid response. */
+  failed({ upstream }: Choice): void {
     this.#parts.circuits.failed(upstream.name, this.#parts.clock.monotonic());
   }
 
   /**
-   * Prepares the next attempt. Resolves with null when there is none: no upstream is left that does not rest and whose key there is,
-   * the body is too long to be kept, or the patience is used up. Never rejects.
+   * Prepares the next attempt. Resolves with null when there is none: no candidate is left whose circuit is closed and whose key can
+   * be read, the body is too long to be kept, or the time is up. Never rejects.
    * @param result what became of this attempt, as in the header: `status=429`, `error=upstream_unreachable`
    */
   async next(attempt: ExchangeRecorder, result: string): Promise<NextAttempt | null> {
     this.#firstAttempt ??= attempt;
-    const body = await this.body.whole();
-    if (body === null) return null;
-    const before = this.#results.length;
-    this.#results.push(`${attempt.choice.upstream.name};${result}`);
-    for (let choice = this.#takeNext(); choice !== null; choice = this.#takeNext()) {
+    const firstAttempt = this.#firstAttempt;
+    if (!(await this.body.arrived())) return null;
+    const passedOver = [describeAttempt(attempt.choice, result)];
+    for (let choice = this.#takeNext(passedOver); choice !== null; choice = this.#takeNext(passedOver)) {
       const secret = await this.#parts.readKey(choice);
       const firstByteMs = this.#leftMs();
-      if (firstByteMs <= 0) break;
-      if (secret !== null) return { choice, secret, body, firstAttempt: this.#firstAttempt, firstByteMs };
+      if (firstByteMs <= 0) return null;
+      if (secret === null) continue;
+      this.#passedOver.push(...passedOver);
+      return { choice, secret, firstAttempt, firstByteMs };
     }
-    // The response of this attempt is the one that the client gets.
-    this.#results.length = before;
     return null;
   }
 
@@ -111,16 +109,18 @@ export class Fallback {
     this.#parts.start(next, this);
   }
 
-  /** The header that names the upstreams that did not serve the request before the one that did; null if there were none. */
-  describe({ upstream }: Choice, result: string): string | null {
-    return this.#results.length === 0 ? null : [...this.#results, `${upstream.name};${result}`].join(", ");
+  /** The header of the response that the client gets; null if no other upstream was passed over. */
+  describe(choice: Choice, result: string): string | null {
+    if (this.#passedOver.length === 0) return null;
+    return [...this.#passedOver, describeAttempt(choice, result)].join(", ");
   }
 
-  #takeNext(): Choice | null {
+  /** Takes the next candidate that its circuit admits. Adds those before it to `skipped`. */
+  #takeNext(skipped: string[]): Choice | null {
     const { circuits, clock } = this.#parts;
-    for (let choice = this.#others.shift(); choice !== undefined; choice = this.#others.shift()) {
+    for (let choice = this.#candidates.shift(); choice !== undefined; choice = this.#candidates.shift()) {
       if (circuits.admit(choice.upstream.name, clock.monotonic())) return choice;
-      this.#results.push(`${choice.upstream.name};error=resting`);
+      skipped.push(describeAttempt(choice, "error=circuit_open"));
     }
     return null;
   }
@@ -129,4 +129,8 @@ export class Fallback {
     const elapsedMs = this.#parts.clock.monotonic() - this.#startedTick;
     return Math.floor(this.#parts.firstByteMs - elapsedMs);
   }
+}
+
+function describeAttempt({ upstream }: Choice, result: string): string {
+  return `${upstream.name};${result}`;
 }

@@ -1,16 +1,18 @@
-import type { SharedBuffer } from "./shared-buffer.ts";
+import { CHUNK_OVERHEAD_BYTES, type SharedBuffer } from "./shared-buffer.ts";
 
 /**
  * A copy of a request body as it was sent, so that it can be sent again to another upstream. It is given up when it becomes longer
- * than the shared buffer allows; the request is then sent once, like any other.
+ * than the shared buffer allows; the request is then sent once, like any other. Nothing else may hold the bytes, because
+ * {@link KeptBody.drop} has to free them.
  */
 export class KeptBody {
   readonly #buffer: SharedBuffer;
   /** null once it has been given up or dropped. */
   #chunks: Buffer[] | null = [];
+  /** As counted in the shared buffer. */
   #bytes = 0;
   #isWhole = false;
-  #onDecided: ((body: Buffer | null) => void) | null = null;
+  #onDecided: ((isWhole: boolean) => void) | null = null;
 
   constructor(buffer: SharedBuffer) {
     this.#buffer = buffer;
@@ -21,16 +23,27 @@ export class KeptBody {
     return this.#chunks !== null;
   }
 
+  /** The whole body; null before it has arrived, and once it has been given up or dropped. */
+  get content(): Buffer | null {
+    if (!this.#isWhole || this.#chunks === null) return null;
+    const [first] = this.#chunks;
+    if (this.#chunks.length === 1 && first !== undefined) return first;
+    const content = Buffer.concat(this.#chunks);
+    this.#chunks = [content];
+    return content;
+  }
+
   /** Adds what was sent. */
   keep(chunk: Buffer): void {
     if (this.#chunks === null) return;
-    if (!this.#buffer.mayKeep(this.#bytes, chunk.length)) {
+    const bytes = chunk.length + CHUNK_OVERHEAD_BYTES;
+    if (!this.#buffer.mayKeep(this.#bytes, bytes)) {
       this.drop();
       return;
     }
     this.#chunks.push(chunk);
-    this.#buffer.resize(this.#bytes, this.#bytes + chunk.length);
-    this.#bytes += chunk.length;
+    this.#buffer.resize(this.#bytes, this.#bytes + bytes);
+    this.#bytes += bytes;
   }
 
   /** Notes that nothing more follows. */
@@ -39,8 +52,8 @@ export class KeptBody {
     this.#decide();
   }
 
-  /** Resolves with the whole body once it has arrived; with null when it was given up. */
-  whole(): Promise<Buffer | null> {
+  /** Resolves with true once the whole body has arrived; with false when it was given up. */
+  arrived(): Promise<boolean> {
     return new Promise((resolve) => {
       this.#onDecided = resolve;
       this.#decide();
@@ -56,7 +69,7 @@ export class KeptBody {
   }
 
   #decide(): void {
-    if (this.#chunks === null) this.#onDecided?.(null);
-    else if (this.#isWhole) this.#onDecided?.(Buffer.concat(this.#chunks));
+    if (this.#chunks === null) this.#onDecided?.(false);
+    else if (this.#isWhole) this.#onDecided?.(true);
   }
 }

@@ -29,8 +29,6 @@ export interface RoundTripOptions {
   guard: ModelGuard | null;
   /** The upstreams to ask next if this one does nothing; null where there are none. */
   fallback: Fallback | null;
-  /** The request body, where an earlier attempt has read it; else null. */
-  body: Buffer | null;
   /** Counts what the round trip refuses itself. */
   refusals: RefusalSummary;
   /** Keeps why it failed. */

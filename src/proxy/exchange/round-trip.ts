@@ -31,9 +31,12 @@ export class RoundTrip {
   readonly #upload: Upload;
   #response: UpstreamResponse | null = null;
   #isClientGone = false;
-  /** True while the next attempt is prepared. What becomes of the connection is ignored meanwhile. */
-  #isGoingOn = false;
-  /** True once another attempt has the client. */
+  /**
+   * Set while another attempt is being prepared: ends this one, by taking its response or by failing. What becomes of the connection
+   * is ignored meanwhile.
+   */
+  #conclude: (() => void) | null = null;
+  /** True once another attempt has taken over the client. */
   #isReplaced = false;
   #graceTimer: NodeJS.Timeout | null = null;
   #isSettled = false;
@@ -45,7 +48,7 @@ export class RoundTrip {
     options: RoundTripOptions,
     transport: UpstreamTransport,
   ) {
-    const { exchange, headers, announcedBytes, guard, fallback, body, buffer, hasClientLeft } = options;
+    const { exchange, headers, announcedBytes, guard, fallback, buffer, hasClientLeft } = options;
     const { choice, limits } = exchange;
     this.#req = req;
     this.#res = res;
@@ -62,8 +65,7 @@ export class RoundTrip {
       exchange,
       announcedBytes,
       guard,
-      kept: body === null && fallback !== null ? fallback.body : null,
-      body,
+      kept: fallback?.body ?? null,
       limits,
       deadline: this.#deadline,
       buffer,
@@ -90,7 +92,7 @@ export class RoundTrip {
     // An upgrade that was never requested. Without a listener Node destroys the connection and reports nothing.
     upstream.on("upgrade", (_incoming, socket) => {
       socket.destroy();
-      this.#fail(invalidResponse("the upstream switched protocols without being asked to"), "upstream");
+      this.#failBroken(invalidResponse("the upstream switched protocols without being asked to"), "upstream");
     });
     upstream.on("close", () => {
       if (this.#response === null) this.#onUpstreamError(new Error("the upstream closed the connection"));
@@ -115,55 +117,69 @@ export class RoundTrip {
     const headers = new HeaderIndex(rawHeaders);
     const fault = findResponseFault({ status, httpVersion, headers });
     if (fault !== null) {
-      this.#fail(invalidResponse(fault), "upstream");
+      this.#failBroken(invalidResponse(fault), "upstream");
       return;
     }
     this.#deadline.onResponse();
     if (status === 401) this.#options.onKeyRejected();
     const { fallback } = this.#options;
     fallback?.answered(this.#exchange.choice, status);
-    if (fallback?.isWelcome(status) !== true || this.#isClientGone) {
+    if (fallback?.mayFollow(status) !== true || this.#isClientGone) {
       this.#takeResponse(incoming, headers);
       return;
     }
     incoming.on("error", ignore);
-    void this.#goOn(fallback, `status=${status}`, () => this.#takeResponse(incoming, headers));
+    void this.#handOver(fallback, `status=${status}`, () => this.#takeLateResponse(incoming, headers));
   }
 
   #takeResponse(incoming: IncomingMessage, headers: HeaderIndex): void {
     const { exchange, secret, buffer, fallback } = this.#options;
-    const isOurs = !this.#isClientGone && !this.#isReplaced;
+    const hasClient = !this.#isClientGone && !this.#isReplaced;
     if (!this.#isReplaced) fallback?.body.drop();
     this.#response = new UpstreamResponse(incoming, headers, {
       exchange,
       secret,
       deadline: this.#deadline,
       buffer,
-      res: isOurs ? this.#res : null,
+      res: hasClient ? this.#res : null,
       attempts: fallback?.describe(exchange.choice, `status=${incoming.statusCode}`) ?? null,
       onEnd: (isWhole) => this.#settle("upstream", isWhole),
     });
-    // It broke off while the next attempt was being prepared, and nothing will be heard of it any more.
-    if (incoming.destroyed && !incoming.complete) this.#settle("upstream", false);
   }
 
-  /** Has the next upstream asked, since this one has done nothing; does `otherwise` if there is none. */
-  async #goOn(fallback: Fallback, result: string, otherwise: () => void): Promise<void> {
-    this.#isGoingOn = true;
+  /** Takes a response that has been waiting. If it has ended or broken off meanwhile, no event follows. */
+  #takeLateResponse(incoming: IncomingMessage, headers: HeaderIndex): void {
+    this.#takeResponse(incoming, headers);
+    if (incoming.complete) this.#response?.read();
+    else if (incoming.destroyed) this.#settle("upstream", false);
+  }
+
+  /**
+   * Hands the client over to another attempt, since this upstream has done nothing. `conclude` ends this one: without the client if
+   * another attempt follows, and otherwise with it.
+   */
+  async #handOver(fallback: Fallback, result: string, conclude: () => void): Promise<void> {
+    this.#conclude = conclude;
     this.#upload.divert();
     const next = await fallback.next(this.#exchange, result);
-    this.#isGoingOn = false;
-    if (this.#isSettled) return;
+    // The client has left, its body was refused, or the daemon is stopping.
+    if (this.#conclude === null) return;
     this.#upload.stop();
-    if (next === null || this.#isClientGone) {
-      otherwise();
+    if (next === null) {
+      this.#endHandover();
       return;
     }
     this.#isReplaced = true;
     this.#req.socket.off("close", this.#onClientClose);
-    otherwise();
+    this.#endHandover();
     this.#endWithin(this.#exchange.limits.graceMs, "upstream");
     fallback.start(next);
+  }
+
+  #endHandover(): void {
+    const conclude = this.#conclude;
+    this.#conclude = null;
+    conclude?.();
   }
 
   #endWithin(graceMs: number, cutBy: CutBy): void {
@@ -172,6 +188,7 @@ export class RoundTrip {
 
   /** Ends the round trip: writes the record, then lets the client see the end. `errorType` is for the record without a response. */
   #settle(endedBy: CutBy, isWhole: boolean, errorType: string | null = null): void {
+    this.#endHandover();
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#stopTimers();
@@ -224,6 +241,7 @@ export class RoundTrip {
     }
     if (this.#isSettled) return;
     this.#isSettled = true;
+    this.#conclude = null;
     this.#stopTimers();
     this.#upstream.destroy();
     const { route, upstream } = this.#exchange.choice;
@@ -234,18 +252,24 @@ export class RoundTrip {
     if (hasClient) this.#refuse(refusal);
   }
 
-  /** Fails before anything was sent: another upstream may have the request. */
+  /** Fails because of the upstream, after it may have seen the request. */
+  #failBroken(refusal: Refusal, cutBy: CutBy): void {
+    this.#options.fallback?.failed(this.#exchange.choice);
+    this.#fail(refusal, cutBy);
+  }
+
+  /** Fails before anything was sent: the request may go to another upstream. */
   #failUnsent(refusal: Refusal): void {
     const { fallback } = this.#options;
     const fail = () => this.#fail(refusal, this.#isClientGone ? "client" : null);
     fallback?.failed(this.#exchange.choice);
-    if (fallback?.canGoOn !== true || this.#isClientGone) {
+    if (fallback?.hasNext !== true || this.#isClientGone) {
       fail();
       return;
     }
     this.#deadline.stop();
     this.#upstream.destroy();
-    void this.#goOn(fallback, `error=${refusal.code}`, fail);
+    void this.#handOver(fallback, `error=${refusal.code}`, fail);
   }
 
   #refuse(refusal: Refusal): void {
@@ -261,6 +285,7 @@ export class RoundTrip {
   readonly #onClientClose = (): void => {
     if (this.#isSettled) return;
     this.#isClientGone = true;
+    this.#endHandover();
     const { graceMs } = this.#exchange.limits;
     if (!this.#req.complete || graceMs === 0) {
       this.#settle("client", false);
@@ -279,21 +304,21 @@ export class RoundTrip {
         break;
       case "sending":
         // A client that is silent within its body has a limit of its own.
-        if (this.#upload.isBlocked) this.#fail(tooStuck(firstByteMs), "proxy");
+        if (this.#upload.isBlocked) this.#failBroken(tooStuck(firstByteMs), "proxy");
         else this.#deadline.restart();
         break;
       case "waiting":
-        this.#fail(tooSilent(firstByteMs), "proxy");
+        this.#failBroken(tooSilent(firstByteMs), "proxy");
         break;
       case "responding":
-        // While the client does not read, the silence is ours and not the upstream's.
-        if (this.#response?.isBlocked === true) this.#deadline.restart();
+        // While the client does not read, or another attempt is being prepared, the silence is ours and not the upstream's.
+        if (this.#response === null || this.#response.isBlocked) this.#deadline.restart();
         else this.#settle("proxy", false);
     }
   }
 
   #onUpstreamError(error: Error): void {
-    if (this.#isSettled || this.#isGoingOn) return;
+    if (this.#isSettled || this.#conclude !== null) return;
     const response = this.#response;
     if (response !== null) {
       // A reset after a response without framing: Node reports it only here, before it calls the response complete.
@@ -307,10 +332,13 @@ export class RoundTrip {
       this.#failUnsent(noUpstream(error));
       return;
     }
-    this.#options.fallback?.failed(this.#exchange.choice);
     const fault = findParserFault(error);
-    if (fault === null) this.#settle("upstream", false, "upstream_broke");
-    else this.#fail(invalidResponse(fault), this.#isClientGone ? "client" : "upstream");
+    if (fault !== null) {
+      this.#failBroken(invalidResponse(fault), this.#isClientGone ? "client" : "upstream");
+      return;
+    }
+    this.#options.fallback?.failed(this.#exchange.choice);
+    this.#settle("upstream", false, "upstream_broke");
   }
 
   #stopTimers(): void {

@@ -1,10 +1,7 @@
-import type { SharedBuffer } from "./shared-buffer.ts";
+import { CHUNK_OVERHEAD_BYTES, type SharedBuffer } from "./shared-buffer.ts";
 
 /** At most this much is written at a time, so that the progress of a slow reader is visible. */
 export const WRITE_BYTES = 64 * 1024;
-
-/** What a chunk that waits costs besides its bytes (measured: 0.65 KB), so that many small ones do not exceed the limit. */
-const CHUNK_OVERHEAD_BYTES = 1024;
 
 /** Where the bytes go: the response to the client, or the request to the upstream. */
 interface Destination {

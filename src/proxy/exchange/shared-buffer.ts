@@ -7,6 +7,9 @@ const SHARE = 1 / 64;
 /** The part of what is free that the copy of one body may take (KeptBody): a few large requests, many of the usual 100 KB. */
 const KEPT_SHARE = 1 / 8;
 
+/** What a chunk costs besides its bytes (measured: 0.65 KB), so that many small ones do not exceed the limit. */
+export const CHUNK_OVERHEAD_BYTES = 1024;
+
 /** The most that one read of a socket returns, and so the most by which a queue grows at a time. */
 const READ_BYTES = 64 * 1024;
 

@@ -27,10 +27,8 @@ interface UploadOptions {
   announcedBytes: number | null;
   /** Reads the body as it passes, where its model has chosen the upstream; else null. */
   guard: ModelGuard | null;
-  /** Gets a copy of what is sent, for another attempt; null where there will be none. */
+  /** Gets a copy of what is sent, for another attempt, which then sends that; null where there will be none. */
   kept: KeptBody | null;
-  /** The body as an earlier attempt has sent it; null for the first, which takes it from the client. */
-  body: Buffer | null;
   limits: RoundTripLimits;
   deadline: Deadline;
   buffer: SharedBuffer;
@@ -63,8 +61,9 @@ export class Upload {
     this.#req = req;
     this.#upstream = upstream;
     this.#options = options;
+    const kept = options.kept?.content ?? null;
     if (req.method === "GET") upstream.end();
-    else if (options.body !== null) upstream.end(options.body);
+    else if (kept !== null) upstream.end(kept);
     // A body that arrived together with the head is available in the next tick. That is nearly every body, and all of it.
     else process.nextTick(() => this.#start());
   }

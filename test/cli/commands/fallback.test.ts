@@ -6,7 +6,7 @@ import { post } from "../../helpers/gate/gate.ts";
 import { freePort } from "../../helpers/process/free-port.ts";
 import { respondWithMessage, startUpstream } from "../../helpers/upstream/scripted-upstream.ts";
 
-test("status shows the upstream that rests, and route --explain the attempt before", async (t) => {
+test("status shows the upstream that is skipped, and route --explain the attempt before", async (t) => {
   const spare = await startUpstream(t, respondWithMessage);
   const main = `http://127.0.0.1:${await freePort()}/v1`;
   const daemon = await startDaemon(t, {
@@ -24,11 +24,11 @@ test("status shows the upstream that rests, and route --explain the attempt befo
     ids.push(response.headers.get("x-tollkeeper-attempts"));
   }
   const refused = "main;error=upstream_unreachable, spare;status=200";
-  assert.deepEqual(ids, [refused, refused, refused, "main;error=resting, spare;status=200"]);
+  assert.deepEqual(ids, [refused, refused, refused, "main;error=circuit_open, spare;status=200"]);
   const { stdout } = await daemon.command("status");
   assert.match(
     stdout,
-    /^ +it rests because it was broken: requests go to its fallback, and one tries it again in \d+ s$/m,
+    /^ +skipped after repeated failures: requests go to its fallback, and one tries it again in \d+ s$/m,
   );
   const records = await daemon.ledger();
   assert.equal(records.length, 7);
@@ -36,5 +36,5 @@ test("status shows the upstream that rests, and route --explain the attempt befo
   const route = await daemon.command("route", "--explain", second?.id ?? "");
   assert.match(route.stdout, /zed requested claude-sonnet-5 on \/messages, and spare served it\n/);
   assert.ok(route.stdout.includes(`tollkeeper route --explain ${second?.attempt_of}\n`));
-  assert.match(route.stdout, /spare +no +the fallback of main: asked if that does nothing/);
+  assert.match(route.stdout, /spare +no +a fallback of main: asked if main does nothing/);
 });

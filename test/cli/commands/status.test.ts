@@ -78,7 +78,7 @@ test("status --json prints the whole status as one object", async (t) => {
         baseUrl: upstream.baseUrl,
         isSandbox: false,
         modelsProblem: null,
-        restMs: null,
+        cooldownMs: null,
         lastExchange: null,
         lastFailure: null,
         workedAt: null,
