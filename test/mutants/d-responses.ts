@@ -142,7 +142,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D3,
     without: "resetting the client's connection",
     file: ROUND_TRIP,
-    find: "if (this.#response === null) this.#req.socket.resetAndDestroy();\n      else this.#res.destroy();",
+    find: "if (this.#response === null) resetConnection(this.#req.socket);\n      else this.#res.destroy();",
     replace: "this.#res.destroy();",
   },
   {

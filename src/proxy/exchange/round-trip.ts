@@ -5,6 +5,7 @@ import { findResponseFault } from "../../core/http/framing.ts";
 import type { CutBy } from "../../core/ledger/record.ts";
 import type { MeterReading } from "../../core/usage/reading.ts";
 import { redactReading } from "../../core/usage/redact-reading.ts";
+import { resetConnection } from "../client/reset-connection.ts";
 import { sendRefusal } from "../send-refusal.ts";
 import { Deadline, getConnectLimitMs, type Phase } from "../upstream/deadline.ts";
 import { findParserFault, invalidResponse, noUpstream } from "../upstream/failures.ts";
@@ -225,7 +226,7 @@ export class RoundTrip {
       this.#upload.discardRest();
     } else {
       this.#upstream.destroy();
-      if (this.#response === null) this.#req.socket.resetAndDestroy();
+      if (this.#response === null) resetConnection(this.#req.socket);
       else this.#res.destroy();
     }
   }

@@ -224,7 +224,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "an upstream that falls back to itself",
     withUpstream({ fallback: ["default"] }),
-    "upstreams.default.fallback[0]: an upstream cannot stand in for itself; name another",
+    "upstreams.default.fallback[0]: an upstream cannot be its own fallback; name another",
   ],
   [
     "one fallback, not in a list",
