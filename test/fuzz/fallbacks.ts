@@ -48,7 +48,10 @@ interface FallbackCase {
 }
 
 const behaviour = fc.constantFrom(...(Object.keys(BEHAVIOURS) as Behaviour[]));
-const kind = fc.oneof({ weight: 4, arbitrary: fc.constant("sandbox" as const) }, fc.constantFrom(...KINDS));
+const anyKind = fc.oneof(
+  { weight: 4, arbitrary: fc.constant("sandbox" as const) },
+  fc.constantFrom(...KINDS),
+);
 
 const fallbackRequest: fc.Arbitrary<FallbackRequest> = fc.record({
   does: fc.record({ a: behaviour, b: behaviour, c: behaviour }),
@@ -59,7 +62,7 @@ const fallbackRequest: fc.Arbitrary<FallbackRequest> = fc.record({
 });
 
 const fallbackCase: fc.Arbitrary<FallbackCase> = fc.record({
-  kinds: fc.record({ a: kind, b: kind, c: kind }),
+  kinds: fc.record({ a: anyKind, b: anyKind, c: anyKind }),
   requests: fc.oneof(
     { weight: 20, arbitrary: fc.array(fallbackRequest, { minLength: 1, maxLength: 12 }) },
     { weight: 1, arbitrary: fc.array(fallbackRequest, { minLength: 200, maxLength: 300, size: "max" }) },

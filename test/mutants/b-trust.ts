@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const B5 = { row: "B5", test: "test/security/b5-tls.test.ts" };
 const B6 = { row: "B6", test: "test/security/b6-repointed-key.test.ts" };
+const B6_FALLBACK = { row: "B6", test: "test/proxy/fallback-interrupted.test.ts" };
 
 /** Rules on who receives the key: B5 and B6. */
 export const TRUST: readonly Mutant[] = [
@@ -39,6 +40,13 @@ export const TRUST: readonly Mutant[] = [
     file: "src/core/config/base-url.ts",
     find: `url.protocol === "http:" && !isLoopbackHost(url.hostname)`,
     replace: `url.protocol === "http:" && !/^(?:localhost|127\\.)/.test(url.hostname)`,
+  },
+  {
+    ...B6_FALLBACK,
+    without: "a key of its own for each upstream that is asked",
+    file: "src/proxy/sender.ts",
+    find: "readKey: ({ key }) => this.#findKey(key),",
+    replace: "readKey: () => this.#findKey(choice.key),",
   },
   {
     ...B6,

@@ -9,6 +9,9 @@ const CONNECTIONS = "src/proxy/client/connections.ts";
 const D8 = { row: "D8", test: "test/faults/d8-slow-and-flooding.test.ts" };
 const D8_SHARES = { row: "D8", test: "test/proxy/exchange/shared-buffer.test.ts" };
 const D8_QUEUE = { row: "D8", test: "test/proxy/exchange/send-queue.test.ts" };
+const D8_KEPT = { row: "D8", test: "test/proxy/exchange/kept-body.test.ts" };
+const D8_FALLBACK = { row: "D8", test: "test/proxy/fallback-interrupted.test.ts" };
+const D8_RESET = { row: "D8", test: "test/proxy/client/reset-connection.test.ts" };
 const D8_POOL = { row: "D8", test: "test/proxy/upstream/pool.test.ts" };
 const D8_TAIL = { row: "D8", test: "test/adapters/control-socket.test.ts" };
 const D9 = { row: "D9", test: "test/faults/d9-load.test.ts" };
@@ -163,11 +166,39 @@ export const FLOODS: readonly Mutant[] = [
     replace: "",
   },
   {
+    ...D8_KEPT,
+    without: "a limit on the copy of a body",
+    file: "src/proxy/exchange/kept-body.ts",
+    find: "if (!this.#buffer.mayKeep(this.#bytes, bytes)) {",
+    replace: "if (this.#bytes > Infinity) {",
+  },
+  {
+    ...D8_KEPT,
+    without: "counting what small pieces of a body cost",
+    file: "src/proxy/exchange/kept-body.ts",
+    find: "const bytes = chunk.length + CHUNK_OVERHEAD_BYTES;",
+    replace: "const bytes = chunk.length;",
+  },
+  {
+    ...D8_FALLBACK,
+    without: "freeing the copy of a body when a response begins",
+    file: "src/proxy/exchange/round-trip.ts",
+    find: "if (!this.#isReplaced) fallback?.body.drop();\n    this.#response",
+    replace: "this.#response",
+  },
+  {
+    ...D8_RESET,
+    without: "closing a connection that cannot be reset",
+    file: "src/proxy/client/reset-connection.ts",
+    find: "if (socket.writableEnded) socket.destroy();\n  else socket",
+    replace: "socket",
+  },
+  {
     ...D8_QUEUE,
     without: "counting what small chunks cost",
     file: SEND_QUEUE,
-    find: "const CHUNK_OVERHEAD_BYTES = 1024;",
-    replace: "const CHUNK_OVERHEAD_BYTES = 0;",
+    find: "this.#waitingBytes += chunk.length + CHUNK_OVERHEAD_BYTES;",
+    replace: "this.#waitingBytes += chunk.length;",
   },
   {
     ...D8,

@@ -237,7 +237,7 @@ export const RESPONSES: readonly Mutant[] = [
     ...D4,
     without: "distinguishing the upstream's silence from the client's during a response",
     file: ROUND_TRIP,
-    find: `if (this.#response?.isBlocked === true) this.#deadline.restart();\n        else this.#settle("proxy", false);`,
+    find: `if (this.#response === null || this.#response.isBlocked) this.#deadline.restart();\n        else this.#settle("proxy", false);`,
     replace: `this.#settle("proxy", false);`,
   },
   {

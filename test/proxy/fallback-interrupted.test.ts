@@ -144,10 +144,8 @@ test(
     await client.until(/"stop_reason":"end_turn"[^]*\}$/);
     assert.equal(String(spare.seen[0]?.body), body);
     const records = await gate.ledger.first(2);
-    assert.deepEqual(records.map(({ upstream, status, outcome }) => [upstream, status, outcome]).toSorted(), [
-      ["main", 429, "error"],
-      ["spare", 200, "completed"],
-    ]);
+    const ends = records.map(({ upstream, status, outcome }) => `${upstream} ${status} ${outcome}`);
+    assert.deepEqual(new Set(ends), new Set(["main 429 error", "spare 200 completed"]));
   },
 );
 
@@ -190,11 +188,8 @@ test("an attempt that cannot begin ends the request with an internal error", LIM
   assert.equal(response.headers.get("x-tollkeeper-refusal"), "internal");
   await response.text();
   const records = await gate.ledger.first(2);
-  const ends = records.map(({ upstream, outcome, error_type: error }) => [upstream, outcome, error]);
-  assert.deepEqual(ends.toSorted(), [
-    ["main", "error", "rate_limit_error"],
-    ["spare", "rejected", "internal"],
-  ]);
+  const ends = records.map(({ upstream, outcome, error_type: error }) => `${upstream} ${outcome} ${error}`);
+  assert.deepEqual(new Set(ends), new Set(["main error rate_limit_error", "spare rejected internal"]));
   assert.deepEqual([gate.gate.openExchanges, gate.gate.bufferedBytes], [0, 0]);
 });
 
