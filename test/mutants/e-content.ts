@@ -87,8 +87,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E3,
     without: "escaping names in a table",
     file: REPORT,
-    find: `toPrintable(row.name ?? "unknown")`,
-    replace: `(row.name ?? "unknown")`,
+    find: `toPrintable(name ?? "unknown")`,
+    replace: `(name ?? "unknown")`,
   },
   {
     ...E3,
