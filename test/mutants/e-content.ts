@@ -136,8 +136,8 @@ export const CONTENT: readonly Mutant[] = [
     ...E5,
     without: "recording the usage of a truncated response",
     file: ROUND_TRIP,
-    find: "if (response === null) {",
-    replace: "if (!isWhole || response === null) {",
+    find: "const response = this.#response;\n    if (response === null) {",
+    replace: "const response = this.#response;\n    if (!isWhole || response === null) {",
   },
   {
     ...E5,
