@@ -34,6 +34,12 @@ function canHaveSpent({ outcome, status }: UsageRecord): boolean {
   return !(outcome === "error" && status !== null && status >= 300);
 }
 
+/** True for a record whose request cannot have cost anything: it failed with a plain error, or its route never spends. */
+export function hasSpentNothing(record: UsageRecord): boolean {
+  const kind = classify(record);
+  return kind === "failed" || kind === "free";
+}
+
 /** A request that counts. `source` is the record with its best usage: itself, or a fetch of the response it created. */
 export interface CountedRequest {
   record: UsageRecord;
