@@ -42,7 +42,8 @@ export const prices = dictionary(
     const entries = Array.isArray(given) ? given : [given];
     const days = entries.map(({ from }) => from ?? "");
     if (entries.length === 0) return { problem: "has no prices; add some, or remove it" };
-    if (new Set(days).size < days.length) return { problem: 'has two entries with the same "from"; remove one' };
+    if (new Set(days).size < days.length)
+      return { problem: 'has two entries with the same "from"; remove one' };
     return entries.toSorted((a, b) => ((a.from ?? "") < (b.from ?? "") ? -1 : 1));
   }),
 ).default({});

@@ -91,7 +91,8 @@ export function findProvider(table: PriceTable, baseUrl: string): Provider | nul
  */
 export function findModel(table: PriceTable, provider: Provider | null, name: string): FoundModel | null {
   const plain = name.toLowerCase().trim();
-  const seller = provider ?? table.providers.find(({ makes }) => makes !== undefined && matches(makes, plain));
+  const seller =
+    provider ?? table.providers.find(({ makes }) => makes !== undefined && matches(makes, plain));
   if (seller === undefined) return null;
   return findAt(table, seller, plain) ?? findAt(table, seller, writeDate(plain));
 }

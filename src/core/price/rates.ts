@@ -16,7 +16,9 @@ export interface Rates {
 }
 
 /** Reads prices as they are in the price table and in the configuration. */
-export function readRates(rates: { [Class in RateClass]?: Price | undefined } & Pick<TableRates, "others">): Rates {
+export function readRates(
+  rates: { [Class in RateClass]?: Price | undefined } & Pick<TableRates, "others">,
+): Rates {
   const classes: { [Class in RateClass]?: Rate } = {};
   for (const name of RATE_CLASSES) {
     const price = rates[name];
