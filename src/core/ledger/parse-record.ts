@@ -16,7 +16,7 @@ const TEXTS_OR_NULL = [
 /** Missing in records of earlier releases. */
 const LATER_FIELDS = ["process", "project", "alias", "attempt_of", "billed_usd"] as const;
 /** A decimal number of dollars, as `readBill` writes it. */
-const BILL = /^\d{1,40}(?:\.\d{1,120})?$/;
+const BILL = /^\d{1,40}(?:\.\d{1,40})?$/;
 const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
 
 /**

@@ -1,5 +1,6 @@
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import type { UsageRecord } from "../ledger/record.ts";
+import type { MeterReading } from "../usage/reading.ts";
 import { hasSpentNothing } from "../ledger/spend.ts";
 import { findFactors, type Conditions, type Factor } from "./modifiers.ts";
 import { parseMoney, priceOf, type Decimal, type Money } from "./money.ts";
@@ -7,6 +8,10 @@ import { findMedia, partsOf, type Part, type TokenSet } from "./parts.ts";
 import type { FoundPrices, PriceBook } from "./price-book.ts";
 import type { RateClass } from "./price-table.ts";
 import { hasTiers, rateFor } from "./rates.ts";
+
+/** What of a record decides what it cost. */
+export type PricedRecord = MeterReading &
+  Pick<UsageRecord, "ts" | "upstream" | "route" | "method" | "status" | "model_requested" | "alias">;
 
 /** What a line of a reckoning is for: tokens of a class in the ledger's terms, or calls of a tool of the service. */
 export type LineClass = (typeof TOKEN_CLASSES)[number][0] | "web_search";
@@ -74,7 +79,7 @@ const FREE: Cost = { kind: "priced", from: "free", amount: 0n, lines: [], isLowe
  * A long-context price applies to a whole prompt, by its own size, cached input included. What has no price, or is modified by
  * something whose factor is not known for certain, is unpriced: nothing is guessed (docs/prices.md).
  */
-export function costOf(record: UsageRecord, prices: PriceBook): Cost {
+export function costOf(record: PricedRecord, prices: PriceBook): Cost {
   if (record.upstream === SANDBOX_UPSTREAM || hasSpentNothing(record)) return FREE;
   const billed = record.billed_usd === null ? null : parseMoney(record.billed_usd);
   if (billed !== null)
@@ -85,7 +90,7 @@ export function costOf(record: UsageRecord, prices: PriceBook): Cost {
 
 /** Adds up the lines of one request. */
 class Reckoning {
-  readonly #record: UsageRecord;
+  readonly #record: PricedRecord;
   readonly #prices: PriceBook;
   readonly #at: number;
   readonly #lines: CostLine[] = [];
@@ -93,7 +98,7 @@ class Reckoning {
   #from: CostOrigin | null = null;
   #isLowerBound: boolean;
 
-  constructor(record: UsageRecord, prices: PriceBook) {
+  constructor(record: PricedRecord, prices: PriceBook) {
     this.#record = record;
     this.#prices = prices;
     this.#at = Date.parse(record.ts);

@@ -10,7 +10,7 @@ export interface Decimal {
 /** Decimal places of {@link Money}. */
 const MONEY_SCALE = 12;
 
-const DECIMAL = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/;
+const DECIMAL = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /** Parses a number such as `3`, `0.075` or `1.13e-05` exactly. Returns null for anything else, and for negative numbers. */
 export function parseDecimal(text: string): Decimal | null {

@@ -17,12 +17,18 @@ export interface Part {
   isSum: boolean;
 }
 
+/** What of a record says what was sent and generated, and by which models. */
+type Used = Pick<
+  UsageRecord,
+  "model" | "alias" | "model_requested" | "tokens" | "extra" | "server_tools" | "raw_usage"
+>;
+
 /**
  * Splits a request into parts, because the price of a prompt may depend on its size. The service's tool loop samples the model
  * several times; usage is the sum, and `iterations` of the Messages API say what it was each time. They are used only if they add
  * up to it. Sets in `extra` are parts of their own; those that are billed only in some cases are left out.
  */
-export function partsOf(record: UsageRecord): { own: Part[]; extra: Part[] } {
+export function partsOf(record: Used): { own: Part[]; extra: Part[] } {
   const model = record.model ?? record.alias ?? record.model_requested;
   const { tokens } = record;
   const billed = record.extra.filter(({ billable }) => billable === true);
@@ -37,7 +43,7 @@ function modelOf({ type, model }: ExtraTokens, own: string | null): string | nul
   return model ?? (type === "compaction" ? own : null);
 }
 
-function splitTokens(record: UsageRecord, tokens: Tokens, model: string | null): Part[] {
+function splitTokens(record: Used, tokens: Tokens, model: string | null): Part[] {
   const samples = readSamples(record.raw_usage?.["iterations"]);
   if (samples.length > 0 && COUNTS.every((name) => sum(samples, name) === tokens[name]))
     return samples.map((sample) => ({ model, tokens: sample, isSum: false }));

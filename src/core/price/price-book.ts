@@ -1,4 +1,5 @@
 import type { Config, Upstream } from "../config/config.ts";
+import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import { matchesModel } from "../policy/model-pattern.ts";
 import { splitRegion } from "./modifiers.ts";
 import type { Decimal } from "./money.ts";
@@ -65,11 +66,12 @@ export class PriceBook {
   }
 
   /**
-   * Returns what a model costs at an upstream at a time, in milliseconds since 1970; `free` at one that takes no key, unless the
-   * configuration has a price; null when no price is known. Upstreams are looked up in the present configuration. At one that is
+   * Returns what a model costs at an upstream at a time, in milliseconds since 1970; `free` in the sandbox, and at one that takes no key, unless
+   * the configuration has a price; null when no price is known. Upstreams are looked up in the present configuration. At one that is
    * no longer in it, a model costs what its maker charges.
    */
   find(upstream: string, model: string, at: number): FoundPrices | "free" | null {
+    if (upstream === SANDBOX_UPSTREAM) return "free";
     const seller = this.#sellers.get(upstream) ?? this.#unknown;
     const { listed, configured, table } = this.#entry(seller, model);
     const own = findConfigured(configured, at);

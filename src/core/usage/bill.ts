@@ -2,8 +2,9 @@ import { isObject, type JsonObject } from "../json.ts";
 import { addDecimals, decimalOf, formatDecimal, type Decimal } from "../price/money.ts";
 import { asCount, asObject } from "./fields.ts";
 
-/** More than any request costs. */
+/** More than any request costs, and less, unless it costs nothing. */
 const MAX_DOLLARS = 1e6;
+const MIN_DOLLARS = 1e-12;
 
 /** xAI counts in units of 10^-10 dollars. */
 const TICK_SCALE = 10;
@@ -35,7 +36,8 @@ function readCharge(cost: unknown, usage: JsonObject): Decimal | null {
 }
 
 function asDollars(value: unknown): Decimal | null {
-  const isAmount = typeof value === "number" && value >= 0 && value <= MAX_DOLLARS;
+  if (typeof value !== "number") return null;
+  const isAmount = value === 0 || (value >= MIN_DOLLARS && value <= MAX_DOLLARS);
   // Turns -0 into 0.
   return isAmount ? decimalOf(Math.abs(value)) : null;
 }

@@ -1,0 +1,86 @@
+import type { Config } from "../../core/config/config.ts";
+import { Failure } from "../../core/failure.ts";
+import { costOf } from "../../core/price/cost.ts";
+import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
+import { sanitizeText } from "../../core/config/problem.ts";
+import { defineCommand } from "../command.ts";
+import { loadConfig } from "../load-config.ts";
+import { chooseSeller } from "../prices/choose-seller.ts";
+import { exampleRecord } from "../prices/example.ts";
+import { ageOf, loadPrices, remarkOnAge } from "../prices/load-prices.ts";
+import { documentModel, printModel, type ShownModel } from "./prices/model.ts";
+import { documentOverview, printOverview } from "./prices/overview.ts";
+import { EXIT, print, printJson } from "../terminal/console.ts";
+
+const NEEDS_MODEL = '"--upstream", "--tool" and "--on" need the name of a model';
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const NEEDS_DAY = '"--on" needs a day such as 2026-11-01';
+
+/** `tollkeeper prices`: what is used, from where, as of when; for a model also how a request is reckoned. */
+export const command = defineCommand({
+  builder: (yargs) =>
+    yargs
+      .positional("model", { type: "string", describe: "The model; without one: where prices come from" })
+      .option("config", { type: "string" })
+      .option("tool", { type: "string", describe: "Tool that requests the model; default: any" })
+      .option("upstream", { type: "string", describe: "Upstream; default: the one that serves the model" })
+      .option("on", { type: "string", describe: "Day of the request, in UTC; default: now" })
+      .option("json", { type: "boolean", default: false, describe: "Print JSON" })
+      .check(
+        ({ model, upstream, tool, on }) =>
+          model !== undefined || (upstream ?? tool ?? on) === undefined || NEEDS_MODEL,
+      )
+      .check(({ on }) => on === undefined || (DAY.test(on) && !Number.isNaN(Date.parse(on))) || NEEDS_DAY),
+  handler: async ({ config: file, model, tool = null, upstream, on, json }) => {
+    const config = await loadConfig(file);
+    const prices = await loadPrices(config);
+    const now = Date.now();
+    const { source, asOf } = prices.table;
+    const table = { source, asOf, ageDays: ageOf(prices.table, now) };
+    if (model === undefined) {
+      if (json) printJson({ table, ...documentOverview(config, prices) });
+      else printOverview(config, prices, table.ageDays);
+    } else {
+      const at = on === undefined ? now : Date.parse(on);
+      const shown = showModel(prices, findSeller(config, tool, upstream, model), model, at);
+      if (json) printJson({ table, ...documentModel(shown) });
+      else printModel(shown, prices.table);
+      if (shown.prices === null) process.exitCode = EXIT.failed;
+    }
+    const remark = remarkOnAge(prices.table, now);
+    if (remark !== null && !json) print(`\n${remark}`);
+  },
+});
+
+function findSeller(
+  config: Config,
+  tool: string | null,
+  upstream: string | undefined,
+  model: string,
+): string {
+  if (upstream === undefined) {
+    const chosen = chooseSeller(config, tool, model);
+    if (chosen !== null) return chosen;
+    throw new Failure(
+      `no upstream serves ${sanitizeText(model)}`,
+      `to see why, type: tollkeeper route ${sanitizeText(model)}`,
+    );
+  }
+  if (Object.hasOwn(config.upstreams, upstream)) return upstream;
+  const names = Object.keys(config.upstreams);
+  throw new Failure(
+    `no upstream is called "${sanitizeText(upstream)}"`,
+    names.length === 0 ? "add one with: tollkeeper setup" : `name one of: ${names.join(", ")}`,
+  );
+}
+
+function showModel(prices: PriceBook, upstream: string, model: string, at: number): ShownModel {
+  const found = prices.find(upstream, model, at);
+  const listed = prices.findListed(upstream, model);
+  const example = isPriced(found) ? costOf(exampleRecord({ upstream, model, at }, found), prices) : null;
+  return { model, upstream, prices: found, contextWindow: listed?.model.contextWindow ?? null, example };
+}
+
+function isPriced(found: FoundPrices | "free" | null): found is FoundPrices {
+  return found !== null && found !== "free";
+}
