@@ -58,7 +58,7 @@ function describeModel(
   tool: string | null,
   now: number,
 ): UsableModel {
-  const upstream = chooseSeller(config, tool, id);
+  const upstream = chooseSeller(config, prices, { model: id, tool, at: now });
   const listed = upstream === null ? null : prices.findListed(upstream, id);
   return {
     id,

@@ -2,10 +2,11 @@ import type { Config } from "../../core/config/config.ts";
 import { Failure } from "../../core/failure.ts";
 import { costOf } from "../../core/price/cost.ts";
 import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
+import { checkDay } from "../../core/config/price-schema.ts";
 import { sanitizeText } from "../../core/config/problem.ts";
 import { defineCommand } from "../command.ts";
 import { loadConfig } from "../load-config.ts";
-import { chooseSeller } from "../prices/choose-seller.ts";
+import { chooseSeller, type Wanted } from "../prices/choose-seller.ts";
 import { exampleRecord } from "../prices/example.ts";
 import { ageOf, loadPrices, remarkOnAge } from "../prices/load-prices.ts";
 import { documentModel, printModel, type ShownModel } from "./prices/model.ts";
@@ -13,8 +14,6 @@ import { documentOverview, printOverview } from "./prices/overview.ts";
 import { EXIT, print, printJson } from "../terminal/console.ts";
 
 const NEEDS_MODEL = '"--upstream", "--tool" and "--on" need the name of a model';
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
-const NEEDS_DAY = '"--on" needs a day such as 2026-11-01';
 
 /** `tollkeeper prices`: what is used, from where, as of when; for a model also how a request is reckoned. */
 export const command = defineCommand({
@@ -30,7 +29,9 @@ export const command = defineCommand({
         ({ model, upstream, tool, on }) =>
           model !== undefined || (upstream ?? tool ?? on) === undefined || NEEDS_MODEL,
       )
-      .check(({ on }) => on === undefined || (DAY.test(on) && !Number.isNaN(Date.parse(on))) || NEEDS_DAY),
+      .check(
+        ({ on }) => on === undefined || checkDay(on) === null || '"--on" needs a day such as 2026-11-01',
+      ),
   handler: async ({ config: file, model, tool = null, upstream, on, json }) => {
     const config = await loadConfig(file);
     const prices = await loadPrices(config);
@@ -42,7 +43,8 @@ export const command = defineCommand({
       else printOverview(config, prices, table.ageDays);
     } else {
       const at = on === undefined ? now : Date.parse(on);
-      const shown = showModel(prices, findSeller(config, tool, upstream, model), model, at);
+      const seller = findSeller(config, prices, { model, tool, at }, upstream);
+      const shown = showModel(prices, seller, model, at);
       if (json) printJson({ table, ...documentModel(shown) });
       else printModel(shown, prices.table);
       if (shown.prices === null) process.exitCode = EXIT.failed;
@@ -52,19 +54,12 @@ export const command = defineCommand({
   },
 });
 
-function findSeller(
-  config: Config,
-  tool: string | null,
-  upstream: string | undefined,
-  model: string,
-): string {
+function findSeller(config: Config, prices: PriceBook, wanted: Wanted, upstream: string | undefined): string {
   if (upstream === undefined) {
-    const chosen = chooseSeller(config, tool, model);
+    const chosen = chooseSeller(config, prices, wanted);
     if (chosen !== null) return chosen;
-    throw new Failure(
-      `no upstream serves ${sanitizeText(model)}`,
-      `to see why, type: tollkeeper route ${sanitizeText(model)}`,
-    );
+    const model = sanitizeText(wanted.model);
+    throw new Failure(`no upstream serves ${model}`, `to see why, type: tollkeeper route ${model}`);
   }
   if (Object.hasOwn(config.upstreams, upstream)) return upstream;
   const names = Object.keys(config.upstreams);

@@ -6,9 +6,11 @@ const MAX_PRICE = 10_000;
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-function checkDay(value: string): string | null {
+/** Checks a day of the calendar: returns what is wrong with it, or null. */
+export function checkDay(value: string): string | null {
+  const at = DAY.test(value) ? Date.parse(value) : Number.NaN;
   // Date.parse moves February 30th to March.
-  const isDay = DAY.test(value) && new Date(value).toJSON()?.startsWith(value) === true;
+  const isDay = !Number.isNaN(at) && new Date(at).toISOString().startsWith(value);
   return isDay ? null : 'must be a day such as "2026-11-01"';
 }
 

@@ -14,7 +14,7 @@ export type PricedRecord = MeterReading &
   Pick<UsageRecord, "ts" | "upstream" | "route" | "method" | "status" | "model_requested" | "alias">;
 
 /** What a line of a reckoning is for: tokens of a class in the ledger's terms, or calls of a tool of the service. */
-export type LineClass = (typeof TOKEN_CLASSES)[number][0] | "web_search";
+type LineClass = (typeof TOKEN_CLASSES)[number][0] | "web_search";
 
 /** One line of a reckoning: `amount = count * rate * factors / per`. */
 export interface CostLine {
@@ -32,7 +32,7 @@ export interface CostLine {
 }
 
 /** Something that was charged for and has no known price. */
-export interface Missing {
+interface Missing {
   /** null when the record does not name it. */
   model: string | null;
   /** `model` when the model has no price at all; else a class, a tool or a modifier, such as `cache_write_12h` or `tier scale`. */
@@ -55,7 +55,7 @@ export type Cost =
  * Where an amount comes from. `free`: the sandbox, an upstream that takes no key, or a request that cannot have spent anything.
  * Of a request with several models, that of its own one.
  */
-export type CostOrigin = "billed" | "configuration" | "table" | "free";
+type CostOrigin = "billed" | "configuration" | "table" | "free";
 
 /** The classes of a record's tokens, and the prices that apply to them. */
 const TOKEN_CLASSES = [

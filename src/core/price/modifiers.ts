@@ -2,7 +2,7 @@ import { parseDecimal, type Decimal } from "./money.ts";
 import type { RateClass } from "./price-table.ts";
 
 /** What a modifier depends on: the record's `service_tier` or `speed`, or the region that served. */
-export type ModifierKind = "tier" | "speed" | "region";
+type ModifierKind = "tier" | "speed" | "region";
 
 /** What multiplies the prices of tokens. Prices per call are never multiplied. */
 interface Modifier {
@@ -50,18 +50,31 @@ const CLAUDE_WITH_REGION = [
   "claude-fable-5-1",
 ];
 
-/** Models since 2026-03-05 (https://developers.openai.com/api/docs/guides/data-residency). */
-const GPT_WITH_REGION = [
-  ...["gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano", "gpt-5.4-pro", "gpt-5.5", "gpt-5.5-pro"],
-  ...["gpt-5.6-luna", "gpt-5.6-sol", "gpt-5.6-terra", "gpt-6-astra", "gpt-6-luna", "gpt-6-sol"],
+const GPT_SINCE_54 = [
+  "gpt-5.4",
+  "gpt-5.4-mini",
+  "gpt-5.4-nano",
+  "gpt-5.4-pro",
+  "gpt-5.5",
+  "gpt-5.5-pro",
+  "gpt-5.6-luna",
+  "gpt-5.6-sol",
+  "gpt-5.6-terra",
 ];
 
+/** Models since 2026-03-05 (https://developers.openai.com/api/docs/guides/data-residency). */
+const GPT_WITH_REGION = GPT_SINCE_54.concat("gpt-6-astra", "gpt-6-luna", "gpt-6-sol");
+
 /** https://developers.openai.com/api/docs/pricing, "Flex". */
-const FLEX_MODELS = [
-  ...["gpt-5", "gpt-5-mini", "gpt-5-nano", "gpt-5.1", "gpt-5.2", "o3", "o4-mini"],
-  ...["gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano", "gpt-5.4-pro", "gpt-5.5", "gpt-5.5-pro"],
-  ...["gpt-5.6-luna", "gpt-5.6-sol", "gpt-5.6-terra"],
-];
+const FLEX_MODELS = GPT_SINCE_54.concat(
+  "gpt-5",
+  "gpt-5-mini",
+  "gpt-5-nano",
+  "gpt-5.1",
+  "gpt-5.2",
+  "o3",
+  "o4-mini",
+);
 
 /**
  * The modifiers that are known for certain, which the price table does not have. As of 2026-11-23; where a source names models or
@@ -143,7 +156,7 @@ export interface Factor {
 }
 
 /** The factors of a price, or what of the request has no factor that is known for certain. */
-export type Factors = { factors: readonly Factor[]; unknown: readonly string[] };
+type Factors = { factors: readonly Factor[]; unknown: readonly string[] };
 
 /** Returns what multiplies a price per token of this class. `isLong`: it is a long-context price. */
 export function findFactors(conditions: Conditions, rateClass: RateClass, isLong: boolean): Factors {

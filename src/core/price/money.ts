@@ -67,7 +67,7 @@ export function priceOf(
 }
 
 /** Returns dollars as {@link Money}, rounded half to even beyond 12 decimal places. */
-export function toMoney({ digits, scale }: Decimal): Money {
+function toMoney({ digits, scale }: Decimal): Money {
   if (scale <= MONEY_SCALE) return digits * 10n ** BigInt(MONEY_SCALE - scale);
   return divideHalfEven(digits, 10n ** BigInt(scale - MONEY_SCALE));
 }

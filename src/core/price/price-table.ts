@@ -68,7 +68,7 @@ export type TableRates = { [Class in RateClass]?: Price } & {
 export type Price = number | TieredPrice;
 
 /** A tier's price is that of the whole request as soon as its input is larger than `above` tokens. */
-export interface TieredPrice {
+interface TieredPrice {
   base: number;
   tiers: readonly { above: number; price: number }[];
 }

@@ -2,7 +2,7 @@ import { decimalOf, type Decimal } from "./money.ts";
 import { RATE_CLASSES, type Price, type RateClass, type TableRates } from "./price-table.ts";
 
 /** A price as exact decimals: dollars per million tokens, or per thousand calls. */
-export interface Rate {
+interface Rate {
   base: Decimal;
   /** By the size of the request's input, the smallest first. */
   tiers: readonly { above: number; price: Decimal }[];

@@ -66,11 +66,12 @@ test("a provider is found by the beginning of a base URL", () => {
   assert.equal(findProvider(table, "https://proxy.example/https://host.example"), null);
 });
 
+const find = (provider: Provider | null, name: string) => {
+  const found = findModel(table, provider, name);
+  return found === null ? null : `${found.provider}/${found.model.id}`;
+};
+
 test("at a known provider only its own prices count, and those of the makers that it also serves", () => {
-  const find = (provider: Provider | null, name: string) => {
-    const found = findModel(table, provider, name);
-    return found === null ? null : `${found.provider}/${found.model.id}`;
-  };
   assert.equal(find(host, "own"), "host/own");
   assert.equal(find(host, "m-2026-01-31"), "host/m-2026-01-31");
   assert.equal(find(shop, "m-1"), "shop/m-1");

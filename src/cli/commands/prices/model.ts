@@ -103,11 +103,20 @@ function totalRow(cost: Exclude<Cost, { kind: "unknown" }>): string[] {
   return ["at least", "", "", "", `unpriced: ${missing}`, formatMoney(cost.atLeast)];
 }
 
+const NO_PRICES = {
+  provider: null,
+  listedAs: null,
+  region: null,
+  discountFactor: null,
+  prices: [],
+  others: [],
+  example: null,
+};
+
 /** Returns the same as a document for programs. Prices and amounts are exact decimal numbers in strings. */
 export function documentModel({ model, upstream, prices, contextWindow, example }: ShownModel): object {
   const head = { model, upstream, contextWindow };
-  if (prices === null || prices === "free")
-    return { ...head, from: prices, provider: null, listedAs: null, region: null, prices: [], example: null };
+  if (prices === null || prices === "free") return { ...head, from: prices, ...NO_PRICES };
   const { from, provider, model: listedAs, region, discounted, others } = prices;
   return {
     ...head,
