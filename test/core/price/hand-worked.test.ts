@@ -33,6 +33,7 @@ const PRICES = priceBook(
     "house-new": { from: "2026-11-01", input: 7 },
     "new-*": { from: "2026-11-01", input: 7 },
     dust: { input: 0.0000005 },
+    "rented-*": { input: 50 },
     "claude-sonnet-5": { from: "2030-01-01", input: 100, output: 100 },
   },
 );
@@ -275,21 +276,25 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
     ),
     "unpriced claude-sonnet-4-5: long context; at least 1.2",
   ],
-  // After a fallback the usage is that of the attempt which served: 150 000 * 3
+  // After a fallback the usage is that of the attempt which served: 2 * 150 000 * 3, not 300 000 * 6
   [
     "a fallback within the service",
     claude(
       "claude-sonnet-4-5",
-      { input_uncached: 150_000 },
+      { input_uncached: 300_000 },
       loop([
         sample(300_000, 0, { model: "claude-opus-4-1" }),
-        {
-          ...sample(150_000, 0, { model: "claude-sonnet-4-5" }),
-          type: "fallback_message",
-        },
+        sample(150_000, 0, { model: "claude-sonnet-4-5" }),
+        { ...sample(150_000, 0, { model: "claude-sonnet-4-5" }), type: "fallback_message" },
       ]),
     ),
-    "0.45",
+    "0.9",
+  ],
+  // No tool was called, so it is one prompt: 250 000 * 6
+  [
+    "tools that were not called",
+    claude("claude-sonnet-4-5", { input_uncached: 250_000 }, { server_tools: { web_search: 0 } }),
+    "1.5",
   ],
 
   // Sets that the usage leaves out.
@@ -441,6 +446,11 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
     gpt("gpt-4.1", { input_uncached: 1000 }, { service_tier: "flex" }),
     "unpriced gpt-4.1: tier flex; at least 0",
   ],
+  [
+    "a batch at a service whose discount is not known",
+    gpt("deepseek-v4-flash", { input_uncached: 1000 }, { upstream: "deepseek", service_tier: "batch" }),
+    "unpriced deepseek-v4-flash: tier batch; at least 0",
+  ],
   // Opus 5: 5 / 0.5 / 6.25 / 10 / 25, twice. 10 000 * 10 + 1000 * 50
   [
     "the fast speed",
@@ -506,6 +516,12 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
     claude("claude-sonnet-5", { input_uncached: 1000 }, { server_tools: { web_fetch: 3 } }),
     "0.002",
   ],
+  // 1000 * 1.25. What OpenAI would charge for a fetch is not known
+  [
+    "fetched pages at another service",
+    gpt("gpt-5", { input_uncached: 1000 }, { server_tools: { web_fetch: 3 } }),
+    "unpriced gpt-5: web_fetch; at least 0.00125",
+  ],
   [
     "a tool without a price",
     gpt("gpt-5", { input_uncached: 1000 }, { server_tools: { file_search: 2, web_search: 0 } }),
@@ -543,6 +559,11 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
     "0.002",
   ],
   ["another service's model", claude("gpt-5", { input_uncached: 1000 }), "unpriced gpt-5: model; at least 0"],
+  [
+    "another service's model at a regional host",
+    claude("claude-sonnet-5", { input_uncached: 1000 }, { upstream: "europe" }),
+    "unpriced claude-sonnet-5: model; at least 0",
+  ],
   // The maker's list price: 1000 * 2
   ["a gateway", claude("claude-sonnet-5", { input_uncached: 1000 }, { upstream: "gateway" }), "0.002"],
   [
@@ -604,6 +625,26 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
     claude("claude-sonnet-5", { input_uncached: 1000 }, { upstream: "contract" }),
     "0.00175",
   ],
+  // Its own model 1000 * 2; the advisor, which only the table knows, 1000 * 5
+  [
+    "a model of the configuration with an advisor of the table",
+    gpt(
+      "house-1",
+      { input_uncached: 1000 },
+      {
+        upstream: "gateway",
+        extra: [
+          extraTokens({
+            type: "advisor_message",
+            model: "claude-opus-4-8",
+            billable: true,
+            input_uncached: 1000,
+          }),
+        ],
+      },
+    ),
+    "0.007 configuration",
+  ],
   // The tiers are the provider's: 1000 * 1 * 0.5 * 0.9. At an unknown host the maker's count only for the maker
   [
     "a batch at an upstream with prices of its own",
@@ -625,6 +666,11 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
     "0.001 configuration",
   ],
   ["the sandbox", claude("claude-sonnet-5", { input_uncached: M }, { upstream: "sandbox" }), "0 free"],
+  [
+    "the sandbox, whatever it says of itself",
+    claude("x", { output: M }, { upstream: "sandbox", billed_usd: "7", usage: "partial" }),
+    "0 free",
+  ],
   [
     "a bill of the service, whatever the table says",
     gpt("claude-sonnet-5", { input_uncached: M }, { upstream: "openrouter", billed_usd: "0.00219855" }),
@@ -688,6 +734,19 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
 test("prices that were worked out by hand, to the last digit", async (t) => {
   for (const [what, record, cost] of CASES)
     await t.test(what, () => assert.equal(describeCost(costOf(record, PRICES)), cost));
+});
+
+test("a loop of a model with one price is one prompt, which keeps its reckoning short", () => {
+  const samples = loop([sample(1000, 1), sample(2000, 2), sample(3000, 3)]);
+  const cost = costOf(claude("claude-sonnet-5", { input_uncached: 6000, output: 6 }, samples), PRICES);
+  assert.ok(cost.kind === "priced");
+  assert.deepEqual(
+    cost.lines.map(({ class: name, count: n }) => [name, n]),
+    [
+      ["input_uncached", 6000],
+      ["output", 6],
+    ],
+  );
 });
 
 test("the lines of a reckoning say how it came about", () => {
