@@ -2,12 +2,12 @@ import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import type { UsageRecord } from "../ledger/record.ts";
 import type { MeterReading } from "../usage/reading.ts";
 import { hasSpentNothing } from "../ledger/spend.ts";
-import { findFactors, type Conditions, type Factor } from "./modifiers.ts";
+import { findConditions, findFactors, type Condition, type Factor } from "./modifiers.ts";
 import { parseMoney, priceOf, type Decimal, type Money } from "./money.ts";
 import { findMedia, partsOf, type Part, type TokenSet } from "./parts.ts";
 import type { FoundPrices, PriceBook } from "./price-book.ts";
 import type { RateClass } from "./price-table.ts";
-import { hasTiers, rateFor } from "./rates.ts";
+import { rateFor } from "./rates.ts";
 
 /** What of a record decides what it cost. */
 export type PricedRecord = MeterReading &
@@ -121,7 +121,7 @@ class Reckoning {
     const [first] = parts;
     if (first === undefined || tokens === null) return;
     const found = this.#find(first.model);
-    const isOne = found !== null && found !== "free" && !hasTiers(found);
+    const isOne = found !== null && found !== "free" && !found.hasTiers;
     if (isOne) this.#addPart({ ...first, tokens }, found);
     else for (const part of parts) this.#addPart(part, found);
     if (found === null || found === "free") return;
@@ -140,6 +140,7 @@ class Reckoning {
     if (found === "free") return;
     if (found === null || model === null) return this.#miss(model, "model");
     const input = tokens.input_uncached + tokens.cache_read + tokens.cache_write;
+    const conditions = this.#conditions(found);
     for (const [name, rateClass] of TOKEN_CLASSES) {
       const count = tokens[name];
       const rate = found.classes[rateClass];
@@ -151,7 +152,7 @@ class Reckoning {
       const { price, isLong } = rateFor(rate, input);
       // The sum of several prompts is longer than each of them.
       if (isLong && isSum) this.#miss(model, "long context");
-      const { factors, unknown } = findFactors(this.#conditions(found), rateClass, isLong);
+      const { factors, unknown } = findFactors(conditions, found, rateClass, isLong);
       for (const what of unknown) this.#miss(model, what);
       if (unknown.length > 0) continue;
       if (name === "cache_write_ttl_unknown" && hasDearerWrites(found)) this.#isLowerBound = true;
@@ -159,9 +160,9 @@ class Reckoning {
     }
   }
 
-  #conditions({ provider, model, region }: FoundPrices): Conditions {
+  #conditions({ region }: FoundPrices): Condition[] {
     const { service_tier: tier, speed, inference_geo: geo } = this.#record;
-    return { provider, model, tier, speed, regions: [geo, region] };
+    return findConditions(tier, speed, [geo, region]);
   }
 
   #addTools(model: string, found: FoundPrices): void {

@@ -1,4 +1,4 @@
-import { parseDecimal, type Decimal } from "./money.ts";
+import { decimalOf, type Decimal } from "./money.ts";
 import type { RateClass } from "./price-table.ts";
 
 /** What a modifier depends on: the record's `service_tier` or `speed`, or the region that served. */
@@ -10,7 +10,7 @@ interface Modifier {
   kind: ModifierKind;
   /** As the service reports it. */
   values: readonly string[];
-  factor: string;
+  factor: number;
   /** The models that the source names, by their ids in the price table; absent for all. */
   models?: readonly string[];
   /** The classes that the source names; absent for all. */
@@ -82,13 +82,13 @@ const FLEX_MODELS = GPT_SINCE_54.concat(
  */
 const MODIFIERS: readonly Modifier[] = [
   // https://platform.claude.com/docs/en/build-with-claude/batch-processing: all tokens, cache reads and writes too.
-  { provider: "anthropic", kind: "tier", values: ["batch"], factor: "0.5" },
+  { provider: "anthropic", kind: "tier", values: ["batch"], factor: 0.5 },
   // https://platform.claude.com/docs/en/build-with-claude/fast-mode: cache multipliers apply on top.
   {
     provider: "anthropic",
     kind: "speed",
     values: ["fast"],
-    factor: "6",
+    factor: 6,
     models: ["claude-opus-4-6", "claude-opus-4-7"],
     isShortOnly: true,
   },
@@ -96,28 +96,28 @@ const MODIFIERS: readonly Modifier[] = [
     provider: "anthropic",
     kind: "speed",
     values: ["fast"],
-    factor: "2",
+    factor: 2,
     models: ["claude-opus-4-8", "claude-opus-5"],
   },
-  { provider: "anthropic", kind: "region", values: ["us"], factor: "1.1", models: CLAUDE_WITH_REGION },
+  { provider: "anthropic", kind: "region", values: ["us"], factor: 1.1, models: CLAUDE_WITH_REGION },
   // https://developers.openai.com/api/docs/guides/batch: half of everything.
-  { provider: "openai", kind: "tier", values: ["batch"], factor: "0.5" },
-  { provider: "openai", kind: "tier", values: ["flex"], factor: "0.5", models: FLEX_MODELS },
-  { ...FAST, factor: "2", models: ["gpt-5.6-luna", "gpt-5.6-sol", "gpt-5.6-terra"] },
-  { ...FAST, factor: "2.5", models: ["gpt-5.5"], isShortOnly: true },
+  { provider: "openai", kind: "tier", values: ["batch"], factor: 0.5 },
+  { provider: "openai", kind: "tier", values: ["flex"], factor: 0.5, models: FLEX_MODELS },
+  { ...FAST, factor: 2, models: ["gpt-5.6-luna", "gpt-5.6-sol", "gpt-5.6-terra"] },
+  { ...FAST, factor: 2.5, models: ["gpt-5.5"], isShortOnly: true },
   {
     ...FAST,
-    factor: "2",
+    factor: 2,
     models: ["gpt-5", "gpt-5.1", "gpt-5.2", "gpt-5.4", "gpt-5.4-mini", "gpt-4.1-nano"],
     isShortOnly: true,
   },
-  { ...FAST, factor: "1.8", models: ["gpt-5-mini"], isShortOnly: true },
-  { ...FAST, factor: "1.75", models: ["gpt-4.1", "gpt-4.1-mini"], isShortOnly: true },
+  { ...FAST, factor: 1.8, models: ["gpt-5-mini"], isShortOnly: true },
+  { ...FAST, factor: 1.75, models: ["gpt-4.1", "gpt-4.1-mini"], isShortOnly: true },
   {
     provider: "openai",
     kind: "region",
     values: ["us", "eu", "au", "in", "jp"],
-    factor: "1.1",
+    factor: 1.1,
     models: GPT_WITH_REGION,
   },
 ];
@@ -137,16 +137,16 @@ export function splitRegion(baseUrl: string): { baseUrl: string; region: string 
   return { baseUrl, region: null };
 }
 
-/** What a request was, as far as it changes prices. */
-export interface Conditions {
-  /** null when the price table does not know the model. */
+/** Whose prices are multiplied: a provider, and a model's id, in the price table; null where it does not know them. */
+interface Priced {
   provider: string | null;
-  /** The model's id in the price table; null when it does not know it. */
   model: string | null;
-  tier: string | null;
-  speed: string | null;
-  /** Where the service says that it ran, and where its host says so. */
-  regions: readonly (string | null)[];
+}
+
+/** What of a request changes prices. */
+export interface Condition {
+  kind: ModifierKind;
+  value: string;
 }
 
 /** A factor of a price, and what it is for: `tier flex`, `region us`, `discount`. */
@@ -156,36 +156,62 @@ export interface Factor {
 }
 
 /** The factors of a price, or what of the request has no factor that is known for certain. */
-type Factors = { factors: readonly Factor[]; unknown: readonly string[] };
+interface Factors {
+  factors: readonly Factor[];
+  unknown: readonly string[];
+}
+
+/** Returns the conditions of a request that is not at list price: most have none. null stands for what is not said. */
+export function findConditions(
+  tier: string | null,
+  speed: string | null,
+  regions: readonly (string | null)[],
+): Condition[] {
+  const conditions: Condition[] = [];
+  if (isSpecial("tier", tier)) conditions.push({ kind: "tier", value: tier });
+  if (isSpecial("speed", speed)) conditions.push({ kind: "speed", value: speed });
+  for (const value of regions) if (isSpecial("region", value)) conditions.push({ kind: "region", value });
+  return conditions;
+}
+
+function isSpecial(kind: ModifierKind, value: string | null): value is string {
+  return value !== null && value !== "" && !STANDARD[kind].includes(value);
+}
+
+const NO_FACTORS: Factors = { factors: [], unknown: [] };
 
 /** Returns what multiplies a price per token of this class. `isLong`: it is a long-context price. */
-export function findFactors(conditions: Conditions, rateClass: RateClass, isLong: boolean): Factors {
+export function findFactors(
+  conditions: readonly Condition[],
+  priced: Priced,
+  rateClass: RateClass,
+  isLong: boolean,
+): Factors {
+  if (conditions.length === 0) return NO_FACTORS;
   const factors: Factor[] = [];
   const unknown: string[] = [];
-  for (const [kind, value] of modifiersIn(conditions)) {
-    const modifier = MODIFIERS.find(
-      (one) =>
-        one.provider === conditions.provider &&
-        one.kind === kind &&
-        one.values.includes(value) &&
-        (one.models === undefined || one.models.includes(conditions.model ?? "")) &&
-        (one.classes === undefined || one.classes.includes(rateClass)) &&
-        !(isLong && one.isShortOnly === true),
-    );
-    const factor = modifier === undefined ? null : parseDecimal(modifier.factor);
-    if (factor === null) unknown.push(`${kind} ${value}`);
-    else factors.push({ what: `${kind} ${value}`, value: factor });
+  for (const condition of conditions) {
+    const what = `${condition.kind} ${condition.value}`;
+    const modifier = MODIFIERS.find((one) => applies(one, condition, priced, rateClass, isLong));
+    if (modifier === undefined) unknown.push(what);
+    else factors.push({ what, value: decimalOf(modifier.factor) });
   }
   return { factors, unknown };
 }
 
-function modifiersIn({ tier, speed, regions }: Conditions): [ModifierKind, string][] {
-  const named: [ModifierKind, string | null][] = [
-    ["tier", tier],
-    ["speed", speed],
-    ...regions.map((region): [ModifierKind, string | null] => ["region", region]),
-  ];
-  return named.flatMap(([kind, value]): [ModifierKind, string][] =>
-    value === null || value === "" || STANDARD[kind].includes(value) ? [] : [[kind, value]],
+function applies(
+  { provider, kind, values, models, classes, isShortOnly }: Modifier,
+  condition: Condition,
+  priced: Priced,
+  rateClass: RateClass,
+  isLong: boolean,
+): boolean {
+  return (
+    provider === priced.provider &&
+    kind === condition.kind &&
+    values.includes(condition.value) &&
+    (models === undefined || models.includes(priced.model ?? "")) &&
+    (classes === undefined || classes.includes(rateClass)) &&
+    !(isLong && isShortOnly === true)
   );
 }

@@ -68,8 +68,15 @@ export function priceOf(
 
 /** Returns dollars as {@link Money}, rounded half to even beyond 12 decimal places. */
 function toMoney({ digits, scale }: Decimal): Money {
-  if (scale <= MONEY_SCALE) return digits * 10n ** BigInt(MONEY_SCALE - scale);
-  return divideHalfEven(digits, 10n ** BigInt(scale - MONEY_SCALE));
+  if (scale <= MONEY_SCALE) return digits * powerOfTen(MONEY_SCALE - scale);
+  return divideHalfEven(digits, powerOfTen(scale - MONEY_SCALE));
+}
+
+/** Those that most amounts need. To compute one takes as long as the rest of an amount. */
+const POWERS = Array.from({ length: 2 * MONEY_SCALE }, (_, exponent) => 10n ** BigInt(exponent));
+
+function powerOfTen(exponent: number): bigint {
+  return POWERS[exponent] ?? 10n ** BigInt(exponent);
 }
 
 function divideHalfEven(value: bigint, by: bigint): bigint {

@@ -3,8 +3,8 @@ import { SANDBOX_UPSTREAM } from "../config/names.ts";
 import { matchesModel } from "../policy/model-pattern.ts";
 import { splitRegion } from "./modifiers.ts";
 import type { Decimal } from "./money.ts";
-import { findModel, findProvider, pricesAt } from "./price-table.ts";
-import type { FoundModel, PriceTable, Provider } from "./price-table.ts";
+import { appliesAt, findModel, findProvider, periodOf, pricesAt } from "./price-table.ts";
+import type { FoundModel, Period, PriceTable, Provider } from "./price-table.ts";
 import { percentOff, readRates, type Rates } from "./rates.ts";
 
 /** What is charged for a model at an upstream, at one time. */
@@ -38,11 +38,8 @@ interface Entry {
   table: readonly DatedRates[];
 }
 
-/** Rates with their dates, as in the price table. */
-interface DatedRates extends Rates {
-  from?: string;
-  between?: readonly [number, number];
-}
+/** Rates, and when they apply. */
+type DatedRates = Rates & Period;
 
 /**
  * All prices: those of the configuration and those of the price table. It is asked once for each record, and remembers what it has
@@ -81,6 +78,7 @@ export class PriceBook {
     return {
       classes: rates.classes,
       others: rates.others,
+      hasTiers: rates.hasTiers,
       from: own === undefined ? "table" : "configuration",
       provider: listed?.provider ?? seller.provider?.id ?? null,
       model: listed?.model.id ?? null,
@@ -101,7 +99,7 @@ export class PriceBook {
     const entry = {
       listed,
       configured: [seller.prices, this.#prices].flatMap((prices) => matchingRates(prices, model)),
-      table: (listed?.model.prices ?? []).map(({ rates, ...dates }) => ({ ...dates, ...readRates(rates) })),
+      table: (listed?.model.prices ?? []).map((dated) => ({ ...periodOf(dated), ...readRates(dated.rates) })),
     };
     seller.entries.set(model, entry);
     return entry;
@@ -125,14 +123,17 @@ function matchingRates(prices: Config["prices"], model: string): DatedRates[][] 
   return Object.entries(prices)
     .filter(([pattern]) => matchesModel([pattern], model))
     .map(([, dated]) =>
-      dated.map(({ from, ...rates }) => ({ ...(from === undefined ? {} : { from }), ...readRates(rates) })),
+      dated.map(({ from, ...rates }) => ({
+        ...periodOf(from === undefined ? {} : { from }),
+        ...readRates(rates),
+      })),
     );
 }
 
 /** Returns the newest rates that apply, of the first pattern that has any. Each pattern's are in the order of their dates. */
 function findConfigured(patterns: Entry["configured"], at: number): DatedRates | undefined {
   for (const dated of patterns) {
-    const found = dated.findLast(({ from }) => from === undefined || at >= Date.parse(from));
+    const found = dated.findLast((one) => appliesAt(one, at));
     if (found !== undefined) return found;
   }
   return undefined;

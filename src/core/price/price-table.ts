@@ -111,16 +111,25 @@ function writeDate(name: string): string {
   return name.replaceAll(/-(20\d{2})(\d{2})(\d{2})(?=-|:|$)/g, "-$1-$2-$3");
 }
 
-/** Returns the prices that apply at a time, in milliseconds since 1970. */
-export function pricesAt<Dated extends Pick<DatedPrices, "from" | "between">>(
-  prices: readonly Dated[],
-  at: number,
-): Dated | undefined {
-  return prices.findLast((one) => applies(one, at)) ?? prices[0];
+/** When prices apply: from a time on, in milliseconds since 1970, or at a time of the day; always, with neither. */
+export interface Period extends Pick<DatedPrices, "between"> {
+  since?: number;
 }
 
-function applies({ from, between }: Pick<DatedPrices, "from" | "between">, at: number): boolean {
-  if (from !== undefined) return at >= Date.parse(from);
+/** Returns when prices apply, which is asked more often than it is read. */
+export function periodOf({ from, between }: Pick<DatedPrices, "from" | "between">): Period {
+  if (from !== undefined) return { since: Date.parse(from) };
+  return between === undefined ? {} : { between };
+}
+
+/** Returns the prices that apply at a time, in milliseconds since 1970. */
+export function pricesAt<Dated extends Period>(prices: readonly Dated[], at: number): Dated | undefined {
+  return prices.findLast((one) => appliesAt(one, at)) ?? prices[0];
+}
+
+/** True when prices apply at a time, in milliseconds since 1970. */
+export function appliesAt({ since, between }: Period, at: number): boolean {
+  if (since !== undefined) return at >= since;
   if (between === undefined) return true;
   const [start, end] = between;
   const second = (at % 86_400_000) / 1000;

@@ -13,6 +13,8 @@ export interface Rates {
   classes: { readonly [Class in RateClass]?: Rate };
   /** What is charged besides, in ways that a record does not tell. */
   others: readonly string[];
+  /** True when a price depends on the size of the input. */
+  hasTiers: boolean;
 }
 
 /** Reads prices as they are in the price table and in the configuration. */
@@ -24,7 +26,8 @@ export function readRates(
     const price = rates[name];
     if (price !== undefined) classes[name] = readPrice(price);
   }
-  return { classes, others: rates.others ?? [] };
+  const hasTiers = Object.values(classes).some(({ tiers }) => tiers.length > 0);
+  return { classes, others: rates.others ?? [], hasTiers };
 }
 
 function readPrice(price: Price): Rate {
@@ -37,11 +40,6 @@ function readPrice(price: Price): Rate {
 export function rateFor({ base, tiers }: Rate, input: number): { price: Decimal; isLong: boolean } {
   const tier = tiers.findLast(({ above }) => input > above);
   return { price: tier?.price ?? base, isLong: tier !== undefined };
-}
-
-/** True when a price depends on the size of the input. */
-export function hasTiers({ classes }: Rates): boolean {
-  return Object.values(classes).some(({ tiers }) => tiers.length > 0);
 }
 
 /** Returns what is left of one after a discount in percent: 0.875 after 12.5. */

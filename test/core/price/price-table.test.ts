@@ -86,7 +86,7 @@ test("at a known provider only its own prices count, and those of the makers tha
 test("the last prices that apply count, or else the first", () => {
   const dated = [
     { name: "old" },
-    { name: "new", from: "2026-03-13" },
+    { name: "new", since: Date.parse("2026-03-13") },
     { name: "night", between: [79_200, 7200] as const },
     { name: "noon", between: [43_200, 46_800] as const },
   ];
@@ -98,7 +98,7 @@ test("the last prices that apply count, or else the first", () => {
   assert.equal(at("2026-03-13T02:00:00.000Z"), "new");
   assert.equal(at("2026-03-13T12:00:00.000Z"), "noon");
   assert.equal(at("2026-03-13T13:00:00.000Z"), "new");
-  assert.equal(pricesAt([{ name: "later", from: "2027-01-01" }], 0)?.name, "later");
+  assert.equal(pricesAt([{ name: "later", since: Date.parse("2027-01-01") }], 0)?.name, "later");
   assert.equal(pricesAt([], 0), undefined);
 });
 
