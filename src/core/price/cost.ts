@@ -84,7 +84,7 @@ export function costOf(record: PricedRecord, prices: PriceBook): Cost {
   const billed = record.billed_usd === null ? null : parseMoney(record.billed_usd);
   if (billed !== null)
     return { kind: "priced", from: "billed", amount: billed, lines: [], isLowerBound: false };
-  if (record.tokens === null && record.extra.length === 0) return { kind: "unknown" };
+  if (record.tokens === null) return { kind: "unknown" };
   return new Reckoning(record, prices).finish();
 }
 
@@ -95,7 +95,7 @@ class Reckoning {
   readonly #at: number;
   readonly #lines: CostLine[] = [];
   readonly #missing: Missing[] = [];
-  #from: CostOrigin | null = null;
+  #from: CostOrigin = "free";
   #isLowerBound: boolean;
 
   constructor(record: PricedRecord, prices: PriceBook) {
@@ -112,7 +112,7 @@ class Reckoning {
     const amount = this.#lines.reduce((sum, line) => sum + line.amount, 0n);
     const lines = this.#lines;
     if (this.#missing.length > 0) return { kind: "unpriced", missing: this.#missing, atLeast: amount, lines };
-    return { kind: "priced", from: this.#from ?? "free", amount, lines, isLowerBound: this.#isLowerBound };
+    return { kind: "priced", from: this.#from, amount, lines, isLowerBound: this.#isLowerBound };
   }
 
   /** Without tiers the parts need not be told apart. */
@@ -121,6 +121,7 @@ class Reckoning {
     const [first] = parts;
     if (first === undefined || tokens === null) return;
     const found = this.#find(first.model);
+    if (found !== null && found !== "free") this.#from = found.from;
     const isOne = found !== null && found !== "free" && !found.hasTiers;
     if (isOne) this.#addPart({ ...first, tokens }, found);
     else for (const part of parts) this.#addPart(part, found);
@@ -131,9 +132,7 @@ class Reckoning {
   }
 
   #find(model: string | null): FoundPrices | "free" | null {
-    const found = model === null ? null : this.#prices.find(this.#record.upstream, model, this.#at);
-    this.#from ??= found === null || found === "free" ? found : found.from;
-    return found;
+    return model === null ? null : this.#prices.find(this.#record.upstream, model, this.#at);
   }
 
   #addPart({ model, tokens, isSum }: Part, found: FoundPrices | "free" | null): void {

@@ -693,6 +693,20 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
   ],
   ["no usage", claude("claude-sonnet-5", {}, { tokens: null, usage: "absent", spend: "never" }), "unknown"],
   [
+    "no usage but that of a tool",
+    gpt(
+      "gpt-5",
+      {},
+      {
+        tokens: null,
+        usage: "absent",
+        spend: "never",
+        extra: [extraTokens({ type: "image_gen", model: null, billable: null, output: 1 })],
+      },
+    ),
+    "unknown",
+  ],
+  [
     "a background response that is still running",
     gpt("gpt-5", {}, { tokens: null, usage: "pending", spend: "attach_by_response_id" }),
     "unknown",

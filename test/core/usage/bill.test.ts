@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as fc from "fast-check";
+import { parseRecord } from "../../../src/core/ledger/parse-record.ts";
+import { usageRecord } from "../../helpers/ledger/usage-record.ts";
 import { readBill } from "../../../src/core/usage/bill.ts";
 import { createMeter } from "../../../src/core/usage/meter.ts";
 import type { MeterReading } from "../../../src/core/usage/reading.ts";
@@ -38,6 +41,28 @@ test("a bill is read as an exact decimal number of dollars", () => {
     [{ pydantic_ai_gateway: { cost_estimate: 0.1 } }, null],
   ];
   for (const [usage, usd] of cases) assert.equal(readBill(usage), usd, JSON.stringify(usage));
+});
+
+test("whatever an upstream sends in its place, a bill is one that a record can have", () => {
+  const amount = fc.oneof(fc.double(), fc.integer(), fc.string(), fc.jsonValue());
+  const usage = fc.record(
+    {
+      cost: fc.oneof(
+        amount,
+        fc.record({ total_cost: amount, currency: fc.constantFrom("USD", "EUR", null) }),
+      ),
+      cost_in_usd_ticks: amount,
+      is_byok: fc.constantFrom(true, false),
+      cost_details: fc.record({ upstream_inference_cost: amount }),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(usage, (sent) => {
+      const record = { ...usageRecord(), billed_usd: readBill(sent) };
+      assert.equal(typeof parseRecord(JSON.stringify(record)), "object");
+    }),
+  );
 });
 
 function read(dialect: "messages" | "responses" | "chat", contentType: string, body: string): MeterReading {
