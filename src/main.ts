@@ -16,6 +16,16 @@ const COMMANDS = [
   command("token", "Add, list or revoke local tokens", () => import("./cli/commands/token.ts")),
   command("usage", "Show how many tokens each tool used", () => import("./cli/commands/usage.ts")),
   command(
+    "prices [model]",
+    "Show what a model costs, where the price comes from, and how a request is reckoned",
+    () => import("./cli/commands/prices.ts"),
+  ),
+  command(
+    "models",
+    "List the models that may be used, with context length and prices",
+    () => import("./cli/commands/models.ts"),
+  ),
+  command(
     "status",
     "Show the running daemon: addresses, upstreams, keys, configuration, ledger",
     () => import("./cli/commands/status.ts"),

@@ -133,6 +133,8 @@ const IMPORTERS: Record<string, string[]> = {
   yargs: ["cli/command-line.ts"],
   "cli-table3": ["cli/terminal/table.ts"],
   plist: ["service/launchd/agent.ts"],
+  // Only the build, and a clone that has not been built, load it.
+  "@pydantic/genai-prices": ["adapters/price-table/extract.ts"],
 };
 
 test("each vendor's library is imported by one file", () => {
@@ -181,7 +183,7 @@ test("a daemon starts without what only other commands and the sandbox need, whi
   const loaded = [...loadedWith("main.ts"), ...loadedWith("cli/commands/serve.ts")];
   assert.ok(loaded.includes("proxy/exchange/forward.ts") && loaded.includes("http-proxy-3"));
   const needless =
-    /^(?:yargs|cli-table3|plist|connect\/|adapters\/token-file\.ts|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|keys|service|tokens)\/|cli\/commands\/(?!serve))/;
+    /^(?:yargs|cli-table3|plist|connect\/|adapters\/(?:token-file\.ts|price-table\b)|core\/price\/(?!money\.ts)|service\/|check\/|sandbox\/|cli\/(?:connect|doctor|keys|service|tokens)\/|cli\/commands\/(?!serve))/;
   assert.deepEqual(
     loaded.filter((path) => needless.test(path)),
     [],
@@ -241,7 +243,12 @@ test("every export is imported by another file of src or test, and every file is
   assert.deepEqual(unused, []);
   const targets = new Set(files.flatMap(({ imports }) => imports.map(({ target }) => target)));
   // Started by node, as programs of their own.
-  for (const program of ["main.ts", "adapters/keychain/child.ts", "service/systemd/trial-run-program.ts"])
+  for (const program of [
+    "main.ts",
+    "adapters/keychain/child.ts",
+    "adapters/price-table/write.ts",
+    "service/systemd/trial-run-program.ts",
+  ])
     targets.add(program);
   assert.deepEqual(
     files.map(({ path }) => path).filter((path) => !targets.has(path)),

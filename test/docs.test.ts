@@ -84,6 +84,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   "`check`": ["check", "--json"],
   "`connect --list`": ["connect", "--list", "--json"],
   "`route`": ["route", "claude-sonnet-5", "--json"],
+  "`prices`": ["prices", "claude-sonnet-5", "--json"],
   "`key list`": ["key", "list", "--json"],
   "`key test`": ["key", "test", "--json"],
   "`token list`": ["token", "list", "--json"],
@@ -106,6 +107,13 @@ test("docs/json.md describes every field of the documents that commands print", 
       `docs/json.md, ${heading}`,
     );
   }
+});
+
+test("docs/json.md describes every field of the list of models", async (t) => {
+  const daemon = await startDaemon(t);
+  const { stdout, stderr } = await daemon.command("models", "--json");
+  assert.notEqual(stdout, "", stderr);
+  assertDescribed(namesIn(JSON.parse(stdout)), section("docs/json.md", "`models`"), "docs/json.md, `models`");
 });
 
 test("docs/ledger.md describes every field of a record", async (t) => {

@@ -19,6 +19,7 @@ const OTHERS = [
   "CHANGELOG.md",
   "LICENSE",
   "README.md",
+  "dist/prices.json",
   "launchd/tollkeeper.plist",
   "launchd/tollkeeper.sh",
   "package.json",

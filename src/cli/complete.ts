@@ -13,6 +13,7 @@ const ARGUMENTS: Readonly<Record<string, Kind>> = {
   disconnect: "tool",
   env: "tool",
   route: "model",
+  prices: "model",
   "token add": "tool",
   "token revoke": "tool",
   "key set": "key",
@@ -61,7 +62,7 @@ async function findCandidates(
 async function list(kind: Kind): Promise<string[]> {
   if (kind === "tool") return CONNECTABLE_TOOLS.map(({ name }) => name);
   try {
-    if (kind === "model") return await listRunningModels();
+    if (kind === "model") return (await listRunningModels()).models.map(({ id }) => id);
     const { upstreams, tools } = await loadConfig();
     if (kind === "upstream") return Object.keys(upstreams);
     const keys = [...Object.values(upstreams), ...Object.values(tools)].map(({ key }) => key);

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { RECORD_VERSION, type UsageRecord } from "../../src/core/ledger/record.ts";
+import { formatMoney } from "../../src/core/price/money.ts";
 import type { ExtraTokens, Flag, Tokens } from "../../src/core/usage/reading.ts";
 
 /** Any UTF-16, including halves of pairs and characters that act on a terminal; sometimes longer than a record keeps. */
@@ -87,6 +88,7 @@ export const anyRecord: fc.Arbitrary<UsageRecord> = fc.record(
     tokens: fc.option(tokens),
     extra: fc.array(extra, { maxLength: 2 }),
     server_tools: fc.dictionary(text, fc.nat(9), { ...PLAIN, maxKeys: 2 }),
+    billed_usd: fc.option(fc.bigInt({ min: 0n, max: 10n ** 30n }).map(formatMoney)),
     raw_usage: fc.option(rawUsage),
     flags: fc.uniqueArray(FLAGS),
     upstream_request_id: textOrNull,

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
-import { request, type IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
 import { currentHost } from "../../adapters/paths.ts";
+import type { Config } from "../../core/config/config.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { Api } from "../../core/http/api.ts";
 import { PLACEHOLDER_PREFIX } from "../../core/identity/tool-identity.ts";
@@ -11,10 +10,8 @@ import type { LocalEndpoint, ToolHost } from "../../tools/tool.ts";
 import { note } from "../terminal/console.ts";
 import { withLease } from "../tokens/lease.ts";
 import { locateDaemon, type LocalDaemon } from "./locate-daemon.ts";
+import { requestModelList, type ModelList } from "./request-model-list.ts";
 import type { SelectedTool } from "./select-tool.ts";
-
-/** For the whole request to the daemon, which asks the upstream. */
-const TIMEOUT_MS = 10_000;
 
 /** Matches the names of models that services list, and that tools cannot chat with. */
 const OTHER_MODELS = /embed|rerank|whisper|tts|transcribe|audio|realtime|image|dall-e|sora|moderation/i;
@@ -90,43 +87,33 @@ async function chooseModel(
 ): Promise<string | null> {
   if (apis.length === 0) return null;
   if (!isRunning) throw noModel(title, "tollkeeper is not running, so no model can be looked up");
-  const models = await withLease(config, name, (token) =>
-    listModels(buildEndpoint(name, port, token, null)),
+  const { models } = await withLease(config, name, (token) =>
+    requestModelList(buildEndpoint(name, port, token, null)),
   ).catch((error: unknown) => {
     throw noModel(title, `tollkeeper could not list its models: ${messageOf(error)}`);
   });
-  const known = models.filter((id) => !OTHER_MODELS.test(id));
+  const known = models.map(({ id }) => id).filter((id) => !OTHER_MODELS.test(id));
   const [model] = apis.flatMap((api) => known.filter((id) => inferModelApi(id) === api));
   if (model === undefined) throw noModel(title, "none of the listed models is known to work");
   note(`model: ${model}, the first suitable one; to use another, add: --model MODEL`);
   return model;
 }
 
-/** Returns the models that the running daemon lists. Rejects when it does not run or does not answer. */
-export async function listRunningModels(): Promise<string[]> {
-  const { port, config } = await locateDaemon(await runningDaemon(), undefined);
-  return withLease(config, "tollkeeper", (token) =>
-    listModels(buildEndpoint("tollkeeper", port, token, null)),
+/**
+ * Returns the models that the running daemon lists for a tool, and its configuration. Rejects when it does not run or does not
+ * answer.
+ */
+export async function listRunningModels(
+  tool = "tollkeeper",
+  configFile?: string,
+): Promise<ModelList & { config: Config }> {
+  const { port, config } = await locateDaemon(await runningDaemon(), configFile);
+  const list = await withLease(config, tool, (token) =>
+    requestModelList(buildEndpoint(tool, port, token, null)),
   );
+  return { ...list, config };
 }
 
 function noModel(title: string, why: string): Failure {
   return new Failure(`${title} needs a model, and ${why}`, "add to the command: --model MODEL");
-}
-
-async function listModels({ baseUrl, credential }: LocalEndpoint): Promise<string[]> {
-  const options = {
-    headers: { authorization: `Bearer ${credential}` },
-    agent: false,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  };
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request(`${baseUrl}/v1/models`, options, resolve).once("error", reject).end();
-  });
-  const body = await text(response);
-  if (response.statusCode !== 200) throw new Error(`it responded with ${response.statusCode}`);
-  const { data } = JSON.parse(body) as { data?: unknown };
-  if (!Array.isArray(data)) throw new Error("its response is not a list");
-  const ids = data.map((entry: unknown) => (entry as { id?: unknown } | null)?.id);
-  return ids.filter((id) => typeof id === "string");
 }

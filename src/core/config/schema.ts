@@ -5,6 +5,7 @@ import { checkKeyName } from "./names.ts";
 import { checkModelName, checkModelPattern } from "../policy/model-pattern.ts";
 import { checkNoProxy } from "./no-proxy.ts";
 import { DEFAULT_PORT } from "./own-address.ts";
+import { discount, prices } from "./price-schema.ts";
 import { parseProxyUrl } from "./proxy-url.ts";
 import {
   choice,
@@ -146,6 +147,10 @@ const upstream = object({
     .default(false)
     .describe("Whether this upstream's input_tokens on /messages include cache tokens. Anthropic's do not."),
   routes: list(extraRoute).default([]).describe("Additional routes to forward. None by default."),
+  prices: prices.describe("What models cost at this upstream, before the prices of all; see there."),
+  discount: discount.describe(
+    "Percent that this upstream takes off every price, wherever the price comes from.",
+  ),
 }).resolve(({ baseUrl, keySource: source, ...rest }) => ({
   ...baseUrl,
   ...rest,
@@ -289,6 +294,9 @@ export const configSchema = object({
     .describe("Tools that may use only some of the upstreams, or have a key of their own."),
   aliases: aliases.describe(
     'Models to request instead of those that tools name, e.g. { "claude-haiku-4-5": "qwen3-coder" }.',
+  ),
+  prices: prices.describe(
+    'What models cost, in place of the built-in prices, in US dollars per million tokens, e.g. { "my-model": { "input": 3, "output": 15 } }; "*" stands for any characters.',
   ),
   outbound: outbound.default({}).describe("How upstreams are reached. Environment variables are ignored."),
   ledger: ledger.default({}).describe("The usage records."),

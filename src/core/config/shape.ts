@@ -97,6 +97,15 @@ export function integer(minimum: number, maximum: number = Number.MAX_SAFE_INTEG
   });
 }
 
+/** A number from 0 to `maximum`, inclusive. */
+export function amount(maximum: number): Shape<number> {
+  return new Shape({ type: "number", minimum: 0, maximum }, (value, path) => {
+    if (typeof value !== "number" || !Number.isFinite(value)) return wrongType(value, path, "a number");
+    if (value < 0) return issueAt(path, "must not be negative");
+    return value > maximum ? issueAt(path, `must be at most ${maximum}`) : { value: Math.abs(value) };
+  });
+}
+
 /** A boolean. */
 export function flag(): Shape<boolean> {
   return new Shape({ type: "boolean" }, (value, path) =>

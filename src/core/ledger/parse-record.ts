@@ -14,7 +14,9 @@ const TEXTS_OR_NULL = [
   "branch",
 ] as const;
 /** Missing in records of earlier releases. */
-const LATER_FIELDS = ["process", "project", "alias", "attempt_of"] as const;
+const LATER_FIELDS = ["process", "project", "alias", "attempt_of", "billed_usd"] as const;
+/** A decimal number of dollars, as `readBill` writes it. */
+const BILL = /^\d{1,40}(?:\.\d{1,40})?$/;
 const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
 
 /**
@@ -31,7 +33,7 @@ export function parseRecord(line: string): UsageRecord | "unknown_version" | "un
 }
 
 function isUsageRecord(value: JsonObject): value is JsonObject & UsageRecord {
-  const { v, process, tokens, extra } = value;
+  const { v, process, tokens, extra, billed_usd: billed } = value;
   return (
     v === RECORD_VERSION &&
     TEXTS.every((name) => typeof value[name] === "string") &&
@@ -39,6 +41,7 @@ function isUsageRecord(value: JsonObject): value is JsonObject & UsageRecord {
     TEXTS_OR_NULL.every((name) => isTextOrNull(value[name])) &&
     (process === null || isProcess(process)) &&
     (tokens === null || isTokens(tokens)) &&
+    (billed === null || (typeof billed === "string" && BILL.test(billed))) &&
     Array.isArray(extra) &&
     extra.every(isExtra)
   );

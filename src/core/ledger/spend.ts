@@ -10,18 +10,21 @@ import type { UsageRecord } from "./record.ts";
  */
 type SpendKind = "request" | "failed" | "fetch" | "free";
 
+/** What of a record decides how it counts. */
+type Spending = Pick<UsageRecord, "spend" | "usage" | "tokens" | "method" | "route" | "outcome" | "status">;
+
 /**
  * `spend: "never"` alone does not make a record free: responses whose usage never arrived have it, too (docs/wire.md
  * section 8), and leaving those out would make every total silently too small.
  */
-function classify(record: UsageRecord): SpendKind {
+function classify(record: Spending): SpendKind {
   if (record.spend === "never" && (record.usage === "none" || record.tokens !== null)) return "free";
   if (record.spend !== "count" && !isCreation(record)) return "fetch";
   return record.tokens === null && !canHaveSpent(record) ? "failed" : "request";
 }
 
 /** True for a POST to a collection, which creates a response. `GET /responses/{id}` and `POST .../{id}/cancel` do not. */
-function isCreation(record: UsageRecord): boolean {
+function isCreation(record: Spending): boolean {
   return record.method === "POST" && !record.route.includes("{id}");
 }
 
@@ -29,9 +32,15 @@ function isCreation(record: UsageRecord): boolean {
  * False for a refusal, because nothing was sent, and for an error status of the service, because no model ran. Everything
  * else may have been billed: truncated responses, errors inside a stream, responses without usage, failed responses.
  */
-function canHaveSpent({ outcome, status }: UsageRecord): boolean {
+function canHaveSpent({ outcome, status }: Spending): boolean {
   if (outcome === "rejected") return false;
   return !(outcome === "error" && status !== null && status >= 300);
+}
+
+/** True for a record whose request cannot have cost anything: it failed with a plain error, or its route never spends. */
+export function hasSpentNothing(record: Spending): boolean {
+  const kind = classify(record);
+  return kind === "failed" || kind === "free";
 }
 
 /** A request that counts. `source` is the record with its best usage: itself, or a fetch of the response it created. */

@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../json.ts";
 import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from "./usage-format.ts";
 import type { UsageCollector, UsageFormat } from "./usage-format.ts";
 import type { ChunkType } from "./chat/chunk-scanner.ts";
+import { readBill } from "./bill.ts";
 import { CumulativeUsage } from "./chat/cumulative-usage.ts";
 import { hasCounts, readChatCounts, readTimings } from "./chat/usage.ts";
 import { CHAT_ERROR_FIELDS, readErrorType } from "./errors.ts";
@@ -119,6 +120,7 @@ class ChatCollector implements UsageCollector {
     reading.service_tier = this.#tier ?? asWord(rawUsage?.["service_tier"]);
     reading.tokens = tokens;
     reading.server_tools = readServerTools(asObject(rawUsage?.["server_tool_use_details"]));
+    reading.billed_usd = usage === "final" && rawUsage !== null ? readBill(rawUsage) : null;
     reading.raw_usage = rawUsage;
     reading.flags = [...flags];
     return reading;

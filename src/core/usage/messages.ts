@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../json.ts";
 import { TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from "./usage-format.ts";
 import type { TypedFormat, UsageCollector } from "./usage-format.ts";
+import { readBill } from "./bill.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
 import { asObject, asText, removeSentences, asWord } from "./fields.ts";
 import { BEDROCK_METRICS, MergedUsage } from "./messages/merged-usage.ts";
@@ -103,6 +104,7 @@ class MessagesCollector implements UsageCollector {
     reading.tokens = tokens;
     reading.extra = iterations.extra;
     reading.server_tools = readServerTools(asObject(usage["server_tool_use"]));
+    reading.billed_usd = isFinal ? readBill(usage) : null;
     reading.raw_usage = Object.keys(usage).length > 0 ? usage : null;
     reading.flags = [...flags];
     return reading;

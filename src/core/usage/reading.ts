@@ -105,6 +105,8 @@ export interface MeterReading {
   extra: ExtraTokens[];
   /** Calls of the service's own tools, e.g. `{ web_search: 2 }`. */
   server_tools: Record<string, number>;
+  /** What the service says that it charged, in US dollars: a decimal number such as `0.0042`. null unless usage is final. */
+  billed_usd: string | null;
   /** The service's own usage object (for Messages streams, all of them merged), verbatim except for removed sentences. */
   raw_usage: Record<string, unknown> | null;
   flags: Flag[];

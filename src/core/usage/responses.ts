@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../json.ts";
 import { MAX_EXTRA, TEXT_BYTES, USAGE_BYTES, createReading, toUsageState } from "./usage-format.ts";
 import type { TypedFormat, UsageCollector } from "./usage-format.ts";
+import { readBill } from "./bill.ts";
 import { ERROR_FIELDS, readErrorType } from "./errors.ts";
 import { asCount, asObject, asText, removeSentences, asWord } from "./fields.ts";
 import { readResponsesUsage } from "./responses/usage.ts";
@@ -96,6 +97,7 @@ class ResponsesCollector implements UsageCollector {
     reading.extra = toolUsage.flatMap(([name, usage]) => readToolTokens(name, asObject(usage)));
     const calls = toolUsage.flatMap(([name, usage]) => readToolCalls(name, asObject(usage)));
     reading.server_tools = Object.fromEntries(calls);
+    reading.billed_usd = isFinal && rawUsage !== null ? readBill(rawUsage) : null;
     reading.raw_usage = rawUsage;
     reading.flags = [...flags];
     return reading;

@@ -70,6 +70,7 @@ export function createReading(outcome: Outcome, usage: UsageState): MeterReading
     tokens: null,
     extra: [],
     server_tools: {},
+    billed_usd: null,
     raw_usage: null,
     flags: [],
     spend: "never",

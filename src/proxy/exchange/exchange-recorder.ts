@@ -209,6 +209,7 @@ export class ExchangeRecorder {
       tokens: reading.tokens,
       extra: reading.extra,
       server_tools: reading.server_tools,
+      billed_usd: reading.billed_usd,
       raw_usage: reading.raw_usage,
       flags: reading.flags,
       attempt_of: this.#head.firstAttempt?.id ?? null,

@@ -176,6 +176,9 @@ test("completes commands, subcommands, options, choices, tools, keys and upstrea
   assert.deepEqual(await words(t, "connect", "claude"), ["claude-code"]);
   assert.deepEqual(await words(t, "key", "test", ""), ["work"]);
   assert.deepEqual(await words(t, "key", "set", "--upstream", ""), ["default", "other"]);
+  assert.deepEqual(await words(t, "pri"), ["prices"]);
+  assert.deepEqual(await words(t, "prices", "x", "--upstream", "o"), ["other"]);
+  assert.deepEqual(await words(t, "models", "--t"), ["--tool"]);
   assert.deepEqual(await words(t, "run", "--", "us"), [""]);
 });
 

@@ -21,6 +21,7 @@ test("resolves an empty file to the documented defaults", () => {
     tools: {},
     outbound: { proxy: null, noProxy: [], caFile: null, authorities: [] },
     aliases: {},
+    prices: {},
     ledger: { directory: null, retainDays: 400, noteAfterMs: 1_000, project: false },
     abort: { graceMs: 500 },
     limits: {
@@ -54,6 +55,8 @@ test("resolves an upstream with only a base URL to its name and every default", 
       headers: {},
       query: {},
       routes: [],
+      prices: {},
+      discount: 0,
     },
   });
 });

@@ -331,7 +331,7 @@ const REFUSALS: [what: string, file: unknown, problem: string][] = [
   [
     "a key of another release",
     { groups: {} },
-    'groups: unknown key "groups"; known here: $schema, listen, access, upstreams, tools, aliases, outbound, ledger, abort, limits',
+    'groups: unknown key "groups"; known here: $schema, listen, access, upstreams, tools, aliases, prices, outbound, ledger, abort, limits',
   ],
 ];
 

@@ -9,7 +9,6 @@ const NOT_COMPARED: Record<string, string> = {
   terminated: "whether message_stop arrived; a record's outcome says what follows from it",
   background: "a record has what follows from it: usage pending, spend by response id",
   lower_bound: "the same as usage partial; compared by its own assertion",
-  vendor_cost: "money is not part of a record; it stays in raw_usage",
   outcome_also: "another outcome that would be as good",
   optional: "the corpus would accept absent, too",
   count: "the estimate of a token counting route, which a record does not have",
@@ -61,6 +60,10 @@ export function assertAsExpected(reading: MeterReading, expected: Expected): voi
   const described = describe(reading);
   for (const [name, value] of Object.entries(expected)) {
     if (name in NOT_COMPARED && name !== "lower_bound") continue;
+    if (name === "vendor_cost") {
+      assert.equal(Number(reading.billed_usd), (value as { amount: number }).amount, name);
+      continue;
+    }
     if (name === "flags" && expected["outcome"] === "cut") {
       assert.deepEqual(withoutBadJson(reading.flags), withoutBadJson(value as string[]), name);
       continue;

@@ -117,6 +117,8 @@ export function upstreamAt(baseUrl: string, overrides: Partial<Upstream> = {}): 
     anthropicVersion: "2023-06-01",
     inputIncludesCache: false,
     routes: [],
+    prices: {},
+    discount: 0,
     ...overrides,
   };
 }

@@ -38,6 +38,7 @@ export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
     tokens: tokens({ input_uncached: 10, output: 5 }),
     extra: [],
     server_tools: {},
+    billed_usd: null,
     raw_usage: null,
     flags: [],
     upstream_request_id: null,

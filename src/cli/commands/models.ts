@@ -1,0 +1,123 @@
+import type { Config } from "../../core/config/config.ts";
+import { checkToolName } from "../../core/config/names.ts";
+import type { ListedModel } from "../../core/http/model-list.ts";
+import { isObject, parseJson } from "../../core/json.ts";
+import { formatDecimal } from "../../core/price/money.ts";
+import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
+import type { RateClass } from "../../core/price/price-table.ts";
+import { toPrintable } from "../../core/text/printable.ts";
+import { asCount } from "../../core/usage/fields.ts";
+import { defineCommand } from "../command.ts";
+import { listRunningModels } from "../connect/local-endpoint.ts";
+import { chooseSeller } from "../prices/choose-seller.ts";
+import { loadPrices, remarkOnAge } from "../prices/load-prices.ts";
+import { documentPrices } from "./prices/model.ts";
+import { note, print, printJson } from "../terminal/console.ts";
+import { formatNumber } from "../terminal/format.ts";
+import { formatTable } from "../terminal/table.ts";
+
+/** `tollkeeper models`: asks the running daemon which models there are, and says what is known of each. */
+export const command = defineCommand({
+  builder: (yargs) =>
+    yargs
+      .option("config", { type: "string" })
+      .option("tool", { type: "string", describe: "Tool whose models to list; default: any" })
+      .option("json", { type: "boolean", default: false, describe: "Print JSON" })
+      .check(({ tool }) => tool === undefined || (checkToolName(tool) ?? true)),
+  handler: async ({ config: file, tool, json }) => {
+    const { models, missing, config } = await listRunningModels(tool, file);
+    const prices = await loadPrices(config);
+    const now = Date.now();
+    const rows = models.map((model) => describeModel(model, config, prices, tool ?? null, now));
+    if (json) return printJson({ models: rows.map(toDocument), missingUpstreams: missing });
+    if (rows.length === 0) note("No upstream lists a model.");
+    else print(formatTable(COLUMNS, rows.map(toRow)));
+    if (rows.length > 0)
+      print("\nPrices are in USD per million tokens of short prompts. More: tollkeeper prices MODEL");
+    for (const upstream of missing)
+      note(`The models of ${upstream} are missing, because it has not answered; see: tollkeeper status`);
+    const remark = remarkOnAge(prices.table, now);
+    if (remark !== null) print(remark);
+  },
+});
+
+/** A model that may be used. */
+interface UsableModel {
+  id: string;
+  /** null when no upstream of the configuration serves it now. */
+  upstream: string | null;
+  /** In tokens; null when neither the upstream nor the price table says. */
+  contextWindow: number | null;
+  prices: FoundPrices | "free" | null;
+}
+
+function describeModel(
+  { id, json }: ListedModel,
+  config: Config,
+  prices: PriceBook,
+  tool: string | null,
+  now: number,
+): UsableModel {
+  const upstream = chooseSeller(config, prices, { model: id, tool, at: now });
+  const listed = upstream === null ? null : prices.findListed(upstream, id);
+  return {
+    id,
+    upstream,
+    contextWindow: readContext(json) ?? listed?.model.contextWindow ?? null,
+    prices: upstream === null ? null : prices.find(upstream, id, now),
+  };
+}
+
+/** What services call it in their lists: OpenRouter, Groq, vLLM, Anthropic. */
+const CONTEXT_NAMES = ["context_length", "context_window", "max_model_len", "max_input_tokens"];
+
+function readContext(json: string): number | null {
+  const entry = parseJson(json);
+  if (!isObject(entry)) return null;
+  return (
+    CONTEXT_NAMES.map((name) => asCount(entry[name])).find((count) => count !== null && count > 0) ?? null
+  );
+}
+
+const right = (head: string) => ({ head, align: "right" as const });
+const COLUMNS = [
+  "model",
+  "upstream",
+  right("context"),
+  right("input"),
+  right("cached"),
+  right("output"),
+  "prices",
+];
+
+function toRow({ id, upstream, contextWindow, prices }: UsableModel): string[] {
+  const price = (rateClass: RateClass) => {
+    const rate = prices === null || prices === "free" ? undefined : prices.classes[rateClass];
+    return rate === undefined ? "" : formatDecimal(rate.base);
+  };
+  return [
+    toPrintable(id),
+    upstream ?? "",
+    contextWindow === null ? "" : formatNumber(contextWindow),
+    price("input"),
+    price("cacheRead"),
+    price("output"),
+    describePrices(prices),
+  ];
+}
+
+function describePrices(prices: UsableModel["prices"]): string {
+  if (prices === null) return "unpriced";
+  if (prices === "free") return "free";
+  return prices.discounted === null ? prices.from : `${prices.from}, less discount`;
+}
+
+function toDocument({ prices, ...model }: UsableModel): object {
+  const isPriced = prices !== null && prices !== "free";
+  return {
+    ...model,
+    pricesFrom: isPriced ? prices.from : prices,
+    discountFactor: isPriced && prices.discounted !== null ? formatDecimal(prices.discounted) : null,
+    prices: isPriced ? documentPrices(prices) : [],
+  };
+}

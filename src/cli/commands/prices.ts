@@ -1,0 +1,81 @@
+import type { Config } from "../../core/config/config.ts";
+import { Failure } from "../../core/failure.ts";
+import { costOf } from "../../core/price/cost.ts";
+import type { FoundPrices, PriceBook } from "../../core/price/price-book.ts";
+import { checkDay } from "../../core/config/price-schema.ts";
+import { sanitizeText } from "../../core/config/problem.ts";
+import { defineCommand } from "../command.ts";
+import { loadConfig } from "../load-config.ts";
+import { chooseSeller, type Wanted } from "../prices/choose-seller.ts";
+import { exampleRecord } from "../prices/example.ts";
+import { ageOf, loadPrices, remarkOnAge } from "../prices/load-prices.ts";
+import { documentModel, printModel, type ShownModel } from "./prices/model.ts";
+import { documentOverview, printOverview } from "./prices/overview.ts";
+import { EXIT, print, printJson } from "../terminal/console.ts";
+
+const NEEDS_MODEL = '"--upstream", "--tool" and "--on" need the name of a model';
+
+/** `tollkeeper prices`: what is used, from where, as of when; for a model also how a request is reckoned. */
+export const command = defineCommand({
+  builder: (yargs) =>
+    yargs
+      .positional("model", { type: "string", describe: "The model; without one: where prices come from" })
+      .option("config", { type: "string" })
+      .option("tool", { type: "string", describe: "Tool that requests the model; default: any" })
+      .option("upstream", { type: "string", describe: "Upstream; default: the one that serves the model" })
+      .option("on", { type: "string", describe: "Day of the request, in UTC; default: now" })
+      .option("json", { type: "boolean", default: false, describe: "Print JSON" })
+      .check(
+        ({ model, upstream, tool, on }) =>
+          model !== undefined || (upstream ?? tool ?? on) === undefined || NEEDS_MODEL,
+      )
+      .check(
+        ({ on }) => on === undefined || checkDay(on) === null || '"--on" needs a day such as 2026-11-01',
+      ),
+  handler: async ({ config: file, model, tool = null, upstream, on, json }) => {
+    const config = await loadConfig(file);
+    const prices = await loadPrices(config);
+    const now = Date.now();
+    const { source, asOf } = prices.table;
+    const table = { source, asOf, ageDays: ageOf(prices.table, now) };
+    if (model === undefined) {
+      if (json) printJson({ table, ...documentOverview(config, prices) });
+      else printOverview(config, prices, table.ageDays);
+    } else {
+      const at = on === undefined ? now : Date.parse(on);
+      const seller = findSeller(config, prices, { model, tool, at }, upstream);
+      const shown = showModel(prices, seller, model, at);
+      if (json) printJson({ table, ...documentModel(shown) });
+      else printModel(shown, prices.table);
+      if (shown.prices === null) process.exitCode = EXIT.failed;
+    }
+    const remark = remarkOnAge(prices.table, now);
+    if (remark !== null && !json) print(`\n${remark}`);
+  },
+});
+
+function findSeller(config: Config, prices: PriceBook, wanted: Wanted, upstream: string | undefined): string {
+  if (upstream === undefined) {
+    const chosen = chooseSeller(config, prices, wanted);
+    if (chosen !== null) return chosen;
+    const model = sanitizeText(wanted.model);
+    throw new Failure(`no upstream serves ${model}`, `to see why, type: tollkeeper route ${model}`);
+  }
+  if (Object.hasOwn(config.upstreams, upstream)) return upstream;
+  const names = Object.keys(config.upstreams);
+  throw new Failure(
+    `no upstream is called "${sanitizeText(upstream)}"`,
+    names.length === 0 ? "add one with: tollkeeper setup" : `name one of: ${names.join(", ")}`,
+  );
+}
+
+function showModel(prices: PriceBook, upstream: string, model: string, at: number): ShownModel {
+  const found = prices.find(upstream, model, at);
+  const listed = prices.findListed(upstream, model);
+  const example = isPriced(found) ? costOf(exampleRecord({ upstream, model, at }, found), prices) : null;
+  return { model, upstream, prices: found, contextWindow: listed?.model.contextWindow ?? null, example };
+}
+
+function isPriced(found: FoundPrices | "free" | null): found is FoundPrices {
+  return found !== null && found !== "free";
+}

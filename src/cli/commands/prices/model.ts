@@ -1,0 +1,159 @@
+import type { Cost, CostLine } from "../../../core/price/cost.ts";
+import { formatDecimal, formatDollars, formatMoney, type Decimal } from "../../../core/price/money.ts";
+import type { FoundPrices } from "../../../core/price/price-book.ts";
+import { RATE_CLASSES, type PriceTable, type RateClass } from "../../../core/price/price-table.ts";
+import { print } from "../../terminal/console.ts";
+import { formatNumber, labelledLine } from "../../terminal/format.ts";
+import { formatTable } from "../../terminal/table.ts";
+
+/** A model at an upstream, its prices and an example; `free` and null as of `PriceBook.find`. */
+export interface ShownModel {
+  model: string;
+  upstream: string;
+  prices: FoundPrices | "free" | null;
+  contextWindow: number | null;
+  /** null without prices. */
+  example: Cost | null;
+}
+
+const TITLES: Readonly<Record<RateClass, string>> = {
+  input: "uncached input",
+  cacheRead: "cache read",
+  cacheWrite: "cache write",
+  cacheWrite1h: "cache write, 1 h",
+  cacheWrite12h: "cache write, 12 h",
+  output: "output",
+  webSearch: "web search",
+};
+
+/** How many of a class its price is for. */
+const perOf = (rateClass: RateClass) => (rateClass === "webSearch" ? 1000 : 1_000_000);
+
+/** Prints what a model costs, and an example, line by line. */
+export function printModel(shown: ShownModel, table: PriceTable): void {
+  const { model, upstream, prices, contextWindow, example } = shown;
+  print(labelledLine("model", model));
+  print(labelledLine("upstream", upstream));
+  print(labelledLine("prices", describeSource(prices, table)));
+  if (contextWindow !== null) print(labelledLine("context", `${formatNumber(contextWindow)} tokens`));
+  if (prices === null || prices === "free") return;
+  if (prices.discounted !== null)
+    print(labelledLine("discount", `${percentOf(prices.discounted)} of each price remains`));
+  if (prices.region !== null) print(labelledLine("region", prices.region));
+  print("");
+  print(formatTable(["", { head: "USD", align: "right" }, "for"], priceRows(prices)));
+  if (prices.others.length > 0)
+    print(`\nNot known from a record, so that requests are unpriced: ${prices.others.join(", ")}`);
+  if (example === null || example.kind === "unknown") return;
+  print("\nAn example, reckoned line by line:\n");
+  print(formatTable(EXAMPLE_COLUMNS, [...example.lines.map(exampleRow), totalRow(example)]));
+}
+
+function describeSource(prices: ShownModel["prices"], { source, asOf }: PriceTable): string {
+  if (prices === "free") return "free: the upstream takes no key, and the configuration has no price";
+  if (prices === null)
+    return "unpriced: neither the configuration nor the price table has a price; add one with: tollkeeper config edit";
+  if (prices.from === "configuration") return "the configuration";
+  return `${prices.provider}/${prices.model} in ${source}, as of ${asOf}`;
+}
+
+function percentOf({ digits, scale }: Decimal): string {
+  return `${formatDecimal({ digits: digits * 100n, scale })} %`;
+}
+
+/** A row for each price, and one for each tier. */
+function priceRows({ classes }: FoundPrices): string[][] {
+  return RATE_CLASSES.flatMap((name) => {
+    const rate = classes[name];
+    if (rate === undefined) return [];
+    const unit = name === "webSearch" ? "1,000 calls" : "1M tokens";
+    const tiers = rate.tiers.map(({ above, price }) => [
+      "",
+      formatDecimal(price),
+      `${unit}, if the whole input is above ${formatNumber(above)}`,
+    ]);
+    return [[TITLES[name], formatDecimal(rate.base), unit], ...tiers];
+  });
+}
+
+const EXAMPLE_COLUMNS = [
+  "",
+  { head: "count", align: "right" },
+  { head: "USD", align: "right" },
+  "for",
+  "times",
+  { head: "amount", align: "right" },
+] as const;
+
+function exampleRow({ class: name, count, rate, per, factors, amount }: CostLine): string[] {
+  return [
+    name,
+    formatNumber(count),
+    formatDecimal(rate),
+    formatNumber(per),
+    factors.map(({ what, value }) => `${formatDecimal(value)} (${what})`).join(", "),
+    formatMoney(amount),
+  ];
+}
+
+function totalRow(cost: Exclude<Cost, { kind: "unknown" }>): string[] {
+  if (cost.kind === "priced")
+    return ["total", "", "", "", formatDollars(cost.amount), formatMoney(cost.amount)];
+  const missing = cost.missing.map(({ what }) => what).join(", ");
+  return ["at least", "", "", "", `unpriced: ${missing}`, formatMoney(cost.atLeast)];
+}
+
+const NO_PRICES = {
+  provider: null,
+  listedAs: null,
+  region: null,
+  discountFactor: null,
+  prices: [],
+  others: [],
+  example: null,
+};
+
+/** Returns the same as a document for programs. Prices and amounts are exact decimal numbers in strings. */
+export function documentModel({ model, upstream, prices, contextWindow, example }: ShownModel): object {
+  const head = { model, upstream, contextWindow };
+  if (prices === null || prices === "free") return { ...head, from: prices, ...NO_PRICES };
+  const { from, provider, model: listedAs, region, discounted, others } = prices;
+  return {
+    ...head,
+    from,
+    provider,
+    listedAs,
+    region,
+    discountFactor: discounted === null ? null : formatDecimal(discounted),
+    prices: documentPrices(prices),
+    others,
+    example: example === null || example.kind === "unknown" ? null : documentCost(example),
+  };
+}
+
+/** Returns prices as exact decimal numbers in strings. */
+export function documentPrices({ classes }: FoundPrices): object[] {
+  return RATE_CLASSES.flatMap((name) => {
+    const rate = classes[name];
+    if (rate === undefined) return [];
+    const tiers = rate.tiers.map(({ above, price }) => ({ above, usd: formatDecimal(price) }));
+    return [{ class: name, usd: formatDecimal(rate.base), per: perOf(name), tiers }];
+  });
+}
+
+function documentCost(cost: Exclude<Cost, { kind: "unknown" }>): object {
+  const lines = cost.lines.map(({ class: name, count, rate, per, factors, amount }) => ({
+    class: name,
+    count,
+    usd: formatDecimal(rate),
+    per,
+    factors: factors.map(({ what, value }) => ({ what, value: formatDecimal(value) })),
+    amountUsd: formatMoney(amount),
+  }));
+  const isPriced = cost.kind === "priced";
+  return {
+    amountUsd: formatMoney(isPriced ? cost.amount : cost.atLeast),
+    isComplete: isPriced,
+    lines,
+  };
+}

@@ -1,0 +1,76 @@
+import type { Config, Upstream } from "../../../core/config/config.ts";
+import type { PriceBook } from "../../../core/price/price-book.ts";
+import { splitRegion } from "../../../core/price/modifiers.ts";
+import { findProvider, type PriceTable } from "../../../core/price/price-table.ts";
+import { print } from "../../terminal/console.ts";
+import { labelledLine, pluralize } from "../../terminal/format.ts";
+import { formatTable } from "../../terminal/table.ts";
+
+/** Where an upstream's prices come from. */
+interface Source {
+  name: string;
+  /** Its provider in the price table; null when that does not know its host. */
+  provider: string | null;
+  /** How many models of that provider have prices. */
+  models: number;
+  isFree: boolean;
+  discount: number;
+  /** The patterns of its own prices in the configuration. */
+  patterns: string[];
+}
+
+function describeSources({ upstreams }: Config, { table }: PriceBook): Source[] {
+  return Object.values(upstreams).map((upstream) => describeSource(upstream, table));
+}
+
+function describeSource({ name, baseUrl, auth, discount, prices }: Upstream, table: PriceTable): Source {
+  const provider = findProvider(table, splitRegion(baseUrl).baseUrl);
+  return {
+    name,
+    provider: provider?.id ?? null,
+    models: provider?.models.length ?? 0,
+    isFree: auth === "none",
+    discount,
+    patterns: Object.keys(prices),
+  };
+}
+
+/** Prints where prices come from: the table, the configuration, and what applies at each upstream. */
+export function printOverview(config: Config, prices: PriceBook, ageDays: number): void {
+  const { source, asOf, providers } = prices.table;
+  const models = providers.reduce((sum, provider) => sum + provider.models.length, 0);
+  print(labelledLine("table", `${source}, as of ${asOf}, ${pluralize(ageDays, "day")} ago`));
+  print(labelledLine("", `${pluralize(models, "model")} of ${pluralize(providers.length, "service")}`));
+  const patterns = Object.keys(config.prices);
+  print(
+    labelledLine("configured", patterns.length === 0 ? "no prices for all upstreams" : patterns.join(", ")),
+  );
+  const sources = describeSources(config, prices);
+  if (sources.length > 0) print("");
+  if (sources.length > 0)
+    print(
+      formatTable(
+        ["upstream", "prices"],
+        sources.map((one) => [one.name, describeInWords(one)]),
+      ),
+    );
+  print("\nTo see what a model costs, type: tollkeeper prices MODEL");
+}
+
+function describeInWords({ provider, models, isFree, discount, patterns }: Source): string {
+  const listed =
+    provider === null
+      ? "not in the table: each model costs what its maker charges"
+      : `${provider} in the table, ${pluralize(models, "model")}`;
+  const parts = [
+    patterns.length > 0 && `its own for ${patterns.join(", ")}`,
+    isFree ? "free, because it takes no key" : listed,
+    discount > 0 && `${discount} % off`,
+  ];
+  return parts.filter((part) => part !== false).join("; ");
+}
+
+/** Returns the same as a document for programs. */
+export function documentOverview(config: Config, prices: PriceBook): object {
+  return { configured: Object.keys(config.prices), upstreams: describeSources(config, prices) };
+}

@@ -1,0 +1,47 @@
+import { request, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
+import { readModelList, type ListedModel } from "../../core/http/model-list.ts";
+import { isObject, parseJson } from "../../core/json.ts";
+import type { LocalEndpoint } from "../../tools/tool.ts";
+
+/** For each request to the daemon, which asks the upstreams. */
+const TIMEOUT_MS = 10_000;
+
+/** Anthropic's list has pages of 20, or of 1000 at most (https://docs.anthropic.com/en/api/models-list). Others may refuse the parameter. */
+const ALL_PAGES = "?limit=1000";
+
+/** The models that the daemon lists. */
+export interface ModelList {
+  models: ListedModel[];
+  /** The upstreams whose models are missing, because they did not answer in time. */
+  missing: string[];
+}
+
+/** Requests the list of models from the running daemon. Rejects when it does not answer with one. */
+export async function requestModelList(endpoint: LocalEndpoint): Promise<ModelList> {
+  const first = await get(endpoint, "");
+  const body = parseJson(first.body);
+  const hasMore = isObject(body) && body["has_more"] === true;
+  const { body: all, missing } = hasMore ? await get(endpoint, ALL_PAGES) : first;
+  const models = readModelList(all);
+  if (models === null) throw new Error("its response is not a list");
+  return { models, missing };
+}
+
+async function get(
+  { baseUrl, credential }: LocalEndpoint,
+  query: string,
+): Promise<{ body: string; missing: string[] }> {
+  const options = {
+    headers: { authorization: `Bearer ${credential}` },
+    agent: false,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(`${baseUrl}/v1/models${query}`, options, resolve).once("error", reject).end();
+  });
+  const body = await text(response);
+  if (response.statusCode !== 200) throw new Error(`it responded with ${response.statusCode}`);
+  const missing = response.headers["x-tollkeeper-missing-upstreams"];
+  return { body, missing: typeof missing === "string" ? missing.split(/, */) : [] };
+}

@@ -1,0 +1,26 @@
+import type { Config } from "../../core/config/config.ts";
+import { SANDBOX_UPSTREAM } from "../../core/config/names.ts";
+import { APIS } from "../../core/http/api.ts";
+import { explainChoice } from "../../core/policy/explain-choice.ts";
+import type { PriceBook } from "../../core/price/price-book.ts";
+
+/** A model, who asks for it (null: any tool), and when, in milliseconds since 1970. */
+export interface Wanted {
+  model: string;
+  tool: string | null;
+  at: number;
+}
+
+/**
+ * Returns the name of the upstream that serves a model; null when none does. Which one it is may depend on the API. Then it is the
+ * first that has a price for the model, because an upstream without a list of models would be sent any.
+ */
+export function chooseSeller(config: Config, prices: PriceBook, { model, tool, at }: Wanted): string | null {
+  if (Object.keys(config.upstreams).length === 0) return SANDBOX_UPSTREAM;
+  const chosen = APIS.flatMap((api) =>
+    explainChoice(config, { tool, api, model })
+      .filter(({ isChosen }) => isChosen)
+      .map(({ upstream }) => upstream.name),
+  );
+  return chosen.find((name) => prices.find(name, model, at) !== null) ?? chosen[0] ?? null;
+}

@@ -1,0 +1,27 @@
+import { loadPriceTable } from "../../adapters/price-table.ts";
+import type { Config } from "../../core/config/config.ts";
+import { PriceBook } from "../../core/price/price-book.ts";
+import type { PriceTable } from "../../core/price/price-table.ts";
+import { pluralize } from "../terminal/format.ts";
+
+const DAY_MS = 86_400_000;
+
+/** From this age on, a price table is said to be old: prices change several times a year. */
+const OLD_DAYS = 60;
+
+/** Loads all prices of a configuration. */
+export async function loadPrices(config: Config): Promise<PriceBook> {
+  return new PriceBook(config, await loadPriceTable());
+}
+
+/** Returns the age of a price table, in whole days. */
+export function ageOf({ asOf }: PriceTable, now: number): number {
+  return Math.max(0, Math.floor((now - Date.parse(asOf)) / DAY_MS));
+}
+
+/** Returns a sentence if the price table is old; null if it is not. `now` in milliseconds since 1970. */
+export function remarkOnAge(table: PriceTable, now: number): string | null {
+  const days = ageOf(table, now);
+  if (days <= OLD_DAYS) return null;
+  return `The price table is ${pluralize(days, "day")} old: prices may have changed since, and newer models have none. Update tollkeeper, or add prices with: tollkeeper config edit`;
+}

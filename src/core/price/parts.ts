@@ -1,0 +1,92 @@
+import { isObject, type JsonObject } from "../json.ts";
+import type { UsageRecord } from "../ledger/record.ts";
+import { asCount, asObject, asText } from "../usage/fields.ts";
+import { readMessagesCounts } from "../usage/messages/usage.ts";
+import type { ExtraTokens, Tokens } from "../usage/reading.ts";
+import { toTokenClasses } from "../usage/tokens.ts";
+
+/** Tokens by class; the input classes do not overlap. */
+export type TokenSet = Omit<ExtraTokens, "type" | "model" | "billable">;
+
+/** Tokens that are priced together: those of one prompt and what was generated from it. */
+export interface Part {
+  /** Name of the model; null when it is not known. */
+  model: string | null;
+  tokens: TokenSet;
+  /** True when it may be the sum of several prompts, so that the size of none of them is known. */
+  isSum: boolean;
+}
+
+/** What of a record says what was sent and generated, and by which models. */
+type Used = Pick<
+  UsageRecord,
+  "model" | "alias" | "model_requested" | "tokens" | "extra" | "server_tools" | "raw_usage"
+>;
+
+/**
+ * Splits a request into parts, because the price of a prompt may depend on its size. The service's tool loop samples the model
+ * several times; usage is the sum, and `iterations` of the Messages API say what it was each time. They are used only if they add
+ * up to it. Sets in `extra` are parts of their own; those that are billed only in some cases are left out.
+ */
+export function partsOf(record: Used): { own: Part[]; extra: Part[] } {
+  const model = record.model ?? record.alias ?? record.model_requested;
+  const { tokens } = record;
+  const billed = record.extra.filter(({ billable }) => billable === true);
+  return {
+    own: tokens === null ? [] : splitTokens(record, tokens, model),
+    extra: billed.map((set) => ({ model: modelOf(set, model), tokens: set, isSum: false })),
+  };
+}
+
+/** A compaction is done by the model of the request, and does not name it. */
+function modelOf({ type, model }: ExtraTokens, own: string | null): string | null {
+  return model ?? (type === "compaction" ? own : null);
+}
+
+function splitTokens(record: Used, tokens: Tokens, model: string | null): Part[] {
+  const samples = readSamples(record.raw_usage?.["iterations"]);
+  if (samples.length > 0 && COUNTS.every((name) => sum(samples, name) === tokens[name]))
+    return samples.map((sample) => ({ model, tokens: sample, isSum: false }));
+  return [{ model, tokens, isSum: Object.values(record.server_tools).some((calls) => calls > 0) }];
+}
+
+const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
+
+function sum(samples: readonly TokenSet[], name: (typeof COUNTS)[number]): number {
+  return samples.reduce((total, sample) => total + sample[name], 0);
+}
+
+/** Reads the iterations that are in the top-level usage: after a fallback, those of the model that served. */
+function readSamples(value: unknown): TokenSet[] {
+  const iterations = Array.isArray(value) ? value.filter(isObject) : [];
+  const served = asText(iterations.findLast(({ type }) => type === "fallback_message")?.["model"]);
+  return iterations
+    .filter(({ type, model }) => {
+      if (type === "fallback_message") return true;
+      return type === "message" && (served === null || model === served);
+    })
+    .map((iteration) => toTokenClasses(readMessagesCounts(iteration), new Set()));
+}
+
+const DETAILS = [
+  ["input", "prompt_tokens_details"],
+  ["input", "input_tokens_details"],
+  ["output", "completion_tokens_details"],
+  ["output", "output_tokens_details"],
+] as const;
+
+/**
+ * Returns what part of a request's tokens has a price of its own that a record does not tell: `input_audio`, `output_audio`,
+ * `output_image`. They are among its input and its output.
+ */
+export function findMedia(rawUsage: JsonObject | null): string[] {
+  if (rawUsage === null) return [];
+  const found = DETAILS.flatMap(([direction, name]) => {
+    const details = asObject(rawUsage[name]);
+    const media = direction === "input" ? ["audio"] : ["audio", "image"];
+    return media
+      .filter((medium) => (asCount(details[`${medium}_tokens`]) ?? 0) > 0)
+      .map((medium) => `${direction}_${medium}`);
+  });
+  return [...new Set(found)];
+}

@@ -1,0 +1,140 @@
+import type { Config, Upstream } from "../config/config.ts";
+import { SANDBOX_UPSTREAM } from "../config/names.ts";
+import { matchesModel } from "../policy/model-pattern.ts";
+import { splitRegion } from "./modifiers.ts";
+import type { Decimal } from "./money.ts";
+import { appliesAt, findModel, findProvider, periodOf, pricesAt } from "./price-table.ts";
+import type { FoundModel, Period, PriceTable, Provider } from "./price-table.ts";
+import { percentOff, readRates, type Rates } from "./rates.ts";
+
+/** What is charged for a model at an upstream, at one time. */
+export interface FoundPrices extends Rates {
+  from: "configuration" | "table";
+  /** The provider and the id of the model in the price table; null where it does not know them. */
+  provider: string | null;
+  model: string | null;
+  /** The region that the upstream's host names; null where it names none. */
+  region: string | null;
+  /** What is left of each price after the upstream's discount; null without one. */
+  discounted: Decimal | null;
+}
+
+/** Where requests go, as far as it decides prices. */
+interface Seller {
+  provider: Provider | null;
+  region: string | null;
+  isFree: boolean;
+  prices: Config["prices"];
+  discounted: Decimal | null;
+  /** What was found so far, by the name of the model. */
+  entries: Map<string, Entry>;
+}
+
+/** Everything that is known of a model at a seller. */
+interface Entry {
+  listed: FoundModel | null;
+  /** For each pattern that matches, the first one first. */
+  configured: readonly (readonly DatedRates[])[];
+  table: readonly DatedRates[];
+}
+
+/** Rates, and when they apply. */
+type DatedRates = Rates & Period;
+
+/**
+ * All prices: those of the configuration and those of the price table. It is asked once for each record, and remembers what it has
+ * found.
+ *
+ * The first of these counts: `prices` of the upstream; `prices` of the whole configuration; nothing, at an upstream that takes no
+ * key; the price table. In both `prices` it is the first pattern that matches the model and has a price on that day.
+ */
+export class PriceBook {
+  readonly table: PriceTable;
+  readonly #prices: Config["prices"];
+  readonly #sellers: ReadonlyMap<string, Seller>;
+  readonly #unknown: Seller;
+
+  constructor({ prices, upstreams }: Pick<Config, "prices" | "upstreams">, table: PriceTable) {
+    this.table = table;
+    this.#prices = prices;
+    this.#sellers = new Map(Object.values(upstreams).map((one) => [one.name, describeSeller(one, table)]));
+    const nothing = { provider: null, region: null, isFree: false, prices: {}, discounted: null };
+    this.#unknown = { ...nothing, entries: new Map() };
+  }
+
+  /**
+   * Returns what a model costs at an upstream at a time, in milliseconds since 1970; `free` in the sandbox, and at one that takes no key, unless
+   * the configuration has a price; null when no price is known. Upstreams are looked up in the present configuration. At one that is
+   * no longer in it, a model costs what its maker charges.
+   */
+  find(upstream: string, model: string, at: number): FoundPrices | "free" | null {
+    if (upstream === SANDBOX_UPSTREAM) return "free";
+    const seller = this.#sellers.get(upstream) ?? this.#unknown;
+    const { listed, configured, table } = this.#entry(seller, model);
+    const own = findConfigured(configured, at);
+    if (own === undefined && seller.isFree) return "free";
+    const rates = own ?? pricesAt(table, at);
+    if (rates === undefined) return null;
+    return {
+      classes: rates.classes,
+      others: rates.others,
+      hasTiers: rates.hasTiers,
+      from: own === undefined ? "table" : "configuration",
+      provider: listed?.provider ?? seller.provider?.id ?? null,
+      model: listed?.model.id ?? null,
+      region: seller.region,
+      discounted: seller.discounted,
+    };
+  }
+
+  /** Returns what the price table has for a model at an upstream, whatever the configuration says; null if nothing. */
+  findListed(upstream: string, model: string): FoundModel | null {
+    return this.#entry(this.#sellers.get(upstream) ?? this.#unknown, model).listed;
+  }
+
+  #entry(seller: Seller, model: string): Entry {
+    const known = seller.entries.get(model);
+    if (known !== undefined) return known;
+    const listed = findModel(this.table, seller.provider, model);
+    const entry = {
+      listed,
+      configured: [seller.prices, this.#prices].flatMap((prices) => matchingRates(prices, model)),
+      table: (listed?.model.prices ?? []).map((dated) => ({ ...periodOf(dated), ...readRates(dated.rates) })),
+    };
+    seller.entries.set(model, entry);
+    return entry;
+  }
+}
+
+function describeSeller({ baseUrl, auth, prices, discount }: Upstream, table: PriceTable): Seller {
+  const { baseUrl: global, region } = splitRegion(baseUrl);
+  return {
+    provider: findProvider(table, global),
+    region,
+    isFree: auth === "none",
+    prices,
+    discounted: discount === 0 ? null : percentOff(discount),
+    entries: new Map(),
+  };
+}
+
+/** Returns the rates of each pattern that matches a model, in the order of the file. */
+function matchingRates(prices: Config["prices"], model: string): DatedRates[][] {
+  return Object.entries(prices)
+    .filter(([pattern]) => matchesModel([pattern], model))
+    .map(([, dated]) =>
+      dated.map(({ from, ...rates }) => ({
+        ...periodOf(from === undefined ? {} : { from }),
+        ...readRates(rates),
+      })),
+    );
+}
+
+/** Returns the newest rates that apply, of the first pattern that has any. Each pattern's are in the order of their dates. */
+function findConfigured(patterns: Entry["configured"], at: number): DatedRates | undefined {
+  for (const dated of patterns) {
+    const found = dated.findLast((one) => appliesAt(one, at));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startDaemon } from "../../helpers/daemon/daemon.ts";
+import { startDaemonWithUpstream } from "../../helpers/daemon/daemon-with-upstream.ts";
+import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
+import { startUpstream, type Script } from "../../helpers/upstream/scripted-upstream.ts";
+
+/** Responds to `GET /models` with these entries. */
+const listing =
+  (...entries: object[]): Script =>
+  (_, response) => {
+    response.setHeader("content-type", "application/json").end(JSON.stringify({ data: entries }));
+  };
+
+interface Model {
+  id: string;
+  upstream: string | null;
+  contextWindow: number | null;
+  pricesFrom: string | null;
+  discountFactor: string | null;
+  prices: { class: string; usd: string }[];
+}
+
+test("models lists what the daemon lists, with context length and prices where known", async (t) => {
+  const { daemon } = await startDaemonWithUpstream(
+    t,
+    listing(
+      { id: "claude-sonnet-5" },
+      { id: "own-7b", context_length: 4096 },
+      { id: "gpt-5", max_model_len: 9 },
+    ),
+    { config: { prices: { "own-*": { input: 0.5, output: 1 } } } },
+  );
+  const { code, stdout } = await daemon.command("models");
+  assert.equal(code, 0);
+  assert.match(stdout, /^model +upstream +context +input +cached +output +prices\n/);
+  // The maker's list price, at a host that the price table does not know.
+  assert.match(stdout, /\nclaude-sonnet-5 +default +1,000,000 +2 +0\.2 +10 +table\n/);
+  assert.match(stdout, /\nown-7b +default +4,096 +0\.5 +1 +configuration\n/);
+  // What the upstream says of its context counts before the table.
+  assert.match(stdout, /\ngpt-5 +default +9 +1\.25 +0\.125 +10 +table\n/);
+});
+
+test("models --tool lists what that tool may use, and says what is unpriced, free or discounted", async (t) => {
+  const free = await startUpstream(t, listing({ id: "qwen3" }));
+  const paid = await startUpstream(t, listing({ id: "gpt-5" }, { id: "mystery" }));
+  const daemon = await startDaemon(t, {
+    config: {
+      upstreams: {
+        local: { baseUrl: free.baseUrl, auth: "none", models: ["qwen*"] },
+        gateway: { baseUrl: paid.baseUrl, auth: "none", discount: 20, prices: { "gpt-5": { input: 1 } } },
+      },
+      tools: { zed: { upstreams: ["local"] } },
+    },
+  });
+  const read = async (...args: string[]) =>
+    (parseJsonOutput((await daemon.command("models", "--json", ...args)).stdout) as { models: Model[] })
+      .models;
+  assert.deepEqual(
+    (await read()).map(({ id, upstream, pricesFrom, discountFactor }) => [
+      id,
+      upstream,
+      pricesFrom,
+      discountFactor,
+    ]),
+    [
+      ["qwen3", "local", "free", null],
+      ["gpt-5", "gateway", "configuration", "0.8"],
+      ["mystery", "gateway", "free", null],
+    ],
+  );
+  assert.deepEqual(
+    (await read("--tool", "zed")).map(({ id }) => id),
+    ["qwen3"],
+  );
+});
+
+const page = (ids: string[], has_more: boolean) =>
+  JSON.stringify({ data: ids.map((id) => ({ id })), has_more });
+
+test("models asks for all pages of a list that has more", async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, ({ url }, response) => {
+    const isAll = url.includes("limit=1000");
+    response
+      .setHeader("content-type", "application/json")
+      .end(isAll ? page(["one", "two"], false) : page(["one"], true));
+  });
+  const { stdout } = await daemon.command("models");
+  assert.match(stdout, /\none +default/);
+  assert.match(stdout, /\ntwo +default +unpriced\n/);
+});
+
+test("models without a daemon says how to start one, and takes no name that is none", async (t) => {
+  const { daemon } = await startDaemonWithUpstream(t, listing());
+  assert.match((await daemon.command("models")).stderr, /No upstream lists a model/);
+  assert.equal((await daemon.command("models", "--tool", "../x")).code, 2);
+  await daemon.stop();
+  const { code, stderr } = await daemon.command("models");
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: tollkeeper is not running\nhint: /);
+});

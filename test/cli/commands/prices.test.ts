@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { runProgram } from "../../helpers/daemon/program.ts";
+import { parseJsonOutput } from "../../helpers/daemon/json-output.ts";
+import { priceTable } from "../../helpers/ledger/prices.ts";
+import { scratchDirectory } from "../../helpers/process/scratch-directory.ts";
+
+const CONFIG = {
+  upstreams: {
+    anthropic: { baseUrl: "https://api.anthropic.com/v1", apis: ["messages"], discount: 12.5 },
+    europe: { baseUrl: "https://eu.api.openai.com/v1", models: ["gpt*"] },
+    local: { baseUrl: "http://127.0.0.1:11434/v1", auth: "none", models: ["qwen*"] },
+    gateway: { baseUrl: "https://gateway.example/v1", models: ["my-*"], prices: { "my-*": { input: 3 } } },
+  },
+  prices: { "house-*": { from: "2026-11-01", input: 0.1 } },
+};
+
+function prepare(t: TestContext, config: object = CONFIG) {
+  const home = scratchDirectory(t);
+  const file = join(home, "config.jsonc");
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_RUNTIME_DIR: home };
+  return (...args: string[]) => runProgram(["prices", ...args, "--config", file], { env });
+}
+
+test("prices says where prices come from, at each upstream", async (t) => {
+  const { code, stdout } = await prepare(t)();
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    new RegExp(`^table +${priceTable.source}, as of ${priceTable.asOf}, [\\d,]+ days? ago\n`),
+  );
+  assert.match(stdout, /\nconfigured +house-\*\n/);
+  assert.match(stdout, /\nanthropic +anthropic in the table, \d+ models; 12\.5 % off\n/);
+  assert.match(stdout, /\neurope +openai in the table, \d+ models\n/);
+  assert.match(stdout, /\nlocal +free, because it takes no key\n/);
+  assert.match(
+    stdout,
+    /\ngateway +its own for my-\*; not in the table: each model costs what its maker charges\n/,
+  );
+  assert.match(stdout, /type: tollkeeper prices MODEL\n/);
+});
+
+test("a price table that is older than 60 days is said to be old", async (t) => {
+  const { stdout } = await prepare(t)();
+  const days = Math.floor((Date.now() - Date.parse(priceTable.asOf)) / 86_400_000);
+  const isSaid = stdout.includes(`The price table is ${days} days old: prices may have changed since`);
+  assert.equal(isSaid, days > 60);
+});
+
+test("prices of a model are those of the upstream that serves it, with an example line by line", async (t) => {
+  const { code, stdout } = await prepare(t)("claude-sonnet-4-5");
+  assert.equal(code, 0);
+  assert.match(stdout, /^model +claude-sonnet-4-5\nupstream +anthropic\n/);
+  assert.match(stdout, /\nprices +anthropic\/claude-sonnet-4-5 in @pydantic\/genai-prices /);
+  assert.match(stdout, /\ncontext +200,000 tokens\ndiscount +87\.5 % of each price remains\n/);
+  assert.match(
+    stdout,
+    /\ncache read +0\.3 +1M tokens\n +0\.6 +1M tokens, if the whole input is above 200,000\n/,
+  );
+  // 40 000 * 0.3 * 0.875 = 10 500 millionths
+  assert.match(stdout, /\ncache_read +40,000 +0\.3 +1,000,000 +0\.875 \(discount\) +0\.0105\n/);
+  // (1000 * 3 + 40 000 * 0.3 + 3000 * 3.75 + 2000 * 6 + 800 * 15) / 10^6 + 2 * 10 / 1000 = 0.07025; * 0.875
+  assert.match(stdout, /\ntotal +\$0\.0615 +0\.06146875\n/);
+});
+
+test("prices of a model count a region, and the day of the request", async (t) => {
+  const prices = prepare(t);
+  const { stdout } = await prices("gpt-5.6-sol", "--on", "2026-08-20", "--json");
+  const { table, example, ...rest } = parseJsonOutput(stdout) as {
+    table: unknown;
+    example: { lines: { class: string; factors: unknown; amountUsd: string }[] };
+  };
+  assert.deepEqual(Object.keys(table as object), ["source", "asOf", "ageDays"]);
+  const output = { class: "output", usd: "30", per: 1_000_000, tiers: [{ above: 271_999, usd: "45" }] };
+  assert.deepEqual(rest, {
+    model: "gpt-5.6-sol",
+    upstream: "europe",
+    contextWindow: 1_050_000,
+    from: "table",
+    provider: "openai",
+    listedAs: "gpt-5.6-sol",
+    region: "eu",
+    discountFactor: null,
+    others: [],
+    prices: [
+      { class: "input", usd: "5", per: 1_000_000, tiers: [{ above: 271_999, usd: "10" }] },
+      { class: "cacheRead", usd: "0.5", per: 1_000_000, tiers: [{ above: 271_999, usd: "1" }] },
+      { class: "cacheWrite", usd: "6.25", per: 1_000_000, tiers: [{ above: 271_999, usd: "12.5" }] },
+      output,
+      { class: "webSearch", usd: "10", per: 1000, tiers: [] },
+    ],
+  });
+  // 1000 * 5 * 1.1
+  assert.deepEqual(example.lines[0], {
+    class: "input_uncached",
+    count: 1000,
+    usd: "5",
+    per: 1_000_000,
+    factors: [{ what: "region eu", value: "1.1" }],
+    amountUsd: "0.0055",
+  });
+});
+
+test("prices says what is free, what the configuration prices, and what has no price", async (t) => {
+  const prices = prepare(t);
+  const free = await prices("qwen3", "--upstream", "local");
+  assert.deepEqual([free.code, /\nprices +free: the upstream takes no key/.test(free.stdout)], [0, true]);
+  const own = await prices("my-1", "--upstream", "gateway");
+  assert.match(own.stdout, /\nprices +the configuration\n\n +USD +for\nuncached input +3 +1M tokens\n/);
+  const early = await prices("house-1", "--on", "2026-10-31");
+  assert.equal(early.code, 1);
+  assert.match(early.stdout, /\nprices +unpriced: .* with: tollkeeper config edit\n/);
+  assert.equal((await prices("house-1", "--on", "2026-11-01")).code, 0);
+});
+
+test("prices of what nobody serves names the next command", async (t) => {
+  const { upstreams } = CONFIG;
+  const prices = prepare(t, { upstreams: { local: upstreams.local } });
+  const nobody = await prices("gpt-5");
+  assert.deepEqual([nobody.code, nobody.stdout], [1, ""]);
+  assert.match(nobody.stderr, /^error: no upstream serves gpt-5\nhint: .*tollkeeper route gpt-5\n$/);
+  const unknown = await prices("gpt-5", "--upstream", "remote");
+  assert.match(unknown.stderr, /^error: no upstream is called "remote"\nhint: name one of: local\n$/);
+});
+
+test("prices without a model takes no option that needs one, and --on takes a day", async (t) => {
+  const prices = prepare(t);
+  assert.equal((await prices("--upstream", "local")).code, 2);
+  assert.equal((await prices("gpt-5", "--on", "yesterday")).code, 2);
+  assert.equal((await prices("gpt-5", "--on", "2026-02-30")).code, 2);
+});
+
+test("in the sandbox everything is free", async (t) => {
+  const { stdout } = await prepare(t, {})("claude-sonnet-5");
+  assert.match(stdout, /^model +claude-sonnet-5\nupstream +sandbox\nprices +free/);
+});
