@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { UTC_CALENDAR } from "../../src/core/ledger/calendar.ts";
 import { summarise, type ReportRow } from "../../src/core/ledger/report.ts";
+import { priceBook } from "../helpers/ledger/prices.ts";
 import { property, type Property } from "./property.ts";
 import { reportCase, type ReportCase, type Sums } from "./report-cases.ts";
+
+const PRICES = priceBook({});
 
 const NAMES = [
   "requests",
@@ -32,8 +35,8 @@ function addUp(cases: readonly ReportCase[], by: Named): Map<string | null, numb
   return rows;
 }
 
-function numbersOf(row: ReportRow): number[] {
-  return NAMES.map((name) => row[name]);
+function numbersOf({ sums }: ReportRow): number[] {
+  return NAMES.map((name) => sums[name]);
 }
 
 /** Cases with their records in the ledger's order: by day, and in any order within a day. */
@@ -55,7 +58,11 @@ export const REPORT: readonly Property[] = [
       recordedCases,
       fc.constantFrom<Named>("tool", "model", "day"),
       async ({ cases, records }, by) => {
-        const { rows, total } = await summarise(records, [by], UTC_CALENDAR);
+        const { rows, total } = await summarise(records, {
+          by: [by],
+          calendar: UTC_CALENDAR,
+          prices: PRICES,
+        });
         const expected = addUp(cases, by);
         assert.deepEqual(new Map(rows.map((row) => [row.names[0] ?? null, numbersOf(row)])), expected);
         const all = [...expected.values()].reduce(
@@ -63,6 +70,10 @@ export const REPORT: readonly Property[] = [
           NAMES.map(() => 0),
         );
         assert.deepEqual(numbersOf(total), all);
+        assert.equal(
+          rows.reduce((sum, { cost }) => sum + cost.amount, 0n),
+          total.cost.amount,
+        );
       },
     ),
   ),

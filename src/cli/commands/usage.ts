@@ -14,14 +14,12 @@ import { loadConfig } from "../load-config.ts";
 import { hasColours, note, print, printJson, printStyled } from "../terminal/console.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import { WrongUsage } from "../wrong-usage.ts";
-import {
-  describeCoverage,
-  remarksOn,
-  renderCsv,
-  toDocument,
-  renderReport,
-  type LedgerReport,
-} from "./usage/report.ts";
+import { loadPrices, remarkOnAge } from "../prices/load-prices.ts";
+import { renderCsv } from "./usage/csv.ts";
+import { toDocument } from "./usage/document.ts";
+import { remarksOn, renderOneLine, renderReport, type LedgerReport } from "./usage/report.ts";
+import { reportSchema } from "./usage/schema.ts";
+import { describeCoverage } from "./usage/sentences.ts";
 
 interface UsageArguments extends RecordFilter {
   config?: string | undefined;
@@ -33,6 +31,8 @@ interface UsageArguments extends RecordFilter {
   json?: boolean | undefined;
   csv?: boolean | undefined;
   wide?: boolean | undefined;
+  oneline?: boolean | undefined;
+  schema?: boolean | undefined;
 }
 
 /** A table of more is a list that nobody reads. */
@@ -73,21 +73,27 @@ export const command: Command<UsageArguments> = {
       .option("upstream", only("upstream"))
       .option("wide", {
         type: "boolean",
-        describe: "Show the share of cached input, cut responses and speeds too",
+        describe: "Show all columns: classes of tokens, what the cache saved, times and speeds",
       })
       .option("json", { type: "boolean", describe: "Print JSON" })
+      .option("schema", { type: "boolean", describe: "Print the JSON Schema of what --json prints" })
       .option("csv", { type: "boolean", describe: "Print CSV" })
+      .option("oneline", { type: "boolean", describe: "Print the total in one line" })
       // Needs options without defaults, because a default counts as given.
-      .conflicts("json", "csv")
+      .conflicts("json", ["csv", "oneline", "wide"])
+      .conflicts("csv", ["oneline", "wide"])
+      .conflicts("oneline", "wide")
       .conflicts("utc", "timezone")
       .check(({ by }) => (new Set(by).size === by.length && by.length <= MOST_GROUPINGS ? true : TOO_MANY)),
   handler: async (given) => {
-    const { config, by, since, until, timezone, utc, json, csv, wide } = given;
+    const { config, by, since, until, timezone, utc, json, csv, wide, oneline, schema } = given;
+    if (schema === true) return print(JSON.stringify(reportSchema(), null, 2));
     const calendar = utc === true ? UTC_CALENDAR : readCalendar(timezone);
     const period = readPeriod({ since, until }, calendar);
     const report = await readUsage(await loadConfig(config), { by, period, calendar, filter: given });
     if (json === true) printJson(toDocument(report));
     else if (csv === true) showCsv(report);
+    else if (oneline === true) print(renderOneLine(report));
     else showTable(report, wide === true);
   },
 };
@@ -137,12 +143,15 @@ async function readUsage(config: Config, question: Question): Promise<LedgerRepo
     firstUnreadable: null,
     streams: new StreamsWithoutUsage(),
   };
-  const sums = await summarise(recordsIn(directory, question, noticed), by, calendar, filter);
+  const prices = await loadPrices(config);
+  const records = recordsIn(directory, question, noticed);
+  const sums = await summarise(records, { by, calendar, filter, prices });
   const { streams, ...lines } = noticed;
   return {
     ...sums,
     period,
     calendar,
+    prices,
     directory,
     isProjectRecorded,
     unaskingTools: streams.tools(),
@@ -178,8 +187,11 @@ async function* recordsIn(
 function showTable(report: LedgerReport, isWide: boolean): void {
   const { rows, sandbox, period, calendar, directory } = report;
   const isEmpty = rows.length === 0 && sandbox.rows.length === 0;
-  if (!isEmpty) printStyled(renderReport(report, isWide, hasColours()));
-  const remarks = remarksOn(report);
+  const isTerminal = process.stdout.isTTY;
+  const width = process.stdout.columns || Infinity;
+  if (!isEmpty) printStyled(renderReport(report, { width, isTerminal, isColoured: hasColours(), isWide }));
+  const age = report.total.cost.amount > 0n ? remarkOnAge(report.prices.table, Date.now()) : null;
+  const remarks = [...remarksOn(report), ...(age === null ? [] : [age])];
   if (remarks.length > 0 && !isEmpty) print("");
   for (const remark of remarks) print(remark);
   if (!isEmpty) return;
@@ -191,7 +203,7 @@ function showTable(report: LedgerReport, isWide: boolean): void {
 function showCsv(report: LedgerReport): void {
   // RFC 4180 section 2.1: lines end in CRLF.
   for (const line of renderCsv(report)) printStyled(`${line}\r`);
-  const { total } = report;
-  if (total.partial + total.absent > 0) note(describeCoverage(total));
+  const { sums } = report.total;
+  if (sums.partial + sums.absent > 0) note(describeCoverage(report.total));
   for (const remark of remarksOn(report)) note(remark);
 }

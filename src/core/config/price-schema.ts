@@ -4,6 +4,10 @@ import { amount, dictionary, list, object, shortOrObject, text } from "./shape.t
 /** Dollars per million tokens, or per thousand calls. More than ten times the dearest model. */
 const MAX_PRICE = 10_000;
 
+/** Amounts of money have room for all of them (price/money.ts). */
+const PRICE_PLACES = 12;
+const DISCOUNT_PLACES = 4;
+
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Checks a day of the calendar: returns what is wrong with it, or null. */
@@ -14,7 +18,7 @@ export function checkDay(value: string): string | null {
   return isDay ? null : 'must be a day such as "2026-11-01"';
 }
 
-const price = amount(MAX_PRICE).optional();
+const price = amount(MAX_PRICE, PRICE_PLACES).optional();
 
 /** The prices of a model from a day on. Their names are those of `RateClass` in core/price. */
 const dated = object({
@@ -51,4 +55,4 @@ export const prices = dictionary(
 ).default({});
 
 /** A discount in percent. */
-export const discount = amount(100).default(0);
+export const discount = amount(100, DISCOUNT_PLACES).default(0);

@@ -97,12 +97,15 @@ export function integer(minimum: number, maximum: number = Number.MAX_SAFE_INTEG
   });
 }
 
-/** A number from 0 to `maximum`, inclusive. */
-export function amount(maximum: number): Shape<number> {
+/** A number from 0 to `maximum`, inclusive, with at most so many decimal places. */
+export function amount(maximum: number, places: number): Shape<number> {
   return new Shape({ type: "number", minimum: 0, maximum }, (value, path) => {
     if (typeof value !== "number" || !Number.isFinite(value)) return wrongType(value, path, "a number");
     if (value < 0) return issueAt(path, "must not be negative");
-    return value > maximum ? issueAt(path, `must be at most ${maximum}`) : { value: Math.abs(value) };
+    if (value > maximum) return issueAt(path, `must be at most ${maximum}`);
+    if (Number(value.toFixed(places)) !== value)
+      return issueAt(path, `must have at most ${places} decimal places`);
+    return { value: Math.abs(value) };
   });
 }
 

@@ -18,6 +18,14 @@ export class Distribution {
     this.#count += 1;
   }
 
+  /** Adds all numbers of another one. */
+  addAll(other: Distribution): void {
+    for (const [bucket, count] of other.#counts) {
+      this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + count);
+      this.#count += count;
+    }
+  }
+
   /** Returns the value that a share of the numbers does not exceed, such as the median for 0.5; null without numbers. */
   quantile(share: number): number | null {
     let rank = Math.max(1, Math.ceil(share * this.#count));

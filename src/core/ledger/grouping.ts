@@ -53,3 +53,8 @@ export function nameOf(
       return record[grouping];
   }
 }
+
+/** True where the names of rows are paths. */
+export function isPath(grouping: Grouping): boolean {
+  return grouping === "project";
+}

@@ -1,4 +1,7 @@
-/** An amount of money, in 10^-12 US dollars. Sums of it are exact, which sums of JavaScript numbers are not. */
+/**
+ * An amount of money, in 10^-30 US dollars. Sums of it are exact, which sums of JavaScript numbers are not. So is each amount: no product
+ * of a count, a price and its factors is finer, so that it does not matter whether tokens are added first or amounts.
+ */
 export type Money = bigint;
 
 /** A decimal number that is not negative: `digits / 10^scale`. */
@@ -7,8 +10,8 @@ export interface Decimal {
   scale: number;
 }
 
-/** Decimal places of {@link Money}. */
-const MONEY_SCALE = 12;
+/** Decimal places of {@link Money}: 12 of a price (config/price-schema.ts) for 10^6 tokens, 6 of a discount, and 2 of each modifier. */
+const MONEY_SCALE = 30;
 
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
@@ -47,10 +50,7 @@ export function formatDecimal({ digits, scale }: Decimal): string {
   return fraction === "" ? whole : `${whole}.${fraction}`;
 }
 
-/**
- * Returns `count * rate * factors / 10^perExponent` in dollars. The product is exact; what is smaller than 10^-12 US dollars is
- * rounded once, half to even.
- */
+/** Returns `count * rate * factors / 10^perExponent` in dollars. */
 export function priceOf(
   count: number,
   rate: Decimal,
@@ -66,14 +66,14 @@ export function priceOf(
   return toMoney({ digits, scale });
 }
 
-/** Returns dollars as {@link Money}, rounded half to even beyond 12 decimal places. */
+/** Returns dollars as {@link Money}, rounded half to even if they are finer. */
 function toMoney({ digits, scale }: Decimal): Money {
   if (scale <= MONEY_SCALE) return digits * powerOfTen(MONEY_SCALE - scale);
   return divideHalfEven(digits, powerOfTen(scale - MONEY_SCALE));
 }
 
 /** Those that most amounts need. To compute one takes as long as the rest of an amount. */
-const POWERS = Array.from({ length: 2 * MONEY_SCALE }, (_, exponent) => 10n ** BigInt(exponent));
+const POWERS = Array.from({ length: MONEY_SCALE + 1 }, (_, exponent) => 10n ** BigInt(exponent));
 
 function powerOfTen(exponent: number): bigint {
   return POWERS[exponent] ?? 10n ** BigInt(exponent);
@@ -104,6 +104,22 @@ export function formatMoney(amount: Money): string {
 export function formatDollars(amount: Money): string {
   const length = amount.toString().length;
   const places = amount === 0n ? 2 : Math.min(MONEY_SCALE, Math.max(2, MONEY_SCALE + 3 - length));
+  return writeDollars(amount, places);
+}
+
+/**
+ * Writes an amount for a column whose sum is `total`: all of them have as many places, 2 or, below a dollar, 4. Rounded half to even; an
+ * amount that is not 0 is never shown as 0, but as `<$0.01`.
+ */
+export function formatInColumn(amount: Money, total: Money): string {
+  const places = total >= 10n ** BigInt(MONEY_SCALE) || total === 0n ? 2 : 4;
+  const smallest = 10n ** BigInt(MONEY_SCALE - places);
+  return amount > 0n && 2n * amount <= smallest
+    ? `<${writeDollars(smallest, places)}`
+    : writeDollars(amount, places);
+}
+
+function writeDollars(amount: Money, places: number): string {
   const rounded = divideHalfEven(amount, 10n ** BigInt(MONEY_SCALE - places));
   const text = rounded.toString().padStart(places + 1, "0");
   const whole = text.slice(0, -places).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");

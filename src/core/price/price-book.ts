@@ -36,6 +36,8 @@ interface Entry {
   /** For each pattern that matches, the first one first. */
   configured: readonly (readonly DatedRates[])[];
   table: readonly DatedRates[];
+  /** Those of both that do not always apply. */
+  changing: readonly (readonly DatedRates[])[];
 }
 
 /** Rates, and when they apply. */
@@ -87,6 +89,18 @@ export class PriceBook {
     };
   }
 
+  /**
+   * Returns a number for the prices that a model has at an upstream at a time, in milliseconds since 1970. Times with the same number
+   * have the same prices. It is the same in every book of the same configuration and table.
+   */
+  slotOf(upstream: string, model: string, at: number): number {
+    if (upstream === SANDBOX_UPSTREAM) return 0;
+    let slot = 0;
+    for (const dated of this.#entry(this.#sellers.get(upstream) ?? this.#unknown, model).changing)
+      slot = slot * (dated.length + 1) + 1 + dated.findLastIndex((one) => appliesAt(one, at));
+    return slot;
+  }
+
   /** Returns what the price table has for a model at an upstream, whatever the configuration says; null if nothing. */
   findListed(upstream: string, model: string): FoundModel | null {
     return this.#entry(this.#sellers.get(upstream) ?? this.#unknown, model).listed;
@@ -96,11 +110,13 @@ export class PriceBook {
     const known = seller.entries.get(model);
     if (known !== undefined) return known;
     const listed = findModel(this.table, seller.provider, model);
-    const entry = {
-      listed,
-      configured: [seller.prices, this.#prices].flatMap((prices) => matchingRates(prices, model)),
-      table: (listed?.model.prices ?? []).map((dated) => ({ ...periodOf(dated), ...readRates(dated.rates) })),
-    };
+    const configured = [seller.prices, this.#prices].flatMap((prices) => matchingRates(prices, model));
+    const table = (listed?.model.prices ?? []).map((dated) => ({
+      ...periodOf(dated),
+      ...readRates(dated.rates),
+    }));
+    const changing = [...configured, table].filter(isChanging);
+    const entry = { listed, configured, table, changing };
     seller.entries.set(model, entry);
     return entry;
   }
@@ -116,6 +132,10 @@ function describeSeller({ baseUrl, auth, prices, discount }: Upstream, table: Pr
     discounted: discount === 0 ? null : percentOff(discount),
     entries: new Map(),
   };
+}
+
+function isChanging(prices: readonly DatedRates[]): boolean {
+  return prices.some(({ since, between }) => since !== undefined || between !== undefined);
 }
 
 /** Returns the rates of each pattern that matches a model, in the order of the file. */

@@ -9,6 +9,8 @@ import { dayOf } from "../../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { ledgerScratchDirectory } from "../../helpers/ledger/ledger.ts";
 import { PROGRAM } from "../../helpers/daemon/program.ts";
+import { priceTable } from "../../helpers/ledger/prices.ts";
+import { violations, type JsonSchema } from "../../helpers/json-schema.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
 interface UsageInput {
@@ -20,10 +22,16 @@ interface UsageInput {
   config?: string;
   /** The option `ledger.project`. */
   project?: boolean;
+  upstreams?: object;
   env?: Record<string, string>;
 }
 
-/** Runs `tollkeeper usage` on a ledger with these records. */
+const COMPUTED = `The cost is computed from list prices (${priceTable.source}, ${priceTable.asOf}) or your own. It is not a bill.`;
+
+/** Depends on when the tests run. */
+const PRICES_ARE_OLD = /\n*The price table is \d+ days old: .*(?=\n$)/;
+
+/** Runs `tollkeeper usage` on a ledger with these records. Returns its output without what it says of the age of the prices. */
 async function usage(
   t: TestContext,
   args: string[],
@@ -33,7 +41,11 @@ async function usage(
   const directory = join(home, "ledger");
   const config = join(home, "config.jsonc");
   mkdirSync(directory);
-  writeFileSync(config, given.config ?? JSON.stringify({ ledger: { directory, project: given.project } }));
+  writeFileSync(
+    config,
+    given.config ??
+      JSON.stringify({ upstreams: given.upstreams, ledger: { directory, project: given.project } }),
+  );
   for (const record of records) {
     writeFileSync(join(directory, `${dayOf(record.ts)}.ndjson`), `${JSON.stringify(record)}\n`, {
       flag: "a",
@@ -46,7 +58,7 @@ async function usage(
     env: { ...process.env, TZ: "UTC", FORCE_COLOR: "1", ...given.env },
   });
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
-  return { out, err, code, directory };
+  return { out: out.replace(PRICES_ARE_OLD, ""), err, code, directory };
 }
 
 const today = (daysBefore = 0) => dayOf(daysAgo(daysBefore));
@@ -64,12 +76,15 @@ test("usage prints the period and a table by tool with grouped digits, aligned c
     [
       `Usage by tool, ${today(29)} to ${today()} (UTC)`,
       "",
-      "tool      requests  uncached input  cache read  cache write  output  reasoning",
-      "codex            1       1,234,567      89,000            0      42          7",
-      "opencode         1              10           0            0       5          0",
-      "total            2       1,234,577      89,000            0      47          7",
+      // 1,234,567 * 1.25 + 89,000 * 0.125 + 42 * 10; 10 * 1.25 + 5 * 10: millionths.
+      "tool        cost  requests      input  cached  output",
+      "codex      $1.55         1  1,323,567      7%      42",
+      "opencode  <$0.01         1         10      0%       5",
+      "total      $1.55         2  1,323,577      7%      47",
       "",
       "All 2 requests are exact.",
+      COMPUTED,
+      "Reading 7% of the input from cache saved $0.100.",
       "",
     ].join("\n"),
   );
@@ -86,11 +101,13 @@ test("usage prints a remark below the table for each kind of unknown usage", asy
   ];
   const { out } = await usage(t, [], { records, foreign: '{"v":1\n' });
   const [, , head, codex, total, , ...remarks] = out.trimEnd().split("\n");
-  assert.match(head ?? "", /reasoning {2}partial {2}absent {2}failed$/);
-  assert.match(codex ?? "", /^codex +3 .* ≥0 +1 +1 +1$/);
-  assert.match(total ?? "", /^total +3 .* ≥0 +1 +1 +1$/);
+  assert.match(head ?? "", /output {2}partial {2}unknown {2}failed$/);
+  assert.match(codex ?? "", /^codex +≥\$0\.\d+ +3 .* +1 +1 +1$/);
+  assert.match(total ?? "", /^total +≥\$0\.\d+ +3 .* +1 +1 +1$/);
   assert.deepEqual(remarks, [
     "1 of 3 requests is exact; 1 is a lower bound, because the response ended early; 1 is unknown and not in the sums, because the response reported no usage.",
+    COMPUTED,
+    "Of 4 requests, 1 (25%) failed without spending anything and 2 (50%) were cut short.",
     "",
     "The sums do not include 1,500 tokens of attempts that another model replaced. The service bills these only in some cases.",
     `The sums do not include 1 unreadable line of the ledger. The first is ${today()}.ndjson:5.`,
@@ -119,7 +136,7 @@ test("usage names each tool whose streams of Chat Completions reported no usage,
   const { out } = await usage(t, ["--by", "model"], { records });
   const absent =
     "1 of 4 requests is exact; 3 are unknown and not in the sums, because the response reported no usage.";
-  assert.deepEqual(out.trimEnd().split("\n").slice(-4), [absent, "", ...lines]);
+  assert.deepEqual(out.trimEnd().split("\n").slice(-5), [absent, COMPUTED, "", ...lines]);
   const csv = await usage(t, ["--csv"], { records });
   assert.deepEqual(csv.err.trimEnd().split("\n"), [absent, ...lines]);
   const { out: json } = await usage(t, ["--json"], { records });
@@ -133,7 +150,7 @@ test("usage shows requests to the sandbox in a table of their own", async (t) =>
   const both = await usage(t, [], { records: [sandboxed, now()] });
   assert.match(
     both.out,
-    /^Usage by tool, .*\n\ntool .*\ncodex .*\ntotal +1 +10 +0 +0 +5 +0\n\nThe request is exact\.\n\nSandbox usage by tool, .*\. Its tokens are made up and cost nothing\.\n\ntool .*\ncodex .*\ntotal +1 +0 +0 +0 +7 +0\n$/,
+    /^Usage by tool, .*\n\ntool .*\ncodex .*\ntotal +\$0\.0001 +1 +10 +0% +5\n\nThe request is exact\.\n.*\n\nSandbox usage by tool, .*\. Its tokens are made up and cost nothing\.\n\ntool .*\ncodex .*\ntotal +\$0\.00 +1 +0 +7\n$/,
   );
   const alone = await usage(t, ["--since", "today"], { records: [sandboxed] });
   assert.match(alone.out, /^Sandbox usage by tool, [-\d]+ \(UTC\)\. /);
@@ -148,10 +165,13 @@ test("usage counts days in local time, and in UTC with --utc", async (t) => {
   );
   assert.match(
     out,
-    new RegExp(`^Usage by day, .* to ${local} \\(Pacific/Kiritimati\\)\n\nday .*\n${local} +1 `),
+    new RegExp(`^Usage by day, .* to ${local} \\(Pacific/Kiritimati\\)\n\nday .*\n${local} +\\$\\S+ +1 `),
   );
   const utc = await usage(t, ["--by", "day", "--utc"], { records, env });
-  assert.match(utc.out, new RegExp(`^Usage by day, .* to ${today()} \\(UTC\\)\n\nday .*\n${today()} +1 `));
+  assert.match(
+    utc.out,
+    new RegExp(`^Usage by day, .* to ${today()} \\(UTC\\)\n\nday .*\n${today()} +\\$\\S+ +1 `),
+  );
 });
 
 test("usage --by groups rows by that field, with unknown where no record says it, and explains missing projects", async (t) => {
@@ -204,14 +224,22 @@ test("usage --json prints one document with the ledger's field names and null fo
     absent: 0,
     maybe_unbilled: 0,
     cut: 0,
+    retries: 0,
+    cost_usd: "0.00002",
+    cost_is_exact: true,
+    billed_usd: "0",
+    cache_saved_usd: "0",
+    unpriced: [],
     ttft_ms: { median: 200, p95: 200 },
     tokens_per_second: { median: 1.44, p95: 1.44 },
   };
   assert.deepEqual(JSON.parse(out), {
+    v: 1,
     by: ["tool"],
     since: `${today()}T00:00:00.000Z`,
     until: null,
     time_zone: "UTC",
+    prices: { source: priceTable.source, as_of: priceTable.asOf },
     rows: [{ tool: "a\u202eb", ...sums }],
     total: sums,
     sandbox: {
@@ -219,6 +247,7 @@ test("usage --json prints one document with the ledger's field names and null fo
       total: {
         ...sums,
         requests: 0,
+        cost_usd: "0",
         output: 0,
         reasoning_unknown: 0,
         ttft_ms: null,
@@ -238,9 +267,9 @@ test("usage --csv prints rows without a total, quotes by RFC 4180, disarms formu
   const [head, ...rows] = out.split("\r\n");
   assert.equal(
     head,
-    "tool,requests,failed,input_uncached,cache_read,cache_write,output,reasoning,reasoning_unknown,partial,absent,maybe_unbilled,cut",
+    "tool,requests,failed,input_uncached,cache_read,cache_write,output,reasoning,reasoning_unknown,partial,absent,maybe_unbilled,cut,retries,cost_usd,cost_is_exact,billed_usd",
   );
-  assert.equal(rows[0], '"say ""hi"", all",1,0,0,0,0,100,,1,0,0,0,0');
+  assert.equal(rows[0], '"say ""hi"", all",1,0,0,0,0,100,,1,0,0,0,0,0,0.001,true,0');
   assert.deepEqual(
     rows.slice(1).map((row) => row.split(",")[0]),
     ["'=1+1", "'+1", "'-1", "'@x", "'\\u0009x", "plain-x", ""],
@@ -250,7 +279,7 @@ test("usage --csv prints rows without a total, quotes by RFC 4180, disarms formu
 
 test("usage escapes control characters in names", async (t) => {
   const { out } = await usage(t, [], { records: [now({ tool: "a\u001b[31m\u009b\u202e\nb" })] });
-  assert.match(out, /^a\\u001b\[31m\\u009b\\u202e\\u000ab +1 /m);
+  assert.match(out, /^a\\u001b\[31m\\u009b\\u202e\\u000ab +\$0\.0001 +1 /m);
 });
 
 test("usage names the file and the line of what is not readable, be it 700 MB long, and counts the records around it", async (t) => {
@@ -260,7 +289,7 @@ test("usage names the file and the line of what is not readable, be it 700 MB lo
     appendFileSync(path, `\n${JSON.stringify(now())}\n`);
   };
   const { out, code } = await usage(t, ["--by", "tool"], { records: [now()], prepare });
-  assert.match(out, /^codex +2 +20 /m);
+  assert.match(out, /^codex +\S+ +2 +20 /m);
   assert.match(
     out,
     new RegExp(`^The sums do not include 1 unreadable line .* The first is ${today()}\\.ndjson:2\\.$`, "m"),
@@ -279,7 +308,7 @@ test("usage of an empty ledger says where it looked and what to do next", async 
   assert.equal(code, 0);
 });
 
-test("usage --wide adds the cached share of the input, cut responses and speeds", async (t) => {
+test("usage --wide adds the classes of tokens, what the cache saved, cut responses and speeds", async (t) => {
   const used = tokens({ input_uncached: 100, cache_read: 300, output: 101 });
   const records = [
     now({ tokens: used, ttft_ms: 500, duration_ms: 2500 }),
@@ -287,8 +316,80 @@ test("usage --wide adds the cached share of the input, cut responses and speeds"
   ];
   const { out } = await usage(t, ["--wide"], { records });
   const [, , head, codex] = out.split("\n");
-  assert.match(head ?? "", /cached {2}output .* cut {2}first token p50 {2}first token p95 {2}tokens\/s p50$/);
-  assert.match(codex ?? "", /^codex +2 .* 73% .* 1 +497 ms +497 ms +49.9$/);
+  assert.match(
+    head ?? "",
+    /cached {2}uncached input {2}cache read {2}cache write +saved {2}output {2}reasoning {2}partial {2}cut {2}first token p50 {2}first token p95 {2}tokens\/s p50 {2}tokens\/s p95$/,
+  );
+  // 300 * (1.25 - 0.125) millionths are saved.
+  assert.match(
+    codex ?? "",
+    /^codex +≥\S+ +2 .* 73% +110 +300 +0 +\$0\.0003 +106 +0 +1 +1 +497 ms +497 ms +49.9 +49.9$/,
+  );
+});
+
+test("usage names what has no price, and says which part of the cost services charged", async (t) => {
+  const records = [
+    now({ model: "nobody-knows" }),
+    now({ model: "nobody-knows", tool: "zed" }),
+    now({ service_tier: "scale" }),
+    now({ billed_usd: "0.0123" }),
+  ];
+  const { out } = await usage(t, ["--by", "model", "--wide"], { records });
+  assert.match(out, /^nobody-knows +unpriced +\$0\.0000 /m);
+  assert.match(out, /^gpt-5 +≥\$0\.0123 +\$0\.0123 /m);
+  assert.match(out, /^The cost is what the service said it charged\.$/m);
+  assert.match(
+    out,
+    /^Not in the cost, because no price is known: nobody-knows in 2 requests, gpt-5 \(tier scale\) in 1 request\. To set a price, type: tollkeeper config edit/m,
+  );
+  const mixed = await usage(t, [], { records: [now(), now({ billed_usd: "0.0123" })] });
+  assert.match(
+    mixed.out,
+    /^Of the cost, \$0\.0123 is what services said they charged, and \$0\.0000625 is computed from list prices /m,
+  );
+});
+
+test("usage takes prices from the configuration, and what an upstream without a key serves is free", async (t) => {
+  const upstreams = {
+    house: {
+      baseUrl: "https://house.example/v1",
+      keySource: { file: "/k" },
+      prices: { "h-*": { input: 2 } },
+    },
+    local: { baseUrl: "http://127.0.0.1:11434/v1", auth: "none" },
+  };
+  const input = tokens({ input_uncached: 1_000_000 });
+  const records = [
+    now({ upstream: "house", model: "h-1", tokens: input }),
+    now({ upstream: "local", model: "gpt-5", tokens: input }),
+  ];
+  const { out } = await usage(t, ["--by", "upstream"], { records, upstreams });
+  assert.match(out, /^house +\$2\.00 /m);
+  assert.match(out, /^local +\$0\.00 /m);
+});
+
+test("usage --oneline prints the total in one line", async (t) => {
+  const records = [now({ tokens: tokens({ cache_read: 1000, output: 5 }) }), now({ usage: "partial" })];
+  const { out } = await usage(t, ["--oneline", "--since", "today"], { records });
+  assert.equal(out, `${today()}: ≥$0.000238, 2 requests, 1,010 input (99% cached) and 10 output tokens\n`);
+});
+
+test("usage --schema describes the document of --json", async (t) => {
+  const { out } = await usage(t, ["--schema"]);
+  const schema = JSON.parse(out) as JsonSchema;
+  const records = [
+    now({ service_tier: "scale", project: null }),
+    now({ upstream: "sandbox", tokens: tokens({ output: 5, reasoning: null }), ttft_ms: null }),
+  ];
+  const { out: json } = await usage(t, ["--json", "--by", "project,day"], { records });
+  const document = JSON.parse(json) as { rows: object[] };
+  assert.deepEqual(violations(schema, document), []);
+  assert.deepEqual(violations(schema, { ...document, v: "1" }), ["$.v"]);
+  const [row] = document.rows;
+  assert.deepEqual(violations(schema, { ...document, rows: [{ ...row, cost_usd: 1 }] }), [
+    "$.rows.0.cost_usd",
+  ]);
+  assert.deepEqual(violations(schema, { ...document, rows: [{}] }).length > 10, true);
 });
 
 test("usage --until ends the period, in the days of --timezone", async (t) => {
@@ -332,6 +433,8 @@ test("usage --since with an invalid value is wrong usage", async (t) => {
 for (const args of [
   ["--by", "colour"],
   ["--json", "--csv"],
+  ["--oneline", "--csv"],
+  ["--wide", "--json"],
 ]) {
   test(`usage ${args.join(" ")} is wrong usage`, async (t) => {
     const { out, code } = await usage(t, args);

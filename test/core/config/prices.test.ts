@@ -51,6 +51,11 @@ test("a price that cannot be meant is refused, with its place", () => {
     ["a negative price", { prices: { a: { input: -1 } } }, "prices.a.input: must not be negative"],
     ["a price per token", { prices: { a: { input: 10_001 } } }, "prices.a.input: must be at most 10000"],
     [
+      "a price with too many decimal places",
+      { prices: { a: { input: 0.1234567890123 } } },
+      "prices.a.input: must have at most 12 decimal places",
+    ],
+    [
       "an unknown class",
       { prices: { a: { cacheread: 1 } } },
       'prices.a.cacheread: unknown key "cacheread"; did you mean "cacheRead"?',
@@ -101,6 +106,11 @@ test("a price that cannot be meant is refused, with its place", () => {
       "upstreams.default.prices.a.output: must be a number",
     ],
     ["a discount above 100", upstream({}, 101), "upstreams.default.discount: must be at most 100"],
+    [
+      "a discount with too many decimal places",
+      upstream({}, 33.33333),
+      "upstreams.default.discount: must have at most 4 decimal places",
+    ],
     ["a surcharge", upstream({}, -5), "upstreams.default.discount: must not be negative"],
   ];
   for (const [what, file, problem] of cases) assert.deepEqual(problemsOf(file), [problem], what);

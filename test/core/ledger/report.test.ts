@@ -4,21 +4,34 @@ import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { UTC_CALENDAR } from "../../../src/core/ledger/calendar.ts";
 import type { Grouping } from "../../../src/core/ledger/grouping.ts";
 import type { RecordFilter } from "../../../src/core/ledger/record-filter.ts";
-import { summarise, type ReportRow } from "../../../src/core/ledger/report.ts";
+import { summarise, type ReportRow, type UsageReport } from "../../../src/core/ledger/report.ts";
+import type { Tally } from "../../../src/core/ledger/tally.ts";
+import { formatMoney } from "../../../src/core/price/money.ts";
+import { priceBook } from "../../helpers/ledger/prices.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
+
+const PRICES = priceBook({});
+
+function report(
+  records: UsageRecord[],
+  by: readonly Grouping[],
+  filter: RecordFilter = {},
+): Promise<UsageReport> {
+  return summarise(records, { by, calendar: UTC_CALENDAR, prices: PRICES, filter });
+}
 
 /** Returns the sums that are not zero (or unknown, for reasoning), by row name, and `total`. */
 async function sumsOf(
   records: UsageRecord[],
   by: Grouping = "tool",
-): Promise<Record<string, Partial<ReportRow>>> {
-  const { rows, total } = await summarise(records, [by], UTC_CALENDAR);
+): Promise<Record<string, Partial<Tally>>> {
+  const { rows, total } = await report(records, [by]);
   const named = rows.map((row) => [String(row.names[0]), filled(row)] as const);
   return Object.fromEntries([...named, ["total", filled(total)]]);
 }
 
-function filled(row: ReportRow): Partial<ReportRow> {
-  return Object.fromEntries(Object.entries(row).filter(([, sum]) => typeof sum === "number" && sum !== 0));
+function filled({ sums }: ReportRow): Partial<Tally> {
+  return Object.fromEntries(Object.entries(sums).filter(([, sum]) => typeof sum === "number" && sum !== 0));
 }
 
 const noTokens = { usage: "absent", tokens: null, spend: "never" } as const;
@@ -50,8 +63,7 @@ test("groups rows by any field, and by the hour, day, week and month", async () 
     usageRecord({ model: "m1", session: "s1", project: "/p1", key: "k1", ts: "2026-11-20T23:59:59.999Z" }),
     usageRecord({ model: "m2", session: null, key: "k2", ts: "2026-11-21T00:00:00.000Z" }),
   ];
-  const names = async (by: Grouping) =>
-    (await summarise(records, [by], UTC_CALENDAR)).rows.map(({ names: [name] }) => name);
+  const names = async (by: Grouping) => (await report(records, [by])).rows.map(({ names: [name] }) => name);
   assert.deepEqual(await names("model"), ["m1", "m2"]);
   assert.deepEqual(await names("day"), ["2026-11-21", "2026-11-20"]);
   assert.deepEqual(await names("hour"), ["2026-11-21 00:00", "2026-11-20 23:00"]);
@@ -70,13 +82,12 @@ test("books a request whose response names no model under the requested model", 
   assert.deepEqual(Object.keys(await sumsOf(records, "model")), ["asked", "total"]);
 });
 
-test("sorts times with the latest first, and other rows by tokens, most first", async () => {
+test("sorts times with the latest first, and other rows by cost and then by tokens, most first", async () => {
   const records = [
     usageRecord({ tool: "small", ts: "2026-11-20T00:00:00.000Z" }),
     usageRecord({ tool: "large", ts: "2026-11-21T00:00:00.000Z", tokens: tokens({ cache_read: 1000 }) }),
   ];
-  const names = async (by: Grouping) =>
-    (await summarise(records, [by], UTC_CALENDAR)).rows.map(({ names: [name] }) => name);
+  const names = async (by: Grouping) => (await report(records, [by])).rows.map(({ names: [name] }) => name);
   assert.deepEqual(await names("tool"), ["large", "small"]);
   assert.deepEqual(await names("day"), ["2026-11-21", "2026-11-20"]);
 });
@@ -242,8 +253,8 @@ test("sums extra sets that may not be billed separately", async () => {
 });
 
 async function reasoningOf(records: UsageRecord[]): Promise<[number | null, number]> {
-  const { total } = await summarise(records, ["tool"], UTC_CALENDAR);
-  return [total.reasoning, total.reasoning_unknown];
+  const { total } = await report(records, ["tool"]);
+  return [total.sums.reasoning, total.sums.reasoning_unknown];
 }
 
 test("makes the reasoning sum a lower bound or unknown, never 0, when a response does not report it", async () => {
@@ -270,7 +281,7 @@ test("sums requests to the sandbox apart, in no other row or total", async () =>
     usageRecord({ upstream: "sandbox", tokens: tokens({ output: 7 }) }),
     usageRecord({ upstream: "sandbox", tool: "opencode", outcome: "rejected", ...noTokens }),
   ];
-  const { rows, total, sandbox } = await summarise(records, ["tool"], UTC_CALENDAR);
+  const { rows, total, sandbox } = await report(records, ["tool"]);
   assert.deepEqual([rows.map(filled), filled(total)], [[usual], usual]);
   assert.deepEqual(filled(sandbox.total), { requests: 1, failed: 1, output: 7 });
   assert.deepEqual(
@@ -295,7 +306,7 @@ test("with two groupings the rows of one name stand together, and each grouping 
     on("21", "codex", 1),
   ];
   const rows = async (...by: Grouping[]) =>
-    (await summarise(records, by, UTC_CALENDAR)).rows.map(({ names, output }) => [...names, output]);
+    (await report(records, by)).rows.map(({ names, sums }) => [...names, sums.output]);
   assert.deepEqual(await rows("tool", "day"), [
     ["zed", "2026-11-21", 31],
     ["zed", "2026-11-20", 50],
@@ -324,8 +335,8 @@ test("a filter leaves out what does not match, with * for any characters", async
     usageRecord({ tool: "codex", outcome: "rejected", status: 400, ...noTokens }),
   ];
   const count = async (filter: RecordFilter) => {
-    const { total } = await summarise(records, ["tool"], UTC_CALENDAR, filter);
-    return [total.requests, total.failed];
+    const { total } = await report(records, ["tool"], filter);
+    return [total.sums.requests, total.sums.failed];
   };
   assert.deepEqual(await count({}), [2, 1]);
   assert.deepEqual(await count({ tool: "codex" }), [1, 1]);
@@ -333,4 +344,52 @@ test("a filter leaves out what does not match, with * for any characters", async
   assert.deepEqual(await count({ project: "*/one" }), [1, 0]);
   assert.deepEqual(await count({ session: "*" }), [1, 1], "nothing matches what is unknown");
   assert.deepEqual(await count({ upstream: "b" }), [0, 0]);
+});
+
+test("a row costs what its tokens cost, those of another model under that model", async () => {
+  const records = [
+    // 1 million at 1.25, and the advisor's at 5.
+    usageRecord({
+      tokens: tokens({ input_uncached: 1_000_000 }),
+      extra: [
+        extraTokens({
+          type: "advisor_message",
+          model: "claude-opus-4-8",
+          billable: true,
+          input_uncached: 1e6,
+        }),
+        extraTokens({ type: "message", model: "claude-opus-4-8", billable: null, input_uncached: 1e6 }),
+      ],
+    }),
+    usageRecord({ billed_usd: "0.5" }),
+    usageRecord({ ...noTokens, outcome: "cut" }),
+    usageRecord({ ...noTokens, outcome: "error", status: 429 }),
+  ];
+  const costs = async (by: Grouping) => {
+    const { rows, total } = await report(records, [by]);
+    return [...rows, total].map(({ names: [name = "total"], cost }) => [
+      name,
+      formatMoney(cost.amount),
+      cost.isExact,
+    ]);
+  };
+  assert.deepEqual(await costs("tool"), [
+    ["codex", "6.75", false],
+    ["total", "6.75", false],
+  ]);
+  assert.deepEqual(await costs("model"), [
+    ["claude-opus-4-8", "5", true],
+    ["gpt-5", "1.75", false],
+    ["total", "6.75", false],
+  ]);
+});
+
+test("further attempts at a request are counted, whether they spent or not", async () => {
+  const attempt_of = "first";
+  const records = [
+    usageRecord({ id: "first", ...noTokens, outcome: "error", status: 503 }),
+    usageRecord({ attempt_of, ...noTokens, outcome: "error", status: 503 }),
+    usageRecord({ attempt_of }),
+  ];
+  assert.deepEqual((await sumsOf(records))["total"], { ...usual, failed: 2, retries: 2 });
 });

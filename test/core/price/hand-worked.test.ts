@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import type { Tokens } from "../../../src/core/usage/reading.ts";
+import { formatMoney } from "../../../src/core/price/money.ts";
 import { costOf, describeCost, priceBook } from "../../helpers/ledger/prices.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
@@ -739,10 +740,8 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
     ),
     "0 free",
   ],
-  // 0.0000005 / 10^6 = 0.5 of the smallest unit: to even, 0
-  ["half of the smallest unit", gpt("dust", { input_uncached: 1 }), "0 configuration"],
-  // 1.5 of it: to even, 2
-  ["one and a half of the smallest unit", gpt("dust", { input_uncached: 3 }), "0.000000000002 configuration"],
+  // 0.0000005 / 10^6
+  ["half of a millionth of a millionth", gpt("dust", { input_uncached: 1 }), "0.0000000000005 configuration"],
 ];
 
 test("prices that were worked out by hand, to the last digit", async (t) => {
@@ -778,16 +777,16 @@ test("the lines of a reckoning say how it came about", () => {
       n,
       per,
       factors.map(({ what }) => what).join(", "),
-      amount,
+      formatMoney(amount),
     ]),
     [
       // 1000 * 2 * 1.1 * 0.875 = 1925 millionths
-      ["input_uncached", "anthropic", 1000, M, "region us, discount", 1_925_000_000n],
+      ["input_uncached", "anthropic", 1000, M, "region us, discount", "0.001925"],
       // 10 * 10 * 1.1 * 0.875 = 96.25 millionths
-      ["output", "anthropic", 10, M, "region us, discount", 96_250_000n],
+      ["output", "anthropic", 10, M, "region us, discount", "0.00009625"],
       // 10 / 1000 * 0.875 = 0.00875
-      ["web_search", "anthropic", 1, 1000, "discount", 8_750_000_000n],
+      ["web_search", "anthropic", 1, 1000, "discount", "0.00875"],
     ],
   );
-  assert.equal(cost.amount, 10_771_250_000n);
+  assert.equal(formatMoney(cost.amount), "0.01077125");
 });

@@ -6,11 +6,13 @@ import {
   decimalOf,
   formatDecimal,
   formatDollars,
+  formatInColumn,
   formatMoney,
   parseDecimal,
   parseMoney,
   priceOf,
 } from "../../../src/core/price/money.ts";
+import { percentOff } from "../../../src/core/price/rates.ts";
 
 test("a decimal number is read exactly, and written without an exponent", () => {
   const cases: [text: string, written: string | null][] = [
@@ -63,24 +65,37 @@ test("every amount survives being written and read", () => {
     }),
   );
   assert.equal(formatMoney(0n), "0");
-  assert.equal(formatMoney(1n), "0.000000000001");
-  assert.equal(formatMoney(420_015n * 10n ** 6n), "0.420015");
+  assert.equal(formatMoney(1n), `0.${"0".repeat(29)}1`);
+  assert.equal(formatMoney(420_015n * 10n ** 24n), "0.420015");
   assert.equal(parseMoney("one"), null);
 });
 
-test("an amount is rounded once, half to even", () => {
-  // 0.5, 1.5, 2.5 and 3.5 of the smallest unit; then just above and below a half.
-  const rate = decimalOf(0.0000005);
-  assert.deepEqual(
-    [1, 3, 5, 7].map((count) => priceOf(count, rate, 6)),
-    [0n, 2n, 2n, 4n],
+test("an amount is exact, whatever is added first", () => {
+  const price = fc.integer({ min: 0, max: 10 ** 12 }).map((units) => units / 10 ** 8);
+  const discount = fc.integer({ min: 0, max: 10 ** 6 }).map((units) => percentOff(units / 10 ** 4));
+  const modifier = fc.constantFrom(0.5, 1.1, 1.75, 6).map(decimalOf);
+  fc.assert(
+    fc.property(
+      fc.array(fc.nat(10 ** 9), { minLength: 1 }),
+      price,
+      discount,
+      fc.array(modifier, { maxLength: 3 }),
+      (counts, rate, off, modifiers) => {
+        const amountOf = (count: number) => priceOf(count, decimalOf(rate), 6, [...modifiers, off]);
+        const whole = amountOf(counts.reduce((sum, count) => sum + count));
+        assert.equal(
+          counts.reduce((sum, count) => sum + amountOf(count), 0n),
+          whole,
+        );
+      },
+    ),
   );
-  assert.equal(priceOf(1, decimalOf(0.0000005000001), 6), 1n);
-  assert.equal(priceOf(1, decimalOf(0.0000004999999), 6), 0n);
-  // Rounded after the factors, not between them: 0.4 * 5 = 2.
-  assert.equal(priceOf(1, decimalOf(0.0000004), 6, [decimalOf(5)]), 2n);
-  assert.equal(parseMoney("0.0000000000015"), 2n);
-  assert.equal(parseMoney("0.0000000000025"), 2n);
+});
+
+test("a bill that is finer than any amount is rounded half to even", () => {
+  assert.equal(parseMoney(`0.${"0".repeat(29)}15`), 2n);
+  assert.equal(parseMoney(`0.${"0".repeat(29)}25`), 2n);
+  assert.equal(parseMoney(`0.${"0".repeat(29)}2500001`), 3n);
 });
 
 test("people see cents, or three digits that count", () => {
@@ -94,13 +109,31 @@ test("people see cents, or three digits that count", () => {
     ["0.0333", "$0.0333"],
     ["0.00042", "$0.000420"],
     ["0.000011349", "$0.0000113"],
-    ["0.000000000001", "$0.000000000001"],
+    ["0.000000000001", "$0.00000000000100"],
     // Half to even.
     ["2.345", "$2.34"],
     ["2.355", "$2.36"],
     ["0.9995", "$1.000"],
   ];
   for (const [usd, shown] of cases) assert.equal(formatDollars(parseMoney(usd) ?? -1n), shown, usd);
+});
+
+function column(...usd: string[]): string[] {
+  const amounts = usd.map((text) => parseMoney(text) ?? -1n);
+  const total = amounts.reduce((sum, amount) => sum + amount);
+  return amounts.map((amount) => formatInColumn(amount, total));
+}
+
+test("in a column all amounts have as many places, more of them where the sum is below a dollar", () => {
+  assert.deepEqual(column("1204.5", "0.333", "0.0051", "0.0049", "0"), [
+    "$1,204.50",
+    "$0.33",
+    "$0.01",
+    "<$0.01",
+    "$0.00",
+  ]);
+  assert.deepEqual(column("0.9", "0.00938", "0.00004"), ["$0.9000", "$0.0094", "<$0.0001"]);
+  assert.deepEqual(column("0"), ["$0.00"]);
 });
 
 test("an amount that is not 0 is never shown as 0", () => {

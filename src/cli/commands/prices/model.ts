@@ -1,4 +1,5 @@
-import type { Cost, CostLine } from "../../../core/price/cost.ts";
+import type { CostLine } from "../../../core/price/charge-cost.ts";
+import type { Cost } from "../../../core/price/cost.ts";
 import { formatDecimal, formatDollars, formatMoney, type Decimal } from "../../../core/price/money.ts";
 import type { FoundPrices } from "../../../core/price/price-book.ts";
 import { RATE_CLASSES, type PriceTable, type RateClass } from "../../../core/price/price-table.ts";

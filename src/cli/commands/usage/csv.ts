@@ -1,0 +1,46 @@
+import { formatMoney } from "../../../core/price/money.ts";
+import type { ReportRow } from "../../../core/ledger/report.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
+import type { LedgerReport } from "./report.ts";
+
+/** In the order of the columns, after the names. */
+const FIELDS: readonly (readonly [name: string, value: (row: ReportRow) => string | number | null])[] = [
+  ...(
+    [
+      "requests",
+      "failed",
+      "input_uncached",
+      "cache_read",
+      "cache_write",
+      "output",
+      "reasoning",
+      "reasoning_unknown",
+      "partial",
+      "absent",
+      "maybe_unbilled",
+      "cut",
+      "retries",
+    ] as const
+  ).map((name) => [name, ({ sums }: ReportRow) => sums[name]] as const),
+  ["cost_usd", ({ cost }) => formatMoney(cost.amount)],
+  ["cost_is_exact", ({ cost }) => String(cost.isExact)],
+  ["billed_usd", ({ cost }) => formatMoney(cost.billed)],
+];
+
+/** Renders header and rows as CSV lines (RFC 4180) without line ends. There is no total, which spreadsheets would add in. */
+export function renderCsv({ by, rows }: LedgerReport): string[] {
+  const lines = rows.map((row) => [
+    ...row.names.map((name) => name ?? ""),
+    ...FIELDS.map(([, value]) => String(value(row) ?? "")),
+  ]);
+  return [[...by, ...FIELDS.map(([name]) => name)], ...lines].map((cells) => cells.map(csvCell).join(","));
+}
+
+/**
+ * Escapes a cell. A leading apostrophe keeps spreadsheets from evaluating a name as a formula (OWASP, "CSV Injection");
+ * quotes keep those that separate by semicolons from finding a second cell in it.
+ */
+function csvCell(text: string): string {
+  const escaped = toPrintable(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+  return /[",;]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
+}

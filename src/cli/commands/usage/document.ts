@@ -1,0 +1,57 @@
+import type { Distribution } from "../../../core/ledger/distribution.ts";
+import type { Grouping } from "../../../core/ledger/grouping.ts";
+import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
+import { formatMoney } from "../../../core/price/money.ts";
+import type { LedgerReport } from "./report.ts";
+
+/** Version of the document. It rises when a field is removed or changes its meaning. */
+export const REPORT_VERSION = 1;
+
+/** Returns the report as a document for programs, with the ledger's field names. Unknown sums are null, and money is decimal text. */
+export function toDocument(report: LedgerReport): object {
+  const { by, period, calendar, sandbox, unreadableLines, prices } = report;
+  return {
+    v: REPORT_VERSION,
+    by,
+    since: new Date(period.since).toISOString(),
+    until: period.until === null ? null : new Date(period.until).toISOString(),
+    time_zone: calendar.zone,
+    prices: { source: prices.table.source, as_of: prices.table.asOf },
+    ...toSums(by, report),
+    sandbox: toSums(by, sandbox),
+    unreadable_lines: unreadableLines,
+  };
+}
+
+/** Each row has its names by their groupings. */
+function toSums(by: readonly Grouping[], { rows, total }: Sums): object {
+  return {
+    rows: rows.map((row) => ({
+      ...Object.fromEntries(by.map((grouping, at) => [grouping, row.names[at] ?? null])),
+      ...toFields(row),
+    })),
+    total: toFields(total),
+  };
+}
+
+function toFields({ sums, cost }: ReportRow): object {
+  const { ttft, speed, spending: _, ...counts } = sums;
+  return {
+    ...counts,
+    cost_usd: formatMoney(cost.amount),
+    cost_is_exact: cost.isExact,
+    billed_usd: formatMoney(cost.billed),
+    cache_saved_usd: cost.saved < 0n ? `-${formatMoney(-cost.saved)}` : formatMoney(cost.saved),
+    unpriced: cost.unpriced,
+    ttft_ms: toQuantiles(ttft),
+    tokens_per_second: toQuantiles(speed),
+  };
+}
+
+/** null without any. */
+function toQuantiles(distribution: Distribution): object | null {
+  const [median, p95] = [0.5, 0.95].map((share) => distribution.quantile(share));
+  return typeof median === "number" && typeof p95 === "number"
+    ? { median: Number(median.toPrecision(3)), p95: Number(p95.toPrecision(3)) }
+    : null;
+}

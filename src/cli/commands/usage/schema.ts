@@ -1,0 +1,89 @@
+import { GROUPINGS } from "../../../core/ledger/grouping.ts";
+import { REPORT_VERSION } from "./document.ts";
+
+const COUNT = { type: "integer", minimum: 0 };
+const USD = { type: "string", pattern: String.raw`^\d+(\.\d+)?$`, description: "US dollars, exactly." };
+const QUANTILES = {
+  type: ["object", "null"],
+  properties: { median: { type: "number" }, p95: { type: "number" } },
+  required: ["median", "p95"],
+  additionalProperties: false,
+};
+const NAME = { type: ["string", "null"] };
+
+const SUMS = {
+  requests: { ...COUNT, description: "Requests that spent tokens, or may have." },
+  failed: { ...COUNT, description: "Requests that spent nothing: refused, or answered with an error." },
+  input_uncached: COUNT,
+  cache_read: COUNT,
+  cache_write: COUNT,
+  output: { ...COUNT, description: "Reasoning included." },
+  reasoning: { type: ["integer", "null"], minimum: 0, description: "null when no response reported it." },
+  reasoning_unknown: { ...COUNT, description: "Sets of tokens in the sums that do not report reasoning." },
+  partial: { ...COUNT, description: "Requests whose tokens in the sums are a lower bound." },
+  absent: { ...COUNT, description: "Requests whose tokens are unknown, and not in the sums." },
+  maybe_unbilled: { ...COUNT, description: "Tokens that are billed only in some cases; not in the sums." },
+  cut: { ...COUNT, description: "Requests whose response was cut short." },
+  retries: { ...COUNT, description: "Further attempts at the same request by fallback." },
+  cost_usd: { ...USD, description: "Bills, and the price of all that has one. A lower bound unless exact." },
+  cost_is_exact: { type: "boolean" },
+  billed_usd: { ...USD, description: "The part of the cost that services said they charged." },
+  cache_saved_usd: {
+    type: "string",
+    pattern: String.raw`^-?\d+(\.\d+)?$`,
+    description:
+      "Cached input at the price of uncached input, less what it cost. Negative when writing cost more.",
+  },
+  unpriced: {
+    type: "array",
+    description: "What has no price, and is not in the cost.",
+    items: {
+      type: "object",
+      properties: {
+        model: NAME,
+        what: { type: "string", description: "`model`: all of it. Else a class, a tool or a modifier." },
+        requests: COUNT,
+      },
+      required: ["model", "what", "requests"],
+      additionalProperties: false,
+    },
+  },
+  ttft_ms: { ...QUANTILES, description: "Milliseconds to the first token of streams." },
+  tokens_per_second: { ...QUANTILES, description: "Of streams, after the first token." },
+};
+
+/** Returns the JSON Schema of the document of `toDocument`. Fields may be added within a version. */
+export function reportSchema(): object {
+  const rows = {
+    type: "array",
+    items: {
+      type: "object",
+      properties: { ...Object.fromEntries(GROUPINGS.map((grouping) => [grouping, NAME])), ...SUMS },
+      required: Object.keys(SUMS),
+    },
+  };
+  const total = { type: "object", properties: SUMS, required: Object.keys(SUMS) };
+  const properties = {
+    v: { const: REPORT_VERSION },
+    by: { type: "array", items: { enum: GROUPINGS }, minItems: 1, maxItems: 2 },
+    since: { type: "string", format: "date-time" },
+    until: { type: ["string", "null"], format: "date-time", description: "null: until now." },
+    time_zone: { type: "string", description: "IANA name." },
+    prices: {
+      type: "object",
+      properties: { source: { type: "string" }, as_of: { type: "string", format: "date" } },
+      required: ["source", "as_of"],
+    },
+    rows,
+    total,
+    sandbox: { type: "object", properties: { rows, total }, required: ["rows", "total"] },
+    unreadable_lines: COUNT,
+  };
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "tollkeeper usage report",
+    type: "object",
+    properties,
+    required: Object.keys(properties),
+  };
+}

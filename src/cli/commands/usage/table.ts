@@ -1,0 +1,100 @@
+import { isPath, type Grouping } from "../../../core/ledger/grouping.ts";
+import type { ReportRow, Sums } from "../../../core/ledger/report.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
+import { formatTable } from "../../terminal/table.ts";
+import { COLUMNS, type Column } from "./columns.ts";
+
+/** How a report is shown. */
+export interface View {
+  /** Characters in a line; Infinity where nothing limits them. */
+  width: number;
+  isTerminal: boolean;
+  isColoured: boolean;
+  /** True when all columns are asked for, however long the lines become. */
+  isWide: boolean;
+}
+
+/** Between two columns. */
+const GAP = 2;
+
+/** A name is never cut shorter than this. */
+const LEAST_NAME = 8;
+
+/** Renders rows as a table with the total last. On a narrow terminal it has fewer columns, and then shorter names. */
+export function renderTable(by: readonly Grouping[], { rows, total }: Sums, view: View): string {
+  const names = rows.map((row) => row.names.map((name) => toPrintable(name ?? "unknown")));
+  names.push(["total", ...by.slice(1).map(() => "")]);
+  const cells = COLUMNS.filter((column) => isShown(column, total, view)).map((column) => ({
+    column,
+    texts: [...rows, total].map((row) => column.cell(row, total)),
+  }));
+  const width = view.isWide ? Infinity : view.width;
+  const kept = dropColumns(cells, by, names, width);
+  const room = width - kept.reduce((sum, cell) => sum + GAP + widthOf(cell), 0);
+  const shortened = shortenNames(by, names, room);
+  const heads = kept.map(({ column: { head } }) => ({ head, align: "right" as const }));
+  return formatTable(
+    [...by, ...heads],
+    shortened.map((words, at) => [...words, ...kept.map(({ texts }) => texts[at] ?? "")]),
+    view.isColoured,
+    width,
+  );
+}
+
+function isShown({ only, isUseful }: Column, total: ReportRow, { isTerminal, isWide }: View): boolean {
+  if (only === "wide" && !isWide) return false;
+  return (only !== "terminal" || isTerminal) && (isUseful?.(total) ?? true);
+}
+
+/** A column with its cells. */
+interface Cells {
+  column: Column;
+  texts: readonly string[];
+}
+
+function widthOf({ column, texts }: Cells): number {
+  return Math.max(column.head.length, ...texts.map((text) => text.length));
+}
+
+/** Leaves out columns until the table fits with names that are still legible. The cost always stays. */
+function dropColumns(
+  cells: readonly Cells[],
+  by: readonly Grouping[],
+  names: readonly string[][],
+  width: number,
+): readonly Cells[] {
+  const legible = nameWidths(by, names).reduce(
+    (sum, name) => sum + Math.min(name, 2 * LEAST_NAME) + GAP,
+    -GAP,
+  );
+  let kept = cells;
+  while (legible + kept.reduce((sum, cell) => sum + GAP + widthOf(cell), 0) > width) {
+    const last = Math.max(...kept.map(({ column }) => column.order));
+    if (last === 0) break;
+    kept = kept.filter(({ column }) => column.order !== last);
+  }
+  return kept;
+}
+
+function nameWidths(by: readonly Grouping[], names: readonly string[][]): number[] {
+  return by.map((grouping, at) =>
+    Math.max(grouping.length, ...names.map((words) => (words[at] ?? "").length)),
+  );
+}
+
+/** Shortens the longest names until all fit into the room. */
+function shortenNames(by: readonly Grouping[], names: readonly string[][], room: number): string[][] {
+  const widths = nameWidths(by, names);
+  const total = () => widths.reduce((sum, width) => sum + width + GAP, -GAP);
+  while (total() > room && Math.max(...widths) > LEAST_NAME)
+    widths[widths.indexOf(Math.max(...widths))] = Math.max(...widths) - 1;
+  return names.map((words) =>
+    words.map((word, at) => shorten(word, widths[at] ?? word.length, isPath(by[at] ?? "tool"))),
+  );
+}
+
+/** The end of a path tells more than its beginning. */
+function shorten(word: string, width: number, isAPath: boolean): string {
+  if (word.length <= width) return word;
+  return isAPath ? `…${word.slice(1 - width)}` : `${word.slice(0, width - 1)}…`;
+}

@@ -1,0 +1,112 @@
+import type { Charge } from "../price/charge.ts";
+import { Spending, type PriceSlots } from "../price/spending.ts";
+import type { ExtraTokens, Tokens } from "../usage/reading.ts";
+import { Distribution } from "./distribution.ts";
+import type { UsageRecord } from "./record.ts";
+import type { CountedRequest } from "./spend.ts";
+
+/** Sums of many requests, in the ledger's terms: the three input counts are disjoint, and `output` includes `reasoning`. */
+export class Tally {
+  /** Requests that spent tokens, or may have. */
+  requests = 0;
+  /** Other requests: refused by tollkeeper, or failed with a plain error, so that nothing was spent. */
+  failed = 0;
+  input_uncached = 0;
+  cache_read = 0;
+  cache_write = 0;
+  output = 0;
+  /** null when no response reported it. A lower bound when `reasoning_unknown` is not 0. */
+  reasoning: number | null = null;
+  /** How many of the summed token sets do not report reasoning. */
+  reasoning_unknown = 0;
+  /** Requests whose tokens in the sums are a lower bound. */
+  partial = 0;
+  /** Requests whose tokens are unknown and missing from the sums. */
+  absent = 0;
+  /** Tokens that are billed only in some cases; not in the sums. */
+  maybe_unbilled = 0;
+  /** Requests whose response was cut short, by whomever. */
+  cut = 0;
+  /** Further attempts at the same request by fallback, among `requests` and `failed`. */
+  retries = 0;
+  /** Milliseconds to the first token, of streams. */
+  readonly ttft = new Distribution();
+  /** Output tokens per second after the first one, of streams with exact usage. */
+  readonly speed = new Distribution();
+  readonly spending: Spending;
+
+  constructor(slots: PriceSlots) {
+    this.spending = new Spending(slots);
+  }
+
+  /** Adds a request that spent nothing. */
+  addFailed({ attempt_of: first }: UsageRecord): void {
+    this.failed += 1;
+    if (first !== null) this.retries += 1;
+  }
+
+  /** Adds a request with its own tokens, but without its extra sets. `charges` are those for its own tokens. */
+  addRequest({ record, source }: CountedRequest, charges: readonly Charge[]): void {
+    this.requests += 1;
+    if (source.tokens === null) this.absent += 1;
+    else if (source.usage !== "final") this.partial += 1;
+    if (source.tokens !== null) this.#addTokens(source.tokens, source.tokens.reasoning);
+    if (record.outcome === "cut") this.cut += 1;
+    if (record.attempt_of !== null) this.retries += 1;
+    if (record.stream === true) this.#addTimes(record);
+    this.spending.addRequest(source, charges);
+  }
+
+  /** Adds a set of tokens that the top-level usage leaves out. Without a charge it is in none, or in a bill. */
+  addExtra(set: ExtraTokens, charge: Charge | undefined): void {
+    if (set.billable === true) this.#addTokens(set, null);
+    else this.maybe_unbilled += set.input_uncached + set.cache_read + set.cache_write + set.output;
+    if (charge !== undefined) this.spending.addCharge(charge);
+  }
+
+  /** Adds all of another one. */
+  add(other: Tally): void {
+    this.requests += other.requests;
+    this.failed += other.failed;
+    this.input_uncached += other.input_uncached;
+    this.cache_read += other.cache_read;
+    this.cache_write += other.cache_write;
+    this.output += other.output;
+    if (other.reasoning !== null) this.reasoning = (this.reasoning ?? 0) + other.reasoning;
+    this.reasoning_unknown += other.reasoning_unknown;
+    this.partial += other.partial;
+    this.absent += other.absent;
+    this.maybe_unbilled += other.maybe_unbilled;
+    this.cut += other.cut;
+    this.retries += other.retries;
+    this.ttft.addAll(other.ttft);
+    this.speed.addAll(other.speed);
+    this.spending.add(other.spending);
+  }
+
+  /** Reasoning is part of the output, so it is 0 without output, even when not reported. */
+  #addTokens(set: Tokens | ExtraTokens, reasoning: number | null): void {
+    this.input_uncached += set.input_uncached;
+    this.cache_read += set.cache_read;
+    this.cache_write += set.cache_write;
+    this.output += set.output;
+    const known = set.output === 0 ? 0 : reasoning;
+    if (known === null) this.reasoning_unknown += 1;
+    else this.reasoning = (this.reasoning ?? 0) + known;
+  }
+
+  /** A response of one token has no speed. */
+  #addTimes({ ttft_ms: first, duration_ms: whole, usage, tokens }: UsageRecord): void {
+    if (first === null) return;
+    this.ttft.add(first);
+    if (usage === "final" && tokens !== null && tokens.output > 1 && whole > first)
+      this.speed.add(((tokens.output - 1) * 1000) / (whole - first));
+  }
+}
+
+/** Returns all tokens that are summed, each once. */
+export function sumTokens(
+  set: Pick<Tally, "input_uncached" | "cache_read" | "cache_write" | "output">,
+): number {
+  return set.input_uncached + set.cache_read + set.cache_write + set.output;
+}

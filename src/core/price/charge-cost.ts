@@ -1,0 +1,164 @@
+import { promptOf, TOKEN_CLASSES, type Charge, type PriceTerms, type TokenClass } from "./charge.ts";
+import { findConditions, findFactors, type Condition, type Factor } from "./modifiers.ts";
+import { priceOf, type Decimal, type Money } from "./money.ts";
+import type { FoundPrices, PriceBook } from "./price-book.ts";
+import { rateFor } from "./rates.ts";
+
+/** What a line of a reckoning is for: tokens of a class in the ledger's terms, or calls of a tool of the service. */
+type LineClass = TokenClass | "web_search";
+
+/** One line of a reckoning: `amount = count * rate * factors / per`. */
+export interface CostLine {
+  class: LineClass;
+  model: string;
+  /** Whose price it is: `configuration`, or a provider of the price table. */
+  source: string;
+  /** Tokens, or calls. */
+  count: number;
+  /** Dollars for `per` of them. */
+  rate: Decimal;
+  per: 1_000_000 | 1000;
+  factors: readonly Factor[];
+  amount: Money;
+}
+
+/** Something that was charged for and has no known price. */
+export interface Missing {
+  /** null when the record does not name it. */
+  model: string | null;
+  /** `model` when the model has no price at all; else a class, a tool or a modifier, such as `cache_write_12h` or `tier scale`. */
+  what: string;
+}
+
+/** What a charge costs. With something missing, the lines are only a part of it. */
+interface ChargeCost {
+  from: FoundPrices["from"] | "free";
+  lines: readonly CostLine[];
+  missing: readonly Missing[];
+  /** True when cache writes of unknown lifetime count as the cheapest ones. */
+  isLowerBound: boolean;
+  /** What the same prompt would have cost without a cache, less what it cost. Negative when writing cost more than reading saved. */
+  saved: Money;
+}
+
+/** Returns what a charge costs, by the prices at its time. */
+export function priceCharge(charge: Charge, prices: PriceBook): ChargeCost {
+  const { upstream, model, at } = charge.terms;
+  const found = model === null ? null : prices.find(upstream, model, at);
+  if (found === "free") return { from: "free", lines: [], missing: [], isLowerBound: false, saved: 0n };
+  if (found === null || model === null)
+    return { from: "free", lines: [], missing: [{ model, what: "model" }], isLowerBound: false, saved: 0n };
+  return new Reckoning(charge, model, found).finish();
+}
+
+/** Adds up the lines of one charge. */
+class Reckoning {
+  readonly #charge: Charge;
+  readonly #model: string;
+  readonly #found: FoundPrices;
+  readonly #conditions: readonly Condition[];
+  readonly #lines: CostLine[] = [];
+  readonly #missing: Missing[] = [];
+  #isLowerBound = false;
+  #saved = 0n;
+
+  constructor(charge: Charge, model: string, found: FoundPrices) {
+    this.#charge = charge;
+    this.#model = model;
+    this.#found = found;
+    const { tier, speed, geo } = charge.terms;
+    this.#conditions = findConditions(tier, speed, [geo, found.region]);
+  }
+
+  finish(): ChargeCost {
+    for (const [name, rateClass] of TOKEN_CLASSES) this.#addTokens(name, rateClass);
+    const { isOwn, media } = this.#charge.terms;
+    if (isOwn) {
+      this.#addTools();
+      if (this.#found.from === "table") media.forEach((what) => this.#miss(what));
+      this.#found.others.forEach((what) => this.#miss(what));
+    }
+    const { from } = this.#found;
+    return {
+      from,
+      lines: this.#lines,
+      missing: this.#missing,
+      isLowerBound: this.#isLowerBound,
+      saved: this.#saved,
+    };
+  }
+
+  #addTokens(name: TokenClass, rateClass: (typeof TOKEN_CLASSES)[number][1]): void {
+    const count = this.#charge.tokens[name];
+    if (count === 0) return;
+    const found = this.#found;
+    const rate = found.classes[rateClass];
+    if (rate === undefined) return this.#miss(name);
+    const { band, isSum }: PriceTerms = this.#charge.terms;
+    const { price, isLong } = rateFor(rate, promptOf(band));
+    // The sum of several prompts is longer than each of them.
+    if (isLong && isSum) this.#miss("long context");
+    const { factors, unknown } = findFactors(this.#conditions, found, rateClass, isLong);
+    for (const what of unknown) this.#miss(what);
+    if (unknown.length > 0) return;
+    if (name === "cache_write_ttl_unknown" && hasDearerWrites(found)) this.#isLowerBound = true;
+    const amount = this.#addLine(name, count, isLong && isSum ? rate.base : price, 1_000_000, factors);
+    if (rateClass !== "input" && rateClass !== "output") this.#compareUncached(count, amount);
+  }
+
+  /** Adds what the input would have cost without a cache, less what it cost. Nothing where that has no price. */
+  #compareUncached(count: number, amount: Money): void {
+    const { band, isSum } = this.#charge.terms;
+    const rate = this.#found.classes.input;
+    if (rate === undefined) return;
+    const { price, isLong } = rateFor(rate, promptOf(band));
+    const { factors, unknown } = findFactors(this.#conditions, this.#found, "input", isLong);
+    if (unknown.length > 0) return;
+    const values = this.#discount(factors).map(({ value }) => value);
+    this.#saved += priceOf(count, isLong && isSum ? rate.base : price, 6, values) - amount;
+  }
+
+  #addTools(): void {
+    for (const [tool, calls] of Object.entries(this.#charge.tools)) {
+      const rate = tool === "web_search" ? this.#found.classes.webSearch : undefined;
+      if (calls === 0 || isFreeTool(tool, this.#found)) continue;
+      if (rate === undefined) this.#miss(tool);
+      else this.#addLine("web_search", calls, rate.base, 1000, []);
+    }
+  }
+
+  #addLine(
+    name: LineClass,
+    count: number,
+    rate: Decimal,
+    per: CostLine["per"],
+    modifiers: readonly Factor[],
+  ): Money {
+    const { from, provider } = this.#found;
+    const factors = this.#discount(modifiers);
+    const values = factors.map(({ value }) => value);
+    const amount = priceOf(count, rate, per === 1000 ? 3 : 6, values);
+    const source = from === "table" ? (provider ?? from) : from;
+    this.#lines.push({ class: name, model: this.#model, source, count, rate, per, factors, amount });
+    return amount;
+  }
+
+  #discount(factors: readonly Factor[]): readonly Factor[] {
+    const { discounted } = this.#found;
+    return discounted === null ? factors : [...factors, { what: "discount", value: discounted }];
+  }
+
+  #miss(what: string): void {
+    if (!this.#missing.some((one) => one.what === what)) this.#missing.push({ model: this.#model, what });
+  }
+}
+
+/** True when entries that live longer cost more to write, so that the usual price is the least. */
+function hasDearerWrites({ classes }: FoundPrices): boolean {
+  return classes.cacheWrite1h !== undefined || classes.cacheWrite12h !== undefined;
+}
+
+/** Anthropic charges for the tokens of a fetched page only (https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/web-fetch-tool). */
+function isFreeTool(tool: string, { provider }: FoundPrices): boolean {
+  return tool === "web_fetch" && provider === "anthropic";
+}

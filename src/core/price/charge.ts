@@ -1,0 +1,131 @@
+import type { UsageRecord } from "../ledger/record.ts";
+import type { Tokens } from "../usage/reading.ts";
+import { parseMoney, type Money } from "./money.ts";
+import { findMedia, partsOf, type Part, type TokenSet } from "./parts.ts";
+import type { RateClass } from "./price-table.ts";
+
+/** The classes of a record's tokens, and the prices that apply to them. */
+export const TOKEN_CLASSES = [
+  ["input_uncached", "input"],
+  ["cache_read", "cacheRead"],
+  ["cache_write_5m", "cacheWrite"],
+  // The usual lifetime of OpenAI's entries, as 5 minutes is that of Anthropic's. Neither has both.
+  ["cache_write_30m", "cacheWrite"],
+  ["cache_write_1h", "cacheWrite1h"],
+  ["cache_write_12h", "cacheWrite12h"],
+  ["cache_write_ttl_unknown", "cacheWrite"],
+  ["output", "output"],
+] as const satisfies readonly (readonly [keyof TokenSet, RateClass])[];
+
+/** A class of tokens that may have a price of its own. */
+export type TokenClass = (typeof TOKEN_CLASSES)[number][0];
+
+/**
+ * The sizes of a prompt above which a price may be another one: all that are in the price table, which a test compares. Prompts
+ * between two of them are priced alike.
+ */
+export const PROMPT_LIMITS = [128_000, 199_999, 200_000, 271_999, 272_000, 512_000] as const;
+
+/** What decides the price of tokens and calls. */
+export interface PriceTerms {
+  upstream: string;
+  /** Name of the model; null when it is not known. */
+  model: string | null;
+  /** A time at which its prices apply, in milliseconds since 1970. */
+  at: number;
+  tier: string | null;
+  speed: string | null;
+  geo: string | null;
+  /** How many {@link PROMPT_LIMITS} the prompt exceeds. */
+  band: number;
+  /** True when it may be the sum of several prompts, so that the size of none of them is known. */
+  isSum: boolean;
+  /** False for what another model or a compaction did besides, for which fees per request do not apply. */
+  isOwn: boolean;
+  /** Kinds of tokens with a price that a record does not tell, such as `input_audio`. */
+  media: readonly string[];
+}
+
+/** Tokens and calls that are priced alike. */
+export interface Charge {
+  terms: PriceTerms;
+  /** How many requests it is for; a second charge of a request counts none. */
+  requests: number;
+  tokens: Readonly<Pick<Tokens, TokenClass>>;
+  /** Calls of the service's tools, by name. */
+  tools: Readonly<Record<string, number>>;
+}
+
+/** What of a record is charged for. */
+type ChargedRecord = Pick<
+  UsageRecord,
+  | "ts"
+  | "upstream"
+  | "model"
+  | "alias"
+  | "model_requested"
+  | "service_tier"
+  | "speed"
+  | "inference_geo"
+  | "tokens"
+  | "extra"
+  | "server_tools"
+  | "raw_usage"
+  | "billed_usd"
+>;
+
+const NONE = { own: [], extra: [] };
+const NO_TOOLS = {};
+const NO_MEDIA: readonly string[] = [];
+
+/**
+ * Returns what a request is charged for: `own` by the model that served it, and `extra` for each set of `extra` that is certainly
+ * billed, in its order. Nothing for a request that the service has billed itself, or whose usage is unknown.
+ */
+export function chargesOf(record: ChargedRecord): { own: readonly Charge[]; extra: readonly Charge[] } {
+  if (record.tokens === null || record.billed_usd !== null) return NONE;
+  const { own, extra } = partsOf(record);
+  const at = Date.parse(record.ts);
+  const media = record.raw_usage === null ? NO_MEDIA : findMedia(record.raw_usage);
+  return {
+    own: own.map((part, index) => {
+      const isFirst = index === 0;
+      const charge = chargeOf(record, part, at, true, isFirst ? media : NO_MEDIA);
+      return { ...charge, requests: isFirst ? 1 : 0, tools: isFirst ? record.server_tools : NO_TOOLS };
+    }),
+    extra: extra.map((part) => chargeOf(record, part, at, false, NO_MEDIA)),
+  };
+}
+
+/** Returns what the service says that it charged; null when it does not say. */
+export function billOf({ billed_usd: billed }: Pick<UsageRecord, "billed_usd">): Money | null {
+  return billed === null ? null : parseMoney(billed);
+}
+
+/** True when a request used more than its record says. */
+export function isUsageLowerBound({ usage, flags }: Pick<UsageRecord, "usage" | "flags">): boolean {
+  return usage !== "final" || flags.includes("extra_cut_short");
+}
+
+function chargeOf(
+  { upstream, service_tier: tier, speed, inference_geo: geo }: ChargedRecord,
+  { model, tokens, isSum }: Part,
+  at: number,
+  isOwn: boolean,
+  media: readonly string[],
+): Charge {
+  const band = bandOf(tokens.input_uncached + tokens.cache_read + tokens.cache_write);
+  const terms = { upstream, model, at, tier, speed, geo, band, isSum, isOwn, media };
+  return { terms, requests: 0, tokens, tools: NO_TOOLS };
+}
+
+function bandOf(prompt: number): number {
+  let band = 0;
+  while (band < PROMPT_LIMITS.length && prompt > (PROMPT_LIMITS[band] ?? Infinity)) band += 1;
+  return band;
+}
+
+/** Returns a size that a prompt of this band may have. */
+export function promptOf(band: number): number {
+  return band === 0 ? 0 : (PROMPT_LIMITS[band - 1] ?? 0) + 1;
+}

@@ -1,0 +1,94 @@
+import type { UsageRecord } from "../ledger/record.ts";
+import { priceCharge, type Missing } from "./charge-cost.ts";
+import { ChargeSums, type PriceSlots } from "./charge-sums.ts";
+
+import { billOf, isUsageLowerBound, type Charge } from "./charge.ts";
+import type { Money } from "./money.ts";
+import type { PriceBook } from "./price-book.ts";
+
+export type { PriceSlots };
+
+/** What many requests cost. */
+export interface SpendingCost {
+  /** The sum of all that has a price, and of all bills. */
+  amount: Money;
+  /** The part of it that services said they charged. */
+  billed: Money;
+  /** False when the requests cost more than `amount`, or may have: partial or unknown usage, or something without a price. */
+  isExact: boolean;
+  /** What has no price, and how many requests used it. Distinct. */
+  unpriced: readonly (Missing & { requests: number })[];
+  /** Requests whose cost is unknown, because their usage is. */
+  unknown: number;
+  /** What caches saved: input at the price of uncached input, less what it cost. Negative when writing cost more than reading saved. */
+  saved: Money;
+}
+
+/** What many requests are charged for. Charges with the same terms are added up, and priced when the cost is asked for. */
+export class Spending {
+  readonly #charges: ChargeSums;
+  #billed: Money = 0n;
+  #unknown = 0;
+  #lowerBounds = 0;
+
+  constructor(slots: PriceSlots) {
+    this.#charges = new ChargeSums(slots);
+  }
+
+  /** Adds a request's bill, or else its charges. `own` are those of `chargesOf` that belong to it. */
+  addRequest(
+    record: Pick<UsageRecord, "billed_usd" | "tokens" | "usage" | "flags">,
+    own: readonly Charge[],
+  ): void {
+    const billed = billOf(record);
+    if (billed !== null) {
+      this.#billed += billed;
+      return;
+    }
+    if (record.tokens === null) {
+      this.#unknown += 1;
+      return;
+    }
+    if (isUsageLowerBound(record)) this.#lowerBounds += 1;
+    for (const charge of own) this.#charges.add(charge);
+  }
+
+  /** Adds a charge. */
+  addCharge(charge: Charge): void {
+    this.#charges.add(charge);
+  }
+
+  /** Adds all of another one. */
+  add(other: Spending): void {
+    this.#billed += other.#billed;
+    this.#unknown += other.#unknown;
+    this.#lowerBounds += other.#lowerBounds;
+    for (const charge of other.#charges.all()) this.#charges.add(charge);
+  }
+
+  /** Returns what it costs. Prices must be those that the slots are of. */
+  cost(prices: PriceBook): SpendingCost {
+    const unpriced = new Map<string, Missing & { requests: number }>();
+    let [amount, saved] = [this.#billed, 0n];
+    let isExact = this.#unknown + this.#lowerBounds === 0;
+    for (const charge of this.#charges.all()) {
+      const cost = priceCharge(charge, prices);
+      for (const { amount: more } of cost.lines) amount += more;
+      saved += cost.saved;
+      if (cost.isLowerBound || cost.missing.length > 0) isExact = false;
+      for (const missing of cost.missing) {
+        const key = JSON.stringify([missing.model, missing.what]);
+        const requests = (unpriced.get(key)?.requests ?? 0) + charge.requests;
+        unpriced.set(key, { ...missing, requests });
+      }
+    }
+    return {
+      amount,
+      billed: this.#billed,
+      isExact,
+      unpriced: [...unpriced.values()],
+      unknown: this.#unknown,
+      saved,
+    };
+  }
+}

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { chargesOf, PROMPT_LIMITS } from "../../../src/core/price/charge.ts";
+import { formatMoney } from "../../../src/core/price/money.ts";
+import { Spending } from "../../../src/core/price/spending.ts";
+import { costOf, priceBook, priceTable } from "../../helpers/ledger/prices.ts";
+import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
+
+const PRICES = priceBook(
+  {
+    anthropic: { baseUrl: "https://api.anthropic.com/v1", discount: 12.5 },
+    openai: { baseUrl: "https://api.openai.com/v1" },
+    deepseek: { baseUrl: "https://api.deepseek.com/v1" },
+    gateway: { baseUrl: "https://gateway.example/v1" },
+    local: { baseUrl: "http://127.0.0.1:11434/v1", auth: "none" },
+  },
+  {
+    "house-*": [
+      { input: 3, output: 15 },
+      { from: "2026-11-10", input: 2, cacheRead: 0.2, output: 10 },
+    ],
+  },
+);
+
+const size = fc.oneof(fc.nat(1000), fc.nat(600_000), fc.constantFrom(0, ...PROMPT_LIMITS));
+
+/** Records whose prices depend on everything that a price can depend on. */
+const record: fc.Arbitrary<UsageRecord> = fc
+  .record({
+    upstream: fc.constantFrom("anthropic", "openai", "deepseek", "gateway", "local", "gone"),
+    model: fc.constantFrom(
+      "claude-sonnet-5",
+      "claude-sonnet-4-5",
+      "gpt-5.4",
+      "gpt-5.6-sol",
+      "deepseek-chat",
+      "house-1",
+      "nobody-knows",
+      null,
+    ),
+    ts: fc
+      .date({ min: new Date("2026-07-01"), max: new Date("2026-11-30"), noInvalidDate: true })
+      .map((date) => date.toISOString()),
+    tokens: fc.option(
+      fc.record({ input_uncached: size, cache_read: size, cache_write: size, output: size }).map(tokens),
+    ),
+    usage: fc.constantFrom("final", "final", "final", "partial"),
+    service_tier: fc.constantFrom(null, "standard", "batch", "priority", "scale"),
+    speed: fc.constantFrom(null, "fast"),
+    inference_geo: fc.constantFrom(null, "us"),
+    server_tools: fc.constantFrom(
+      {},
+      { web_search: 2 },
+      { code_execution: 1 },
+      JSON.parse('{"__proto__":3}') as object,
+    ),
+    billed_usd: fc.constantFrom(null, null, null, "0.0123"),
+    extra: fc.constantFrom(
+      [],
+      [extraTokens({ type: "advisor_message", model: "claude-opus-5-5", billable: true, output: 7 })],
+      [extraTokens({ type: "message", model: "claude-opus-5-5", billable: null, output: 7 })],
+    ),
+    raw_usage: fc.constantFrom(null, { input_tokens_details: { audio_tokens: 3 } }),
+  })
+  .map((changes) => usageRecord(changes as unknown as Partial<UsageRecord>));
+
+function spendingOf(records: readonly UsageRecord[]): Spending {
+  const spending = new Spending(PRICES);
+  for (const one of records) {
+    const { own, extra } = chargesOf(one);
+    spending.addRequest(one, own);
+    for (const charge of extra) spending.addCharge(charge);
+  }
+  return spending;
+}
+
+/** What the records cost one by one. */
+function costOfEach(records: readonly UsageRecord[]) {
+  const costs = records.map((one) => costOf(one, PRICES));
+  let [amount, billed, isExact, unknown] = [0n, 0n, true, 0];
+  const unpriced = new Set<string>();
+  for (const cost of costs) {
+    if (cost.kind === "unknown") unknown += 1;
+    else amount += cost.kind === "priced" ? cost.amount : cost.atLeast;
+    if (cost.kind === "priced" && cost.from === "billed") billed += cost.amount;
+    if (cost.kind === "unpriced")
+      for (const { model, what } of cost.missing) unpriced.add(`${model}: ${what}`);
+    if (cost.kind !== "priced" || cost.isLowerBound) isExact = false;
+  }
+  return { amount, billed, isExact, unknown, unpriced: [...unpriced].toSorted() };
+}
+
+function summarised(spending: Spending) {
+  const { amount, billed, isExact, unknown, unpriced } = spending.cost(PRICES);
+  const names = unpriced.map(({ model, what }) => `${model}: ${what}`).toSorted();
+  return { amount, billed, isExact, unknown, unpriced: names };
+}
+
+test("the cost of a sum is the sum of the costs, to the last digit, however it is cut", () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(record, { maxLength: 20 }), { maxLength: 5 }), (groups) => {
+      const expected = costOfEach(groups.flat());
+      assert.deepEqual(summarised(spendingOf(groups.flat())), expected);
+      const merged = new Spending(PRICES);
+      for (const group of groups) merged.add(spendingOf(group));
+      assert.deepEqual(summarised(merged), expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("adding up leaves what was added unchanged", () => {
+  const one = usageRecord({
+    upstream: "anthropic",
+    model: "claude-sonnet-5",
+    server_tools: { web_search: 1 },
+  });
+  const before = structuredClone(one);
+  const [first, second] = [spendingOf([one]), spendingOf([one])];
+  const cost = summarised(first);
+  second.add(first);
+  second.add(first);
+  assert.deepEqual(summarised(first), cost);
+  assert.deepEqual(one, before);
+});
+
+test("the sizes of prompts that are told apart are all those of the price table", () => {
+  const rates = priceTable.providers.flatMap(({ models }) =>
+    models.flatMap(({ prices }) => prices.flatMap((dated) => Object.values(dated.rates))),
+  );
+  const limits = rates.flatMap((rate) =>
+    typeof rate === "object" && "tiers" in rate ? rate.tiers.map(({ above }) => above) : [],
+  );
+  assert.deepEqual(
+    [...new Set(limits)].toSorted((a, b) => a - b),
+    [...PROMPT_LIMITS],
+  );
+});
+
+/** Says what caches saved in a request to Claude Sonnet 4.5. */
+function saved(counts: Parameters<typeof tokens>[0]): string {
+  const changes = { upstream: "gateway", model: "claude-sonnet-4-5", tokens: tokens(counts) };
+  const { saved: amount } = spendingOf([usageRecord(changes)]).cost(PRICES);
+  return amount < 0n ? `-${formatMoney(-amount)}` : formatMoney(amount);
+}
+
+test("what caches saved is the price of uncached input, less what was paid", () => {
+  // 3 / 0.3 / 3.75: 100 000 * 2.7
+  assert.equal(saved({ cache_read: 100_000 }), "0.27");
+  // 100 000 * -0.75
+  assert.equal(saved({ cache_write: 100_000 }), "-0.075");
+  assert.equal(saved({ cache_read: 50_000, cache_write: 50_000 }), "0.0975");
+  // Above 200 000 the input would have cost 6, and reads cost 0.6: 300 000 * 5.4
+  assert.equal(saved({ cache_read: 300_000 }), "1.62");
+  assert.equal(saved({ input_uncached: 1000, output: 10 }), "0");
+});
