@@ -7,7 +7,7 @@ import { LineWriter, type LedgerOptions } from "./ledger-file/line-writer.ts";
 import { Notes } from "./ledger-file/notes.ts";
 import { ensurePrivateDirectory, refuseUnwritable } from "./ledger-file/private-file.ts";
 
-export { readLedger, type DayRange, type UnreadableLine } from "./ledger-file/reader.ts";
+export { findDays, readLedger, visitDay, type DayRange, type UnreadableLine } from "./ledger-file/reader.ts";
 export type { LedgerOptions };
 
 /** Throws the Failure that a ledger in this directory would meet. Creates the directory when it is missing. */

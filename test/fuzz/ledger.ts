@@ -6,8 +6,10 @@ import { openLedger, readLedger, type UnreadableLine } from "../../src/adapters/
 import { truncateRecord } from "../../src/core/ledger/truncate-record.ts";
 import { dayFileName, dayOf } from "../../src/core/ledger/day.ts";
 import { parseRecord } from "../../src/core/ledger/parse-record.ts";
+import { readQuickly } from "../../src/core/ledger/quick-record.ts";
 import type { UsageRecord } from "../../src/core/ledger/record.ts";
 import { MemoryLog, ManualClock } from "../helpers/gate/memory.ts";
+import { forSums } from "../helpers/ledger/summable.ts";
 import { usageRecord } from "../helpers/ledger/usage-record.ts";
 import { damages, applyDamage } from "./damage.ts";
 import { property, type Property } from "./property.ts";
@@ -52,6 +54,15 @@ const line: fc.Arbitrary<Buffer> = fc
   .map((bytes) => bytes.filter((byte) => byte !== NEWLINE.charCodeAt(0)))
   .map((bytes) => Buffer.from(bytes));
 
+/** A record as most are, with its members in the order in which the recorder writes them. */
+const writtenRecord = anyRecord.map((record): UsageRecord => ({ ...record, extra: [], server_tools: {} }));
+
+/** Its line, whole or damaged. */
+const writtenLine = fc.tuple(writtenRecord, fc.option(damages)).map(([record, damage]) => {
+  const text = Buffer.from(JSON.stringify(record));
+  return damage === null ? text : applyDamage(text, damage, text);
+});
+
 /** Fails unless a report can add the counts up. */
 function assertSummable({ tokens, extra }: UsageRecord): void {
   for (const set of [...extra, ...(tokens === null ? [] : [tokens])]) {
@@ -67,6 +78,19 @@ const FOUND: [UsageRecord[]][] = [
 ];
 
 export const LEDGER: readonly Property[] = [
+  property(
+    "ledger: what sums read of a line, whole or damaged, is what a parser reads",
+    { batch: 300 },
+    fc.property(fc.oneof(line, writtenLine), (bytes) => {
+      const text = bytes.toString("utf8");
+      const quick = readQuickly(text);
+      if (quick === null) return;
+      const parsed = parseRecord(text);
+      // Only what is inside of `raw_usage` is not checked.
+      if (typeof parsed === "object") assert.deepEqual({ ...quick }, forSums(parsed));
+      else assert.ok(text.includes('"raw_usage":{') && quick.raw_usage === null, text);
+    }),
+  ),
   property(
     "ledger: any records are read back as they were written, truncated and in the order of days",
     { batch: 60, found: FOUND },

@@ -5,7 +5,8 @@ const E5 = { row: "E5", test: "test/faults/e5-unrecorded-spending.test.ts" };
 const E6 = { row: "E6", test: "test/faults/e6-private-content.test.ts" };
 
 const ROUND_TRIP = "src/proxy/exchange/round-trip.ts";
-const REPORT = "src/cli/commands/usage/report.ts";
+const TABLE = "src/cli/commands/usage/table.ts";
+const CSV = "src/cli/commands/usage/csv.ts";
 const FIELDS = "src/core/usage/fields.ts";
 
 /** Rules on what records contain: E3, E5 and E6. */
@@ -86,21 +87,28 @@ export const CONTENT: readonly Mutant[] = [
   {
     ...E3,
     without: "escaping names in a table",
-    file: REPORT,
+    file: TABLE,
     find: `toPrintable(name ?? "unknown")`,
     replace: `(name ?? "unknown")`,
   },
   {
     ...E3,
+    without: "escaping what has no price",
+    file: "src/cli/commands/usage/sentences.ts",
+    find: `"a model that is not named" : toPrintable(model)`,
+    replace: `"a model that is not named" : model`,
+  },
+  {
+    ...E3,
     without: "disarming formulas in CSV",
-    file: REPORT,
+    file: CSV,
     find: String.raw`toPrintable(/^[=+\-@\t\r]/.test(text) ? ${"`'${text}`"} : text)`,
     replace: "toPrintable(text)",
   },
   {
     ...E3,
     without: "quoting semicolons in CSV",
-    file: REPORT,
+    file: CSV,
     find: `/[",;]/`,
     replace: `/[",]/`,
   },

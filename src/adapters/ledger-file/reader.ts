@@ -1,10 +1,12 @@
+import { isAscii } from "node:buffer";
 import { constants } from "node:fs";
 import { open, readdir, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../../core/failure.ts";
 import { dayFileName, parseLedgerFileName } from "../../core/ledger/day.ts";
 import { parseRecord } from "../../core/ledger/parse-record.ts";
-import type { UsageRecord } from "../../core/ledger/record.ts";
+import { readQuickly } from "../../core/ledger/quick-record.ts";
+import type { SummableRecord, UsageRecord } from "../../core/ledger/record.ts";
 import { quoteForShell } from "../../core/text/shell-words.ts";
 
 const NEWLINE = 0x0a;
@@ -36,27 +38,17 @@ export async function* readLedger(
   directory: string,
   range: DayRange,
 ): AsyncGenerator<UsageRecord | UnreadableLine> {
-  for (const day of await daysIn(directory, range)) {
-    const name = dayFileName(day);
-    const file = await openDay(join(directory, name));
-    if (file === null) continue;
-    try {
-      let line = 0;
-      for await (const block of blocksOf(file)) {
-        for (const text of block === null ? [null] : linesOf(block)) {
-          line += 1;
-          const record = text === null ? "unreadable" : parseRecord(text);
-          if (record === "unreadable") yield { unreadable: true, file: name, line };
-          else if (record !== "unknown_version") yield record;
-        }
-      }
-    } finally {
-      await file.close();
+  for (const day of await findDays(directory, range)) {
+    for await (const block of readBlocks(directory, day)) {
+      const entries: (UsageRecord | UnreadableLine)[] = [];
+      parseLines(block, parseRecord, (entry) => void entries.push(entry));
+      yield* entries;
     }
   }
 }
 
-async function daysIn(directory: string, range: DayRange): Promise<string[]> {
+/** Returns the UTC days in range that have a file, in their order. Throws like {@link readLedger}. */
+export async function findDays(directory: string, range: DayRange): Promise<string[]> {
   const names = await nullIfMissing(readdir(directory), directory);
   return (names ?? [])
     .map(parseLedgerFileName)
@@ -64,6 +56,43 @@ async function daysIn(directory: string, range: DayRange): Promise<string[]> {
     .filter(({ day, isTorn }) => !isTorn && day >= range.from && (range.to === undefined || day <= range.to))
     .map(({ day }) => day)
     .sort();
+}
+
+/**
+ * Calls `visit` with the records of one day for sums, which lack what no sum needs (`readQuickly`), and lines that are not records, in the
+ * order in which they were written. None of them is kept, so that memory stays small. Throws like {@link readLedger}.
+ */
+export async function visitDay(
+  directory: string,
+  day: string,
+  visit: (entry: SummableRecord | UnreadableLine) => void,
+): Promise<void> {
+  for await (const block of readBlocks(directory, day))
+    parseLines(block, (line) => readQuickly(line) ?? parseRecord(line), visit);
+}
+
+/** Whole lines of a file. */
+interface Block {
+  file: string;
+  /** How many lines are before it. */
+  before: number;
+  /** null for a line that is longer than a block; valid until the next block is requested. */
+  bytes: Buffer | null;
+}
+
+async function* readBlocks(directory: string, day: string): AsyncGenerator<Block> {
+  const name = dayFileName(day);
+  const file = await openDay(join(directory, name));
+  if (file === null) return;
+  try {
+    let before = 0;
+    for await (const bytes of blocksOf(file)) {
+      yield { file: name, before, bytes };
+      before += bytes === null ? 1 : countLines(bytes);
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 /** Returns null when the file was deleted since it was listed. Neither follows a symbolic link nor blocks on a pipe. */
@@ -131,12 +160,29 @@ async function skipLine(file: FileHandle, buffer: Buffer): Promise<number> {
   }
 }
 
-/** Yields the block's lines; null for a last line without a newline, which the writer would move away as truncated. */
-function* linesOf(block: Buffer): Generator<string | null> {
+/** Parses the lines of a block. A last line without a newline is unreadable: the writer would move it away as truncated. */
+function parseLines<Found extends object>(
+  { file, before, bytes }: Block,
+  parse: (line: string) => Found | "unreadable" | "unknown_version",
+  visit: (entry: Found | UnreadableLine) => void,
+): void {
+  let line = before;
+  if (bytes === null) return visit({ unreadable: true, file, line: line + 1 });
+  // Takes 0.3 µs for a line instead of 1.5.
+  const encoding = isAscii(bytes) ? "latin1" : "utf8";
   let start = 0;
-  for (let end = block.indexOf(NEWLINE); end !== -1; end = block.indexOf(NEWLINE, start)) {
-    yield block.toString("utf8", start, end);
+  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
+    line += 1;
+    const record = parse(bytes.toString(encoding, start, end));
+    if (record === "unreadable") visit({ unreadable: true, file, line });
+    else if (record !== "unknown_version") visit(record);
     start = end + 1;
   }
-  if (start < block.length) yield null;
+  if (start < bytes.length) visit({ unreadable: true, file, line: line + 1 });
+}
+
+function countLines(bytes: Buffer): number {
+  let count = 0;
+  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, end + 1)) count += 1;
+  return count;
 }

@@ -1,12 +1,10 @@
-import { readLedger } from "../../adapters/ledger-file.ts";
+import type { UnreadableLine } from "../../adapters/ledger-file.ts";
+import { sumDays } from "../../adapters/sum-ledger.ts";
 import type { Config } from "../../core/config/config.ts";
 import { localCalendar, UTC_CALENDAR, zonedCalendar, type Calendar } from "../../core/ledger/calendar.ts";
-import { dayAt } from "../../core/ledger/day.ts";
-import { StreamsWithoutUsage } from "../../core/ledger/streams-without-usage.ts";
-import type { UsageRecord } from "../../core/ledger/record.ts";
 import { GROUPINGS, type Grouping } from "../../core/ledger/grouping.ts";
-import { isWanted, type RecordFilter } from "../../core/ledger/record-filter.ts";
-import { summarise } from "../../core/ledger/report.ts";
+import type { RecordFilter } from "../../core/ledger/record-filter.ts";
+import { ReportBuilder, sumOptionsOf } from "../../core/ledger/report.ts";
 import { parsePeriod, type Period } from "../../core/ledger/period.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Command } from "../command.ts";
@@ -134,54 +132,26 @@ interface Question {
   filter: RecordFilter;
 }
 
-async function readUsage(config: Config, question: Question): Promise<LedgerReport> {
-  const { by, period, calendar, filter } = question;
+async function readUsage(config: Config, { period, ...rest }: Question): Promise<LedgerReport> {
   const directory = ledgerDirectory(config);
-  const { project: isProjectRecorded } = config.ledger;
-  const noticed: Noticed = {
-    unreadableLines: 0,
-    firstUnreadable: null,
-    streams: new StreamsWithoutUsage(),
-  };
   const prices = await loadPrices(config);
-  const records = recordsIn(directory, question, noticed);
-  const sums = await summarise(records, { by, calendar, filter, prices });
-  const { streams, ...lines } = noticed;
+  const question = { ...rest, prices };
+  const builder = new ReportBuilder(question);
+  const unreadable: UnreadableLine[] = [];
+  for await (const { sums, unreadable: lines } of sumDays(directory, period, sumOptionsOf(question))) {
+    builder.add(sums);
+    unreadable.push(...lines);
+  }
   return {
-    ...sums,
+    ...builder.finish(),
     period,
-    calendar,
+    calendar: rest.calendar,
     prices,
     directory,
-    isProjectRecorded,
-    unaskingTools: streams.tools(),
-    ...lines,
+    isProjectRecorded: config.ledger.project,
+    unreadableLines: unreadable.length,
+    firstUnreadable: unreadable[0] ?? null,
   };
-}
-
-/** What is noticed while the ledger is read. */
-interface Noticed extends Pick<LedgerReport, "unreadableLines" | "firstUnreadable"> {
-  streams: StreamsWithoutUsage;
-}
-
-/** Yields the records of a period, and notices streams without usage and lines that are not records. */
-async function* recordsIn(
-  directory: string,
-  { period: { since, until }, filter }: Question,
-  noticed: Noticed,
-): AsyncGenerator<UsageRecord> {
-  const firstTs = new Date(since).toISOString();
-  const endTs = until === null ? null : new Date(until).toISOString();
-  const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
-  for await (const record of readLedger(directory, range)) {
-    if ("unreadable" in record) {
-      noticed.unreadableLines += 1;
-      noticed.firstUnreadable ??= record;
-    } else if (record.ts >= firstTs && (endTs === null || record.ts < endTs)) {
-      if (isWanted(filter, record, record)) noticed.streams.add(record);
-      yield record;
-    }
-  }
 }
 
 function showTable(report: LedgerReport, isWide: boolean): void {

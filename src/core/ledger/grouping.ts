@@ -1,5 +1,5 @@
 import { mondayOf, type Calendar } from "./calendar.ts";
-import type { UsageRecord } from "./record.ts";
+import type { SummableRecord } from "./record.ts";
 
 /** What the rows of a report can be grouped by. */
 export const GROUPINGS = [
@@ -34,8 +34,8 @@ export function isTime(grouping: Grouping): boolean {
  */
 export function nameOf(
   grouping: Grouping,
-  record: UsageRecord,
-  source: UsageRecord,
+  record: SummableRecord,
+  source: SummableRecord,
   calendar: Calendar,
 ): string | null {
   switch (grouping) {

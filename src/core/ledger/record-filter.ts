@@ -1,6 +1,6 @@
 import { matchesModel } from "../policy/model-pattern.ts";
 import { nameOf, type Grouping } from "./grouping.ts";
-import type { UsageRecord } from "./record.ts";
+import type { SummableRecord } from "./record.ts";
 import { UTC_CALENDAR } from "./calendar.ts";
 
 /** What a report can be limited to. */
@@ -10,12 +10,13 @@ const FILTERS = ["tool", "model", "project", "session", "upstream"] as const sat
 export type RecordFilter = Readonly<Partial<Record<(typeof FILTERS)[number], string | undefined>>>;
 
 /** Returns whether a request belongs into a report. `source` is the record with its usage. */
-export function isWanted(filter: RecordFilter, record: UsageRecord, source: UsageRecord): boolean {
-  return FILTERS.every((field) => {
+export function isWanted(filter: RecordFilter, record: SummableRecord, source: SummableRecord): boolean {
+  for (const field of FILTERS) {
     const pattern = filter[field];
-    if (pattern === undefined) return true;
+    if (pattern === undefined) continue;
     // None of these depends on the time zone.
     const name = nameOf(field, record, source, UTC_CALENDAR);
-    return name !== null && matchesModel([pattern], name);
-  });
+    if (name === null || !matchesModel([pattern], name)) return false;
+  }
+  return true;
 }

@@ -1,4 +1,4 @@
-import type { MeterReading } from "../usage/reading.ts";
+import type { MeterReading, Tokens } from "../usage/reading.ts";
 
 /** What identified the tool, strongest first (docs/wire.md section 2). */
 export type ToolEvidence = "path" | "token" | "header" | "signature" | "process" | "library" | "unknown";
@@ -66,3 +66,21 @@ export interface UsageRecord extends MeterReading {
   /** Body bytes sent to the client, as they were on the wire. */
   bytes_out: number;
 }
+
+/** What sums need of a record. */
+export type SummableRecord = Omit<
+  UsageRecord,
+  | "v"
+  | "tool_by"
+  | "process"
+  | "stop"
+  | "error_type"
+  | "upstream_request_id"
+  | "cut_by"
+  | "bytes_in"
+  | "bytes_out"
+  | "tokens"
+> & { tokens: SummableTokens | null };
+
+/** The counts of which the others are sums. */
+export type SummableTokens = Omit<Tokens, "input_total" | "total">;

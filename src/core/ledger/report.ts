@@ -1,14 +1,14 @@
-import { SANDBOX_UPSTREAM } from "../config/names.ts";
-import { chargesOf } from "../price/charge.ts";
 import type { Money } from "../price/money.ts";
 import type { PriceBook } from "../price/price-book.ts";
 import type { SpendingCost } from "../price/spending.ts";
-import type { ExtraTokens } from "../usage/reading.ts";
+import { BackgroundResponses } from "./background.ts";
 import type { Calendar } from "./calendar.ts";
+import { DaySums, type SumOptions } from "./day-sums.ts";
 import { isTime, nameOf, type Grouping } from "./grouping.ts";
+import { Groups, type Names } from "./groups.ts";
 import { isWanted, type RecordFilter } from "./record-filter.ts";
-import type { UsageRecord } from "./record.ts";
-import { SpendTracker, type CountedRequest } from "./spend.ts";
+import type { SummableRecord } from "./record.ts";
+import { StreamsWithoutUsage, type UnaskingTool } from "./streams-without-usage.ts";
 import { sumTokens, Tally } from "./tally.ts";
 
 /** What a report is to show: rows by these groupings, in these days, at these prices, of the records that `filter` admits. */
@@ -16,20 +16,23 @@ interface ReportQuestion {
   by: readonly Grouping[];
   calendar: Calendar;
   prices: PriceBook;
-  filter?: RecordFilter;
+  filter: RecordFilter;
 }
 
 /** One group: its sums, and what it cost. */
 export interface ReportRow {
-  /** One for each grouping; null when the records do not say. */
-  names: readonly (string | null)[];
+  /** One for each grouping. */
+  names: Names;
   sums: Tally;
   cost: SpendingCost;
 }
 
 /** Rows and their sum. */
 export interface Sums {
-  /** Times with the latest first; all other groupings by cost, and where that is the same by tokens, most first. With two groupings the rows of one name stand together. */
+  /**
+   * Times with the latest first; all other groupings by cost, and where that is the same by tokens, most first. With two groupings the
+   * rows of one name stand together.
+   */
   rows: ReportRow[];
   total: ReportRow;
 }
@@ -38,109 +41,110 @@ export interface UsageReport extends Sums {
   by: readonly Grouping[];
   /** Requests that the built-in sandbox responded to. Their tokens are made up, and in no other sum. */
   sandbox: Sums;
+  unaskingTools: readonly UnaskingTool[];
+}
+
+/** Returns how the records of a day are summed for a report. */
+export function sumOptionsOf({ by, calendar, prices, filter }: ReportQuestion): SumOptions {
+  const namesOf = (record: SummableRecord, source: SummableRecord) =>
+    by.map((grouping) => nameOf(grouping, record, source, calendar));
+  return { axes: { namesOf, model: by.indexOf("model") }, slots: prices, filter };
 }
 
 /**
- * Sums up records, given in the ledger's order. spend.ts decides which of them count. Token sets that the top-level usage leaves out are
- * added when they are certainly billed, under their own model when grouped by model. The others are summed separately as
- * `maybe_unbilled`.
+ * Adds up the sums of days, given in their order. Token sets that the top-level usage leaves out are added when they are certainly
+ * billed, under their own model when grouped by model. The others are summed separately as `maybe_unbilled`.
  */
-export async function summarise(
-  records: AsyncIterable<UsageRecord> | Iterable<UsageRecord>,
-  question: ReportQuestion,
-): Promise<UsageReport> {
-  const { by, filter = {} } = question;
-  const tracker = new SpendTracker();
-  const [real, sandbox] = [new Rows(question), new Rows(question)];
-  const rowsFor = (record: UsageRecord) => (record.upstream === SANDBOX_UPSTREAM ? sandbox : real);
-  const count = (counted: CountedRequest) => {
-    if (isWanted(filter, counted.record, counted.source)) rowsFor(counted.record).addRequest(counted);
-  };
-  for await (const record of records) {
-    const counted = tracker.add(record);
-    if (counted === "failed") {
-      if (isWanted(filter, record, record)) rowsFor(record).addFailed(record);
-    } else if (counted !== null) count(counted);
-  }
-  tracker.flush().forEach(count);
-  return { by, ...real.sums(), sandbox: sandbox.sums() };
-}
-
-class Rows {
+export class ReportBuilder {
   readonly #question: ReportQuestion;
-  readonly #model: number;
-  /** By the first name, and then by the second, which without a second grouping is null. */
-  readonly #groups = new Map<string | null, Map<string | null, Tally>>();
+  readonly #groups: Groups;
+  readonly #sandbox: Groups;
+  readonly #background = new BackgroundResponses();
+  readonly #streams = new StreamsWithoutUsage();
 
   constructor(question: ReportQuestion) {
     this.#question = question;
-    this.#model = question.by.indexOf("model");
+    this.#groups = new Groups(question.prices);
+    this.#sandbox = new Groups(question.prices);
   }
 
-  addFailed(record: UsageRecord): void {
-    this.#tally(this.#namesOf(record, record)).addFailed(record);
+  /** Adds the sums of the next day, which were summed by `sumOptionsOf` of the same question. */
+  add(day: DaySums): void {
+    for (const record of day.background) this.#background.add(record);
+    for (const seen of day.streams.seen()) this.#streams.addSeen(seen);
+    this.#addGroups(day);
   }
 
-  addRequest(counted: CountedRequest): void {
-    const { record, source } = counted;
-    const names = this.#namesOf(record, source);
-    const charges = chargesOf(source);
-    this.#tally(names).addRequest(counted, charges.own);
-    if (source.extra.length === 0) return;
-    const extra = charges.extra.values();
-    for (const set of source.extra) {
-      const charge = set.billable === true ? extra.next().value : undefined;
-      this.#tally(this.#namesOfExtra(names, set)).addExtra(set, charge);
-    }
-  }
-
-  sums(): Sums {
-    const { by, prices } = this.#question;
-    const [first = "tool", second = "tool"] = by;
-    const total = new Tally(prices);
-    const groups = [...this.#groups].map(([name, tallies]) => {
-      const rows = [...tallies].map(([other, sums]) => {
-        total.add(sums);
-        return { names: by.length === 1 ? [name] : [name, other], sums, cost: sums.spending.cost(prices) };
-      });
-      return { name, rows: rows.toSorted(compareRows(second, 1)), size: sizeOf(rows) };
-    });
-    const compare = (one: (typeof groups)[number], other: (typeof groups)[number]) =>
-      isTime(first)
-        ? compareText(other.name ?? "", one.name ?? "")
-        : compareSizes(one.size, other.size) || compareText(one.name ?? "", other.name ?? "");
+  /** Returns the report. Call it once, at the end. */
+  finish(): UsageReport {
+    const { by, filter } = this.#question;
+    const counted = new DaySums(sumOptionsOf(this.#question));
+    for (const request of this.#background.counted())
+      if (isWanted(filter, request.record, request.source)) counted.addCounted(request);
+    this.#addGroups(counted);
     return {
-      rows: groups.toSorted(compare).flatMap(({ rows }) => rows),
-      total: { names: [], sums: total, cost: total.spending.cost(prices) },
+      by,
+      ...this.#sums(this.#groups),
+      sandbox: this.#sums(this.#sandbox),
+      unaskingTools: this.#streams.tools(),
     };
   }
 
-  #tally([first = null, second = null]: readonly (string | null)[]): Tally {
-    let group = this.#groups.get(first);
-    if (group === undefined) this.#groups.set(first, (group = new Map()));
-    let tally = group.get(second);
-    if (tally === undefined) group.set(second, (tally = new Tally(this.#question.prices)));
-    return tally;
+  #addGroups({ groups, sandbox }: DaySums): void {
+    for (const [names, tally] of groups.all()) this.#groups.at(names).add(tally);
+    for (const [names, tally] of sandbox.all()) this.#sandbox.at(names).add(tally);
   }
 
-  #namesOf(record: UsageRecord, source: UsageRecord): (string | null)[] {
-    const { by, calendar } = this.#question;
-    return by.map((grouping) => nameOf(grouping, record, source, calendar));
-  }
-
-  #namesOfExtra(names: readonly (string | null)[], { model }: ExtraTokens): readonly (string | null)[] {
-    return this.#model === -1 || model === null ? names : names.with(this.#model, model);
+  #sums(groups: Groups): Sums {
+    const { by, prices } = this.#question;
+    const total = new Tally(prices);
+    const rows = Array.from(groups.all(), ([names, sums]) => {
+      total.add(sums);
+      return { names, sums, cost: sums.spending.cost(prices) };
+    });
+    return { rows: sortRows(by, rows), total: { names: [], sums: total, cost: total.spending.cost(prices) } };
   }
 }
 
+/** Sums up records, given in the ledger's order. */
+export function summarise(records: Iterable<SummableRecord>, question: ReportQuestion): UsageReport {
+  const builder = new ReportBuilder(question);
+  const sums = new DaySums(sumOptionsOf(question));
+  for (const record of records) sums.add(record);
+  builder.add(sums);
+  return builder.finish();
+}
+
+/** Sorts by the first names, and the rows of each by the second. */
+function sortRows(
+  [first = "tool", second = "tool"]: readonly Grouping[],
+  rows: readonly ReportRow[],
+): ReportRow[] {
+  const groups = new Map<string | null, ReportRow[]>();
+  for (const row of rows) {
+    const [name = null] = row.names;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [row]);
+    else group.push(row);
+  }
+  const sized = Array.from(groups, ([name, group]) => ({
+    name,
+    rows: group.toSorted((one, other) =>
+      compare(second, { ...sizeOf([one]), name: one.names[1] }, { ...sizeOf([other]), name: other.names[1] }),
+    ),
+    ...sizeOf(group),
+  }));
+  return sized.toSorted((one, other) => compare(first, one, other)).flatMap(({ rows: sorted }) => sorted);
+}
+
 /** What decides which of two groups comes first. */
-interface Size {
+interface Sized {
   amount: Money;
   tokens: number;
   requests: number;
 }
 
-function sizeOf(rows: readonly ReportRow[]): Size {
+function sizeOf(rows: readonly ReportRow[]): Sized {
   return {
     amount: rows.reduce((sum, { cost }) => sum + cost.amount, 0n),
     tokens: rows.reduce((sum, { sums }) => sum + sumTokens(sums), 0),
@@ -148,18 +152,16 @@ function sizeOf(rows: readonly ReportRow[]): Size {
   };
 }
 
-/** The larger one first. */
-function compareSizes(one: Size, other: Size): number {
-  if (one.amount !== other.amount) return one.amount > other.amount ? -1 : 1;
-  return other.tokens - one.tokens || other.requests - one.requests;
+interface Named extends Sized {
+  name: string | null | undefined;
 }
 
-/** Times: the latest first. Others: the largest first. `at` is the place of the grouping's name. */
-function compareRows(grouping: Grouping, at: number): (one: ReportRow, other: ReportRow) => number {
-  const byName = (one: ReportRow, other: ReportRow) =>
-    compareText(one.names[at] ?? "", other.names[at] ?? "");
-  if (isTime(grouping)) return (one, other) => byName(other, one);
-  return (one, other) => compareSizes(sizeOf([one]), sizeOf([other])) || byName(one, other);
+/** Times: the latest first. Others: the largest first. */
+function compare(grouping: Grouping, one: Named, other: Named): number {
+  const byName = compareText(one.name ?? "", other.name ?? "");
+  if (isTime(grouping)) return -byName;
+  if (one.amount !== other.amount) return one.amount > other.amount ? -1 : 1;
+  return other.tokens - one.tokens || other.requests - one.requests || byName;
 }
 
 /** Compares by code unit, so that the order is the same on every machine. */

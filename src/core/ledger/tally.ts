@@ -1,8 +1,8 @@
 import type { Charge } from "../price/charge.ts";
 import { Spending, type PriceSlots } from "../price/spending.ts";
-import type { ExtraTokens, Tokens } from "../usage/reading.ts";
+import type { ExtraTokens } from "../usage/reading.ts";
 import { Distribution } from "./distribution.ts";
-import type { UsageRecord } from "./record.ts";
+import type { SummableRecord, SummableTokens } from "./record.ts";
 import type { CountedRequest } from "./spend.ts";
 
 /** Sums of many requests, in the ledger's terms: the three input counts are disjoint, and `output` includes `reasoning`. */
@@ -40,7 +40,7 @@ export class Tally {
   }
 
   /** Adds a request that spent nothing. */
-  addFailed({ attempt_of: first }: UsageRecord): void {
+  addFailed({ attempt_of: first }: SummableRecord): void {
     this.failed += 1;
     if (first !== null) this.retries += 1;
   }
@@ -85,7 +85,7 @@ export class Tally {
   }
 
   /** Reasoning is part of the output, so it is 0 without output, even when not reported. */
-  #addTokens(set: Tokens | ExtraTokens, reasoning: number | null): void {
+  #addTokens(set: SummableTokens | ExtraTokens, reasoning: number | null): void {
     this.input_uncached += set.input_uncached;
     this.cache_read += set.cache_read;
     this.cache_write += set.cache_write;
@@ -96,7 +96,7 @@ export class Tally {
   }
 
   /** A response of one token has no speed. */
-  #addTimes({ ttft_ms: first, duration_ms: whole, usage, tokens }: UsageRecord): void {
+  #addTimes({ ttft_ms: first, duration_ms: whole, usage, tokens }: SummableRecord): void {
     if (first === null) return;
     this.ttft.add(first);
     if (usage === "final" && tokens !== null && tokens.output > 1 && whole > first)

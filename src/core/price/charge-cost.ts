@@ -43,8 +43,8 @@ interface ChargeCost {
 
 /** Returns what a charge costs, by the prices at its time. */
 export function priceCharge(charge: Charge, prices: PriceBook): ChargeCost {
-  const { upstream, model, at } = charge.terms;
-  const found = model === null ? null : prices.find(upstream, model, at);
+  const { upstream, model, ts } = charge.terms;
+  const found = model === null ? null : prices.find(upstream, model, Date.parse(ts));
   if (found === "free") return { from: "free", lines: [], missing: [], isLowerBound: false, saved: 0n };
   if (found === null || model === null)
     return { from: "free", lines: [], missing: [{ model, what: "model" }], isLowerBound: false, saved: 0n };

@@ -6,6 +6,7 @@ export type PriceSlots = Pick<PriceBook, "slotOf">;
 
 /** A charge that grows. */
 interface Sum extends Charge {
+  slot: number;
   tokens: Record<TokenClass, number>;
   tools: Record<string, number>;
 }
@@ -13,7 +14,8 @@ interface Sum extends Charge {
 /** Charges with the same terms, added up: together they cost what they cost one by one. */
 export class ChargeSums {
   readonly #slots: PriceSlots;
-  readonly #sums = new Map<string, Sum>();
+  /** By model. Each has so few that a search is faster than any key of all terms. */
+  readonly #sums = new Map<string | null, Sum[]>();
 
   constructor(slots: PriceSlots) {
     this.#slots = slots;
@@ -21,29 +23,45 @@ export class ChargeSums {
 
   /** Adds a charge, which is not kept. */
   add(charge: Charge): void {
-    const key = this.#keyOf(charge.terms);
-    const sum = this.#sums.get(key);
-    if (sum === undefined) this.#sums.set(key, copyCharge(charge));
-    else addTo(sum, charge);
+    const { upstream, model, ts } = charge.terms;
+    const slot = model === null ? 0 : this.#slots.slotOf(upstream, model, ts);
+    const sums = this.#sums.get(model);
+    if (sums === undefined) {
+      this.#sums.set(model, [copyCharge(charge, slot)]);
+      return;
+    }
+    for (const sum of sums)
+      if (sum.slot === slot && areAlike(sum.terms, charge.terms)) {
+        addTo(sum, charge);
+        return;
+      }
+    sums.push(copyCharge(charge, slot));
   }
 
-  /** Returns the sums, in the order in which their terms were first added. */
-  all(): Iterable<Charge> {
-    return this.#sums.values();
-  }
-
-  #keyOf({ upstream, model, at, tier, speed, geo, band, isSum, isOwn, media }: PriceTerms): string {
-    const slot = model === null ? 0 : this.#slots.slotOf(upstream, model, at);
-    const rest = media.length === 0 ? "" : media.join();
-    // Lengths keep names apart that contain the separator.
-    return `${upstream.length} ${model?.length} ${upstream} ${model} ${slot} ${band} ${isSum} ${isOwn} ${tier}/${speed}/${geo} ${rest}`;
+  /** Returns the sums, those of a model after one another. */
+  all(): readonly Charge[] {
+    return [...this.#sums.values()].flat();
   }
 }
 
-function copyCharge(charge: Charge): Sum {
+/** True for terms of one model whose prices are the same, if those of their times are. */
+function areAlike(one: PriceTerms, other: PriceTerms): boolean {
+  return (
+    one.band === other.band &&
+    one.isSum === other.isSum &&
+    one.isOwn === other.isOwn &&
+    one.upstream === other.upstream &&
+    one.tier === other.tier &&
+    one.speed === other.speed &&
+    one.geo === other.geo &&
+    (one.media === other.media || one.media.join() === other.media.join())
+  );
+}
+
+function copyCharge(charge: Charge, slot: number): Sum {
   // Without a prototype, whatever the names of the tools are.
   const tools = Object.assign(Object.create(null) as Sum["tools"], charge.tools);
-  return { ...charge, tokens: copyTokens(charge.tokens), tools };
+  return { ...charge, slot, tokens: copyTokens(charge.tokens), tools };
 }
 
 function copyTokens(tokens: Charge["tokens"]): Sum["tokens"] {

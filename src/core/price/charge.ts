@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../ledger/record.ts";
+import type { SummableRecord } from "../ledger/record.ts";
 import type { Tokens } from "../usage/reading.ts";
 import { parseMoney, type Money } from "./money.ts";
 import { findMedia, partsOf, type Part, type TokenSet } from "./parts.ts";
@@ -31,8 +31,8 @@ export interface PriceTerms {
   upstream: string;
   /** Name of the model; null when it is not known. */
   model: string | null;
-  /** A time at which its prices apply, in milliseconds since 1970. */
-  at: number;
+  /** A time at which its prices apply; ISO 8601. Parsed only where prices change. */
+  ts: string;
   tier: string | null;
   speed: string | null;
   geo: string | null;
@@ -58,7 +58,7 @@ export interface Charge {
 
 /** What of a record is charged for. */
 type ChargedRecord = Pick<
-  UsageRecord,
+  SummableRecord,
   | "ts"
   | "upstream"
   | "model"
@@ -75,48 +75,54 @@ type ChargedRecord = Pick<
 >;
 
 const NONE = { own: [], extra: [] };
-const NO_TOOLS = {};
 const NO_MEDIA: readonly string[] = [];
+
+/** What of a charge is not in its part: tools and media count with the first part of a request. */
+type Rest = Pick<Charge, "requests" | "tools"> & Pick<PriceTerms, "isOwn" | "media">;
+
+const FURTHER: Rest = { isOwn: true, requests: 0, media: NO_MEDIA, tools: {} };
+const OTHER: Rest = { ...FURTHER, isOwn: false };
 
 /**
  * Returns what a request is charged for: `own` by the model that served it, and `extra` for each set of `extra` that is certainly
  * billed, in its order. Nothing for a request that the service has billed itself, or whose usage is unknown.
  */
 export function chargesOf(record: ChargedRecord): { own: readonly Charge[]; extra: readonly Charge[] } {
+  const { raw_usage: rawUsage, server_tools: tools } = record;
   if (record.tokens === null || record.billed_usd !== null) return NONE;
   const { own, extra } = partsOf(record);
-  const at = Date.parse(record.ts);
-  const media = record.raw_usage === null ? NO_MEDIA : findMedia(record.raw_usage);
+  const [first, ...others] = own;
+  const media = rawUsage === null ? NO_MEDIA : findMedia(rawUsage);
   return {
-    own: own.map((part, index) => {
-      const isFirst = index === 0;
-      const charge = chargeOf(record, part, at, true, isFirst ? media : NO_MEDIA);
-      return { ...charge, requests: isFirst ? 1 : 0, tools: isFirst ? record.server_tools : NO_TOOLS };
-    }),
-    extra: extra.map((part) => chargeOf(record, part, at, false, NO_MEDIA)),
+    own:
+      first === undefined
+        ? []
+        : [
+            chargeOf(record, first, { isOwn: true, requests: 1, media, tools }),
+            ...others.map((part) => chargeOf(record, part, FURTHER)),
+          ],
+    extra: extra.map((part) => chargeOf(record, part, OTHER)),
   };
 }
 
 /** Returns what the service says that it charged; null when it does not say. */
-export function billOf({ billed_usd: billed }: Pick<UsageRecord, "billed_usd">): Money | null {
+export function billOf({ billed_usd: billed }: Pick<SummableRecord, "billed_usd">): Money | null {
   return billed === null ? null : parseMoney(billed);
 }
 
 /** True when a request used more than its record says. */
-export function isUsageLowerBound({ usage, flags }: Pick<UsageRecord, "usage" | "flags">): boolean {
+export function isUsageLowerBound({ usage, flags }: Pick<SummableRecord, "usage" | "flags">): boolean {
   return usage !== "final" || flags.includes("extra_cut_short");
 }
 
 function chargeOf(
-  { upstream, service_tier: tier, speed, inference_geo: geo }: ChargedRecord,
+  { upstream, ts, service_tier: tier, speed, inference_geo: geo }: ChargedRecord,
   { model, tokens, isSum }: Part,
-  at: number,
-  isOwn: boolean,
-  media: readonly string[],
+  { isOwn, requests, media, tools }: Rest,
 ): Charge {
   const band = bandOf(tokens.input_uncached + tokens.cache_read + tokens.cache_write);
-  const terms = { upstream, model, at, tier, speed, geo, band, isSum, isOwn, media };
-  return { terms, requests: 0, tokens, tools: NO_TOOLS };
+  const terms = { upstream, model, ts, tier, speed, geo, band, isSum, isOwn, media };
+  return { terms, requests, tokens, tools };
 }
 
 function bandOf(prompt: number): number {

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../json.ts";
-import type { UsageRecord } from "../ledger/record.ts";
+import type { SummableRecord, SummableTokens } from "../ledger/record.ts";
 import { asCount, asObject, asText } from "../usage/fields.ts";
 import { readMessagesCounts } from "../usage/messages/usage.ts";
-import type { ExtraTokens, Tokens } from "../usage/reading.ts";
+import type { ExtraTokens } from "../usage/reading.ts";
 import { toTokenClasses } from "../usage/tokens.ts";
 
 /** Tokens by class; the input classes do not overlap. */
@@ -19,7 +19,7 @@ export interface Part {
 
 /** What of a record says what was sent and generated, and by which models. */
 type Used = Pick<
-  UsageRecord,
+  SummableRecord,
   "model" | "alias" | "model_requested" | "tokens" | "extra" | "server_tools" | "raw_usage"
 >;
 
@@ -43,7 +43,7 @@ function modelOf({ type, model }: ExtraTokens, own: string | null): string | nul
   return model ?? (type === "compaction" ? own : null);
 }
 
-function splitTokens(record: Used, tokens: Tokens, model: string | null): Part[] {
+function splitTokens(record: Used, tokens: SummableTokens, model: string | null): Part[] {
   const samples = readSamples(record.raw_usage?.["iterations"]);
   if (samples.length > 0 && COUNTS.every((name) => sum(samples, name) === tokens[name]))
     return samples.map((sample) => ({ model, tokens: sample, isSum: false }));
@@ -58,7 +58,8 @@ function sum(samples: readonly TokenSet[], name: (typeof COUNTS)[number]): numbe
 
 /** Reads the iterations that are in the top-level usage: after a fallback, those of the model that served. */
 function readSamples(value: unknown): TokenSet[] {
-  const iterations = Array.isArray(value) ? value.filter(isObject) : [];
+  if (!Array.isArray(value)) return [];
+  const iterations = value.filter(isObject);
   const served = asText(iterations.findLast(({ type }) => type === "fallback_message")?.["model"]);
   return iterations
     .filter(({ type, model }) => {

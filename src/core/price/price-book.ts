@@ -90,13 +90,16 @@ export class PriceBook {
   }
 
   /**
-   * Returns a number for the prices that a model has at an upstream at a time, in milliseconds since 1970. Times with the same number
-   * have the same prices. It is the same in every book of the same configuration and table.
+   * Returns a number for the prices that a model has at an upstream at a time, as ISO 8601. Times with the same number have the same
+   * prices. It is the same in every book of the same configuration and table.
    */
-  slotOf(upstream: string, model: string, at: number): number {
+  slotOf(upstream: string, model: string, ts: string): number {
     if (upstream === SANDBOX_UPSTREAM) return 0;
+    const { changing } = this.#entry(this.#sellers.get(upstream) ?? this.#unknown, model);
+    if (changing.length === 0) return 0;
+    const at = Date.parse(ts);
     let slot = 0;
-    for (const dated of this.#entry(this.#sellers.get(upstream) ?? this.#unknown, model).changing)
+    for (const dated of changing)
       slot = slot * (dated.length + 1) + 1 + dated.findLastIndex((one) => appliesAt(one, at));
     return slot;
   }

@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../ledger/record.ts";
+import type { SummableRecord } from "../ledger/record.ts";
 import { priceCharge, type Missing } from "./charge-cost.ts";
 import { ChargeSums, type PriceSlots } from "./charge-sums.ts";
 
@@ -37,7 +37,7 @@ export class Spending {
 
   /** Adds a request's bill, or else its charges. `own` are those of `chargesOf` that belong to it. */
   addRequest(
-    record: Pick<UsageRecord, "billed_usd" | "tokens" | "usage" | "flags">,
+    record: Pick<SummableRecord, "billed_usd" | "tokens" | "usage" | "flags">,
     own: readonly Charge[],
   ): void {
     const billed = billOf(record);

@@ -12,11 +12,7 @@ import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-rec
 
 const PRICES = priceBook({});
 
-function report(
-  records: UsageRecord[],
-  by: readonly Grouping[],
-  filter: RecordFilter = {},
-): Promise<UsageReport> {
+function report(records: UsageRecord[], by: readonly Grouping[], filter: RecordFilter = {}): UsageReport {
   return summarise(records, { by, calendar: UTC_CALENDAR, prices: PRICES, filter });
 }
 
@@ -25,7 +21,7 @@ async function sumsOf(
   records: UsageRecord[],
   by: Grouping = "tool",
 ): Promise<Record<string, Partial<Tally>>> {
-  const { rows, total } = await report(records, [by]);
+  const { rows, total } = report(records, [by]);
   const named = rows.map((row) => [String(row.names[0]), filled(row)] as const);
   return Object.fromEntries([...named, ["total", filled(total)]]);
 }
@@ -63,7 +59,7 @@ test("groups rows by any field, and by the hour, day, week and month", async () 
     usageRecord({ model: "m1", session: "s1", project: "/p1", key: "k1", ts: "2026-11-20T23:59:59.999Z" }),
     usageRecord({ model: "m2", session: null, key: "k2", ts: "2026-11-21T00:00:00.000Z" }),
   ];
-  const names = async (by: Grouping) => (await report(records, [by])).rows.map(({ names: [name] }) => name);
+  const names = async (by: Grouping) => report(records, [by]).rows.map(({ names: [name] }) => name);
   assert.deepEqual(await names("model"), ["m1", "m2"]);
   assert.deepEqual(await names("day"), ["2026-11-21", "2026-11-20"]);
   assert.deepEqual(await names("hour"), ["2026-11-21 00:00", "2026-11-20 23:00"]);
@@ -87,7 +83,7 @@ test("sorts times with the latest first, and other rows by cost and then by toke
     usageRecord({ tool: "small", ts: "2026-11-20T00:00:00.000Z" }),
     usageRecord({ tool: "large", ts: "2026-11-21T00:00:00.000Z", tokens: tokens({ cache_read: 1000 }) }),
   ];
-  const names = async (by: Grouping) => (await report(records, [by])).rows.map(({ names: [name] }) => name);
+  const names = async (by: Grouping) => report(records, [by]).rows.map(({ names: [name] }) => name);
   assert.deepEqual(await names("tool"), ["large", "small"]);
   assert.deepEqual(await names("day"), ["2026-11-21", "2026-11-20"]);
 });
@@ -253,7 +249,7 @@ test("sums extra sets that may not be billed separately", async () => {
 });
 
 async function reasoningOf(records: UsageRecord[]): Promise<[number | null, number]> {
-  const { total } = await report(records, ["tool"]);
+  const { total } = report(records, ["tool"]);
   return [total.sums.reasoning, total.sums.reasoning_unknown];
 }
 
@@ -281,7 +277,7 @@ test("sums requests to the sandbox apart, in no other row or total", async () =>
     usageRecord({ upstream: "sandbox", tokens: tokens({ output: 7 }) }),
     usageRecord({ upstream: "sandbox", tool: "opencode", outcome: "rejected", ...noTokens }),
   ];
-  const { rows, total, sandbox } = await report(records, ["tool"]);
+  const { rows, total, sandbox } = report(records, ["tool"]);
   assert.deepEqual([rows.map(filled), filled(total)], [[usual], usual]);
   assert.deepEqual(filled(sandbox.total), { requests: 1, failed: 1, output: 7 });
   assert.deepEqual(
@@ -306,7 +302,7 @@ test("with two groupings the rows of one name stand together, and each grouping 
     on("21", "codex", 1),
   ];
   const rows = async (...by: Grouping[]) =>
-    (await report(records, by)).rows.map(({ names, sums }) => [...names, sums.output]);
+    report(records, by).rows.map(({ names, sums }) => [...names, sums.output]);
   assert.deepEqual(await rows("tool", "day"), [
     ["zed", "2026-11-21", 31],
     ["zed", "2026-11-20", 50],
@@ -335,7 +331,7 @@ test("a filter leaves out what does not match, with * for any characters", async
     usageRecord({ tool: "codex", outcome: "rejected", status: 400, ...noTokens }),
   ];
   const count = async (filter: RecordFilter) => {
-    const { total } = await report(records, ["tool"], filter);
+    const { total } = report(records, ["tool"], filter);
     return [total.sums.requests, total.sums.failed];
   };
   assert.deepEqual(await count({}), [2, 1]);
@@ -366,7 +362,7 @@ test("a row costs what its tokens cost, those of another model under that model"
     usageRecord({ ...noTokens, outcome: "error", status: 429 }),
   ];
   const costs = async (by: Grouping) => {
-    const { rows, total } = await report(records, [by]);
+    const { rows, total } = report(records, [by]);
     return [...rows, total].map(({ names: [name = "total"], cost }) => [
       name,
       formatMoney(cost.amount),

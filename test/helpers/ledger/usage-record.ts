@@ -3,7 +3,7 @@ import type { ExtraTokens, Tokens } from "../../../src/core/usage/reading.ts";
 
 let count = 0;
 
-/** Returns a complete record of a successful request, with an id of its own and with `changes`. */
+/** Returns a complete record of a successful request, in the recorder's order, with an id of its own and with `changes`. */
 export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
   count += 1;
   return {
@@ -41,8 +41,8 @@ export function usageRecord(changes: Partial<UsageRecord> = {}): UsageRecord {
     billed_usd: null,
     raw_usage: null,
     flags: [],
-    upstream_request_id: null,
     attempt_of: null,
+    upstream_request_id: null,
     cut_by: null,
     ttft_ms: 200.5,
     duration_ms: 900,
@@ -75,11 +75,11 @@ function counts(given: Partial<Counts>) {
     input_uncached,
     cache_read,
     cache_write,
-    output,
     cache_write_5m: cache_write,
     cache_write_1h: 0,
     cache_write_30m: 0,
     cache_write_12h: 0,
     cache_write_ttl_unknown: 0,
+    output,
   };
 }

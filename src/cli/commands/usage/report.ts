@@ -3,7 +3,6 @@ import type { Calendar } from "../../../core/ledger/calendar.ts";
 import type { Grouping } from "../../../core/ledger/grouping.ts";
 import type { Period } from "../../../core/ledger/period.ts";
 import type { Sums, UsageReport } from "../../../core/ledger/report.ts";
-import type { UnaskingTool } from "../../../core/ledger/streams-without-usage.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { usageRemedy } from "../../../tools/usage-remedy.ts";
@@ -20,7 +19,6 @@ export interface LedgerReport extends UsageReport {
   directory: string;
   /** True when the configuration asks for projects to be recorded. */
   isProjectRecorded: boolean;
-  unaskingTools: readonly UnaskingTool[];
   /** Lines that are not records. */
   unreadableLines: number;
   firstUnreadable: UnreadableLine | null;

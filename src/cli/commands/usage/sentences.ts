@@ -2,6 +2,7 @@ import type { ReportRow } from "../../../core/ledger/report.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import type { PriceTable } from "../../../core/price/price-table.ts";
 import type { SpendingCost } from "../../../core/price/spending.ts";
+import { toPrintable } from "../../../core/text/printable.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
 import { formatShare, inputOf } from "./columns.ts";
 
@@ -42,8 +43,8 @@ export function describeUnpriced({ unpriced }: SpendingCost): string | null {
   if (unpriced.length === 0) return null;
   const most = unpriced.toSorted((a, b) => b.requests - a.requests);
   const listed = most.slice(0, MOST_LISTED).map(({ model, what, requests }) => {
-    const name = model ?? "a model that is not named";
-    const part = what === "model" ? name : `${name} (${what})`;
+    const name = model === null ? "a model that is not named" : toPrintable(model);
+    const part = what === "model" ? name : `${name} (${toPrintable(what)})`;
     return requests > 0 ? `${part} in ${pluralize(requests, "request")}` : part;
   });
   const rest = most.length - listed.length;

@@ -28,7 +28,7 @@ const RECORDS = [
 ];
 
 async function render(view: Partial<View>, by: readonly Grouping[] = ["tool"], records = RECORDS) {
-  const sums = await summarise(records, { by, calendar: UTC_CALENDAR, prices: priceBook({}) });
+  const sums = summarise(records, { by, calendar: UTC_CALENDAR, prices: priceBook({}), filter: {} });
   return renderTable(by, sums, { ...TERMINAL, ...view }).split("\n");
 }
 

@@ -1,0 +1,84 @@
+import { SANDBOX_UPSTREAM } from "../config/names.ts";
+import { chargesOf } from "../price/charge.ts";
+import type { PriceSlots } from "../price/spending.ts";
+import { Groups, type Names } from "./groups.ts";
+import { isWanted, type RecordFilter } from "./record-filter.ts";
+import type { SummableRecord } from "./record.ts";
+import { classify, isBackground, type CountedRequest } from "./spend.ts";
+import { StreamsWithoutUsage } from "./streams-without-usage.ts";
+
+/** What groups stand for. */
+interface Axes {
+  /** Returns the names of the group of a request. `source` is the record with its usage. */
+  namesOf(record: SummableRecord, source: SummableRecord): Names;
+  /** The place of the model in the names; -1 where it is none of them. */
+  readonly model: number;
+}
+
+/** How records are summed. */
+export interface SumOptions {
+  axes: Axes;
+  slots: PriceSlots;
+  filter: RecordFilter;
+}
+
+/**
+ * The sums of one day's records, given in the ledger's order. Those of background responses are kept: which of them count depends on
+ * those of other days.
+ */
+export class DaySums {
+  readonly #options: SumOptions;
+  readonly #ids = new Set<string>();
+  readonly groups: Groups;
+  /** Requests that the built-in sandbox responded to. Their tokens are made up, and in no other sum. */
+  readonly sandbox: Groups;
+  readonly background: SummableRecord[] = [];
+  readonly streams = new StreamsWithoutUsage();
+
+  constructor(options: SumOptions) {
+    this.#options = options;
+    this.groups = new Groups(options.slots);
+    this.sandbox = new Groups(options.slots);
+  }
+
+  /** Adds a record. Copies, which have the same id, count once. */
+  add(record: SummableRecord): void {
+    if (this.#ids.has(record.id)) return;
+    this.#ids.add(copyText(record.id));
+    const { filter, axes } = this.#options;
+    const kind = classify(record);
+    const isLeft = isBackground(record, kind);
+    // Whether it is wanted depends on the record that counts.
+    if (isLeft) this.background.push(record);
+    if (!isWanted(filter, record, record)) return;
+    this.streams.add(record);
+    if (kind === "failed") this.#groupsFor(record).at(axes.namesOf(record, record)).addFailed(record);
+    else if (kind === "request" && !isLeft) this.addCounted({ record, source: record });
+  }
+
+  /** Adds a request that counts and is wanted. */
+  addCounted(counted: CountedRequest): void {
+    const { record, source } = counted;
+    const { axes } = this.#options;
+    const groups = this.#groupsFor(record);
+    const names = axes.namesOf(record, source);
+    const charges = chargesOf(source);
+    groups.at(names).addRequest(counted, charges.own);
+    if (source.extra.length === 0) return;
+    const extra = charges.extra.values();
+    for (const set of source.extra) {
+      const charge = set.billable === true ? extra.next().value : undefined;
+      const isOther = axes.model !== -1 && set.model !== null;
+      groups.at(isOther ? names.with(axes.model, set.model) : names).addExtra(set, charge);
+    }
+  }
+
+  #groupsFor({ upstream }: SummableRecord): Groups {
+    return upstream === SANDBOX_UPSTREAM ? this.sandbox : this.groups;
+  }
+}
+
+/** Returns the same text in memory of its own: a part of a line would keep the whole line. */
+function copyText(text: string): string {
+  return `${text} `.trimEnd();
+}
