@@ -247,6 +247,7 @@ test("every export is imported by another file of src or test, and every file is
     "main.ts",
     "adapters/keychain/child.ts",
     "adapters/price-table/write.ts",
+    "cli/sums/worker.ts",
     "service/systemd/trial-run-program.ts",
   ])
     targets.add(program);

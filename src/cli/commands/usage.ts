@@ -1,16 +1,17 @@
 import type { UnreadableLine } from "../../adapters/ledger-file.ts";
-import { sumDays } from "../../adapters/sum-ledger.ts";
+import { sumLedger } from "../sums/sum-ledger.ts";
 import type { Config } from "../../core/config/config.ts";
 import { localCalendar, UTC_CALENDAR, zonedCalendar, type Calendar } from "../../core/ledger/calendar.ts";
 import { GROUPINGS, type Grouping } from "../../core/ledger/grouping.ts";
 import type { RecordFilter } from "../../core/ledger/record-filter.ts";
-import { ReportBuilder, sumOptionsOf } from "../../core/ledger/report.ts";
+import { ReportBuilder } from "../../core/ledger/report.ts";
 import { parsePeriod, type Period } from "../../core/ledger/period.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Command } from "../command.ts";
 import { loadConfig } from "../load-config.ts";
 import { hasColours, note, print, printJson, printStyled } from "../terminal/console.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
+import { ProgressBar } from "../terminal/progress-bar.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 import { loadPrices, remarkOnAge } from "../prices/load-prices.ts";
 import { renderCsv } from "./usage/csv.ts";
@@ -88,13 +89,22 @@ export const command: Command<UsageArguments> = {
     if (schema === true) return print(JSON.stringify(reportSchema(), null, 2));
     const calendar = utc === true ? UTC_CALENDAR : readCalendar(timezone);
     const period = readPeriod({ since, until }, calendar);
-    const report = await readUsage(await loadConfig(config), { by, period, calendar, filter: given });
+    const report = await readUsage(await loadConfig(config), {
+      by,
+      period,
+      calendar,
+      filter: filterOf(given),
+    });
     if (json === true) printJson(toDocument(report));
     else if (csv === true) showCsv(report);
     else if (oneline === true) print(renderOneLine(report));
     else showTable(report, wide === true);
   },
 };
+
+function filterOf({ tool, model, project, session, upstream }: UsageArguments): RecordFilter {
+  return { tool, model, project, session, upstream };
+}
 
 /** The option of a filter. */
 function only(field: keyof RecordFilter) {
@@ -132,20 +142,35 @@ interface Question {
   filter: RecordFilter;
 }
 
-async function readUsage(config: Config, { period, ...rest }: Question): Promise<LedgerReport> {
+async function readUsage(config: Config, { by, period, calendar, filter }: Question): Promise<LedgerReport> {
   const directory = ledgerDirectory(config);
   const prices = await loadPrices(config);
-  const question = { ...rest, prices };
-  const builder = new ReportBuilder(question);
+  const { since, until } = period;
+  const { prices: ownPrices, upstreams } = config;
+  const question = {
+    directory,
+    since,
+    until,
+    by,
+    zone: calendar.zone,
+    filter,
+    config: { prices: ownPrices, upstreams },
+  };
+  const builder = new ReportBuilder({ by, calendar, filter, prices });
   const unreadable: UnreadableLine[] = [];
-  for await (const { sums, unreadable: lines } of sumDays(directory, period, sumOptionsOf(question))) {
-    builder.add(sums);
-    unreadable.push(...lines);
+  const bar = new ProgressBar("reading the ledger");
+  try {
+    for await (const day of sumLedger(question, (share) => bar.update(share))) {
+      builder.add(day.sums);
+      unreadable.push(...day.unreadable);
+    }
+  } finally {
+    bar.end();
   }
   return {
     ...builder.finish(),
     period,
-    calendar: rest.calendar,
+    calendar,
     prices,
     directory,
     isProjectRecorded: config.ledger.project,

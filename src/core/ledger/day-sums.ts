@@ -5,7 +5,8 @@ import { Groups, type Names } from "./groups.ts";
 import { isWanted, type RecordFilter } from "./record-filter.ts";
 import type { SummableRecord } from "./record.ts";
 import { classify, isBackground, type CountedRequest } from "./spend.ts";
-import { StreamsWithoutUsage } from "./streams-without-usage.ts";
+import { StreamsWithoutUsage, type SeenStreams } from "./streams-without-usage.ts";
+import type { EncodedTally } from "./tally.ts";
 
 /** What groups stand for. */
 interface Axes {
@@ -20,6 +21,14 @@ export interface SumOptions {
   axes: Axes;
   slots: PriceSlots;
   filter: RecordFilter;
+}
+
+/** {@link DaySums} as data. */
+export interface EncodedDay {
+  groups: readonly (EncodedTally & { names: Names })[];
+  sandbox: EncodedDay["groups"];
+  background: readonly SummableRecord[];
+  streams: readonly SeenStreams[];
 }
 
 /**
@@ -73,6 +82,24 @@ export class DaySums {
     }
   }
 
+  /** Returns it as data that JSON can represent. */
+  encode(): EncodedDay {
+    return {
+      groups: encodeGroups(this.groups),
+      sandbox: encodeGroups(this.sandbox),
+      background: this.background,
+      streams: this.streams.seen(),
+    };
+  }
+
+  /** Adds what another one was encoded to. */
+  addEncoded({ groups, sandbox, background, streams }: EncodedDay): void {
+    for (const { names, ...tally } of groups) this.groups.at(names).addEncoded(tally);
+    for (const { names, ...tally } of sandbox) this.sandbox.at(names).addEncoded(tally);
+    this.background.push(...background);
+    for (const seen of streams) this.streams.addSeen(seen);
+  }
+
   #groupsFor({ upstream }: SummableRecord): Groups {
     return upstream === SANDBOX_UPSTREAM ? this.sandbox : this.groups;
   }
@@ -81,4 +108,8 @@ export class DaySums {
 /** Returns the same text in memory of its own: a part of a line would keep the whole line. */
 function copyText(text: string): string {
   return `${text} `.trimEnd();
+}
+
+function encodeGroups(groups: Groups): EncodedDay["groups"] {
+  return Array.from(groups.all(), ([names, tally]) => ({ names, ...tally.encode() }));
 }

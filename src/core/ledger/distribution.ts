@@ -14,16 +14,22 @@ export class Distribution {
   /** Adds a number. Zero counts as the smallest number that matters here, a thousandth. */
   add(value: number): void {
     const bucket = Math.ceil(Math.log(Math.max(value, 0.001)) / LOG_FACTOR);
-    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1);
-    this.#count += 1;
+    this.#addCount(bucket, 1);
   }
 
   /** Adds all numbers of another one. */
   addAll(other: Distribution): void {
-    for (const [bucket, count] of other.#counts) {
-      this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + count);
-      this.#count += count;
-    }
+    for (const [bucket, count] of other.#counts) this.#addCount(bucket, count);
+  }
+
+  /** Returns it as data: the numbers of its buckets, each followed by its count. */
+  encode(): number[] {
+    return [...this.#counts].flat();
+  }
+
+  /** Adds what another one was encoded to. */
+  addEncoded(data: readonly number[]): void {
+    for (let at = 0; at + 1 < data.length; at += 2) this.#addCount(data[at] ?? 0, data[at + 1] ?? 0);
   }
 
   /** Returns the value that a share of the numbers does not exceed, such as the median for 0.5; null without numbers. */
@@ -35,5 +41,10 @@ export class Distribution {
       if (rank <= 0) return (2 * FACTOR ** bucket) / (1 + FACTOR);
     }
     return null;
+  }
+
+  #addCount(bucket: number, count: number): void {
+    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + count);
+    this.#count += count;
   }
 }

@@ -11,7 +11,7 @@ export interface UnaskingTool {
 }
 
 /** The streams that a tool had of a model from an upstream. */
-interface SeenStreams {
+export interface SeenStreams {
   tool: string;
   upstream: string;
   model: string | null;

@@ -1,9 +1,35 @@
 import type { Charge } from "../price/charge.ts";
-import { Spending, type PriceSlots } from "../price/spending.ts";
+import { Spending, type EncodedSpending, type PriceSlots } from "../price/spending.ts";
 import type { ExtraTokens } from "../usage/reading.ts";
 import { Distribution } from "./distribution.ts";
 import type { SummableRecord, SummableTokens } from "./record.ts";
 import type { CountedRequest } from "./spend.ts";
+
+/** All sums but `reasoning`, which may be unknown. */
+const COUNTS = [
+  "requests",
+  "failed",
+  "input_uncached",
+  "cache_read",
+  "cache_write",
+  "output",
+  "reasoning_unknown",
+  "partial",
+  "absent",
+  "maybe_unbilled",
+  "cut",
+  "retries",
+] as const;
+
+/** {@link Tally} as data. */
+export interface EncodedTally {
+  /** In the order of the counts. */
+  counts: readonly number[];
+  reasoning: number | null;
+  ttft: readonly number[];
+  speed: readonly number[];
+  spending: EncodedSpending;
+}
 
 /** Sums of many requests, in the ledger's terms: the three input counts are disjoint, and `output` includes `reasoning`. */
 export class Tally {
@@ -66,22 +92,35 @@ export class Tally {
 
   /** Adds all of another one. */
   add(other: Tally): void {
-    this.requests += other.requests;
-    this.failed += other.failed;
-    this.input_uncached += other.input_uncached;
-    this.cache_read += other.cache_read;
-    this.cache_write += other.cache_write;
-    this.output += other.output;
-    if (other.reasoning !== null) this.reasoning = (this.reasoning ?? 0) + other.reasoning;
-    this.reasoning_unknown += other.reasoning_unknown;
-    this.partial += other.partial;
-    this.absent += other.absent;
-    this.maybe_unbilled += other.maybe_unbilled;
-    this.cut += other.cut;
-    this.retries += other.retries;
+    for (const name of COUNTS) this[name] += other[name];
+    this.#addReasoning(other.reasoning);
     this.ttft.addAll(other.ttft);
     this.speed.addAll(other.speed);
     this.spending.add(other.spending);
+  }
+
+  /** Returns it as data that JSON can represent. */
+  encode(): EncodedTally {
+    return {
+      counts: COUNTS.map((name) => this[name]),
+      reasoning: this.reasoning,
+      ttft: this.ttft.encode(),
+      speed: this.speed.encode(),
+      spending: this.spending.encode(),
+    };
+  }
+
+  /** Adds what another one was encoded to. */
+  addEncoded({ counts, reasoning, ttft, speed, spending }: EncodedTally): void {
+    for (const [at, name] of COUNTS.entries()) this[name] += counts[at] ?? 0;
+    this.#addReasoning(reasoning);
+    this.ttft.addEncoded(ttft);
+    this.speed.addEncoded(speed);
+    this.spending.addEncoded(spending);
+  }
+
+  #addReasoning(reasoning: number | null): void {
+    if (reasoning !== null) this.reasoning = (this.reasoning ?? 0) + reasoning;
   }
 
   /** Reasoning is part of the output, so it is 0 without output, even when not reported. */
@@ -92,7 +131,7 @@ export class Tally {
     this.output += set.output;
     const known = set.output === 0 ? 0 : reasoning;
     if (known === null) this.reasoning_unknown += 1;
-    else this.reasoning = (this.reasoning ?? 0) + known;
+    else this.#addReasoning(known);
   }
 
   /** A response of one token has no speed. */

@@ -3,7 +3,7 @@ import { priceCharge, type Missing } from "./charge-cost.ts";
 import { ChargeSums, type PriceSlots } from "./charge-sums.ts";
 
 import { billOf, isUsageLowerBound, type Charge } from "./charge.ts";
-import type { Money } from "./money.ts";
+import { formatMoney, parseMoney, type Money } from "./money.ts";
 import type { PriceBook } from "./price-book.ts";
 
 export type { PriceSlots };
@@ -22,6 +22,14 @@ export interface SpendingCost {
   unknown: number;
   /** What caches saved: input at the price of uncached input, less what it cost. Negative when writing cost more than reading saved. */
   saved: Money;
+}
+
+/** {@link Spending} as data. */
+export interface EncodedSpending {
+  billed: string;
+  unknown: number;
+  lowerBounds: number;
+  charges: readonly Charge[];
 }
 
 /** What many requests are charged for. Charges with the same terms are added up, and priced when the cost is asked for. */
@@ -64,6 +72,24 @@ export class Spending {
     this.#unknown += other.#unknown;
     this.#lowerBounds += other.#lowerBounds;
     for (const charge of other.#charges.all()) this.#charges.add(charge);
+  }
+
+  /** Returns it as data that JSON can represent. */
+  encode(): EncodedSpending {
+    return {
+      billed: formatMoney(this.#billed),
+      unknown: this.#unknown,
+      lowerBounds: this.#lowerBounds,
+      charges: this.#charges.all(),
+    };
+  }
+
+  /** Adds what another one was encoded to. */
+  addEncoded({ billed, unknown, lowerBounds, charges }: EncodedSpending): void {
+    this.#billed += parseMoney(billed) ?? 0n;
+    this.#unknown += unknown;
+    this.#lowerBounds += lowerBounds;
+    for (const charge of charges) this.#charges.add(charge);
   }
 
   /** Returns what it costs. Prices must be those that the slots are of. */

@@ -1,0 +1,42 @@
+import { on } from "node:events";
+import { Worker } from "node:worker_threads";
+import { Failure } from "../../core/failure.ts";
+import type { DaySums } from "../../core/ledger/day-sums.ts";
+import type { WorkerReply } from "./protocol.ts";
+import type { DaySummer, LedgerQuestion, SummedDay } from "./sum-day.ts";
+
+/** Always that of the build: tsx does not load TypeScript in workers. */
+const WORKER = new URL(import.meta.resolve("#package/dist/cli/sums/worker.js"));
+
+/** Records are garbage at once: with more memory a worker is not faster, and takes more. */
+const YOUNG_GENERATION_MB = 4;
+
+/** Yields the sums of days in their order, which so many workers have added up, in turns. */
+export async function* sumInWorkers(
+  question: LedgerQuestion,
+  days: readonly string[],
+  count: number,
+  summer: DaySummer,
+): AsyncGenerator<SummedDay> {
+  const limits = { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
+  const workers = Array.from(
+    { length: count },
+    () => new Worker(WORKER, { workerData: question, resourceLimits: limits }),
+  );
+  try {
+    const replies = workers.map((worker) => on(worker, "message") as AsyncIterator<[WorkerReply]>);
+    for (const [at, day] of days.entries()) workers[at % count]?.postMessage(day);
+    for (const at of days.keys()) {
+      const next = await replies[at % count]?.next();
+      if (next !== undefined) yield decode(next.value[0], summer.create());
+    }
+  } finally {
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  }
+}
+
+function decode(reply: WorkerReply, sums: DaySums): SummedDay {
+  if ("error" in reply) throw new Failure(reply.error, reply.hint);
+  sums.addEncoded(reply.sums);
+  return { sums, unreadable: reply.unreadable };
+}
