@@ -7,6 +7,10 @@ export interface Column {
   align: "left" | "right";
 }
 
+/** Also those within the style of the last heading, which would wrap a line that fits. */
+// oxlint-disable-next-line no-control-regex -- the style's end
+const TRAILING_SPACES = / +((?:\u001b\[\d+m)*)$/gm;
+
 /** No borders: one line for each row, columns two spaces apart. */
 const NO_BORDERS = Object.fromEntries(
   ["top", "bottom", "mid", "left", "right"].flatMap((side) =>
@@ -32,7 +36,7 @@ export function formatTable(
     style: { head: isColoured ? ["bold"] : [], border: [], "padding-left": 0, "padding-right": 2 },
   });
   table.push(...rows.map((row) => [...row]));
-  const text = table.toString().replaceAll(/ +$/gm, "");
+  const text = table.toString().replaceAll(TRAILING_SPACES, "$1");
   const isTooWide = text.split("\n").some((line) => stripVTControlCharacters(line).length > width);
   return isTooWide ? formatLists(heads, rows) : text;
 }

@@ -35,19 +35,21 @@ interface ChargeCost {
   from: FoundPrices["from"] | "free";
   lines: readonly CostLine[];
   missing: readonly Missing[];
-  /** True when cache writes of unknown lifetime count as the cheapest ones. */
-  isLowerBound: boolean;
+  /** `lower_bound` also when cache writes of unknown lifetime count as the cheapest ones. */
+  certainty: PriceTerms["certainty"];
   /** What the same prompt would have cost without a cache, less what it cost. Negative when writing cost more than reading saved. */
   saved: Money;
 }
 
+const FREE: ChargeCost = { from: "free", lines: [], missing: [], certainty: "exact", saved: 0n };
+
 /** Returns what a charge costs, by the prices at its time. */
 export function priceCharge(charge: Charge, prices: PriceBook): ChargeCost {
-  const { upstream, model, ts } = charge.terms;
+  const { upstream, model, ts, certainty } = charge.terms;
   const found = model === null ? null : prices.find(upstream, model, Date.parse(ts));
-  if (found === "free") return { from: "free", lines: [], missing: [], isLowerBound: false, saved: 0n };
-  if (found === null || model === null)
-    return { from: "free", lines: [], missing: [{ model, what: "model" }], isLowerBound: false, saved: 0n };
+  if (found === "free") return FREE;
+  if (certainty === "unknown") return { ...FREE, certainty };
+  if (found === null || model === null) return { ...FREE, certainty, missing: [{ model, what: "model" }] };
   return new Reckoning(charge, model, found).finish();
 }
 
@@ -83,7 +85,7 @@ class Reckoning {
       from,
       lines: this.#lines,
       missing: this.#missing,
-      isLowerBound: this.#isLowerBound,
+      certainty: this.#isLowerBound ? "lower_bound" : this.#charge.terms.certainty,
       saved: this.#saved,
     };
   }

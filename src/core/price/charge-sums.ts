@@ -50,6 +50,7 @@ function areAlike(one: PriceTerms, other: PriceTerms): boolean {
     one.band === other.band &&
     one.isSum === other.isSum &&
     one.isOwn === other.isOwn &&
+    one.certainty === other.certainty &&
     one.upstream === other.upstream &&
     one.tier === other.tier &&
     one.speed === other.speed &&

@@ -1,7 +1,7 @@
 import type { SummableRecord } from "../ledger/record.ts";
 import type { Tokens } from "../usage/reading.ts";
 import { parseMoney, type Money } from "./money.ts";
-import { findMedia, partsOf, type Part, type TokenSet } from "./parts.ts";
+import { findMedia, partsOf, unknownPart, type Part, type TokenSet } from "./parts.ts";
 import type { RateClass } from "./price-table.ts";
 
 /** The classes of a record's tokens, and the prices that apply to them. */
@@ -42,6 +42,8 @@ export interface PriceTerms {
   isSum: boolean;
   /** False for what another model or a compaction did besides, for which fees per request do not apply. */
   isOwn: boolean;
+  /** Whether the tokens are all that was used, less than that, or not known at all. */
+  certainty: "exact" | "lower_bound" | "unknown";
   /** Kinds of tokens with a price that a record does not tell, such as `input_audio`. */
   media: readonly string[];
 }
@@ -72,6 +74,8 @@ type ChargedRecord = Pick<
   | "server_tools"
   | "raw_usage"
   | "billed_usd"
+  | "usage"
+  | "flags"
 >;
 
 const NONE = { own: [], extra: [] };
@@ -80,16 +84,18 @@ const NO_MEDIA: readonly string[] = [];
 /** What of a charge is not in its part: tools and media count with the first part of a request. */
 type Rest = Pick<Charge, "requests" | "tools"> & Pick<PriceTerms, "isOwn" | "media">;
 
-const FURTHER: Rest = { isOwn: true, requests: 0, media: NO_MEDIA, tools: {} };
+const FIRST: Rest = { isOwn: true, requests: 1, media: NO_MEDIA, tools: {} };
+const FURTHER: Rest = { ...FIRST, requests: 0 };
 const OTHER: Rest = { ...FURTHER, isOwn: false };
 
 /**
  * Returns what a request is charged for: `own` by the model that served it, and `extra` for each set of `extra` that is certainly
- * billed, in its order. Nothing for a request that the service has billed itself, or whose usage is unknown.
+ * billed, in its order. Nothing for a request that the service has billed itself.
  */
 export function chargesOf(record: ChargedRecord): { own: readonly Charge[]; extra: readonly Charge[] } {
   const { raw_usage: rawUsage, server_tools: tools } = record;
-  if (record.tokens === null || record.billed_usd !== null) return NONE;
+  if (record.billed_usd !== null) return NONE;
+  if (record.tokens === null) return { own: [chargeOf(record, unknownPart(record), FIRST)], extra: [] };
   const { own, extra } = partsOf(record);
   const [first, ...others] = own;
   const media = rawUsage === null ? NO_MEDIA : findMedia(rawUsage);
@@ -98,7 +104,7 @@ export function chargesOf(record: ChargedRecord): { own: readonly Charge[]; extr
       first === undefined
         ? []
         : [
-            chargeOf(record, first, { isOwn: true, requests: 1, media, tools }),
+            chargeOf(record, first, { ...FIRST, media, tools }),
             ...others.map((part) => chargeOf(record, part, FURTHER)),
           ],
     extra: extra.map((part) => chargeOf(record, part, OTHER)),
@@ -110,18 +116,21 @@ export function billOf({ billed_usd: billed }: Pick<SummableRecord, "billed_usd"
   return billed === null ? null : parseMoney(billed);
 }
 
-/** True when a request used more than its record says. */
-export function isUsageLowerBound({ usage, flags }: Pick<SummableRecord, "usage" | "flags">): boolean {
-  return usage !== "final" || flags.includes("extra_cut_short");
+/** How sure the tokens of a request are. */
+function certaintyOf({ tokens, usage, flags }: ChargedRecord): PriceTerms["certainty"] {
+  if (tokens === null) return "unknown";
+  return usage === "final" && !flags.includes("extra_cut_short") ? "exact" : "lower_bound";
 }
 
 function chargeOf(
-  { upstream, ts, service_tier: tier, speed, inference_geo: geo }: ChargedRecord,
+  record: ChargedRecord,
   { model, tokens, isSum }: Part,
   { isOwn, requests, media, tools }: Rest,
 ): Charge {
+  const { upstream, ts, service_tier: tier, speed, inference_geo: geo } = record;
   const band = bandOf(tokens.input_uncached + tokens.cache_read + tokens.cache_write);
-  const terms = { upstream, model, ts, tier, speed, geo, band, isSum, isOwn, media };
+  const certainty = certaintyOf(record);
+  const terms = { upstream, model, ts, tier, speed, geo, band, isSum, isOwn, certainty, media };
   return { terms, requests, tokens, tools };
 }
 

@@ -4,7 +4,7 @@ import { hasSpentNothing } from "../ledger/spend.ts";
 import type { MeterReading } from "../usage/reading.ts";
 import { priceCharge, type CostLine, type Missing } from "./charge-cost.ts";
 import { ChargeSums } from "./charge-sums.ts";
-import { billOf, chargesOf, isUsageLowerBound } from "./charge.ts";
+import { billOf, chargesOf } from "./charge.ts";
 import type { Money } from "./money.ts";
 import type { PriceBook } from "./price-book.ts";
 
@@ -17,7 +17,7 @@ export type PricedRecord = MeterReading &
  * - `priced`: `amount` is the sum of the lines, or what the service says that it charged (`billed`, no lines). `isLowerBound`: the
  *   usage is partial or too large for a record, or cache writes of unknown lifetime count as the cheapest ones.
  * - `unpriced`: something has no price. `atLeast` is the sum of the rest. Never treat it as the cost.
- * - `unknown`: the service reported no usage, or has not yet.
+ * - `unknown`: the service reported no usage, or has not yet. What is free anyway is `priced`.
  */
 export type Cost =
   | { kind: "priced"; from: CostOrigin; amount: Money; lines: readonly CostLine[]; isLowerBound: boolean }
@@ -44,16 +44,16 @@ export function costOf(record: PricedRecord, prices: PriceBook): Cost {
   const billed = billOf(record);
   if (billed !== null)
     return { kind: "priced", from: "billed", amount: billed, lines: [], isLowerBound: false };
-  if (record.tokens === null) return { kind: "unknown" };
   const { own, extra } = chargesOf(record);
   const sums = new ChargeSums(prices);
   for (const charge of [...own, ...extra]) sums.add(charge);
   const costs = Array.from(sums.all(), (charge) => priceCharge(charge, prices));
+  if (costs.some(({ certainty }) => certainty === "unknown")) return { kind: "unknown" };
   const lines = costs.flatMap((cost) => cost.lines);
   const missing = distinct(costs.flatMap((cost) => cost.missing));
   const amount = lines.reduce((sum, line) => sum + line.amount, 0n);
   if (missing.length > 0) return { kind: "unpriced", missing, atLeast: amount, lines };
-  const isLowerBound = isUsageLowerBound(record) || costs.some((cost) => cost.isLowerBound);
+  const isLowerBound = costs.some(({ certainty }) => certainty === "lower_bound");
   return { kind: "priced", from: costs[0]?.from ?? "free", amount, lines, isLowerBound };
 }
 

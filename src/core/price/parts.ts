@@ -38,6 +38,13 @@ export function partsOf(record: Used): { own: Part[]; extra: Part[] } {
   };
 }
 
+/** Returns the part of a request whose tokens are not known. */
+export function unknownPart({ model, alias, model_requested: requested }: Used): Part {
+  return { model: model ?? alias ?? requested, tokens: NO_TOKENS, isSum: false };
+}
+
+const NO_TOKENS = toTokenClasses(readMessagesCounts({}), new Set());
+
 /** A compaction is done by the model of the request, and does not name it. */
 function modelOf({ type, model }: ExtraTokens, own: string | null): string | null {
   return model ?? (type === "compaction" ? own : null);

@@ -2,7 +2,7 @@ import type { SummableRecord } from "../ledger/record.ts";
 import { priceCharge, type Missing } from "./charge-cost.ts";
 import { ChargeSums, type PriceSlots } from "./charge-sums.ts";
 
-import { billOf, isUsageLowerBound, type Charge } from "./charge.ts";
+import { billOf, type Charge } from "./charge.ts";
 import { formatMoney, parseMoney, type Money } from "./money.ts";
 import type { PriceBook } from "./price-book.ts";
 
@@ -27,8 +27,6 @@ export interface SpendingCost {
 /** {@link Spending} as data. */
 export interface EncodedSpending {
   billed: string;
-  unknown: number;
-  lowerBounds: number;
   charges: readonly Charge[];
 }
 
@@ -36,28 +34,14 @@ export interface EncodedSpending {
 export class Spending {
   readonly #charges: ChargeSums;
   #billed: Money = 0n;
-  #unknown = 0;
-  #lowerBounds = 0;
 
   constructor(slots: PriceSlots) {
     this.#charges = new ChargeSums(slots);
   }
 
   /** Adds a request's bill, or else its charges. `own` are those of `chargesOf` that belong to it. */
-  addRequest(
-    record: Pick<SummableRecord, "billed_usd" | "tokens" | "usage" | "flags">,
-    own: readonly Charge[],
-  ): void {
-    const billed = billOf(record);
-    if (billed !== null) {
-      this.#billed += billed;
-      return;
-    }
-    if (record.tokens === null) {
-      this.#unknown += 1;
-      return;
-    }
-    if (isUsageLowerBound(record)) this.#lowerBounds += 1;
+  addRequest(record: Pick<SummableRecord, "billed_usd">, own: readonly Charge[]): void {
+    this.#billed += billOf(record) ?? 0n;
     for (const charge of own) this.#charges.add(charge);
   }
 
@@ -69,8 +53,6 @@ export class Spending {
   /** Adds all of another one. */
   add(other: Spending): void {
     this.#billed += other.#billed;
-    this.#unknown += other.#unknown;
-    this.#lowerBounds += other.#lowerBounds;
     for (const charge of other.#charges.all()) this.#charges.add(charge);
   }
 
@@ -78,30 +60,26 @@ export class Spending {
   encode(): EncodedSpending {
     return {
       billed: formatMoney(this.#billed),
-      unknown: this.#unknown,
-      lowerBounds: this.#lowerBounds,
       charges: this.#charges.all(),
     };
   }
 
   /** Adds what another one was encoded to. */
-  addEncoded({ billed, unknown, lowerBounds, charges }: EncodedSpending): void {
+  addEncoded({ billed, charges }: EncodedSpending): void {
     this.#billed += parseMoney(billed) ?? 0n;
-    this.#unknown += unknown;
-    this.#lowerBounds += lowerBounds;
     for (const charge of charges) this.#charges.add(charge);
   }
 
   /** Returns what it costs. Prices must be those that the slots are of. */
   cost(prices: PriceBook): SpendingCost {
     const unpriced = new Map<string, Missing & { requests: number }>();
-    let [amount, saved] = [this.#billed, 0n];
-    let isExact = this.#unknown + this.#lowerBounds === 0;
+    let [amount, saved, unknown, isExact] = [this.#billed, 0n, 0, true];
     for (const charge of this.#charges.all()) {
       const cost = priceCharge(charge, prices);
       for (const { amount: more } of cost.lines) amount += more;
       saved += cost.saved;
-      if (cost.isLowerBound || cost.missing.length > 0) isExact = false;
+      if (cost.certainty === "unknown") unknown += charge.requests;
+      if (cost.certainty !== "exact" || cost.missing.length > 0) isExact = false;
       for (const missing of cost.missing) {
         const key = JSON.stringify([missing.model, missing.what]);
         const requests = (unpriced.get(key)?.requests ?? 0) + charge.requests;
@@ -113,7 +91,7 @@ export class Spending {
       billed: this.#billed,
       isExact,
       unpriced: [...unpriced.values()],
-      unknown: this.#unknown,
+      unknown,
       saved,
     };
   }

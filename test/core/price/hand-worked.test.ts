@@ -660,6 +660,20 @@ const CASES: [what: string, record: UsageRecord, cost: string][] = [
 
   // What costs nothing, what was billed, what is not known.
   ["an upstream without a key", gpt("qwen3", { input_uncached: M }, { upstream: "local" }), "0 free"],
+  [
+    "a part of a response of an upstream without a key",
+    gpt("qwen3", { input_uncached: M }, { upstream: "local", usage: "partial" }),
+    "0 free",
+  ],
+  [
+    "a response without usage of an upstream without a key",
+    gpt(
+      "qwen3",
+      {},
+      { upstream: "local", tokens: null, usage: "absent", spend: "never", outcome: "completed" },
+    ),
+    "0 free",
+  ],
   // 1000 * 1
   [
     "an upstream without a key that has a price",

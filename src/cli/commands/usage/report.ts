@@ -6,7 +6,7 @@ import type { Sums, UsageReport } from "../../../core/ledger/report.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { usageRemedy } from "../../../tools/usage-remedy.ts";
-import { formatNumber, pluralize } from "../../terminal/format.ts";
+import { formatNumber, pluralize, wrapWords } from "../../terminal/format.ts";
 import { formatCost, formatShare, inputOf } from "./columns.ts";
 import { describeCost, describeCoverage, describeTrouble, describeUnpriced } from "./sentences.ts";
 import { renderTable, type View } from "./table.ts";
@@ -29,12 +29,14 @@ export function renderReport(report: LedgerReport, view: View): string {
   const { by, period, calendar, sandbox, total, prices } = report;
   const render = (sums: Sums) => renderTable(by, sums, view);
   const scope = `by ${by.join(" and ")}, ${period.title} (${calendar.zone})`;
-  const summary = [describeCoverage(total), ...describeCost(total, prices.table), describeTrouble(total)];
+  const summary = [describeCoverage(total), ...describeCost(total, prices.table), describeTrouble(total)]
+    .filter((one) => one !== null)
+    .map((one) => wrapWords(one, view.width));
   const parts = [
-    report.rows.length > 0 && `Usage ${scope}\n\n${render(report)}`,
-    total.sums.requests > 0 && summary.filter((one) => one !== null).join("\n"),
+    report.rows.length > 0 && `${wrapWords(`Usage ${scope}`, view.width)}\n\n${render(report)}`,
+    total.sums.requests > 0 && summary.join("\n"),
     sandbox.rows.length > 0 &&
-      `Sandbox usage ${scope}. Its tokens are made up and cost nothing.\n\n${render(sandbox)}`,
+      `${wrapWords(`Sandbox usage ${scope}. Its tokens are made up and cost nothing.`, view.width)}\n\n${render(sandbox)}`,
   ];
   return parts.filter((part) => part !== false).join("\n\n");
 }

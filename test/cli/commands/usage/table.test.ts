@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
 import { renderTable, type View } from "../../../../src/cli/commands/usage/table.ts";
 import { UTC_CALENDAR } from "../../../../src/core/ledger/calendar.ts";
 import type { Grouping } from "../../../../src/core/ledger/grouping.ts";
@@ -65,7 +66,12 @@ test("at 80 and at 60 columns, columns are left out and nothing is wrapped", asy
 test("no line is longer than the terminal, whatever the names are", async () => {
   for (const width of [60, 66, 72, 80, 100, 140]) {
     for (const by of [["project"], ["project", "tool"], ["model", "project"]] as const) {
-      for (const line of await render({ width }, by)) assert.ok(line.length <= width, `${width}: ${line}`);
+      for (const isColoured of [false, true]) {
+        const lines = await render({ width, isColoured }, by);
+        assert.equal(lines.length, 6, `${width} ${by.join()}: a line for each row`);
+        for (const line of lines.map((one) => stripVTControlCharacters(one)))
+          assert.ok(line.length <= width, `${width}: ${line}`);
+      }
     }
   }
 });
