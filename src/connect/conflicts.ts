@@ -21,6 +21,7 @@ export interface LocatedConflict extends Conflict {
 
 /** A source that was read. */
 interface ReadLayer extends SettingsLayer {
+  /** From 1; null in the environment, and for a variable that the file does not set. */
   lineOf(path: ResolvedPath): number | null;
 }
 
@@ -40,7 +41,7 @@ export function findConflicts(
   if (rules === undefined) return [];
   const sources = rules.sources(host);
   const project = scopes.includes("project") ? plan(host, endpoint, "project") : null;
-  const layers = sources.flatMap((source) => readSource(source, changes) ?? []);
+  const layers = readLayers(sources, changes);
   return rules.find(layers, endpoint).map((conflict) => {
     const { source, path } = conflict;
     const lineOf = layers.find((layer) => layer.source === source)?.lineOf;
@@ -54,6 +55,14 @@ export function findConflicts(
   });
 }
 
+/** Reads the sources that exist and that the tool can read; `changes` as above. */
+export function readLayers(
+  sources: readonly SettingsSource[],
+  changes: readonly Pick<FileChange, "path" | "after">[] = [],
+): ReadLayer[] {
+  return sources.flatMap((source) => readSource(source, changes) ?? []);
+}
+
 /** Returns a plan that also writes the remedies of these conflicts, where they can be written. */
 export function withRemedies(plan: SettingsPlan, conflicts: readonly LocatedConflict[]): SettingsPlan {
   const files = conflicts.reduce<readonly FileSettings[]>((planned, { target, remedies }) => {
@@ -62,7 +71,8 @@ export function withRemedies(plan: SettingsPlan, conflicts: readonly LocatedConf
   return { ...plan, files };
 }
 
-function addSettings(files: readonly FileSettings[], added: FileSettings): readonly FileSettings[] {
+/** Returns the planned files with more settings, in the planned file or in another one. */
+export function addSettings(files: readonly FileSettings[], added: FileSettings): readonly FileSettings[] {
   if (added.settings.length === 0) return files;
   const file = files.find(({ path }) => path === added.path);
   if (file === undefined) return [...files, added];

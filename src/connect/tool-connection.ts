@@ -1,6 +1,7 @@
 import type { ConnectableTool, LocalEndpoint, SettingsPlan, ToolHost } from "../tools/tool.ts";
 import { findConflicts, withRemedies, type LocatedConflict } from "./conflicts.ts";
 import { prepareConnection, type ConnectionId, type PreparedChange } from "./connection.ts";
+import { planStatusLine, type ReplacedStatusLine, type StatusLineWish } from "./status-line.ts";
 
 /** The connection of a tool, prepared but not yet made. */
 export interface PreparedTool {
@@ -10,12 +11,14 @@ export interface PreparedTool {
   conflicts: readonly LocatedConflict[];
   /** The conflicts that a model would resolve; none when the endpoint has one. */
   modelConflicts: readonly LocatedConflict[];
+  /** The user's own status line that it takes the place of: not without asking; null when there is none. */
+  replacedStatusLine: ReplacedStatusLine | null;
 }
 
 /**
  * Prepares the connection of a tool, and resolves the conflicts with its other settings if these may be changed. Reads
  * the tool's files and writes nothing.
- * @throws Failure, with file and line, when a file cannot be parsed or changed
+ * @throws Failure, with file and line, when a file cannot be parsed or changed, or when the tool has no status line and one is wanted
  */
 export function prepareTool(
   tool: ConnectableTool,
@@ -23,8 +26,10 @@ export function prepareTool(
   endpoint: LocalEndpoint,
   journalDirectory: string,
   id: ConnectionId,
+  statusLine: StatusLineWish,
 ): PreparedTool {
-  const plan = tool.plan(host, endpoint, id.scope);
+  const planned = tool.plan(host, endpoint, id.scope);
+  const { plan, replaced } = planStatusLine(tool, host, planned, statusLine);
   const find = ({ changes }: PreparedChange) => findConflicts(tool, host, endpoint, id.scope, plan, changes);
   const found = find(prepareConnection(plan, journalDirectory, id));
   const resolving = withRemedies(plan, found);
@@ -33,6 +38,7 @@ export function prepareTool(
     plan: resolving,
     change,
     conflicts: find(change),
+    replacedStatusLine: replaced,
     modelConflicts: found.filter(({ needsModel, target }) => needsModel && target !== null),
   };
 }

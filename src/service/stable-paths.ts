@@ -32,23 +32,25 @@ interface PathChoice {
   risk: string | null;
 }
 
-const AGAIN = "run again: tollkeeper service install";
+/** What chooses the paths of a service. */
+const INSTALL = "tollkeeper service install";
 
 /**
  * Returns the path by which a service should run the Node at `execPath`: one that leads to the same executable and
- * survives upgrades, or its own path with the risk.
+ * survives upgrades, or its own path with the risk. `command` chooses it once more.
  */
-export function chooseNode(execPath: string, probes: PathProbes): PathChoice {
+export function chooseNode(execPath: string, probes: PathProbes, command = INSTALL): PathChoice {
+  const again = `run again: ${command}`;
   const real = probes.realpath(execPath);
-  if (real === null) return { path: execPath, risk: `Node no longer exists at ${execPath}; ${AGAIN}` };
+  if (real === null) return { path: execPath, risk: `Node no longer exists at ${execPath}; ${again}` };
   if (isTemporary(real, probes)) {
-    return { path: real, risk: `this Node is in a temporary directory; with a permanent one, ${AGAIN}` };
+    return { path: real, risk: `this Node is in a temporary directory; with a permanent one, ${again}` };
   }
   const layout = findLayout(real, [...PACKAGE_MANAGERS, ...NODE_MANAGERS]);
   if (layout === undefined) return { path: real, risk: null };
   const stable = findStablePath(real, layout, probes);
   if (stable !== null) return { path: stable, risk: null };
-  const risk = `the path of this Node (${layout.manager}) is removed with its version; after an upgrade of Node, ${AGAIN}`;
+  const risk = `the path of this Node (${layout.manager}) is removed with its version; after an upgrade of Node, ${again}`;
   return { path: real, risk };
 }
 
@@ -56,21 +58,22 @@ export function chooseNode(execPath: string, probes: PathProbes): PathChoice {
  * Returns the path by which a service should run this program's `main.js`. Only package managers give it a stable one: a
  * global package below a version manager's Node is removed with that Node and missing from the next one.
  */
-export function chooseScript(script: string, probes: PathProbes): PathChoice {
+export function chooseScript(script: string, probes: PathProbes, command = INSTALL): PathChoice {
+  const again = `run again: ${command}`;
   const real = probes.realpath(script) ?? script;
-  if (/\/(?:_npx|dlx(?:-[^/]*)?)\//.test(real)) return temporaryScript(real, "the cache of npx");
-  if (isTemporary(real, probes)) return temporaryScript(real, "a temporary directory");
+  if (/\/(?:_npx|dlx(?:-[^/]*)?)\//.test(real)) return temporaryScript(real, "the cache of npx", again);
+  if (isTemporary(real, probes)) return temporaryScript(real, "a temporary directory", again);
   const layout = findLayout(real, PACKAGE_MANAGERS);
   const stable = layout === undefined ? null : findStablePath(real, layout, probes);
   if (stable !== null) return { path: stable, risk: null };
   const manager = (layout ?? findLayout(real, NODE_MANAGERS))?.manager;
   if (manager === undefined) return { path: real, risk: null };
-  const risk = `the path of tollkeeper (${manager}) is removed with a version; after an upgrade install it again, then ${AGAIN}`;
+  const risk = `the path of tollkeeper (${manager}) is removed with a version; after an upgrade install it again, then ${again}`;
   return { path: real, risk };
 }
 
-function temporaryScript(path: string, place: string): PathChoice {
-  const risk = `tollkeeper runs from ${place}, which the system may empty; install it with npm install -g, then ${AGAIN}`;
+function temporaryScript(path: string, place: string, again: string): PathChoice {
+  const risk = `tollkeeper runs from ${place}, which the system may empty; install it with npm install -g, then ${again}`;
   return { path, risk };
 }
 

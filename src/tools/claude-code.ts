@@ -10,7 +10,9 @@ import {
   findSetting,
   findText,
   jsonSource,
+  type FoundSetting,
 } from "./recipe/layers.ts";
+import { isOwnStatusLine } from "./recipe/status-line.ts";
 import { credentialPurpose, PURPOSE } from "./recipe/settings.ts";
 import { toEnvironment, type Variable } from "./recipe/variables.ts";
 import type { Setting } from "./setting.ts";
@@ -57,6 +59,7 @@ function sources(host: ToolHost): SettingsSource[] {
 
 function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint): Conflict[] {
   return [
+    ...findHiddenStatusLine(layers),
     ...findOtherBaseUrl(findSetting(layers, "env", "ANTHROPIC_BASE_URL"), endpoint),
     ...Object.entries(CLAUDE_CLOUDS).flatMap(([name, cloud]) => {
       const found = findSetting(layers, "env", name);
@@ -73,6 +76,21 @@ function findConflicts(layers: readonly SettingsLayer[], endpoint: LocalEndpoint
       const remedies = isEmptied ? [{ keyPath, value: "", purpose }] : [];
       return findOtherCredential(found, endpoint, SECOND_CREDENTIAL, remedies);
     }),
+  ];
+}
+
+/** https://code.claude.com/docs/en/statusline: the strongest settings draw it, and `disableAllHooks` switches it off. */
+function findHiddenStatusLine(layers: readonly SettingsLayer[]): Conflict[] {
+  const isSet = layers.some(({ top }) => isOwnStatusLine(top["statusLine"]));
+  const other = findSetting(layers, "statusLine");
+  const switchedOff = findSetting(layers, "disableAllHooks");
+  if (!isSet) return [];
+  const hidden = (found: FoundSetting, reason: string): Conflict => {
+    return { ...found, effect: "statusline", reason, remedies: [], needsModel: false };
+  };
+  return [
+    ...(other === null || isOwnStatusLine(other.value) ? [] : [hidden(other, "it is another one")]),
+    ...(switchedOff?.value === true ? [hidden(switchedOff, "Claude Code draws none with it")] : []),
   ];
 }
 
@@ -105,6 +123,7 @@ export const claudeCode: ConnectableTool = {
   },
   scopes: ["user", "project"],
   modelApis: [],
+  statusLine: ["statusLine"],
   conflicts: { sources, find: findConflicts },
   plan(host, endpoint, scope) {
     const path =

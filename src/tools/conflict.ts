@@ -23,8 +23,11 @@ export interface Conflict {
   source: SettingsSource;
   /** From the top of the source's settings; list items by index. */
   path: readonly (string | number)[];
-  /** `elsewhere`: requests do not reach tollkeeper. `credential`: they do, with another credential. */
-  effect: "elsewhere" | "credential";
+  /**
+   * `elsewhere`: requests do not reach tollkeeper. `credential`: they do, with another credential. `statusline`: they do, and our
+   * status line is not shown.
+   */
+  effect: "elsewhere" | "credential" | "statusline";
   /** What the setting does, as a clause: `it chooses a model of openrouter`. */
   reason: string;
   /** What resolves it where `connect` cannot: in the imperative. By default: remove the setting. */

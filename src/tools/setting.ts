@@ -22,6 +22,8 @@ export interface Setting {
    * connecting wrote even if the tool has changed it since, such as the time of its last run.
    */
   acceptsAnyValue?: true;
+  /** The setting runs our status line. One that was edited since is still ours while {@link isOwnStatusLine} says so. */
+  isStatusLine?: true;
 }
 
 /** How a file is written. `sh` and `fish`: as a block of lines that set variables, in a shell's start-up file. */

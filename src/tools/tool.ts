@@ -52,6 +52,8 @@ export interface Recipe {
   plan(host: ToolHost, endpoint: LocalEndpoint, scope: Scope): SettingsPlan;
   /** null if the tool reads neither environment variables nor flags for this. */
   environment(host: ToolHost, endpoint: LocalEndpoint): Environment | null;
+  /** Key path of the setting whose command draws the tool's status line; absent where there is none. */
+  statusLine?: readonly string[];
   /** Absent where no setting is known that works against a connection. */
   conflicts?: ConflictRules;
 }

@@ -16,6 +16,8 @@ const ENDPOINT: LocalEndpoint = {
   model: null,
 };
 
+const NO_STATUS_LINE = { isWanted: undefined, command: "" };
+
 const REMEDY: Setting = {
   keyPath: ["provider"],
   value: "here",
@@ -69,7 +71,7 @@ function toolWith(
         isResolvedByProject: conflict.isResolvedByProject,
       }));
     },
-    prepareAll: () => prepareTool(tool, host, ENDPOINT, journals, CODEX),
+    prepareAll: () => prepareTool(tool, host, ENDPOINT, journals, CODEX, NO_STATUS_LINE),
   };
 }
 

@@ -27,6 +27,10 @@ export const command = defineCommand({
         describe: "For the user, or for this project only",
       })
       .option("model", { type: "string", describe: "Model to use, for tools that require one" })
+      .option("statusline", {
+        type: "boolean",
+        describe: "Show costs in Claude Code's status line; --no-statusline takes it off again",
+      })
       .option("dry-run", { type: "boolean", default: false, describe: "Only show what would change" })
       .option("yes", { alias: "y", type: "boolean", default: false, describe: "Connect without asking" })
       .option("print", {
@@ -36,16 +40,20 @@ export const command = defineCommand({
       .option("list", { type: "boolean", describe: "List the supported tools and which are connected" })
       .option("json", { type: "boolean", describe: "Print the list as JSON" })
       .option("all", { type: "boolean", describe: "Connect every installed tool" })
-      .conflicts({ list: ["tool", "all", "print"], all: ["tool", "print", "model"] })
+      .conflicts({
+        list: ["tool", "all", "print"],
+        all: ["tool", "print", "model"],
+        statusline: ["all", "list", "print"],
+      })
       .check(({ json, list }) => json !== true || list === true || "--json works only with --list")
       .check(({ tool, list, all }) => tool !== undefined || list === true || all === true || NO_TOOL),
   handler: async ({ tool = "", list, print: isPrintOnly, all, json, ...argv }) => {
     if (list === true) return showTools(argv.config, json === true);
     const daemon = await locateDaemon(await daemonStatus(), argv.config);
-    const { scope, model } = argv;
+    const { scope, model, statusline: statusLine } = argv;
     if (isPrintOnly === true) return printInstructions(tool, daemon, { scope, model });
     for (const warning of hardenProcess()) note(`warning: ${warning}`);
-    const options = { scope, model, isDryRun: argv.dryRun, isConfirmed: argv.yes };
+    const options = { scope, model, statusLine, isDryRun: argv.dryRun, isConfirmed: argv.yes };
     if (all === true) {
       const outcomes = await changeEach(connectInstalled(daemon, options));
       if (outcomes.some(([, outcome]) => outcome === "done")) await noteUnreachable(daemon);

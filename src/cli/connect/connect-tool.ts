@@ -12,6 +12,7 @@ import { describeConflict, describeException } from "./describe-conflict.ts";
 import { adviseOnKey, planKeyMigration } from "./key-migration.ts";
 import { readToolHost } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
+import { confirmReplacement, noteStatusLineRisks } from "./status-line.ts";
 import { confirmChange, showChanges, type ChangeOptions, type Decision } from "./tool-changes.ts";
 import { prepareToolConnection } from "./tool-connection.ts";
 
@@ -19,6 +20,8 @@ export interface ConnectOptions extends ChangeOptions {
   scope: Scope;
   /** The model to configure; undefined lets the daemon's list decide. */
   model: string | undefined;
+  /** Whether the tool is to show our status line; undefined leaves it as it is. */
+  statusLine?: boolean | undefined;
 }
 
 /**
@@ -28,11 +31,13 @@ export interface ConnectOptions extends ChangeOptions {
 export async function connectTool(
   tool: ConnectableTool,
   daemon: LocalDaemon,
-  { scope, model, ...options }: ConnectOptions,
+  { scope, model, statusLine, ...options }: ConnectOptions,
 ): Promise<Decision> {
   requireScope(tool, scope);
   const id = connectionIdFor(tool.name, scope);
-  const { baseUrl, plan, change, conflicts, commit } = await prepareToolConnection(tool, daemon, id, model);
+  const connection = await prepareToolConnection(tool, daemon, id, model, statusLine);
+  const { baseUrl, plan, change, conflicts, replacedStatusLine, commit } = connection;
+  if (statusLine === true) noteStatusLineRisks();
   const described = conflicts.map((conflict) => describeConflict(conflict, id));
   const keys = locateKeys(change);
   for (const { where, what, fix } of described) {
@@ -50,6 +55,8 @@ export async function connectTool(
   showChanges(change);
   if (migration !== null) print(migration.description);
   const storeKey = migration?.store ?? null;
+  if (replacedStatusLine !== null && !(await confirmReplacement(replacedStatusLine, options)))
+    return "declined";
   const verb = storeKey === null ? "Connect" : "Move the key into the keychain, and connect";
   const decision = await confirmChange(`${verb} ${tool.title}?`, options);
   if (decision !== "done") return decision;

@@ -37,6 +37,7 @@ export function describeException(conflicts: readonly LocatedConflict[], id: Con
 const EFFECTS = {
   elsewhere: "sends requests elsewhere",
   credential: "sends another credential as well",
+  statusline: "hides tollkeeper's status line",
 };
 
 function locate(conflict: LocatedConflict): string {

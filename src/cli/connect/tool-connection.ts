@@ -5,6 +5,7 @@ import type { ConnectableTool, LocalEndpoint } from "../../tools/tool.ts";
 import { findConnectionToken, NEW_TOKEN, replaceConnectionToken, writesToken } from "./connection-token.ts";
 import { note } from "../terminal/console.ts";
 import { describeConflict } from "./describe-conflict.ts";
+import { statusLineCommand } from "./status-line.ts";
 import { readToolHost, resolveEndpoint } from "./local-endpoint.ts";
 import type { LocalDaemon } from "./locate-daemon.ts";
 
@@ -18,6 +19,7 @@ interface ToolConnection extends Omit<PreparedTool, "modelConflicts"> {
 /**
  * Prepares the connection of a tool. A token that its files already hold stays if it is still registered.
  * @param model the requested one; undefined lets the daemon's list decide
+ * @param statusLine whether the tool is to show our status line; undefined leaves it as it is
  * @throws Failure when the tool cannot be connected
  */
 export async function prepareToolConnection(
@@ -25,10 +27,12 @@ export async function prepareToolConnection(
   daemon: LocalDaemon,
   id: ConnectionId,
   model: string | undefined,
+  statusLine: boolean | undefined,
 ): Promise<ToolConnection> {
   const token = daemon.config.access.mode === "token" ? NEW_TOKEN : null;
+  const wish = { isWanted: statusLine, command: statusLineCommand() };
   const prepare = (endpoint: LocalEndpoint) => {
-    return { endpoint, ...prepareTool(tool, readToolHost(), endpoint, connectionsDirectory(), id) };
+    return { endpoint, ...prepareTool(tool, readToolHost(), endpoint, connectionsDirectory(), id, wish) };
   };
   const selected = { tool, name: tool.name };
   const first = prepare(await resolveEndpoint(selected, daemon, token, model));

@@ -58,7 +58,7 @@ function applySetting(
   editor: FormatEditor,
   original: ResolvedKeyPath,
 ): { text: string; written: WrittenSetting } | null {
-  const { keyPath, acceptsAnyValue } = requested;
+  const { keyPath, acceptsAnyValue, isStatusLine } = requested;
   const last = keyPath.at(-1);
   const value = typeof last === "object" ? toListItem(last, requested.value) : requested.value;
   const planned = planEdit(text, { ...requested, value }, editor);
@@ -81,6 +81,7 @@ function applySetting(
     inserted: edit.text,
     replaced: before === "key" ? "" : replaced,
     ...(acceptsAnyValue === true && { isAnyFine: true }),
+    ...(isStatusLine === true && { isStatusLine: true }),
   };
   return { text: after, written };
 }

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import { isOwnStatusLine } from "../../tools/recipe/status-line.ts";
 import type { Format, PathSegment, Value } from "../../tools/setting.ts";
+import { isEqual } from "./key-path.ts";
 
 // The journal stores these types as JSON: renaming a field makes existing connections unreadable.
 
@@ -20,6 +22,17 @@ export interface WrittenSetting {
   replaced: string;
   /** The setting's `acceptsAnyValue`. */
   isAnyFine?: true;
+  /** The setting's `isStatusLine`. */
+  isStatusLine?: true;
+}
+
+/** True while a setting is ours: as it was written, or edited in a way that leaves it ours. */
+export function isStillOurs(
+  value: unknown,
+  { value: ours, isAnyFine, isStatusLine }: WrittenSetting,
+): boolean {
+  if (isAnyFine === true || isEqual(value, ours)) return true;
+  return isStatusLine === true && isOwnStatusLine(value);
 }
 
 /** How a text was changed; all that disconnecting needs. */

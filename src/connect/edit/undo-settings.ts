@@ -4,7 +4,7 @@ import { DocumentError, type FormatEditor, type ResolvedPath } from "../formats/
 import { applyEdit, splitByteOrderMark, type Span } from "../formats/text-edits.ts";
 import type { UnrestoredReason } from "./file-change.ts";
 import { formatKeyPath, isEmptyWithout, isEqual, resolveKeyPath, toJson, withValue } from "./key-path.ts";
-import { sha256, type UndoRecord, type WrittenSetting } from "./undo-record.ts";
+import { isStillOurs, sha256, type UndoRecord, type WrittenSetting } from "./undo-record.ts";
 
 export interface UndoResult {
   /** null when the file did not exist before and holds only our settings. */
@@ -67,7 +67,7 @@ function removeSetting(
   const { path, value } = resolveKeyPath(editor.read(text), written.at);
   const exists = path.length === written.at.length;
   if (!exists) return { text, reason: written.before === "value" ? "changed" : null };
-  if (!isEqual(value, written.value) && written.isAnyFine !== true) {
+  if (!isStillOurs(value, written)) {
     const { offset, length } = editor.find(text, path);
     const isRestored = written.before === "value" && text.slice(offset, offset + length) === written.replaced;
     return { text, reason: isRestored ? null : "changed" };

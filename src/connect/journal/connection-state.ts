@@ -1,6 +1,6 @@
-import { isEqual, resolveKeyPath } from "../edit/key-path.ts";
+import { resolveKeyPath } from "../edit/key-path.ts";
 import { tryReadText } from "../edit/target-file.ts";
-import type { UndoRecord } from "../edit/undo-record.ts";
+import { isStillOurs, type UndoRecord } from "../edit/undo-record.ts";
 import { readDocument } from "../formats/editor-for.ts";
 import { DocumentError } from "../formats/format-editor.ts";
 import { readJournal, type ConnectionId, type FileRecord } from "./journal.ts";
@@ -32,10 +32,10 @@ function settingStates({ path, undo, earlier }: FileRecord): SettingState[] {
 function compareSettings(text: string, { format, owner, written }: UndoRecord): SettingState[] {
   try {
     const top = readDocument(text, format, owner);
-    return written.map(({ at, value, isAnyFine = false }) => {
-      const resolved = resolveKeyPath(top, at);
-      if (resolved.path.length < at.length) return "missing";
-      return isAnyFine || isEqual(resolved.value, value) ? "as-written" : "other";
+    return written.map((setting) => {
+      const resolved = resolveKeyPath(top, setting.at);
+      if (resolved.path.length < setting.at.length) return "missing";
+      return isStillOurs(resolved.value, setting) ? "as-written" : "other";
     });
   } catch (error) {
     if (error instanceof DocumentError) return written.map(() => "other");

@@ -1,0 +1,59 @@
+import { resolve } from "node:path";
+import { currentHost } from "../../adapters/paths.ts";
+import type { ReplacedStatusLine } from "../../connect/status-line.ts";
+import { Failure } from "../../core/failure.ts";
+import { formatCommand } from "../../core/text/shell-words.ts";
+import { chooseNode, chooseScript, createPathProbes } from "../../service/stable-paths.ts";
+import { confirm, isInteractive } from "../terminal/confirm.ts";
+import { note } from "../terminal/console.ts";
+import { displayLocation, displayPath } from "../terminal/format.ts";
+import type { ChangeOptions } from "./tool-changes.ts";
+
+const AGAIN = "tollkeeper connect claude-code --statusline";
+
+/**
+ * Returns the command that draws the status line, with absolute paths that survive upgrades: a tool that was started from the
+ * desktop does not have the shell's PATH. It also spares looking up `node` and the link in PATH, each time.
+ */
+export function statusLineCommand(): string {
+  const [node, script] = choosePaths();
+  return formatCommand([node.path, script.path, "statusline"]);
+}
+
+/** Warns if that command will stop working. */
+export function noteStatusLineRisks(): void {
+  for (const { risk } of choosePaths()) if (risk !== null) note(`warning: ${risk}`);
+}
+
+function choosePaths() {
+  const probes = createPathProbes();
+  const script = resolve(process.argv[1] ?? "");
+  return [chooseNode(process.execPath, probes, AGAIN), chooseScript(script, probes, AGAIN)] as const;
+}
+
+/**
+ * Asks whether the user's own status line may be replaced, which `--yes` does not answer.
+ * @throws Failure when there is no terminal to ask on
+ */
+export async function confirmReplacement(
+  { path, line, setting }: ReplacedStatusLine,
+  { isDryRun }: ChangeOptions,
+): Promise<boolean> {
+  const file = displayPath(path, currentHost().home);
+  const where = displayLocation(line === null ? file : `${file}:${line}`, setting);
+  const both = "to show both, call from yours: tollkeeper statusline";
+  if (isDryRun) {
+    note(`warning: ${where} is a status line of your own, which this replaces; ${both}`);
+    return true;
+  }
+  if (!isInteractive()) {
+    throw new Failure(
+      `${where} is a status line of your own; nothing was changed`,
+      `${both}; to replace it, type this on a terminal: ${AGAIN}`,
+    );
+  }
+  note(`${where} is a status line of your own; ${both}`);
+  if (await confirm("Replace it? To disconnect restores it.")) return true;
+  note("nothing was changed");
+  return false;
+}
