@@ -2,6 +2,7 @@
 import "./daemon/no-inspector.ts";
 import { command } from "./cli/command.ts";
 import { reportError } from "./cli/terminal/console.ts";
+import { readStatuslineLine } from "./cli/commands/statusline/arguments.ts";
 import { readServeLine } from "./cli/commands/serve/arguments.ts";
 
 /** All commands: name, description and module. */
@@ -34,6 +35,11 @@ const COMMANDS = [
     "route [model]",
     "Say which upstream a request for a model goes to, and why",
     () => import("./cli/commands/route.ts"),
+  ),
+  command(
+    "statusline",
+    "Print one line on costs, for Claude Code's status line, a prompt or tmux",
+    () => import("./cli/commands/statusline.ts"),
   ),
   command("tail", "Show each request as it ends", () => import("./cli/commands/tail.ts")),
   command(
@@ -84,7 +90,9 @@ const COMMANDS = [
 try {
   const words = process.argv.slice(2);
   const serving = readServeLine(words);
-  if (serving !== null) await (await import("./cli/commands/serve.ts")).serve(serving);
+  const drawing = readStatuslineLine(words);
+  if (drawing !== null) await (await import("./cli/commands/statusline.ts")).showStatusline(drawing);
+  else if (serving !== null) await (await import("./cli/commands/serve.ts")).serve(serving);
   else if (words[0] === "--complete")
     await (await import("./cli/complete.ts")).complete(words.slice(1), COMMANDS);
   else await (await import("./cli/command-line.ts")).runCommandLine(words, COMMANDS);

@@ -5,6 +5,8 @@ import { listenAt } from "./control-socket/listen.ts";
 import { refuseLongPath } from "./control-socket/path.ts";
 import { sendFailure, type ControlAction } from "./control-socket/protocol.ts";
 
+// control-socket/ask-briefly.ts has an entry point of its own, for a process that has no time to load this.
+
 export { askDaemon, followDaemon, leaseToken, type TokenLease } from "./control-socket/client.ts";
 export type { ControlAction } from "./control-socket/protocol.ts";
 
@@ -12,6 +14,8 @@ export type { ControlAction } from "./control-socket/protocol.ts";
 export interface ControlHandlers extends Record<ControlAction, () => void> {
   /** Returns the daemon's status, which is sent as JSON. */
   status(): object | Promise<object>;
+  /** Returns what a status line shows, which is sent as JSON; `session` is the id of a tool's session. */
+  statusline(session: string | null): Promise<object>;
   /** Calls `send` with every record from now on, until the returned function is called. */
   tail(send: (record: object) => void): () => void;
   /** Accepts the token with this hash as the tool's, until the returned function is called. */
@@ -71,6 +75,8 @@ async function handleRequest(
     if (command === "tail") tail(res, handlers, tailClients);
     else if (command === "lease") lease(res, handlers, new URLSearchParams(query));
     else if (command === "status") sendJson(res, await handlers.status());
+    else if (command === "statusline")
+      sendJson(res, await handlers.statusline(new URLSearchParams(query).get("session")));
     else {
       handlers[command as ControlAction]();
       sendJson(res, true);

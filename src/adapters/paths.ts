@@ -31,6 +31,11 @@ export function runtimeDirectory(host: HostInfo = currentHost()): string {
   return pathModuleOf(host).join(stateDirectory(host), "run");
 }
 
+/** Returns the path of the control socket of this user's daemon. */
+export function controlPath(): string {
+  return pathModuleOf(currentHost()).join(runtimeDirectory(), "control.sock");
+}
+
 /** Returns the directory of the usage records. */
 export function ledgerDirectory(config: Config): string {
   return config.ledger.directory ?? pathModuleOf(currentHost()).join(stateDirectory(), "ledger");

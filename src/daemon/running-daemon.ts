@@ -1,13 +1,7 @@
-import { join } from "node:path";
 import { askDaemon, type ControlAction } from "../adapters/control-socket.ts";
-import { runtimeDirectory } from "../adapters/paths.ts";
+import { controlPath } from "../adapters/paths.ts";
 import { Failure } from "../core/failure.ts";
 import type { DaemonStatus } from "./status.ts";
-
-/** Path of the control socket of this user's daemon. */
-export function controlPath(): string {
-  return join(runtimeDirectory(), "control.sock");
-}
 
 /** Sends a command to the running daemon. Returns false when none is running. */
 export async function notifyDaemon(action: ControlAction): Promise<boolean> {

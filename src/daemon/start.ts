@@ -5,12 +5,12 @@ import { createKeySources } from "../adapters/key-sources.ts";
 import { createKeychain } from "../adapters/keychain.ts";
 import { openLog, type DaemonLog } from "../adapters/log.ts";
 import { refuseMissingConfig } from "./named-config.ts";
-import { tokenPath } from "../adapters/paths.ts";
+import { controlPath, tokenPath } from "../adapters/paths.ts";
 import { openServiceNotifier } from "../adapters/service-notifier.ts";
 import { readEntries } from "../adapters/token-file/read.ts";
 import { Failure, messageOf } from "../core/failure.ts";
 import type { ServiceNotifier } from "../ports.ts";
-import { controlPath, refuseSecondDaemon } from "./running-daemon.ts";
+import { refuseSecondDaemon } from "./running-daemon.ts";
 import { hardenProcess } from "./harden.ts";
 import { trackLastError } from "./last-error.ts";
 import { Lifecycle } from "./lifecycle.ts";
@@ -86,7 +86,13 @@ async function buildDaemon(
   opened.push(gate, { close: () => listeners.destroy() });
   const reopenLog = () => daemonLog.reopen();
   const lifecycle = new Lifecycle({ ...requestPath, source, sandbox, notifier, log, reopenLog });
+  const openStatusline = async () => {
+    const { Statusline } = await import("./statusline.ts");
+    return new Statusline({ feed, ledger: requestPath.ledger, source, clock, log });
+  };
+  let statusline: ReturnType<typeof openStatusline> | null = null;
   const handlers: ControlHandlers = {
+    statusline: async (session) => (await (statusline ??= openStatusline())).answer(session),
     status: () => describeDaemon({ ...requestPath, lifecycle, source, feed, lastError, clock }),
     reload: () => lifecycle.reload(),
     "keys-changed": () => keyring.forget(),

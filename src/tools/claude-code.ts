@@ -85,13 +85,14 @@ function findHiddenStatusLine(layers: readonly SettingsLayer[]): Conflict[] {
   const other = findSetting(layers, "statusLine");
   const switchedOff = findSetting(layers, "disableAllHooks");
   if (!isSet) return [];
-  const hidden = (found: FoundSetting, reason: string): Conflict => {
-    return { ...found, effect: "statusline", reason, remedies: [], needsModel: false };
-  };
   return [
-    ...(other === null || isOwnStatusLine(other.value) ? [] : [hidden(other, "it is another one")]),
-    ...(switchedOff?.value === true ? [hidden(switchedOff, "Claude Code draws none with it")] : []),
+    ...(other === null || isOwnStatusLine(other.value) ? [] : [hides(other, "it is another one")]),
+    ...(switchedOff?.value === true ? [hides(switchedOff, "Claude Code draws none with it")] : []),
   ];
+}
+
+function hides({ source, path }: FoundSetting, reason: string): Conflict {
+  return { source, path, effect: "statusline", reason, remedies: [], needsModel: false };
 }
 
 /** Claude Code, and what is built on its Agent SDK and reads its settings. */

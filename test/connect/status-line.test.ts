@@ -11,7 +11,7 @@ import { endpointFor } from "../tools/tool-support.ts";
 import { documents, edits } from "./documents.ts";
 import { scratchConnection } from "./scratch-connection.ts";
 
-const COMMAND = "/usr/bin/node /opt/tollkeeper/dist/main.js statusline";
+const COMMAND = "/usr/bin/node /opt/tollkeeper/dist/tollkeeper-statusline.js";
 const OURS = { type: "command", command: COMMAND };
 const THEIRS = { type: "command", command: "~/.claude/mine.sh", padding: 0 };
 const SETTINGS = ".claude/settings.json";
@@ -55,7 +55,7 @@ test("connecting with a status line, an edit elsewhere, and disconnecting leave 
       try {
         connect(true);
       } catch (error) {
-        fc.pre(!/ is not an object$/.test((error as Error).message));
+        fc.pre(!(error as Error).message.endsWith(" is not an object"));
         throw error;
       }
       if (isTwice) connect();
@@ -94,8 +94,8 @@ test("a format that was added by hand stays when the tool is connected again, an
   assert.equal(state(), "connected");
   connect();
   assert.deepEqual(statusLine(), edited);
-  connect(true, "user", "/new/node /new/main.js statusline");
-  const moved = edited.command.replace(COMMAND, "/new/node /new/main.js statusline");
+  connect(true, "user", "/new/node /new/tollkeeper-statusline.js");
+  const moved = edited.command.replace(COMMAND, "/new/node /new/tollkeeper-statusline.js");
   assert.deepEqual(statusLine(), { ...edited, command: moved });
   assert.deepEqual(disconnect()?.unrestored, []);
   assert.deepEqual(JSON.parse(read(SETTINGS)), { model: "opus" });
@@ -147,6 +147,8 @@ for (const command of [
   "tollkeeper statusline",
   "/usr/local/bin/tollkeeper statusline --format={today}",
   COMMAND,
+  "/usr/bin/node /opt/tollkeeper/dist/main.js statusline",
+  "'/my apps/node' '/my apps/tollkeeper-statusline.js'",
   "'/my apps/node' '/my apps/main.js' statusline --format '{session} | {today}'",
   `${COMMAND} --format "{session} & {today}"`,
 ]) {
@@ -161,6 +163,9 @@ for (const command of [
   "~/.claude/mine.sh && tollkeeper statusline",
   "bash -c 'tollkeeper statusline'",
   "/usr/bin/node other.js statusline",
+  "node ~/.claude/statusline.js",
+  "node ~/.claude/my-tollkeeper-statusline.js",
+  "node '/my apps/statusline.js'",
 ]) {
   test(`${command} is the user's own`, () => assert.ok(!isOwnStatusLine({ type: "command", command })));
 }

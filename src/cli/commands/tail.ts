@@ -6,7 +6,7 @@ import type { Command } from "../command.ts";
 import { explainAbsence } from "../service/explain-absence.ts";
 import { note, print } from "../terminal/console.ts";
 import { formatNumber } from "../terminal/format.ts";
-import { controlPath } from "../../daemon/running-daemon.ts";
+import { controlPath } from "../../adapters/paths.ts";
 
 /** `tollkeeper tail`: prints each exchange as it ends, and each refused request, until the daemon stops or Ctrl-C is pressed. */
 export const command: Command<{ json: boolean }> = {

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { currentHost } from "../../adapters/paths.ts";
 import type { ReplacedStatusLine } from "../../connect/status-line.ts";
 import { Failure } from "../../core/failure.ts";
@@ -12,12 +12,12 @@ import type { ChangeOptions } from "./tool-changes.ts";
 const AGAIN = "tollkeeper connect claude-code --statusline";
 
 /**
- * Returns the command that draws the status line, with absolute paths that survive upgrades: a tool that was started from the
- * desktop does not have the shell's PATH. It also spares looking up `node` and the link in PATH, each time.
+ * Returns the command that draws the status line: the bundle of its own, and absolute paths that survive upgrades, because a tool that
+ * was started from the desktop does not have the shell's PATH.
  */
 export function statusLineCommand(): string {
   const [node, script] = choosePaths();
-  return formatCommand([node.path, script.path, "statusline"]);
+  return formatCommand([node.path, join(dirname(script.path), "tollkeeper-statusline.js")]);
 }
 
 /** Warns if that command will stop working. */

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { leaseToken, type TokenLease } from "../../adapters/control-socket.ts";
 import type { Config } from "../../core/config/config.ts";
-import { controlPath, notRunning } from "../../daemon/running-daemon.ts";
+import { controlPath } from "../../adapters/paths.ts";
+import { notRunning } from "../../daemon/running-daemon.ts";
 import { hashToken, mintToken } from "../../proxy/token-hash.ts";
 
 /** Pause between attempts to reach a restarting daemon; shorter than a tool's first retry. */

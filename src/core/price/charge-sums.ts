@@ -11,31 +11,37 @@ interface Sum extends Charge {
   tools: Record<string, number>;
 }
 
+const NO_SUMS: readonly Sum[] = [];
+
 /** Charges with the same terms, added up: together they cost what they cost one by one. */
 export class ChargeSums {
   readonly #slots: PriceSlots;
+  readonly #limit: number;
+  #size = 0;
   /** By model. Each has so few that a search is faster than any key of all terms. */
   readonly #sums = new Map<string | null, Sum[]>();
 
-  constructor(slots: PriceSlots) {
+  /** @param limit how many different terms are kept */
+  constructor(slots: PriceSlots, limit = Infinity) {
     this.#slots = slots;
+    this.#limit = limit;
   }
 
-  /** Adds a charge, which is not kept. */
-  add(charge: Charge): void {
+  /** Adds a charge, which is not kept. Returns false, and leaves it out, when its terms would be too many. */
+  add(charge: Charge): boolean {
     const { upstream, model, ts } = charge.terms;
     const slot = model === null ? 0 : this.#slots.slotOf(upstream, model, ts);
     const sums = this.#sums.get(model);
-    if (sums === undefined) {
-      this.#sums.set(model, [copyCharge(charge, slot)]);
-      return;
-    }
-    for (const sum of sums)
+    for (const sum of sums ?? NO_SUMS)
       if (sum.slot === slot && areAlike(sum.terms, charge.terms)) {
         addTo(sum, charge);
-        return;
+        return true;
       }
-    sums.push(copyCharge(charge, slot));
+    if (this.#size >= this.#limit) return false;
+    this.#size += 1;
+    if (sums === undefined) this.#sums.set(model, [copyCharge(charge, slot)]);
+    else sums.push(copyCharge(charge, slot));
+    return true;
   }
 
   /** Returns the sums, those of a model after one another. */

@@ -19,6 +19,15 @@ export interface FoundPrices extends Rates {
   discounted: Decimal | null;
 }
 
+/** What of a configuration decides prices. */
+export interface PriceSettings {
+  prices: Config["prices"];
+  upstreams: Readonly<Record<string, PricedUpstream>>;
+}
+
+/** What of an upstream decides prices. */
+export type PricedUpstream = Pick<Upstream, "name" | "baseUrl" | "auth" | "prices" | "discount">;
+
 /** Where requests go, as far as it decides prices. */
 interface Seller {
   provider: Provider | null;
@@ -56,7 +65,7 @@ export class PriceBook {
   readonly #sellers: ReadonlyMap<string, Seller>;
   readonly #unknown: Seller;
 
-  constructor({ prices, upstreams }: Pick<Config, "prices" | "upstreams">, table: PriceTable) {
+  constructor({ prices, upstreams }: PriceSettings, table: PriceTable) {
     this.table = table;
     this.#prices = prices;
     this.#sellers = new Map(Object.values(upstreams).map((one) => [one.name, describeSeller(one, table)]));
@@ -125,7 +134,7 @@ export class PriceBook {
   }
 }
 
-function describeSeller({ baseUrl, auth, prices, discount }: Upstream, table: PriceTable): Seller {
+function describeSeller({ baseUrl, auth, prices, discount }: PricedUpstream, table: PriceTable): Seller {
   const { baseUrl: global, region } = splitRegion(baseUrl);
   return {
     provider: findProvider(table, global),

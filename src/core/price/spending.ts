@@ -28,32 +28,37 @@ export interface SpendingCost {
 export interface EncodedSpending {
   billed: string;
   charges: readonly Charge[];
+  /** How many charges were left out, because their terms would have been too many. */
+  leftOut: number;
 }
 
 /** What many requests are charged for. Charges with the same terms are added up, and priced when the cost is asked for. */
 export class Spending {
   readonly #charges: ChargeSums;
   #billed: Money = 0n;
+  #leftOut = 0;
 
-  constructor(slots: PriceSlots) {
-    this.#charges = new ChargeSums(slots);
+  /** @param limit how many different terms are kept; what exceeds it makes the cost a lower bound */
+  constructor(slots: PriceSlots, limit?: number) {
+    this.#charges = new ChargeSums(slots, limit);
   }
 
   /** Adds a request's bill, or else its charges. `own` are those of `chargesOf` that belong to it. */
   addRequest(record: Pick<SummableRecord, "billed_usd">, own: readonly Charge[]): void {
     this.#billed += billOf(record) ?? 0n;
-    for (const charge of own) this.#charges.add(charge);
+    for (const charge of own) this.addCharge(charge);
   }
 
   /** Adds a charge. */
   addCharge(charge: Charge): void {
-    this.#charges.add(charge);
+    if (!this.#charges.add(charge)) this.#leftOut += 1;
   }
 
   /** Adds all of another one. */
   add(other: Spending): void {
     this.#billed += other.#billed;
-    for (const charge of other.#charges.all()) this.#charges.add(charge);
+    this.#leftOut += other.#leftOut;
+    for (const charge of other.#charges.all()) this.addCharge(charge);
   }
 
   /** Returns it as data that JSON can represent. */
@@ -61,19 +66,21 @@ export class Spending {
     return {
       billed: formatMoney(this.#billed),
       charges: this.#charges.all(),
+      leftOut: this.#leftOut,
     };
   }
 
   /** Adds what another one was encoded to. */
-  addEncoded({ billed, charges }: EncodedSpending): void {
+  addEncoded({ billed, charges, leftOut }: EncodedSpending): void {
     this.#billed += parseMoney(billed) ?? 0n;
-    for (const charge of charges) this.#charges.add(charge);
+    this.#leftOut += leftOut;
+    for (const charge of charges) this.addCharge(charge);
   }
 
   /** Returns what it costs. Prices must be those that the slots are of. */
   cost(prices: PriceBook): SpendingCost {
     const unpriced = new Map<string, Missing & { requests: number }>();
-    let [amount, saved, unknown, isExact] = [this.#billed, 0n, 0, true];
+    let [amount, saved, unknown, isExact] = [this.#billed, 0n, 0, this.#leftOut === 0];
     for (const charge of this.#charges.all()) {
       const cost = priceCharge(charge, prices);
       for (const { amount: more } of cost.lines) amount += more;

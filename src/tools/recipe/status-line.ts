@@ -4,9 +4,13 @@ import type { Value } from "../setting.ts";
 /** A shell's word: in single quotes, or without any. */
 const WORD = String.raw`(?:'[^']*'|[^\s'"]+)`;
 
-/** `tollkeeper statusline`, or `node main.js statusline` with paths, and a format. Whatever else is in it is not ours. */
+/** A path of our own: `connect` writes the first one. */
+const PROGRAM = String.raw`tollkeeper-statusline\.js|(?:tollkeeper|main\.js) statusline`;
+const QUOTED_PROGRAM = String.raw`tollkeeper-statusline\.js'|(?:tollkeeper|main\.js)' statusline`;
+
+/** What draws our status line, after `node` or not, and a format. Whatever else is in a command makes it the user's own. */
 const OWN_COMMAND = new RegExp(
-  String.raw`^(?:${WORD} )?(?:'[^']*(?:tollkeeper|main\.js)'|[^\s'"]*(?:tollkeeper|main\.js)) statusline` +
+  String.raw`^(?:${WORD} )?(?:'[^']*/(?:${QUOTED_PROGRAM})|(?:[^\s'"]*/)?(?:${PROGRAM}))` +
     String.raw`(?<options>(?: --format[= ](?:'[^']*'|"[^"$\x60\\]*"|[^\s'"$\x60\\;&|<>]+))?)$`,
 );
 

@@ -23,7 +23,7 @@ test("connect --statusline writes a command with absolute paths, and disconnect 
   assert.equal(code, 0);
   assert.match(stdout, /^ {2}statusLine: what this session and today cost, below the prompt$/m);
   const [, written = ""] = /"command": "([^"]+)"/.exec(text()) ?? [];
-  assert.match(written, /^\/\S+ \/\S+\/main\.js statusline$/);
+  assert.match(written, /^\/\S+ \/\S+\/dist\/tollkeeper-statusline\.js$/);
   assert.equal((await command("disconnect", "claude-code", "--yes")).code, 0);
   assert.equal(text(), PLAIN);
 });

@@ -4,7 +4,8 @@ import * as fc from "fast-check";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
 import { chargesOf, PROMPT_LIMITS } from "../../../src/core/price/charge.ts";
 import { formatMoney } from "../../../src/core/price/money.ts";
-import { Spending } from "../../../src/core/price/spending.ts";
+import { Spending, type EncodedSpending } from "../../../src/core/price/spending.ts";
+import { PRICE_CHANGES, TIME_SLOTS } from "../../../src/core/price/time-slots.ts";
 import { costOf, priceBook, priceTable } from "../../helpers/ledger/prices.ts";
 import { extraTokens, tokens, usageRecord } from "../../helpers/ledger/usage-record.ts";
 
@@ -155,4 +156,45 @@ test("what caches saved is the price of uncached input, less what was paid", () 
   // Above 200 000 the input would have cost 6, and reads cost 0.6: 300 000 * 5.4
   assert.equal(saved({ cache_read: 300_000 }), "1.62");
   assert.equal(saved({ input_uncached: 1000, output: 10 }), "0");
+});
+
+test("sums that are kept without a price table, and sent as JSON, cost the same", () => {
+  fc.assert(
+    fc.property(fc.array(record, { maxLength: 30 }), (records) => {
+      const blind = new Spending(TIME_SLOTS);
+      for (const one of records) {
+        const { own, extra } = chargesOf(one);
+        blind.addRequest(one, own);
+        for (const charge of extra) blind.addCharge(charge);
+      }
+      const sent = JSON.parse(JSON.stringify(blind.encode())) as EncodedSpending;
+      const priced = new Spending(PRICES);
+      priced.addEncoded(sent);
+      assert.deepEqual(summarised(priced), summarised(spendingOf(records)));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("the times of the day at which prices may change are all those of the price table", () => {
+  const prices = priceTable.providers.flatMap(({ models }) => models.flatMap((model) => model.prices));
+  const times = prices.flatMap(({ between }) => between ?? []);
+  assert.deepEqual(
+    [...new Set(times)].toSorted((a, b) => a - b),
+    [...PRICE_CHANGES],
+  );
+});
+
+test("more kinds of charges than are kept make the cost a lower bound", () => {
+  const spending = new Spending(TIME_SLOTS, 2);
+  const add = (model: string) => {
+    const one = usageRecord({ upstream: "gateway", model, tokens: tokens({ output: 1_000_000 }) });
+    spending.addRequest(one, chargesOf(one).own);
+  };
+  for (const model of ["claude-sonnet-5", "claude-opus-5-5", "claude-sonnet-5"]) add(model);
+  const before = spending.cost(PRICES);
+  assert.ok(before.isExact);
+  add("gpt-5.4");
+  const { amount, isExact } = spending.cost(PRICES);
+  assert.deepEqual([amount, isExact], [before.amount, false]);
 });

@@ -2,6 +2,7 @@ import { formatInColumn, type Money } from "../../../core/price/money.ts";
 import type { SpendingCost } from "../../../core/price/spending.ts";
 import type { ReportRow } from "../../../core/ledger/report.ts";
 import type { Tally } from "../../../core/ledger/tally.ts";
+import { formatCost, formatShare } from "../../prices/format-cost.ts";
 import { formatNumber } from "../../terminal/format.ts";
 
 /** A column of a report: its heading, and what a row has there. */
@@ -100,24 +101,9 @@ function isKnown({ amount, isExact }: SpendingCost): boolean {
   return amount > 0n || isExact;
 }
 
-/**
- * Returns e.g. `$1.20`, `≥$1.20` where it is more or may be, `unpriced` where nothing has a price, and `unknown`.
- * @param dollars the amount, as it is to be written
- */
-export function formatCost({ amount, isExact, unpriced }: SpendingCost, dollars: string): string {
-  if (isExact) return dollars;
-  if (amount > 0n) return dollars.startsWith("<") ? ">$0" : `≥${dollars}`;
-  return unpriced.length > 0 ? "unpriced" : "unknown";
-}
-
 /** Negative where the cache cost more than it saved. */
 function formatSaved(amount: Money, total: Money): string {
   return amount < 0n ? `-${formatInColumn(-amount, total)}` : formatInColumn(amount, total);
-}
-
-/** Returns a whole number of percent; nothing of nothing is empty. */
-export function formatShare(part: number, whole: number): string {
-  return whole === 0 ? "" : `${Math.round((100 * part) / whole)}%`;
 }
 
 const BAR_CELLS = 6;

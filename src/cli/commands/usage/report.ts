@@ -6,8 +6,9 @@ import type { Sums, UsageReport } from "../../../core/ledger/report.ts";
 import { formatDollars } from "../../../core/price/money.ts";
 import type { PriceBook } from "../../../core/price/price-book.ts";
 import { usageRemedy } from "../../../tools/usage-remedy.ts";
+import { formatCost, formatShare } from "../../prices/format-cost.ts";
 import { formatNumber, pluralize, wrapWords } from "../../terminal/format.ts";
-import { formatCost, formatShare, inputOf } from "./columns.ts";
+import { inputOf } from "./columns.ts";
 import { describeCost, describeCoverage, describeTrouble, describeUnpriced } from "./sentences.ts";
 import { renderTable, type View } from "./table.ts";
 

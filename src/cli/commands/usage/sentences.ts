@@ -4,7 +4,8 @@ import type { PriceTable } from "../../../core/price/price-table.ts";
 import type { SpendingCost } from "../../../core/price/spending.ts";
 import { toPrintable } from "../../../core/text/printable.ts";
 import { formatNumber, pluralize } from "../../terminal/format.ts";
-import { formatShare, inputOf } from "./columns.ts";
+import { formatShare } from "../../prices/format-cost.ts";
+import { inputOf } from "./columns.ts";
 
 /** Says in a sentence how sure the sums of tokens are. */
 export function describeCoverage({ sums: { requests, partial, absent } }: ReportRow): string {

@@ -1,0 +1,54 @@
+import { askBriefly } from "../../adapters/control-socket/ask-briefly.ts";
+import { controlPath } from "../../adapters/paths.ts";
+import type { StatuslineFacts } from "../../daemon/statusline.ts";
+import type { Command } from "../command.ts";
+import type { StatuslineArguments } from "./statusline/arguments.ts";
+import { readInput } from "./statusline/input.ts";
+import { DEFAULT_FORMAT, render, VALUES } from "./statusline/render.ts";
+import { findValues } from "./statusline/values.ts";
+
+// This runs at each prompt, and main.ts starts it without yargs. What it imports is loaded each time: neither the configuration nor
+// Node's HTTP client is among it.
+
+/** A daemon answers in 1 ms. */
+const LIMIT_MS = 300;
+
+/** What is shown in place of costs. */
+const TROUBLE = {
+  off: "tollkeeper is off",
+  late: "tollkeeper is busy",
+  // The daemon is of an earlier version than this command.
+  unclear: "tollkeeper needs a restart",
+} as const;
+
+/** `tollkeeper statusline`: one line for Claude Code's status line, a shell's prompt or tmux. */
+export const command: Command<StatuslineArguments> = {
+  builder: (yargs) =>
+    yargs
+      .option("format", {
+        type: "string",
+        describe: `Text with placeholders: ${VALUES.map((name) => `{${name}}`).join(", ")}`,
+      })
+      .epilogue(
+        "Reads Claude Code's JSON on standard input, if there is any. Exits with 0 even if no daemon runs, because prompts show errors.",
+      ),
+  handler: showStatusline,
+};
+
+/** Prints the line. Throws nothing that a prompt would have to show. */
+export async function showStatusline({ format = DEFAULT_FORMAT }: StatuslineArguments): Promise<void> {
+  const input = await readInput();
+  const query = input.session === null ? "" : `?session=${encodeURIComponent(input.session)}`;
+  const answer = await askBriefly(controlPath(), `statusline${query}`, LIMIT_MS);
+  const line = answer.kind === "answer" ? describe(answer.value, input, format) : TROUBLE[answer.kind];
+  process.stdout.write(`${line}\n`);
+}
+
+function describe(value: unknown, input: Parameters<typeof findValues>[1], format: string): string {
+  try {
+    const values = findValues(value as StatuslineFacts, input);
+    return render(format, values, !process.env["NO_COLOR"]);
+  } catch {
+    return TROUBLE.unclear;
+  }
+}

@@ -1,0 +1,103 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { SANDBOX_UPSTREAM } from "../core/config/names.ts";
+import { localCalendar } from "../core/ledger/calendar.ts";
+import { dayAt } from "../core/ledger/day.ts";
+import { RecentSpending, type SpendingSums } from "../core/ledger/recent-spending.ts";
+import type { UsageRecord } from "../core/ledger/record.ts";
+import type { PricedUpstream, PriceSettings } from "../core/price/price-book.ts";
+import type { Clock, ConfigSource, Ledger, Log } from "../ports.ts";
+import type { RecordFeed } from "./record-feed.ts";
+import { readHistory } from "./statusline/history.ts";
+
+/** What the daemon knows for a status line. The command that draws it knows the prices. */
+export interface StatuslineFacts {
+  today: SpendingSums;
+  /** null without a session, and for one that is not among the recent ones. */
+  session: SpendingSums | null;
+  /** False while the ledger is being read, or when it cannot be: the sums are lower bounds then. */
+  isWhole: boolean;
+  /** Of the upstreams in the sums. */
+  prices: PriceSettings;
+}
+
+interface StatuslineParts {
+  feed: RecordFeed;
+  ledger: Pick<Ledger, "health">;
+  source: Pick<ConfigSource, "current">;
+  clock: Clock;
+  log: Log;
+}
+
+/** Sessions may be older than a day. The two days before today in UTC have yesterday of every time zone. */
+const DAYS_BEFORE = 2;
+
+/** How long the first question waits for the ledger. A status line has to be drawn in less than 60 ms. */
+const FIRST_ANSWER_MS = 20;
+
+/**
+ * Answers `statusline`. Has today's and yesterday's records read when it is asked for the first time, and counts each record from then on. A daemon that is never asked does and keeps nothing.
+ */
+export class Statusline {
+  readonly #parts: StatuslineParts;
+  readonly #calendar = localCalendar();
+  #recent: RecentSpending;
+  #reading: Promise<void> | null = null;
+  /** Records that were written while the ledger is being read; null afterwards. */
+  #meanwhile: Map<string, UsageRecord> | null = new Map();
+  #isWhole = false;
+
+  constructor(parts: StatuslineParts) {
+    this.#parts = parts;
+    this.#recent = new RecentSpending(this.#calendar, parts.clock.now());
+  }
+
+  /** `session`: the id of the tool's session; null for none. */
+  async answer(session: string | null): Promise<StatuslineFacts> {
+    const { clock } = this.#parts;
+    this.#reading ??= this.#start();
+    if (this.#meanwhile !== null)
+      await Promise.race([this.#reading, delay(FIRST_ANSWER_MS, null, { ref: false })]);
+    const today = this.#recent.today(clock.now());
+    const ofSession = session === null ? null : this.#recent.session(session);
+    const prices = this.#pricesFor(ofSession === null ? [today] : [today, ofSession]);
+    return { today, session: ofSession, isWhole: this.#isWhole, prices };
+  }
+
+  async #start(): Promise<void> {
+    const { feed, clock, log, ledger } = this.#parts;
+    const now = clock.now();
+    feed.subscribe((record) => {
+      if ("refused" in record) return;
+      if (this.#meanwhile === null) this.#recent.add(record, clock.now());
+      else this.#meanwhile.set(record.id, record);
+    });
+    try {
+      const { recent, lastIds } = await readHistory({
+        directory: ledger.health().directory,
+        from: dayAt(now - DAYS_BEFORE * 86_400_000),
+        now,
+      });
+      this.#recent = RecentSpending.of(recent, this.#calendar, now);
+      for (const id of lastIds) this.#meanwhile?.delete(id);
+      this.#isWhole = true;
+    } catch (error) {
+      log.debug({ err: error }, "the ledger cannot be read for the status line");
+    }
+    for (const record of this.#meanwhile?.values() ?? []) this.#recent.add(record, clock.now());
+    this.#meanwhile = null;
+  }
+
+  #pricesFor(sums: readonly SpendingSums[]): PriceSettings {
+    const { prices, upstreams } = this.#parts.source.current();
+    const charges = sums.flatMap(({ spending }) => spending.charges);
+    const names = new Set(charges.map(({ terms }) => terms.upstream));
+    const used = [...names]
+      .filter((name) => name !== SANDBOX_UPSTREAM)
+      .flatMap((name) => upstreams[name] ?? []);
+    return { prices, upstreams: Object.fromEntries(used.map((one) => [one.name, pricedPart(one)])) };
+  }
+}
+
+function pricedPart({ name, baseUrl, auth, prices, discount }: PricedUpstream): PricedUpstream {
+  return { name, baseUrl, auth, prices, discount };
+}

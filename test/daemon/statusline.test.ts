@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { RecordFeed } from "../../src/daemon/record-feed.ts";
+import { Statusline } from "../../src/daemon/statusline.ts";
+import { passTimeUntil } from "../helpers/async/hold-time.ts";
+import { waitUntil } from "../helpers/async/wait-until.ts";
+import { startLedger } from "../helpers/ledger/ledger.ts";
+import { tokens, usageRecord } from "../helpers/ledger/usage-record.ts";
+
+const UPSTREAM = { baseUrl: "https://api.openai.com/v1", auth: "bearer", prices: {}, discount: 0 } as const;
+
+function start(t: TestContext, { written = 0 } = {}) {
+  const { ledger: file, directory, clock, log } = startLedger(t);
+  for (let count = 0; count < written; count += 1) file.append(usageRecord());
+  const feed = new RecordFeed();
+  const ledger = feed.observe(file);
+  let looked = 0;
+  const upstreams = {
+    default: { ...UPSTREAM, name: "default" },
+    unused: { ...UPSTREAM, name: "unused" },
+  };
+  const statusline = new Statusline({
+    feed,
+    clock,
+    log,
+    ledger: {
+      health: () => {
+        looked += 1;
+        return file.health();
+      },
+    },
+    source: { current: () => ({ prices: {}, upstreams }) as never },
+  });
+  /** Resolves once the ledger has been read. */
+  const whole = () =>
+    waitUntil("the ledger has been read", async () =>
+      (await statusline.answer(null)).isWhole ? true : null,
+    );
+  return { ledger, directory, clock, log, statusline, whole, looked: () => looked };
+}
+
+test("records from before the start, from during the reading and from after it count once each", async (t) => {
+  const { ledger, statusline, whole } = start(t, { written: 2_999 });
+  const copied = usageRecord();
+  ledger.append(copied);
+  ledger.append(copied);
+  let added = 0;
+  await passTimeUntil(whole(), () => {
+    ledger.append(usageRecord({ session: "during" }));
+    added += 1;
+  });
+  assert.ok(added > 0);
+  ledger.append(usageRecord({ session: "after" }));
+  const { today, session } = await statusline.answer("during");
+  assert.deepEqual([today.requests, session?.requests], [3_000 + added + 1, added]);
+  assert.equal((await statusline.answer("after")).session?.requests, 1);
+});
+
+test("a daemon that is never asked reads nothing, and one that is asked reads once", async (t) => {
+  const { ledger, statusline, whole, looked } = start(t);
+  ledger.append(usageRecord());
+  assert.equal(looked(), 0);
+  await whole();
+  await Promise.all([statusline.answer(null), statusline.answer("session-1")]);
+  assert.equal(looked(), 1);
+});
+
+test("a session goes on after a restart, and yesterday's part of it counts", async (t) => {
+  const { ledger, clock, statusline, whole } = start(t);
+  const counts = tokens({ input_uncached: 1000 });
+  ledger.append(usageRecord({ ts: "2026-11-20T12:00:00.000Z", tokens: counts }));
+  ledger.append(usageRecord({ ts: "2026-11-21T12:00:00.000Z", tokens: counts }));
+  clock.wallMs = Date.parse("2026-11-21T12:30:00.000Z");
+  await whole();
+  const { today, session } = await statusline.answer("session-1");
+  assert.deepEqual([today.requests, today.input, session?.requests, session?.input], [1, 1000, 2, 2000]);
+});
+
+test("only what decides the prices of the upstreams in the sums is sent", async (t) => {
+  const { ledger, statusline, whole } = start(t);
+  ledger.append(usageRecord());
+  ledger.append(usageRecord({ upstream: "removed-since" }));
+  await whole();
+  const { prices } = await statusline.answer(null);
+  assert.deepEqual(prices, { prices: {}, upstreams: { default: { ...UPSTREAM, name: "default" } } });
+});
+
+test("a ledger that cannot be read leaves lower bounds, of what was recorded since", async (t) => {
+  const { ledger, directory, statusline, log } = start(t, { written: 1 });
+  ledger.close();
+  rmSync(directory, { recursive: true });
+  writeFileSync(directory, "");
+  chmodSync(directory, 0o600);
+  assert.ok(existsSync(join(directory)));
+  const { today, isWhole } = await statusline.answer(null);
+  assert.deepEqual([today.requests, isWhole], [0, false]);
+  await waitUntil("the log says so", () =>
+    JSON.stringify(log).includes("cannot be read for the status line") ? true : null,
+  );
+  assert.equal((await statusline.answer(null)).isWhole, false);
+});
