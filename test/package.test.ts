@@ -7,10 +7,11 @@ import { test, type TestContext } from "node:test";
 import { copyProject, packProject } from "./helpers/package/project-copy.ts";
 import { scratchDirectory } from "./helpers/process/scratch-directory.ts";
 
-/** The programs that Node starts: the commands, three that run as children or threads, and one for a status line. */
+/** The programs that Node starts: the commands, four that run as children or threads, and one for a status line. */
 const PROGRAMS = [
   "dist/main.js",
   "dist/adapters/keychain/child.js",
+  "dist/cli/sums/worker.js",
   "dist/daemon/statusline/read-history.js",
   "dist/service/systemd/trial-run-program.js",
   "dist/tollkeeper-statusline.js",
