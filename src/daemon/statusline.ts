@@ -4,6 +4,7 @@ import { localCalendar } from "../core/ledger/calendar.ts";
 import { dayAt } from "../core/ledger/day.ts";
 import { RecentSpending, type SpendingSums } from "../core/ledger/recent-spending.ts";
 import type { UsageRecord } from "../core/ledger/record.ts";
+import { truncateRecord } from "../core/ledger/truncate-record.ts";
 import type { PricedUpstream, PriceSettings } from "../core/price/price-book.ts";
 import type { Clock, ConfigSource, Ledger, Log } from "../ports.ts";
 import type { RecordFeed } from "./record-feed.ts";
@@ -35,7 +36,8 @@ const DAYS_BEFORE = 2;
 const FIRST_ANSWER_MS = 20;
 
 /**
- * Answers `statusline`. Has today's and yesterday's records read when it is asked for the first time, and counts each record from then on. A daemon that is never asked does and keeps nothing.
+ * Answers `statusline`. Has today's and yesterday's records read when it is asked for the first time, and counts each record from
+ * then on. A daemon that is never asked does and keeps nothing.
  */
 export class Statusline {
   readonly #parts: StatuslineParts;
@@ -68,8 +70,10 @@ export class Statusline {
     const now = clock.now();
     feed.subscribe((record) => {
       if ("refused" in record) return;
-      if (this.#meanwhile === null) this.#recent.add(record, clock.now());
-      else this.#meanwhile.set(record.id, record);
+      // As in the ledger, where it is read from after a restart.
+      const kept = truncateRecord(record);
+      if (this.#meanwhile === null) this.#recent.add(kept, clock.now());
+      else this.#meanwhile.set(kept.id, kept);
     });
     try {
       const { recent, lastIds } = await readHistory({

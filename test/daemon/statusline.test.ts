@@ -101,3 +101,13 @@ test("a ledger that cannot be read leaves lower bounds, of what was recorded sin
   );
   assert.equal((await statusline.answer(null)).isWhole, false);
 });
+
+test("a record counts as the ledger keeps it, whatever a client or an upstream says of itself", async (t) => {
+  const { ledger, statusline, whole } = start(t);
+  await whole();
+  const long = "x".repeat(10_000);
+  ledger.append(usageRecord({ session: long, model: long }));
+  const { today, session } = await statusline.answer(long);
+  assert.deepEqual([today.requests, session?.requests], [1, 1]);
+  assert.ok(JSON.stringify({ today, session }).length < 4_000);
+});

@@ -21,7 +21,7 @@ const MAX_BACKGROUND = 200;
 const MAX_TERMS = 128;
 const MAX_TERMS_OF_DAY = 512;
 
-/** A ledger keeps as much of a session's id (truncate-record.ts). */
+/** Records have no more of a session's id (truncate-record.ts), however long the one is that is asked for. */
 const SESSION_CHARACTERS = 256;
 
 /** What a day or a session has spent, before it is priced. */
