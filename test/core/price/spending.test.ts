@@ -176,12 +176,14 @@ test("sums that are kept without a price table, and sent as JSON, cost the same"
   );
 });
 
+/** A request at a time of the day to a model whose price depends on it. */
+function requestAt(time: string): UsageRecord {
+  const changes = { upstream: "deepseek", model: "deepseek-v4-pro", ts: `2026-11-21T${time}.000Z` };
+  return usageRecord({ ...changes, tokens: tokens({ output: 1_000_000 }) });
+}
+
 test("sums that are kept without a price table keep times of the day with different prices apart", () => {
-  const at = (time: string) => {
-    const changes = { upstream: "deepseek", model: "deepseek-v4-pro", ts: `2026-11-21T${time}.000Z` };
-    return usageRecord({ ...changes, tokens: tokens({ output: 1_000_000 }) });
-  };
-  const records = ["00:59:59", "01:00:00", "03:59:59", "04:00:00", "06:00:00", "10:00:00"].map(at);
+  const records = ["00:59:59", "01:00:00", "03:59:59", "04:00:00", "06:00:00", "10:00:00"].map(requestAt);
   const blind = new Spending(TIME_SLOTS);
   for (const one of records) blind.addRequest(one, chargesOf(one).own);
   const expected = spendingOf(records).cost(PRICES).amount;
