@@ -1,18 +1,17 @@
 import type { UnreadableLine } from "../../adapters/ledger-file.ts";
 import { sumLedger } from "../sums/sum-ledger.ts";
 import type { Config } from "../../core/config/config.ts";
-import { localCalendar, UTC_CALENDAR, zonedCalendar, type Calendar } from "../../core/ledger/calendar.ts";
+import type { Calendar } from "../../core/ledger/calendar.ts";
 import { GROUPINGS, type Grouping } from "../../core/ledger/grouping.ts";
 import type { RecordFilter } from "../../core/ledger/record-filter.ts";
 import { ReportBuilder } from "../../core/ledger/report.ts";
-import { parsePeriod, type Period } from "../../core/ledger/period.ts";
-import { Failure } from "../../core/failure.ts";
+import type { Period } from "../../core/ledger/period.ts";
 import type { Command } from "../command.ts";
+import { periodOptions, readCalendar, readPeriod, type PeriodArguments } from "../ledger/period-options.ts";
 import { loadConfig } from "../load-config.ts";
 import { hasColours, note, print, printJson, printStyled } from "../terminal/console.ts";
 import { ledgerDirectory } from "../../adapters/paths.ts";
 import { ProgressBar } from "../terminal/progress-bar.ts";
-import { WrongUsage } from "../wrong-usage.ts";
 import { loadPrices, remarkOnAge } from "../prices/load-prices.ts";
 import { renderCsv } from "./usage/csv.ts";
 import { toDocument } from "./usage/document.ts";
@@ -20,13 +19,9 @@ import { remarksOn, renderOneLine, renderReport, type LedgerReport } from "./usa
 import { reportSchema } from "./usage/schema.ts";
 import { describeCoverage } from "./usage/sentences.ts";
 
-interface UsageArguments extends RecordFilter {
+interface UsageArguments extends PeriodArguments {
   config?: string | undefined;
   by: Grouping[];
-  since: string;
-  until?: string | undefined;
-  timezone?: string | undefined;
-  utc?: boolean | undefined;
   json?: boolean | undefined;
   csv?: boolean | undefined;
   wide?: boolean | undefined;
@@ -41,7 +36,7 @@ const TOO_MANY = '"--by" takes one or two different groupings, as in: --by tool,
 /** `tollkeeper usage`: sums up the ledger. Reads its files, so it works without a running daemon. */
 export const command: Command<UsageArguments> = {
   builder: (yargs) =>
-    yargs
+    periodOptions(yargs)
       .option("config", { type: "string" })
       .option("by", {
         array: true,
@@ -50,26 +45,6 @@ export const command: Command<UsageArguments> = {
         describe: "What each row represents: one or two of these, as in tool,day",
         coerce: (given: Grouping[]) => given.flatMap((one) => one.split(",")) as Grouping[],
       })
-      .option("since", {
-        type: "string",
-        default: "30d",
-        describe:
-          'Start of the period: 24h, 7d (including today), yesterday, "last week", 2026-11 or 2026-11-01',
-      })
-      .option("until", {
-        type: "string",
-        describe: "Last day, week or month of the period; default: until now",
-      })
-      .option("timezone", {
-        type: "string",
-        describe: "Time zone of the days, such as Europe/Berlin; default: local",
-      })
-      .option("utc", { type: "boolean", describe: "Count days in UTC instead of local time" })
-      .option("tool", only("tool"))
-      .option("model", only("model"))
-      .option("project", only("project"))
-      .option("session", only("session"))
-      .option("upstream", only("upstream"))
       .option("wide", {
         type: "boolean",
         describe: "Show all columns: classes of tokens, what the cache saved, times and speeds",
@@ -82,13 +57,12 @@ export const command: Command<UsageArguments> = {
       .conflicts("json", ["csv", "oneline", "wide"])
       .conflicts("csv", ["oneline", "wide"])
       .conflicts("oneline", "wide")
-      .conflicts("utc", "timezone")
       .check(({ by }) => (new Set(by).size === by.length && by.length <= MOST_GROUPINGS ? true : TOO_MANY)),
   handler: async (given) => {
-    const { config, by, since, until, timezone, utc, json, csv, wide, oneline, schema } = given;
+    const { config, by, json, csv, wide, oneline, schema } = given;
     if (schema === true) return print(JSON.stringify(reportSchema(), null, 2));
-    const calendar = utc === true ? UTC_CALENDAR : readCalendar(timezone);
-    const period = readPeriod({ since, until }, calendar);
+    const calendar = readCalendar(given);
+    const period = readPeriod(given, calendar);
     const report = await readUsage(await loadConfig(config), {
       by,
       period,
@@ -104,34 +78,6 @@ export const command: Command<UsageArguments> = {
 
 function filterOf({ tool, model, project, session, upstream }: UsageArguments): RecordFilter {
   return { tool, model, project, session, upstream };
-}
-
-/** The option of a filter. */
-function only(field: keyof RecordFilter) {
-  return {
-    type: "string",
-    describe: `Only the requests of this ${field}; "*" stands for any characters`,
-  } as const;
-}
-
-function readCalendar(zone: string | undefined): Calendar {
-  if (zone === undefined) return localCalendar();
-  try {
-    return zonedCalendar(zone);
-  } catch {
-    throw new WrongUsage(
-      `no time zone is called ${JSON.stringify(zone)}`,
-      "use a name of the IANA database, such as Europe/Berlin",
-    );
-  }
-}
-
-function readPeriod(texts: Parameters<typeof parsePeriod>[0], calendar: Calendar): Period {
-  try {
-    return parsePeriod(texts, Date.now(), calendar);
-  } catch (error) {
-    throw error instanceof Failure ? new WrongUsage(error.message, error.hint) : error;
-  }
 }
 
 /** What a report is to show. */

@@ -1,6 +1,6 @@
 import { formatMoney } from "../../../core/price/money.ts";
 import type { ReportRow } from "../../../core/ledger/report.ts";
-import { toPrintable } from "../../../core/text/printable.ts";
+import { csvLine } from "../../terminal/csv.ts";
 import type { LedgerReport } from "./report.ts";
 
 /** In the order of the columns, after the names. */
@@ -33,14 +33,5 @@ export function renderCsv({ by, rows }: LedgerReport): string[] {
     ...row.names.map((name) => name ?? ""),
     ...FIELDS.map(([, value]) => String(value(row) ?? "")),
   ]);
-  return [[...by, ...FIELDS.map(([name]) => name)], ...lines].map((cells) => cells.map(csvCell).join(","));
-}
-
-/**
- * Escapes a cell. A leading apostrophe keeps spreadsheets from evaluating a name as a formula (OWASP, "CSV Injection");
- * quotes keep those that separate by semicolons from finding a second cell in it.
- */
-function csvCell(text: string): string {
-  const escaped = toPrintable(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
-  return /[",;]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
+  return [[...by, ...FIELDS.map(([name]) => name)], ...lines].map(csvLine);
 }

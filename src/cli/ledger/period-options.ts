@@ -1,0 +1,74 @@
+import { Failure } from "../../core/failure.ts";
+import { localCalendar, UTC_CALENDAR, zonedCalendar, type Calendar } from "../../core/ledger/calendar.ts";
+import { parsePeriod, type Period } from "../../core/ledger/period.ts";
+import type { RecordFilter } from "../../core/ledger/record-filter.ts";
+import type { Argv } from "../command-line.ts";
+import { WrongUsage } from "../wrong-usage.ts";
+
+/** Arguments of commands that read a part of the ledger. */
+export interface PeriodArguments extends RecordFilter {
+  since: string;
+  until?: string | undefined;
+  timezone?: string | undefined;
+  utc?: boolean | undefined;
+}
+
+/** Adds the options for {@link PeriodArguments}. */
+export function periodOptions<T>(yargs: Argv<T>): Argv<T & PeriodArguments> {
+  return yargs
+    .option("since", {
+      type: "string",
+      default: "30d",
+      describe:
+        'Start of the period: 24h, 7d (including today), yesterday, "last week", 2026-11 or 2026-11-01',
+    })
+    .option("until", {
+      type: "string",
+      describe: "Last day, week or month of the period; default: until now",
+    })
+    .option("timezone", {
+      type: "string",
+      describe: "Time zone of the days, such as Europe/Berlin; default: local",
+    })
+    .option("utc", { type: "boolean", describe: "Count days in UTC instead of local time" })
+    .option("tool", only("tool"))
+    .option("model", only("model"))
+    .option("project", only("project"))
+    .option("session", only("session"))
+    .option("upstream", only("upstream"))
+    .conflicts("utc", "timezone");
+}
+
+/** The option of a filter. */
+function only(field: keyof RecordFilter) {
+  return {
+    type: "string",
+    describe: `Only the requests of this ${field}; "*" stands for any characters`,
+  } as const;
+}
+
+/** Returns the calendar that the options choose. @throws WrongUsage for an unknown time zone */
+export function readCalendar({ timezone, utc }: Pick<PeriodArguments, "timezone" | "utc">): Calendar {
+  if (utc === true) return UTC_CALENDAR;
+  if (timezone === undefined) return localCalendar();
+  try {
+    return zonedCalendar(timezone);
+  } catch {
+    throw new WrongUsage(
+      `no time zone is called ${JSON.stringify(timezone)}`,
+      "use a name of the IANA database, such as Europe/Berlin",
+    );
+  }
+}
+
+/** Returns the period that the options name, until now at the latest. @throws WrongUsage for what is not a period */
+export function readPeriod(
+  { since, until }: Pick<PeriodArguments, "since" | "until">,
+  calendar: Calendar,
+): Period {
+  try {
+    return parsePeriod({ since, until }, Date.now(), calendar);
+  } catch (error) {
+    throw error instanceof Failure ? new WrongUsage(error.message, error.hint) : error;
+  }
+}
