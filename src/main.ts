@@ -17,6 +17,11 @@ const COMMANDS = [
   command("token", "Add, list or revoke local tokens", () => import("./cli/commands/token.ts")),
   command("usage", "Show how many tokens each tool used", () => import("./cli/commands/usage.ts")),
   command(
+    "ledger",
+    "Verify, export, prune, import or reconcile the usage records",
+    () => import("./cli/commands/ledger.ts"),
+  ),
+  command(
     "prices [model]",
     "Show what a model costs, where the price comes from, and how a request is reckoned",
     () => import("./cli/commands/prices.ts"),

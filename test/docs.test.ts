@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { homeWithLedger } from "./helpers/ledger/home-with-ledger.ts";
 import { startDaemon } from "./helpers/daemon/daemon.ts";
 import { describe, EARLY, LATE, type SmuggledModel } from "./security/smuggled-models.ts";
 
@@ -114,6 +115,14 @@ test("docs/json.md describes every field of the list of models", async (t) => {
   const { stdout, stderr } = await daemon.command("models", "--json");
   assert.notEqual(stdout, "", stderr);
   assertDescribed(namesIn(JSON.parse(stdout)), section("docs/json.md", "`models`"), "docs/json.md, `models`");
+});
+
+test("docs/json.md describes every field of what ledger verify finds", async (t) => {
+  const files = { "2026-11-20.ndjson": "nonsense\n", "2026-11-20.torn": "torn\n" };
+  const { stdout, stderr } = await homeWithLedger(t, files).command("ledger", "verify", "--json");
+  assert.notEqual(stdout, "", stderr);
+  const heading = "`ledger verify`";
+  assertDescribed(namesIn(JSON.parse(stdout)), section("docs/json.md", heading), `docs/json.md, ${heading}`);
 });
 
 test("docs/ledger.md describes every field of a record", async (t) => {

@@ -7,6 +7,8 @@ import { LineWriter, type LedgerOptions } from "./ledger-file/line-writer.ts";
 import { Notes } from "./ledger-file/notes.ts";
 import { ensurePrivateDirectory, refuseUnwritable } from "./ledger-file/private-file.ts";
 
+export { readDayLines } from "./ledger-file/day-lines.ts";
+export { listLedgerFiles, type LedgerFile } from "./ledger-file/list-files.ts";
 export { findDays, readLedger, visitDay, type DayRange, type UnreadableLine } from "./ledger-file/reader.ts";
 export type { LedgerOptions };
 

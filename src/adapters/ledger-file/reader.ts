@@ -16,6 +16,12 @@ const NEWLINE = 0x0a;
  */
 const BLOCK_BYTES = 4 * 1024 * 1024;
 
+/** What lines are read from, piece after piece. */
+export interface ByteSource {
+  /** Reads the next bytes into `buffer`; none at the end. */
+  read(buffer: Buffer, offset: number, length: number): Promise<{ bytesRead: number }>;
+}
+
 /** A range of UTC days, `YYYY-MM-DD`, both inclusive. Without `to` it extends to the newest day. */
 export interface DayRange {
   from: string;
@@ -96,7 +102,7 @@ async function* readBlocks(directory: string, day: string): AsyncGenerator<Block
 }
 
 /** Returns null when the file was deleted since it was listed. Neither follows a symbolic link nor blocks on a pipe. */
-async function openDay(path: string): Promise<FileHandle | null> {
+export async function openDay(path: string): Promise<FileHandle | null> {
   const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
   const file = await nullIfMissing(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), path);
   if (file === null || (await file.stat()).isFile()) return file;
@@ -127,7 +133,7 @@ async function nullIfMissing<T>(opening: Promise<T>, path: string): Promise<T | 
  * Yields the file in blocks of whole lines; a last line without a newline is in a block of its own. Yields null for a line
  * that is longer than a block. Blocks share one buffer, so a block is valid until the next one is requested.
  */
-async function* blocksOf(file: FileHandle): AsyncGenerator<Buffer | null> {
+export async function* blocksOf(file: ByteSource): AsyncGenerator<Buffer | null> {
   const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
   let held = 0;
   for (;;) {
@@ -150,7 +156,7 @@ async function* blocksOf(file: FileHandle): AsyncGenerator<Buffer | null> {
 }
 
 /** Reads up to the next newline. Moves what follows it to the buffer's start, and returns how much that is. */
-async function skipLine(file: FileHandle, buffer: Buffer): Promise<number> {
+async function skipLine(file: ByteSource, buffer: Buffer): Promise<number> {
   for (;;) {
     const { bytesRead } = await file.read(buffer, 0, buffer.length);
     const end = buffer.subarray(0, bytesRead).indexOf(NEWLINE) + 1;

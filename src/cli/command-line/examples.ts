@@ -16,6 +16,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "token list": ["token list", "token list --json"],
   "token revoke": ["token revoke my-script", "token revoke my-script --id 3f2a"],
   usage: ["usage", "usage --by model --since today", "usage --by session --json"],
+  ledger: ["ledger verify"],
+  "ledger verify": ["ledger verify", "ledger verify --json"],
   prices: ["prices", "prices claude-sonnet-5", "prices gpt-5.5 --upstream openai --on 2026-11-01"],
   models: ["models", "models --tool codex", "models --json"],
   status: ["status", "status --json"],

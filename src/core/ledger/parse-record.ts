@@ -14,7 +14,7 @@ const TEXTS_OR_NULL = [
   "branch",
 ] as const;
 /** Missing in records of earlier releases. */
-const LATER_FIELDS = ["process", "project", "alias", "attempt_of", "billed_usd"] as const;
+const LATER_FIELDS = ["process", "project", "branch", "alias", "attempt_of", "billed_usd"] as const;
 /** A decimal number of dollars, as `readBill` writes it. */
 const BILL = /^\d{1,40}(?:\.\d{1,40})?$/;
 const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as const;
@@ -26,25 +26,42 @@ const COUNTS = ["input_uncached", "cache_read", "cache_write", "output"] as cons
 export function parseRecord(line: string): UsageRecord | "unknown_version" | "unreadable" {
   const value = parseJson(line);
   if (!isObject(value)) return "unreadable";
-  const version = value["v"];
-  if (typeof version === "number" && version !== RECORD_VERSION) return "unknown_version";
+  if (isOfLaterVersion(value)) return "unknown_version";
   for (const name of LATER_FIELDS) value[name] ??= null;
   return isUsageRecord(value) ? value : "unreadable";
 }
 
+/** Says in a few words why {@link parseRecord} finds a line unreadable, such as `not JSON`; null for a line that it reads. */
+export function explainUnreadable(line: string): string | null {
+  const value = parseJson(line);
+  if (value === undefined) return /^\0+$/.test(line) ? "only zero bytes" : "not JSON";
+  if (!isObject(value)) return "not a JSON object";
+  for (const name of LATER_FIELDS) value[name] ??= null;
+  const field = isOfLaterVersion(value) ? null : findWrongField(value);
+  return field === null
+    ? null
+    : `not a record: its field ${field} is ${field in value ? "wrong" : "missing"}`;
+}
+
+function isOfLaterVersion({ v: version }: JsonObject): boolean {
+  return typeof version === "number" && version !== RECORD_VERSION;
+}
+
 function isUsageRecord(value: JsonObject): value is JsonObject & UsageRecord {
+  return findWrongField(value) === null;
+}
+
+/** Returns the first field that is missing or wrong; null for a record. */
+function findWrongField(value: JsonObject): string | null {
   const { v, process, tokens, extra, billed_usd: billed } = value;
-  return (
-    v === RECORD_VERSION &&
-    TEXTS.every((name) => typeof value[name] === "string") &&
-    value["id"] !== "" &&
-    TEXTS_OR_NULL.every((name) => isTextOrNull(value[name])) &&
-    (process === null || isProcess(process)) &&
-    (tokens === null || isTokens(tokens)) &&
-    (billed === null || (typeof billed === "string" && BILL.test(billed))) &&
-    Array.isArray(extra) &&
-    extra.every(isExtra)
-  );
+  if (v !== RECORD_VERSION) return "v";
+  for (const name of TEXTS) if (typeof value[name] !== "string") return name;
+  if (value["id"] === "") return "id";
+  for (const name of TEXTS_OR_NULL) if (!isTextOrNull(value[name])) return name;
+  if (process !== null && !isProcess(process)) return "process";
+  if (tokens !== null && !isTokens(tokens)) return "tokens";
+  if (billed !== null && !(typeof billed === "string" && BILL.test(billed))) return "billed_usd";
+  return Array.isArray(extra) && extra.every(isExtra) ? null : "extra";
 }
 
 function isProcess(value: unknown): value is ProcessRecord {

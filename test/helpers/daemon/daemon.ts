@@ -10,7 +10,9 @@ import { fileURLToPath } from "node:url";
 import { askDaemon } from "../../../src/adapters/control-socket.ts";
 import { readLedger } from "../../../src/adapters/ledger-file.ts";
 import type { DaemonStatus } from "../../../src/daemon/status.ts";
+import { dayOf } from "../../../src/core/ledger/day.ts";
 import type { UsageRecord } from "../../../src/core/ledger/record.ts";
+import { findContradiction } from "../../../src/core/ledger/verify/contradictions.ts";
 import type { BoundSockets } from "../process/bound-sockets.ts";
 import { PROGRAM } from "./program.ts";
 
@@ -62,7 +64,7 @@ export interface Daemon {
   status(): Promise<DaemonStatus>;
   /** Closes the reading ends of its stdout and stderr. */
   closeOutputs(): void;
-  /** Reads every record of its ledger, oldest first. Fails on an unreadable line. */
+  /** Reads every record of its ledger, oldest first. Fails on an unreadable line, and on a record that contradicts itself. */
   ledger(): Promise<UsageRecord[]>;
   /** Runs a tollkeeper command in the daemon's environment and waits for its end. */
   command(...args: string[]): Promise<CommandResult>;
@@ -242,6 +244,7 @@ async function recordsIn(directory: string): Promise<UsageRecord[]> {
   const records: UsageRecord[] = [];
   for await (const entry of readLedger(directory, { from: "" })) {
     if ("unreadable" in entry) assert.fail(`line ${entry.line} of ${entry.file} is not a record`);
+    assert.equal(findContradiction(entry, dayOf(entry.ts)), null, JSON.stringify(entry));
     records.push(entry);
   }
   return records;

@@ -1,0 +1,78 @@
+import type { FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { dayFileName } from "../../core/ledger/day.ts";
+import type { DayLine } from "../../core/ledger/verify/day-verifier.ts";
+import { blocksOf, openDay, type ByteSource } from "./reader.ts";
+
+const NEWLINE = 0x0a;
+
+/** A daemon may be writing the last line right now. That takes far less time than all of these together. */
+const LOOKS = 10;
+const LOOK_AGAIN_MS = 20;
+
+/**
+ * Yields every line of a day's file, also those that are not records. A last line without an end is torn if no daemon ends it while
+ * this waits, and no line if a daemon moves it away. Yields nothing if there is no such file. Throws as `readLedger` does.
+ */
+export async function* readDayLines(directory: string, day: string): AsyncGenerator<DayLine> {
+  const file = await openDay(join(directory, dayFileName(day)));
+  if (file === null) return;
+  try {
+    const source = new PositionedFile(file);
+    let line = 0;
+    for await (const block of blocksOf(source)) {
+      if (block === null) yield { line: (line += 1), text: null, fault: "too_long" };
+      else if (block.at(-1) === NEWLINE) {
+        for (const text of linesOf(block)) yield { line: (line += 1), text };
+      } else {
+        const end = await source.endOf(block);
+        if (typeof end === "string") yield { line: line + 1, text: end };
+        else if (end.isTorn) yield { line: line + 1, text: null, fault: "torn" };
+        return;
+      }
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Yields the lines of a block that ends with one. */
+function* linesOf(block: Buffer): Generator<string> {
+  let start = 0;
+  for (let end = block.indexOf(NEWLINE); end !== -1; end = block.indexOf(NEWLINE, start)) {
+    yield block.toString("utf8", start, end);
+    start = end + 1;
+  }
+}
+
+/** A file, and how far it has been read. */
+class PositionedFile implements ByteSource {
+  readonly #file: FileHandle;
+  #position = 0;
+
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  async read(buffer: Buffer, offset: number, length: number): Promise<{ bytesRead: number }> {
+    const { bytesRead } = await this.#file.read(buffer, offset, length, this.#position);
+    this.#position += bytesRead;
+    return { bytesRead };
+  }
+
+  /** Waits for the end of a last line, of which so much has been read, and returns it; else whether it is still there. */
+  async endOf(begun: Buffer): Promise<string | { isTorn: boolean }> {
+    let bytes = Buffer.from(begun);
+    for (let look = 0; look < LOOKS; look += 1) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      const { size } = await this.#file.stat();
+      if (size < this.#position) return { isTorn: false };
+      const more = Buffer.alloc(size - this.#position);
+      const { bytesRead } = await this.read(more, 0, more.length);
+      bytes = Buffer.concat([bytes, more.subarray(0, bytesRead)]);
+      const end = bytes.indexOf(NEWLINE);
+      if (end !== -1) return bytes.toString("utf8", 0, end);
+    }
+    return { isTorn: true };
+  }
+}

@@ -1,0 +1,17 @@
+import type { Argv } from "../command-line.ts";
+import { reportOptions, type Command } from "../command.ts";
+import { verify } from "./ledger/verify.ts";
+
+/** `tollkeeper ledger`: looks after the usage records as files. */
+export const command: Command<object> = {
+  builder: (yargs): Argv<object> =>
+    yargs
+      .command(
+        "verify",
+        "Check every line of the ledger, and print its sums; change nothing",
+        reportOptions,
+        verify,
+      )
+      .demandCommand(1, "a subcommand is missing: verify"),
+  handler: () => {},
+};

@@ -1,0 +1,167 @@
+import { join } from "node:path";
+import { listLedgerFiles, readDayLines, type LedgerFile } from "../../../adapters/ledger-file.ts";
+import { ledgerDirectory } from "../../../adapters/paths.ts";
+import { Failure } from "../../../core/failure.ts";
+import { UTC_CALENDAR } from "../../../core/ledger/calendar.ts";
+import { dayFileName } from "../../../core/ledger/day.ts";
+import { DaySums } from "../../../core/ledger/day-sums.ts";
+import { ReportBuilder, sumOptionsOf } from "../../../core/ledger/report.ts";
+import type { Tally } from "../../../core/ledger/tally.ts";
+import { DayVerifier, type Finding, type FindingKind } from "../../../core/ledger/verify/day-verifier.ts";
+import { formatCommand } from "../../../core/text/shell-words.ts";
+import type { ReportArguments } from "../../command.ts";
+import { loadConfig } from "../../load-config.ts";
+import { loadPrices } from "../../prices/load-prices.ts";
+import { EXIT, print, printJson } from "../../terminal/console.ts";
+import { formatNumber, pluralize } from "../../terminal/format.ts";
+import { formatTable } from "../../terminal/table.ts";
+
+/** So many findings are listed. The others are only counted: a file of empty lines has millions. */
+const MOST_LISTED = 1000;
+
+/** What was found in a whole ledger. */
+interface Verification {
+  days: number;
+  bytes: number;
+  lines: number;
+  laterFormat: number;
+  /** The first of them, in the order of days and lines. */
+  findings: Finding[];
+  counts: Record<FindingKind, number>;
+  /** The files with lines that were truncated and moved away. */
+  setAside: { file: string; bytes: number }[];
+}
+
+/** `tollkeeper ledger verify`: checks each line of each day. Exits with 1 if something is wrong. */
+export async function verify({ config, json }: ReportArguments): Promise<void> {
+  const read = await loadConfig(config);
+  const directory = ledgerDirectory(read);
+  const verification: Verification = {
+    days: 0,
+    bytes: 0,
+    lines: 0,
+    laterFormat: 0,
+    findings: [],
+    counts: { torn: 0, unreadable: 0, impossible: 0, duplicate: 0 },
+    setAside: [],
+  };
+  const question = { by: [], calendar: UTC_CALENDAR, prices: await loadPrices(read), filter: {} };
+  const report = new ReportBuilder(question);
+  for (const file of await listLedgerFiles(directory)) {
+    if (file.isTorn) verification.setAside.push({ file: file.name, bytes: file.bytes });
+    else report.add(await verifyDay(directory, file, verification, new DaySums(sumOptionsOf(question))));
+  }
+  const total = report.finish().total.sums;
+  if (json) printJson(toDocument(directory, verification, total));
+  else printText(directory, verification, total);
+  if (problemsIn(verification) > 0) process.exitCode = EXIT.failed;
+}
+
+/** Verifies a day, and adds its records to its sums. Everything that is checked of one day is checked here. */
+async function verifyDay(
+  directory: string,
+  { day, bytes }: LedgerFile,
+  found: Verification,
+  sums: DaySums,
+): Promise<DaySums> {
+  const verifier = new DayVerifier(day, (finding) => addFinding(found, finding));
+  found.days += 1;
+  found.bytes += bytes;
+  try {
+    for await (const line of readDayLines(directory, day)) {
+      const record = verifier.add(line);
+      if (record !== null) sums.add(record);
+    }
+  } catch (error) {
+    // A link or a directory in place of the file. The other days can still be verified.
+    if (!(error instanceof Failure)) throw error;
+    addFinding(found, { day, line: null, kind: "unreadable", what: error.message });
+  }
+  found.lines += verifier.lines;
+  found.laterFormat += verifier.laterFormat;
+  return sums;
+}
+
+function addFinding({ findings, counts }: Verification, finding: Finding): void {
+  counts[finding.kind] += 1;
+  if (findings.length < MOST_LISTED) findings.push(finding);
+}
+
+function problemsIn({ counts }: Verification): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+const SUMS = ["requests", "failed", "input_uncached", "cache_read", "cache_write", "output"] as const;
+type Total = Pick<Tally, (typeof SUMS)[number]>;
+
+function toDocument(directory: string, verification: Verification, total: Total): object {
+  const { findings, counts, ...rest } = verification;
+  return {
+    ok: problemsIn(verification) === 0,
+    directory,
+    ...rest,
+    counts,
+    findings: findings.map((finding) => {
+      const { day, line, kind, what } = finding;
+      return { file: dayFileName(day), line, kind, message: what, fix: fixFor(directory, finding) };
+    }),
+    sums: Object.fromEntries(SUMS.map((name) => [name, total[name]])),
+  };
+}
+
+function printText(directory: string, verification: Verification, total: Total): void {
+  const { days, lines, bytes, findings, laterFormat, setAside } = verification;
+  const problems = problemsIn(verification);
+  if (findings.length > 0) print(`${listFindings(findings)}\n`);
+  if (problems > findings.length) print(`${formatNumber(problems - findings.length)} more are not listed.\n`);
+  const what = `${pluralize(lines, "line")} of ${pluralize(days, "day")} in ${directory}, ${pluralize(bytes, "byte")}`;
+  print(`Verified ${what}: ${problems === 0 ? "no problems" : pluralize(problems, "problem")}.`);
+  print(describeSums(total));
+  if (laterFormat > 0)
+    print(
+      `${pluralize(laterFormat, "record")} of a later release are in no sum. Update tollkeeper to read them.`,
+    );
+  for (const { file, bytes: size } of setAside)
+    print(`In no sum: ${pluralize(size, "byte")} in ${file}, of lines that a crash had cut off.`);
+  for (const kind of Object.keys(verification.counts)) {
+    const first = findings.find((finding) => finding.kind === kind);
+    if (first !== undefined) print(`\nIf a line is ${kind}: ${fixFor(directory, first)}`);
+  }
+}
+
+function listFindings(findings: readonly Finding[]): string {
+  const rows = findings.map(({ day, line, kind, what }) => [
+    line === null ? dayFileName(day) : `${dayFileName(day)}:${line}`,
+    kind,
+    what,
+  ]);
+  return formatTable(["line", "problem", "what is wrong"], rows);
+}
+
+/** As `tollkeeper usage` reports them. */
+function describeSums({ requests, failed, ...total }: Total): string {
+  const tokens = [
+    `${formatNumber(total.input_uncached)} uncached input`,
+    `${formatNumber(total.cache_read)} cache read`,
+    `${formatNumber(total.cache_write)} cache write`,
+    `${formatNumber(total.output)} output`,
+  ];
+  return `Without the sandbox it has ${pluralize(requests, "request")} with tokens (${tokens.join(", ")}), and ${formatNumber(failed)} failed.`;
+}
+
+/** Says what a problem means for the sums, and what to type. */
+function fixFor(directory: string, { kind, day, line }: Finding): string {
+  const path = join(directory, dayFileName(day));
+  const look =
+    line === null ? formatCommand(["ls", "-l", path]) : formatCommand(["sed", "-n", `${line}p`, path]);
+  switch (kind) {
+    case "torn":
+      return "a crash or a full disk cut the line off, and it is in no sum; the daemon sets it aside when it starts: tollkeeper service restart";
+    case "unreadable":
+      return `it is in no sum; to look at it, type: ${look}; to remove it, stop the daemon first: tollkeeper service stop`;
+    case "impossible":
+      return `it is in the sums as it stands; to compare it with the service's own counts in raw_usage, type: ${look}`;
+    case "duplicate":
+      return `it counts once, so there is nothing to do; to look at it, type: ${look}`;
+  }
+}

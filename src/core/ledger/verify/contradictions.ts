@@ -1,0 +1,142 @@
+import type { ExtraTokens, Tokens } from "../../usage/reading.ts";
+import { dayOf } from "../day.ts";
+import type { UsageRecord } from "../record.ts";
+
+/** Returns what is wrong with a record, in a few words; null when it does not break the rule. */
+type Rule = (record: UsageRecord, day: string) => string | null;
+
+/** ISO 8601 in UTC with milliseconds, as `Date.toISOString` writes it. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+const OUTCOMES =
+  "completed incomplete refused paused error failed cancelled queued in_progress cut rejected".split(" ");
+const KNOWN: Readonly<Record<"outcome" | "usage" | "spend", readonly string[]>> = {
+  outcome: OUTCOMES,
+  usage: ["final", "partial", "absent", "pending", "none"],
+  spend: ["count", "attach_by_response_id", "never"],
+};
+
+const LIFETIMES = [
+  "cache_write_5m",
+  "cache_write_1h",
+  "cache_write_30m",
+  "cache_write_12h",
+  "cache_write_ttl_unknown",
+] as const;
+
+/** What docs/ledger.md says of every record. */
+const RULES: readonly Rule[] = [
+  isOfItsDay,
+  ...(["outcome", "usage", "spend"] as const).map(knownWord),
+  ({ tokens }) => (tokens === null ? null : findTokenFault(tokens)),
+  ({ extra }) => extra.map((set) => findWriteFault(set, `extra of ${set.type}: `)).find(isFault) ?? null,
+  tokensFitUsage,
+  cutHasAnEnd,
+  timesFit,
+  ...(["bytes_in", "bytes_out"] as const).map(count),
+  ({ status }) =>
+    status === null || (Number.isInteger(status) && status >= 100 && status <= 599)
+      ? null
+      : `status ${show(status)} is not one of HTTP`,
+  ({ id, attempt_of: first }) => (first === id ? "attempt_of is its own id" : null),
+];
+
+/** Returns what a record in the file of `day` contradicts, in a few words; null when it contradicts nothing. */
+export function findContradiction(record: UsageRecord, day: string): string | null {
+  for (const rule of RULES) {
+    const fault = rule(record, day);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function isOfItsDay({ ts }: UsageRecord, day: string): string | null {
+  if (!TIME.test(ts) || Number.isNaN(Date.parse(ts)) || new Date(ts).toISOString() !== ts)
+    return `ts ${show(ts)} is not a time`;
+  return dayOf(ts) === day ? null : `ts is of ${dayOf(ts)}, so reports on that day alone miss it`;
+}
+
+function knownWord(field: keyof typeof KNOWN): Rule {
+  return (record) =>
+    KNOWN[field].includes(record[field])
+      ? null
+      : `${field} ${show(record[field])} is not one of the known ones`;
+}
+
+function findTokenFault(tokens: Tokens): string | null {
+  const { input_uncached: uncached, cache_read: read, cache_write: write, output, reasoning } = tokens;
+  return (
+    findWriteFault(tokens, "") ??
+    notSum("input_total", tokens.input_total, "input_uncached + cache_read + cache_write", [
+      uncached,
+      read,
+      write,
+    ]) ??
+    notSum("total", tokens.total, "input_total + output", [tokens.input_total, output]) ??
+    (reasoning !== null && reasoning > output
+      ? `reasoning is ${show(reasoning)}, more than the output of ${show(output)}`
+      : null)
+  );
+}
+
+function findWriteFault(set: Tokens | ExtraTokens, where: string): string | null {
+  const wrong = LIFETIMES.find((name) => !isCount(set[name]));
+  if (wrong !== undefined) return `${where}${wrong} is not a count`;
+  const parts = LIFETIMES.map((name) => set[name]);
+  return notSum(`${where}cache_write`, set.cache_write, "the five cache_write_*", parts);
+}
+
+function notSum(name: string, value: number, what: string, parts: readonly number[]): string | null {
+  const sum = parts.reduce((all, part) => all + part, 0);
+  return value === sum ? null : `${name} is ${show(value)}, but ${what} is ${show(sum)}`;
+}
+
+/** `final` and `partial` are counts, and the others have none. What is pending counts once a fetch has brought its usage. */
+function tokensFitUsage({ usage, tokens, spend, billed_usd: billed, outcome }: UsageRecord): string | null {
+  const hasCounts = usage === "final" || usage === "partial";
+  if (hasCounts !== (tokens !== null))
+    return `usage is ${usage}, but there ${hasCounts ? "are no" : "are"} tokens`;
+  if (outcome === "rejected" && tokens !== null)
+    return "outcome is rejected, so nothing was sent, but there are tokens";
+  if (usage === "pending" && spend !== "attach_by_response_id")
+    return `usage is pending, but spend is ${spend}`;
+  return billed !== null && usage !== "final" ? `usage is ${usage}, but there is a billed_usd` : null;
+}
+
+function cutHasAnEnd({ outcome, cut_by: by }: UsageRecord): string | null {
+  if ((outcome === "cut") === (by === null))
+    return by === null
+      ? "outcome is cut, but cut_by is null"
+      : `outcome is ${outcome}, but cut_by is ${show(by)}`;
+  return by === null || ["client", "upstream", "proxy", "crash"].includes(by)
+    ? null
+    : `cut_by ${show(by)} is not one of the known ones`;
+}
+
+function timesFit({ ttft_ms: first, duration_ms: whole }: UsageRecord): string | null {
+  if (!isDuration(whole)) return `duration_ms is ${show(whole)}`;
+  if (first === null) return null;
+  if (!isDuration(first)) return `ttft_ms is ${show(first)}`;
+  return first > whole ? `ttft_ms is ${first}, more than the duration_ms of ${whole}` : null;
+}
+
+function count(field: "bytes_in" | "bytes_out"): Rule {
+  return (record) => (isCount(record[field]) ? null : `${field} is ${show(record[field])}`);
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === "number" && value >= 0;
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isFault(fault: string | null): fault is string {
+  return fault !== null;
+}
+
+/** The value is whatever the line has, whatever the type says. */
+function show(value: unknown): string {
+  return JSON.stringify(value) ?? "missing";
+}

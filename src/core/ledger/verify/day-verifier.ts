@@ -1,0 +1,71 @@
+import { explainUnreadable, parseRecord } from "../parse-record.ts";
+import type { UsageRecord } from "../record.ts";
+import { findContradiction } from "./contradictions.ts";
+
+/** A line of a day's file, from 1. `text` is null if it has no end (`torn`) or is longer than any record (`too_long`). */
+export type DayLine =
+  | { line: number; text: string }
+  | { line: number; text: null; fault: "torn" | "too_long" };
+
+/**
+ * What is wrong with a line.
+ * - `torn`: it has no end, and is in no sum
+ * - `unreadable`: it is not a record, and is in no sum
+ * - `impossible`: a record that contradicts itself or its place; counted as it stands
+ * - `duplicate`: a record with the id of an earlier one of the same day; not counted again
+ */
+export type FindingKind = "torn" | "unreadable" | "impossible" | "duplicate";
+
+/** Something that is wrong with a day's file. `line` is null if it is with the file as a whole. */
+export interface Finding {
+  day: string;
+  line: number | null;
+  kind: FindingKind;
+  /** In a few words. */
+  what: string;
+}
+
+/** Verifies the lines of one day's file, in their order. */
+export class DayVerifier {
+  lines = 0;
+  /** Records of a later format, which reports skip. */
+  laterFormat = 0;
+  readonly #day: string;
+  readonly #report: (finding: Finding) => void;
+  /** The line of each id. */
+  readonly #lines = new Map<string, number>();
+
+  /** `report` is called with everything that is wrong, at once: a file may have more of it than fits into memory. */
+  constructor(day: string, report: (finding: Finding) => void) {
+    this.#day = day;
+    this.#report = report;
+  }
+
+  /** Verifies the next line. Returns its record; null if it has none that could count. */
+  add(line: DayLine): UsageRecord | null {
+    this.lines += 1;
+    if (line.text === null) {
+      if (line.fault === "torn") this.#find(line, "torn", "it has no end");
+      else this.#find(line, "unreadable", "longer than any record");
+      return null;
+    }
+    const record = parseRecord(line.text);
+    if (record === "unknown_version") this.laterFormat += 1;
+    if (record === "unreadable") this.#find(line, record, explainUnreadable(line.text) ?? "not a record");
+    if (typeof record === "string") return null;
+    this.#verify(record, line);
+    return record;
+  }
+
+  #verify(record: UsageRecord, line: DayLine): void {
+    const first = this.#lines.get(record.id);
+    if (first === undefined) this.#lines.set(record.id, line.line);
+    else this.#find(line, "duplicate", `it has the id of line ${first}`);
+    const contradiction = findContradiction(record, this.#day);
+    if (contradiction !== null && first === undefined) this.#find(line, "impossible", contradiction);
+  }
+
+  #find({ line }: DayLine, kind: FindingKind, what: string): void {
+    this.#report({ day: this.#day, line, kind, what });
+  }
+}

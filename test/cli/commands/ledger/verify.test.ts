@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { dayAt } from "../../../../src/core/ledger/day.ts";
+import { startDaemon } from "../../../helpers/daemon/daemon.ts";
+import { extraTokens, tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+import { homeWithLedger } from "../../../helpers/ledger/home-with-ledger.ts";
+
+const line = (changes = {}) => `${JSON.stringify({ ...usageRecord(), ...changes })}\n`;
+
+test("ledger verify finds nothing wrong with a ledger that is as it should be, and prints its sums", async (t) => {
+  const { command, directory } = homeWithLedger(t, {
+    "2026-11-20.ndjson": line({ ts: "2026-11-20T00:00:00.000Z" }),
+    "2026-11-21.ndjson":
+      line() + line({ upstream: "sandbox" }) + line({ tokens: tokens({ cache_read: 1000 }) }),
+    "2026-11-21.torn": "torn\n",
+    "notes.txt": "notes",
+  });
+  const { code, stdout } = await command("ledger", "verify");
+  const [first, ...rest] = stdout.split("\n");
+  assert.match(first ?? "", /^Verified 4 lines of 2 days in .*\/ledger, [\d,]+ bytes: no problems\.$/);
+  assert.ok(first?.includes(directory));
+  assert.deepEqual(rest, [
+    "Without the sandbox it has 3 requests with tokens (20 uncached input, 1,000 cache read, 0 cache write, 10 output), and 0 failed.",
+    "In no sum: 5 bytes in 2026-11-21.torn, of lines that a crash had cut off.",
+    "",
+  ]);
+  assert.equal(code, 0);
+});
+
+test("ledger verify names each line that is torn, unreadable, impossible or a duplicate, says what to type, and exits with 1", async (t) => {
+  const text = `${line({ id: "a" })}${line({ id: "a" })}nonsense\n${line({ bytes_in: -1 })}${line({ extra: [extraTokens({ type: "compaction", model: null, billable: true, output: 3 })] })}{"v":1`;
+  const { command, directory } = homeWithLedger(t, { "2026-11-21.ndjson": text });
+  const { code, stdout } = await command("ledger", "verify");
+  assert.equal(code, 1);
+  assert.deepEqual(stdout.split("\n").slice(0, 6), [
+    "line                 problem     what is wrong",
+    "2026-11-21.ndjson:2  duplicate   it has the id of line 1",
+    "2026-11-21.ndjson:3  unreadable  not JSON",
+    "2026-11-21.ndjson:4  impossible  bytes_in is -1",
+    "2026-11-21.ndjson:6  torn        it has no end",
+    "",
+  ]);
+  assert.match(stdout, /: 4 problems\.\n/);
+  assert.match(
+    stdout,
+    /3 requests with tokens \(30 uncached input, 0 cache read, 0 cache write, 18 output\)/,
+  );
+  assert.match(stdout, /torn: .*tollkeeper service restart/);
+  assert.ok(stdout.includes(`sed -n 3p ${join(directory, "2026-11-21.ndjson")}`));
+  assert.equal(readFileSync(join(directory, "2026-11-21.ndjson"), "utf8"), text, "nothing is changed");
+});
+
+test("ledger verify goes on with the other days where a file cannot be read", async (t) => {
+  const { command, directory } = homeWithLedger(t, { "2026-11-21.ndjson": line() });
+  mkdirSync(join(directory, "2026-11-19.ndjson"));
+  symlinkSync("2026-11-21.ndjson", join(directory, "2026-11-20.ndjson"));
+  const { code, stdout } = await command("ledger", "verify");
+  assert.equal(code, 1);
+  assert.match(stdout, /^2026-11-19\.ndjson +unreadable +.*not a regular file$/m);
+  assert.match(stdout, /^2026-11-20\.ndjson +unreadable +.*symbolic link$/m);
+  assert.match(stdout, /^Verified 1 line of 3 days/m);
+});
+
+test("ledger verify --json lists the first thousand problems and counts all", async (t) => {
+  const { command } = homeWithLedger(t, { "2026-11-21.ndjson": "\n".repeat(1500) });
+  const { code, stdout } = await command("ledger", "verify", "--json");
+  const { ok, counts, findings } = JSON.parse(stdout) as {
+    ok: boolean;
+    counts: unknown;
+    findings: unknown[];
+  };
+  assert.deepEqual([code, ok, findings.length], [1, false, 1000]);
+  assert.deepEqual(counts, { torn: 0, unreadable: 1500, impossible: 0, duplicate: 0 });
+  const text = await command("ledger", "verify");
+  assert.match(text.stdout, /^500 more are not listed\.$/m);
+});
+
+test("ledger verify has no sums where there is no ledger", async (t) => {
+  const { command } = homeWithLedger(t, {});
+  const { code, stdout } = await command("ledger", "verify");
+  assert.equal(code, 0);
+  assert.match(stdout, /^Verified 0 lines of 0 days/);
+});
+
+test("ledger verify finds nothing wrong while a daemon writes, and sees what it wrote", async (t) => {
+  const daemon = await startDaemon(t);
+  const end = new AbortController();
+  let sent = 0;
+  const request = async () => {
+    const response = await fetch(`${daemon.url}/v1/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "claude-sonnet-5",
+        max_tokens: 1,
+        messages: [{ role: "user", content: "x" }],
+      }),
+    });
+    await response.arrayBuffer();
+    sent += 1;
+  };
+  const load = Promise.all(
+    Array.from({ length: 4 }, async () => {
+      while (!end.signal.aborted) await request();
+    }),
+  );
+  for (let round = 0; round < 5; round += 1) {
+    const before = sent;
+    const { code, stdout } = await daemon.command("ledger", "verify", "--json");
+    const { ok, lines, findings } = JSON.parse(stdout) as { ok: boolean; lines: number; findings: unknown };
+    assert.deepEqual([code, ok, findings], [0, true, []]);
+    assert.ok(lines >= before, `${lines} lines of ${before} requests`);
+  }
+  end.abort();
+  await load;
+  const { ledger } = await daemon.status();
+  appendFileSync(join(ledger.directory, `${dayAt(Date.now())}.ndjson`), '{"v":1');
+  const torn = await daemon.command("ledger", "verify");
+  assert.equal(torn.code, 1);
+  assert.match(torn.stdout, new RegExp(`:${sent + 1} +torn `));
+});
