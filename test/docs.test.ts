@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { CSV_HEADER } from "../src/core/ledger/export/csv-columns.ts";
 import { homeWithLedger } from "./helpers/ledger/home-with-ledger.ts";
 import { startDaemon } from "./helpers/daemon/daemon.ts";
 import { describe, EARLY, LATE, type SmuggledModel } from "./security/smuggled-models.ts";
@@ -142,6 +143,11 @@ test("docs/ledger.md describes every field of a record", async (t) => {
     read("docs/ledger.md"),
     "docs/ledger.md",
   );
+});
+
+test("docs/ledger.md lists the columns of ledger export --format csv in their order", () => {
+  const [, listed = ""] = /```text\n(v,id,[^`]*)\n```/.exec(section("docs/ledger.md", "Exporting it")) ?? [];
+  assert.deepEqual(listed.replaceAll("\n", "").split(","), CSV_HEADER);
 });
 
 /** Splits a row of a table. */

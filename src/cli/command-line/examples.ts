@@ -16,8 +16,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "token list": ["token list", "token list --json"],
   "token revoke": ["token revoke my-script", "token revoke my-script --id 3f2a"],
   usage: ["usage", "usage --by model --since today", "usage --by session --json"],
-  ledger: ["ledger verify"],
+  ledger: ["ledger verify", "ledger export --since 2026-11 --format csv"],
   "ledger verify": ["ledger verify", "ledger verify --json"],
+  "ledger export": [
+    "ledger export --since 2026-11 --format csv > november.csv",
+    "ledger export --since 7d --tool codex | jq -c '.tokens'",
+  ],
   prices: ["prices", "prices claude-sonnet-5", "prices gpt-5.5 --upstream openai --on 2026-11-01"],
   models: ["models", "models --tool codex", "models --json"],
   status: ["status", "status --json"],

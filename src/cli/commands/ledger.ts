@@ -1,5 +1,6 @@
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
+import { exportOptions, exportRecords } from "./ledger/export.ts";
 import { verify } from "./ledger/verify.ts";
 
 /** `tollkeeper ledger`: looks after the usage records as files. */
@@ -12,6 +13,7 @@ export const command: Command<object> = {
         reportOptions,
         verify,
       )
-      .demandCommand(1, "a subcommand is missing: verify"),
+      .command("export", "Print the records of a period, one a line", exportOptions, exportRecords)
+      .demandCommand(1, "a subcommand is missing: verify or export"),
   handler: () => {},
 };

@@ -1,0 +1,27 @@
+import { readLedger, type UnreadableLine } from "../../adapters/ledger-file.ts";
+import { dayAt } from "../../core/ledger/day.ts";
+import type { Period } from "../../core/ledger/period.ts";
+import type { UsageRecord } from "../../core/ledger/record.ts";
+
+/** Lines of the ledger that are not records: how many were skipped, and the first of them. */
+export interface SkippedLines {
+  count: number;
+  first: UnreadableLine | null;
+}
+
+/** Yields the records of a period in the ledger's order. Counts in `skipped` the lines of its days that are not records. */
+export async function* recordsOfPeriod(
+  directory: string,
+  { since, until }: Pick<Period, "since" | "until">,
+  skipped: SkippedLines,
+): AsyncGenerator<UsageRecord> {
+  const firstTs = new Date(since).toISOString();
+  const endTs = until === null ? null : new Date(until).toISOString();
+  const range = { from: dayAt(since), ...(until !== null && { to: dayAt(until - 1) }) };
+  for await (const record of readLedger(directory, range)) {
+    if ("unreadable" in record) {
+      skipped.count += 1;
+      skipped.first ??= record;
+    } else if (record.ts >= firstTs && (endTs === null || record.ts < endTs)) yield record;
+  }
+}
