@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure, hasCode, messageOf } from "../../core/failure.ts";
@@ -10,12 +11,13 @@ export interface LedgerFile {
   path: string;
   day: string;
   isTorn: boolean;
+  /** False for what only has the name of such a file: a link or a directory. */
+  isRegular: boolean;
   bytes: number;
 }
 
 /**
- * Lists the files of a ledger by their names, those of the oldest day first; a missing directory has none. What has such a name but is
- * no regular file is listed too. Throws a Failure when the directory cannot be read.
+ * Lists the files of a ledger, those of the oldest day first; a missing directory has none. Throws a Failure when the directory cannot be read.
  */
 export async function listLedgerFiles(directory: string): Promise<LedgerFile[]> {
   const files: LedgerFile[] = [];
@@ -23,8 +25,8 @@ export async function listLedgerFiles(directory: string): Promise<LedgerFile[]> 
     const parsed = parseLedgerFileName(name);
     if (parsed === null) continue;
     const path = join(directory, name);
-    const bytes = await sizeOf(path);
-    if (bytes !== null) files.push({ name, path, ...parsed, bytes });
+    const found = await statsOf(path);
+    if (found !== null) files.push({ name, path, ...parsed, isRegular: found.isFile(), bytes: found.size });
   }
   return files;
 }
@@ -41,9 +43,9 @@ async function namesIn(directory: string): Promise<string[]> {
 }
 
 /** Returns null for a file that was deleted since. */
-async function sizeOf(path: string): Promise<number | null> {
+async function statsOf(path: string): Promise<Stats | null> {
   try {
-    return (await lstat(path)).size;
+    return await lstat(path);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return null;
     throw error;

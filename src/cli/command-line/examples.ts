@@ -22,6 +22,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "ledger export --since 2026-11 --format csv > november.csv",
     "ledger export --since 7d --tool codex | jq -c '.tokens'",
   ],
+  "ledger prune": ["ledger prune --before 2026-01", "ledger prune --before 2026-01-15 --yes"],
   prices: ["prices", "prices claude-sonnet-5", "prices gpt-5.5 --upstream openai --on 2026-11-01"],
   models: ["models", "models --tool codex", "models --json"],
   status: ["status", "status --json"],

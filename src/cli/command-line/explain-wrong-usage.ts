@@ -79,6 +79,8 @@ function rephrase(message: string, path: string, known: Knowledge): string {
   if (unknown !== undefined) return describeUnknown(unknown, path, known);
   if (message.startsWith("Not enough non-option arguments"))
     return `"${path}" needs ${NEEDED[path] ?? "more arguments"}`;
+  const [, missing] = /^Missing required argument: (\S+)$/.exec(message) ?? [];
+  if (missing !== undefined) return `--${missing} is missing`;
   const [, name, given, choices] = /Argument: (\S+), Given: (.*), Choices: (.*)/.exec(message) ?? [];
   if (name !== undefined)
     return `${dashed(name, known)} cannot be ${given}; choose one of: ${choices?.replaceAll('"', "")}`;

@@ -1,6 +1,7 @@
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
 import { exportOptions, exportRecords } from "./ledger/export.ts";
+import { prune, pruneOptions } from "./ledger/prune.ts";
 import { verify } from "./ledger/verify.ts";
 
 /** `tollkeeper ledger`: looks after the usage records as files. */
@@ -14,6 +15,7 @@ export const command: Command<object> = {
         verify,
       )
       .command("export", "Print the records of a period, one a line", exportOptions, exportRecords)
-      .demandCommand(1, "a subcommand is missing: verify or export"),
+      .command("prune", "Remove the records of days before one; cannot be undone", pruneOptions, prune)
+      .demandCommand(1, "a subcommand is missing: verify, export or prune"),
   handler: () => {},
 };

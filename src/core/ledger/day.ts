@@ -48,6 +48,15 @@ export function oldestKeptDay(days: readonly string[], now: number, retainDays: 
   return addDays(confirmedDay(days, dayAt(now)), -retainDays);
 }
 
+/**
+ * Returns which of these days may be removed to have none before `before`: not today, at `now` in milliseconds since 1970, and not the
+ * newest, which a daemon may have open.
+ */
+export function removableDays(days: readonly string[], before: string, now: number): Set<string> {
+  const [today, newest] = [dayAt(now), days.toSorted().at(-1)];
+  return new Set(days.filter((day) => day < before && day < today && day !== newest));
+}
+
 function confirmedDay(days: readonly string[], today: string): string {
   const past = [...new Set(days)].filter((day) => day < today).toSorted();
   let confirmed = past.at(-CONFIRMING_DAYS) ?? past[0] ?? today;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import { array, assert as assertProperty, property, stringMatching } from "fast-check";
 import { csvLine } from "../../../src/cli/terminal/csv.ts";
 import { parseCsv } from "../../../src/core/text/csv.ts";
 
@@ -26,9 +26,9 @@ test("finds the separator in the first line", () => {
 });
 
 test("reads what tollkeeper writes as CSV", () => {
-  const cell = fc.stringMatching(/^[ -~]*$/).filter((text) => !/^[=+\-@]/.test(text));
-  fc.assert(
-    fc.property(fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1 }), (rows) => {
+  const cell = stringMatching(/^[ -~]*$/).filter((text) => !/^[=+\-@]/.test(text));
+  assertProperty(
+    property(array(array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1 }), (rows) => {
       const header = ["a,b", "c"];
       const lines = [header, ...rows].map((cells) => `${csvLine(cells)}\r\n`);
       assert.deepEqual(parseCsv(`x,${lines.join("")}`).slice(1), rows);

@@ -1,0 +1,109 @@
+import { unlink } from "node:fs/promises";
+import { listLedgerFiles, readDayLines, type LedgerFile } from "../../../adapters/ledger-file.ts";
+import { ledgerDirectory } from "../../../adapters/paths.ts";
+import { Failure, hasCode, messageOf } from "../../../core/failure.ts";
+import { addDays } from "../../../core/ledger/calendar.ts";
+import { removableDays } from "../../../core/ledger/day.ts";
+import { quoteForShell } from "../../../core/text/shell-words.ts";
+import type { Argv } from "../../command-line.ts";
+import { loadConfig } from "../../load-config.ts";
+import { confirm, isInteractive } from "../../terminal/confirm.ts";
+import { print } from "../../terminal/console.ts";
+import { pluralize } from "../../terminal/format.ts";
+import { WrongUsage } from "../../wrong-usage.ts";
+
+interface PruneArguments {
+  config?: string | undefined;
+  before: string;
+  yes: boolean;
+}
+
+/** How every record begins. */
+const RECORD_START = '{"v":';
+
+/** Adds the options of `ledger prune`. */
+export function pruneOptions(yargs: Argv<object>): Argv<PruneArguments> {
+  return yargs
+    .option("config", { type: "string" })
+    .option("before", {
+      type: "string",
+      demandOption: true,
+      describe: "The first day to keep, in UTC, as the files are: 2026-11-01, or 2026-11 for that",
+    })
+    .option("yes", { alias: "y", type: "boolean", default: false, describe: "Remove them without asking" });
+}
+
+/** `tollkeeper ledger prune`: removes the files of days before one, after asking. A daemon may run meanwhile. */
+export async function prune({ config, before, yes }: PruneArguments): Promise<void> {
+  const first = readDay(before);
+  const directory = ledgerDirectory(await loadConfig(config));
+  const { files, kept } = await findFiles(directory, first);
+  for (const day of kept)
+    print(`${day} is kept: it is today, or the newest day, which a daemon may have open.`);
+  if (files.length === 0) return print(`There is nothing to remove before ${first} in ${directory}.`);
+  const what = await describeFiles(directory, files);
+  if (!yes && !isInteractive()) {
+    throw new Failure(
+      `nothing was removed: there is no terminal to ask on, and ${what} cannot be recovered`,
+      `to remove them without being asked, type: tollkeeper ledger prune --before ${first} --yes`,
+    );
+  }
+  if (!yes && !(await confirm(`Remove ${what} from ${directory}? They cannot be recovered.`)))
+    return print("Nothing was changed.");
+  for (const { path } of files) await remove(path);
+  print(`Removed ${what}.`);
+}
+
+/** @throws WrongUsage for what is not a day, a month or a year */
+function readDay(text: string): string {
+  const [, year, month = "01", day = "01"] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(text) ?? [];
+  const first = `${year}-${month}-${day}`;
+  // Date reads February 30 as March 2.
+  if (year === undefined || Number.isNaN(Date.parse(first)) || addDays(first, 0) !== first)
+    throw new WrongUsage(
+      `cannot read --before ${JSON.stringify(text)}: it is not a date`,
+      "use a day or a month, such as 2026-11-01 or 2026-11",
+    );
+  return first;
+}
+
+/** Finds what to remove to have no day before `before`, and which such days are kept all the same. */
+async function findFiles(
+  directory: string,
+  before: string,
+): Promise<{ files: LedgerFile[]; kept: Set<string> }> {
+  const files = (await listLedgerFiles(directory)).filter(({ isRegular }) => isRegular);
+  const days = files.map(({ day }) => day);
+  const removable = removableDays(days, before, Date.now());
+  return {
+    files: files.filter(({ day }) => removable.has(day)),
+    kept: new Set(days.filter((day) => day < before && !removable.has(day))),
+  };
+}
+
+/** Says how many records and bytes the files have, and of which days. */
+async function describeFiles(directory: string, files: readonly LedgerFile[]): Promise<string> {
+  const days = [...new Set(files.map(({ day }) => day))];
+  let records = 0;
+  for (const { day, isTorn } of files) {
+    if (isTorn) continue;
+    for await (const { text } of readDayLines(directory, day))
+      if (text?.startsWith(RECORD_START) === true) records += 1;
+  }
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const range =
+    days.length === 1 ? days[0] : `${pluralize(days.length, "day")}, ${days[0]} to ${days.at(-1)}`;
+  return `${pluralize(records, "record")} (${pluralize(bytes, "byte")}) of ${range}`;
+}
+
+async function remove(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (cause) {
+    // The daemon may remove old days at the same time.
+    if (hasCode(cause, "ENOENT")) return;
+    throw new Failure(`cannot remove ${path}: ${messageOf(cause)}`, `ls -ld ${quoteForShell(path)}`, {
+      cause,
+    });
+  }
+}
