@@ -81,6 +81,7 @@ function assertDescribed(names: Iterable<string>, text: string, where: string): 
 /** The commands that print a document, by their heading in docs/json.md. */
 const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   "`usage`": ["usage", "--json"],
+  "`ledger import`": ["ledger", "import", "--json"],
   "`status`": ["status", "--json"],
   "`doctor`": ["doctor", "--json"],
   "`check`": ["check", "--json"],

@@ -8,6 +8,12 @@ import { Notes } from "./ledger-file/notes.ts";
 import { ensurePrivateDirectory, refuseUnwritable } from "./ledger-file/private-file.ts";
 
 export { readDayLines } from "./ledger-file/day-lines.ts";
+export {
+  importedDirectory,
+  readImportedDay,
+  readImportedIds,
+  writeImportedDay,
+} from "./ledger-file/imported-days.ts";
 export { listLedgerFiles, type LedgerFile } from "./ledger-file/list-files.ts";
 export { findDays, readLedger, visitDay, type DayRange, type UnreadableLine } from "./ledger-file/reader.ts";
 export type { LedgerOptions };

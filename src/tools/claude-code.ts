@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { HostInfo } from "../core/host-info.ts";
 import { PRESENT } from "../core/identity/signatures.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import { CLAUDE_CLOUDS } from "./recipe/conflicting-variables.ts";
@@ -19,6 +20,11 @@ import type { Setting } from "./setting.ts";
 import type { ConnectableTool, LocalEndpoint, ToolHost } from "./tool.ts";
 
 const configDirectory = directoryOf("CLAUDE_CONFIG_DIR", ".claude");
+
+/** Returns the directories of its logs: a file for each session, in folders. */
+export function claudeCodeLogs(host: HostInfo): string[] {
+  return filesIn(configDirectory(host), "projects");
+}
 
 /** In its settings they override the shell's. */
 function variablesFor(endpoint: LocalEndpoint): Variable[] {

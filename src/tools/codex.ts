@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { HostInfo } from "../core/host-info.ts";
 import type { Conflict, SettingsLayer, SettingsSource } from "./conflict.ts";
 import { directoryOf, filesIn, managedDirectory } from "./recipe/directories.ts";
 import { elsewhere, findOtherBaseUrl, findSetting, findText } from "./recipe/layers.ts";
@@ -12,6 +13,11 @@ const PROVIDER = "tollkeeper";
 const TOKEN_VARIABLE = "TOLLKEEPER_TOKEN";
 
 const configDirectory = directoryOf("CODEX_HOME", ".codex");
+
+/** Returns the directories of its logs: a file for each session, in folders. */
+export function codexLogs(host: HostInfo): string[] {
+  return filesIn(configDirectory(host), "sessions", "archived_sessions");
+}
 
 /** A provider of its own: Codex would send a saved login to the built-in one, and try a WebSocket first. */
 function providerFields({ baseUrl }: LocalEndpoint) {

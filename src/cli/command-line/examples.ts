@@ -23,6 +23,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "ledger export --since 7d --tool codex | jq -c '.tokens'",
   ],
   "ledger prune": ["ledger prune --before 2026-01", "ledger prune --before 2026-01-15 --yes"],
+  "ledger import": ["ledger import --dry-run", "ledger import claude-code"],
   prices: ["prices", "prices claude-sonnet-5", "prices gpt-5.5 --upstream openai --on 2026-11-01"],
   models: ["models", "models --tool codex", "models --json"],
   status: ["status", "status --json"],

@@ -1,6 +1,7 @@
 import type { Argv } from "../command-line.ts";
 import { reportOptions, type Command } from "../command.ts";
 import { exportOptions, exportRecords } from "./ledger/export.ts";
+import { importLogs, importOptions } from "./ledger/import.ts";
 import { prune, pruneOptions } from "./ledger/prune.ts";
 import { verify } from "./ledger/verify.ts";
 
@@ -16,6 +17,12 @@ export const command: Command<object> = {
       )
       .command("export", "Print the records of a period, one a line", exportOptions, exportRecords)
       .command("prune", "Remove the records of days before one; cannot be undone", pruneOptions, prune)
-      .demandCommand(1, "a subcommand is missing: verify, export or prune"),
+      .command(
+        "import [tool]",
+        "Import past usage from the logs of Claude Code and Codex; kept apart from the ledger",
+        importOptions,
+        importLogs,
+      )
+      .demandCommand(1, "a subcommand is missing: verify, export, prune or import"),
   handler: () => {},
 };

@@ -8,7 +8,9 @@ import {
   tokenPath,
 } from "../../adapters/paths.ts";
 import { listDirectory, removeEmptyDirectories } from "../../connect/edit/directories.ts";
+import { importedDirectory } from "../../adapters/ledger-file.ts";
 import { readConnections } from "../../connect/connection.ts";
+import { SOURCES } from "../../core/ledger/import/imported-record.ts";
 import { parseLedgerFileName } from "../../core/ledger/day.ts";
 import { NOTES_DIRECTORY, parseNoteFileName } from "../../core/ledger/note-file.ts";
 import { formatCommand } from "../../core/text/shell-words.ts";
@@ -45,8 +47,10 @@ export function findLedger(directory: string): Removal[] {
   const names = listDirectory(directory);
   const days = names.filter((name) => parseLedgerFileName(name) !== null);
   const notes = join(directory, NOTES_DIRECTORY);
-  if (days.length === 0 && !existsSync(notes)) return [];
-  const own = names.filter((name) => name === NOTES_DIRECTORY || days.includes(name));
+  const imported = SOURCES.map((source) => importedDirectory(directory, source));
+  const folders = [notes, ...imported, ...imported.map((folder) => dirname(folder))];
+  if (days.length === 0 && !folders.some((folder) => existsSync(folder))) return [];
+  const own = names.filter((name) => days.includes(name) || folders.includes(join(directory, name)));
   const paths = own.length === names.length ? [directory] : own.map((name) => join(directory, name));
   return [
     {
@@ -57,7 +61,10 @@ export function findLedger(directory: string): Removal[] {
         for (const name of days) rmSync(join(directory, name));
         for (const name of listDirectory(notes))
           if (parseNoteFileName(name) !== null) rmSync(join(notes, name));
-        removeEmptyDirectories([notes, directory]);
+        for (const folder of imported)
+          for (const name of listDirectory(folder))
+            if (parseLedgerFileName(name) !== null) rmSync(join(folder, name));
+        removeEmptyDirectories([...folders, directory]);
         if (existsSync(directory)) note(`note: ${display(directory)} is kept: it contains other files`);
       },
     },

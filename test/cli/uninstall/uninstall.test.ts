@@ -25,11 +25,13 @@ async function prepareUsed(t: Parameters<typeof prepareSetup>[0]): Promise<Setup
   await run(["key", "set", "second"], "sk-second-key");
   await run(["token", "add", "my-script"]);
   mkdirSync(join(home, LEDGER, "under-way"), { recursive: true, mode: 0o700 });
+  mkdirSync(join(home, LEDGER, "imported", "codex"), { recursive: true, mode: 0o700 });
   for (const name of [
     "2026-11-20.ndjson",
     "2026-11-21.ndjson",
     "2026-11-21.torn",
     "under-way/a.1-b.json",
+    "imported/codex/2026-11-20.ndjson",
     "mine.txt",
   ])
     writeFileSync(join(home, LEDGER, name), "{}\n");
@@ -102,7 +104,10 @@ test(
     assert.match(stdout, /removed: ledger [^]*removed: config /);
     assert.match(stderr, /^note: ~\/\.local\/state\/tollkeeper\/ledger is kept: it contains other files$/m);
     assert.ok(
-      exists(`${LEDGER}/mine.txt`) && !exists(`${LEDGER}/2026-11-21.torn`) && !exists(`${LEDGER}/under-way`),
+      exists(`${LEDGER}/mine.txt`) &&
+        !exists(`${LEDGER}/2026-11-21.torn`) &&
+        !exists(`${LEDGER}/under-way`) &&
+        !exists(`${LEDGER}/imported`),
     );
   },
 );

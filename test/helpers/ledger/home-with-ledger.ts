@@ -8,8 +8,9 @@ export function homeWithLedger(
   t: TestContext,
   files: Readonly<Record<string, string>>,
   config: object = {},
+  env: Readonly<Record<string, string>> = {},
 ): ReturnType<typeof prepareHome> & { directory: string } {
-  const prepared = prepareHome(t, { config, env: { TZ: "UTC" } });
+  const prepared = prepareHome(t, { config, env: { TZ: "UTC", ...env } });
   const directory = join(prepared.home, "state", "tollkeeper", "ledger");
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (const [name, text] of Object.entries(files))

@@ -1,0 +1,54 @@
+import { createReadStream } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Failure, hasCode, messageOf } from "../core/failure.ts";
+import { quoteForShell } from "../core/text/shell-words.ts";
+
+const NEWLINE = 0x0a;
+/** A longer line has a file or an image in it, and no usage. */
+const LONGEST_LINE = 16 * 1024 * 1024;
+
+/**
+ * Lists the log files of a tool in a directory, at any depth, in the order of their names. A missing directory has none. Links are not
+ * followed. Throws a Failure when a directory cannot be read.
+ */
+export async function listToolLogs(directory: string): Promise<string[]> {
+  try {
+    const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile() && entry.name.endsWith(".jsonl"))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .toSorted();
+  } catch (cause) {
+    if (hasCode(cause, "ENOENT") || hasCode(cause, "ENOTDIR")) return [];
+    throw unreadable(directory, cause);
+  }
+}
+
+/** Yields the lines of a log, without those that are far too long, and without a last one that the tool is writing. */
+export async function* readToolLog(path: string): AsyncGenerator<string> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+      let start = 0;
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        const last = chunk.subarray(start, end);
+        if (length + last.length <= LONGEST_LINE) yield Buffer.concat([...parts, last]).toString();
+        start = end + 1;
+        parts = [];
+        length = 0;
+      }
+      const rest = chunk.subarray(start);
+      length += rest.length;
+      if (length <= LONGEST_LINE) parts.push(rest);
+      else parts = [];
+    }
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+}
+
+function unreadable(path: string, cause: unknown): Failure {
+  return new Failure(`cannot read ${path}: ${messageOf(cause)}`, `ls -ld ${quoteForShell(path)}`, { cause });
+}
