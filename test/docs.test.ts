@@ -1,6 +1,6 @@
 // What the pages say: their links lead somewhere, and they describe every field that programs read.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -124,6 +124,16 @@ test("docs/json.md describes every field of what ledger verify finds", async (t)
   const { stdout, stderr } = await homeWithLedger(t, files).command("ledger", "verify", "--json");
   assert.notEqual(stdout, "", stderr);
   const heading = "`ledger verify`";
+  assertDescribed(namesIn(JSON.parse(stdout)), section("docs/json.md", heading), `docs/json.md, ${heading}`);
+});
+
+test("docs/json.md describes every field of what ledger reconcile finds", async (t) => {
+  const { command, home } = homeWithLedger(t, {});
+  const file = join(home, "export.csv");
+  writeFileSync(file, "start_time,num_model_requests,model,input_tokens,output_tokens\n1795132800,1,m,2,3\n");
+  const { stdout, stderr } = await command("ledger", "reconcile", file, "--json");
+  assert.notEqual(stdout, "", stderr);
+  const heading = "`ledger reconcile`";
   assertDescribed(namesIn(JSON.parse(stdout)), section("docs/json.md", heading), `docs/json.md, ${heading}`);
 });
 

@@ -24,6 +24,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   "ledger prune": ["ledger prune --before 2026-01", "ledger prune --before 2026-01-15 --yes"],
   "ledger import": ["ledger import --dry-run", "ledger import claude-code"],
+  "ledger reconcile": [
+    "ledger reconcile usage.csv",
+    "ledger reconcile usage.csv --only api_key=laptop --timezone Europe/Berlin",
+    "ledger reconcile export.csv --map date=day,model=model,input=prompt_tokens,output=completion_tokens",
+  ],
   prices: ["prices", "prices claude-sonnet-5", "prices gpt-5.5 --upstream openai --on 2026-11-01"],
   models: ["models", "models --tool codex", "models --json"],
   status: ["status", "status --json"],

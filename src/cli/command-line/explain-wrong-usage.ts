@@ -13,6 +13,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   env: "the name of a tool",
   "config get": "the path of a value",
   "config set": "the path of a value and the new value",
+  "ledger reconcile": "the file of an export",
   completion: "the name of a shell: bash, zsh or fish",
 };
 

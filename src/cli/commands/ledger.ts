@@ -3,6 +3,7 @@ import { reportOptions, type Command } from "../command.ts";
 import { exportOptions, exportRecords } from "./ledger/export.ts";
 import { importLogs, importOptions } from "./ledger/import.ts";
 import { prune, pruneOptions } from "./ledger/prune.ts";
+import { reconcile, reconcileOptions } from "./ledger/reconcile.ts";
 import { verify } from "./ledger/verify.ts";
 
 /** `tollkeeper ledger`: looks after the usage records as files. */
@@ -23,6 +24,12 @@ export const command: Command<object> = {
         importOptions,
         importLogs,
       )
-      .demandCommand(1, "a subcommand is missing: verify, export, prune or import"),
+      .command(
+        "reconcile <file>",
+        "Compare a service's own usage export with the ledger, by day and model",
+        reconcileOptions,
+        reconcile,
+      )
+      .demandCommand(1, "a subcommand is missing: verify, export, prune, import or reconcile"),
   handler: () => {},
 };

@@ -1,5 +1,5 @@
 import { SANDBOX_UPSTREAM } from "../config/names.ts";
-import type { UsageRecord } from "../ledger/record.ts";
+import type { SummableRecord } from "../ledger/record.ts";
 import { hasSpentNothing } from "../ledger/spend.ts";
 import type { MeterReading } from "../usage/reading.ts";
 import { priceCharge, type CostLine, type Missing } from "./charge-cost.ts";
@@ -9,8 +9,11 @@ import type { Money } from "./money.ts";
 import type { PriceBook } from "./price-book.ts";
 
 /** What of a record decides what it cost. */
-export type PricedRecord = MeterReading &
-  Pick<UsageRecord, "ts" | "upstream" | "route" | "method" | "status" | "model_requested" | "alias">;
+export type PricedRecord = Omit<MeterReading, "stop" | "error_type" | "tokens"> &
+  Pick<
+    SummableRecord,
+    "tokens" | "ts" | "upstream" | "route" | "method" | "status" | "model_requested" | "alias"
+  >;
 
 /**
  * What a request cost.

@@ -1,0 +1,152 @@
+import { readFileSync } from "node:fs";
+import { readLedger } from "../../../adapters/ledger-file.ts";
+import { ledgerDirectory } from "../../../adapters/paths.ts";
+import type { Config } from "../../../core/config/config.ts";
+import { SANDBOX_UPSTREAM } from "../../../core/config/names.ts";
+import { Failure, messageOf } from "../../../core/failure.ts";
+import { BackgroundResponses } from "../../../core/ledger/background.ts";
+import { CopyDetector } from "../../../core/ledger/copies.ts";
+import { addDays, localCalendar, UTC_CALENDAR, type Calendar } from "../../../core/ledger/calendar.ts";
+import { compare, type Sides } from "../../../core/ledger/reconcile/compare.ts";
+import { MAPPABLE, type ColumnMap } from "../../../core/ledger/reconcile/forms.ts";
+import { LedgerUsage } from "../../../core/ledger/reconcile/ledger-usage.ts";
+import { commonName } from "../../../core/ledger/reconcile/model-names.ts";
+import { readExport } from "../../../core/ledger/reconcile/read-export.ts";
+import { findReasons } from "../../../core/ledger/reconcile/reasons.ts";
+import type { ServiceRow } from "../../../core/ledger/reconcile/service-row.ts";
+import { classify, isBackground, type CountedRequest } from "../../../core/ledger/spend.ts";
+import { matchesModel } from "../../../core/policy/model-pattern.ts";
+import { costOf } from "../../../core/price/cost.ts";
+import { quoteForShell } from "../../../core/text/shell-words.ts";
+import type { Argv } from "../../command-line.ts";
+import { readCalendar } from "../../ledger/period-options.ts";
+import { loadConfig } from "../../load-config.ts";
+import { loadPrices } from "../../prices/load-prices.ts";
+import { EXIT, print, printJson } from "../../terminal/console.ts";
+import { WrongUsage } from "../../wrong-usage.ts";
+import { describeReconciliation, toDocument } from "./reconcile/report.ts";
+
+interface ReconcileArguments {
+  config?: string | undefined;
+  file: string;
+  map?: string | undefined;
+  only?: string | undefined;
+  timezone?: string | undefined;
+  upstream?: string | undefined;
+  json: boolean;
+}
+
+/** Adds the options of `ledger reconcile`. */
+export function reconcileOptions(yargs: Argv<object>): Argv<ReconcileArguments> {
+  return yargs
+    .option("config", { type: "string" })
+    .positional("file", { type: "string", demandOption: true, describe: "The export: CSV or JSON" })
+    .option("map", {
+      type: "string",
+      describe: `Columns of an unknown export, as in date=day,model=model,input=prompt_tokens; of ${MAPPABLE.join(", ")}`,
+    })
+    .option("only", {
+      type: "string",
+      describe: "Only rows with this value in a column, as in api_key=laptop",
+    })
+    .option("timezone", { type: "string", describe: "Time zone of the export's days; default: UTC" })
+    .option("upstream", {
+      type: "string",
+      describe:
+        'The upstream of the export; "*" stands for any characters; default: those that served its models',
+    })
+    .option("json", { type: "boolean", default: false, describe: "Print JSON" });
+}
+
+/** `tollkeeper ledger reconcile`: compares a service's own usage export with the ledger. Exits with 1 if they differ. */
+export async function reconcile(given: ReconcileArguments): Promise<void> {
+  const { file, map, only, timezone, upstream, json } = given;
+  const calendar = timezone === undefined ? UTC_CALENDAR : readCalendar({ timezone });
+  const reading = {
+    map: map === undefined ? null : readMap(map),
+    only: only === undefined ? null : readOnly(only),
+  };
+  const config = await loadConfig(given.config);
+  const exported = readExport(readText(file), reading);
+  const usage = await readUsage(config, exported.rows, calendar);
+  const sides: Sides = {
+    rows: exported.rows,
+    usage,
+    upstreams: chooseUpstreams(usage, exported.rows, upstream),
+  };
+  const cells = compare(sides, calendar);
+  const reasons = findReasons(sides, cells, calendar, localCalendar().zone);
+  const result = { file, exported, calendar, upstreams: sides.upstreams, cells, reasons };
+  if (json) printJson(toDocument(result));
+  else print(describeReconciliation(result));
+  if (cells.some(({ isMatch }) => !isMatch)) process.exitCode = EXIT.failed;
+}
+
+function readMap(text: string): ColumnMap {
+  const pairs = text.split(",").map((pair) => pair.split("="));
+  for (const [name = "", column = ""] of pairs) {
+    if ((MAPPABLE as readonly string[]).includes(name) && column !== "") continue;
+    throw new WrongUsage(
+      `cannot read --map ${JSON.stringify(text)}: ${JSON.stringify(name)} is none of ${MAPPABLE.join(", ")}, or has no column`,
+      "use for example: --map date=day,model=model,input=prompt_tokens,output=completion_tokens",
+    );
+  }
+  return Object.fromEntries(pairs) as ColumnMap;
+}
+
+function readOnly(text: string): { column: string; value: string } {
+  const [, column, value] = /^([^=]+)=([^]*)$/.exec(text) ?? [];
+  if (column === undefined || value === undefined)
+    throw new WrongUsage(
+      `cannot read --only ${JSON.stringify(text)}`,
+      "use for example: --only api_key=laptop",
+    );
+  return { column, value };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new Failure(`cannot read ${file}: ${messageOf(cause)}`, `ls -l ${quoteForShell(file)}`, { cause });
+  }
+}
+
+/** Reads the days of the export, and two more on each side, which its days in other time zones may reach into. */
+async function readUsage(
+  config: Config,
+  rows: readonly ServiceRow[],
+  calendar: Calendar,
+): Promise<LedgerUsage> {
+  const days = rows.map(({ when }) => ("day" in when ? when.day : calendar.dayOf(when.at))).toSorted();
+  const [first, last] = [days[0], days.at(-1)];
+  const usage = new LedgerUsage();
+  if (first === undefined || last === undefined) return usage;
+  const prices = rows.some(({ cost }) => cost !== null) ? await loadPrices(config) : null;
+  const add = (counted: CountedRequest) => {
+    if (counted.record.upstream === SANDBOX_UPSTREAM) return;
+    usage.add(counted, prices === null ? null : costOf(counted.source, prices));
+  };
+  const copies = new CopyDetector();
+  const background = new BackgroundResponses();
+  const range = { from: addDays(first, -2), to: addDays(last, 2) };
+  for await (const record of readLedger(ledgerDirectory(config), range)) {
+    if ("unreadable" in record || copies.isCopy(record)) continue;
+    const kind = classify(record);
+    if (isBackground(record, kind)) background.add(record);
+    else if (kind === "request") add({ record, source: record });
+  }
+  background.counted().forEach(add);
+  return usage;
+}
+
+function chooseUpstreams(
+  usage: LedgerUsage,
+  rows: readonly ServiceRow[],
+  pattern: string | undefined,
+): ReadonlySet<string> {
+  const all = [...usage.upstreamsOf(null)];
+  if (pattern !== undefined) return new Set(all.filter((name) => matchesModel([pattern], name)));
+  if (rows.some(({ model }) => model === null)) return new Set(all);
+  return usage.upstreamsOf(new Set(rows.map(({ model }) => commonName(model ?? ""))));
+}

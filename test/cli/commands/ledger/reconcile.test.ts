@@ -1,0 +1,226 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { dayOf } from "../../../../src/core/ledger/day.ts";
+import type { UsageRecord } from "../../../../src/core/ledger/record.ts";
+import { homeWithLedger } from "../../../helpers/ledger/home-with-ledger.ts";
+import { extraTokens, tokens, usageRecord } from "../../../helpers/ledger/usage-record.ts";
+
+/** Prepares a ledger with these records. Returns a function that reconciles it with an export. */
+function withLedger(t: TestContext, records: readonly UsageRecord[]) {
+  const files: Record<string, string> = {};
+  for (const record of records)
+    files[`${dayOf(record.ts)}.ndjson`] =
+      `${files[`${dayOf(record.ts)}.ndjson`] ?? ""}${JSON.stringify(record)}\n`;
+  const { command, home } = homeWithLedger(t, files);
+  return async (text: string, ...args: string[]) => {
+    const file = join(home, "export.csv");
+    writeFileSync(file, text);
+    return command("ledger", "reconcile", file, ...args);
+  };
+}
+
+const HEADER =
+  "usage_date_utc,model_version,api_key,usage_input_tokens_no_cache,usage_input_tokens_cache_read,usage_output_tokens";
+const csv = (...rows: string[]) => [HEADER, ...rows].join("\n");
+const at = (ts: string, changes: Partial<UsageRecord> = {}) =>
+  usageRecord({ ts, upstream: "anthropic", model: "claude-opus-5", ...changes });
+
+const MORNING = at("2026-11-20T09:00:00.000Z", {
+  tokens: tokens({ input_uncached: 10, cache_read: 100, output: 5 }),
+});
+const NIGHT = at("2026-11-20T23:30:00.000Z", { tokens: tokens({ input_uncached: 1, output: 1 }) });
+const NEXT = at("2026-11-21T12:00:00.000Z", { tokens: tokens({ input_uncached: 7, output: 2 }) });
+
+test("ledger reconcile finds that an export matches, model by model and day by day", async (t) => {
+  const compaction = extraTokens({
+    type: "compaction",
+    model: null,
+    billable: true,
+    input_uncached: 4,
+    output: 3,
+  });
+  const reconcile = withLedger(t, [
+    MORNING,
+    NIGHT,
+    NIGHT,
+    at("2026-11-21T12:00:00.000Z", { tokens: NEXT.tokens, extra: [compaction] }),
+    at("2026-11-21T13:00:00.000Z", {
+      outcome: "error",
+      status: 429,
+      usage: "absent",
+      tokens: null,
+      spend: "never",
+    }),
+    // Neither is the service's.
+    at("2026-11-20T10:00:00.000Z", { upstream: "sandbox" }),
+    at("2026-11-20T10:00:00.000Z", { upstream: "openai", model: "gpt-5.5" }),
+    at("2026-11-23T10:00:00.000Z"),
+  ]);
+  const { code, stdout } = await reconcile(
+    csv("2026-11-20,claude-opus-5,laptop,11,100,6", "2026-11-21,claude-opus-5,laptop,11,0,5"),
+  );
+  assert.match(
+    stdout,
+    /export\.csv: Anthropic's usage \(CSV of the console\), 2 rows, 2026-11-20 to 2026-11-21 \(UTC\)\nCompared with: anthropic\n\nBy day and model, 2 of 2 match\.\n$/,
+  );
+  assert.equal(code, 0);
+});
+
+test("ledger reconcile says what differs by how much, and that the service has requests of another key or machine", async (t) => {
+  const reconcile = withLedger(t, [MORNING, NEXT]);
+  const { code, stdout } = await reconcile(
+    csv(
+      "2026-11-20,claude-opus-5,laptop,1010,150,5",
+      "2026-11-21,claude-opus-5,laptop,7,0,2",
+      "2026-11-21,claude-haiku-5,laptop,3,0,1",
+    ),
+  );
+  assert.equal(code, 1);
+  assert.deepEqual(stdout.split("\n").slice(3), [
+    "By day and model, 1 of 3 match.",
+    "",
+    "day         model           what        service  ledger  difference",
+    "2026-11-20  claude-opus-5   input         1,160     110      +1,050",
+    "2026-11-20  claude-opus-5   cache read      150     100         +50",
+    "2026-11-21  claude-haiku-5  input             3       0          +3",
+    "2026-11-21  claude-haiku-5  output            1       0          +1",
+    "",
+    "Likely reasons:",
+    "- tollkeeper saw nothing of claude-haiku-5 on 2026-11-21: another machine, another key, or a tool that is not connected; try: tollkeeper connect --list",
+    "- the service has more than the ledger of claude-opus-5 on 2026-11-20: other keys or other machines, too; try: --only api_key=NAME",
+    "",
+  ]);
+});
+
+test("ledger reconcile finds the time zone of an export's days, and counts in it when told", async (t) => {
+  const reconcile = withLedger(t, [MORNING, NIGHT, NEXT]);
+  // In Berlin the night is of the 21st.
+  const text = csv("2026-11-20,claude-opus-5,laptop,10,100,5", "2026-11-21,claude-opus-5,laptop,8,0,3");
+  const { code, stdout } = await reconcile(text);
+  assert.equal(code, 1);
+  assert.match(
+    stdout,
+    /^- the export counts its days in another time zone: with those of \S+ it matches, or nearly so; try: --timezone \S+$/m,
+  );
+  const zone = /try: --timezone (\S+)/.exec(stdout)?.[1] ?? "";
+  const told = await reconcile(text, "--timezone", zone);
+  assert.equal(told.code, 0, told.stdout);
+  assert.equal((await reconcile(text, "--timezone", "Europe/Berlin")).code, 0);
+});
+
+test("ledger reconcile compares models with dated names, and says so", async (t) => {
+  const reconcile = withLedger(t, [MORNING]);
+  const { code, stdout } = await reconcile(csv("2026-11-20,claude-opus-5-20260801,laptop,10,100,5"));
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /models have other names in the export: claude-opus-5-20260801 is claude-opus-5 in the ledger/,
+  );
+});
+
+test("ledger reconcile can take only the rows of one key, and names the keys of an export of several", async (t) => {
+  const reconcile = withLedger(t, [MORNING]);
+  const text = csv("2026-11-20,claude-opus-5,laptop,10,100,5", "2026-11-20,claude-opus-5,ci,1000,0,50");
+  const all = await reconcile(text);
+  assert.equal(all.code, 1);
+  assert.match(all.stdout, /The export is of 2 keys: ci, laptop\.\n$/);
+  const one = await reconcile(text, "--only", "api_key=laptop");
+  assert.equal(one.code, 0, one.stdout);
+});
+
+test("ledger reconcile tells requests of ours that are lower bounds, an export made too early, and usage that it leaves out", async (t) => {
+  const reconcile = withLedger(t, [
+    at("2026-11-19T10:00:00.000Z", {
+      usage: "partial",
+      outcome: "cut",
+      cut_by: "client",
+      tokens: tokens({ input_uncached: 5, output: 1 }),
+    }),
+    MORNING,
+    NEXT,
+  ]);
+  const { stdout } = await reconcile(
+    csv(
+      "2026-11-19,claude-opus-5,laptop,5,0,9",
+      "2026-11-20,claude-opus-5,laptop,9,100,5",
+      "2026-11-21,claude-opus-5,laptop,6,0,2",
+    ),
+  );
+  assert.match(
+    stdout,
+    /^- requests of ours are lower bounds or unknown: claude-opus-5 on 2026-11-19; try: tollkeeper usage --utc$/m,
+  );
+  assert.match(stdout, /^- the export was made before its last day was over: claude-opus-5 on 2026-11-21$/m);
+  assert.match(
+    stdout,
+    /^- the ledger has more than the export of claude-opus-5 on 2026-11-20: .*; try: --upstream NAME$/m,
+  );
+});
+
+test("ledger reconcile compares costs, with the model's name for people, and OpenAI's without models", async (t) => {
+  const million = tokens({ input_uncached: 100_000, output: 100_000 });
+  const reconcile = withLedger(t, [
+    at("2026-11-20T10:00:00.000Z", {
+      model: "claude-sonnet-4-5-20250929",
+      route: "/messages",
+      tokens: million,
+    }),
+  ]);
+  const header = "usage_date_utc,model,api_key,token_type,cost_usd,list_price_usd";
+  const costs = (output: string) =>
+    [
+      header,
+      "2026-11-20,Claude Sonnet 4.5,laptop,input_no_cache,0.30,0.30",
+      `2026-11-20,Claude Sonnet 4.5,laptop,output,${output},1.50`,
+    ].join("\n");
+  const right = await reconcile(costs("1.50"));
+  assert.equal(right.code, 0, right.stdout);
+  const wrong = await reconcile(costs("2.50"));
+  assert.match(wrong.stdout, /^2026-11-20 +claude-sonnet-4-5 +cost +\$2\.80 +\$1\.80 +\+\$1\.00$/m);
+  const start = Date.UTC(2026, 10, 20) / 1000;
+  const bucket = {
+    start_time: start,
+    end_time: start + 86_400,
+    results: [{ amount: { value: 1.8, currency: "usd" } }],
+  };
+  const whole = await reconcile(JSON.stringify({ data: [bucket] }));
+  assert.match(whole.stdout, /By day, 1 of 1 match\./);
+});
+
+test("ledger reconcile --upstream compares with other upstreams, and without any the whole export is missing", async (t) => {
+  const reconcile = withLedger(t, [MORNING, at("2026-11-20T11:00:00.000Z", { upstream: "other" })]);
+  const text = csv("2026-11-20,claude-opus-5,laptop,10,100,5");
+  assert.equal((await reconcile(text)).code, 1);
+  assert.equal((await reconcile(text, "--upstream", "anth*")).code, 0);
+  const none = await reconcile(csv("2026-11-20,claude-haiku-5,laptop,10,100,5"));
+  assert.match(none.stdout, /^Compared with: no upstream, because none served its models$/m);
+  assert.match(none.stdout, /tollkeeper saw nothing of claude-haiku-5 on 2026-11-20/);
+});
+
+test("ledger reconcile --json has every day and model, and refuses a wrong command line", async (t) => {
+  const reconcile = withLedger(t, [MORNING]);
+  const { code, stdout } = await reconcile(
+    "d,m,i,o\n2026-11-20,claude-opus-5,111,5\n",
+    "--json",
+    "--map",
+    "date=d,model=m,input=i,output=o",
+  );
+  assert.equal(code, 1);
+  const { cells, reasons, is_match } = JSON.parse(stdout) as Record<
+    string,
+    { difference: unknown; code: string }[]
+  >;
+  assert.deepEqual(cells?.[0]?.difference, { input: 1, output: 0, cost_usd: null });
+  assert.deepEqual([reasons?.map((reason) => reason.code), is_match], [["other_keys"], false]);
+  for (const args of [
+    ["--map", "day=d"],
+    ["--map", "date"],
+    ["--only", "api_key"],
+    ["--timezone", "Moon"],
+  ]) {
+    const { code: wrong, stderr } = await reconcile("d\n1\n", ...args);
+    assert.equal(wrong, 2, stderr);
+  }
+});
