@@ -1,3 +1,4 @@
+import { SOURCES } from "../core/ledger/import/imported-record.ts";
 import { CONNECTABLE_TOOLS } from "../tools/all.ts";
 import { completeOptions, type ProgramCommand } from "./command-line.ts";
 import { findCommandPath, subcommandsOf } from "./command-line/examples.ts";
@@ -53,6 +54,7 @@ async function findCandidates(
   const path = findCommandPath(before);
   if (path === name && subcommandsOf(name).length > 0) return subcommandsOf(name);
   if (path === "completion") return ["bash", "zsh", "fish"];
+  if (path === "ledger import") return [...SOURCES];
   const argument = ARGUMENTS[path];
   const isFirst = before.length === path.split(" ").length;
   return argument !== undefined && isFirst ? list(argument) : [];

@@ -166,15 +166,22 @@ test("hostile values from client and upstream are inert in ledger, log, status a
   assert.match(bySession ?? "", /^=HYPERLINK\("x"\);\+1\u00c2\\u009b31m/m);
   const { rows } = JSON.parse(json ?? "") as { rows: { session: string }[] };
   assert.ok(rows.some(({ session }) => session === IN_HEADER));
-  const cells = csv?.match(/"(?:[^"]|"")*"|[^",;\r\n]+/g) ?? [];
-  assert.deepEqual(
-    cells.filter((cell) => /^"?[=+@-]/.test(cell)),
-    [],
-    "no cell is a formula, whichever separator is used",
-  );
+  await runInert(daemon, "ledger verify");
+  await runInert(daemon, "ledger export");
+  assertNoFormula(csv ?? "");
+  assertNoFormula(await runInert(daemon, "ledger export --format csv"));
   assert.match(csv ?? "", /^"'=1\+1;@x/m);
   assert.equal(await daemon.stop(), 0);
   assertInert(daemon.stdout() + daemon.stderr(), "the log");
   assert.match(daemon.stderr(), /a truncated last line/);
   for (const line of daemon.stderr().trimEnd().split("\n")) assert.ok(JSON.parse(line));
 });
+
+function assertNoFormula(csv: string): void {
+  const cells = csv.match(/"(?:[^"]|"")*"|[^",;\r\n]+/g) ?? [];
+  assert.deepEqual(
+    cells.filter((cell) => /^"?[=+@-]/.test(cell)),
+    [],
+    "no cell is a formula, whichever separator is used",
+  );
+}

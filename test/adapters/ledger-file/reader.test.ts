@@ -35,11 +35,11 @@ test("returns records unchanged", async (t) => {
   for await (const read of readLedger(directory, { from: "2026-11-21" })) assert.deepEqual(read, record);
 });
 
-test("returns null as process and project of a record without these fields", async (t) => {
-  const { process: _process, project: _project, ...older } = usageRecord();
+test("returns null as process, project and branch of a record without these fields", async (t) => {
+  const { process: _process, project: _project, branch: _branch, ...older } = usageRecord();
   const directory = directoryWith(t, { "2026-11-21.ndjson": `${JSON.stringify(older)}\n` });
   for await (const read of readLedger(directory, { from: "" })) {
-    assert.deepEqual(read, { ...older, process: null, project: null });
+    assert.deepEqual(read, { ...older, process: null, project: null, branch: null });
   }
 });
 

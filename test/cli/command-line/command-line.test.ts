@@ -179,6 +179,10 @@ test("completes commands, subcommands, options, choices, tools, keys and upstrea
   assert.deepEqual(await words(t, "pri"), ["prices"]);
   assert.deepEqual(await words(t, "prices", "x", "--upstream", "o"), ["other"]);
   assert.deepEqual(await words(t, "models", "--t"), ["--tool"]);
+  assert.deepEqual(await words(t, "ledger", "p"), ["prune"]);
+  assert.deepEqual(await words(t, "ledger", "import", "cl"), ["claude-code"]);
+  assert.deepEqual(await words(t, "ledger", "export", "--format", ""), ["ndjson", "csv"]);
+  assert.deepEqual(await words(t, "ledger", "export", "--until", "--ut"), ["--utc"]);
   assert.deepEqual(await words(t, "run", "--", "us"), [""]);
 });
 

@@ -29,7 +29,8 @@ const RULES: readonly Rule[] = [
   isOfItsDay,
   ...(["outcome", "usage", "spend"] as const).map(knownWord),
   ({ tokens }) => (tokens === null ? null : findTokenFault(tokens)),
-  ({ extra }) => extra.map((set) => findWriteFault(set, `extra of ${set.type}: `)).find(isFault) ?? null,
+  ({ extra }) =>
+    extra.map((set) => findWriteFault(set, `extra of ${show(set.type)}: `)).find(isFault) ?? null,
   tokensFitUsage,
   cutHasAnEnd,
   timesFit,

@@ -199,6 +199,14 @@ test("ledger reconcile --upstream compares with other upstreams, and without any
   assert.match(none.stdout, /tollkeeper saw nothing of claude-haiku-5 on 2026-11-20/);
 });
 
+test("ledger reconcile lets no name of an export begin a line", async (t) => {
+  const { stdout } = await withLedger(t, [MORNING])(
+    csv('2026-11-20,"evil\nforged",laptop,10,100,5', '2026-11-20,m,"ci\nforged",1,1,1'),
+  );
+  assert.doesNotMatch(stdout, /^forged/m);
+  assert.match(stdout, /evil\\u000aforged/);
+});
+
 test("ledger reconcile --json has every day and model, and refuses a wrong command line", async (t) => {
   const reconcile = withLedger(t, [MORNING]);
   const { code, stdout } = await reconcile(

@@ -41,7 +41,7 @@ const CONTRADICTIONS: Record<string, [changes: object, what: string]> = {
   ],
   extra: [
     { extra: [{ ...extraTokens({ type: "compaction", model: null, billable: true }), cache_write_30m: 1 }] },
-    "extra of compaction: cache_write is 0, but the five cache_write_* is 1",
+    'extra of "compaction": cache_write is 0, but the five cache_write_* is 1',
   ],
   "final without tokens": [{ tokens: null }, "usage is final, but there are no tokens"],
   "absent with tokens": [{ usage: "absent" }, "usage is absent, but there are tokens"],

@@ -3,6 +3,7 @@ import { toPriced } from "../../../../core/ledger/import/imported-record.ts";
 import { costOf } from "../../../../core/price/cost.ts";
 import { formatDollars, formatMoney, type Money } from "../../../../core/price/money.ts";
 import type { PriceBook } from "../../../../core/price/price-book.ts";
+import { toPrintable } from "../../../../core/text/printable.ts";
 import { formatNumber, pluralize } from "../../../terminal/format.ts";
 import type { ToolLogs } from "./read-logs.ts";
 
@@ -99,7 +100,7 @@ export function describeImport(summary: ImportSummary, isDryRun: boolean, direct
 
 function describeSums({ tokens, cost, partial, firstTs, lastTs }: ImportSummary): string[] {
   const { inputUncached, cacheRead, cacheWrite, output } = tokens;
-  const names = cost.unpricedModels.join(", ");
+  const names = toPrintable(cost.unpricedModels.join(", "));
   return [
     `from ${firstTs?.slice(0, 10)} to ${lastTs?.slice(0, 10)} (UTC): ${formatNumber(inputUncached)} uncached input, ${formatNumber(cacheRead)} cache read, ${formatNumber(cacheWrite)} cache write, ${formatNumber(output)} output`,
     `at the prices of the API: ${cost.isLowerBound ? "at least " : ""}${formatDollars(cost.amount)}${names === "" ? "" : `; without a price: ${names}`}`,

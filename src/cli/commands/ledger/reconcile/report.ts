@@ -4,6 +4,7 @@ import type { Reason } from "../../../../core/ledger/reconcile/reasons.ts";
 import type { ServiceExport } from "../../../../core/ledger/reconcile/service-row.ts";
 import { TOKEN_SUMS } from "../../../../core/ledger/reconcile/sums.ts";
 import { formatDollars, formatMoney, type Money } from "../../../../core/price/money.ts";
+import { toPrintable } from "../../../../core/text/printable.ts";
 import { formatNumber, pluralize } from "../../../terminal/format.ts";
 import { formatTable } from "../../../terminal/table.ts";
 
@@ -32,7 +33,7 @@ export function describeReconciliation(result: Reconciliation): string {
   const by = cells.some(({ model }) => model !== null) ? "day and model" : "day";
   const rows = cells.filter(({ isMatch }) => !isMatch).flatMap(rowsOf);
   const parts = [
-    `${file}: ${exported.form}, ${pluralize(exported.rows.length, "row")}, ${days[0]} to ${days.at(-1)} (${calendar.zone})\nCompared with: ${where}`,
+    `${file}: ${exported.form}, ${pluralize(exported.rows.length, "row")}, ${days[0]} to ${days.at(-1)} (${calendar.zone})\nCompared with: ${toPrintable(where)}`,
     `By ${by}, ${formatNumber(matching)} of ${formatNumber(cells.length)} match.`,
     rows.length > 0 && formatTable(COLUMNS, rows.slice(0, MOST_LISTED)),
     rows.length > MOST_LISTED &&
@@ -51,7 +52,7 @@ const COLUMNS = [
 ];
 
 function rowsOf({ day, model, service, ledger, differences, costDifference }: Cell): string[][] {
-  const names = [day, model ?? "all"];
+  const names = [day, toPrintable(model ?? "all")];
   const tokens = TOKEN_SUMS.flatMap((name) => {
     const difference = differences[name] ?? 0;
     if (difference === 0) return [];
@@ -73,15 +74,13 @@ function signed(amount: Money, format: (amount: Money) => string): string {
 }
 
 function describeReason({ what, fix }: Reason): string {
-  return fix === null ? `- ${what}` : `- ${what}; try: ${fix}`;
+  return toPrintable(fix === null ? `- ${what}` : `- ${what}; try: ${fix}`);
 }
 
 /** Says which keys an export of several is about. */
 function describeKeys({ keys }: ServiceExport): string | false {
-  return (
-    keys.size > 1 &&
-    `The export is of ${pluralize(keys.size, "key")}: ${[...keys.keys()].toSorted().join(", ")}.`
-  );
+  const names = toPrintable([...keys.keys()].toSorted().join(", "));
+  return keys.size > 1 && `The export is of ${pluralize(keys.size, "key")}: ${names}.`;
 }
 
 /** Returns the result as a document for programs. */
