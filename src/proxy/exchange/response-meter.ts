@@ -186,6 +186,7 @@ function withoutUsage(reading: MeterReading, whole: boolean): MeterReading {
     spend: "never",
     tokens: null,
     extra: [],
+    billed_usd: null,
     raw_usage: null,
     flags: [...reading.flags, "decode_failed"],
   };
