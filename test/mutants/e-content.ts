@@ -36,6 +36,22 @@ export const CONTENT: readonly Mutant[] = [
     replace: "",
   },
   {
+    row: "E6",
+    test: "test/cli/commands/ledger/import.test.ts",
+    without: "leaving projects out of what is imported",
+    file: "src/cli/commands/ledger/import.ts",
+    find: "config.ledger.project ? found : found.map(withoutProject)",
+    replace: "found",
+  },
+  {
+    row: "E6",
+    test: "test/core/ledger/import/codex-log.test.ts",
+    without: "keeping nothing of a log but counts and names",
+    file: "src/core/ledger/import/codex-log.ts",
+    find: `session.branch = asText(asObject(meta["git"])["branch"]);`,
+    replace: `session.branch = JSON.stringify(meta);`,
+  },
+  {
     ...E3,
     without: "escaping control characters in the ledger",
     file: "src/adapters/ledger-file.ts",
