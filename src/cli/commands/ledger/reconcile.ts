@@ -22,7 +22,8 @@ import type { Argv } from "../../command-line.ts";
 import { readCalendar } from "../../ledger/period-options.ts";
 import { loadConfig } from "../../load-config.ts";
 import { loadPrices } from "../../prices/load-prices.ts";
-import { EXIT, print, printJson } from "../../terminal/console.ts";
+import { EXIT, note, print, printJson } from "../../terminal/console.ts";
+import { pluralize } from "../../terminal/format.ts";
 import { WrongUsage } from "../../wrong-usage.ts";
 import { describeReconciliation, toDocument } from "./reconcile/report.ts";
 
@@ -128,15 +129,21 @@ async function readUsage(
     usage.add(counted, prices === null ? null : costOf(counted.source, prices));
   };
   const copies = new CopyDetector();
+  let unreadable = 0;
   const background = new BackgroundResponses();
   const range = { from: addDays(first, -2), to: addDays(last, 2) };
   for await (const record of readLedger(ledgerDirectory(config), range)) {
+    if ("unreadable" in record) unreadable += 1;
     if ("unreadable" in record || copies.isCopy(record)) continue;
     const kind = classify(record);
     if (isBackground(record, kind)) background.add(record);
     else if (kind === "request") add({ record, source: record });
   }
   background.counted().forEach(add);
+  if (unreadable > 0)
+    note(
+      `note: not compared: ${pluralize(unreadable, "unreadable line")}; to see them, type: tollkeeper ledger verify`,
+    );
   return usage;
 }
 

@@ -2,6 +2,9 @@ import type { ExtraTokens, Tokens } from "../../usage/reading.ts";
 import { dayOf } from "../day.ts";
 import type { UsageRecord } from "../record.ts";
 
+/** So many characters of a value are shown. */
+const MAX_SHOWN = 80;
+
 /** Returns what is wrong with a record, in a few words; null when it does not break the rule. */
 type Rule = (record: UsageRecord, day: string) => string | null;
 
@@ -137,7 +140,8 @@ function isFault(fault: string | null): fault is string {
   return fault !== null;
 }
 
-/** The value is whatever the line has, whatever the type says. */
+/** A value is whatever the line has, whatever the type says, and of any length. */
 function show(value: unknown): string {
-  return JSON.stringify(value) ?? "missing";
+  const text = JSON.stringify(value) ?? "missing";
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

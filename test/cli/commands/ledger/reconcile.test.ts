@@ -199,6 +199,19 @@ test("ledger reconcile --upstream compares with other upstreams, and without any
   assert.match(none.stdout, /tollkeeper saw nothing of claude-haiku-5 on 2026-11-20/);
 });
 
+test("ledger reconcile says how many lines of the ledger it cannot compare", async (t) => {
+  const { command, home } = homeWithLedger(t, {
+    "2026-11-20.ndjson": `${JSON.stringify(MORNING)}\nnonsense\n`,
+  });
+  writeFileSync(join(home, "export.csv"), csv("2026-11-20,claude-opus-5,laptop,10,100,5"));
+  const { code, stderr } = await command("ledger", "reconcile", join(home, "export.csv"));
+  assert.equal(code, 0);
+  assert.equal(
+    stderr,
+    "note: not compared: 1 unreadable line; to see them, type: tollkeeper ledger verify\n",
+  );
+});
+
 test("ledger reconcile lets no name of an export begin a line", async (t) => {
   const { stdout } = await withLedger(t, [MORNING])(
     csv('2026-11-20,"evil\nforged",laptop,10,100,5', '2026-11-20,m,"ci\nforged",1,1,1'),

@@ -77,6 +77,43 @@ test("ledger verify --json lists the first thousand problems and counts all", as
   assert.match(text.stdout, /^500 more are not listed\.$/m);
 });
 
+test("the sums of ledger verify are those of usage over all days", async (t) => {
+  const pending = {
+    usage: "pending",
+    tokens: null,
+    spend: "attach_by_response_id",
+    outcome: "queued",
+    response_id: "r",
+  };
+  const fetched = {
+    route: "/responses/{id}",
+    method: "GET",
+    spend: "attach_by_response_id",
+    response_id: "r",
+  };
+  const compaction = extraTokens({ type: "compaction", model: null, billable: true, input_uncached: 7 });
+  const { command } = homeWithLedger(t, {
+    "2026-11-20.ndjson":
+      line({ ts: "2026-11-20T00:00:00.000Z", id: "a" }).repeat(2) +
+      line({ ts: "2026-11-20T01:00:00.000Z", ...pending }) +
+      line({
+        ts: "2026-11-20T02:00:00.000Z",
+        outcome: "error",
+        status: 429,
+        usage: "absent",
+        tokens: null,
+        spend: "never",
+      }),
+    "2026-11-21.ndjson": line(fetched) + line({ extra: [compaction] }) + line({ upstream: "sandbox" }),
+  });
+  const verified = await command("ledger", "verify", "--json");
+  const { sums } = JSON.parse(verified.stdout) as { sums: Record<string, number> };
+  const usage = await command("usage", "--since", "2026-11", "--utc", "--json");
+  const { total } = JSON.parse(usage.stdout) as { total: Record<string, number> };
+  assert.deepEqual(sums, Object.fromEntries(Object.keys(sums).map((name) => [name, total[name]])));
+  assert.deepEqual([sums["requests"], sums["failed"], sums["input_uncached"]], [3, 1, 37]);
+});
+
 test("ledger verify has no sums where there is no ledger", async (t) => {
   const { command } = homeWithLedger(t, {});
   const { code, stdout } = await command("ledger", "verify");

@@ -73,6 +73,11 @@ const CONTRADICTIONS: Record<string, [changes: object, what: string]> = {
 for (const [name, [changes, what]] of Object.entries(CONTRADICTIONS))
   test(`a record contradicts itself: ${name}`, () => assert.equal(find(changes), what));
 
+test("a contradiction shows no more of a value than its start", () => {
+  const what = find({ outcome: "x".repeat(1000) });
+  assert.equal(what, `outcome "${"x".repeat(79)}… is not one of the known ones`);
+});
+
 test("a record that is as docs/ledger.md says contradicts nothing", () => {
   const fine = [
     {},
